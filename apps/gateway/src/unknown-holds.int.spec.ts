@@ -24,7 +24,7 @@ describe('a hold that nobody waits for any more', () => {
     await eventually('every hold is voided', async () => {
       const closed = await rowsOf(
         fleet.pool,
-        `select from billing_ledger.holds where state in ('voided', 'given_up')`,
+        `select from billing_ledger.holds where state in ('voided', 'abandoned')`,
       );
       return closed.length === count ? true : undefined;
     });

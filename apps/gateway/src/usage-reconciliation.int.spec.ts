@@ -184,7 +184,7 @@ async function hourPasses(): Promise<void> {
     [
       'all organizations are told of',
       pools.ledger,
-      `select count(*) = ${ORGANIZATIONS.length} as done from settlements_told where until_unix_ms = ${over}`,
+      `select count(*) = ${ORGANIZATIONS.length} as done from announced_settlement_windows where until_unix_ms = ${over}`,
     ],
     [
       'all events are consumed',

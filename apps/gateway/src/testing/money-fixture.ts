@@ -86,7 +86,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
     clock,
     log,
     metrics,
-    housekeepingIntervalMs: 20,
+    maintenanceIntervalMs: 20,
   });
   const statements = createStatementsModule({
     ...createStatementsAdapters({

@@ -11,7 +11,7 @@ export { BILLING_LEDGER_SCHEMA, billingLedgerSchema } from './adapters/postgres/
 export type { ClaimStore, LedgerHistory, LedgerStore } from './core/ports';
 export * from './service/module';
 export { fillLedgerHistory, type SyntheticHistory } from './testing/synthetic-history';
-// For statements, the other library of this service.
+// For the statements library, which belongs to the same service.
 export { withRetries } from './adapters/postgres/retry';
 export { NO_BALANCE, type Balance } from './core/credit/balance';
 export { parseAmount, parseIdentifier, parseNote, parseRequest, renderBalance } from './service/messages';

@@ -17,9 +17,9 @@ export interface OpenLedgerOptions
   readonly config: BillingLedgerEnvironment & StatementsEnvironment;
 }
 
-/** Both modules of the billing-ledger service with their adapters, for each app that runs them. */
-export function openLedgerModules({ config, pool, appender, mailer, ...parts }: OpenLedgerOptions) {
-  const { log, metrics } = parts;
+/** Both modules of the billing-ledger service with their adapters, for every app that runs them. */
+export function openLedgerModules({ config, pool, appender, mailer, ...deps }: OpenLedgerOptions) {
+  const { log, metrics } = deps;
   const adapters = createBillingLedgerAdapters({
     pool,
     appender,
@@ -28,7 +28,7 @@ export function openLedgerModules({ config, pool, appender, mailer, ...parts }: 
   });
   const settings = statementsSettingsOf(config);
   return {
-    billingLedger: createBillingLedgerModule({ ...adapters, ...parts, clock }),
+    billingLedger: createBillingLedgerModule({ ...adapters, ...deps, clock }),
     statements: createStatementsModule({
       ...createStatementsAdapters({ pool, appender, clock, mailer, settings }),
       ledger: adapters.store,

@@ -10,11 +10,11 @@ import { createUsageAggregatorModule, type UsageAggregatorPorts } from './servic
 
 export interface OpenUsageAggregatorOptions extends Pick<UsageAggregatorPorts, 'events' | 'log' | 'metrics'> {
   readonly config: UsageAggregatorEnvironment;
-  /** Of the schema `usage`, migrated. */
+  /** Connects to the migrated schema `usage`. */
   readonly pool: Pool;
 }
 
-/** The write side with its adapters, for each app that runs it. */
+/** The write side with its adapters, for every app that runs it. */
 export function openUsageAggregatorModule({ config, pool, ...options }: OpenUsageAggregatorOptions) {
   return createUsageAggregatorModule({
     ...options,
@@ -25,7 +25,7 @@ export function openUsageAggregatorModule({ config, pool, ...options }: OpenUsag
   });
 }
 
-/** The read side with its adapter, for each app that runs it. `pool`: of the schema `usage`, migrated. */
+/** The read side with its adapter, for every app that runs it. `pool` connects to the migrated schema `usage`. */
 export function openGenerationQueryModule({ pool }: { readonly pool: Pool }): GatewayModule {
   return createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
 }

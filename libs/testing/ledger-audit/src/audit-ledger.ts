@@ -105,7 +105,7 @@ function readPostings(client: ClientBase, schema: string, books: Books): Promise
 
 /** The table has one row; the books are unsound if it has none. */
 function readForgotten(client: ClientBase, schema: string, books: Books): Promise<number> {
-  const sql = `select first_kept_hold_id as first_kept from ${schema}.closed_hold_retention`;
+  const sql = `select oldest_retained_hold_id as first_kept from ${schema}.closed_hold_retention`;
   return readAll(client, sql, (row) => books.forgottenBefore(text(row, 'first_kept')));
 }
 

@@ -162,7 +162,7 @@ export function createBooks(): Books {
       if ((state === 'settled') !== (settlement !== undefined)) {
         faults.push(`${id} is ${state} ${settlement ? 'with' : 'without'} a settlement`);
       }
-      if (state === 'given_up' && own.size > 0) faults.push(`${id} was given up and has postings`);
+      if (state === 'abandoned' && own.size > 0) faults.push(`${id} was given up and has postings`);
       if (state === 'voided' && !own.has('void')) faults.push(`${id} is voided without a posting`);
       if (settlement) {
         const paid = settlement.revenue + settlement.uncollected;

@@ -53,7 +53,7 @@ it('finds a sound ledger sound, and adds it up', async () => {
 });
 
 const FORGET = `
-  update closed_hold_retention set first_kept_hold_id = 'gen-${KEPT_TIME}';
+  update closed_hold_retention set oldest_retained_hold_id = 'gen-${KEPT_TIME}';
   delete from closed_holds where hold_id = '${OLD_ID}'`;
 
 it('finds a ledger sound that has forgotten what it may', async () => {

@@ -26,7 +26,7 @@ export interface Account {
 interface Hold {
   readonly organization: string;
   readonly key: string;
-  readonly state: 'held' | 'voided' | 'settled' | 'given_up';
+  readonly state: 'held' | 'voided' | 'settled' | 'abandoned';
   readonly amount: bigint;
   readonly prices: Prices;
   readonly day: string;
@@ -181,7 +181,7 @@ function voidHold(draft: Draft, { id, organization }: Pick<Generation, 'id' | 'o
   const known = draft.holds.get(id);
   if (!known) {
     const nothing = { key: '', amount: 0n, prices: NO_PRICES, day: '', deadline: 0, scope: undefined };
-    draft.holds.set(id, { organization, state: 'given_up', ...nothing });
+    draft.holds.set(id, { organization, state: 'abandoned', ...nothing });
     move(draft, organization, {});
     return false;
   }
@@ -207,7 +207,7 @@ function settle(draft: Draft, one: Generation, now: number): string {
   if (known && known.organization !== organization) return `${id} rejected`;
   if (known?.state === 'settled') return 'duplicate';
   const prices = known?.prices ?? one.eventPrices;
-  if (known?.state === 'given_up' || !prices) return `${id} rejected`;
+  if (known?.state === 'abandoned' || !prices) return `${id} rejected`;
   const cost = costOf(one.usage, prices);
   const isWaived = settleClaim(draft, one, one.ending === undefined ? known?.scope : one.scope, now);
   const released = known?.state === 'held' ? known.amount : 0n;

@@ -48,7 +48,7 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
   ],
   [
     'a settlement beyond its hold is charged whole',
-    'settle_held',
+    'settle_open_holds',
     'and hold.amount_nano_usd >= named.cost',
     '',
     175,

@@ -128,7 +128,7 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
         await claims.releaseClaims(named(operation.generations).map(claimRefOf));
         return 'done';
       case 'trim':
-        return String(await claims.trimClaims(TRIM_LIMIT));
+        return String(await claims.deleteExpiredClaims(TRIM_LIMIT));
     }
   }
 

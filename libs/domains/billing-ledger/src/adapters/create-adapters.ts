@@ -6,15 +6,15 @@ import { createPostgresLedgerHistory } from './postgres/ledger-history';
 import { createPostgresLedgerStore } from './postgres/ledger-store';
 
 export interface LedgerAdapterOptions {
-  /** Of the schema `billing_ledger`, migrated. The caller ends it. */
+  /** Connects to the migrated schema `billing_ledger`. The caller ends it. */
   readonly pool: Pool;
-  /** Announces what is settled, in the ledger's own transactions. */
+  /** Announces settlements in the ledger's own transactions. */
   readonly appender: TransactionalAppender<PoolClient>;
   readonly clock: Clock;
   readonly settings: { readonly closedHoldRetentionMs: number };
 }
 
-/** Every port of the domain, over one PostgreSQL pool. */
+/** All adapters of this library on one PostgreSQL pool. */
 export function createBillingLedgerAdapters({ pool, appender, clock, settings }: LedgerAdapterOptions) {
   return {
     store: createPostgresLedgerStore({ pool, appender, clock }),

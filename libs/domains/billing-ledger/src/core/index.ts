@@ -1,3 +1,3 @@
-// What the statements library, the other one of this service, may use in its core.
+// For the core of the statements library, which belongs to the same service.
 export type { Balance } from './credit/balance';
 export { LedgerUnavailableError, type Announcement, type LedgerHealth, type LedgerStore } from './ports';

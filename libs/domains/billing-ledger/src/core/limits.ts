@@ -1,36 +1,36 @@
 import { nanoUsd } from '@gateway/base';
 
-/** Ten million dollars: no single credit, hold or cost is larger, so that sums stay far inside an int64. */
+/** Ten million dollars: the limit of a single credit, hold or cost keeps sums far below the int64 maximum. */
 export const MAX_AMOUNT_NANO_USD = nanoUsd(10_000_000_000_000_000n);
 
-/** Holds, refs, claims or generations that one call may carry. */
+/** Holds, claims or generations per rpc. */
 export const MAX_ITEMS_PER_CALL = 1_000;
 
-/** Rows that one database call decides. */
+/** Rows per database call. */
 export const MAX_BATCH_ROWS = 500;
 
-/** Characters of an id or of the name of a claim. */
+/** Characters in an id or a claim's scope. */
 export const MAX_IDENTIFIER_LENGTH = 200;
 
-/** Characters of the note on a credit. */
+/** Characters in the note of a credit. */
 export const MAX_NOTE_LENGTH = 500;
 
-/** How long an answer is kept for replay, and how long a dead claim blocks another body. */
+/** How long a response is stored for replay, and how long an unfinished claim blocks another body. */
 export const CLAIM_RETENTION_MS = 24 * 60 * 60 * 1_000;
 
 /** The longest lease of a running claim. */
 export const MAX_CLAIM_LEASE_MS = 60 * 60 * 1_000;
 
 /**
- * How long the claim of an answered request waits for its settlement, which
- * takes a second; this is for the day when it does not.
+ * How long the claim of a completed request waits for its settlement. That
+ * usually takes a second; the rest is for outages.
  */
 export const SETTLING_LEASE_MS = 15 * 60 * 1_000;
 
 /**
- * How long the ledger knows a closed hold by its id, unless told otherwise. What
- * comes later than this is rejected, so it must outlast whatever may still come:
- * the longest hold, the event log, a settlement that waits in a spool.
+ * Default retention of closed holds. A settlement that arrives later is rejected,
+ * so the retention must exceed the longest hold, the retention of the event log
+ * and the time that a settlement may stay in a spool.
  */
 export const CLOSED_HOLD_RETENTION_MS = 90 * 24 * 60 * 60 * 1_000;
 

@@ -4,14 +4,14 @@ import type { ClaimOutcome, ClaimRef, ClaimRequest } from './idempotency/claim';
 import type { HoldOutcome, HoldRef, HoldRequest } from './credit/hold';
 import type { FinishedGeneration, RejectedGeneration, Settlement } from './settlement/settlement';
 
-/** An announcement of a settlement, in the form the event log takes. */
+/** An event that announces a settlement. */
 export interface Announcement {
   readonly key: string;
   readonly payload: Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Makes the announcement of a settlement that is about to be booked, with the time of its posting. */
+/** Creates the announcement of a settlement that is about to be posted at this time. */
 export type Announce = (settlement: Settlement, postedUnixMs: UnixMs) => Announcement;
 
 export interface SettlementReport {
@@ -21,31 +21,30 @@ export interface SettlementReport {
 }
 
 /**
- * Where the money is. Duties of every implementation:
- * - Each call is one atomic step: all of it is durable when the promise
- *   resolves. A rejection leaves its outcome unknown; every call is safe to repeat.
- * - Concurrent calls, from any number of processes, have the effect of some
- *   order of them one after the other. No available balance ever falls below zero.
- * - A batch that loses to another (deadlock, serialization, lost connection) is
- *   tried again a bounded number of times, then rejects with a LedgerUnavailableError.
+ * Stores balances, holds and postings. Duties of every implementation:
+ * - Each call is atomic, and durable when the promise resolves. After a rejection
+ *   the outcome is unknown; every call is idempotent.
+ * - Concurrent calls, from any number of processes, are serializable. No available
+ *   balance ever falls below zero.
+ * - After a deadlock, a serialization failure or a lost connection, a batch is
+ *   retried a limited number of times, then rejects with a LedgerUnavailableError.
  */
 export interface LedgerStore {
   /**
-   * Decides each hold on its own, in order, and returns outcomes in the same order. Hold ids within a call
-   * differ. Credit is checked before the key's budget, and that before the organization's. An open hold is
-   * returned as held.
+   * Decides each hold individually, in order, and returns outcomes in the same order. Hold ids within a call
+   * are distinct. Checks credit, then the key's budget, then the organization's. Returns an open hold as held.
    */
   holdCredit(holds: readonly HoldRequest[]): Promise<readonly HoldOutcome[]>;
   /**
-   * Voids open holds in full and leaves closed ones alone. One that is not
-   * known was overtaken: it will never be taken. Answers how many it closed.
+   * Releases open holds in full; closed holds stay unchanged. An unknown id is
+   * marked as abandoned and can never be held. Returns the number of holds it closed.
    */
   voidHolds(holds: readonly HoldRef[]): Promise<number>;
-  /** Voids up to `limit` holds whose deadline has passed; answers how many. Any number of processes may call it. */
+  /** Voids up to `limit` holds past their deadline and returns how many. Safe to call from several processes. */
   voidOverdueHolds(limit: number): Promise<number>;
   /**
-   * Books what decideSettlements decides and appends an announcement per
-   * settlement to the event log, in one transaction with the claims it closes.
+   * Posts what decideSettlements decides, closes claims and appends one
+   * announcement per settlement to the event log, all in one transaction.
    */
   settleGenerations(
     generations: readonly FinishedGeneration[],
@@ -56,7 +55,7 @@ export interface LedgerStore {
   readHealth(): Promise<LedgerHealth>;
 }
 
-/** Open holds, counted over all organizations. */
+/** Open holds of all organizations. */
 export interface LedgerHealth {
   readonly openHolds: bigint;
   readonly heldNanoUsd: bigint;
@@ -67,40 +66,40 @@ export interface LedgerHealth {
 }
 
 /**
- * The past, in tables by time. Any number of processes may call it. A call that
- * would keep others waiting gives up and rejects; it is made again later.
+ * Maintains the time partitions of postings and closed holds. Safe to call from
+ * several processes. A call that would block others rejects; the caller retries later.
  */
 export interface LedgerHistory {
   /**
-   * Makes the tables of the time that comes. Nothing is refused for want of
-   * them, but what is written meanwhile has to be moved.
+   * Creates partitions ahead of time. Without one, rows go to the default
+   * partition and are moved later.
    */
   prepare(): Promise<void>;
-  /** Forgets closed holds past their retention, a table at a time; answers how many tables. */
-  forget(): Promise<number>;
+  /** Drops partitions of closed holds past their retention and returns how many. */
+  dropExpired(): Promise<number>;
 }
 
-/** Who runs the request of an Idempotency-Key. The duties of LedgerStore hold. */
+/** Stores claims of Idempotency-Keys. Has the duties of LedgerStore. */
 export interface ClaimStore {
   /**
-   * Decides each claim on its own and answers in the same order; of one key the
-   * first in order comes first. The holder may claim again and is answered as at first.
+   * Decides each claim individually, in order, and returns outcomes in the same
+   * order. A repeated claim by the holder returns the same outcome.
    */
   claimIdempotencyKeys(claims: readonly ClaimRequest[]): Promise<readonly ClaimOutcome[]>;
-  /** Prolongs the leases of running claims that these generations hold; leaves others alone. */
+  /** Extends the leases of running claims that these generations hold; others stay unchanged. */
   renewClaims(claims: readonly ClaimRef[], leaseMs: number): Promise<void>;
-  /** Frees the keys of running claims that these generations hold; leaves others alone. */
+  /** Releases running claims that these generations hold; others stay unchanged. */
   releaseClaims(claims: readonly ClaimRef[]): Promise<void>;
-  /** Forgets up to `limit` claims past their retention; answers how many. */
-  trimClaims(limit: number): Promise<number>;
+  /** Deletes up to `limit` claims past their retention and returns how many. */
+  deleteExpiredClaims(limit: number): Promise<number>;
 }
 
-/** The database cannot be reached or does not get anything done; trying again later may help. */
+/** The database is unreachable or does not complete work. A later retry may succeed. */
 export class LedgerUnavailableError extends Error {
   override readonly name = 'LedgerUnavailableError';
 }
 
-/** The data itself cannot be booked; trying again never helps. */
+/** The data cannot be stored, so a retry fails as well. */
 export class UnbookableError extends Error {
   override readonly name = 'UnbookableError';
 }

@@ -11,14 +11,14 @@ const request = (scope: string): ClaimRequest => ({
   leaseEndsUnixMs: 0 as UnixMs,
 });
 
-/** Claims all but those whose scope is `bad`, and remembers what it was asked for. */
+/** Claims all but the scope `bad`, and records every call. */
 function stubStore() {
   const calls: string[][] = [];
   return {
     calls,
     async claimIdempotencyKeys(requests: readonly ClaimRequest[]): Promise<ClaimOutcome[]> {
       calls.push(requests.map(({ scope }) => scope));
-      if (requests.some(({ scope }) => scope === 'bad')) throw new UnbookableError('cannot be written down');
+      if (requests.some(({ scope }) => scope === 'bad')) throw new UnbookableError('cannot be stored');
       return requests.map(({ generationId }) => ({
         kind: 'completed',
         generationId,
@@ -28,8 +28,8 @@ function stubStore() {
   };
 }
 
-describe('claims that come together', () => {
-  it('are asked for together, and each is answered for itself', async () => {
+describe('concurrent claims', () => {
+  it('share a call of the store, and each gets its own outcome', async () => {
     const store = stubStore();
     const batcher = createClaimBatcher(store);
     const outcomes = await Promise.all(['a', 'b', 'c'].map((scope) => batcher.claim(request(scope))));
@@ -42,7 +42,7 @@ describe('claims that come together', () => {
     expect(store.calls.length).toBeLessThan(3);
   });
 
-  it('are decided all the same when one among them never can be', async () => {
+  it('are decided although one of them is invalid', async () => {
     const batcher = createClaimBatcher(stubStore());
     const outcomes = await Promise.allSettled(
       ['a', 'bad', 'c', 'd'].map((scope) => batcher.claim(request(scope))),

@@ -5,12 +5,12 @@ import { MAX_BATCH_ROWS } from '../core/limits';
 import { isUnbookable, UnbookableError, type ClaimStore } from '../core/ports';
 import { noCapacity } from './no-capacity';
 
-/** Two, so that one batch is decided while the other's commit reaches the disk. */
+/** Two, so that one batch is decided while the other one's commit reaches the disk. */
 const MAX_CONCURRENT_BATCHES = 2;
 const MAX_QUEUED_CLAIMS = 10_000;
 
 export interface ClaimBatcher {
-  /** Claims, together with what others claim meanwhile. */
+  /** Claims in one batch with concurrent calls. */
   claim(request: ClaimRequest): Promise<ClaimOutcome>;
   idle(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export function createClaimBatcher(claims: Pick<ClaimStore, 'claimIdempotencyKey
     maxBatchSize: MAX_BATCH_ROWS,
     maxConcurrentBatches: MAX_CONCURRENT_BATCHES,
     maxQueuedItems: MAX_QUEUED_CLAIMS,
-    overflow: () => noCapacity(`more than ${MAX_QUEUED_CLAIMS} claims wait`),
+    overflow: () => noCapacity(`more than ${MAX_QUEUED_CLAIMS} claims are queued`),
   });
 
   return {

@@ -11,8 +11,8 @@ import { MalformedMessageError, parseFinished } from './messages';
 import type { Settle, SettleItem } from './settler';
 
 /**
- * Settles what generation.finished brings. Events that cannot be read or
- * booked are given up by name; all others of their batch are settled first.
+ * Consumes generation.finished and settles each generation. Events that cannot be
+ * decoded or settled are rejected individually, after the rest of the batch.
  */
 export function createFinishedConsumer(settle: Settle, log: Logger): ModuleConsumer {
   async function handle(events: readonly LoggedEvent[]): Promise<void> {

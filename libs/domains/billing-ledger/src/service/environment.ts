@@ -2,11 +2,11 @@ import { DAY_MS } from '@gateway/base';
 import { daysSetting } from '@gateway/runtime';
 import type { z } from 'zod';
 
-/** A settlement may wait for longer than a day: in the spool, or for a database that is away. */
+/** A settlement can be delayed by more than a day: in the spool, or while a database is unavailable. */
 const MIN_CLOSED_HOLD_RETENTION_DAYS = 7;
 const CLOSED_HOLD_RETENTION_DAYS = 90;
 
-/** Settings of each app that runs this module. */
+/** Settings of every app that runs this module. */
 export const billingLedgerEnvironment = {
   GATEWAY_CLOSED_HOLD_RETENTION_DAYS: daysSetting
     .min(MIN_CLOSED_HOLD_RETENTION_DAYS)

@@ -96,15 +96,15 @@ const finishedEvent = (generationId: string, more: Partial<GenerationFinished> =
   ).finish(),
 });
 
-it('over the event log each generation is settled once; poison goes to the dead letters and holds nobody up', async () => {
+it('settles each generation of the event log once; invalid events become dead letters and block no others', async () => {
   await store.addCredit({ creditId: 'c', organizationId: 'org-a', amountNanoUsd: usdNano(1_000), note: '' });
   const at = systemClock.now();
   const ids = Array.from({ length: 40 }, (_, index) => `gen-${index}`);
   await store.holdCredit(ids.map((holdId) => makeHold({ holdId, amount: 10, at })));
 
-  const poison = [{ key: 'org-a', payload: Buffer.from('not a message') }, finishedEvent('', {})];
+  const invalid = [{ key: 'org-a', payload: Buffer.from('not a message') }, finishedEvent('', {})];
   const events = ids.map((id) => finishedEvent(id));
-  await eventLog.append(TOPIC_GENERATION_FINISHED, [...events.slice(0, 20), ...poison, ...events]);
+  await eventLog.append(TOPIC_GENERATION_FINISHED, [...events.slice(0, 20), ...invalid, ...events]);
   await untilSettled(ids.length);
   await eventLog.append(TOPIC_GENERATION_FINISHED, [finishedEvent('gen-last')]);
   await untilSettled(ids.length + 1);
@@ -114,5 +114,5 @@ it('over the event log each generation is settled once; poison goes to the dead 
   expect(balance).toMatchObject({ chargedNanoUsd: 41n * 3n, heldNanoUsd: 0n });
   expect((await auditLedger(fixture.auditPool)).faults).toEqual([]);
   const { rows } = await eventPool.query('select reason from dead_letters order by position');
-  expect(rows).toHaveLength(poison.length);
+  expect(rows).toHaveLength(invalid.length);
 });

@@ -3,13 +3,13 @@ import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger'
 import { GatewayError } from '@gateway/errors';
 import type { RpcHandlers } from '@gateway/rpc';
 import type { ClaimStore, LedgerStore } from '../core/ports';
-import { KEY_RULES, type KeyRule } from '../core/idempotency/endings';
+import { RESOLUTION_RULES, type ResolutionRule } from '../core/idempotency/resolutions';
 import { SETTLING_LEASE_MS } from '../core/limits';
 import type { HoldBatcher } from './hold-batcher';
 import {
   parseAmount,
   parseClaimRef,
-  parseEnding,
+  parseResolution,
   parseFinished,
   parseHoldRef,
   parseIdentifier,
@@ -53,7 +53,7 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
 
     voidHolds: async (request) => {
       const holds = parseRequest(() => parseItems('holds', request.holds).map(parseHoldRef));
-      await voidBatcher.voidAll(holds);
+      await voidBatcher.voidHolds(holds);
       return {};
     },
 
@@ -65,7 +65,7 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
           headers: traceOf(metadata),
         })),
       );
-      const [rejected] = await settleBatcher.settleAll(items);
+      const [rejected] = await settleBatcher.settleGenerations(items);
       if (rejected) {
         throw new GatewayError('invalid_request', {
           message: 'A generation cannot be settled.',
@@ -117,14 +117,14 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
     },
 
     endIdempotencyClaims: async (request) => {
-      const ended = parseRequest(() =>
+      const resolved = parseRequest(() =>
         parseItems('endings', request.endings).map(({ claim, ending }) => ({
           claim: parseClaimRef(claim),
-          rule: KEY_RULES[parseEnding(ending)].whenEnded,
+          rule: RESOLUTION_RULES[parseResolution(ending)].whenReported,
         })),
       );
-      const claimsWith = (rule: KeyRule['whenEnded']) =>
-        ended.filter((each) => each.rule === rule).map(({ claim }) => claim);
+      const claimsWith = (rule: ResolutionRule['whenReported']) =>
+        resolved.filter((each) => each.rule === rule).map(({ claim }) => claim);
       await Promise.all([
         claims.releaseClaims(claimsWith('free')),
         claims.renewClaims(claimsWith('in_flight'), SETTLING_LEASE_MS),

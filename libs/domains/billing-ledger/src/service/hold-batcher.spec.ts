@@ -34,15 +34,15 @@ function setUp() {
   return { batches, holdFor };
 }
 
-it('holds of one call are one batch, in order, whatever their outcomes', async () => {
+it('decides the holds of one call in one batch, in order', async () => {
   const { batches, holdFor } = setUp();
   expect(await holdFor('rich', 'poor', 'other')).toEqual(['held', 'insufficient_credits', 'held']);
   expect(await holdFor('poor', 'rich')).toEqual(['insufficient_credits', 'held']);
   expect(batches).toEqual(['rich poor other', 'poor rich']);
 });
 
-it('a hold that cannot be booked is found and refused alone; all others are decided', async () => {
+it('finds and refuses only the hold that cannot be stored; all others are decided', async () => {
   const { batches, holdFor } = setUp();
-  expect(await holdFor('rich', 'unbookable', 'other')).toEqual(['held', 'impossible', 'held']);
+  expect(await holdFor('rich', 'unbookable', 'other')).toEqual(['held', 'invalid', 'held']);
   expect(batches).toEqual(['rich unbookable other', 'rich unbookable', 'rich', 'unbookable', 'other']);
 });

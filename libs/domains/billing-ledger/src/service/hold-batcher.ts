@@ -7,16 +7,16 @@ import { MAX_BATCH_ROWS } from '../core/limits';
 import { noCapacity } from './no-capacity';
 import type { LedgerMetrics } from './metrics';
 
-/** Two, so that one batch is decided while the other's commit reaches the disk. */
+/** Two, so that one batch is decided while the other one's commit reaches the disk. */
 const MAX_CONCURRENT_BATCHES = 2;
 
-/** Further holds are refused: this is under a second of work. One edge has 512 in flight at most. */
+/** Further holds are refused. This is less than a second of work; one edge has at most 512 in flight. */
 const MAX_QUEUED_HOLDS = 10_000;
 
 export interface HoldBatcher {
   /**
-   * Decides in the order given, in one batch with the holds of concurrent calls. Outcomes among `holds` are
-   * returned as they are. When it rejects, some of the holds may have been taken.
+   * Decides in the given order, in one batch with the holds of concurrent calls. Outcomes among `holds` are
+   * returned unchanged. After a rejection, some of the holds may have been placed.
    */
   decideHolds(
     holds: readonly (HoldRequest | HoldOutcome)[],
@@ -36,10 +36,10 @@ export function createHoldBatcher(store: LedgerStore, metrics: LedgerMetrics): H
     maxBatchSize: MAX_BATCH_ROWS,
     maxConcurrentBatches: MAX_CONCURRENT_BATCHES,
     maxQueuedItems: MAX_QUEUED_HOLDS,
-    overflow: () => noCapacity(`more than ${MAX_QUEUED_HOLDS} holds wait`),
+    overflow: () => noCapacity(`more than ${MAX_QUEUED_HOLDS} holds are queued`),
   });
 
-  /** A cancelled hold is not taken; a repeated one is taken once. */
+  /** Skips cancelled holds; places a repeated one once. */
   async function run(items: readonly Item[]): Promise<(HoldOutcome | undefined)[]> {
     const wanted = new Map<string, HoldRequest>();
     for (const { hold, signal } of items) {
@@ -62,7 +62,7 @@ export function createHoldBatcher(store: LedgerStore, metrics: LedgerMetrics): H
       holds,
       (part) => store.holdCredit(part),
       isUnbookable,
-      (_, { message }) => [{ kind: 'impossible', reason: message }],
+      (_, { message }) => [{ kind: 'invalid', reason: message }],
     );
   }
 
@@ -73,7 +73,7 @@ export function createHoldBatcher(store: LedgerStore, metrics: LedgerMetrics): H
       );
       return outcomes.map((outcome) => {
         if (outcome) return outcome;
-        throw new GatewayError('request_timeout', { internalMessage: 'cancelled before its hold' });
+        throw new GatewayError('request_timeout', { internalMessage: 'cancelled before its hold was placed' });
       });
     },
     idle: () => batcher.idle(),

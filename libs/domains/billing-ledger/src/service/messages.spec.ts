@@ -1,10 +1,10 @@
 import { GenerationFinished } from '@gateway/contracts/events';
-import { parseEnding, parseFinished } from './messages';
+import { parseResolution, parseFinished } from './messages';
 
-/** A value that only a later version of the contract has. */
+/** An enum value of a later version of the contract. */
 const UNKNOWN = Number(1_000);
 
-/** As it comes from a router of a later version. */
+/** A message from a router of a later version. */
 const finished = (responseJson?: Buffer) =>
   GenerationFinished.decode(
     GenerationFinished.encode(
@@ -20,14 +20,14 @@ const finished = (responseJson?: Buffer) =>
     ).finish(),
   );
 
-describe('what a router of a later version finished', () => {
-  it('is settled, and an ending that is not known here is told by whether there is an answer', () => {
-    expect(parseFinished(finished(Buffer.from('{}'))).idempotentOutcome?.ending).toBe('answered');
-    expect(parseFinished(finished()).idempotentOutcome?.ending).toBe('failed');
+describe('a message of a later version', () => {
+  it('is settled; an unknown resolution counts as completed if there is a response, else as failed', () => {
+    expect(parseFinished(finished(Buffer.from('{}'))).idempotentOutcome?.resolution).toBe('completed');
+    expect(parseFinished(finished()).idempotentOutcome?.resolution).toBe('failed');
     expect(parseFinished(finished()).usage).toMatchObject({ promptTokens: 3 });
   });
 
-  it('is refused where an ending alone is told: what it does with a key cannot be guessed', () => {
-    expect(() => parseEnding(UNKNOWN)).toThrow('without an ending');
+  it('is refused if it only reports an unknown resolution', () => {
+    expect(() => parseResolution(UNKNOWN)).toThrow('no known resolution');
   });
 });

@@ -10,7 +10,7 @@ import {
 } from '@gateway/contracts/billing-ledger';
 import type { Prices as PricesMessage } from '@gateway/contracts/common';
 import {
-  IdempotentEnding as EndingMessage,
+  IdempotentEnding as ResolutionMessage,
   type GenerationFinished,
   type IdempotentOutcome as IdempotentOutcomeMessage,
 } from '@gateway/contracts/events';
@@ -18,8 +18,8 @@ import { GatewayError } from '@gateway/errors';
 import { remainderOf, type Balance } from '../core/credit/balance';
 import type { HoldOutcome, HoldRef, HoldRequest } from '../core/credit/hold';
 import type { ClaimOutcome, ClaimRef } from '../core/idempotency/claim';
-import type { IdempotentOutcome } from '../core/idempotency/claim-book';
-import type { IdempotentEnding } from '../core/idempotency/endings';
+import type { IdempotentOutcome } from '../core/idempotency/batch-claims';
+import type { ClaimResolution } from '../core/idempotency/resolutions';
 import {
   MAX_AMOUNT_NANO_USD,
   MAX_CLAIM_LEASE_MS,
@@ -32,26 +32,26 @@ import type { FinishedGeneration } from '../core/settlement/settlement';
 
 const SHA256_BYTES = 32;
 
-const ENDINGS: ReadonlyMap<EndingMessage, IdempotentEnding> = new Map([
-  [EndingMessage.IDEMPOTENT_ENDING_REFUSED, 'refused'],
-  [EndingMessage.IDEMPOTENT_ENDING_ANSWERED, 'answered'],
-  [EndingMessage.IDEMPOTENT_ENDING_FAILED, 'failed'],
-  [EndingMessage.IDEMPOTENT_ENDING_CANCELLED, 'cancelled'],
-  [EndingMessage.IDEMPOTENT_ENDING_UNKNOWN, 'unknown'],
+const RESOLUTIONS: ReadonlyMap<ResolutionMessage, ClaimResolution> = new Map([
+  [ResolutionMessage.IDEMPOTENT_ENDING_REFUSED, 'refused'],
+  [ResolutionMessage.IDEMPOTENT_ENDING_ANSWERED, 'completed'],
+  [ResolutionMessage.IDEMPOTENT_ENDING_FAILED, 'failed'],
+  [ResolutionMessage.IDEMPOTENT_ENDING_CANCELLED, 'cancelled'],
+  [ResolutionMessage.IDEMPOTENT_ENDING_UNKNOWN, 'unknown'],
 ]);
 
-/** Printable ASCII without the space: what every id of the gateway is made of. */
+/** Printable ASCII without spaces, as in every id of the gateway. */
 const IDENTIFIER = /^[\x21-\x7e]+$/;
 
-/** Until 9999-12-31; later days are beyond what dates are written in. */
+/** The end of 9999-12-31, the last day with a four-digit year. */
 const MAX_UNIX_MS = 253_402_300_799_999n;
 
-/** A faulty message; `message` names what is wrong without repeating its content. */
+/** An invalid message. `message` names the problem without repeating the content. */
 export class MalformedMessageError extends Error {
   override readonly name = 'MalformedMessageError';
 }
 
-/** Runs a parser of a request; what is malformed becomes an `invalid_request` of the caller. */
+/** Runs a request parser and converts a malformed message to `invalid_request`. */
 export function parseRequest<Result>(parse: () => Result): Result {
   try {
     return parse();
@@ -85,13 +85,13 @@ export function parseAmount(name: string, amount: bigint, least = 0n): NanoUsd {
   return nanoUsd(amount);
 }
 
-/** A hold, or why it is none: one that cannot be read must not refuse those that travel with it. */
-export function readHold(hold: Hold): HoldRequest | Extract<HoldOutcome, { kind: 'impossible' }> {
+/** Returns an invalid hold as an outcome, so that it does not refuse the other holds of the request. */
+export function readHold(hold: Hold): HoldRequest | Extract<HoldOutcome, { kind: 'invalid' }> {
   try {
     return parseHold(hold);
   } catch (error) {
     if (!(error instanceof MalformedMessageError)) throw error;
-    return { kind: 'impossible', reason: error.message };
+    return { kind: 'invalid', reason: error.message };
   }
 }
 
@@ -137,7 +137,7 @@ export function parseFinished(finished: GenerationFinished): FinishedGeneration 
   };
 }
 
-/** Events from before `ending` was told have a response or they have none. */
+/** Events without a known resolution: completed if they have a response, else failed. */
 function parseIdempotentOutcome({
   scope,
   responseJson,
@@ -145,19 +145,19 @@ function parseIdempotentOutcome({
 }: IdempotentOutcomeMessage): IdempotentOutcome {
   return {
     scope: parseIdentifier('idempotent_outcome.scope', scope),
-    ending: ENDINGS.get(ending) ?? (responseJson ? 'answered' : 'failed'),
+    resolution: RESOLUTIONS.get(ending) ?? (responseJson ? 'completed' : 'failed'),
     responseJson,
   };
 }
 
-export function parseEnding(ending: EndingMessage): IdempotentEnding {
-  const known = ENDINGS.get(ending);
-  if (!known) throw new MalformedMessageError('a claim ends without an ending');
-  return known;
+export function parseResolution(message: ResolutionMessage): ClaimResolution {
+  const resolution = RESOLUTIONS.get(message);
+  if (!resolution) throw new MalformedMessageError('a claim has no known resolution');
+  return resolution;
 }
 
 function parseTime(name: string, unixMs: bigint): UnixMs {
-  // The first day is left out, since a zero is a field that was never set.
+  // Zero means that the field was not set, so the first day of 1970 is refused.
   if (unixMs < BigInt(DAY_MS) || unixMs > MAX_UNIX_MS)
     throw new MalformedMessageError(`${name} is not a time`);
   return Number(unixMs) as UnixMs;
@@ -166,7 +166,7 @@ function parseTime(name: string, unixMs: bigint): UnixMs {
 function parseDeadline(unixMs: bigint, createdUnixMs: UnixMs): UnixMs {
   const deadlineUnixMs = parseTime('deadline_unix_ms', unixMs);
   if (deadlineUnixMs - createdUnixMs > MAX_HOLD_LIFETIME_MS) {
-    throw new MalformedMessageError(`a hold is meant to last longer than ${MAX_HOLD_LIFETIME_MS} ms`);
+    throw new MalformedMessageError(`the deadline of a hold is more than ${MAX_HOLD_LIFETIME_MS} ms after its creation`);
   }
   return deadlineUnixMs;
 }
@@ -238,8 +238,8 @@ export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: bi
     case 'foreign':
       return rejected('the hold id is in use by another organization');
     case 'closed':
-      return rejected('the hold was settled, voided or given up before');
-    case 'impossible':
+      return rejected('the hold was settled, voided or abandoned before');
+    case 'invalid':
       return rejected(outcome.reason);
     default:
       return unreachable(outcome);

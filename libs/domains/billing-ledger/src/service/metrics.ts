@@ -7,14 +7,14 @@ import type { SettlementOrigin } from '../core/settlement/settlement';
 const DELAY_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 500];
 
-/** The ledger's instruments, with their labels bound once. */
+/** The ledger's metrics. */
 export interface LedgerMetrics {
   holdBatch(outcomes: readonly HoldOutcome[]): void;
   settlementBatch(report: SettlementReport): void;
-  /** @param durationMs from the end of a generation until it was booked. */
+  /** @param durationMs from the end of a generation until its settlement. */
   settledAfter(durationMs: number): void;
   voided(by: 'caller' | 'reaper', holds: number): void;
-  claimsTrimmed(claims: number): void;
+  claimsDeleted(claims: number): void;
   holdsOpen(health: LedgerHealth, now: UnixMs): void;
 }
 
@@ -28,13 +28,13 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   });
   const settlements = new Counter({
     name: 'gateway_billing_ledger_settlements_total',
-    help: 'Finished generations, by how they were booked.',
+    help: 'Finished generations, by outcome of their settlement.',
     labelNames: ['outcome'] as const,
     registers,
   });
   const settlementDelay = new Histogram({
     name: 'gateway_billing_ledger_settlement_delay_seconds',
-    help: 'From the last that a provider sent of a generation until it was booked.',
+    help: "Time from the provider's last event of a generation until its settlement.",
     buckets: DELAY_BUCKETS_S,
     registers,
   });
@@ -46,32 +46,32 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   });
   const uncollected = new Counter({
     name: 'gateway_billing_ledger_uncollected_nano_usd_total',
-    help: 'Cost that no balance was left to pay, in nano-dollars.',
+    help: 'Cost that the balance did not cover, in nano-dollars.',
     registers,
   });
-  const trimmed = new Counter({
+  const deletedClaims = new Counter({
     name: 'gateway_billing_ledger_claims_deleted_total',
-    help: 'Idempotency claims forgotten after their retention.',
+    help: 'Idempotency claims deleted after their retention.',
     registers,
   });
   const openHolds = new Gauge({
     name: 'gateway_billing_ledger_open_holds',
-    help: 'Holds that are open, as every process of the ledger counts them alike.',
+    help: 'Open holds in the database. Every replica reports the same number.',
     registers,
   });
   const overdueHolds = new Gauge({
     name: 'gateway_billing_ledger_overdue_holds',
-    help: 'Holds past their deadline that are not voided yet.',
+    help: 'Open holds past their deadline.',
     registers,
   });
   const oldestHold = new Gauge({
     name: 'gateway_billing_ledger_oldest_hold_age_seconds',
-    help: 'Since the oldest open hold was admitted; 0 when none is open.',
+    help: 'Age of the oldest open hold; 0 without open holds.',
     registers,
   });
   const batchSize = new Histogram({
     name: 'gateway_billing_ledger_batch_size',
-    help: 'Items that one transaction decided.',
+    help: 'Items per transaction.',
     labelNames: ['operation'] as const,
     buckets: BATCH_SIZES,
     registers,
@@ -84,17 +84,17 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
     daily_budget_exceeded: heldBy('daily_budget_exceeded'),
     foreign: heldBy('foreign'),
     closed: heldBy('closed'),
-    impossible: heldBy('impossible'),
+    invalid: heldBy('invalid'),
   };
-  type Booked = SettlementOrigin | 'duplicate' | 'rejected' | 'waived';
-  const bookedBy = (outcome: Booked) => settlements.labels({ outcome });
-  const settledBy: Record<Booked, Counter.Internal> = {
-    held: bookedBy('held'),
-    late: bookedBy('late'),
-    unseen: bookedBy('unseen'),
-    waived: bookedBy('waived'),
-    duplicate: bookedBy('duplicate'),
-    rejected: bookedBy('rejected'),
+  type Outcome = SettlementOrigin | 'duplicate' | 'rejected' | 'waived';
+  const settledAs = (outcome: Outcome) => settlements.labels({ outcome });
+  const settledBy: Record<Outcome, Counter.Internal> = {
+    held: settledAs('held'),
+    late: settledAs('late'),
+    no_hold: settledAs('no_hold'),
+    waived: settledAs('waived'),
+    duplicate: settledAs('duplicate'),
+    rejected: settledAs('rejected'),
   };
   const voidedBy = { caller: voids.labels('released'), reaper: voids.labels('expired') };
   const holdBatchSize = batchSize.labels({ operation: 'hold' });
@@ -105,9 +105,9 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
       holdBatchSize.observe(outcomes.length);
       for (const outcome of outcomes) holdsBy[outcome.kind].inc();
     },
-    settlementBatch({ settlements: booked, duplicates, rejected }) {
-      settleBatchSize.observe(booked.length + duplicates + rejected.length);
-      for (const settlement of booked) {
+    settlementBatch({ settlements: settled, duplicates, rejected }) {
+      settleBatchSize.observe(settled.length + duplicates + rejected.length);
+      for (const settlement of settled) {
         settledBy[settlement.isWaived ? 'waived' : settlement.origin].inc();
         if (!settlement.isWaived && settlement.costNanoUsd > settlement.chargedNanoUsd) {
           uncollected.inc(Number(settlement.costNanoUsd - settlement.chargedNanoUsd));
@@ -118,7 +118,7 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
     },
     settledAfter: (durationMs) => settlementDelay.observe(Math.max(0, durationMs) / 1_000),
     voided: (by, count) => voidedBy[by].inc(count),
-    claimsTrimmed: (count) => trimmed.inc(count),
+    claimsDeleted: (count) => deletedClaims.inc(count),
     holdsOpen: (health, now) => {
       openHolds.set(Number(health.openHolds));
       overdueHolds.set(Number(health.overdueHolds));

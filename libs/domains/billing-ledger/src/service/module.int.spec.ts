@@ -23,7 +23,7 @@ beforeAll(async () => {
     clock: fixture.clock,
     log: createSilentLogger(),
     metrics,
-    housekeepingIntervalMs: 10,
+    maintenanceIntervalMs: 10,
   });
   await ledger.start();
   handlers = ledger.services[0]?.handlers as unknown as RpcHandlers<BillingLedgerDefinition>;
@@ -86,7 +86,7 @@ async function hold(...holds: Hold[]): Promise<(string | undefined)[]> {
 }
 
 describe('the service', () => {
-  it('holds, settles and reports a balance that adds up', async () => {
+  it('holds, settles and reports a consistent balance', async () => {
     await addCredit('org-1', 1_000n);
     expect(await hold(holdOf('gen-1', 'org-1', 400n), holdOf('gen-2', 'org-1', 700n))).toEqual([
       'held',
@@ -105,7 +105,7 @@ describe('the service', () => {
     expect((await handlers.getBalance({ organizationId: 'org-1' }, context)).availableNanoUsd).toBe(850n);
   });
 
-  it('one hold that can never be does not refuse those that travel with it', async () => {
+  it('an invalid hold does not refuse the others of its request', async () => {
     await addCredit('org-batch', 100n);
     await addCredit('org-other', 100n);
     await hold(holdOf('gen-foreign', 'org-other', 1n), holdOf('gen-closed', 'org-batch', 1n));
@@ -127,7 +127,7 @@ describe('the service', () => {
     expect(heldNanoUsd).toBe(30n);
   });
 
-  it('counts what it decides, by outcome', async () => {
+  it('counts decided holds by outcome', async () => {
     await addCredit('org-m', 1_000n);
     const held = async () => {
       const { values } = await metrics.getSingleMetric('gateway_billing_ledger_holds_total')!.get();
@@ -142,7 +142,7 @@ describe('the service', () => {
     expect((await held()) - before).toBe(2);
   });
 
-  it('tells how long a generation waited to be booked', async () => {
+  it('measures the delay of a settlement', async () => {
     await addCredit('org-delay', 1_000n);
     await hold(holdOf('gen-delay', 'org-delay', 10n));
     const created = BigInt(fixture.clock.now());
@@ -154,7 +154,7 @@ describe('the service', () => {
     expect(Number(await sum()) - before).toBeCloseTo(3, 6);
   });
 
-  it('admits exactly as many of many parallel requests as the balance covers', async () => {
+  it('admits exactly as many parallel requests as the balance covers', async () => {
     await addCredit('org-2', 70n);
     const outcomes = await Promise.all(
       Array.from({ length: 200 }, (_, index) => hold(holdOf(`gen-p${index}`, 'org-2', 10n))),
@@ -162,7 +162,7 @@ describe('the service', () => {
     expect(outcomes.flat().filter((outcome) => outcome === 'held')).toHaveLength(7);
   });
 
-  it('takes a hold once that is asked for twice at once', async () => {
+  it('places a hold once that is requested twice concurrently', async () => {
     await addCredit('org-3', 100n);
     const twice = await Promise.all([
       hold(holdOf('gen-t', 'org-3', 60n)),
@@ -172,28 +172,30 @@ describe('the service', () => {
     expect((await handlers.getBalance({ organizationId: 'org-3' }, context)).heldNanoUsd).toBe(60n);
   });
 
-  it('does not take a hold that nobody waits for any more', async () => {
+  it('does not place a hold whose call was cancelled', async () => {
     await addCredit('org-4', 100n);
-    const gone = { ...context, signal: AbortSignal.abort() };
-    await expect(handlers.holdCredit({ holds: [holdOf('gen-gone', 'org-4', 60n)] }, gone)).rejects.toThrow();
+    const cancelled = { ...context, signal: AbortSignal.abort() };
+    await expect(
+      handlers.holdCredit({ holds: [holdOf('gen-cancelled', 'org-4', 60n)] }, cancelled),
+    ).rejects.toThrow();
     expect((await handlers.getBalance({ organizationId: 'org-4' }, context)).heldNanoUsd).toBe(0n);
   });
 
   it.each([
     ['a negative amount', { amountNanoUsd: -1n }],
-    ['an amount beyond any price', { amountNanoUsd: 2n ** 62n }],
+    ['an amount above the limit', { amountNanoUsd: 2n ** 62n }],
     ['no prices', { prices: undefined }],
     ['no key', { keyId: '' }],
     ['an id with a NUL', { holdId: 'gen-\0' }],
     ['no time', { createdUnixMs: 0n }],
-    ['a time beyond all calendars', { createdUnixMs: 2n ** 62n }],
+    ['a time after the year 9999', { createdUnixMs: 2n ** 62n }],
     ['a deadline days away', { deadlineUnixMs: 4_000_000_000_000n }],
     ['a negative budget', { keyDailyBudgetNanoUsd: -1n }],
-  ])('rejects a hold with %s, and no other for it', async (what, fault) => {
-    const good = `gen-beside-${what.replaceAll(' ', '-')}`;
+  ])('rejects only the hold with %s', async (what, invalid) => {
+    const good = `gen-next-to-${what.replaceAll(' ', '-')}`;
     await addCredit('org-1', 1_000n);
     const before = await handlers.getBalance({ organizationId: 'org-1' }, context);
-    expect(await hold(holdOf('gen-bad', 'org-1', 1n, fault), holdOf(good, 'org-1', 1n))).toEqual([
+    expect(await hold(holdOf('gen-bad', 'org-1', 1n, invalid), holdOf(good, 'org-1', 1n))).toEqual([
       'rejected',
       'held',
     ]);
@@ -201,13 +203,13 @@ describe('the service', () => {
     expect(await handlers.getBalance({ organizationId: 'org-1' }, context)).toEqual(before);
   });
 
-  it('refuses credit of nothing, and a credit id used for another amount', async () => {
+  it('refuses zero credit, and a credit id used for another amount', async () => {
     await expect(addCredit('org-5', 0n)).rejects.toMatchObject({ code: 'invalid_request' });
     await addCredit('org-5', 10n);
     await expect(addCredit('org-5', 20n)).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  it('voids overdue holds by itself', async () => {
+  it('voids overdue holds automatically', async () => {
     await addCredit('org-6', 100n);
     await hold(holdOf('gen-late', 'org-6', 60n, { deadlineUnixMs: BigInt(fixture.clock.now()) - 1n }));
     let held = 60n;
@@ -242,10 +244,10 @@ describe('the consumer of generation.finished', () => {
     ]);
   });
 
-  it('gives up on what cannot be read or booked by name, and settles the rest of the batch', async () => {
+  it('rejects each invalid event, and settles the rest of the batch', async () => {
     await addCredit('org-8', 100n);
     await hold(holdOf('gen-8', 'org-8', 60n));
-    const poison = [
+    const invalid = [
       Buffer.from([0xff, 0xff, 0xff]),
       encode({ ...finishedOf('gen-x', 'org-8', 1), usage: undefined }),
       encode({ ...finishedOf('gen-y', 'org-8', 1), prices: undefined }),
@@ -255,15 +257,15 @@ describe('the consumer of generation.finished', () => {
         prices: { ...UNIT_PRICES, outputNanoUsdPerMillion: 2n ** 62n },
       }),
     ];
-    const failure = consume(poison[0]!, encode(finishedOf('gen-8', 'org-8', 25)), ...poison.slice(1));
+    const failure = consume(invalid[0]!, encode(finishedOf('gen-8', 'org-8', 25)), ...invalid.slice(1));
     await expect(failure).rejects.toBeInstanceOf(UnprocessableEventsError);
     const error = (await failure.catch((thrown: unknown) => thrown)) as UnprocessableEventsError;
-    expect(error.unprocessable).toHaveLength(poison.length);
+    expect(error.unprocessable).toHaveLength(invalid.length);
     expect((await handlers.getBalance({ organizationId: 'org-8' }, context)).totalUsageNanoUsd).toBe(25n);
   });
 });
 
-describe('how a request with an Idempotency-Key ended', () => {
+describe('the resolution of a claim', () => {
   const claim = async (scope: string, generationId: string, body = 1) => {
     const { outcome } = await handlers.claimIdempotencyKey(
       {
@@ -277,7 +279,7 @@ describe('how a request with an Idempotency-Key ended', () => {
     );
     return outcome?.$case;
   };
-  const end = (scope: string, generationId: string, ending: IdempotentEnding) =>
+  const resolve = (scope: string, generationId: string, ending: IdempotentEnding) =>
     handlers.endIdempotencyClaims({ endings: [{ claim: { scope, generationId }, ending }] }, context);
 
   it.each([
@@ -287,30 +289,30 @@ describe('how a request with an Idempotency-Key ended', () => {
     ['unknown', IdempotentEnding.IDEMPOTENT_ENDING_UNKNOWN],
   ])('%s frees its key for any body, and only its own', async (name, ending) => {
     expect(await claim(`key-${name}`, `gen-${name}`)).toBe('claimed');
-    await end(`key-${name}`, 'gen-of-another', ending);
+    await resolve(`key-${name}`, 'gen-of-another', ending);
     expect(await claim(`key-${name}`, `gen-${name}-2`)).toBe('inFlight');
-    await end(`key-${name}`, `gen-${name}`, ending);
+    await resolve(`key-${name}`, `gen-${name}`, ending);
     expect(await claim(`key-${name}`, `gen-${name}-2`, 2)).toBe('claimed');
   });
 
-  it('answered keeps its key in flight beyond its lease, until the settlement has stored the answer', async () => {
-    expect(await claim('key-answered', 'gen-answered')).toBe('claimed');
-    await end('key-answered', 'gen-answered', IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED);
+  it('completed keeps its key in flight beyond the lease, until the settlement has stored the response', async () => {
+    expect(await claim('key-completed', 'gen-completed')).toBe('claimed');
+    await resolve('key-completed', 'gen-completed', IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED);
     fixture.clock.advance(60_000);
-    expect(await claim('key-answered', 'gen-answered-2')).toBe('inFlight');
+    expect(await claim('key-completed', 'gen-completed-2')).toBe('inFlight');
     const idempotentOutcome = {
-      scope: 'key-answered',
+      scope: 'key-completed',
       responseJson: Buffer.from('{}'),
       ending: IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED,
     };
     await handlers.settleGenerations(
-      { generations: [{ ...finishedOf('gen-answered', 'org-keys', 0), idempotentOutcome }] },
+      { generations: [{ ...finishedOf('gen-completed', 'org-keys', 0), idempotentOutcome }] },
       context,
     );
-    expect(await claim('key-answered', 'gen-answered-3')).toBe('completed');
+    expect(await claim('key-completed', 'gen-completed-3')).toBe('completed');
   });
 
-  it('keeps the answer of an event from before endings were told', async () => {
+  it('is completed for an event with a response and no resolution', async () => {
     expect(await claim('key-old', 'gen-old')).toBe('claimed');
     const idempotentOutcome = {
       scope: 'key-old',
@@ -324,8 +326,8 @@ describe('how a request with an Idempotency-Key ended', () => {
     expect(await claim('key-old', 'gen-old-2')).toBe('completed');
   });
 
-  it('without a known ending is refused', async () => {
-    await expect(end('key', 'gen', IdempotentEnding.IDEMPOTENT_ENDING_UNSPECIFIED)).rejects.toMatchObject({
+  it('is refused if it is not known', async () => {
+    await expect(resolve('key', 'gen', IdempotentEnding.IDEMPOTENT_ENDING_UNSPECIFIED)).rejects.toMatchObject({
       code: 'invalid_request',
     });
   });

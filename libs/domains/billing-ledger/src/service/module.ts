@@ -9,7 +9,7 @@ import { LedgerUnavailableError, type ClaimStore, type LedgerHistory, type Ledge
 import { createFinishedConsumer } from './consumer';
 import { createHandlers } from './handlers';
 import { createHoldBatcher } from './hold-batcher';
-import { createHousekeeping } from './housekeeping';
+import { createLedgerMaintenance } from './maintenance';
 import { createLedgerMetrics } from './metrics';
 import { createClaimBatcher } from './claim-batcher';
 import { createSettleBatcher } from './settle-batcher';
@@ -20,18 +20,18 @@ export interface BillingLedgerPorts {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
   readonly history: LedgerHistory;
-  /** Whose lag and dead letters are served, for the group of this module. */
+  /** The event log whose lag and dead letters are served, for this module's consumer group. */
   readonly events?: WatchedEventLog;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
-  /** How often overdue holds are voided and old claims forgotten, in milliseconds. Default 5 seconds. */
-  readonly housekeepingIntervalMs?: number;
+  /** How often overdue holds are voided and expired claims deleted. Default 5,000. */
+  readonly maintenanceIntervalMs?: number;
 }
 
-const DEFAULT_HOUSEKEEPING_INTERVAL_MS = 5_000;
+const DEFAULT_MAINTENANCE_INTERVAL_MS = 5_000;
 
-/** The billing-ledger: its service, its consumer of generation.finished and its housekeeping. */
+/** The billing-ledger: its service, its consumer of generation.finished and its maintenance. */
 export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayModule {
   const { store, claims, history, clock } = options;
   const log = options.log.child({ module: 'billing-ledger' });
@@ -41,14 +41,14 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
   const voidBatcher = createVoidBatcher(store, metrics);
   const settleBatcher = createSettleBatcher(settle);
   const claimBatcher = createClaimBatcher(claims);
-  const housekeeping = createHousekeeping({
+  const maintenance = createLedgerMaintenance({
     store,
     claims,
     history,
     clock,
     log,
     metrics,
-    intervalMs: options.housekeepingIntervalMs ?? DEFAULT_HOUSEKEEPING_INTERVAL_MS,
+    intervalMs: options.maintenanceIntervalMs ?? DEFAULT_MAINTENANCE_INTERVAL_MS,
   });
 
   const consumers = [createFinishedConsumer(settle, log)];
@@ -67,10 +67,10 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
     ],
     consumers,
     async start() {
-      await housekeeping.start();
+      await maintenance.start();
     },
     async stop() {
-      await housekeeping.stop();
+      await maintenance.stop();
       const batchers = [holdBatcher, voidBatcher, settleBatcher, claimBatcher];
       await Promise.all(batchers.map((batcher) => batcher.idle()));
     },

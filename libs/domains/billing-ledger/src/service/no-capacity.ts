@@ -1,6 +1,6 @@
 import { GatewayError } from '@gateway/errors';
 
-/** What a client gets when a queue of the ledger is full. */
+/** The error for a full queue of the ledger. */
 export function noCapacity(internalMessage: string): GatewayError {
   return new GatewayError('no_capacity', { internalMessage });
 }

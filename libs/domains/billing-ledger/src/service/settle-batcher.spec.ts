@@ -14,7 +14,7 @@ function itemOf(generationId: string): SettleItem {
   };
 }
 
-/** Remembers the batches that it was given; rejects one generation for good. */
+/** Records its batches; rejects one generation. */
 function recordingSettle(unbookable?: string) {
   const batches: string[][] = [];
   const settle: Settle = async (items) => {
@@ -25,23 +25,23 @@ function recordingSettle(unbookable?: string) {
 }
 
 describe('settlements by RPC', () => {
-  it('that come together share one transaction', async () => {
+  it('share one transaction when they are concurrent', async () => {
     const { settle, batches } = recordingSettle();
     const batcher = createSettleBatcher(settle);
-    await Promise.all(['gen-1', 'gen-2', 'gen-3'].map((id) => batcher.settleAll([itemOf(id)])));
+    await Promise.all(['gen-1', 'gen-2', 'gen-3'].map((id) => batcher.settleGenerations([itemOf(id)])));
     expect(batches).toEqual([['gen-1', 'gen-2', 'gen-3']]);
   });
 
-  it('each learn of their own rejection only', async () => {
+  it('each return only their own rejections', async () => {
     const { settle } = recordingSettle('gen-2');
     const batcher = createSettleBatcher(settle);
-    const answers = await Promise.all(['gen-1', 'gen-2'].map((id) => batcher.settleAll([itemOf(id)])));
-    expect(answers).toEqual([[], [{ generationId: 'gen-2', reason: 'no' }]]);
+    const results = await Promise.all(['gen-1', 'gen-2'].map((id) => batcher.settleGenerations([itemOf(id)])));
+    expect(results).toEqual([[], [{ generationId: 'gen-2', reason: 'no' }]]);
   });
 
-  it('are all told when the ledger is away, so that all come again', async () => {
-    const batcher = createSettleBatcher(() => Promise.reject(new LedgerUnavailableError('away')));
-    const answers = await Promise.allSettled(['gen-1', 'gen-2'].map((id) => batcher.settleAll([itemOf(id)])));
-    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  it('are all rejected when the ledger is unavailable, so that all are retried', async () => {
+    const batcher = createSettleBatcher(() => Promise.reject(new LedgerUnavailableError('unavailable')));
+    const results = await Promise.allSettled(['gen-1', 'gen-2'].map((id) => batcher.settleGenerations([itemOf(id)])));
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 });

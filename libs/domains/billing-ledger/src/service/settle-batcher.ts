@@ -4,17 +4,17 @@ import { MAX_BATCH_ROWS } from '../core/limits';
 import { noCapacity } from './no-capacity';
 import type { Settle, SettleItem } from './settler';
 
-/** One: settlements of one organization would only wait for each other's row locks. */
+/** One, because concurrent settlements of an organization would wait for each other's row locks. */
 const MAX_CONCURRENT_BATCHES = 1;
 const MAX_QUEUED_SETTLEMENTS = 10_000;
 
 export interface SettleBatcher {
-  /** Settles, together with what others bring meanwhile, and answers which of these never can be. */
-  settleAll(items: readonly SettleItem[]): Promise<readonly RejectedGeneration[]>;
+  /** Settles in one batch with concurrent calls. Returns those of `items` that cannot be settled. */
+  settleGenerations(items: readonly SettleItem[]): Promise<readonly RejectedGeneration[]>;
   idle(): Promise<void>;
 }
 
-/** For settlements that come one by one, by RPC; what comes from the event log comes in batches already. */
+/** Batches settlements by rpc, which arrive individually. The event log delivers batches already. */
 export function createSettleBatcher(settle: Settle): SettleBatcher {
   const batcher = createAdaptiveBatcher<SettleItem, RejectedGeneration | undefined>({
     async run(items) {
@@ -24,11 +24,11 @@ export function createSettleBatcher(settle: Settle): SettleBatcher {
     maxBatchSize: MAX_BATCH_ROWS,
     maxConcurrentBatches: MAX_CONCURRENT_BATCHES,
     maxQueuedItems: MAX_QUEUED_SETTLEMENTS,
-    overflow: () => noCapacity(`more than ${MAX_QUEUED_SETTLEMENTS} settlements wait`),
+    overflow: () => noCapacity(`more than ${MAX_QUEUED_SETTLEMENTS} settlements are queued`),
   });
 
   return {
-    async settleAll(items) {
+    async settleGenerations(items) {
       const outcomes = await Promise.all(items.map((item) => batcher.submit(item)));
       return outcomes.filter((rejected) => rejected !== undefined);
     },

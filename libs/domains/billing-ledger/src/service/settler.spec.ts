@@ -17,13 +17,13 @@ function itemOf(generationId: string): SettleItem {
   };
 }
 
-/** Settles everything but a batch with a generation of the given name in it. */
-function settlerOver(failure: Error, poison: string, booked: string[]) {
+/** Rejects every batch that contains the generation `invalid`. */
+function settlerOver(failure: Error, invalid: string, settled: string[]) {
   const store: Pick<LedgerStore, 'settleGenerations'> = {
     settleGenerations(generations) {
       const ids = generations.map(({ generationId }) => generationId);
-      if (ids.includes(poison)) return Promise.reject(failure);
-      booked.push(...ids);
+      if (ids.includes(invalid)) return Promise.reject(failure);
+      settled.push(...ids);
       return Promise.resolve({ settlements: [], duplicates: ids.length, rejected: [] });
     },
   };
@@ -33,19 +33,19 @@ function settlerOver(failure: Error, poison: string, booked: string[]) {
 
 const ids = Array.from({ length: 700 }, (_, index) => `gen-${index}`);
 
-it('a generation that cannot be booked is found and rejected alone; all others are booked once', async () => {
-  const booked: string[] = [];
-  const settle = settlerOver(new UnbookableError('out of range'), 'gen-333', booked);
+it('finds and rejects only the generation that cannot be settled; all others are settled once', async () => {
+  const settled: string[] = [];
+  const settle = settlerOver(new UnbookableError('out of range'), 'gen-333', settled);
   expect(await settle(ids.map(itemOf))).toEqual([{ generationId: 'gen-333', reason: 'out of range' }]);
-  expect(booked.sort()).toEqual(ids.filter((id) => id !== 'gen-333').sort());
+  expect(settled.sort()).toEqual(ids.filter((id) => id !== 'gen-333').sort());
 });
 
-it('an unavailable ledger rejects nothing: the whole batch comes again', async () => {
-  const settle = settlerOver(new LedgerUnavailableError('away'), 'gen-333', []);
+it('rejects the whole batch for a retry when the ledger is unavailable', async () => {
+  const settle = settlerOver(new LedgerUnavailableError('unavailable'), 'gen-333', []);
   await expect(settle(ids.map(itemOf))).rejects.toBeInstanceOf(LedgerUnavailableError);
 });
 
-describe('what is announced of a finished generation', () => {
+describe('the announcement of a settlement', () => {
   const message = GenerationFinished.fromPartial({
     generationId: 'gen-1',
     organizationId: 'org-1',
@@ -60,8 +60,8 @@ describe('what is announced of a finished generation', () => {
     reasoningNanoUsdPerMillion: 4n,
     imageNanoUsdPerMillion: 5n,
   };
-  const answered = { scope: 'key-1/POST', responseJson: Buffer.from('the answer'), ending: 1 };
-  const booked = {
+  const idempotentOutcome = { scope: 'key-1/POST', responseJson: Buffer.from('the response'), ending: 1 };
+  const settlement = {
     generationId: 'gen-1',
     organizationId: 'org-1',
     costNanoUsd: nanoUsd(7n),
@@ -76,7 +76,7 @@ describe('what is announced of a finished generation', () => {
     let announced: Announcement | undefined;
     const store: Pick<LedgerStore, 'settleGenerations'> = {
       settleGenerations(_, announce) {
-        announced = announce(booked, clock.now());
+        announced = announce(settlement, clock.now());
         return Promise.resolve({ settlements: [], duplicates: 1, rejected: [] });
       },
     };
@@ -86,7 +86,7 @@ describe('what is announced of a finished generation', () => {
     return announced as Announcement;
   }
 
-  it('is the same whether it came as bytes or as a message', async () => {
+  it('is the same for an event and for an rpc', async () => {
     const fromMessage = await announcedOf({});
     const fromBytes = await announcedOf({ payload: GenerationFinished.encode(message).finish() });
     const settled = GenerationSettled.decode(fromBytes.payload);
@@ -102,21 +102,21 @@ describe('what is announced of a finished generation', () => {
     expect(fromBytes.key).toBe('org-1');
   });
 
-  it('has no answer in it, however it came', async () => {
-    const withAnswer = { ...message, idempotentOutcome: answered };
-    const payload = GenerationFinished.encode(withAnswer).finish();
-    for (const item of [{ message: withAnswer }, { message: withAnswer, payload }]) {
+  it('never contains the response', async () => {
+    const withResponse = { ...message, idempotentOutcome };
+    const payload = GenerationFinished.encode(withResponse).finish();
+    for (const item of [{ message: withResponse }, { message: withResponse, payload }]) {
       const announced = await announcedOf(item);
       expect(GenerationSettled.decode(announced.payload).finished).toEqual(message);
-      expect(Buffer.from(announced.payload).includes('the answer')).toBe(false);
+      expect(Buffer.from(announced.payload).includes('the response')).toBe(false);
     }
   });
 
-  it('keeps fields of a later version', async () => {
-    const later = new BinaryWriter().tag(15_000, WireType.LengthDelimited).string('what is new').finish();
+  it('preserves fields of a later version', async () => {
+    const later = new BinaryWriter().tag(15_000, WireType.LengthDelimited).string('a new field').finish();
     const payload = Buffer.concat([GenerationFinished.encode(message).finish(), later]);
     const announced = await announcedOf({ payload });
-    expect(Buffer.from(announced.payload).includes('what is new')).toBe(true);
+    expect(Buffer.from(announced.payload).includes('a new field')).toBe(true);
     expect(GenerationSettled.decode(announced.payload).finished).toEqual(message);
   });
 });

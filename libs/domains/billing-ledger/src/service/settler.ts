@@ -7,16 +7,16 @@ import { MAX_BATCH_ROWS } from '../core/limits';
 import type { FinishedGeneration, RejectedGeneration } from '../core/settlement/settlement';
 import type { LedgerMetrics } from './metrics';
 
-/** Of GenerationSettled. */
+/** The number of the field `finished` in GenerationSettled. */
 const FINISHED_FIELD = 1;
 
-/** A finished generation as it was read and as it arrived. */
+/** A finished generation, parsed and as received. */
 export interface SettleItem {
   readonly generation: FinishedGeneration;
   readonly message: GenerationFinished;
-  /** The message's bytes, where it came as such. */
+  /** The encoded message, if it arrived as an event. */
   readonly payload?: Uint8Array;
-  /** Carried over to the announcement, such as `traceparent`. */
+  /** Copied to the announcement, such as `traceparent`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -26,15 +26,15 @@ export interface SettlerPorts {
   readonly metrics: LedgerMetrics;
 }
 
-/** Settles all that can be settled and answers which never can. */
+/** Settles generations and returns those that cannot be settled. */
 export type Settle = (items: readonly SettleItem[]) => Promise<readonly RejectedGeneration[]>;
 
 export function createSettler({ store, clock, metrics }: SettlerPorts): Settle {
   async function settle(items: readonly SettleItem[]): Promise<readonly RejectedGeneration[]> {
     const rejected: RejectedGeneration[] = [];
-    for (const alike of byWhetherClaimed(items)) {
-      for (let start = 0; start < alike.length; start += MAX_BATCH_ROWS) {
-        const batch = alike.slice(start, start + MAX_BATCH_ROWS);
+    for (const group of partitionByClaim(items)) {
+      for (let start = 0; start < group.length; start += MAX_BATCH_ROWS) {
+        const batch = group.slice(start, start + MAX_BATCH_ROWS);
         rejected.push(...(await bisectBatch(batch, settleBatch, isUnbookable, reject)));
       }
     }
@@ -63,13 +63,13 @@ export function createSettler({ store, clock, metrics }: SettlerPorts): Settle {
   return settle;
 }
 
-/** Claims have to be looked at first; what has none is booked quickly, but only where it is by itself. */
-function byWhetherClaimed(items: readonly SettleItem[]): readonly (readonly SettleItem[])[] {
+/** Generations with a claim need the slow path, so they are not batched with the others. */
+function partitionByClaim(items: readonly SettleItem[]): readonly (readonly SettleItem[])[] {
   const isClaimed = ({ generation }: SettleItem) => generation.idempotentOutcome !== undefined;
   return [items.filter(isClaimed), items.filter((item) => !isClaimed(item))];
 }
 
-/** When the provider had sent the last of it, in Unix milliseconds. */
+/** When the provider sent its last event, in Unix milliseconds. */
 function endOf({ createdUnixMs, latencyMs, generationTimeMs }: GenerationFinished): number {
   return Number(createdUnixMs) + latencyMs + generationTimeMs;
 }
@@ -82,7 +82,7 @@ function announceOf(items: readonly SettleItem[]): Announce {
   }
   return ({ generationId, organizationId, costNanoUsd, chargedNanoUsd, prices }, postedUnixMs) => {
     const item = byId.get(generationId);
-    if (!item) throw new Error(`settled a generation that was not asked for: ${generationId}`);
+    if (!item) throw new Error(`settled a generation that is not in the batch: ${generationId}`);
     const payload = encodeSettled(item, {
       costNanoUsd,
       chargedNanoUsd,
@@ -94,17 +94,17 @@ function announceOf(items: readonly SettleItem[]): Announce {
   };
 }
 
-/** What finished is passed on as it came where that can be: encoding it once more would cost as much as all else here. */
+/** Copies the received bytes where possible: encoding the message again would double the CPU cost of settlement. */
 function encodeSettled(
   { message, payload }: SettleItem,
-  booked: Omit<GenerationSettled, 'finished'>,
+  settled: Omit<GenerationSettled, 'finished'>,
 ): Uint8Array {
   if (payload === undefined || message.idempotentOutcome !== undefined) {
     const finished = { ...message, idempotentOutcome: undefined };
-    return encodeMessage(GenerationSettled, { finished, ...booked });
+    return encodeMessage(GenerationSettled, { finished, ...settled });
   }
   return encodeWith((writer) => {
     writer.tag(FINISHED_FIELD, WireType.LengthDelimited).bytes(payload);
-    return GenerationSettled.encode({ finished: undefined, ...booked }, writer);
+    return GenerationSettled.encode({ finished: undefined, ...settled }, writer);
   });
 }

@@ -9,11 +9,11 @@ const MAX_CONCURRENT_BATCHES = 1;
 const MAX_QUEUED_VOIDS = 10_000;
 
 export interface VoidBatcher {
-  voidAll(holds: readonly HoldRef[]): Promise<void>;
+  voidHolds(holds: readonly HoldRef[]): Promise<void>;
   idle(): Promise<void>;
 }
 
-/** Voids holds, together with what others void meanwhile. */
+/** Voids holds in one batch with concurrent calls. */
 export function createVoidBatcher(store: LedgerStore, metrics: LedgerMetrics): VoidBatcher {
   const batcher = createAdaptiveBatcher<HoldRef, void>({
     async run(holds) {
@@ -23,11 +23,11 @@ export function createVoidBatcher(store: LedgerStore, metrics: LedgerMetrics): V
     maxBatchSize: MAX_BATCH_ROWS,
     maxConcurrentBatches: MAX_CONCURRENT_BATCHES,
     maxQueuedItems: MAX_QUEUED_VOIDS,
-    overflow: () => noCapacity(`more than ${MAX_QUEUED_VOIDS} voids wait`),
+    overflow: () => noCapacity(`more than ${MAX_QUEUED_VOIDS} voids are queued`),
   });
 
   return {
-    async voidAll(holds) {
+    async voidHolds(holds) {
       await Promise.all(holds.map((hold) => batcher.submit(hold)));
     },
     idle: () => batcher.idle(),

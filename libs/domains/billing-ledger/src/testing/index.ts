@@ -1,5 +1,5 @@
-// For specs and the simulation: two ledgers over one fresh database.
+// For specs and the simulation: two ledgers on one new database.
 export * from './ledger-fixture';
 export type { HoldOutcome, HoldRequest } from '../core/credit/hold';
-export type { IdempotentEnding } from '../core/idempotency/endings';
+export type { ClaimResolution } from '../core/idempotency/resolutions';
 export type { FinishedGeneration } from '../core/settlement/settlement';

@@ -17,7 +17,7 @@ import type { HoldRequest } from '../core/credit/hold';
 import type { Announce, ClaimStore, LedgerHistory, LedgerStore } from '../core/ports';
 import type { FinishedGeneration } from '../core/settlement/settlement';
 
-/** One ledger process: its own connections, the shared database. */
+/** One ledger process with its own connections to the shared database. */
 export interface LedgerInstance {
   readonly pool: Pool;
   readonly store: LedgerStore;
@@ -28,20 +28,20 @@ export interface LedgerInstance {
 export interface LedgerFixture {
   readonly database: TestDatabase;
   readonly clock: TestClock;
-  /** Announces into a plain table, which `announced` reads. */
+  /** Writes announcements to a plain table, which `announced` reads. */
   readonly appender: TransactionalAppender<PoolClient>;
   readonly first: LedgerInstance;
   readonly second: LedgerInstance;
-  /** Connections of neither ledger, to look on from outside. */
+  /** Connections that belong to neither ledger. */
   readonly auditPool: Pool;
-  /** What was announced as settled, oldest first. */
+  /** The announced settlements, oldest first. */
   announced(): Promise<GenerationSettled[]>;
-  /** What the ledgers told their log of as committed, in the order of telling. */
+  /** The announcements that the ledgers reported as committed, in that order. */
   readonly committed: readonly GenerationSettled[];
   close(): Promise<void>;
 }
 
-/** Two ledgers over one fresh database, with an event log that is a plain table. */
+/** Two ledgers on one new database, with a plain table as event log. */
 export async function createLedgerFixture(): Promise<LedgerFixture> {
   const database = await createTestDatabase();
   const clock = createTestClock();
@@ -97,7 +97,7 @@ function createInstance(
   };
 }
 
-/** Announces to nobody. */
+/** Discards announcements. */
 export const silentAppender: TransactionalAppender<PoolClient> = {
   appending: () => ({ write: async () => undefined, committed: () => undefined }),
 };
@@ -117,7 +117,7 @@ function createTableAppender(committed: GenerationSettled[]): TransactionalAppen
   };
 }
 
-/** A bare announcement, for tests of the store without its service. */
+/** A minimal announcement, for tests of the store without its service. */
 export const announce: Announce = (
   { generationId, organizationId, createdUnixMs, costNanoUsd, chargedNanoUsd },
   postedUnixMs,
@@ -134,9 +134,9 @@ export const announce: Announce = (
 });
 
 /**
- * One nano-dollar per token of output, so that a generation of nothing else
- * costs as many nano-dollars as it says. The other kinds have prices of their
- * own, all different: no kind can be charged at another's unnoticed.
+ * One nano-dollar per output token, so that a generation with only output tokens
+ * costs as many nano-dollars. The other kinds have distinct prices, so that a test
+ * notices when one is charged at another's price.
  */
 export const UNIT_PRICES: Prices = {
   inputNanoUsdPerMillion: 2_000_000n,

@@ -13,7 +13,7 @@ afterAll(async () => {
   await fixture.close();
 });
 
-it('makes books that are as sound as those that were kept', async () => {
+it('creates a consistent ledger', async () => {
   const untilUnixMs = fixture.clock.now();
   await fillLedgerHistory(fixture.auditPool, {
     generations: 2_000,

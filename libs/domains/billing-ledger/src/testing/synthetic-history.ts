@@ -7,14 +7,14 @@ export interface SyntheticHistory {
   readonly untilUnixMs: number;
 }
 
-/** Generations whose ids share a millisecond; their time is encoded once. */
+/** Generations with ids of the same millisecond. */
 const PER_MOMENT = 500;
 const MOMENTS_PER_STATEMENT = 500;
 
-/** $1 first moment, $2 last, $3 milliseconds between two, $4 from, $5 organizations. Each costs 700 of the 1,000 held. */
+/** $1 first moment, $2 last, $3 milliseconds between moments, $4 start, $5 organizations. Each generation costs 700 of a hold of 1,000. */
 const FILL = `
   with moment as materialized (
-    select number, $4::bigint + number * $3::bigint as at, least_id_at('gen', $4::bigint + number * $3::bigint) as prefix
+    select number, $4::bigint + number * $3::bigint as at, smallest_id_at('gen', $4::bigint + number * $3::bigint) as prefix
     from generate_series($1::bigint, $2::bigint) as number
   ),
   generation as materialized (
@@ -60,13 +60,13 @@ const ADD_UP = `
   insert into postings (reference, kind, organization_id, posted_unix_ms, credit_nano_usd, funding_nano_usd)
   select 'crd-' || organization_id, 'credit', organization_id, 0, amount, -amount from funded`;
 
-/** What each organization is left with: a million dollars. */
+/** The final balance of each organization: a million dollars. */
 const AVAILABLE_NANO_USD = 1_000_000_000_000_000n;
 
 /**
- * Fills an empty ledger with settled generations, straight into its tables:
- * far quicker than to settle them, and the books are as sound. Partitions of
- * the time must be there.
+ * Inserts settled generations directly into the tables of an empty ledger, which
+ * is much faster than settling them. The balances are consistent. Partitions for
+ * the time span must exist.
  */
 export async function fillLedgerHistory(pool: Pool, history: SyntheticHistory): Promise<void> {
   const { generations, organizations, fromUnixMs, untilUnixMs } = history;

@@ -1,7 +1,7 @@
 import type { NanoUsd, UnixMs } from '@gateway/base';
 import type { Balance } from '@gateway/billing-ledger/core';
 
-/** Credit that is taken back. */
+/** A deduction of credit. */
 export interface Correction {
   readonly correctionId: string;
   readonly organizationId: string;
@@ -12,16 +12,16 @@ export interface Correction {
 
 export type CorrectionOutcome =
   | { readonly kind: 'corrected' }
-  /** It would leave less than nothing available. */
+  /** The available balance would fall below zero. */
   | { readonly kind: 'insufficient' }
-  /** Nobody looked at it first, or too long ago. */
+  /** There is no preview, or it has expired. */
   | { readonly kind: 'unknown' }
-  /** What was looked at was another amount or note. */
+  /** The preview has another amount or note. */
   | { readonly kind: 'different' };
 
 export type CorrectionPreview =
   | { readonly kind: 'previewed'; readonly before: Balance; readonly expires: UnixMs }
   | { readonly kind: 'insufficient'; readonly before: Balance };
 
-/** How long what was looked at can be confirmed. */
+/** How long a preview can be confirmed. */
 export const PREVIEW_LIFETIME_MS = 10 * 60 * 1_000;

@@ -1,15 +1,15 @@
 import type { NanoUsd, UnixMs } from '@gateway/base';
 
-/** When and whom a low balance of an organization is told to. */
+/** When and to whom a low balance of an organization is reported. */
 export interface CreditAlert {
-  /** Undefined: nobody is told. */
+  /** Undefined: no alert. */
   readonly thresholdNanoUsd: NanoUsd | undefined;
   readonly webhookUrl: string | undefined;
   readonly emails: readonly string[];
-  /** Since when the available amount is below the threshold. */
+  /** When the available amount fell below the threshold. */
   readonly belowSince: UnixMs | undefined;
   readonly lastSent: UnixMs | undefined;
-  /** Why the last one did not arrive. */
+  /** Why the last delivery failed. */
   readonly lastFailure: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export const NO_ALERT: CreditAlert = {
   lastFailure: undefined,
 };
 
-/** An alert on its way. */
+/** An alert to deliver. */
 export interface DueAlert {
   readonly organizationId: string;
   readonly thresholdNanoUsd: NanoUsd;
@@ -33,10 +33,10 @@ export interface DueAlert {
   readonly emails: readonly string[];
 }
 
-/** After so many an alert is given up; its last failure stays to be seen. */
+/** The last failure stays visible afterwards. */
 export const MAX_ALERT_ATTEMPTS = 10;
 
-/** How long to wait before the attempt after this one, which may be under way for as long. */
+/** The delay before the next attempt. */
 export function retryAfterMs(attempt: number): number {
   return Math.min(30_000 * 2 ** (attempt - 1), 3_600_000);
 }

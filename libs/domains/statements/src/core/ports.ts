@@ -5,27 +5,27 @@ import type { CreditAlert, DueAlert } from './credit-alert';
 import type { SettledWindow } from './settled-window';
 import type { Entry, StatementMonth, StatementPage, StatementQuery } from './statement';
 
-/** What people look at and correct. The duties of LedgerStore apply; each read is one snapshot. */
-export interface LedgerBooks {
-  /** In the order in which they were posted. */
+/** Statements and corrections. The duties of LedgerStore apply; each read is one snapshot. */
+export interface StatementStore {
+  /** In order of posting. */
   listEntries(organizationId: string, reference: string): Promise<readonly Entry[]>;
-  /** Rejects with a LedgerUnavailableError while the days before are still being summed up; asking again goes on with that. */
+  /** Rejects with a LedgerUnavailableError while past days are still being summed; a retry continues the sums. */
   readStatement(query: StatementQuery): Promise<StatementPage>;
-  /** Newest first; the present month so far. Rejects like `readStatement`. */
+  /** Newest first, including the current month. Rejects like `readStatement`. */
   readMonths(organizationId: string): Promise<readonly StatementMonth[]>;
-  /** Moves nothing. What it previewed can be corrected for a while. */
+  /** Moves no money. The preview can be confirmed until it expires. */
   previewCorrection(correction: Correction): Promise<CorrectionPreview>;
   /** Idempotent by its id. */
   correctCredit(correction: Correction): Promise<CorrectionOutcome>;
   readReconciliation(): Promise<LedgerReconciliation>;
 }
 
-/** Makes the announcement of a window whose settlements were all announced before. */
+/** Creates the announcement of a window. All of its settlements are announced already. */
 export type AnnounceWindow = (window: SettledWindow) => Announcement;
 
 /**
- * What is compared with the postings: an account's figures, what its open holds
- * bind, and what each settled hold says it charged.
+ * What is compared with the postings: the amounts of an account, the sum of its
+ * open holds, and the charge of each settled hold.
  */
 export const DIFFERENCE_KINDS = [
   'credited',
@@ -37,81 +37,80 @@ export const DIFFERENCE_KINDS = [
   'settlement',
 ] as const;
 
-/** Something that does not agree with the postings. */
+/** An amount that does not match the postings. */
 export interface Difference {
   readonly organizationId: string;
   readonly kind: (typeof DIFFERENCE_KINDS)[number];
-  /** Of a settlement. */
+  /** Set for a settlement. */
   readonly generationId: string | undefined;
-  /** What the postings say. */
+  /** The amount according to the postings. */
   readonly expectedNanoUsd: bigint;
-  /** What is there; -1 for a settlement whose hold is gone. */
+  /** The stored amount; -1 for a settlement without a hold. */
   readonly foundNanoUsd: bigint;
   readonly firstSeenUnixMs: UnixMs;
 }
 
 export interface ReconciliationRun {
   readonly organizations: number;
-  /** What was wrong before this time has been found; zero before the first whole round. */
+  /** All differences from before this time have been found; zero before the first complete round. */
   readonly reconciledUntilUnixMs: UnixMs;
-  /** All that are known, the oldest first, up to a thousand. */
+  /** All current differences, oldest first, at most 1,000. */
   readonly differences: readonly Difference[];
 }
 
 /**
- * Compares the books with the postings. A run takes the next organizations in a
- * round through all of them, each as of one moment, whatever else goes on; what
- * it costs depends on what happened since, not on all that ever did.
+ * Compares balances with postings. A run takes the next organizations in a round
+ * through all of them, each in one snapshot. Its cost depends on the postings since
+ * the last run, not on history.
  */
 export interface LedgerReconciler {
-  /** Undefined: another process is at it. */
+  /** Undefined: another process is running it. */
   reconcile(maxOrganizations: number): Promise<ReconciliationRun | undefined>;
   /**
-   * Announces what was settled in whole hours that are over, each settlement in
-   * one window and behind its own announcement, so that whoever keeps the usage
-   * can compare. Takes the next organizations like `reconcile`; answers how many
-   * windows it announced.
+   * Announces the settlements of past full hours, so that the usage domain can
+   * compare. Each settlement is in one window, which follows its own announcement.
+   * Takes the next organizations like `reconcile`. Returns the number of windows.
    */
   announceWindows(maxOrganizations: number, announce: AnnounceWindow): Promise<number>;
 }
 
-/** What the comparisons with the postings have found so far. */
+/** The results of reconciliation so far. */
 export interface LedgerReconciliation {
-  /** Of any process; undefined before the first. */
+  /** By any process; undefined before the first run. */
   readonly lastRun: UnixMs | undefined;
-  /** What was wrong before this time has been found; undefined before the first whole round. */
+  /** All differences from before this time have been found; undefined before the first complete round. */
   readonly reconciledUntil: UnixMs | undefined;
-  /** How many are known, up to a thousand. */
+  /** The number of current differences, at most 1,000. */
   readonly knownDifferences: number;
-  /** The oldest of them, up to fifty. */
+  /** The oldest, at most 50. */
   readonly differences: readonly Difference[];
 }
 
-/** Who is told of a low balance. */
+/** Settings and delivery state of the alerts of a low balance. */
 export interface CreditAlertStore {
   readAlert(organizationId: string): Promise<CreditAlert>;
   /**
-   * Replaces it; one that is due already is told anew. `newSecret` is for an
-   * address that was not there before, and is answered when it was taken.
+   * Replaces the alert and resets its delivery state. `newSecret` is stored and
+   * returned if the webhook URL is new.
    */
   setAlert(
     organizationId: string,
     alert: Pick<CreditAlert, 'thresholdNanoUsd' | 'webhookUrl' | 'emails'>,
     newSecret: string,
   ): Promise<{ readonly alert: CreditAlert; readonly secret: string | undefined }>;
-  /** What would be sent now, whatever the balance; undefined without a recipient. */
+  /** The alert as it would be sent now, whatever the balance; undefined without a recipient. */
   readDue(organizationId: string): Promise<DueAlert | undefined>;
-  /** Notes which balances fell below their threshold, and which are above it again. */
+  /** Records which balances fell below their threshold, and which are above it again. */
   watch(now: UnixMs): Promise<void>;
-  /** Takes up to `limit` alerts that have to be sent; nobody else takes them until they are due again. */
-  takeDue(now: UnixMs, limit: number): Promise<readonly DueAlert[]>;
-  /** Notes how it went. */
-  noteSent(alert: DueAlert, now: UnixMs, failure: string | undefined): Promise<void>;
+  /** Claims up to `limit` due alerts. No other process claims them until they are due again. */
+  claimDue(now: UnixMs, limit: number): Promise<readonly DueAlert[]>;
+  /** Records the result of a delivery. */
+  recordDelivery(alert: DueAlert, now: UnixMs, failure: string | undefined): Promise<void>;
 }
 
 /**
- * Brings an alert to its recipients. Rejects with an AlertNotDeliveredError,
- * whose message may be shown to who set it up: it tells nothing of networks.
+ * Delivers an alert to its recipients. Rejects with an AlertNotDeliveredError,
+ * whose message is safe to show to customers: it reveals nothing about networks.
  */
 export interface AlertSender {
   send(alert: DueAlert): Promise<void>;

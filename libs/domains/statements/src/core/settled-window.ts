@@ -1,19 +1,19 @@
 import type { NanoUsd, UnixMs } from '@gateway/base';
 
-/** What was booked for one organization in a time that is over, at most a day. */
+/** The settlements of one organization in a past time span of at most a day. */
 export interface SettledWindow {
   readonly organizationId: string;
-  /** By the time of the postings. */
+  /** Start of the span, by the time of the postings. */
   readonly fromUnixMs: UnixMs;
-  /** Not included. */
+  /** End of the span, exclusive. */
   readonly untilUnixMs: UnixMs;
-  /** In their order; those in which nothing of it was admitted are left out. */
+  /** Ordered by time; hours without admissions are omitted. */
   readonly hours: readonly SettledHour[];
 }
 
-/** Of a window's generations those that were admitted in one hour of UTC. */
+/** The generations of a window that were admitted in one UTC hour. */
 export interface SettledHour {
-  /** When the hour begins. */
+  /** Start of the hour. */
   readonly hourUnixMs: UnixMs;
   readonly generations: bigint;
   readonly costNanoUsd: NanoUsd;

@@ -1,8 +1,8 @@
 import type { NanoUsd, UnixMs } from '@gateway/base';
 
-/** One movement of money, as it was posted. */
+/** One posting. */
 export interface Entry {
-  /** A credit below zero is a correction. */
+  /** A negative credit is a correction. */
   readonly kind: 'credit' | 'correction' | 'hold' | 'settlement' | 'void';
   readonly posted: UnixMs;
   readonly creditNanoUsd: NanoUsd;
@@ -12,7 +12,7 @@ export interface Entry {
   readonly uncollectedNanoUsd: NanoUsd;
 }
 
-/** What moved the balance, with the balance after it. What only moved between available and held did not. */
+/** A posting that changed the balance, with the balance after it. Moves between available and held are excluded. */
 export interface StatementLine {
   readonly kind: 'credit' | 'correction' | 'settlement';
   readonly reference: string;
@@ -22,10 +22,10 @@ export interface StatementLine {
   readonly note: string | undefined;
 }
 
-/** What moved the balance within some time. */
+/** The sums of a time span. */
 export interface Movements {
   readonly addedNanoUsd: bigint;
-  /** Zero or negative, as is what was used. */
+  /** Zero or negative, like `usedNanoUsd`. */
   readonly correctedNanoUsd: bigint;
   readonly usedNanoUsd: bigint;
 }
@@ -34,12 +34,12 @@ export interface StatementMonth extends Movements {
   /** YYYY-MM, UTC. */
   readonly month: string;
   readonly openingNanoUsd: bigint;
-  /** Opening and movements, to the nano-dollar. */
+  /** The opening balance plus the movements, to the nano-dollar. */
   readonly closingNanoUsd: bigint;
 }
 
-/** Where a page ended: the last line that was shown, and the balance on its far side. */
-export interface StatementPlace {
+/** The last line of a page, and the balance from which the next page continues. */
+export interface StatementCursor {
   readonly posted: UnixMs;
   readonly reference: string;
   readonly kind: string;
@@ -50,7 +50,7 @@ export interface StatementQuery {
   readonly organizationId: string;
   readonly month: string;
   readonly oldestFirst: boolean;
-  readonly after: StatementPlace | undefined;
+  readonly after: StatementCursor | undefined;
   readonly limit: number;
 }
 
@@ -70,13 +70,13 @@ export function monthOf(at: number): string {
   return new Date(at).toISOString().slice(0, 7);
 }
 
-/** When a month begins, and when the next one does. */
+/** The start of a month and the start of the next. */
 export function rangeOf(month: string): { readonly start: UnixMs; readonly end: UnixMs } {
   const [year = 0, number = 1] = month.split('-').map(Number);
   return { start: Date.UTC(year, number - 1, 1) as UnixMs, end: Date.UTC(year, number, 1) as UnixMs };
 }
 
-/** The months from the first to the last, each with what it opened and closed with. */
+/** The months from the first to the last, each with its opening and closing balance. */
 export function chainMonths(
   first: string,
   last: string,

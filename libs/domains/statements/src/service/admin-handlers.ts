@@ -15,57 +15,57 @@ import {
 } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
 import type { RpcHandlers } from '@gateway/rpc';
-import type { CreditAlertStore, LedgerBooks } from '../core/ports';
+import type { CreditAlertStore, StatementStore } from '../core/ports';
 import {
-  readMonth,
-  readPlace,
+  parseMonth,
+  parseCursor,
   renderAlert,
   renderEntry,
   renderLine,
   renderMonth,
-  renderPlace,
+  renderCursor,
   renderReconciliation,
 } from './messages';
 import type { AlertDispatcher } from './alert-dispatcher';
 
 export interface AdminHandlerPorts {
   readonly ledger: Pick<LedgerStore, 'readBalance' | 'readHealth'>;
-  readonly books: LedgerBooks;
+  readonly statements: StatementStore;
   readonly alerts: CreditAlertStore;
   readonly dispatcher: AlertDispatcher;
-  /** What is wrong with an address for webhooks. */
-  readonly faultOfWebhookUrl: (url: string) => string | undefined;
+  /** Why a webhook URL is refused; undefined if it is accepted. */
+  readonly webhookUrlIssue: (url: string) => string | undefined;
   readonly newId: (prefix: string) => string;
 }
 
 const MAX_LINES = 1_000;
 const MAX_EMAILS = 20;
 
-/** What people look at and correct. */
+/** The rpcs of BillingLedgerAdmin. */
 export function createAdminHandlers(
   ports: AdminHandlerPorts,
 ): RpcHandlers<typeof BillingLedgerAdminDefinition> {
-  const { ledger, books, alerts, dispatcher, newId } = ports;
+  const { ledger, statements, alerts, dispatcher, newId } = ports;
 
-  const organizationOf = ({ organizationId }: { readonly organizationId: string }): string =>
+  const parseOrganizationId = ({ organizationId }: { readonly organizationId: string }): string =>
     parseRequest(() => parseIdentifier('organization_id', organizationId));
 
   return {
     listEntries: async (request) => {
-      const organizationId = organizationOf(request);
-      // What is no id names nothing.
+      const organizationId = parseOrganizationId(request);
+      // An invalid id cannot have postings.
       if (!/^[\x21-\x7e]{1,200}$/.test(request.reference)) return { entries: [] };
-      return { entries: (await books.listEntries(organizationId, request.reference)).map(renderEntry) };
+      return { entries: (await statements.listEntries(organizationId, request.reference)).map(renderEntry) };
     },
 
     listStatement: async (request) => {
-      const organizationId = organizationOf(request);
+      const organizationId = parseOrganizationId(request);
       const limit = Math.min(Math.max(request.pageSize, 1), MAX_LINES);
-      const { sums, lines } = await books.readStatement({
+      const { sums, lines } = await statements.readStatement({
         organizationId,
-        month: readMonth(request.month),
+        month: parseMonth(request.month),
         oldestFirst: request.oldestFirst,
-        after: readPlace(request.pageToken),
+        after: parseCursor(request.pageToken),
         limit: limit + 1,
       });
       const shown = lines.slice(0, limit);
@@ -73,17 +73,17 @@ export function createAdminHandlers(
       return {
         sums: renderMonth(sums),
         lines: shown.map(renderLine),
-        nextPageToken: lines.length > limit && last ? renderPlace(last, request.oldestFirst) : '',
+        nextPageToken: lines.length > limit && last ? renderCursor(last, request.oldestFirst) : '',
       };
     },
 
     listStatementMonths: async (request) => ({
-      months: (await books.readMonths(organizationOf(request))).map(renderMonth),
+      months: (await statements.readMonths(parseOrganizationId(request))).map(renderMonth),
     }),
 
     previewCorrection: async (request) => {
       const correction = { ...correctionOf(request), correctionId: newId('crd') };
-      const outcome = await books.previewCorrection(correction);
+      const outcome = await statements.previewCorrection(correction);
       if (outcome.kind === 'insufficient') {
         return { outcome: { $case: 'refused', value: insufficient(outcome.before) } };
       }
@@ -93,7 +93,7 @@ export function createAdminHandlers(
           value: {
             correctionId: correction.correctionId,
             before: renderBalance(outcome.before),
-            after: renderBalance(less(outcome.before, correction.amountNanoUsd)),
+            after: renderBalance(subtractCredit(outcome.before, correction.amountNanoUsd)),
             expiresUnixMs: BigInt(outcome.expires),
           },
         },
@@ -103,7 +103,7 @@ export function createAdminHandlers(
     correctCredit: async (request) => {
       const correction = correctionOf(request);
       const correctionId = parseRequest(() => parseIdentifier('correction_id', request.correctionId));
-      const { kind } = await books.correctCredit({ ...correction, correctionId });
+      const { kind } = await statements.correctCredit({ ...correction, correctionId });
       const balance = await ledger.readBalance(correction.organizationId);
       switch (kind) {
         case 'corrected':
@@ -127,22 +127,22 @@ export function createAdminHandlers(
       };
     },
 
-    getLedgerReconciliation: async () => renderReconciliation(await books.readReconciliation()),
+    getLedgerReconciliation: async () => renderReconciliation(await statements.readReconciliation()),
 
     getCreditAlert: async (request) => ({
-      alert: renderAlert(await alerts.readAlert(organizationOf(request))),
+      alert: renderAlert(await alerts.readAlert(parseOrganizationId(request))),
     }),
 
     setCreditAlert: async (request) => {
-      const organizationId = organizationOf(request);
+      const organizationId = parseOrganizationId(request);
       const { thresholdNanoUsd, webhookUrl, emails } = request;
       if (webhookUrl !== undefined) {
-        const fault = ports.faultOfWebhookUrl(webhookUrl);
-        if (fault) throw invalid('webhook_url', fault);
+        const issue = ports.webhookUrlIssue(webhookUrl);
+        if (issue) throw invalid('webhook_url', issue);
       }
-      if (emails.length > MAX_EMAILS) throw invalid('emails', `takes ${MAX_EMAILS} at most`);
-      const place = emails.findIndex((email) => !/^[^\s@\0<>,;]{1,64}@[^\s@\0<>,;]{1,255}$/.test(email));
-      if (place !== -1) throw invalid(`emails[${place}]`, 'must be an email address');
+      if (emails.length > MAX_EMAILS) throw invalid('emails', `must have at most ${MAX_EMAILS} entries`);
+      const index = emails.findIndex((email) => !/^[^\s@\0<>,;]{1,64}@[^\s@\0<>,;]{1,255}$/.test(email));
+      if (index !== -1) throw invalid(`emails[${index}]`, 'must be an email address');
       const { alert, secret } = await alerts.setAlert(
         organizationId,
         {
@@ -159,7 +159,7 @@ export function createAdminHandlers(
     },
 
     testCreditAlert: async (request) => {
-      const due = await alerts.readDue(organizationOf(request));
+      const due = await alerts.readDue(parseOrganizationId(request));
       if (!due) return { hasRecipient: false, failure: undefined };
       return { hasRecipient: true, failure: await dispatcher.deliver(due) };
     },
@@ -178,7 +178,7 @@ function correctionOf(request: {
   }));
 }
 
-function less(balance: Balance, amount: NanoUsd): Balance {
+function subtractCredit(balance: Balance, amount: NanoUsd): Balance {
   return {
     ...balance,
     creditedNanoUsd: nanoUsd(balance.creditedNanoUsd - amount),

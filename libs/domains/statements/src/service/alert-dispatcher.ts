@@ -13,16 +13,15 @@ export interface AlertDispatcherPorts {
 
 export interface AlertDispatcher {
   start(): void;
-  /** Waits for the round under way. */
+  /** Waits for the round in progress. */
   stop(): Promise<void>;
-  /** Sends one alert. @returns why it did not arrive; undefined when it did. */
+  /** Sends one alert. @returns why the delivery failed; undefined if it succeeded. */
   deliver(alert: DueAlert): Promise<string | undefined>;
 }
 
-/** Alerts that one round sends. */
-const ROUND_LIMIT = 10;
+const MAX_ALERTS_PER_ROUND = 10;
 
-/** Notices balances that fall below their threshold, and tells whoever wants to know. */
+/** Periodically finds balances below their threshold and sends the alerts. */
 export function createAlertDispatcher({
   alerts,
   senders,
@@ -32,7 +31,7 @@ export function createAlertDispatcher({
 }: AlertDispatcherPorts): AlertDispatcher {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  let underWay: Promise<void> = Promise.resolve();
+  let currentRound: Promise<void> = Promise.resolve();
 
   async function deliver(alert: DueAlert): Promise<string | undefined> {
     const failures: string[] = [];
@@ -40,8 +39,8 @@ export function createAlertDispatcher({
       try {
         await sender.send(alert);
       } catch (error) {
-        log.warn({ err: error, organizationId: alert.organizationId }, 'an alert did not arrive');
-        failures.push(error instanceof AlertNotDeliveredError ? error.message : 'It could not be sent.');
+        log.warn({ err: error, organizationId: alert.organizationId }, 'a credit alert was not delivered');
+        failures.push(error instanceof AlertNotDeliveredError ? error.message : 'The alert could not be sent.');
       }
     }
     return failures.length === 0 ? undefined : failures.join(' ');
@@ -50,17 +49,17 @@ export function createAlertDispatcher({
   async function round(): Promise<void> {
     try {
       await alerts.watch(clock.now());
-      const due = await alerts.takeDue(clock.now(), ROUND_LIMIT);
-      await Promise.all(due.map(async (alert) => alerts.noteSent(alert, clock.now(), await deliver(alert))));
+      const due = await alerts.claimDue(clock.now(), MAX_ALERTS_PER_ROUND);
+      await Promise.all(due.map(async (alert) => alerts.recordDelivery(alert, clock.now(), await deliver(alert))));
     } catch (error) {
-      log.error({ err: error }, 'alerts could not be looked after; it is tried again');
+      log.error({ err: error }, 'processing credit alerts failed; retrying in the next round');
     }
   }
 
   function schedule(): void {
     if (stopped) return;
     timer = setTimeout(() => {
-      underWay = round().finally(schedule);
+      currentRound = round().finally(schedule);
     }, intervalMs);
     timer.unref();
   }
@@ -70,7 +69,7 @@ export function createAlertDispatcher({
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      await underWay;
+      await currentRound;
     },
     deliver,
   };

@@ -12,9 +12,9 @@ import { GatewayError } from '@gateway/errors';
 import type { CreditAlert } from '../core/credit-alert';
 import type { LedgerReconciliation } from '../core/ports';
 import type { SettledWindow } from '../core/settled-window';
-import type { Entry, StatementLine, StatementMonth, StatementPlace } from '../core/statement';
+import type { Entry, StatementLine, StatementMonth, StatementCursor } from '../core/statement';
 
-export function readMonth(month: string): string {
+export function parseMonth(month: string): string {
   if (/^[12]\d{3}-(0[1-9]|1[0-2])$/.test(month)) return month;
   throw new GatewayError('invalid_request', {
     param: 'month',
@@ -58,14 +58,14 @@ export function renderAlert(alert: CreditAlert): AlertMessage {
   };
 }
 
-/** Where the next page goes on: the balance is that on the far side of the last line. */
-export function renderPlace(last: StatementLine, oldestFirst: boolean): string {
+/** The page token: the last line, and the balance from which the next page continues. */
+export function renderCursor(last: StatementLine, oldestFirst: boolean): string {
   const balance = oldestFirst ? last.balanceNanoUsd : last.balanceNanoUsd - last.amountNanoUsd;
   const kind = last.kind === 'correction' ? 'credit' : last.kind;
   return Buffer.from(`${last.posted} ${balance} ${kind} ${last.reference}`).toString('base64url');
 }
 
-export function readPlace(token: string): StatementPlace | undefined {
+export function parseCursor(token: string): StatementCursor | undefined {
   if (token === '') return undefined;
   const text = Buffer.from(token, 'base64url').toString('utf8');
   const match = /^(\d{1,15}) (-?\d{1,19}) (credit|settlement) ([\x21-\x7e]{1,200})$/.exec(text);
@@ -75,7 +75,7 @@ export function readPlace(token: string): StatementPlace | undefined {
   return { posted: Number(posted) as UnixMs, balanceNanoUsd: BigInt(balance), kind, reference };
 }
 
-/** The announcement of a window, in the order of its organization's settlements. */
+/** The announcement of a window, keyed like its organization's settlements. */
 export function renderWindow({
   organizationId,
   fromUnixMs,

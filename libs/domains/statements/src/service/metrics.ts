@@ -2,11 +2,11 @@ import type { UnixMs } from '@gateway/base';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Difference } from '../core/ports';
 
-/** The instruments of reconciliation. */
+/** The metrics of reconciliation. */
 export interface ReconciliationMetrics {
   reconciled(run: { organizations: number; ranUnixMs: UnixMs; reconciledUntilUnixMs: UnixMs }): void;
   windowsAnnounced(windows: number): void;
-  /** How many of this kind there are now. */
+  /** The current number of differences of this kind. */
   differences(kind: Difference['kind'], count: number): void;
 }
 
@@ -14,27 +14,27 @@ export function createReconciliationMetrics(registry: Registry): ReconciliationM
   const registers = [registry];
   const lastRun = new Gauge({
     name: 'gateway_billing_ledger_reconciliation_last_run_timestamp_seconds',
-    help: 'When this process last compared books with their postings; 0: never.',
+    help: 'When this process last compared balances with postings; 0: never.',
     registers,
   });
   const watermark = new Gauge({
     name: 'gateway_billing_ledger_reconciliation_watermark_timestamp_seconds',
-    help: 'What was wrong in the books before this time has been found; 0: not yet through all of them.',
+    help: 'All differences from before this time have been found; 0: no complete round yet.',
     registers,
   });
   const reconciledOrganizations = new Counter({
     name: 'gateway_billing_ledger_reconciliation_organizations_total',
-    help: 'Organizations whose books were compared.',
+    help: 'Organizations compared with their postings.',
     registers,
   });
   const windows = new Counter({
     name: 'gateway_billing_ledger_reconciliation_windows_announced_total',
-    help: 'Times of an organization whose settlements were added up for the usage to be compared with.',
+    help: 'Settlement windows announced for comparison with usage.',
     registers,
   });
   const differing = new Gauge({
     name: 'gateway_billing_ledger_reconciliation_differences',
-    help: 'Figures that do not agree with the postings, by kind, as of the last run.',
+    help: 'Amounts that do not match the postings, by kind, as of the last run.',
     labelNames: ['kind'],
     registers,
   });

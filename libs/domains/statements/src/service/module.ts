@@ -5,29 +5,29 @@ import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import type { GatewayModule } from '@gateway/module';
 import { bindService } from '@gateway/rpc';
 import type { Logger, Registry } from '@gateway/runtime';
-import type { AlertSender, CreditAlertStore, LedgerBooks, LedgerReconciler } from '../core/ports';
+import type { AlertSender, CreditAlertStore, StatementStore, LedgerReconciler } from '../core/ports';
 import { createAdminHandlers } from './admin-handlers';
 import { createAlertDispatcher } from './alert-dispatcher';
 import { createReconciliationMetrics } from './metrics';
 import { createReconciliation } from './reconciliation';
 
 export interface StatementsPorts {
-  /** Of the billing-ledger library. */
+  /** The store of the billing-ledger library. */
   readonly ledger: Pick<LedgerStore, 'readBalance' | 'readHealth'>;
-  readonly books: LedgerBooks;
+  readonly statements: StatementStore;
   readonly alerts: CreditAlertStore;
-  /** Each sends an alert to the recipients that it can reach. */
+  /** Each sends an alert to the recipients of its channel. */
   readonly alertSenders: readonly AlertSender[];
-  /** What is wrong with an address for webhooks; undefined when nothing is. */
-  readonly faultOfWebhookUrl: (url: string) => string | undefined;
+  /** Why a webhook URL is refused; undefined if it is accepted. */
+  readonly webhookUrlIssue: (url: string) => string | undefined;
   readonly reconciler: LedgerReconciler;
   readonly newId: (prefix: string) => string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
-  /** How often balances below their threshold are looked for, in milliseconds. Default 5 seconds. */
+  /** How often balances are compared with their thresholds. Default 5,000. */
   readonly alertIntervalMs?: number;
-  /** How often a part of the ledger is compared with its postings, in milliseconds. Default a minute. */
+  /** How often a part of the ledger is compared with its postings. Default 60,000. */
   readonly reconciliationIntervalMs?: number;
 }
 

@@ -9,7 +9,7 @@ import {
   usdNano,
   type LedgerFixture,
 } from '@gateway/billing-ledger/testing';
-import { createPostgresLedgerBooks } from '../adapters/postgres/ledger-books';
+import { createPostgresStatementStore } from '../adapters/postgres/statement-store';
 import { createPostgresReconciler } from '../adapters/postgres/reconciler';
 import type { LedgerReconciler } from '../core/ports';
 import { createReconciliationMetrics } from './metrics';
@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => fixture.close());
 
-/** Everything that a posting is about, old enough to be in the sums, and something new. */
+/** Postings of every kind: old ones that are in the sums, and new ones. */
 beforeEach(async () => {
   const { rows } = await fixture.auditPool.query<{ name: string }>(
     `select relname as name from pg_class
@@ -54,13 +54,13 @@ beforeEach(async () => {
     metrics: createReconciliationMetrics(registry),
     intervalMs: 1_000_000,
   }));
-  await book('old');
+  await post('old');
   fixture.clock.advance(20 * MINUTE_MS);
   await run();
-  await book('new');
+  await post('new');
 });
 
-async function book(prefix: string): Promise<void> {
+async function post(prefix: string): Promise<void> {
   const { store } = fixture.first;
   const at = fixture.clock.now();
   for (const organizationId of ['org-a', 'org-b']) {
@@ -92,7 +92,7 @@ const differences = async () => {
 };
 const logged = (text: string) => lines.filter(({ msg }) => msg === text);
 
-it('finds sound books sound, and says when it looked', async () => {
+it('finds no difference in a consistent ledger, and exposes the time of the run', async () => {
   await run();
   expect(await differences()).toEqual({});
   expect(lines).toEqual([]);
@@ -103,22 +103,22 @@ it('finds sound books sound, and says when it looked', async () => {
   expect(text).toContain('gateway_billing_ledger_reconciliation_organizations_total 4');
 });
 
-it('says to whoever asks what it found and when it looked', async () => {
+it('returns the differences and the time of the run', async () => {
   await fixture.auditPool.query(
     `update accounts set uncollected_nano_usd = uncollected_nano_usd + 7 where organization_id = 'org-a'`,
   );
   await run();
-  const books = createPostgresLedgerBooks({ pool: fixture.first.pool, clock: fixture.clock });
-  const { differences: known, ...looked } = await books.readReconciliation();
+  const statements = createPostgresStatementStore({ pool: fixture.first.pool, clock: fixture.clock });
+  const { differences: known, ...progress } = await statements.readReconciliation();
   const now = fixture.clock.now();
-  expect(looked).toEqual({ lastRun: now, reconciledUntil: now, knownDifferences: 1 });
+  expect(progress).toEqual({ lastRun: now, reconciledUntil: now, knownDifferences: 1 });
   const [difference] = known;
   expect(known).toHaveLength(1);
   expect(difference).toMatchObject({ organizationId: 'org-a', kind: 'uncollected', firstSeenUnixMs: now });
   expect((difference?.foundNanoUsd ?? 0n) - (difference?.expectedNanoUsd ?? 0n)).toBe(7n);
 
   await fixture.auditPool.query('truncate reconciliation_progress, reconciliation_differences');
-  expect(await books.readReconciliation()).toEqual({
+  expect(await statements.readReconciliation()).toEqual({
     lastRun: undefined,
     reconciledUntil: undefined,
     knownDifferences: 0,
@@ -126,48 +126,48 @@ it('says to whoever asks what it found and when it looked', async () => {
   });
 });
 
-/** By hand, as somebody with all rights could; the constraints would not let the ledger itself. */
+/** Manual changes that constraints allow; the ledger itself cannot make them. */
 const CORRUPTIONS: [what: string, sql: string, found: Record<string, number>][] = [
   [
-    'money out of nothing',
+    'an increased balance',
     'update accounts set available_nano_usd = available_nano_usd + 7, credited_nano_usd = credited_nano_usd + 7',
     { available: 1, credited: 1 },
   ],
   [
-    'money that is bound by nothing',
+    'a held amount without a hold',
     'update accounts set held_nano_usd = held_nano_usd + 7, credited_nano_usd = credited_nano_usd + 7',
     { held: 1, credited: 1 },
   ],
   [
-    'a charge too much',
+    'an increased charge',
     'update accounts set charged_nano_usd = charged_nano_usd + 7, credited_nano_usd = credited_nano_usd + 7',
     { charged: 1, credited: 1 },
   ],
-  ['an open hold that is gone', `delete from open_holds where hold_id = 'new-open-org-a'`, { open_holds: 1 }],
+  ['a deleted open hold', `delete from open_holds where hold_id = 'new-open-org-a'`, { open_holds: 1 }],
   [
-    'an account with other uncollected cost',
+    'a changed uncollected cost',
     'update accounts set uncollected_nano_usd = uncollected_nano_usd + 7',
     { uncollected: 1 },
   ],
   [
-    'a posting that is gone',
+    'a deleted posting',
     `delete from postings where reference = 'new-voided-org-a' and kind = 'void'`,
     { available: 1, held: 1, open_holds: 1 },
   ],
 ];
 
-it.each(CORRUPTIONS)('finds %s, names it, counts it and logs it once', async (_what, sql, found) => {
-  const isOfOne = /where/.test(sql);
-  await fixture.auditPool.query(isOfOne ? sql : `${sql} where organization_id = 'org-a'`);
+it.each(CORRUPTIONS)('finds %s, counts it and logs it once', async (_what, sql, found) => {
+  const isFiltered = /where/.test(sql);
+  await fixture.auditPool.query(isFiltered ? sql : `${sql} where organization_id = 'org-a'`);
   await run();
   await run();
   expect(await differences()).toEqual(found);
-  const named = logged('the books do not agree with the postings');
-  expect(named.map(({ kind }) => kind).sort()).toEqual(Object.keys(found).sort());
-  for (const line of named) expect(line).toMatchObject({ organizationId: 'org-a', level: 'error' });
+  const errors = logged('ledger balances do not match the postings');
+  expect(errors.map(({ kind }) => kind).sort()).toEqual(Object.keys(found).sort());
+  for (const line of errors) expect(line).toMatchObject({ organizationId: 'org-a', level: 'error' });
 });
 
-it('does not read again what it has summed up: that is what makes a run cost the same for ever', async () => {
+it('does not read summed postings again, so the cost of a run does not grow', async () => {
   await fixture.auditPool.query(
     `delete from postings where reference = 'old-voided-org-a' and kind = 'void'`,
   );
@@ -178,7 +178,7 @@ it('does not read again what it has summed up: that is what makes a run cost the
   expect(await differences()).toEqual({ available: 1, held: 1, open_holds: 1 });
 });
 
-it('finds a settled hold that says another charge when it enters the sums, and until it is mended', async () => {
+it('finds a settled hold with another charge when it enters the sums, and until it is corrected', async () => {
   const sql = (charged: number) =>
     `update closed_holds set charged_nano_usd = ${charged} where hold_id = 'new-settled-org-a'`;
   const { rows } = await fixture.auditPool.query<{ charged: bigint }>(
@@ -191,7 +191,7 @@ it('finds a settled hold that says another charge when it enters the sums, and u
     await run();
     expect(await differences()).toEqual({ settlement: 1 });
   }
-  expect(logged('the books do not agree with the postings')).toMatchObject([
+  expect(logged('ledger balances do not match the postings')).toMatchObject([
     {
       organizationId: 'org-a',
       kind: 'settlement',
@@ -203,10 +203,10 @@ it('finds a settled hold that says another charge when it enters the sums, and u
   await fixture.auditPool.query(sql(right));
   await run();
   expect(await differences()).toEqual({});
-  expect(logged('the books agree again')).toHaveLength(1);
+  expect(logged('ledger balances match the postings again')).toHaveLength(1);
 });
 
-it('forgets a difference that was mended, and keeps the other of the same organization', async () => {
+it('removes only the resolved difference of an organization', async () => {
   const change = (changes: string) =>
     fixture.auditPool.query(`update accounts set ${changes} where organization_id = 'org-a'`);
   await change('held_nano_usd = held_nano_usd + 7, credited_nano_usd = credited_nano_usd + 7');
@@ -218,13 +218,13 @@ it('forgets a difference that was mended, and keeps the other of the same organi
   expect(await differences()).toEqual({ held: 1, credited: 1 });
 });
 
-/** The next run adds up what is from before the new bookings, and leaves them, to the millisecond, to the one after it. */
+/** After this, the next run sums everything before the new postings; the run after it sums those, to the millisecond. */
 const UNTIL_THE_NEW_MS = 10 * MINUTE_MS;
 
-it('adds up what was posted on the boundary of two runs once, and nothing anew for it', async () => {
+it('sums postings on the boundary of two runs once, without reading older ones again', async () => {
   fixture.clock.advance(UNTIL_THE_NEW_MS);
   await run();
-  // Found as soon as all is added up again.
+  // Would be found if all postings were summed again.
   await fixture.auditPool.query(
     `delete from postings where reference = 'old-voided-org-a' and kind = 'void'`,
   );
@@ -235,7 +235,7 @@ it('adds up what was posted on the boundary of two runs once, and nothing anew f
   }
 });
 
-it('looks at a settlement on the boundary of two runs in the second of them', async () => {
+it('compares a settlement on the boundary of two runs in the second run', async () => {
   await fixture.auditPool.query(
     `update closed_holds set charged_nano_usd = charged_nano_usd - 1 where hold_id = 'new-settled-org-a'`,
   );
@@ -248,50 +248,50 @@ it('looks at a settlement on the boundary of two runs in the second of them', as
 });
 
 it.each([
-  ['the first that is kept', 'gen-B', { settlement: 1 }],
-  ['from before the first that is kept', 'gen-C', {}],
+  ['the oldest retained', 'gen-B', { settlement: 1 }],
+  ['older than the oldest retained', 'gen-C', {}],
 ])(
-  'expects, of the settlement of a hold that is %s, what there must be of it',
-  async (_what, firstKept, found) => {
+  'expects a hold for a settlement only as far as holds are retained: %s',
+  async (_what, oldestRetained, found) => {
     await fixture.first.store.settleGenerations(
       [makeFinished({ generationId: 'gen-B', cost: 5, at: fixture.clock.now() })],
       announce,
     );
     await fixture.auditPool.query(`delete from closed_holds where hold_id = 'gen-B'`);
-    const keepFrom = (id: string) =>
-      fixture.auditPool.query('update closed_hold_retention set first_kept_hold_id = $1', [id]);
-    await keepFrom(firstKept);
+    const retainFrom = (id: string) =>
+      fixture.auditPool.query('update closed_hold_retention set oldest_retained_hold_id = $1', [id]);
+    await retainFrom(oldestRetained);
     try {
       fixture.clock.advance(20 * MINUTE_MS);
       await run();
       expect(await differences()).toEqual(found);
     } finally {
-      await keepFrom('gen-');
+      await retainFrom('gen-');
     }
   },
 );
 
-it('is not alarmed by a posting whose clock was far behind', async () => {
+it('reports no difference for a posting of a process with a slow clock', async () => {
   fixture.clock.advance(20 * MINUTE_MS);
   await run();
   fixture.clock.advance(-30 * MINUTE_MS);
-  await book('late');
+  await post('late');
   fixture.clock.advance(30 * MINUTE_MS);
   await run();
   expect(await differences()).toEqual({});
 });
 
-it('goes on with the next organizations where the run before stopped, and knows when it has seen all', async () => {
+it('continues with the next organizations where the previous run stopped, and detects the end of a round', async () => {
   const first = await reconcilers.first.reconcile(1);
   fixture.clock.advance(1_000);
   const second = await reconcilers.second.reconcile(1);
   const third = await reconcilers.first.reconcile(1);
   expect([first, second, third].map((each) => each?.organizations)).toEqual([1, 1, 0]);
-  // As of the beginning of the round.
+  // As of the start of the round.
   expect(third?.reconciledUntilUnixMs).toBe(fixture.clock.now() - 1_000);
 });
 
-it('is done by one process at a time', async () => {
+it('runs in one process at a time', async () => {
   const client = await fixture.second.pool.connect();
   await beginPatiently(client);
   await client.query(`select reconcile_accounts(1, 0, 1)`);

@@ -4,7 +4,7 @@ import { DIFFERENCE_KINDS, type Difference, type LedgerReconciler } from '../cor
 import { renderWindow } from './messages';
 import type { ReconciliationMetrics } from './metrics';
 
-/** Organizations of one run: what a run costs is bounded, however many there are. */
+/** Limits the cost of a run, however many organizations there are. */
 const MAX_ORGANIZATIONS_PER_RUN = 500;
 
 export interface ReconciliationPorts {
@@ -16,11 +16,11 @@ export interface ReconciliationPorts {
 }
 
 export interface Reconciliation extends Recurring {
-  /** One run; another process may be at it, then nothing is done. */
+  /** One run. Does nothing while another process is running it. */
   run(): Promise<void>;
 }
 
-/** Compares the books with the postings and announces what was settled, every so often and a part at a time. */
+/** Periodically compares some organizations with their postings and announces their settlement windows. */
 export function createReconciliation(options: ReconciliationPorts): Reconciliation {
   const { reconciler, clock, log, metrics, intervalMs } = options;
   const changesTo = createChangeTracker(nameOf);
@@ -37,7 +37,7 @@ export function createReconciliation(options: ReconciliationPorts): Reconciliati
       }
       report(differences);
     } catch (error) {
-      log.error({ err: error }, 'the ledger could not be reconciled; it is tried again');
+      log.error({ err: error }, 'ledger reconciliation failed; retrying in the next run');
     }
   }
 
@@ -52,10 +52,10 @@ export function createReconciliation(options: ReconciliationPorts): Reconciliati
           expectedNanoUsd: String(expectedNanoUsd),
           foundNanoUsd: String(foundNanoUsd),
         },
-        'the books do not agree with the postings',
+        'ledger balances do not match the postings',
       );
     }
-    for (const difference of gone) log.info({ difference }, 'the books agree again');
+    for (const difference of gone) log.info({ difference }, 'ledger balances match the postings again');
   }
 
   return { ...createRecurring(run, intervalMs), run };

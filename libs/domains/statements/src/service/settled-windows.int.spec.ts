@@ -50,7 +50,7 @@ async function addCredit(organizationId: string, amount = 10_000): Promise<void>
   });
 }
 
-/** Admitted and held; settled by what it returns. */
+/** Admits and holds a generation. Returns a function that settles it. */
 async function hold(generationId: string, organizationId = 'org-a', amount = 100) {
   const at = fixture.clock.now();
   await fixture.first.store.holdCredit([makeHold({ holdId: generationId, organizationId, amount, at })]);
@@ -67,14 +67,14 @@ async function windows(): Promise<SettledWindow[]> {
 
 const at = (hours: number) => BigInt(NINE + hours * HOUR_MS);
 
-it('tells what was settled in whole hours that are over, by organization and hour of admission, once', async () => {
+it('announces the settlements of past full hours once, by organization and hour of admission', async () => {
   await addCredit('org-a');
   await addCredit('org-b', 50);
   const late = await hold('gen-late');
   await (
     await hold('gen-1')
   )(70);
-  // Costs more than org-b has: what is not collected is cost and no charge.
+  // Costs more than the balance of org-b: the uncollected part counts as cost, not as charge.
   await (
     await hold('gen-b', 'org-b', 50)
   )(90);
@@ -86,7 +86,7 @@ it('tells what was settled in whole hours that are over, by organization and hou
     await hold('gen-2')
   )(11);
 
-  // Ten minutes after the hour nothing that is under way posts anything before it.
+  // Ten minutes after the hour no running transaction can post anything before it.
   fixture.clock.set(NINE + HOUR_MS + 10 * MINUTE_MS);
   await run();
   await run();
@@ -115,12 +115,12 @@ it('tells what was settled in whole hours that are over, by organization and hou
   ]);
 });
 
-it('tells what is settled on the stroke of the hour with the hour that begins, and only then', async () => {
+it('announces a settlement at the full hour with the hour that starts', async () => {
   await addCredit('org-a');
-  const [settleBefore, settleOnTheStroke] = [await hold('gen-1'), await hold('gen-2')];
+  const [settleBefore, settleAtFullHour] = [await hold('gen-1'), await hold('gen-2')];
   await settleBefore(70);
   fixture.clock.set(NINE + HOUR_MS);
-  await settleOnTheStroke(11);
+  await settleAtFullHour(11);
   for (const hours of [1, 2]) {
     fixture.clock.set(NINE + hours * HOUR_MS + 10 * MINUTE_MS);
     await run();
@@ -131,7 +131,7 @@ it('tells what is settled on the stroke of the hour with the hour that begins, a
   ]);
 });
 
-it('comes behind every settlement that it is about, under the same key', async () => {
+it('follows its settlements in the log, under the same key', async () => {
   await addCredit('org-a');
   await (
     await hold('gen-1')
@@ -149,7 +149,7 @@ it('comes behind every settlement that it is about, under the same key', async (
   ).toBe('org-a');
 });
 
-it('announces a settlement with the very time of its posting, by which it is in one window', async () => {
+it('announces a settlement with the time of its posting, which assigns it to one window', async () => {
   await addCredit('org-a');
   await (
     await hold('gen-1')
@@ -161,7 +161,7 @@ it('announces a settlement with the very time of its posting, by which it is in 
   expect(settled?.settledUnixMs).toBe(rows[0]?.posted);
 });
 
-it('tells of an organization that rests once a day, so that what nobody settled is found there too', async () => {
+it('announces an idle organization once a day, so that unexpected usage is found as well', async () => {
   await addCredit('org-a');
   for (let hours = 1; hours <= 49; hours += 1) {
     fixture.clock.set(NINE + hours * HOUR_MS + 10 * MINUTE_MS);
@@ -173,7 +173,7 @@ it('tells of an organization that rests once a day, so that what nobody settled 
   ]);
 });
 
-it('tells nothing of an organization that never had a posting, then begins with the hour of its first', async () => {
+it('announces nothing for an organization without postings, then starts with the hour of the first', async () => {
   await expect(hold('gen-refused', 'org-poor')).resolves.toBeDefined();
   expect((await fixture.auditPool.query('select from accounts')).rowCount).toBe(1);
   fixture.clock.advance(2 * DAY_MS);
@@ -185,7 +185,7 @@ it('tells nothing of an organization that never had a posting, then begins with 
   expect(await windows()).toMatchObject([{ fromUnixMs: at(48), untilUnixMs: at(72) }]);
 });
 
-it('tells a day at a time after a long rest, and nothing is left out or told twice', async () => {
+it('announces one day at a time after a pause, without gaps or overlaps', async () => {
   await addCredit('org-a');
   const costs = [5, 7, 11, 13];
   for (const [index, cost] of costs.entries()) {
@@ -196,18 +196,18 @@ it('tells a day at a time after a long rest, and nothing is left out or told twi
   }
   fixture.clock.set(NINE + 4 * DAY_MS);
   for (let runs = 0; runs < 8; runs += 1) await run();
-  const told = await windows();
-  for (const [index, { fromUnixMs, untilUnixMs }] of told.entries()) {
+  const announced = await windows();
+  for (const [index, { fromUnixMs, untilUnixMs }] of announced.entries()) {
     expect(untilUnixMs - fromUnixMs).toBeLessThanOrEqual(BigInt(DAY_MS));
-    expect(fromUnixMs).toBe(told[index - 1]?.untilUnixMs ?? at(0));
+    expect(fromUnixMs).toBe(announced[index - 1]?.untilUnixMs ?? at(0));
   }
-  expect(told.flatMap(({ hours }) => hours.map(({ costNanoUsd }) => Number(costNanoUsd)))).toEqual(costs);
+  expect(announced.flatMap(({ hours }) => hours.map(({ costNanoUsd }) => Number(costNanoUsd)))).toEqual(costs);
 });
 
 it.each([
   [2, [2, 1, 0, 0, 0]],
   [1, [1, 1, 1, 0, 0]],
-])('takes the next %i with each run, and tells all of them in the end', async (limit, expected) => {
+])('announces the next %i organizations with each run until all are done', async (limit, expected) => {
   for (const organizationId of ['org-a', 'org-b', 'org-c']) {
     await addCredit(organizationId);
     await (
@@ -215,15 +215,15 @@ it.each([
     )(1);
   }
   fixture.clock.advance(2 * HOUR_MS);
-  const told = [];
+  const counts = [];
   for (let runs = 0; runs < 5; runs += 1) {
-    told.push(await reconcilers.first.announceWindows(limit, renderWindow));
+    counts.push(await reconcilers.first.announceWindows(limit, renderWindow));
   }
-  expect(told).toEqual(expected);
+  expect(counts).toEqual(expected);
   expect((await windows()).map(({ organizationId }) => organizationId)).toEqual(['org-a', 'org-b', 'org-c']);
 });
 
-it('tells again what could not be announced', async () => {
+it('announces a window again after a failed announcement', async () => {
   await addCredit('org-a');
   await (
     await hold('gen-1')
@@ -239,19 +239,19 @@ it('tells again what could not be announced', async () => {
   expect(await windows()).toHaveLength(1);
 });
 
-it('is told by one process at a time', async () => {
+it('is announced by one process at a time', async () => {
   await addCredit('org-a');
   fixture.clock.advance(2 * DAY_MS);
   const client = await fixture.second.pool.connect();
   await beginPatiently(client);
-  await client.query('select tell_settlements(0, 1)');
+  await client.query('select announce_settlement_windows(0, 1)');
   expect(await reconcilers.first.announceWindows(10, renderWindow)).toBe(0);
   await client.query('rollback');
   client.release();
   expect(await reconcilers.first.announceWindows(10, renderWindow)).toBe(1);
 });
 
-it('finds the money of a settlement in its posting, not in the hold that says so too', async () => {
+it('takes the charge of a settlement from its posting, not from its hold', async () => {
   await addCredit('org-a');
   await (
     await hold('gen-1')
@@ -262,7 +262,7 @@ it('finds the money of a settlement in its posting, not in the hold that says so
   expect((await windows())[0]?.hours).toMatchObject([{ costNanoUsd: 70n, chargedNanoUsd: 70n }]);
 });
 
-it('is a message that decodes to what was rendered', () => {
+it('round-trips through its message', () => {
   const { payload } = renderWindow({
     organizationId: 'org-a',
     fromUnixMs: NINE as never,

@@ -18,12 +18,12 @@ function latenciesOf(times: readonly number[]): Latencies {
   };
 }
 
-it('says nothing of nothing', () => {
+it('is undefined without requests', () => {
   expect(meanMs(NO_LATENCIES)).toBeUndefined();
   expect(quantileMs(NO_LATENCIES, 0.5)).toBeUndefined();
 });
 
-it('has the mean exactly and a quantile within the bucket that the true one is in', () => {
+it('has the exact mean, and a quantile within the right bucket', () => {
   const times = Array.from({ length: 1_000 }, (_, index) => (index + 1) * 7);
   const latencies = latenciesOf(times);
   expect(meanMs(latencies)).toBe(3503.5);
@@ -40,11 +40,11 @@ it('has the mean exactly and a quantile within the bucket that the true one is i
   }
 });
 
-it('says the last bound of what took longer', () => {
+it('returns the last bound for longer latencies', () => {
   expect(quantileMs(latenciesOf([1, 100_000, 200_000]), 0.95)).toBe(90_000);
 });
 
-it('adds up to the histogram of all', () => {
+it('adds histograms', () => {
   expect(addLatencies(latenciesOf([5, 300]), latenciesOf([300, 95_000]))).toEqual(
     latenciesOf([5, 300, 300, 95_000]),
   );

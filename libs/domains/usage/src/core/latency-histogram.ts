@@ -1,7 +1,6 @@
 /**
- * The fixed histogram of the rollups: how many took at most so many
- * milliseconds, and more than the bound before. Bounds are columns of the
- * tables, so they change by migration only.
+ * The upper bounds of the rollups' histogram buckets. They are columns of the
+ * tables, so changing them needs a migration.
  */
 export const LATENCY_BOUNDS_MS = [
   100, 250, 500, 750, 1_000, 1_500, 2_500, 5_000, 10_000, 20_000, 40_000, 90_000,
@@ -11,7 +10,7 @@ export const LATENCY_BOUNDS_MS = [
 export interface Latencies {
   readonly count: bigint;
   readonly sumMs: bigint;
-  /** One per bound; what is above the last bound is the rest of `count`. */
+  /** One count per bucket. Latencies above the last bound are the rest of `count`. */
   readonly histogram: readonly bigint[];
 }
 
@@ -22,9 +21,8 @@ export function meanMs({ count, sumMs }: Latencies): number | undefined {
 }
 
 /**
- * The latency that a share (0 to 1) of the requests stayed within: exact to its
- * bucket, and spread evenly inside of it. Above the last bound it is that bound,
- * from below. Undefined of nothing.
+ * The latency quantile for a share from 0 to 1, linearly interpolated within its
+ * bucket and at most the last bound. Undefined without requests.
  */
 export function quantileMs({ count, histogram }: Latencies, share: number): number | undefined {
   if (count === 0n) return undefined;

@@ -15,28 +15,28 @@ export interface GenerationFilter {
   readonly maxCostNanoUsd: NanoUsd | undefined;
 }
 
-/** A place in the list: what comes after is older, or of the same time with a smaller id. */
-export interface Place {
+/** A position in the list. Later generations are older, or have the same time and a smaller id. */
+export interface GenerationCursor {
   readonly created: UnixMs;
   readonly id: string;
 }
 
 interface GenerationScan {
-  /** Newest first; at most as many as asked for. */
+  /** Newest first, at most `limit`. */
   readonly found: readonly SettledGeneration[];
-  /** Where the look back was given up; undefined when it came to the end or found enough. */
-  readonly stoppedAt: Place | undefined;
+  /** Where the scan stopped at its limit; undefined if it reached the end or found enough. */
+  readonly stoppedAt: GenerationCursor | undefined;
 }
 
 export interface GenerationFinder {
-  /** Those with this id, or this request id; at most `limit`. */
+  /** Generations with this id or request id, at most `limit`. */
   findByIds(organizationId: string, id: string, limit: number): Promise<readonly SettledGeneration[]>;
-  /** Looks at a bounded number of generations that come after the place. */
-  scan(filter: GenerationFilter, after: Place | undefined, limit: number): Promise<GenerationScan>;
+  /** Scans a limited number of generations after the cursor. */
+  scan(filter: GenerationFilter, after: GenerationCursor | undefined, limit: number): Promise<GenerationScan>;
 }
 
 export interface GenerationsRequest extends GenerationFilter {
-  /** The whole id of a generation, of a request, or of an external user. */
+  /** The full id of a generation, a request or an external user. */
   readonly search: string | undefined;
   readonly pageSize: number;
   readonly pageToken: string;
@@ -45,7 +45,7 @@ export interface GenerationsRequest extends GenerationFilter {
 export interface GenerationPage {
   readonly generations: readonly SettledGeneration[];
   readonly nextPageToken: string;
-  /** How far back was looked, when not to the end. */
+  /** How far back the search went, if not to the end. */
   readonly searchedUntil: UnixMs | undefined;
 }
 
@@ -56,7 +56,7 @@ export async function listGenerations(
   finder: GenerationFinder,
   { search, pageSize, pageToken, ...filter }: GenerationsRequest,
 ): Promise<GenerationPage | Refusal> {
-  const after = pageToken === '' ? undefined : placeOf(pageToken);
+  const after = pageToken === '' ? undefined : parseCursor(pageToken);
   if (pageToken !== '' && !after)
     return refuse('invalid_request', { param: 'page_token', message: 'Unknown page_token.' });
   const limit = Math.min(Math.max(pageSize, 1), MAX_PAGE_SIZE);
@@ -74,16 +74,16 @@ export async function listGenerations(
   const next = found.length > limit && last ? { created: last.createdAt, id: last.id } : stoppedAt;
   return {
     generations,
-    nextPageToken: next ? tokenOf(next) : '',
+    nextPageToken: next ? renderCursor(next) : '',
     searchedUntil: next?.created,
   };
 }
 
-function tokenOf({ created, id }: Place): string {
+function renderCursor({ created, id }: GenerationCursor): string {
   return Buffer.from(`${created}.${id}`).toString('base64url');
 }
 
-function placeOf(token: string): Place | undefined {
+function parseCursor(token: string): GenerationCursor | undefined {
   const match = /^(\d{1,15})\.([^\0]+)$/s.exec(Buffer.from(token, 'base64url').toString('utf8'));
   return match ? { created: Number(match[1]) as UnixMs, id: match[2] as string } : undefined;
 }

@@ -1,25 +1,24 @@
 import type { UnixMs } from '@gateway/base';
 import type { GenerationFinder } from './list-generations';
 import type { Difference } from './reconciliation/compare';
-import type { ToldHour } from './reconciliation/settled-window';
+import type { AnnouncedHour } from './reconciliation/settled-window';
 import type { SettledGeneration } from './settled-generation';
 import type { UsageQuery, UsageRow } from './usage-report';
 import type { SeriesReader } from './usage-series';
 
-/** The tables that generations are kept in, one per UTC month of their admission. */
+/** The partitions of generations, one per UTC month of admission. */
 export interface GenerationTables {
-  /** Makes those of this month and the next, so that settlements find theirs. Idempotent; any number of processes may call it. */
+  /** Creates the partitions of this month and the next. Idempotent; safe to call from several processes. */
   prepare(now: UnixMs): Promise<void>;
-  /** Drops those whose newest generation could only be older. Rollups stay. @returns how many. */
+  /** Drops partitions whose generations are all older. Rollups stay. @returns how many. */
   dropBefore(oldest: UnixMs): Promise<number>;
 }
 
 /** The write side. */
 export interface SettlementStore extends GenerationTables {
   /**
-   * Stores the generations and adds them to the rollups, all in one
-   * transaction. Those stored before, or named twice, are left out, so that
-   * recording again changes nothing.
+   * Stores the generations and adds them to the rollups in one transaction.
+   * Idempotent: skips generations that are stored already or repeated.
    *
    * @returns how many were new.
    */
@@ -27,53 +26,52 @@ export interface SettlementStore extends GenerationTables {
 }
 
 export interface ReconciliationRun {
-  /** Hours that were compared with what the ledger says. */
+  /** Announced hours that were compared. */
   readonly hours: number;
-  /** The latest end of what was ever compared; zero before the first time. */
+  /** The latest end of compared settlements; zero before the first run. */
   readonly comparedUntilUnixMs: UnixMs;
-  /** All that are known, the oldest first, up to a thousand. */
+  /** All current differences, oldest first, at most 1,000. */
   readonly differences: readonly Difference[];
 }
 
-/** Compares what is kept here with what the ledger says that it settled, and sums with what they are the sums of. */
+/** Compares stored generations with the ledger's settlements, and sums with the rows that they summarize. */
 export interface UsageReconciler {
   /**
-   * Keeps what the ledger says until it is compared. Everything that was settled
-   * before has to be recorded by then. Idempotent.
+   * Stores announced settlements until they match. All earlier settlements must be
+   * recorded before this call. Idempotent.
    */
-  keep(told: readonly ToldHour[]): Promise<void>;
+  storeAnnounced(announced: readonly AnnouncedHour[]): Promise<void>;
   /**
-   * Compares up to `maxHours` of what was told, as of one moment, whatever is
-   * recorded meanwhile; what differs is compared again until it does not.
-   * Undefined: another process is at it.
+   * Compares up to `maxHours` announced hours in one snapshot. Those that differ are
+   * compared again until they match. Undefined: another process is running it.
    */
   reconcile(maxHours: number): Promise<ReconciliationRun | undefined>;
 }
 
-/** Today's figures of an organization. */
+/** An organization's usage today. */
 interface UsageNow {
   readonly requests: bigint;
   readonly chargedNanoUsd: bigint;
-  /** The last admitted one that is settled. */
+  /** The settled generation that was admitted last. */
   readonly latestGenerationId: string | undefined;
 }
 
-/** What one key did, as far as it is settled. */
+/** The settled usage of one key. */
 export interface KeyActivity {
   readonly keyId: string;
-  /** When its last request was admitted. */
+  /** When its latest request was admitted. */
   readonly lastUsedAt: UnixMs | undefined;
   readonly chargedTodayNanoUsd: bigint;
   readonly chargedThisMonthNanoUsd: bigint;
 }
 
-/** What the comparisons with the settlements have found so far, in all organizations. */
+/** The results of reconciliation so far, for all organizations. */
 export interface UsageReconciliation {
-  /** The latest end of what was ever compared; undefined before the first time. */
+  /** The latest end of compared settlements; undefined before the first run. */
   readonly comparedUntil: UnixMs | undefined;
-  /** How many are known, up to a thousand. */
+  /** The number of current differences, at most 1,000. */
   readonly knownDifferences: number;
-  /** The oldest of them, up to fifty. */
+  /** The oldest, at most 50. */
   readonly differences: readonly Difference[];
 }
 
@@ -81,7 +79,7 @@ export interface UsageReconciliation {
 export interface UsageReader extends GenerationFinder, SeriesReader {
   readNow(organizationId: string, now: UnixMs): Promise<UsageNow>;
   readReconciliation(): Promise<UsageReconciliation>;
-  /** In the order of the ids. */
+  /** In the order of `keyIds`. */
   readKeyActivity(
     organizationId: string,
     keyIds: readonly string[],

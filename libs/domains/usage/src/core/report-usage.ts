@@ -18,7 +18,7 @@ export interface UsageReportRequest {
   readonly modelId: string | undefined;
 }
 
-/** Adds up an organization's usage. Totals are those of the rows, to the nano-dollar. */
+/** Sums an organization's usage. The totals equal the sum of the rows, to the nano-dollar. */
 export async function reportUsage(
   reader: UsageReader,
   { organizationId, startDate, endDate, groupBy, modelId }: UsageReportRequest,

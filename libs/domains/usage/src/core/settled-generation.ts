@@ -1,6 +1,6 @@
 import type { NanoUsd, Prices, UnixMs, Usage } from '@gateway/base';
 
-/** One past request whose cost is booked. */
+/** A generation whose cost was settled. */
 export interface SettledGeneration {
   readonly id: string;
   readonly organizationId: string;
@@ -9,7 +9,7 @@ export interface SettledGeneration {
   readonly modelId: string;
   readonly provider: string;
   readonly providerModel: string;
-  /** When it was admitted; decides the day its usage counts for. */
+  /** When it was admitted. Its UTC day is the day of its usage. */
   readonly createdAt: UnixMs;
   readonly settledAt: UnixMs;
   readonly streamed: boolean;
@@ -17,38 +17,38 @@ export interface SettledGeneration {
   /** Empty when cancelled. */
   readonly finishReason: string;
   readonly usage: Usage;
-  /** Who counted it; undefined of generations from before this was kept. */
+  /** Who counted the tokens; undefined for generations without this field. */
   readonly usageSource: 'provider' | 'counted' | undefined;
   /** Usage times the prices frozen at admission. */
   readonly costNanoUsd: NanoUsd;
-  /** What the organization paid; less than the cost when its balance was used up. */
+  /** What the organization paid; less than the cost if the balance did not cover it. */
   readonly chargedNanoUsd: NanoUsd;
   readonly latencyMs: number;
   readonly generationTimeMs: number;
   readonly externalUser: string | undefined;
-  /** Catalogue code when the provider failed after its first event. */
+  /** Error code if the provider failed after its first event. */
   readonly errorCode: string | undefined;
   /** From admission to the first output; undefined unless streamed. */
   readonly timeToFirstTokenMs: number | undefined;
-  /** In the order of the calls; undefined of generations from before they were kept, as are the prices. */
+  /** In the order of the calls; like the prices, undefined for generations without this field. */
   readonly attempts: readonly ProviderAttempt[] | undefined;
-  /** By which the cost was worked out. */
+  /** The prices that the cost was computed with. */
   readonly prices: Prices | undefined;
 }
 
-/** One call to a target on the way to an answer. */
+/** One call to a provider. */
 export interface ProviderAttempt {
   readonly provider: string;
   readonly providerModel: string;
   /** `ok`, `broken_off`, `cancelled`, or why it failed before its first event. */
   readonly outcome: string;
-  /** Until its first event or its failure; of the one that answered, until its end. */
+  /** Until its failure; for the successful attempt, until its end. */
   readonly durationMs: number;
 }
 
 export type GenerationStatus = 'completed' | 'cancelled' | 'failed';
 
-/** A failure counts as one even when it was found while cancelling. */
+/** A failure takes precedence over a cancellation. */
 export function statusOf({
   errorCode,
   finishReason,

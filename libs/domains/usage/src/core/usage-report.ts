@@ -1,12 +1,11 @@
 import { DAY_MS, isUtcDay, ZERO_NANO_USD, nanoUsd, type NanoUsd, type UtcDay } from '@gateway/base';
 import { refuse, type Refusal } from '@gateway/errors';
 
-/** What usage can be grouped by. */
 export type UsageDimension = 'day' | 'model' | 'api_key';
 
 export interface UsageQuery {
   readonly organizationId: string;
-  /** UTC days of the admission of the requests, both included. */
+  /** UTC days of admission, inclusive. */
   readonly startDay: UtcDay;
   readonly endDay: UtcDay;
   readonly groupBy: ReadonlySet<UsageDimension>;
@@ -35,9 +34,9 @@ export interface UsageReport {
   readonly rows: readonly UsageRow[];
 }
 
-/** The longest span of one report, both ends included. */
+/** Days in a report, inclusive. */
 export const MAX_REPORT_DAYS = 366;
-/** The most rows of one report: a message of about two megabytes. */
+/** Rows in a report: a message of about 2 MB. */
 export const MAX_REPORT_ROWS = 20_000;
 
 const NO_USAGE: UsageSums = {
@@ -49,7 +48,7 @@ const NO_USAGE: UsageSums = {
   costNanoUsd: ZERO_NANO_USD,
 };
 
-/** The days of a report, or why they are none. */
+/** The days of a report, or a refusal. */
 export function parseDays(
   start: string,
   end: string,
@@ -67,7 +66,7 @@ export function parseDays(
 export function tooManyRows(): Refusal {
   return invalid(
     'group_by',
-    `The report has more than ${MAX_REPORT_ROWS} rows; ask for fewer days or groups.`,
+    `The report has more than ${MAX_REPORT_ROWS} rows. Request fewer days or groups.`,
   );
 }
 

@@ -9,7 +9,7 @@ export type SeriesDimension = 'model' | 'api_key';
 export interface SeriesQuery {
   readonly organizationId: string;
   readonly start: UnixMs;
-  /** Not included. */
+  /** Exclusive. */
   readonly end: UnixMs;
   readonly granularity: UsageGranularity;
   readonly splitBy: ReadonlySet<SeriesDimension>;
@@ -17,7 +17,7 @@ export interface SeriesQuery {
   readonly keyId: string | undefined;
 }
 
-/** What the rollups know of some requests. */
+/** The sums of some requests, from the rollups. */
 export interface UsageMetrics {
   readonly requests: bigint;
   readonly errors: bigint;
@@ -34,7 +34,7 @@ export interface UsageMetrics {
 }
 
 export interface UsagePoint extends UsageMetrics {
-  /** When its hour or day begins. */
+  /** Start of the hour or day. */
   readonly start: UnixMs;
   /** Each set if and only if split by. */
   readonly modelId: string | undefined;
@@ -45,12 +45,12 @@ export interface UsageSeries {
   readonly start: UnixMs;
   readonly end: UnixMs;
   readonly totals: UsageMetrics;
-  /** Ordered by time, model, key; times without requests are left out. */
+  /** Ordered by time, model, key; times without requests are omitted. */
   readonly points: readonly UsagePoint[];
 }
 
 const STEP_MS: Readonly<Record<UsageGranularity, number>> = { hour: HOUR_MS, day: DAY_MS };
-/** The longest span of one series, in days. */
+/** Days in a series. */
 const MAX_SERIES_DAYS: Readonly<Record<UsageGranularity, number>> = { hour: 31, day: MAX_REPORT_DAYS };
 
 export interface SeriesReader {
@@ -58,23 +58,23 @@ export interface SeriesReader {
   readSeries(query: SeriesQuery, maxRows: number): Promise<readonly UsagePoint[]>;
 }
 
-/** An organization's usage over time. Totals are those of the points, to the nano-dollar. */
-export async function reportSeries(reader: SeriesReader, asked: SeriesQuery): Promise<UsageSeries | Refusal> {
-  const step = STEP_MS[asked.granularity];
-  const start = (Math.floor(asked.start / step) * step) as UnixMs;
-  const end = (Math.ceil(asked.end / step) * step) as UnixMs;
+/** An organization's usage over time. The totals equal the sum of the points, to the nano-dollar. */
+export async function reportSeries(reader: SeriesReader, query: SeriesQuery): Promise<UsageSeries | Refusal> {
+  const step = STEP_MS[query.granularity];
+  const start = (Math.floor(query.start / step) * step) as UnixMs;
+  const end = (Math.ceil(query.end / step) * step) as UnixMs;
   if (end <= start) return invalid('end', 'end must be after start.');
-  if (end - start > (MAX_SERIES_DAYS[asked.granularity] + 1) * DAY_MS) {
+  if (end - start > (MAX_SERIES_DAYS[query.granularity] + 1) * DAY_MS) {
     return invalid(
       'start',
-      `By ${asked.granularity} it is at most ${MAX_SERIES_DAYS[asked.granularity]} days.`,
+      `A series by ${query.granularity} covers at most ${MAX_SERIES_DAYS[query.granularity]} days.`,
     );
   }
-  const points = await reader.readSeries({ ...asked, start, end }, MAX_REPORT_ROWS + 1);
+  const points = await reader.readSeries({ ...query, start, end }, MAX_REPORT_ROWS + 1);
   if (points.length > MAX_REPORT_ROWS) {
     return invalid(
       'split_by',
-      `There are more than ${MAX_REPORT_ROWS} rows; ask for a shorter time or fewer groups.`,
+      `The series has more than ${MAX_REPORT_ROWS} rows. Request a shorter time or fewer groups.`,
     );
   }
   return { start, end, totals: points.reduce(addMetrics, NO_METRICS), points };

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 const MIN_RETENTION_DAYS = 31;
 const RETENTION_DAYS = 400;
 
-/** Settings of each app that runs the usage aggregator. */
+/** Settings of every app that runs the usage aggregator. */
 export const usageAggregatorEnvironment = {
   GATEWAY_GENERATION_RETENTION_DAYS: daysSetting.min(MIN_RETENTION_DAYS).default(RETENTION_DAYS),
 };

@@ -117,7 +117,7 @@ describe('usage over time', () => {
       ...more,
     });
 
-  it('is by the hour of UTC, with errors, cancelled ones, tokens by kind, cost and charge', async () => {
+  it('is grouped by UTC hour, with errors, cancellations, tokens by kind, cost and charge', async () => {
     const { points, totals, startUnixMs, endUnixMs } = await series({ startUnixMs: BigInt(NOON + 5) });
     expect([startUnixMs, endUnixMs]).toEqual([BigInt(NOON), BigInt(NOON + 2 * HOUR_MS)]);
     expect(points.map(({ startUnixMs: start, metrics }) => [start, metrics])).toEqual([
@@ -146,7 +146,7 @@ describe('usage over time', () => {
     expect(totals).toMatchObject({ requests: 3n, errors: 1n, cancelled: 1n, costNanoUsd: 321n });
   });
 
-  it('has the time of whole requests, and of the first token where one was streamed', async () => {
+  it('has the total duration, and the time to the first token of streamed requests', async () => {
     const { points } = await series({ modelId: 'm1' });
     expect(points).toHaveLength(1);
     expect(points[0]?.metrics?.duration?.meanMs).toBe(550);
@@ -157,7 +157,7 @@ describe('usage over time', () => {
     expect(unstreamed[0]?.metrics?.timeToFirstToken).toBeUndefined();
   });
 
-  it('is by the day as well, split by model and key, of one model or key', async () => {
+  it('is grouped by day, split by model and key, filtered by model or key', async () => {
     const { points } = await series({
       granularity: DAY,
       endUnixMs: BigInt(NOON + 24 * HOUR_MS),
@@ -176,7 +176,7 @@ describe('usage over time', () => {
     expect(totals).toMatchObject({ requests: 1n, costNanoUsd: 20n });
   });
 
-  it('is empty where there is none', async () => {
+  it('is empty without usage', async () => {
     const { points, totals } = await series({ organizationId: 'org-3' });
     expect(points).toEqual([]);
     expect(totals).toMatchObject({ requests: 0n, duration: undefined });
@@ -187,11 +187,11 @@ describe('usage over time', () => {
     ['start', { startUnixMs: BigInt(NOON - 40 * 24 * HOUR_MS) }],
     ['start', { startUnixMs: -1n }],
     ['split_by', { splitBy: [UsageDimension.USAGE_DIMENSION_DAY] }],
-  ])('refuses what it cannot answer and names %s', async (param, asked) => {
-    await expect(series(asked)).rejects.toMatchObject({ code: 'invalid_request', param });
+  ])('refuses an invalid %s', async (param, query) => {
+    await expect(series(query)).rejects.toMatchObject({ code: 'invalid_request', param });
   });
 
-  it('says today and the latest generation in one small answer', async () => {
+  it("returns today's usage and the latest generation", async () => {
     const now = { nowUnixMs: BigInt(NOON + 2 * HOUR_MS) };
     expect(await reports.getUsageNow({ organizationId: 'org-1', ...now })).toEqual({
       requestsToday: 3n,
@@ -225,7 +225,7 @@ describe('the list of generations', () => {
       .map(({ generationId }) => generationId)
       .reverse();
 
-  it('goes page by page, newest first, over all of this organization, each once', async () => {
+  it('lists every generation of the organization once, newest first, over all pages', async () => {
     const seen: (string | undefined)[] = [];
     let pageToken = '';
     do {
@@ -274,22 +274,22 @@ describe('the list of generations', () => {
     ['generation', 'gen-04', ['gen-04']],
     ['request', 'req-9', ['gen-09']],
     ['external user', 'customer-7', ['gen-07']],
-    ['nothing', 'nobody', []],
+    ['nothing', 'unknown', []],
     ['a part of an id', 'gen-', []],
     ['a foreign generation', 'gen-x', []],
     ['a foreign request', 'req-x', []],
-  ])('is searched by the whole id of a %s', async (_name, search, ids) => {
+  ])('is searched by the full id of a %s', async (_name, search, ids) => {
     expect(await idsOf({ search })).toEqual(ids);
   });
 
-  it('refuses a page token that is none', async () => {
+  it('refuses an invalid page token', async () => {
     await expect(list({ pageToken: 'nonsense' })).rejects.toMatchObject({
       code: 'invalid_request',
       param: 'page_token',
     });
   });
 
-  it('has one in every detail', async () => {
+  it('returns one with all details', async () => {
     const prices = {
       inputNanoUsdPerMillion: 1n,
       cachedInputNanoUsdPerMillion: 2n,

@@ -41,7 +41,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await pool.query(
-    `truncate generations, usage_rollups, usage_rollups_hourly, reconciliation_told, reconciliation_differences,
+    `truncate generations, usage_rollups, usage_rollups_hourly, announced_settlements, reconciliation_differences,
        reconciliation_progress`,
   );
   clock = createTestClock(NINE + 3 * HOUR_MS);
@@ -74,7 +74,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-interface Told {
+interface AnnouncedWindow {
   readonly organizationId?: string;
   /** Hours after nine. */
   readonly from?: number;
@@ -82,7 +82,7 @@ interface Told {
   readonly hours: readonly (readonly [hour: number, generations: bigint, cost: bigint, charged?: bigint])[];
 }
 
-function told({ organizationId = 'org-1', from = 0, until = 1, hours }: Told) {
+function announced({ organizationId = 'org-1', from = 0, until = 1, hours }: AnnouncedWindow) {
   return GenerationSettled.fromPartial({
     window: {
       organizationId,
@@ -100,7 +100,7 @@ function told({ organizationId = 'org-1', from = 0, until = 1, hours }: Told) {
 
 const at = (hours: number) => BigInt(NINE + hours * HOUR_MS);
 
-/** Admitted in the first hour and settled a moment later, unless it says otherwise. */
+/** Admitted and settled in the first hour by default. */
 function generation(
   generationId: string,
   { settledAt = 0.5, ...more }: Settled & { settledAt?: number } = {},
@@ -119,25 +119,25 @@ async function differences() {
   );
 }
 
-const waiting = async () => (await pool.query('select from reconciliation_told')).rowCount;
-const named = () => lines.filter(({ level }) => level === 'error');
+const announcedCount = async () => (await pool.query('select from announced_settlements')).rowCount;
+const loggedErrors = () => lines.filter(({ level }) => level === 'error');
 
-/** Two generations of the first hour, one of them dearer than what was paid, and what the ledger tells of them. */
+/** Two generations in the first hour, one of them charged below its cost, and their announcement. */
 async function consumeTwo() {
   await consume(
     generation('gen-1', { cost: 5n }),
     generation('gen-2', { cost: 7n, charged: 6n, keyId: 'key-2' }),
-    told({ hours: [[0, 2n, 12n, 11n]] }),
+    announced({ hours: [[0, 2n, 12n, 11n]] }),
   );
 }
 
-it('finds what agrees to agree, forgets what it was told, and says until when it looked', async () => {
+it('finds no difference in consistent usage, deletes the announcement, and exposes the compared time', async () => {
   await consumeTwo();
   await consume(generation('gen-3', { cost: 9n, createdUnixMs: at(1), settledAt: 1.5 }));
   await run();
   expect(await differences()).toEqual({});
   expect(lines).toEqual([]);
-  expect(await waiting()).toBe(0);
+  expect(await announcedCount()).toBe(0);
   const text = await metrics.metrics();
   expect(text).toContain(
     `gateway_usage_aggregator_reconciliation_last_run_timestamp_seconds ${clock.now() / 1_000}`,
@@ -148,7 +148,7 @@ it('finds what agrees to agree, forgets what it was told, and says until when it
   expect(text).toContain('gateway_usage_aggregator_reconciliation_hours_total 1');
 });
 
-it('says to whoever asks what it found and until when it looked', async () => {
+it('returns the differences and the compared time', async () => {
   const reader = createPostgresUsageReader(pool);
   expect(await reader.readReconciliation()).toEqual({
     comparedUntil: undefined,
@@ -175,58 +175,58 @@ it('says to whoever asks what it found and until when it looked', async () => {
   });
 });
 
-/** By hand, as somebody with all rights could, or a bug. */
+/** Manual changes, as by a bug or an administrator. */
 const CORRUPTIONS: [what: string, sql: string, found: Record<string, number>][] = [
   [
-    'a generation that is gone',
+    'a deleted generation',
     `delete from generations where id = 'gen-1'`,
     { settlements: 1, hourly_sums: 1 },
   ],
   [
-    'a generation of another cost',
+    'a generation with another cost',
     `update generations set cost_nano_usd = cost_nano_usd + 1 where id = 'gen-1'`,
     { settlements: 1, hourly_sums: 1 },
   ],
   [
-    'a generation that somebody else paid',
+    'a generation with another charge',
     `update generations set charged_nano_usd = charged_nano_usd - 1 where id = 'gen-1'`,
     { settlements: 1, hourly_sums: 1 },
   ],
   [
-    'a generation that is another organization’s now',
+    'a generation of another organization',
     `update generations set organization_id = 'org-2' where id = 'gen-1'`,
     { settlements: 1, hourly_sums: 1 },
   ],
   [
-    'a sum of an hour with other money',
+    'an hourly sum with another cost',
     `update usage_rollups_hourly set cost_nano_usd = cost_nano_usd + 1 where key_id = 'key-2'`,
     { hourly_sums: 1, daily_sums: 1 },
   ],
   [
-    'a sum of an hour with other requests',
+    'an hourly sum with another count',
     `update usage_rollups_hourly set requests = requests + 1 where key_id = 'key-2'`,
     { hourly_sums: 1, daily_sums: 1 },
   ],
   [
-    'a sum of a day with other charges',
+    'a daily sum with another charge',
     `update usage_rollups set charged_nano_usd = charged_nano_usd - 1 where key_id = 'key-2'`,
     { daily_sums: 1 },
   ],
-  ['a sum of a day that is gone', `delete from usage_rollups where key_id = 'key-2'`, { daily_sums: 1 }],
+  ['a deleted daily sum', `delete from usage_rollups where key_id = 'key-2'`, { daily_sums: 1 }],
 ];
 
-it.each(CORRUPTIONS)('finds %s, names it, counts it and logs it once', async (_what, sql, found) => {
+it.each(CORRUPTIONS)('finds %s, counts it and logs it once', async (_what, sql, found) => {
   await consumeTwo();
   expect((await pool.query(sql)).rowCount).toBe(1);
   await run();
   await run();
   expect(await differences()).toEqual(found);
   expect(
-    named()
+    loggedErrors()
       .map(({ kind }) => kind)
       .sort(),
   ).toEqual(Object.keys(found).sort());
-  for (const line of named()) {
+  for (const line of loggedErrors()) {
     expect(line).toMatchObject({
       organizationId: 'org-1',
       starts: expect.stringMatching(/^2026-11-20T0[09]:00/),
@@ -234,13 +234,13 @@ it.each(CORRUPTIONS)('finds %s, names it, counts it and logs it once', async (_w
   }
 });
 
-it('names what is missing to the count and the nano-dollar', async () => {
-  await consume(generation('gen-1', { cost: 5n }), told({ hours: [[0, 2n, 12n, 11n]] }));
+it('logs expected and found sums exactly', async () => {
+  await consume(generation('gen-1', { cost: 5n }), announced({ hours: [[0, 2n, 12n, 11n]] }));
   await run();
-  expect(named()).toMatchObject([
+  expect(loggedErrors()).toMatchObject([
     {
       kind: 'settlements',
-      msg: 'usage does not agree with what the ledger settled',
+      msg: 'usage does not match the settlements of the ledger',
       starts: '2026-11-20T09:00:00.000Z',
       expected: { generations: '2', costNanoUsd: '12', chargedNanoUsd: '11' },
       found: { generations: '1', costNanoUsd: '5', chargedNanoUsd: '5' },
@@ -248,25 +248,25 @@ it('names what is missing to the count and the nano-dollar', async () => {
   ]);
 });
 
-it('finds a generation that the ledger knows nothing of, in an hour that it does not name', async () => {
-  await consume(generation('gen-1'), told({ hours: [] }));
+it('finds a generation without a settlement, in an hour without an announcement', async () => {
+  await consume(generation('gen-1'), announced({ hours: [] }));
   await run();
   expect(await differences()).toEqual({ settlements: 1 });
-  expect(named()[0]).toMatchObject({ expected: { generations: '0' }, found: { generations: '1' } });
+  expect(loggedErrors()[0]).toMatchObject({ expected: { generations: '0' }, found: { generations: '1' } });
 });
 
-it('is told of no difference any more once a dead letter was redelivered', async () => {
-  await consume(told({ hours: [[0, 1n, 5n]] }));
+it('resolves a difference once a dead letter is redelivered', async () => {
+  await consume(announced({ hours: [[0, 1n, 5n]] }));
   await run();
   expect(await differences()).toEqual({ settlements: 1 });
   await consume(generation('gen-1', { cost: 5n }));
   await run();
   expect(await differences()).toEqual({});
-  expect(await waiting()).toBe(0);
-  expect(lines.at(-1)).toMatchObject({ level: 'info', msg: 'usage agrees again' });
+  expect(await announcedCount()).toBe(0);
+  expect(lines.at(-1)).toMatchObject({ level: 'info', msg: 'usage matches again' });
 });
 
-it('finds mended sums mended', async () => {
+it('resolves a difference of sums once they are corrected', async () => {
   await consumeTwo();
   await pool.query('update usage_rollups set requests = requests + 1');
   await run();
@@ -276,10 +276,10 @@ it('finds mended sums mended', async () => {
   expect(await differences()).toEqual({});
 });
 
-it('is not alarmed by what was settled after the window, admitted long before it, or comes twice', async () => {
+it('reports no difference for settlements after the window, early admissions and repeated events', async () => {
   const earlier = generation('gen-earlier', { createdUnixMs: at(-30), cost: 3n });
   const later = generation('gen-later', { cost: 4n, settledAt: 1 });
-  const window = told({
+  const window = announced({
     hours: [
       [-30, 1n, 3n],
       [0, 1n, 5n],
@@ -289,13 +289,13 @@ it('is not alarmed by what was settled after the window, admitted long before it
   await consume(earlier, generation('gen-1', { cost: 5n }), window);
   await run();
   expect(await differences()).toEqual({});
-  await consume(told({ from: 1, until: 2, hours: [[0, 1n, 4n]] }), window);
+  await consume(announced({ from: 1, until: 2, hours: [[0, 1n, 4n]] }), window);
   await run();
   expect(await differences()).toEqual({});
-  expect(await waiting()).toBe(0);
+  expect(await announcedCount()).toBe(0);
 });
 
-it('compares no sums of generations that may be past their retention', async () => {
+it('does not compare sums of generations that may be past their retention', async () => {
   clock.set(NINE + 40 * DAY_MS);
   await consumeTwo();
   await pool.query('update usage_rollups_hourly set requests = requests + 1');
@@ -303,32 +303,32 @@ it('compares no sums of generations that may be past their retention', async () 
   expect(await differences()).toEqual({});
 });
 
-it('takes a part at a time, what is new before what differs', async () => {
+it('compares a limited number of hours, new ones before differing ones', async () => {
   const reconciler = createPostgresUsageReconciler({ pool, clock });
-  await consume(told({ hours: [[0, 1n, 5n]] }));
+  await consume(announced({ hours: [[0, 1n, 5n]] }));
   expect(await reconciler.reconcile(1)).toMatchObject({ hours: 1, differences: [{ kind: 'settlements' }] });
-  await consume(told({ from: 1, until: 3, hours: [] }));
+  await consume(announced({ from: 1, until: 3, hours: [] }));
   clock.advance(MINUTE_MS);
   expect(await reconciler.reconcile(1)).toMatchObject({ hours: 1, comparedUntilUnixMs: Number(at(3)) });
   expect(await reconciler.reconcile(1)).toMatchObject({ hours: 1, comparedUntilUnixMs: Number(at(3)) });
-  expect(await waiting()).toBe(1);
-  // All of it is there still.
+  expect(await announcedCount()).toBe(1);
+  // The difference is still stored.
   expect(await reconciler.reconcile(10)).toMatchObject({ hours: 1, differences: [{ kind: 'settlements' }] });
 });
 
-it('keeps nothing of what the ledger tells before the generations that it is about are stored', async () => {
+it('stores no announcement before its generations are stored', async () => {
   const { consumers } = createUsageAggregatorModule({
-    store: { ...createPostgresSettlementStore(pool), record: () => Promise.reject(new Error('away')) },
+    store: { ...createPostgresSettlementStore(pool), record: () => Promise.reject(new Error('unavailable')) },
     reconciler: createPostgresUsageReconciler({ pool, clock }),
     clock,
     metrics: createMetrics({ processMetrics: false }),
   });
-  const batch = [generation('gen-1'), told({ hours: [[0, 1n, 5n]] })].map(logged);
-  await expect(consumers[0]!.handle(batch)).rejects.toThrow('away');
-  expect(await waiting()).toBe(0);
+  const batch = [generation('gen-1'), announced({ hours: [[0, 1n, 5n]] })].map(logged);
+  await expect(consumers[0]!.handle(batch)).rejects.toThrow('unavailable');
+  expect(await announcedCount()).toBe(0);
 });
 
-it('is done by one process at a time', async () => {
+it('runs in one process at a time', async () => {
   const reconciler = createPostgresUsageReconciler({ pool, clock });
   const client = await pool.connect();
   await beginPatiently(client);
@@ -341,12 +341,12 @@ it('is done by one process at a time', async () => {
   expect(await reconciler.reconcile(10)).toBeDefined();
 });
 
-it('gives up on a window that no ledger would tell of, and keeps the rest of its batch', async () => {
-  const impossible = told({ from: 0, until: 32 * 24, hours: [] });
+it('rejects an invalid window, and stores the rest of its batch', async () => {
+  const tooLong = announced({ from: 0, until: 32 * 24, hours: [] });
   await expect(
-    consume(generation('gen-1', { cost: 5n }), impossible, told({ hours: [[0, 1n, 5n]] })),
+    consume(generation('gen-1', { cost: 5n }), tooLong, announced({ hours: [[0, 1n, 5n]] })),
   ).rejects.toThrow(UnprocessableEventsError);
   await run();
   expect(await differences()).toEqual({});
-  await expect(consume(told({ organizationId: '', hours: [] }))).rejects.toThrow('organization_id is empty');
+  await expect(consume(announced({ organizationId: '', hours: [] }))).rejects.toThrow('organization_id is empty');
 });

@@ -76,7 +76,7 @@ function usage(
   return query.getUsage({ organizationId: 'org-1', groupBy, ...period, ...more });
 }
 
-it('says of keys when they were last used and what they spent today and this month', async () => {
+it('returns when keys were last used and what they spent today and this month', async () => {
   await record(
     { generationId: 'gen-1', keyId: 'key-a', createdUnixMs: BigInt(NOON - DAY_MS), charged: 5n },
     { generationId: 'gen-2', keyId: 'key-a', createdUnixMs: BigInt(NOON), charged: 7n },
@@ -108,7 +108,7 @@ it('says of keys when they were last used and what they spent today and this mon
 });
 
 describe('looking up a generation', () => {
-  it('finds it in every detail once it is settled', async () => {
+  it('returns all details once it is settled', async () => {
     await record({
       streamed: true,
       externalUser: 'customer\0-7',
@@ -138,7 +138,7 @@ describe('looking up a generation', () => {
     });
   });
 
-  it('never finds one of another organization, an unknown one, or nonsense', async () => {
+  it('never finds one of another organization, an unknown one, or an invalid id', async () => {
     await record({});
     for (const [organizationId, generationId] of [
       ['org-2', 'gen-1'],
@@ -147,8 +147,8 @@ describe('looking up a generation', () => {
       ['org-1', 'gen-1\0'],
       ['org-1', `'; drop table generations; --`],
     ] as const) {
-      const answer = await query.getGeneration({ organizationId, generationId });
-      expect(answer.generation).toBeUndefined();
+      const response = await query.getGeneration({ organizationId, generationId });
+      expect(response.generation).toBeUndefined();
     }
   });
 });
@@ -195,7 +195,7 @@ describe('usage', () => {
       ],
     ],
   ] as [string, UsageDimension[], unknown[][]][])(
-    'grouped by %s is exact, in order, of this organization only, and adds up to the same totals',
+    'grouped by %s is exact, ordered, limited to this organization, and has the same totals',
     async (_name, groupBy, expected) => {
       const { rows, totals } = await usage(groupBy);
       expect(rows.map(brief)).toEqual(expected);
@@ -203,7 +203,7 @@ describe('usage', () => {
     },
   );
 
-  it('adds up every kind of token', async () => {
+  it('sums every kind of token', async () => {
     const { totals } = await usage([MODEL], { startDate: '2026-11-20', endDate: '2026-11-20' });
     expect(totals).toMatchObject({
       requests: 3n,
@@ -214,12 +214,12 @@ describe('usage', () => {
     });
   });
 
-  it('can be of one model, and is empty where there is none', async () => {
+  it('can be filtered by model, and is empty without usage', async () => {
     expect((await usage([DAY], { modelId: 'a' })).totals?.costNanoUsd).toBe(320n);
     expect(await usage([], { modelId: 'unknown' })).toMatchObject({ rows: [], totals: { requests: 0n } });
   });
 
-  it('counts for the UTC day on which the request was admitted, to the millisecond', async () => {
+  it('counts on the UTC day of admission, to the millisecond', async () => {
     const midnight = BigInt(Date.UTC(2026, 11, 1));
     await record(
       { generationId: 'last', createdUnixMs: midnight - 1n, cost: 7n },
@@ -241,40 +241,40 @@ describe('usage', () => {
     await expect(usage([DAY], period)).rejects.toMatchObject({ code: 'invalid_request', param });
   });
 
-  it('refuses to group by something unknown', async () => {
+  it('refuses an unknown dimension', async () => {
     const unspecified = UsageDimension.USAGE_DIMENSION_UNSPECIFIED;
     await expect(usage([unspecified])).rejects.toMatchObject({ code: 'invalid_request', param: 'group_by' });
   });
 });
 
 describe('the consumer of generation.settled', () => {
-  it('stores the good events of a batch and names the others with their reason', async () => {
-    const good = logged(settled({}));
+  it('stores the valid events of a batch and rejects the others with a reason', async () => {
+    const valid = logged(settled({}));
     const garbage = rawEvent(Buffer.from([0xff, 0xff, 0xff]));
     const empty = rawEvent(GenerationSettled.encode(GenerationSettled.fromPartial({})).finish());
     const nameless = logged(settled({ generationId: '' }));
     const timeless = logged(settled({ generationId: 'gen-t', createdUnixMs: -1n }));
-    const failure = await Promise.resolve(handle([garbage, good, empty, nameless, timeless])).catch(
+    const failure = await Promise.resolve(handle([garbage, valid, empty, nameless, timeless])).catch(
       (error: unknown) => error,
     );
     expect(failure).toBeInstanceOf(UnprocessableEventsError);
     const { unprocessable } = failure as UnprocessableEventsError;
     expect(unprocessable.map(({ event }) => event)).toEqual([garbage, empty, nameless, timeless]);
     expect(unprocessable.slice(1).map(({ reason }) => reason)).toEqual([
-      'the event holds no generation',
+      'the event has no generation',
       'generation_id is empty',
       'created_unix_ms is out of range',
     ]);
     expect((await usage([])).totals?.requests).toBe(1n);
   });
 
-  it('stores amounts beyond what a float can hold, to the nano-dollar', async () => {
+  it('stores amounts beyond the precision of a double, to the nano-dollar', async () => {
     const cost = 9_007_199_254_740_993n;
     await record({ generationId: 'a', cost }, { generationId: 'b', cost });
     expect((await usage([])).totals?.costNanoUsd).toBe(2n * cost);
   });
 
-  it('counts what was new and what came again', async () => {
+  it('counts new and repeated generations', async () => {
     await record({}, { generationId: 'gen-2' });
     await record({});
     const text = await metrics.metrics();
@@ -282,7 +282,7 @@ describe('the consumer of generation.settled', () => {
     expect(text).toContain('gateway_usage_aggregator_generations_total{outcome="duplicate"} 1');
   });
 
-  it('counts every generation once under redelivery, duplicates, any order and two members at once', () =>
+  it('counts every generation once under redelivery, duplicates, any order and two concurrent members', () =>
     announceSeed(async (seed) => {
       const random = seededRandom(seed);
       const events = Array.from({ length: 400 }, (_, index) => randomSettlement(random, index));
@@ -296,7 +296,7 @@ describe('the consumer of generation.settled', () => {
       await Promise.all(
         [0, 1].map(async (member) => {
           for (const batch of batches.filter((_, index) => index % 2 === member)) {
-            // A deadlock or a lost race is the log's to deliver again.
+            // After a deadlock or a conflict the event log would deliver again.
             await handle(batch).catch(() => handle(batch));
             if (random.chance(0.3)) await handle(batch);
           }
@@ -322,7 +322,7 @@ function randomSettlement(random: SeededRandom, index: number): GenerationSettle
   });
 }
 
-/** Adds up by other means than the code under test: straight from the messages, in plain loops. */
+/** Sums the messages independently of the code under test. */
 function independentSums(events: readonly GenerationSettled[]): Map<string, bigint> {
   const sums = new Map<string, bigint>();
   for (const { finished, costNanoUsd } of events) {

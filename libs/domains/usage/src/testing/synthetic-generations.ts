@@ -5,7 +5,7 @@ import { rollupColumns, sumsOfGenerations, sumsOfRollups } from '../adapters/pos
 
 export interface SyntheticOptions {
   readonly rows: number;
-  /** The newest is a moment older; the oldest thirty days. */
+  /** Generations span the 30 days before this time. */
   readonly end: UnixMs;
 }
 
@@ -14,10 +14,10 @@ const INDEXES = `
   where schemaname = current_schema() and tablename = 'generations' and indexname <> 'generations_pkey'`;
 
 /**
- * Fills `generations` with a month of made-up ones: half of them of "org-hot",
- * the others of a thousand organizations; 1 in 100 failed, 1 in 1,000 of
- * "customer-1", 20 of "key-rare", one of "model-rare" in the middle. The
- * indexes are made afterwards, which takes a fraction of the time.
+ * Fills `generations` with 30 days of synthetic rows: half belong to "org-hot", the
+ * others to a thousand organizations; 1 in 100 failed, 1 in 1,000 belongs to
+ * "customer-1", 20 to "key-rare", and one in the middle to "model-rare". Indexes
+ * are created afterwards, which is much faster.
  */
 export async function syntheticGenerations(pool: Pool, { rows, end }: SyntheticOptions): Promise<void> {
   const start = end - 30 * DAY_MS;
@@ -46,17 +46,17 @@ export async function syntheticGenerations(pool: Pool, { rows, end }: SyntheticO
        'provider', case when n % 100 = 0 then 'failed' else 'completed' end, 400,
        '[{"provider":"acme","provider_model":"model","outcome":"ok","duration_ms":1500}]'::jsonb,
        150000000, 75000000, 600000000, 600000000, 150000000
-     from (select n, $2::bigint + (n * $3::numeric / $1)::bigint as created from generate_series(0, $1 - 1) n) as made`,
+     from (select n, $2::bigint + (n * $3::numeric / $1)::bigint as created from generate_series(0, $1 - 1) n) as generated`,
     [rows, start, 30 * DAY_MS],
   );
-  // As it is told, a definition leaves the months out.
+  // The definition of a partitioned index says ON ONLY, which excludes the partitions.
   for (const { definition } of indexes) await pool.query(definition.replace(' ON ONLY ', ' ON '));
   await pool.query('analyze generations');
 }
 
 const columns = rollupColumns.join(', ');
 
-/** Fills the sums with those of all generations, whose tables nobody writes to meanwhile. */
+/** Fills the rollups from all generations. Nothing else may write to the tables. */
 export async function sumSyntheticGenerations(pool: Pool): Promise<void> {
   await pool.query(`
     insert into usage_rollups_hourly (organization_id, hour_unix_ms, model_id, key_id, ${columns})

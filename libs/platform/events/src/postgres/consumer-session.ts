@@ -56,7 +56,7 @@ const COMMIT_POSITION = `
 /** $1 topic, $2 group, $3 positions, $4 reasons, $5 now, $6 attempts. Doing it again changes nothing. */
 const BURY = `
   insert into event_log.dead_letters (
-    topic, group_name, position, key, payload, headers, reason, dead_at, failed_at, attempts
+    topic, group_name, position, key, payload, headers, reason, dead_lettered_at, failed_at, attempts
   )
   select e.topic, $2, e.position, e.key, e.payload, e.headers, d.reason, $5, $5, $6
   from unnest($3::bigint[], $4::text[]) as d (position, reason)

@@ -11,7 +11,7 @@ import type { LoggedEvent, Unprocessable } from '../event-log';
 import { NOTIFY_CHANNEL } from './append-events';
 
 const COLUMNS = `
-  position, key, state, reason, attempts, dead_at, failed_at,
+  position, key, state, reason, attempts, dead_lettered_at, failed_at,
   discarded_at, discarded_reason, octet_length(payload) as payload_bytes`;
 
 /** $1 topic, $2 group, $3 state, $4 before or null, $5 most rows. */
@@ -46,7 +46,7 @@ const DISCARD = `
  */
 const BURY_WHOLE = `
   insert into event_log.dead_letters (
-    topic, group_name, position, key, payload, headers, reason, dead_at, failed_at, attempts
+    topic, group_name, position, key, payload, headers, reason, dead_lettered_at, failed_at, attempts
   )
   select $1, $2, position, key, payload, headers, reason, $5, $5, $6
   from unnest($3::bigint[], $4::text[], $7::text[], $8::bytea[], $9::jsonb[])
@@ -104,7 +104,7 @@ interface Row {
   readonly state: DeadLetterState;
   readonly reason: string;
   readonly attempts: number;
-  readonly dead_at: Date;
+  readonly dead_lettered_at: Date;
   readonly failed_at: Date;
   readonly discarded_at: Date | null;
   readonly discarded_reason: string | null;
@@ -197,7 +197,7 @@ function letterOf({ topic, group }: Pick<DeadLetterRef, 'topic' | 'group'>, row:
     state: row.state,
     reason: row.reason,
     attempts: row.attempts,
-    deadLetteredUnixMs: row.dead_at.getTime() as UnixMs,
+    deadLetteredUnixMs: row.dead_lettered_at.getTime() as UnixMs,
     failedUnixMs: row.failed_at.getTime() as UnixMs,
     discarded: at === null || reason === null ? undefined : { unixMs: at.getTime() as UnixMs, reason },
     payloadBytes: row.payload_bytes,

@@ -12,6 +12,6 @@ export async function addCredit(pool: Pool, credit: Credit, nowUnixMs: number): 
     values: [credit.creditId, credit.organizationId, credit.amountNanoUsd, credit.note, nowUnixMs],
   });
   const outcome = rows[0]?.outcome;
-  if (!outcome) throw new Error('add_credit answered nothing');
+  if (!outcome) throw new Error('add_credit returned no row');
   return outcome;
 }

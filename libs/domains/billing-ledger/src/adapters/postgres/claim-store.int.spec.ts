@@ -64,18 +64,18 @@ const hold = (name: string) =>
     makeHold({ holdId: generation(name), amount: 100, at: fixture.clock.now(), idempotencyScope: scope }),
   ]);
 
-/** Settles generations at a cost of 10 each; those with an answer complete the claim. */
-async function settle(...outcomes: [name: string, answer: string | undefined][]): Promise<number[]> {
+/** Settles generations at a cost of 10 each; those with a response complete the claim. */
+async function settle(...outcomes: [name: string, response: string | undefined][]): Promise<number[]> {
   const { settlements } = await fixture.second.store.settleGenerations(
-    outcomes.map(([name, answer]) =>
+    outcomes.map(([name, response]) =>
       makeFinished({
         generationId: generation(name),
         cost: 10,
         at: fixture.clock.now(),
         idempotentOutcome: {
           scope,
-          ending: answer === undefined ? 'failed' : 'answered',
-          responseJson: answer === undefined ? undefined : Buffer.from(answer),
+          resolution: response === undefined ? 'failed' : 'completed',
+          responseJson: response === undefined ? undefined : Buffer.from(response),
         },
       }),
     ),
@@ -84,23 +84,23 @@ async function settle(...outcomes: [name: string, answer: string | undefined][])
   return settlements.map(({ chargedNanoUsd }) => Number(chargedNanoUsd));
 }
 
-async function answered(name: string): Promise<string> {
+async function replayed(name: string): Promise<string> {
   const outcome = await claim(name);
   return outcome.kind === 'completed' ? Buffer.from(outcome.responseJson).toString() : outcome.kind;
 }
 
-it('gives a key to one of many who claim it at once', async () => {
+it('gives a key to one of many concurrent claims', async () => {
   const outcomes = await Promise.all(Array.from({ length: 8 }, (_, index) => claim(`g${index}`)));
   const kinds = outcomes.map(({ kind }) => kind).sort();
   expect(kinds).toEqual(['claimed', ...Array.from({ length: 7 }, () => 'in_flight')]);
 });
 
-it('decides many at once, each for itself, and of one key the first', async () => {
+it('decides each claim of a batch individually, and gives a repeated key to the first', async () => {
   const named = (name: string) => `${scope}-${name}`;
   await claim('g1', { scope: named('b') });
   await hold('g0');
   await claim('g0');
-  await settle(['g0', 'answer']);
+  await settle(['g0', 'response']);
   const outcomes = await fixture.first.claims.claimIdempotencyKeys([
     claimOf('g2', { scope: named('c') }),
     claimOf('g3', { scope: named('b') }),
@@ -120,10 +120,10 @@ it('decides many at once, each for itself, and of one key the first', async () =
   expect(outcomes[4]).toMatchObject({ generationId: generation('g0') });
 });
 
-it('claims overlapping sets of keys at once, in any order, without a deadlock', async () => {
+it('claims overlapping sets of keys concurrently, in any order, without a deadlock', async () => {
   const scopes = Array.from({ length: 20 }, (_, index) => `${scope}-${index}`);
   const bothWays = [scopes, [...scopes].reverse()];
-  // A deadlock would be repeated, and so be no more than another statement.
+  // A deadlock would be retried and show as an additional statement.
   const statements = [fixture.first, fixture.second].map(({ pool }) => jest.spyOn(pool, 'query'));
   const rounds = Array.from({ length: 10 }, (_, round) =>
     bothWays.map((names, way) =>
@@ -138,28 +138,28 @@ it('claims overlapping sets of keys at once, in any order, without a deadlock', 
   jest.restoreAllMocks();
 });
 
-it('answers its holder again as the first time', async () => {
+it('returns the same outcome to a repeated claim by its holder', async () => {
   await claim('g1');
   expect(await claim('g1')).toEqual({ kind: 'claimed' });
 });
 
-it('tells another body from the first, while it runs and after', async () => {
+it('refuses another body while the request runs and after it completed', async () => {
   await claim('g1');
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'body_mismatch' });
-  await settle(['g1', 'answer']);
+  await settle(['g1', 'response']);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'body_mismatch' });
 });
 
-it('stores the answer with the charge, and replays it', async () => {
+it('stores the response with the charge, and replays it', async () => {
   await claim('g1');
   await hold('g1');
-  expect(await settle(['g1', 'answer'])).toEqual([10]);
+  expect(await settle(['g1', 'response'])).toEqual([10]);
   const outcome = await claim('g2');
   expect(outcome).toMatchObject({ kind: 'completed', generationId: generation('g1') });
-  expect(await answered('g3')).toBe('answer');
+  expect(await replayed('g3')).toBe('response');
 });
 
-it('lets a claim be taken over when its lease has ended, and not while it is renewed', async () => {
+it('allows a takeover after the lease has ended, not while it is renewed', async () => {
   await claim('g1');
   fixture.clock.advance(LEASE_MS - 1);
   await fixture.first.claims.renewClaims([{ scope, generationId: generation('g1') }], LEASE_MS);
@@ -172,18 +172,18 @@ it('lets a claim be taken over when its lease has ended, and not while it is ren
   expect(await claim('g3')).toEqual({ kind: 'claimed' });
 });
 
-it('is released by its holder only, and never once completed', async () => {
+it('is released only by its holder, and never after completion', async () => {
   await claim('g1');
   await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g2') }]);
   expect(await claim('g2')).toEqual({ kind: 'in_flight' });
   await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g1') }]);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
-  await settle(['g2', 'answer']);
+  await settle(['g2', 'response']);
   await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g2') }]);
   expect(await claim('g3', { bodySha256: OTHER_BODY })).toMatchObject({ kind: 'completed' });
 });
 
-describe('a key that two generations ran under', () => {
+describe('a key with two generations', () => {
   beforeEach(async () => {
     await claim('g1');
     await hold('g1');
@@ -196,46 +196,46 @@ describe('a key that two generations ran under', () => {
     ['the older', 'g1', 'g2'],
     ['the newer', 'g2', 'g1'],
   ])(
-    'is charged once when %s settles first, and gives the other its hold back',
-    async (_who, first, second) => {
+    'is charged once when %s settles first, and releases the hold of the other',
+    async (_which, first, second) => {
       const before = await fixture.first.store.readBalance('org-a');
-      expect(await settle([first, `answer of ${first}`])).toEqual([10]);
-      expect(await settle([second, `answer of ${second}`])).toEqual([0]);
-      expect(await answered('g3')).toBe(`answer of ${first}`);
+      expect(await settle([first, `response of ${first}`])).toEqual([10]);
+      expect(await settle([second, `response of ${second}`])).toEqual([0]);
+      expect(await replayed('g3')).toBe(`response of ${first}`);
       const after = await fixture.first.store.readBalance('org-a');
       expect(after.availableNanoUsd - before.availableNanoUsd).toBe(190n);
     },
   );
 
   it('is charged once when both settle in one batch', async () => {
-    expect(await settle(['g1', 'answer of g1'], ['g2', 'answer of g2'])).toEqual([10, 0]);
-    expect(await answered('g3')).toBe('answer of g1');
+    expect(await settle(['g1', 'response of g1'], ['g2', 'response of g2'])).toEqual([10, 0]);
+    expect(await replayed('g3')).toBe('response of g1');
   });
 
-  it('is charged once when both settle at once', async () => {
+  it('is charged once when both settle concurrently', async () => {
     const charges = await Promise.all([settle(['g1', 'one']), settle(['g2', 'two'])]);
     expect(charges.flat().sort()).toEqual([0, 10]);
   });
 
-  it('stays with the newer one when the older one fails', async () => {
+  it('stays claimed by the newer one when the older one fails', async () => {
     await settle(['g1', undefined]);
     expect(await claim('g3')).toEqual({ kind: 'in_flight' });
-    await settle(['g2', 'answer of g2']);
-    expect(await answered('g3')).toBe('answer of g2');
+    await settle(['g2', 'response of g2']);
+    expect(await replayed('g3')).toBe('response of g2');
   });
 
-  it('is answered by the older one when the newer one fails, so that no third is charged', async () => {
+  it('is completed by the older one when the newer one fails, so that no third is charged', async () => {
     await settle(['g2', undefined]);
-    await settle(['g1', 'answer of g1']);
-    expect(await answered('g3')).toBe('answer of g1');
+    await settle(['g1', 'response of g1']);
+    expect(await replayed('g3')).toBe('response of g1');
   });
 });
 
-it('is freed by a settlement that tells no outcome of it', async () => {
+it('is released by a settlement without an idempotent outcome', async () => {
   await claim('g1');
   await hold('g1');
-  const silent = makeFinished({ generationId: generation('g1'), cost: 10, at: fixture.clock.now() });
-  await fixture.second.store.settleGenerations([silent], announce);
+  const withoutOutcome = makeFinished({ generationId: generation('g1'), cost: 10, at: fixture.clock.now() });
+  await fixture.second.store.settleGenerations([withoutOutcome], announce);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
 });
 
@@ -245,66 +245,66 @@ it('charges a failed generation and frees its key', async () => {
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
 });
 
-it('does not answer another body with what an earlier body produced late', async () => {
+it('does not store the late response of an earlier body for another body', async () => {
   await claim('g1');
   await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g1') }]);
   await claim('g2', { bodySha256: OTHER_BODY });
-  expect(await settle(['g1', 'answer to the first body'])).toEqual([10]);
+  expect(await settle(['g1', 'response to the first body'])).toEqual([10]);
   expect(await claim('g3', { bodySha256: OTHER_BODY })).toEqual({ kind: 'in_flight' });
 });
 
-it('keeps an answer for 24 hours, then forgets it', async () => {
+it('stores a response for 24 hours, then deletes it', async () => {
   await claim('g1');
-  await settle(['g1', 'answer']);
+  await settle(['g1', 'response']);
   fixture.clock.advance(CLAIM_RETENTION_MS - 1);
-  while ((await fixture.first.claims.trimClaims(2)) > 0);
-  expect(await answered('g2')).toBe('answer');
+  while ((await fixture.first.claims.deleteExpiredClaims(2)) > 0);
+  expect(await replayed('g2')).toBe('response');
   fixture.clock.advance(1);
-  expect(await fixture.first.claims.trimClaims(100)).toBeGreaterThan(0);
+  expect(await fixture.first.claims.deleteExpiredClaims(100)).toBeGreaterThan(0);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
 });
 
-it('counts an answer past its retention as none, also before it is trimmed', async () => {
+it('ignores a response past its retention, also before it is deleted', async () => {
   await claim('g1');
-  await settle(['g1', 'answer']);
+  await settle(['g1', 'response']);
   fixture.clock.advance(CLAIM_RETENTION_MS);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
 });
 
-it('keeps a claim past its retention for as long as its request runs, and not a moment longer', async () => {
+it('keeps a claim past its retention until the lease of its request ends', async () => {
   await claim('g1');
   fixture.clock.advance(CLAIM_RETENTION_MS);
   await fixture.first.claims.renewClaims([{ scope, generationId: generation('g1') }], LEASE_MS);
-  while ((await fixture.first.claims.trimClaims(100)) > 0);
+  while ((await fixture.first.claims.deleteExpiredClaims(100)) > 0);
   expect(await claim('g2')).toEqual({ kind: 'in_flight' });
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'body_mismatch' });
   fixture.clock.advance(LEASE_MS);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
 });
 
-it('trims a claim past its retention once its request does not run any more', async () => {
+it('deletes a claim past its retention once the lease of its request has ended', async () => {
   await claim('g1');
   fixture.clock.advance(CLAIM_RETENTION_MS);
   await fixture.first.claims.renewClaims([{ scope, generationId: generation('g1') }], LEASE_MS);
-  while ((await fixture.first.claims.trimClaims(100)) > 0);
+  while ((await fixture.first.claims.deleteExpiredClaims(100)) > 0);
   fixture.clock.advance(LEASE_MS - 1);
-  expect(await fixture.first.claims.trimClaims(100)).toBe(0);
+  expect(await fixture.first.claims.deleteExpiredClaims(100)).toBe(0);
   fixture.clock.advance(1);
-  expect(await fixture.first.claims.trimClaims(100)).toBe(1);
+  expect(await fixture.first.claims.deleteExpiredClaims(100)).toBe(1);
 });
 
-it('remembers the latest 64 who ran under a key: their answers count, those of earlier ones do not', async () => {
+it('stores the latest 64 generations of a key: only their responses complete the claim', async () => {
   const names = Array.from({ length: 70 }, (_, index) => `g${index}`);
   for (const name of names) {
     expect(await claim(name)).toEqual({ kind: 'claimed' });
     fixture.clock.advance(LEASE_MS);
   }
-  const [forgotten = '', remembered = ''] = names.slice(70 - 64 - 1);
-  expect(await settle([forgotten, 'too early'])).toEqual([10]);
+  const [evicted = '', stored = ''] = names.slice(70 - 64 - 1);
+  expect(await settle([evicted, 'too early'])).toEqual([10]);
   expect(await claim('one more')).toEqual({ kind: 'claimed' });
-  // Who comes next pushes out the oldest.
-  expect(await settle([remembered, 'too early too'])).toEqual([10]);
+  // The next claimant evicts the oldest.
+  expect(await settle([stored, 'too early too'])).toEqual([10]);
   expect(await claim('g-next')).toEqual({ kind: 'in_flight' });
-  expect(await settle([names[7] as string, 'answer'])).toEqual([10]);
-  expect(await answered('g-last')).toBe('answer');
+  expect(await settle([names[7] as string, 'response'])).toEqual([10]);
+  expect(await replayed('g-last')).toBe('response');
 });

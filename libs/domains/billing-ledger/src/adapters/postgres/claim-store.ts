@@ -6,7 +6,7 @@ import { CLAIM_RETENTION_MS } from '../../core/limits';
 import { withRetries } from './retry';
 import { plainArray, textArray } from '@gateway/database';
 
-/** In order of name, as all that lock several claims do. */
+/** Ordered by scope, like every statement that locks several claims. */
 const CLAIM = {
   name: 'billing_ledger.claim_idempotency_keys',
   text: `
@@ -33,20 +33,20 @@ const RELEASE = {
   text: 'select release_idempotency_claims($1, $2)',
 };
 
-const TRIM = {
-  name: 'billing_ledger.trim_idempotency_claims',
-  text: 'select trim_idempotency_claims($1, $2) as trimmed',
+const DELETE_EXPIRED = {
+  name: 'billing_ledger.delete_expired_idempotency_claims',
+  text: 'select delete_expired_idempotency_claims($1, $2) as deleted',
 };
 
 interface ClaimRow {
-  /** From one on. */
+  /** Starts at one. */
   readonly position: number;
   readonly outcome: ClaimOutcome['kind'];
   readonly generation_id: string | null;
   readonly response_json: Buffer | null;
 }
 
-/** Claims in the ledger's database, where a settlement can close them in its own transaction. */
+/** Claims are in the ledger's database, so that a settlement closes them in its own transaction. */
 export function createPostgresClaimStore({ pool, clock }: { pool: Pool; clock: Clock }): ClaimStore {
   return {
     claimIdempotencyKeys: (claims) => withRetries(() => claimKeys(pool, claims, clock.now())),
@@ -67,10 +67,13 @@ export function createPostgresClaimStore({ pool, clock }: { pool: Pool; clock: C
       await withRetries(() => pool.query({ values: [scopes, generationIds], ...RELEASE }));
     },
 
-    trimClaims: (limit) =>
+    deleteExpiredClaims: (limit) =>
       withRetries(async () => {
-        const { rows } = await pool.query<{ trimmed: number }>({ values: [clock.now(), limit], ...TRIM });
-        return rows[0]?.trimmed ?? 0;
+        const { rows } = await pool.query<{ deleted: number }>({
+        values: [clock.now(), limit],
+        ...DELETE_EXPIRED,
+      });
+        return rows[0]?.deleted ?? 0;
       }),
   };
 }
@@ -97,10 +100,10 @@ async function claimKeys(
 }
 
 function outcomeOf(row: ClaimRow | undefined): ClaimOutcome {
-  if (!row) throw new Error('claim_idempotency_key answered nothing');
+  if (!row) throw new Error('claim_idempotency_key returned no row');
   if (row.outcome !== 'completed') return { kind: row.outcome };
   if (row.generation_id === null || row.response_json === null) {
-    throw new Error('a completed claim has no answer');
+    throw new Error('a completed claim has no response');
   }
   return { kind: 'completed', generationId: row.generation_id, responseJson: row.response_json };
 }

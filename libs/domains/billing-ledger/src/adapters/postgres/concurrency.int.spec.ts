@@ -9,7 +9,7 @@ import {
   type LedgerFixture,
 } from '../../testing/ledger-fixture';
 
-/** Far above what it takes, for machines that do much else. */
+/** Far above the usual duration, for busy machines. */
 jest.setTimeout(120_000);
 
 let fixture: LedgerFixture;
@@ -79,7 +79,7 @@ it.each([
   expect(outcomes.flat().filter(({ kind }) => kind === 'held')).toHaveLength(10);
 });
 
-it('the first holds of organizations that nobody knew do not race each other', async () => {
+it('concurrent first holds of new organizations do not conflict', async () => {
   const outcomes = await Promise.all(
     range(20).map((index) => {
       const organizationIds = ['org-new-1', 'org-new-2', 'org-new-3'];
@@ -99,7 +99,7 @@ it('the first holds of organizations that nobody knew do not race each other', a
   expect(outcomes.flat().every(({ kind }) => kind === 'insufficient_credits')).toBe(true);
 });
 
-it('batches that overlap in opposite order of organization never deadlock', async () => {
+it('overlapping batches in opposite order of organization never deadlock', async () => {
   const own = await createLedgerFixture();
   const organizationIds = range(8).map((index) => `org-lock-${index}`);
   for (const organizationId of organizationIds) {
@@ -133,7 +133,7 @@ it('batches that overlap in opposite order of organization never deadlock', asyn
   );
 
   expect((await auditLedger(own.first.pool)).openHolds).toBe(0);
-  // The server's count is complete once the connections it was made on are closed.
+  // The server's statistics are complete once these connections are closed.
   await Promise.all([own.first.pool.end(), own.second.pool.end()]);
   const { rows } = await fixture.first.pool.query<{ deadlocks: bigint }>(
     'select deadlocks from pg_stat_database where datname = $1',
@@ -143,7 +143,7 @@ it('batches that overlap in opposite order of organization never deadlock', asyn
   expect(rows).toEqual([{ deadlocks: 0n }]);
 });
 
-it('duplicate settlements at once from two ledgers book each generation once', async () => {
+it('concurrent duplicate settlements from two ledgers settle each generation once', async () => {
   await addCredit('org-twice', 1_000);
   const at = fixture.clock.now();
   const holds = range(20).map((index) =>
@@ -160,7 +160,7 @@ it('duplicate settlements at once from two ledgers book each generation once', a
   expect((await fixture.first.store.readBalance('org-twice')).chargedNanoUsd).toBe(60n);
 });
 
-it('a ledger that stops in the middle of a settlement does not keep others from its accounts', async () => {
+it('a ledger that hangs in the middle of a settlement does not block its accounts for long', async () => {
   await addCredit('org-stopped', 10);
   const hold = (holdId: string) =>
     makeHold({ holdId, organizationId: 'org-stopped', amount: 4, at: fixture.clock.now() });
@@ -169,13 +169,13 @@ it('a ledger that stops in the middle of a settlement does not keep others from 
   const stopped = await fixture.first.pool.connect();
   const lost = new Promise<void>((resolve) => stopped.once('error', () => resolve()));
   await stopped.query('begin');
-  await stopped.query('select * from open_settlements($1, $2, $3)', [['stopped-1'], ['org-stopped'], [null]]);
+  await stopped.query('select * from lock_for_settlement($1, $2, $3)', [['stopped-1'], ['org-stopped'], [null]]);
   const { rows } = await stopped.query<{ idle_in_transaction_session_timeout: string }>(
     'show idle_in_transaction_session_timeout',
   );
   expect(rows).toEqual([{ idle_in_transaction_session_timeout: `${MAX_IDLE_IN_TRANSACTION_MS}ms` }]);
 
-  // From here on it does nothing, with the account locked.
+  // The first ledger is idle from here on, with the account locked.
   expect(await fixture.second.store.holdCredit([hold('stopped-2')])).toMatchObject([{ kind: 'held' }]);
   await lost;
   stopped.release(true);

@@ -16,7 +16,7 @@ interface HoldRow {
   readonly used_nano_usd: bigint | null;
 }
 
-/** One statement, which is its own transaction: one round trip and one commit for the batch. */
+/** One statement in an implicit transaction: one round trip and one commit per batch. */
 export async function holdCredit(
   pool: Pool,
   holds: readonly HoldRequest[],

@@ -30,8 +30,8 @@ afterEach(async () => {
   await fixture.close();
 });
 
-/** As edges make them. */
-const idMadeAt = (unixMs: number, name: string) => leastIdAt('gen', unixMs) + name;
+/** Like the ids that edges create. */
+const idCreatedAt = (unixMs: number, name: string) => leastIdAt('gen', unixMs) + name;
 const hold = (holdId: string, more = {}) =>
   fixture.first.store.holdCredit([makeHold({ holdId, amount: 10, at: fixture.clock.now(), ...more })]);
 const settle = (generationId: string) =>
@@ -39,7 +39,7 @@ const settle = (generationId: string) =>
     [makeFinished({ generationId, cost: 4, at: fixture.clock.now() })],
     announce,
   );
-const giveBack = (holdId: string) => fixture.first.store.voidHolds([{ holdId, organizationId: 'org-a' }]);
+const voidHold = (holdId: string) => fixture.first.store.voidHolds([{ holdId, organizationId: 'org-a' }]);
 
 async function partitionOf(table: string, column: string, id: string): Promise<string[]> {
   const { rows } = await fixture.auditPool.query<{ name: string }>(
@@ -49,13 +49,13 @@ async function partitionOf(table: string, column: string, id: string): Promise<s
   return rows.map(({ name }) => name);
 }
 
-async function waitUntilForgotten(): Promise<number> {
+async function expireAll(): Promise<number> {
   fixture.clock.advance((RETENTION_DAYS + 32) * DAY_MS);
-  return fixture.first.history.forget();
+  return fixture.first.history.dropExpired();
 }
 
-it('writes what comes into the month of its id, also when it is settled in the next', async () => {
-  const id = idMadeAt(at, 'A');
+it('writes rows to the month of the hold id, also when it is settled a month later', async () => {
+  const id = idCreatedAt(at, 'A');
   const [month] = await listPartitions(fixture.auditPool, {
     schema: BILLING_LEDGER_SCHEMA,
     table: 'closed_holds',
@@ -70,9 +70,9 @@ it('writes what comes into the month of its id, also when it is settled in the n
   ]);
 });
 
-it('refuses nothing for want of a partition, and moves it there later', async () => {
+it('accepts rows without a partition, and moves them once it exists', async () => {
   fixture.clock.advance(100 * DAY_MS);
-  const id = idMadeAt(fixture.clock.now(), 'A');
+  const id = idCreatedAt(fixture.clock.now(), 'A');
   expect(await hold(id)).toEqual([{ kind: 'held' }]);
   await settle(id);
   expect(await partitionOf('closed_holds', 'hold_id', id)).toEqual(['closed_holds_default']);
@@ -82,8 +82,8 @@ it('refuses nothing for want of a partition, and moves it there later', async ()
   expect((await settle(id)).duplicates).toBe(1);
 });
 
-it('knows a closed hold for as long as its retention lasts', async () => {
-  const [settled, voided, givenUp] = ['A', 'B', 'C'].map((name) => idMadeAt(at, name)) as [
+it('stores a closed hold until its retention ends', async () => {
+  const [settled, voided, abandoned] = ['A', 'B', 'C'].map((name) => idCreatedAt(at, name)) as [
     string,
     string,
     string,
@@ -91,18 +91,18 @@ it('knows a closed hold for as long as its retention lasts', async () => {
   await hold(settled);
   await settle(settled);
   await hold(voided);
-  await giveBack(voided);
-  await giveBack(givenUp);
+  await voidHold(voided);
+  await voidHold(abandoned);
   fixture.clock.advance((RETENTION_DAYS - 1) * DAY_MS);
-  expect(await fixture.first.history.forget()).toBe(0);
-  for (const id of [settled, voided, givenUp]) expect(await hold(id)).toEqual([{ kind: 'closed' }]);
+  expect(await fixture.first.history.dropExpired()).toBe(0);
+  for (const id of [settled, voided, abandoned]) expect(await hold(id)).toEqual([{ kind: 'closed' }]);
   expect((await settle(settled)).duplicates).toBe(1);
-  expect((await settle(givenUp)).rejected).toHaveLength(1);
+  expect((await settle(abandoned)).rejected).toHaveLength(1);
   expect((await settle(voided)).settlements).toMatchObject([{ origin: 'late', chargedNanoUsd: 4n }]);
 });
 
-it('never holds or settles under the id of a hold that it has forgotten', async () => {
-  const [settled, voided, never] = ['A', 'B', 'C'].map((name) => idMadeAt(at, name)) as [
+it('never holds or settles under the id of a deleted hold', async () => {
+  const [settled, voided, never] = ['A', 'B', 'C'].map((name) => idCreatedAt(at, name)) as [
     string,
     string,
     string,
@@ -110,14 +110,14 @@ it('never holds or settles under the id of a hold that it has forgotten', async 
   await hold(settled);
   await settle(settled);
   await hold(voided);
-  await giveBack(voided);
-  expect(await waitUntilForgotten()).toBeGreaterThan(0);
+  await voidHold(voided);
+  expect(await expireAll()).toBeGreaterThan(0);
   const { rows } = await fixture.auditPool.query('select from holds');
   expect(rows).toHaveLength(0);
 
   for (const id of [settled, voided, never]) {
     expect(await hold(id)).toEqual([{ kind: 'closed' }]);
-    expect(await giveBack(id)).toBe(0);
+    expect(await voidHold(id)).toBe(0);
     const { rejected, settlements, duplicates } = await settle(id);
     expect([rejected.length, settlements.length, duplicates]).toEqual([1, 0, 0]);
   }
@@ -125,69 +125,69 @@ it('never holds or settles under the id of a hold that it has forgotten', async 
     chargedNanoUsd: 4n,
     heldNanoUsd: 0n,
   });
-  // Postings and the day's total are kept.
-  const { rows: kept } = await fixture.auditPool.query('select from postings where reference = $1', [
+  // Postings and daily totals are permanent.
+  const { rows: postings } = await fixture.auditPool.query('select from postings where reference = $1', [
     settled,
   ]);
-  expect(kept).toHaveLength(2);
+  expect(postings).toHaveLength(2);
   const { rows: days } = await fixture.auditPool.query<{ spent_nano_usd: bigint }>(
     `select spent_nano_usd from daily_spend where organization_id = 'org-a' and key_id = ''`,
   );
   expect(days).toEqual([{ spent_nano_usd: 4n }]);
 });
 
-describe('the first id that it has not forgotten', () => {
+describe('the oldest retained id', () => {
   let first: string;
 
   beforeEach(async () => {
-    expect(await waitUntilForgotten()).toBeGreaterThan(0);
+    expect(await expireAll()).toBeGreaterThan(0);
     const { rows } = await fixture.auditPool.query<{ id: string }>(
-      'select first_kept_hold_id as id from closed_hold_retention',
+      'select oldest_retained_hold_id as id from closed_hold_retention',
     );
     first = rows[0]?.id ?? '';
   });
 
-  it('is held', async () => {
+  it('can be held', async () => {
     expect(await hold(first)).toEqual([{ kind: 'held' }]);
   });
 
-  it('is settled without a hold', async () => {
-    expect((await settle(first)).settlements).toMatchObject([{ origin: 'unseen', chargedNanoUsd: 4n }]);
+  it('can be settled without a hold', async () => {
+    expect((await settle(first)).settlements).toMatchObject([{ origin: 'no_hold', chargedNanoUsd: 4n }]);
   });
 
-  it('is given up, and not held afterwards', async () => {
-    expect(await giveBack(first)).toBe(0);
+  it('can be abandoned, and not held afterwards', async () => {
+    expect(await voidHold(first)).toBe(0);
     expect(await hold(first)).toEqual([{ kind: 'closed' }]);
   });
 });
 
 it('settles a hold that is still open, however old it is', async () => {
-  const open = idMadeAt(at, 'A');
+  const open = idCreatedAt(at, 'A');
   await hold(open);
-  await waitUntilForgotten();
+  await expireAll();
   expect(await hold(open)).toEqual([{ kind: 'held' }]);
   expect((await settle(open)).settlements).toMatchObject([{ origin: 'held', chargedNanoUsd: 4n }]);
   expect((await settle(open)).duplicates).toBe(1);
 });
 
-it('does not forget ids of other forms, whose time nobody knows', async () => {
+it('does not delete holds whose ids have another format and thus no time', async () => {
   await hold('made-up');
   await settle('made-up');
-  await waitUntilForgotten();
+  await expireAll();
   expect(await hold('made-up')).toEqual([{ kind: 'closed' }]);
   expect((await settle('made-up')).duplicates).toBe(1);
 });
 
-it('lets one organization alone have an id, also when the other closes it between two statements', async () => {
-  const id = idMadeAt(at, 'A');
+it('reserves an id for one organization, also when another closes it between two statements', async () => {
+  const id = idCreatedAt(at, 'A');
   const other = await fixture.second.pool.connect();
   const waiting = `select from pg_stat_activity where application_name = 'ledger-1' and wait_event_type = 'Lock'`;
   try {
     await beginPatiently(other);
     await other.query('lock table open_holds in share mode');
-    // It looks the id up, finds nothing, and has to wait before it can write it down.
+    // The lookup finds nothing; the insert waits for the lock.
     const late = hold(id, { organizationId: 'org-a' });
-    await eventually('the hold to wait', async () => (await fixture.auditPool.query(waiting)).rows[0]);
+    await eventually('the hold to wait for the lock', async () => (await fixture.auditPool.query(waiting)).rows[0]);
     await other.query('select void_holds($1, $2, $3)', [[id], ['org-b'], at]);
     await other.query('commit');
     expect(await late).toEqual([{ kind: 'foreign' }]);
@@ -196,13 +196,13 @@ it('lets one organization alone have an id, also when the other closes it betwee
   }
 });
 
-it('prepares and forgets in any number of processes at once', async () => {
-  const id = idMadeAt(at, 'A');
+it('creates and drops partitions concurrently in several processes', async () => {
+  const id = idCreatedAt(at, 'A');
   await hold(id);
   await settle(id);
   fixture.clock.advance((RETENTION_DAYS + 32) * DAY_MS);
   const histories = [fixture.first.history, fixture.second.history];
   await Promise.all(histories.map((history) => history.prepare()));
-  const forgotten = await Promise.all(histories.map((history) => history.forget()));
-  expect(forgotten.reduce((total, tables) => total + tables)).toBe(1);
+  const dropped = await Promise.all(histories.map((history) => history.dropExpired()));
+  expect(dropped.reduce((total, partitions) => total + partitions)).toBe(1);
 });

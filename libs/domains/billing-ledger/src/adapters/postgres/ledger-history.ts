@@ -10,18 +10,18 @@ export interface PostgresLedgerHistoryOptions {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly schema?: string;
-  /** How long closed holds are known. Default 90 days. */
+  /** How long closed holds are stored. Default 90 days. */
   readonly closedHoldRetentionMs?: number;
 }
 
-/** Partitions that are ready before their month begins. */
+/** Partitions created before their month starts. */
 const MONTHS_AHEAD = 1;
 
-/** Later calls only ever raise it: what is forgotten stays so. */
-const RAISE_FIRST_KEPT = `
-  update closed_hold_retention set first_kept_hold_id = greatest(first_kept_hold_id, $1)`;
+/** Never lowered, so a deleted hold stays deleted. */
+const RAISE_OLDEST_RETAINED = `
+  update closed_hold_retention set oldest_retained_hold_id = greatest(oldest_retained_hold_id, $1)`;
 
-/** Postings and closed holds by month. Their keys are ids of generations, which sort by the time of their making. */
+/** Partitions postings and closed holds by month. Their keys are generation ids, which sort by creation time. */
 export function createPostgresLedgerHistory({
   pool,
   clock,
@@ -45,11 +45,11 @@ export function createPostgresLedgerHistory({
       await makePartitions(pool, closedHolds, wanted);
     },
 
-    forget: () =>
+    dropExpired: () =>
       dropPartitions(pool, closedHolds, {
         untilUnixMs: clock.now() - closedHoldRetentionMs,
         async mayDrop(client, { untilUnixMs }) {
-          await client.query(RAISE_FIRST_KEPT, [leastKeyAt(untilUnixMs)]);
+          await client.query(RAISE_OLDEST_RETAINED, [leastKeyAt(untilUnixMs)]);
           return true;
         },
       }),

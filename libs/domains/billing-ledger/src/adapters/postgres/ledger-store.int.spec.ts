@@ -13,15 +13,15 @@ import {
   type LedgerFixture,
 } from '../../testing/ledger-fixture';
 
-/** Holds are decided together when all are covered, else one by one, which the refused hold in front enforces. */
-const DECISIONS = ['together where all are covered', 'one by one'] as const;
+/** A batch takes the fast path if all holds are covered. A refused hold in front forces the slow path. */
+const DECISIONS = ['on the fast path', 'on the slow path'] as const;
 
 async function holdCredit(
   decision: (typeof DECISIONS)[number],
   { store }: LedgerInstance,
   holds: readonly HoldRequest[],
 ) {
-  if (decision === 'together where all are covered') return store.holdCredit(holds);
+  if (decision === 'on the fast path') return store.holdCredit(holds);
   const refused = hold(`refused-${(counter += 1)}`, 1, { organizationId: 'org-without-credit' });
   const [first, ...outcomes] = await store.holdCredit([refused, ...holds]);
   expect(first?.kind).toBe('insufficient_credits');
@@ -48,7 +48,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   expect((await auditLedger(fixture.first.pool)).faults).toEqual([]);
-  // Consumers beside the ledger are told of what was committed, all of it and nothing else.
+  // Consumers in the same process are notified of exactly what was committed.
   expect(idsOf(fixture.committed)).toEqual(idsOf(await fixture.announced()));
 });
 
@@ -72,17 +72,17 @@ async function balance() {
 }
 
 describe('credit', () => {
-  it('an organization that never had credit has nothing', async () => {
+  it('is zero for an organization that never had any', async () => {
     expect(await balance()).toEqual([0, 0, 0, 0]);
   });
 
-  it('is added once per credit id, however often it is asked for', async () => {
+  it('is added once per credit id', async () => {
     expect(await credit(100)).toBe('added');
     expect(await credit(100)).toBe('added');
     expect(await balance()).toEqual([100, 0, 0, 100]);
   });
 
-  it('refuses a credit id that names another amount', async () => {
+  it('refuses a used credit id with another amount', async () => {
     await credit(100);
     expect(await credit(50)).toBe('conflict');
     expect(await balance()).toEqual([100, 0, 0, 100]);
@@ -90,17 +90,17 @@ describe('credit', () => {
 });
 
 describe.each(DECISIONS)('holds that are decided %s', (decision) => {
-  const take = (ledger: LedgerInstance, holds: readonly HoldRequest[]) => holdCredit(decision, ledger, holds);
+  const place = (ledger: LedgerInstance, holds: readonly HoldRequest[]) => holdCredit(decision, ledger, holds);
 
-  it('takes the amount from what is available', async () => {
+  it('moves the amount from available to held', async () => {
     await credit(100);
-    expect(await take(fixture.first, [hold('g1', 60)])).toEqual([{ kind: 'held' }]);
+    expect(await place(fixture.first, [hold('g1', 60)])).toEqual([{ kind: 'held' }]);
     expect(await balance()).toEqual([100, 0, 60, 40]);
   });
 
-  it('decides in order: one that does not fit leaves room for a smaller one behind it', async () => {
+  it('decides in order: after a refused hold a smaller one may pass', async () => {
     await credit(100);
-    const outcomes = await take(fixture.first, [
+    const outcomes = await place(fixture.first, [
       hold('g1', 60),
       hold('g2', 50),
       hold('g3', 40),
@@ -115,52 +115,52 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
     expect(await balance()).toEqual([100, 0, 100, 0]);
   });
 
-  it('answers a repeated hold as the first time, and takes it once', async () => {
+  it('returns a repeated hold as held, and places it once', async () => {
     await credit(100);
-    await take(fixture.first, [hold('g1', 60)]);
-    expect(await take(fixture.second, [hold('g1', 60)])).toEqual([{ kind: 'held' }]);
+    await place(fixture.first, [hold('g1', 60)]);
+    expect(await place(fixture.second, [hold('g1', 60)])).toEqual([{ kind: 'held' }]);
     expect(await balance()).toEqual([100, 0, 60, 40]);
   });
 
-  it('does not say held of a hold that was settled, voided or given up', async () => {
+  it('returns closed for a hold that was settled, voided or abandoned', async () => {
     await credit(100);
-    await take(fixture.first, [hold('settled', 10), hold('voided', 10)]);
+    await place(fixture.first, [hold('settled', 10), hold('voided', 10)]);
     await settle(finished('settled', 5));
-    await fixture.first.store.voidHolds([ref('voided'), ref('given-up')]);
-    const names = ['settled', 'voided', 'given-up'];
-    const again = await take(
+    await fixture.first.store.voidHolds([ref('voided'), ref('abandoned')]);
+    const names = ['settled', 'voided', 'abandoned'];
+    const outcomes = await place(
       fixture.second,
       [...names, 'new'].map((name) => hold(name, 10)),
     );
-    expect(again.map(({ kind }) => kind)).toEqual(['closed', 'closed', 'closed', 'held']);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['closed', 'closed', 'closed', 'held']);
     expect(await balance()).toEqual([100, 5, 10, 85]);
   });
 
-  it("does not answer for another organization's hold", async () => {
+  it("returns foreign for another organization's hold", async () => {
     await credit(100);
-    await take(fixture.first, [hold('g1', 60)]);
+    await place(fixture.first, [hold('g1', 60)]);
     const stranger = hold('g1', 60, { organizationId: 'org-stranger' });
-    expect(await take(fixture.first, [stranger])).toEqual([{ kind: 'foreign' }]);
+    expect(await place(fixture.first, [stranger])).toEqual([{ kind: 'foreign' }]);
   });
 
-  it('refuses an unknown organization for want of credit', async () => {
-    expect(await take(fixture.first, [hold('g1', 1)])).toEqual([
+  it('refuses an unknown organization with insufficient credits', async () => {
+    expect(await place(fixture.first, [hold('g1', 1)])).toEqual([
       { kind: 'insufficient_credits', availableNanoUsd: 0n },
     ]);
   });
 
   it('checks credit before the daily budget', async () => {
     await credit(10);
-    const [outcome] = await take(fixture.first, [
+    const [outcome] = await place(fixture.first, [
       hold('g1', 20, { organizationDailyBudgetNanoUsd: usdNano(5) }),
     ]);
     expect(outcome?.kind).toBe('insufficient_credits');
   });
 });
 
-describe('holds that are all taken at once', () => {
-  /** Runs it where holds cannot be decided one after the other. */
-  async function undecided(holds: readonly HoldRequest[]) {
+describe('the fast path of holds', () => {
+  /** Replaces the slow path with an error and places the holds. */
+  async function holdWithoutSlowPath(holds: readonly HoldRequest[]) {
     const { rows } = await fixture.auditPool.query<{ definition: string }>(
       "select pg_get_functiondef('hold_credit'::regproc) as definition",
     );
@@ -168,7 +168,7 @@ describe('holds that are all taken at once', () => {
     const branch = 'perform lock_accounts(p_organization_ids);';
     expect(definition).toContain(branch);
     await fixture.auditPool.query(
-      definition.replace(branch, `raise exception using errcode = '${NOBODY_DECIDES}';`),
+      definition.replace(branch, `raise exception using errcode = '${SLOW_PATH}';`),
     );
     try {
       return await fixture.first.store.holdCredit(holds).then(
@@ -179,13 +179,13 @@ describe('holds that are all taken at once', () => {
       await fixture.auditPool.query(definition);
     }
   }
-  const NOBODY_DECIDES = 'GW999';
+  const SLOW_PATH = 'GW999';
   const budgets = (organization: number | undefined, key?: number) => ({
     organizationDailyBudgetNanoUsd: organization === undefined ? undefined : usdNano(organization),
     keyDailyBudgetNanoUsd: key === undefined ? undefined : usdNano(key),
   });
 
-  it('are what fits the account and its budgets to the last nano-dollar, of several organizations', async () => {
+  it('uses accounts and budgets to the last nano-dollar, for several organizations', async () => {
     await credit(100);
     const other = `other-${organizationId}`;
     await fixture.first.store.addCredit({
@@ -199,7 +199,7 @@ describe('holds that are all taken at once', () => {
       hold('g2', 40, { ...budgets(100, 40), keyId: 'key-b' }),
       hold('g3', 9, { ...budgets(undefined), organizationId: other }),
     ];
-    expect(await undecided(holds)).toEqual(['held', 'held', 'held']);
+    expect(await holdWithoutSlowPath(holds)).toEqual(['held', 'held', 'held']);
     expect(await balance()).toEqual([100, 0, 100, 0]);
     const { rows } = await fixture.auditPool.query(
       "select reference, posted_unix_ms, held_nano_usd from postings where kind = 'hold' and reference = any ($1) order by 1",
@@ -220,9 +220,9 @@ describe('holds that are all taken at once', () => {
     ['the smallest of budgets that differ', () => [hold('g1', 30, budgets(50)), hold('g2', 10, budgets(39))]],
     ["the key's budget", () => [hold('g1', 30, budgets(90, 50)), hold('g2', 21, budgets(90, 50))]],
     ['an account', () => [hold('g1', 1), hold('g2', 1, { organizationId: 'org-without-account' })]],
-  ])('are none where one lacks %s; then each is decided', async (_what, holds) => {
+  ])('changes nothing and leaves the batch to the slow path when a hold lacks %s', async (_what, holds) => {
     await credit(100);
-    expect(await undecided(holds())).toBe(NOBODY_DECIDES);
+    expect(await holdWithoutSlowPath(holds())).toBe(SLOW_PATH);
     expect(await balance()).toEqual([100, 0, 0, 100]);
     const { rows } = await fixture.auditPool.query(
       'select from open_holds where organization_id = $1 union all select from daily_spend where organization_id = $1',
@@ -231,44 +231,44 @@ describe('holds that are all taken at once', () => {
     expect(rows).toEqual([]);
   });
 
-  it('are none where one is open, closed, given up or forgotten', async () => {
+  it('leaves a batch with an open, closed, abandoned or deleted hold to the slow path', async () => {
     await credit(100);
     await fixture.first.store.holdCredit([hold('open', 10), hold('settled', 10)]);
     await settle(finished('settled', 5));
-    await fixture.first.store.voidHolds([ref('given-up')]);
+    await fixture.first.store.voidHolds([ref('abandoned')]);
     const before = await balance();
-    for (const name of ['open', 'settled', 'given-up']) {
-      expect(await undecided([hold('new', 1), hold(name, 10)])).toBe(NOBODY_DECIDES);
+    for (const name of ['open', 'settled', 'abandoned']) {
+      expect(await holdWithoutSlowPath([hold('new', 1), hold(name, 10)])).toBe(SLOW_PATH);
     }
-    await fixture.auditPool.query(`update closed_hold_retention set first_kept_hold_id = 'gen-1'`);
+    await fixture.auditPool.query(`update closed_hold_retention set oldest_retained_hold_id = 'gen-1'`);
     try {
-      expect(await undecided([hold('new', 1), hold('', 1, { holdId: 'gen-0' })])).toBe(NOBODY_DECIDES);
+      expect(await holdWithoutSlowPath([hold('new', 1), hold('', 1, { holdId: 'gen-0' })])).toBe(SLOW_PATH);
     } finally {
-      await fixture.auditPool.query(`update closed_hold_retention set first_kept_hold_id = 'gen-'`);
+      await fixture.auditPool.query(`update closed_hold_retention set oldest_retained_hold_id = 'gen-'`);
     }
     expect(await balance()).toEqual(before);
   });
 
-  it('count what was spent and held before', async () => {
+  it('counts earlier spending and holds', async () => {
     await credit(100);
     await fixture.first.store.holdCredit([hold('g1', 30), hold('g2', 10)]);
     await settle(finished('g1', 20));
-    expect(await undecided([hold('g3', 20, budgets(49))])).toBe(NOBODY_DECIDES);
-    expect(await undecided([hold('g3', 20, budgets(50))])).toEqual(['held']);
-    expect(await undecided([hold('g4', 20, budgets(undefined, 69))])).toBe(NOBODY_DECIDES);
-    expect(await undecided([hold('g4', 20, budgets(undefined, 70))])).toEqual(['held']);
+    expect(await holdWithoutSlowPath([hold('g3', 20, budgets(49))])).toBe(SLOW_PATH);
+    expect(await holdWithoutSlowPath([hold('g3', 20, budgets(50))])).toEqual(['held']);
+    expect(await holdWithoutSlowPath([hold('g4', 20, budgets(undefined, 69))])).toBe(SLOW_PATH);
+    expect(await holdWithoutSlowPath([hold('g4', 20, budgets(undefined, 70))])).toEqual(['held']);
   });
 });
 
 describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decision) => {
-  const take = (ledger: LedgerInstance, holds: readonly HoldRequest[]) => holdCredit(decision, ledger, holds);
+  const place = (ledger: LedgerInstance, holds: readonly HoldRequest[]) => holdCredit(decision, ledger, holds);
 
   const budgeted = (name: string, amount: number, more = {}) =>
     hold(name, amount, { organizationDailyBudgetNanoUsd: usdNano(50), ...more });
 
-  it('counts what is held, and what was spent that day', async () => {
+  it('counts holds and spending of the day', async () => {
     await credit(1_000);
-    const outcomes = await take(fixture.first, [budgeted('g1', 30), budgeted('g2', 30), budgeted('g3', 20)]);
+    const outcomes = await place(fixture.first, [budgeted('g1', 30), budgeted('g2', 30), budgeted('g3', 20)]);
     expect(outcomes.map(({ kind }) => kind)).toEqual(['held', 'daily_budget_exceeded', 'held']);
     expect(outcomes[1]).toEqual({
       kind: 'daily_budget_exceeded',
@@ -278,13 +278,13 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
     });
     await settle(finished('g1', 10));
     await fixture.first.store.voidHolds([ref('g3')]);
-    const [fits, overflows] = await take(fixture.first, [budgeted('g4', 40), budgeted('g5', 1)]);
+    const [fits, overflows] = await place(fixture.first, [budgeted('g4', 40), budgeted('g5', 1)]);
     expect([fits?.kind, overflows?.kind]).toEqual(['held', 'daily_budget_exceeded']);
   });
 
   it("holds a key to its own budget, whatever the organization's", async () => {
     await credit(1_000);
-    const outcomes = await take(fixture.first, [
+    const outcomes = await place(fixture.first, [
       hold('g1', 30, { keyId: 'key-1', keyDailyBudgetNanoUsd: usdNano(40) }),
       hold('g2', 30, { keyId: 'key-1', keyDailyBudgetNanoUsd: usdNano(40) }),
       hold('g3', 30, { keyId: 'key-2', keyDailyBudgetNanoUsd: usdNano(40) }),
@@ -296,10 +296,10 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
     ]);
   });
 
-  it('begins anew with the next UTC day, and settles on the day of admission', async () => {
+  it('resets with the next UTC day, and settlements count on the day of admission', async () => {
     await credit(1_000);
     const tomorrow = (at + 86_400_000) as UnixMs;
-    const [today, next] = await take(fixture.first, [
+    const [today, next] = await place(fixture.first, [
       budgeted('g1', 50),
       budgeted('g2', 50, { createdUnixMs: tomorrow, day: utcDay(tomorrow) }),
     ]);
@@ -320,7 +320,7 @@ describe('settlement', () => {
     await fixture.first.store.holdCredit([hold('g1', 60)]);
   });
 
-  it('charges the cost and gives the rest of the hold back', async () => {
+  it('charges the cost and releases the rest of the hold', async () => {
     const report = await settle(finished('g1', 25));
     expect(report.settlements).toMatchObject([{ origin: 'held', costNanoUsd: 25n, chargedNanoUsd: 25n }]);
     expect(await balance()).toEqual([100, 25, 0, 75]);
@@ -336,7 +336,7 @@ describe('settlement', () => {
     expect(announced.map((settled) => settled.chargedNanoUsd)).toEqual([25n]);
   });
 
-  it('takes a cost above the hold from what is available, and no more than there is', async () => {
+  it('charges a cost above the hold to the available balance, at most all of it', async () => {
     await settle(finished('g1', 90));
     expect(await balance()).toEqual([100, 90, 0, 10]);
     await fixture.first.store.holdCredit([hold('g2', 4)]);
@@ -346,7 +346,7 @@ describe('settlement', () => {
     expect((await auditLedger(fixture.first.pool)).totals.uncollected).toBeGreaterThanOrEqual(40n);
   });
 
-  it('of a voided hold comes late and still books once', async () => {
+  it('of a voided hold is late and charged once', async () => {
     await fixture.first.store.voidHolds([ref('g1')]);
     expect(await balance()).toEqual([100, 0, 0, 100]);
     expect((await settle(finished('g1', 25))).settlements).toMatchObject([{ origin: 'late' }]);
@@ -354,8 +354,8 @@ describe('settlement', () => {
     expect(await balance()).toEqual([100, 25, 0, 75]);
   });
 
-  it('of a generation without a hold books once, by the prices of the event', async () => {
-    expect((await settle(finished('g9', 7))).settlements).toMatchObject([{ origin: 'unseen' }]);
+  it('of a generation without a hold is charged once, at the prices of the event', async () => {
+    expect((await settle(finished('g9', 7))).settlements).toMatchObject([{ origin: 'no_hold' }]);
     await settle(finished('g9', 7));
     expect(await balance()).toEqual([100, 7, 60, 33]);
   });
@@ -374,7 +374,7 @@ describe('settlement', () => {
     expect(await balance()).toEqual([100, 0, 60, 40]);
   });
 
-  it('charges each kind of token at its own price, of the hold or without one of the event', async () => {
+  it('charges each kind of token at its own price, from the hold or else from the event', async () => {
     const usage = {
       promptTokens: 10,
       cachedTokens: 3,
@@ -394,13 +394,13 @@ describe('settlement', () => {
     await fixture.first.store.holdCredit([hold('kinds', 500_000_000, { prices })]);
     const report = await settle(
       finished('kinds', 0, { usage, prices: undefined }),
-      finished('kinds-unseen', 0, { usage, prices }),
+      finished('kinds-no-hold', 0, { usage, prices }),
     );
     expect(report.settlements.map(({ costNanoUsd }) => costNanoUsd)).toEqual([cost, cost]);
   });
 
   it.each(Object.keys(UNIT_PRICES))(
-    'is at the prices of the hold where the event has another %s',
+    'uses the prices of the hold when the event has another %s',
     async (name) => {
       const usage = {
         promptTokens: 3,
@@ -412,21 +412,21 @@ describe('settlement', () => {
       const prices = { ...UNIT_PRICES, [name]: 9_000_000n };
       await fixture.first.store.holdCredit([hold('g2', 40)]);
       const { settlements } = await settle(finished('g2', 0, { usage, prices }));
-      // At 2, 3, 7, 1 and 5 for one token of each kind.
+      // One token of each kind at 2, 3, 7, 1 and 5.
       expect(settlements.map(({ chargedNanoUsd }) => Number(chargedNanoUsd))).toEqual([18]);
     },
   );
 
   it('uses the prices frozen on the hold, not those of the event', async () => {
-    const dearer = { ...hold('g2', 20).prices, outputNanoUsdPerMillion: 9_000_000n };
+    const higher = { ...hold('g2', 20).prices, outputNanoUsdPerMillion: 9_000_000n };
     await fixture.first.store.holdCredit([hold('g2', 20)]);
-    await settle(finished('g2', 5, { prices: dearer }));
+    await settle(finished('g2', 5, { prices: higher }));
     expect((await balance())[1]).toBe(5);
   });
 });
 
 describe('voiding', () => {
-  it('gives the hold back once, and leaves settled ones alone', async () => {
+  it('releases a hold once, and does not change settled holds', async () => {
     await credit(100);
     await fixture.first.store.holdCredit([hold('g1', 60), hold('g2', 30)]);
     await settle(finished('g2', 30));
@@ -436,14 +436,14 @@ describe('voiding', () => {
     expect(await balance()).toEqual([100, 30, 0, 70]);
   });
 
-  it('keeps a hold that it overtook from being taken', async () => {
+  it('that arrives before its hold prevents the hold', async () => {
     await credit(100);
     expect(await fixture.first.store.voidHolds([ref('g1')])).toBe(0);
     await fixture.second.store.holdCredit([hold('g1', 60)]);
     expect(await balance()).toEqual([100, 0, 0, 100]);
   });
 
-  it('leaves nothing held when it races with its hold, whoever comes first', async () => {
+  it('leaves nothing held when it races with its hold, in either order', async () => {
     await credit(100);
     const names = Array.from({ length: 20 }, (_, index) => `race-${index}`);
     await Promise.all(
@@ -455,23 +455,23 @@ describe('voiding', () => {
     expect(await balance()).toEqual([100, 0, 0, 100]);
   });
 
-  it('lets nobody run on a hold that it overtook', async () => {
+  it('that arrives before its hold prevents the settlement', async () => {
     await credit(100);
     await fixture.first.store.voidHolds([ref('g1')]);
     expect((await settle(finished('g1', 5))).rejected).toEqual([
-      { generationId: ref('g1').holdId, reason: 'its hold was given up before it was taken' },
+      { generationId: ref('g1').holdId, reason: 'its hold was voided before it was placed, or is past its retention' },
     ]);
     expect(await balance()).toEqual([100, 0, 0, 100]);
   });
 
-  it("leaves another organization's hold alone", async () => {
+  it("does not change another organization's hold", async () => {
     await credit(100);
     await fixture.first.store.holdCredit([hold('g1', 60)]);
     expect(await fixture.first.store.voidHolds([{ ...ref('g1'), organizationId: 'org-thief' }])).toBe(0);
     expect(await balance()).toEqual([100, 0, 60, 40]);
   });
 
-  it('keeps a hold for all of the millisecond that is its deadline', async () => {
+  it('keeps a hold through the millisecond of its deadline', async () => {
     await credit(100);
     const deadlines = { g1: at, g2: (at - 1) as UnixMs };
     const holds = Object.entries(deadlines).map(([name, deadlineUnixMs]) =>
@@ -483,7 +483,7 @@ describe('voiding', () => {
     expect(await fixture.first.store.voidHolds([ref('g1')])).toBe(1);
   });
 
-  it('reaps holds past their deadline, in bounded rounds and from several replicas', async () => {
+  it('covers holds past their deadline, in limited batches and from several replicas', async () => {
     await credit(100);
     const overdue = (at - 1) as UnixMs;
     await fixture.first.store.holdCredit([

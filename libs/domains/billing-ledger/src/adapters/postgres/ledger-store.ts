@@ -10,9 +10,9 @@ import { settleGenerations } from './settle-generations';
 import { voidHolds, voidOverdueHolds } from './void-holds';
 
 export interface PostgresLedgerStoreOptions {
-  /** Of the schema billing_ledger; the caller ends it. */
+  /** Connects to the schema billing_ledger. The caller ends it. */
   readonly pool: Pool;
-  /** Appends in the pool's own transactions: the log is in the same database, or is an outbox there. */
+  /** Appends in this pool's transactions: the event log or its outbox is in the same database. */
   readonly appender: TransactionalAppender<PoolClient>;
   readonly clock: Clock;
 }
@@ -40,7 +40,7 @@ interface HealthRow {
   readonly overdue: bigint;
 }
 
-/** The ledger in PostgreSQL. Money moves in SQL functions that take a whole batch. */
+/** The ledger in PostgreSQL. SQL functions move the money, one batch per call. */
 export function createPostgresLedgerStore({
   pool,
   appender,

@@ -32,7 +32,7 @@ let thisMonth: string;
 /** A million rows: the holds of half a year and two postings for each. */
 beforeAll(async () => {
   fixture = await createLedgerFixture();
-  // One connection, whose plans are looked at.
+  // One connection, so that its plans can be inspected.
   pool = createPool({ url: fixture.database.url, schema, applicationName: 'plans', maxConnections: 1 });
   store = createPostgresLedgerStore({
     pool,
@@ -75,12 +75,12 @@ async function partitionAt(unixMs: number): Promise<string> {
 
 async function readsBy(work: () => Promise<unknown>): Promise<TableRead[]> {
   const client = await pool.connect();
-  // Back at once: the work takes the same one, since there is no other.
+  // Released immediately: the work then uses this only connection.
   client.release();
   return readsOf(client, work);
 }
 
-/** Every table that holds more than one row is read by an index, and for no more rows than the batch needs. */
+/** Every table with more than one row is read through an index, and for no more rows than the batch needs. */
 function expectFlat(reads: readonly TableRead[], partitions: readonly string[]): void {
   const ofTables = reads.filter(({ table }) => table !== 'closed_hold_retention');
   expect(ofTables.length).toBeGreaterThan(0);
@@ -109,7 +109,7 @@ const finishedOf = (name: string) =>
     makeFinished({ generationId: holdId, organizationId, cost: 700, at }),
   );
 
-it('holds without reading history, but for the month of their ids', async () => {
+it('holds without reading history, except the month of their ids', async () => {
   const reads = await readsBy(async () => {
     const outcomes = await store.holdCredit(newHolds('held'));
     expect(outcomes.map(({ kind }) => kind)).toEqual(items.map(() => 'held'));
@@ -117,7 +117,7 @@ it('holds without reading history, but for the month of their ids', async () => 
   expectFlat(reads, [`closed_holds${thisMonth}`]);
 });
 
-it('settles what is held without reading history', async () => {
+it('settles open holds without reading history', async () => {
   await store.holdCredit(newHolds('settled'));
   const reads = await readsBy(async () => {
     const { settlements } = await store.settleGenerations(finishedOf('settled'), announce);
@@ -126,29 +126,29 @@ it('settles what is held without reading history', async () => {
   expectFlat(reads, []);
 });
 
-it('settles late, without a hold and again without reading history, but for the month of the ids', async () => {
+it('settles late, without a hold and repeatedly without reading history, except the month of the ids', async () => {
   await store.holdCredit(newHolds('late'));
   await store.voidHolds(newHolds('late'));
-  for (const name of ['late', 'unseen', 'unseen']) {
+  for (const name of ['late', 'no-hold', 'no-hold']) {
     const reads = await readsBy(() => store.settleGenerations(finishedOf(name), announce));
     expectFlat(reads, [`closed_holds${thisMonth}`]);
   }
 });
 
-it('voids, and gives up what it does not know, without reading history, but for the month of the ids', async () => {
+it('voids and abandons holds without reading history, except the month of the ids', async () => {
   await store.holdCredit(newHolds('voided'));
   expectFlat(await readsBy(() => store.voidHolds(newHolds('voided'))), []);
-  expectFlat(await readsBy(() => store.voidHolds(newHolds('given-up'))), [`closed_holds${thisMonth}`]);
+  expectFlat(await readsBy(() => store.voidHolds(newHolds('abandoned'))), [`closed_holds${thisMonth}`]);
 });
 
-it('reaps by looking at overdue holds alone', async () => {
+it('voids overdue holds by reading only these', async () => {
   await store.holdCredit(
     newHolds('overdue').map((hold) => ({ ...hold, deadlineUnixMs: (at - 1) as UnixMs })),
   );
   const reads = await readsBy(async () => expect(await store.voidOverdueHolds(200)).toBe(BATCH));
   expectFlat(reads, []);
   expect(reads).toContainEqual(expect.objectContaining({ index: 'open_holds_by_deadline', rows: BATCH }));
-  // With nothing to do it touches nothing but that index.
+  // Without overdue holds it reads only that index.
   const idle = await readsBy(() => store.voidOverdueHolds(200));
   expect(idle).toEqual([expect.objectContaining({ index: 'open_holds_by_deadline', rows: 0 })]);
 });
@@ -163,7 +163,7 @@ it('adds credit without reading history', async () => {
   expectFlat(await readsBy(() => store.addCredit(credit)), []);
 });
 
-it("reads a page of an organization's statement by its index, of the months asked for alone", async () => {
+it("reads a page of an organization's statement by index, only in the requested months", async () => {
   const fromUnixMs = at - 20 * DAY_MS;
   const reads = await readsBy(() =>
     pool.query(
@@ -180,7 +180,7 @@ it("reads a page of an organization's statement by its index, of the months aske
   expect(tables.length).toBeLessThanOrEqual(4);
 });
 
-describe('a process whose plans were made when the tables were empty', () => {
+describe('a process whose plans date from empty tables', () => {
   const ROWS = 400;
   let young: LedgerFixture;
 
@@ -192,7 +192,7 @@ describe('a process whose plans were made when the tables were empty', () => {
       amountNanoUsd: usdNano(1_000_000),
       note: '',
     });
-    // Whoever analyzes a table has its plans made anew.
+    // Autovacuum's analyze would invalidate the plans.
     await young.auditPool.query(`do $$
       declare name regclass;
       begin
@@ -207,7 +207,7 @@ describe('a process whose plans were made when the tables were empty', () => {
 
   afterAll(() => young.close());
 
-  it('reads no more of them when they have grown', async () => {
+  it('reads no more rows after the tables have grown', async () => {
     const one = createPool({ url: young.database.url, schema, applicationName: 'young', maxConnections: 1 });
     const process = createPostgresLedgerStore({ pool: one, clock: young.clock, appender: silentAppender });
     const now = young.clock.now();
@@ -224,7 +224,7 @@ describe('a process whose plans were made when the tables were empty', () => {
       holdsOf(name, count).map(({ holdId, organizationId }) =>
         makeFinished({ generationId: holdId, organizationId, cost: 7, at: now, ...more }),
       );
-    /** Holds a covered batch and one with a refusal, settles at once, settles by decisions, voids: every function once. */
+    /** Calls every function once: both paths of hold_credit, both paths of settlement, and void_holds. */
     async function everything(store: LedgerStore, name: string, count: number): Promise<void> {
       const refused = makeHold({
         holdId: `${leastIdAt('gen', now)}${name}R`,
@@ -237,7 +237,7 @@ describe('a process whose plans were made when the tables were empty', () => {
         expect(outcomes.filter(({ kind }) => kind === 'held')).toHaveLength(count);
       }
       await store.settleGenerations(finishedOf(`${name}0`, count), announce);
-      await store.settleGenerations(finishedOf(`${name}1`, count, { keyId: 'key-unseen' }), announce);
+      await store.settleGenerations(finishedOf(`${name}1`, count, { keyId: 'key-other' }), announce);
       await store.holdCredit(holdsOf(`${name}2`, count));
       expect(await store.voidHolds(holdsOf(`${name}2`, count))).toBe(count);
     }

@@ -6,23 +6,22 @@ import { LedgerUnavailableError, UnbookableError } from '../../core/ports';
 const MAX_ATTEMPTS = 6;
 const BACKOFF = { firstMs: 8, maxMs: 250 };
 
-/** Two batches inserted one id at once; the loser finds it there the next time. */
+/** Two concurrent batches inserted the same id; the retry finds the stored row. */
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Runs a piece of work that is safe to repeat, again when it lost to another
- * or the connection did. That includes a connection lost during commit: the
- * repetition finds what was done.
+ * Runs idempotent work and retries it after a conflict or a lost connection,
+ * also one that was lost during commit.
  */
 export async function withRetries<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await retry(work, { backoff: BACKOFF, maxAttempts: MAX_ATTEMPTS, isRetryable });
   } catch (error) {
     if (isRetryable(error)) {
-      const message = `gave up after ${MAX_ATTEMPTS} attempts: ${textOf(error)}`;
+      const message = `failed after ${MAX_ATTEMPTS} attempts: ${textOf(error)}`;
       throw new LedgerUnavailableError(message, { cause: error });
     }
-    throw isDataFault(error) ? new UnbookableError(textOf(error), { cause: error }) : error;
+    throw isDataError(error) ? new UnbookableError(textOf(error), { cause: error }) : error;
   }
 }
 
@@ -31,10 +30,10 @@ function isRetryable(error: unknown): boolean {
 }
 
 /**
- * Data exceptions (class 22) and constraint violations (class 23) lie in the
- * batch, not in the server; so does an announcement that the event log refuses.
+ * Data exceptions (class 22) and constraint violations (class 23) are errors in
+ * the batch, not in the server. So is an announcement that the event log refuses.
  */
-function isDataFault(error: unknown): boolean {
+function isDataError(error: unknown): boolean {
   return error instanceof InvalidEventError || /^2[23]/.test(sqlStateOf(error) ?? '');
 }
 

@@ -3,33 +3,33 @@ import { TOPIC_GENERATION_SETTLED, type TransactionalAppender } from '@gateway/e
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import type { Announce, Announcement, SettlementReport } from '../../core/ports';
 import { CLAIM_RETENTION_MS } from '../../core/limits';
-import { decideSettlements, expectHeld } from '../../core/settlement/settlement';
-import type { ClaimClosing, KnownClaim } from '../../core/idempotency/claim-book';
+import { decideSettlements, predictSettlements } from '../../core/settlement/settlement';
+import type { ClaimClosing, StoredClaim } from '../../core/idempotency/batch-claims';
 import type {
   DecidedSettlement,
   FinishedGeneration,
-  KnownHold,
-  OpenedGeneration,
+  StoredHold,
+  LockedGeneration,
   Settlement,
 } from '../../core/settlement/settlement';
 import { inOneRoundTrip, inTwoRoundTrips, plainArray, textArray } from '@gateway/database';
 
 const SETTLE_HELD = {
-  name: 'billing_ledger.settle_held',
-  text: 'select settle_held($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+  name: 'billing_ledger.settle_open_holds',
+  text: 'select settle_open_holds($1, $2, $3, $4, $5, $6, $7, $8, $9)',
 };
 
-/** What settle_held says when the books are not as expected. */
-const NOT_HELD = 'GW001';
+/** The error of settle_open_holds when a generation needs the slow path. */
+const NO_MATCHING_HOLD = 'GW001';
 
-const OPEN = {
-  name: 'billing_ledger.open_settlements',
-  text: 'select * from open_settlements($1, $2, $3)',
+const LOCK = {
+  name: 'billing_ledger.lock_for_settlement',
+  text: 'select * from lock_for_settlement($1, $2, $3)',
 };
 
-const BOOK = {
-  name: 'billing_ledger.book_settlements',
-  text: 'select book_settlements($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)',
+const POST = {
+  name: 'billing_ledger.post_settlements',
+  text: 'select post_settlements($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)',
 };
 
 const CLOSE_CLAIMS = {
@@ -37,10 +37,10 @@ const CLOSE_CLAIMS = {
   text: 'select close_idempotency_claims($1, $2, $3::bytea[], $4)',
 };
 
-interface OpenedRow {
+interface LockedRow {
   readonly available_nano_usd: bigint;
   readonly hold_organization_id: string | null;
-  readonly hold_state: KnownHold['state'];
+  readonly hold_state: StoredHold['state'];
   readonly hold_key_id: string;
   readonly hold_amount_nano_usd: bigint;
   readonly hold_day: UtcDay;
@@ -50,7 +50,7 @@ interface OpenedRow {
   readonly reasoning_nano_usd_per_million: bigint;
   readonly image_nano_usd_per_million: bigint;
   readonly claim_scope: string | null;
-  readonly claim_state: KnownClaim['state'];
+  readonly claim_state: StoredClaim['state'];
   readonly claim_generation_id: string;
 }
 
@@ -61,22 +61,22 @@ export interface SettleInput {
   readonly nowUnixMs: UnixMs;
 }
 
-/** In one round trip where all is as expected, else by what the books say. */
+/** Tries the fast path in one round trip, then the slow path. */
 export async function settleGenerations(pool: Pool, input: SettleInput): Promise<SettlementReport> {
-  const expected = expectHeld(input.generations);
-  if (expected !== undefined && (await settleHeld(pool, expected, input))) {
-    return { settlements: expected, duplicates: 0, rejected: [] };
+  const predicted = predictSettlements(input.generations);
+  if (predicted !== undefined && (await settleOpenHolds(pool, predicted, input))) {
+    return { settlements: predicted, duplicates: 0, rejected: [] };
   }
-  return settleAsDecided(pool, input);
+  return lockAndSettle(pool, input);
 }
 
-/** Books and announces, unless the books are not as expected: then nothing is done. */
-async function settleHeld(
+/** Posts and announces. Returns false, with nothing done, when a generation needs the slow path. */
+async function settleOpenHolds(
   pool: Pool,
   settlements: readonly Settlement[],
   { announce, appender, nowUnixMs }: SettleInput,
 ): Promise<boolean> {
-  const append = appender.appending(TOPIC_GENERATION_SETTLED, announced(settlements, announce, nowUnixMs));
+  const append = appender.appending(TOPIC_GENERATION_SETTLED, announcementsOf(settlements, announce, nowUnixMs));
   const statement = {
     values: [
       textArray(settlements, (settlement) => settlement.generationId),
@@ -92,29 +92,29 @@ async function settleHeld(
     append.committed();
     return true;
   } catch (error) {
-    if (error instanceof DatabaseError && error.code === NOT_HELD) return false;
+    if (error instanceof DatabaseError && error.code === NO_MATCHING_HOLD) return false;
     throw error;
   }
 }
 
-/** Opens, decides, then books and announces. */
-async function settleAsDecided(pool: Pool, input: SettleInput): Promise<SettlementReport> {
+/** Locks and reads, decides, then posts and announces. */
+async function lockAndSettle(pool: Pool, input: SettleInput): Promise<SettlementReport> {
   const { generations, announce, appender, nowUnixMs } = input;
   const { report, append } = await inTwoRoundTrips(
     pool,
-    (client) => openSettlements(client, generations),
-    (opened) => {
-      const { settlements, claimClosings, duplicates, rejected } = decideSettlements(generations, opened);
+    (client) => lockForSettlement(client, generations),
+    (locked) => {
+      const { settlements, claimClosings, duplicates, rejected } = decideSettlements(generations, locked);
       const append = appender.appending(
         TOPIC_GENERATION_SETTLED,
-        announced(settlements, announce, nowUnixMs),
+        announcementsOf(settlements, announce, nowUnixMs),
       );
       return {
         result: { report: { settlements, duplicates, rejected }, append },
         write: (client) => [
-          ...(settlements.length > 0 ? [bookSettlements(client, settlements, nowUnixMs)] : []),
+          ...(settlements.length > 0 ? [postSettlements(client, settlements, nowUnixMs)] : []),
           ...(claimClosings.length > 0 ? [closeClaims(client, claimClosings, nowUnixMs)] : []),
-          // Last, so that whatever the log locks is held for no longer than the commit takes.
+          // Last, because the append locks the topic until the commit.
           ...(settlements.length > 0 ? [append.write(client)] : []),
         ],
       };
@@ -124,7 +124,7 @@ async function settleAsDecided(pool: Pool, input: SettleInput): Promise<Settleme
   return report;
 }
 
-function announced(
+function announcementsOf(
   settlements: readonly Settlement[],
   announce: Announce,
   nowUnixMs: UnixMs,
@@ -132,17 +132,17 @@ function announced(
   return settlements.map((settlement) => announce(settlement, nowUnixMs));
 }
 
-async function openSettlements(
+async function lockForSettlement(
   client: PoolClient,
   generations: readonly FinishedGeneration[],
-): Promise<OpenedGeneration[]> {
-  const { rows } = await client.query<OpenedRow>({
+): Promise<LockedGeneration[]> {
+  const { rows } = await client.query<LockedRow>({
     values: [
       textArray(generations, (generation) => generation.generationId),
       textArray(generations, (generation) => generation.organizationId),
       textArray(generations, (generation) => generation.idempotentOutcome?.scope),
     ],
-    ...OPEN,
+    ...LOCK,
   });
   return rows.map((row) => ({
     availableNanoUsd: nanoUsd(row.available_nano_usd),
@@ -154,7 +154,7 @@ async function openSettlements(
   }));
 }
 
-function holdOf(row: OpenedRow, organizationId: string): KnownHold {
+function holdOf(row: LockedRow, organizationId: string): StoredHold {
   return {
     organizationId,
     keyId: row.hold_key_id,
@@ -171,7 +171,7 @@ function holdOf(row: OpenedRow, organizationId: string): KnownHold {
   };
 }
 
-async function bookSettlements(
+async function postSettlements(
   client: PoolClient,
   settlements: readonly DecidedSettlement[],
   nowUnixMs: number,
@@ -183,7 +183,7 @@ async function bookSettlements(
       textArray(settlements, (settlement) => settlement.keyId),
       plainArray(settlements, (settlement) => settlement.day),
       plainArray(settlements, (settlement) => settlement.createdUnixMs),
-      plainArray(settlements, (settlement) => settlement.origin !== 'unseen'),
+      plainArray(settlements, (settlement) => settlement.origin !== 'no_hold'),
       plainArray(settlements, (settlement) => settlement.releasedNanoUsd),
       plainArray(settlements, (settlement) => settlement.costNanoUsd),
       plainArray(settlements, (settlement) => settlement.chargedNanoUsd),
@@ -191,11 +191,11 @@ async function bookSettlements(
       ...priceArrays(settlements),
       nowUnixMs,
     ],
-    ...BOOK,
+    ...POST,
   });
 }
 
-/** In the order in which the functions take them. */
+/** In the order of the functions' arguments. */
 function priceArrays(settlements: readonly Settlement[]): string[] {
   return [
     plainArray(settlements, ({ prices }) => prices.inputNanoUsdPerMillion),

@@ -1,17 +1,17 @@
 import { nanoUsd, ZERO_NANO_USD, type NanoUsd } from '@gateway/base';
 
-/** What an organization has, as the ledger's accounts say. */
+/** The balance of an organization. */
 export interface Balance {
-  /** Everything ever added. */
+  /** Total credit added. */
   readonly creditedNanoUsd: NanoUsd;
-  /** Everything ever paid. */
+  /** Total amount paid. */
   readonly chargedNanoUsd: NanoUsd;
   readonly heldNanoUsd: NanoUsd;
-  /** What a new request can use. Never below zero. */
+  /** Available to new requests. Never below zero. */
   readonly availableNanoUsd: NanoUsd;
 }
 
-/** An organization that never had credit. */
+/** The balance of an organization without credit. */
 export const NO_BALANCE: Balance = {
   creditedNanoUsd: ZERO_NANO_USD,
   chargedNanoUsd: ZERO_NANO_USD,
@@ -19,12 +19,12 @@ export const NO_BALANCE: Balance = {
   availableNanoUsd: ZERO_NANO_USD,
 };
 
-/** What was added and not yet paid; part of it may be held. */
+/** Credit that is not spent; part of it may be held. */
 export function remainderOf({ creditedNanoUsd, chargedNanoUsd }: Balance): NanoUsd {
   return nanoUsd(creditedNanoUsd - chargedNanoUsd);
 }
 
-/** Prepaid credit on its way in. */
+/** Prepaid credit to add. */
 export interface Credit {
   readonly creditId: string;
   readonly organizationId: string;

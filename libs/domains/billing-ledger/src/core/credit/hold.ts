@@ -1,12 +1,12 @@
 import type { NanoUsd, Prices, UnixMs, UtcDay } from '@gateway/base';
 
-/** An amount to set aside before a generation runs. */
+/** An amount to reserve before a generation runs. */
 export interface HoldRequest {
   /** The generation's id. */
   readonly holdId: string;
   readonly organizationId: string;
   readonly keyId: string;
-  /** The most that the generation can cost. */
+  /** The maximum cost of the generation. */
   readonly amountNanoUsd: NanoUsd;
   /** Frozen for settlement. */
   readonly prices: Prices;
@@ -17,7 +17,7 @@ export interface HoldRequest {
   readonly createdUnixMs: UnixMs;
   /** After this the reaper voids the hold. */
   readonly deadlineUnixMs: UnixMs;
-  /** The Idempotency-Key's claim that the generation runs under. */
+  /** The claim of the request's Idempotency-Key. */
   readonly idempotencyScope: string | undefined;
 }
 
@@ -36,9 +36,9 @@ export type HoldOutcome =
       /** Spent and held that day, before this request. */
       readonly usedNanoUsd: NanoUsd;
     }
-  /** The id is another organization's hold: ids clashed, or someone made one up. */
+  /** The id belongs to a hold of another organization. */
   | { readonly kind: 'foreign' }
-  /** The id's hold was settled, voided or given up; nothing may run on it. */
+  /** The hold with this id was settled, voided or abandoned, so the generation must not run. */
   | { readonly kind: 'closed' }
-  /** It cannot be written down, whatever the balance. */
-  | { readonly kind: 'impossible'; readonly reason: string };
+  /** The hold cannot be stored, whatever the balance. */
+  | { readonly kind: 'invalid'; readonly reason: string };

@@ -1,8 +1,8 @@
 import type { UnixMs } from '@gateway/base';
 
-/** A request for the right to run what an Idempotency-Key stands for. */
+/** A request to claim an Idempotency-Key for a generation. */
 export interface ClaimRequest {
-  /** The claim's name: unique to key, method, path and header value. */
+  /** The claim's name: unique per API key, method, path and header value. */
   readonly scope: string;
   readonly organizationId: string;
   readonly bodySha256: Uint8Array;

@@ -3,8 +3,8 @@ import { MAX_AMOUNT_NANO_USD } from '../limits';
 import {
   decideSettlements,
   type FinishedGeneration,
-  type KnownHold,
-  type OpenedGeneration,
+  type StoredHold,
+  type LockedGeneration,
 } from './settlement';
 
 const PRICES = {
@@ -32,11 +32,11 @@ function finished(
   };
 }
 
-function opened(
+function locked(
   available: number,
-  hold?: Partial<KnownHold>,
-  more: Partial<OpenedGeneration> = {},
-): OpenedGeneration {
+  hold?: Partial<StoredHold>,
+  more: Partial<LockedGeneration> = {},
+): LockedGeneration {
   return {
     availableNanoUsd: nanoUsd(BigInt(available)),
     hold: hold && {
@@ -53,11 +53,11 @@ function opened(
   };
 }
 
-const only = (generation: FinishedGeneration, books: OpenedGeneration) =>
-  decideSettlements([generation], [books]).settlements[0];
+const only = (generation: FinishedGeneration, stored: LockedGeneration) =>
+  decideSettlements([generation], [stored]).settlements[0];
 
-describe('what is charged', () => {
-  it('is each kind of token at its own price', () => {
+describe('the charge', () => {
+  it('prices each kind of token separately', () => {
     const usage = {
       promptTokens: 10,
       cachedTokens: 3,
@@ -66,19 +66,19 @@ describe('what is charged', () => {
       reasoningTokens: 6,
     };
     const hold = { amountNanoUsd: nanoUsd(1_000n) };
-    expect(only(finished('g', 0, { usage }), opened(0, hold))?.costNanoUsd).toBe(
+    expect(only(finished('g', 0, { usage }), locked(0, hold))?.costNanoUsd).toBe(
       5n * 2n + 3n * 3n + 2n * 7n + 2n * 1n + 6n * 5n,
     );
   });
 
   it.each([
-    ['a cost below the hold', 20, 0, 20n],
-    ['a cost of just the hold', 50, 0, 50n],
-    ['a cost above the hold, from what is available', 70, 30, 70n],
-    ['no more than hold and available together', 90, 30, 80n],
-    ['nothing, when nothing was used', 0, 30, 0n],
+    ['is the cost, below the hold', 20, 0, 20n],
+    ['is the cost, equal to the hold', 50, 0, 50n],
+    ['is the cost, above the hold, if the balance covers it', 70, 30, 70n],
+    ['is at most the hold plus the available balance', 90, 30, 80n],
+    ['is zero without usage', 0, 30, 0n],
   ])('%s', (_what, cost, available, charged) => {
-    expect(only(finished('g', cost), opened(available, {}))).toMatchObject({
+    expect(only(finished('g', cost), locked(available, {}))).toMatchObject({
       origin: 'held',
       releasedNanoUsd: 50n,
       costNanoUsd: BigInt(cost),
@@ -86,14 +86,14 @@ describe('what is charged', () => {
     });
   });
 
-  it('comes from what is available alone when the hold was voided or never seen', () => {
-    const late = only(finished('g', 20), opened(15, { state: 'voided' }));
+  it('uses only the available balance if the hold was voided or never placed', () => {
+    const late = only(finished('g', 20), locked(15, { state: 'voided' }));
     expect(late).toMatchObject({ origin: 'late', releasedNanoUsd: 0n, chargedNanoUsd: 15n });
-    const unseen = only(finished('g', 20), opened(15));
-    expect(unseen).toMatchObject({ origin: 'unseen', releasedNanoUsd: 0n, chargedNanoUsd: 15n });
+    const withoutHold = only(finished('g', 20), locked(15));
+    expect(withoutHold).toMatchObject({ origin: 'no_hold', releasedNanoUsd: 0n, chargedNanoUsd: 15n });
   });
 
-  it('never adds up to more than an organization has, over a whole batch', () => {
+  it('never exceeds the balance of an organization over a batch', () => {
     const { settlements } = decideSettlements(
       [
         finished('g1', 60),
@@ -101,54 +101,54 @@ describe('what is charged', () => {
         finished('g3', 10),
         finished('g4', 60, { organizationId: 'other' }),
       ],
-      [opened(15, {}), opened(15, {}), opened(15, {}), opened(100)],
+      [locked(15, {}), locked(15, {}), locked(15, {}), locked(100)],
     );
     expect(settlements.map(({ chargedNanoUsd }) => chargedNanoUsd)).toEqual([60n, 55n, 10n, 60n]);
   });
 });
 
-it('takes key and day from the hold, and from the event when there is none', () => {
-  expect(only(finished('g', 1), opened(9, {}))).toMatchObject({ keyId: 'key-of-hold', day: '2026-11-19' });
-  expect(only(finished('g', 1), opened(9))).toMatchObject({ keyId: 'key-of-event', day: '2026-11-20' });
+it('takes key and day from the hold, or from the event without a hold', () => {
+  expect(only(finished('g', 1), locked(9, {}))).toMatchObject({ keyId: 'key-of-hold', day: '2026-11-19' });
+  expect(only(finished('g', 1), locked(9))).toMatchObject({ keyId: 'key-of-event', day: '2026-11-20' });
 });
 
-it('books a generation once: not when it is settled, not twice in a batch', () => {
+it('settles a generation once, across batches and within one', () => {
   const decision = decideSettlements(
     [finished('g1', 1), finished('g2', 2), finished('g2', 3)],
-    [opened(9, { state: 'settled' }), opened(9, {}), opened(9, {})],
+    [locked(9, { state: 'settled' }), locked(9, {}), locked(9, {})],
   );
   expect(decision.settlements.map(({ costNanoUsd }) => costNanoUsd)).toEqual([2n]);
   expect(decision.duplicates).toBe(2);
 });
 
 it.each([
-  ["another organization's open hold", finished('g', 1), opened(9, { organizationId: 'other' })],
+  ["another organization's open hold", finished('g', 1), locked(9, { organizationId: 'other' })],
   [
     "another organization's settled hold",
     finished('g', 1),
-    opened(9, { organizationId: 'other', state: 'settled' }),
+    locked(9, { organizationId: 'other', state: 'settled' }),
   ],
-  ['neither hold nor prices', finished('g', 1, { prices: undefined }), opened(9)],
+  ['neither hold nor prices', finished('g', 1, { prices: undefined }), locked(9)],
   [
-    'a cost beyond all bounds',
+    'a cost above the limit',
     finished('g', 4_000_000_000, { prices: { ...PRICES, outputNanoUsdPerMillion: 2n ** 62n } }),
-    opened(9),
+    locked(9),
   ],
-])('rejects %s', (_what, generation, books) => {
-  const decision = decideSettlements([generation], [books]);
+])('rejects %s', (_what, generation, stored) => {
+  const decision = decideSettlements([generation], [stored]);
   expect(decision.settlements).toEqual([]);
   expect(decision.rejected).toHaveLength(1);
 });
 
 describe('a claim of an Idempotency-Key', () => {
-  const answer = { scope: 'scope', ending: 'answered', responseJson: Buffer.from('{}') } as const;
-  const failure = { scope: 'scope', ending: 'failed', responseJson: undefined } as const;
+  const completed = { scope: 'scope', resolution: 'completed', responseJson: Buffer.from('{}') } as const;
+  const failed = { scope: 'scope', resolution: 'failed', responseJson: undefined } as const;
   const running = (generationId: string) =>
-    opened(99, {}, { claim: { scope: 'scope', state: 'running', generationId } });
+    locked(99, {}, { claim: { scope: 'scope', state: 'running', generationId } });
 
-  it('is completed by the first that answers; the others owe nothing and get their hold back', () => {
+  it('is completed by the first response; other generations owe nothing and their holds are released', () => {
     const decision = decideSettlements(
-      [finished('g1', 5, { idempotentOutcome: answer }), finished('g2', 5, { idempotentOutcome: answer })],
+      [finished('g1', 5, { idempotentOutcome: completed }), finished('g2', 5, { idempotentOutcome: completed })],
       [running('g2'), running('g2')],
     );
     expect(decision.claimClosings.map(({ generationId }) => generationId)).toEqual(['g1']);
@@ -158,11 +158,11 @@ describe('a claim of an Idempotency-Key', () => {
     ]);
   });
 
-  it('is released by its holder that failed, who pays; not by one it was taken from', () => {
-    const holder = decideSettlements([finished('g1', 5, { idempotentOutcome: failure })], [running('g1')]);
+  it('is released when its holder fails, which is charged; not by a former holder', () => {
+    const holder = decideSettlements([finished('g1', 5, { idempotentOutcome: failed })], [running('g1')]);
     expect(holder.claimClosings).toEqual([{ scope: 'scope', generationId: 'g1', responseJson: undefined }]);
     expect(holder.settlements).toMatchObject([{ chargedNanoUsd: 5n }]);
-    const former = decideSettlements([finished('g1', 5, { idempotentOutcome: failure })], [running('g2')]);
+    const former = decideSettlements([finished('g1', 5, { idempotentOutcome: failed })], [running('g2')]);
     expect(former.claimClosings).toEqual([]);
     expect(former.settlements).toMatchObject([{ chargedNanoUsd: 5n }]);
   });
@@ -172,34 +172,34 @@ describe('a claim of an Idempotency-Key', () => {
   });
 });
 
-describe('what is never booked', () => {
-  const rejectedOf = (generation: FinishedGeneration, books: OpenedGeneration) =>
-    decideSettlements([generation], [books]);
+describe('a generation that cannot be settled', () => {
+  const decide = (generation: FinishedGeneration, stored: LockedGeneration) =>
+    decideSettlements([generation], [stored]);
 
-  it('is a generation whose hold was given up before it was taken', () => {
-    const decision = rejectedOf(
+  it('has an abandoned hold', () => {
+    const decision = decide(
       finished('g', 20),
-      opened(100, { state: 'given_up', amountNanoUsd: nanoUsd(0n) }),
+      locked(100, { state: 'abandoned', amountNanoUsd: nanoUsd(0n) }),
     );
     expect(decision.settlements).toEqual([]);
     expect(decision.rejected).toEqual([
-      { generationId: 'g', reason: 'its hold was given up before it was taken' },
+      { generationId: 'g', reason: 'its hold was voided before it was placed, or is past its retention' },
     ]);
   });
 
-  it('is a cost above the largest amount that the ledger books, and not a nano-dollar less', () => {
+  it('has a cost above the largest amount of the ledger, by at least one nano-dollar', () => {
     const costing = (costNanoUsd: bigint) =>
       finished('g', 1_000_000, { prices: { ...PRICES, outputNanoUsdPerMillion: costNanoUsd } });
-    const largest = rejectedOf(costing(MAX_AMOUNT_NANO_USD), opened(7));
+    const largest = decide(costing(MAX_AMOUNT_NANO_USD), locked(7));
     expect(largest.settlements).toMatchObject([{ costNanoUsd: MAX_AMOUNT_NANO_USD, chargedNanoUsd: 7n }]);
-    expect(rejectedOf(costing(MAX_AMOUNT_NANO_USD + 1n), opened(7)).rejected).toEqual([
-      { generationId: 'g', reason: 'its cost is larger than any the ledger books' },
+    expect(decide(costing(MAX_AMOUNT_NANO_USD + 1n), locked(7)).rejected).toEqual([
+      { generationId: 'g', reason: 'its cost exceeds the largest amount of the ledger' },
     ]);
   });
 
-  it('is what the books were not opened for: that is a fault of the ledger itself', () => {
-    expect(() => decideSettlements([finished('g', 1), finished('h', 1)], [opened(7)])).toThrow(
-      'generation h was not opened',
+  it('throws if its state was not locked, which is a bug of the ledger', () => {
+    expect(() => decideSettlements([finished('g', 1), finished('h', 1)], [locked(7)])).toThrow(
+      'generation h was not locked',
     );
   });
 });

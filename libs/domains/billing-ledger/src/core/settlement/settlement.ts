@@ -1,14 +1,14 @@
 import { costOfUsage, nanoUsd, utcDay, ZERO_NANO_USD } from '@gateway/base';
 import type { NanoUsd, Prices, UnixMs, Usage, UtcDay } from '@gateway/base';
 import {
-  ClaimBook,
+  BatchClaims,
   type ClaimClosing,
   type IdempotentOutcome,
-  type KnownClaim,
-} from '../idempotency/claim-book';
+  type StoredClaim,
+} from '../idempotency/batch-claims';
 import { MAX_AMOUNT_NANO_USD } from '../limits';
 
-/** A generation that has ended and owes its cost. */
+/** A finished generation whose cost is owed. */
 export interface FinishedGeneration {
   /** Also the id of its hold. */
   readonly generationId: string;
@@ -16,32 +16,32 @@ export interface FinishedGeneration {
   readonly keyId: string;
   readonly createdUnixMs: UnixMs;
   readonly usage: Usage;
-  /** Used when the hold is not known. */
+  /** Used when there is no hold. */
   readonly prices: Prices | undefined;
-  /** Present when the caller sent an Idempotency-Key. */
+  /** Present when the client sent an Idempotency-Key. */
   readonly idempotentOutcome: IdempotentOutcome | undefined;
 }
 
-/** What the books say about a generation at the moment of settlement, under lock. */
-export interface OpenedGeneration {
-  /** The organization's, before this batch. */
+/** The stored state of a generation, read under lock at settlement. */
+export interface LockedGeneration {
+  /** Available to the organization before this batch. */
   readonly availableNanoUsd: NanoUsd;
-  readonly hold: KnownHold | undefined;
-  /** Absent unless the generation claimed it for the body it is about. */
-  readonly claim: KnownClaim | undefined;
+  readonly hold: StoredHold | undefined;
+  /** Absent unless the generation claimed the key for its current body. */
+  readonly claim: StoredClaim | undefined;
 }
 
-export interface KnownHold {
+export interface StoredHold {
   readonly organizationId: string;
   readonly keyId: string;
-  /** `given_up`: voided before it could be taken, so nothing may run on it. */
-  readonly state: 'held' | 'voided' | 'settled' | 'given_up';
+  /** `abandoned`: voided before it was placed, so its generation cannot be settled. */
+  readonly state: 'held' | 'voided' | 'settled' | 'abandoned';
   readonly amountNanoUsd: NanoUsd;
   readonly prices: Prices;
   readonly day: UtcDay;
 }
 
-/** What a generation comes to. */
+/** The cost of a generation and what is charged for it. */
 export interface Settlement {
   readonly generationId: string;
   readonly organizationId: string;
@@ -49,22 +49,22 @@ export interface Settlement {
   readonly prices: Prices;
   readonly origin: SettlementOrigin;
   readonly costNanoUsd: NanoUsd;
-  /** What the organization pays: less than the cost when its balance is used up. */
+  /** What the organization pays: less than the cost when its balance does not cover it. */
   readonly chargedNanoUsd: NanoUsd;
-  /** Nothing is owed, since another generation answered for the same Idempotency-Key. */
+  /** Nothing is owed, because another generation completed the same Idempotency-Key. */
   readonly isWaived: boolean;
 }
 
-/** How one generation is booked. */
+/** A settlement with everything that its posting needs. */
 export interface DecidedSettlement extends Settlement {
   readonly keyId: string;
   readonly day: UtcDay;
-  /** What its open hold bound. */
+  /** The amount of its open hold; zero without one. */
   readonly releasedNanoUsd: NanoUsd;
 }
 
-/** `held`: from its hold. `late`: its hold was voided before. `unseen`: it never had one. */
-export type SettlementOrigin = 'held' | 'late' | 'unseen';
+/** `held`: from an open hold. `late`: after its hold was voided. `no_hold`: without a hold. */
+export type SettlementOrigin = 'held' | 'late' | 'no_hold';
 
 export interface RejectedGeneration {
   readonly generationId: string;
@@ -74,51 +74,51 @@ export interface RejectedGeneration {
 export interface SettlementDecision {
   readonly settlements: readonly DecidedSettlement[];
   readonly claimClosings: readonly ClaimClosing[];
-  /** Booked before; nothing happens. */
+  /** Settled before; ignored. */
   readonly duplicates: number;
-  /** Never to be booked, however often they come again. */
+  /** Cannot be settled, also not by a retry. */
   readonly rejected: readonly RejectedGeneration[];
 }
 
 /**
- * Decides a batch in order. `opened` has an entry per generation; generation
- * ids may repeat, the first counts. Each organization's available amount is
- * carried along, so that the batch as a whole takes no more than there is.
+ * Decides a batch in order. `locked` has one entry per generation. Of repeated
+ * generation ids the first counts. Tracks each organization's available amount,
+ * so that the batch never charges more than the balance.
  */
 export function decideSettlements(
   generations: readonly FinishedGeneration[],
-  opened: readonly OpenedGeneration[],
+  locked: readonly LockedGeneration[],
 ): SettlementDecision {
   const settlements: DecidedSettlement[] = [];
   const claimClosings: ClaimClosing[] = [];
   const rejected: RejectedGeneration[] = [];
   const decided = new Set<string>();
   const available = new Map<string, bigint>();
-  const claims = new ClaimBook();
+  const batchClaims = new BatchClaims();
   let duplicates = 0;
 
   generations.forEach((generation, index) => {
-    const books = opened[index];
-    if (!books) throw new Error(`generation ${generation.generationId} was not opened`);
+    const stored = locked[index];
+    if (!stored) throw new Error(`generation ${generation.generationId} was not locked`);
     const { generationId, organizationId } = generation;
-    if (books.hold?.state === 'settled' || decided.has(generationId)) {
-      // A forged duplicate is still a fault that someone should see.
-      if (books.hold && books.hold.organizationId !== organizationId) {
+    if (stored.hold?.state === 'settled' || decided.has(generationId)) {
+      // A duplicate from another organization is an error, not a redelivery.
+      if (stored.hold && stored.hold.organizationId !== organizationId) {
         rejected.push({ generationId, reason: FOREIGN_HOLD });
       } else {
         duplicates += 1;
       }
       return;
     }
-    const terms = termsOf(generation, books.hold);
+    const terms = termsOf(generation, stored.hold);
     if ('reason' in terms) {
       rejected.push({ generationId, reason: terms.reason });
       return;
     }
     decided.add(generationId);
-    const claim = claims.settle(generationId, generation.idempotentOutcome, books.claim);
+    const claim = batchClaims.settle(generationId, generation.idempotentOutcome, stored.claim);
     if (claim.closing) claimClosings.push(claim.closing);
-    const left = available.get(organizationId) ?? books.availableNanoUsd;
+    const left = available.get(organizationId) ?? stored.availableNanoUsd;
     const reachable = left + terms.releasedNanoUsd;
     const owed = claim.isWaived ? ZERO_NANO_USD : terms.costNanoUsd;
     const chargedNanoUsd = nanoUsd(owed < reachable ? owed : reachable);
@@ -129,14 +129,14 @@ export function decideSettlements(
 }
 
 /**
- * What `decideSettlements` comes to when the books are as generations leave them:
- * each has an open hold of its organization at the prices it tells, which covers
- * its cost. Then the cost is charged, whatever else is on the account.
+ * The result of `decideSettlements` if each generation has an open hold of its
+ * organization, at the prices of the event, that covers its cost. The full cost is
+ * charged then, whatever the balance.
  *
- * @returns undefined when the books have to be looked at anyway.
+ * @returns undefined if the batch needs the slow path in any case.
  */
-export function expectHeld(generations: readonly FinishedGeneration[]): readonly Settlement[] | undefined {
-  const expected: Settlement[] = [];
+export function predictSettlements(generations: readonly FinishedGeneration[]): readonly Settlement[] | undefined {
+  const settlements: Settlement[] = [];
   for (const {
     generationId,
     organizationId,
@@ -148,7 +148,7 @@ export function expectHeld(generations: readonly FinishedGeneration[]): readonly
     if (prices === undefined || idempotentOutcome !== undefined) return undefined;
     const costNanoUsd = costOfUsage(usage, prices);
     if (costNanoUsd > MAX_AMOUNT_NANO_USD) return undefined;
-    expected.push({
+    settlements.push({
       generationId,
       organizationId,
       createdUnixMs,
@@ -159,21 +159,21 @@ export function expectHeld(generations: readonly FinishedGeneration[]): readonly
       isWaived: false,
     });
   }
-  return expected;
+  return settlements;
 }
 
 const FOREIGN_HOLD = 'its hold belongs to another organization';
 
 type Terms = Omit<DecidedSettlement, 'generationId' | 'organizationId' | 'chargedNanoUsd' | 'isWaived'>;
 
-/** Whose prices, day and key apply, and what the usage costs by them. */
-function termsOf(generation: FinishedGeneration, hold: KnownHold | undefined): Terms | { reason: string } {
+/** The prices, day and key that apply, and the cost of the usage at these prices. */
+function termsOf(generation: FinishedGeneration, hold: StoredHold | undefined): Terms | { reason: string } {
   if (hold && hold.organizationId !== generation.organizationId) return { reason: FOREIGN_HOLD };
-  if (hold?.state === 'given_up') return { reason: 'its hold was given up before it was taken' };
+  if (hold?.state === 'abandoned') return { reason: 'its hold was voided before it was placed, or is past its retention' };
   const prices = hold?.prices ?? generation.prices;
   if (!prices) return { reason: 'it has neither a hold nor prices' };
   const costNanoUsd = costOfUsage(generation.usage, prices);
-  if (costNanoUsd > MAX_AMOUNT_NANO_USD) return { reason: 'its cost is larger than any the ledger books' };
+  if (costNanoUsd > MAX_AMOUNT_NANO_USD) return { reason: 'its cost exceeds the largest amount of the ledger' };
   const { createdUnixMs } = generation;
   return {
     createdUnixMs,
@@ -181,7 +181,7 @@ function termsOf(generation: FinishedGeneration, hold: KnownHold | undefined): T
     costNanoUsd,
     keyId: hold?.keyId ?? generation.keyId,
     day: hold?.day ?? utcDay(createdUnixMs),
-    origin: !hold ? 'unseen' : hold.state === 'held' ? 'held' : 'late',
+    origin: !hold ? 'no_hold' : hold.state === 'held' ? 'held' : 'late',
     releasedNanoUsd: hold?.state === 'held' ? hold.amountNanoUsd : ZERO_NANO_USD,
   };
 }

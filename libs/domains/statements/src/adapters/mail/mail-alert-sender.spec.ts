@@ -12,7 +12,7 @@ const alert: DueAlert = {
   emails: ['a@example.com', 'b@example.com'],
 };
 
-it('tells every address what is left, below which threshold, since when', async () => {
+it('sends the balance, the threshold and the time to every address', async () => {
   const mails: { to: string; text: string }[] = [];
   await createMailAlertSender({ send: async (mail) => void mails.push(mail) }).send(alert);
   expect(mails.map(({ to }) => to)).toEqual(['a@example.com', 'b@example.com']);
@@ -21,11 +21,11 @@ it('tells every address what is left, below which threshold, since when', async 
   }
 });
 
-it('says that nobody was told without a mail server, or when it did not take a mail', async () => {
+it('rejects without a mail server, or when it does not accept an email', async () => {
   await expect(createMailAlertSender(undefined).send(alert)).rejects.toThrow('No mail server is configured');
   await expect(createMailAlertSender(undefined).send({ ...alert, emails: [] })).resolves.toBeUndefined();
   const refusing = { send: async () => Promise.reject(new Error('550 secret.host no such box')) };
   await expect(createMailAlertSender(refusing).send(alert)).rejects.toThrow(
-    'The mail server did not take every mail.',
+    'The mail server did not accept every email.',
   );
 });

@@ -2,21 +2,21 @@ import { formatUsd } from '@gateway/base';
 import type { DueAlert } from '../../core/credit-alert';
 import { AlertNotDeliveredError, type AlertSender } from '../../core/ports';
 
-/** Sends one mail; rejects when the mail server did not take it. */
+/** Sends one email; rejects when the mail server does not accept it. */
 export interface AlertMailer {
   send(mail: { readonly to: string; readonly subject: string; readonly text: string }): Promise<void>;
 }
 
-/** Tells the email addresses of an alert. Without a mail server it says so, and never that it told somebody. */
+/** Sends an alert to its email addresses. Rejects without a mail server. */
 export function createMailAlertSender(mailer: AlertMailer | undefined): AlertSender {
   return {
     async send(alert) {
       if (alert.emails.length === 0) return;
-      if (!mailer) throw new AlertNotDeliveredError('No mail server is configured, so no mail was sent.');
+      if (!mailer) throw new AlertNotDeliveredError('No mail server is configured, so no email was sent.');
       const sent = await Promise.allSettled(alert.emails.map((to) => mailer.send({ to, ...textOf(alert) })));
       const failed = sent.find((one) => one.status === 'rejected');
       if (failed) {
-        throw new AlertNotDeliveredError('The mail server did not take every mail.', {
+        throw new AlertNotDeliveredError('The mail server did not accept every email.', {
           cause: failed.reason,
         });
       }
@@ -29,7 +29,7 @@ function textOf({ organizationId, availableNanoUsd, thresholdNanoUsd, belowSince
     subject: 'Credit is running low',
     text: [
       `Organization ${organizationId} has ${formatUsd(availableNanoUsd)} US dollars of credit available,`,
-      `which is below the threshold of ${formatUsd(thresholdNanoUsd)} that was set for this message.`,
+      `which is below the alert threshold of ${formatUsd(thresholdNanoUsd)}.`,
       '',
       `Since: ${new Date(belowSince).toISOString()}`,
       'Requests are refused with 402 once the credit does not cover them.',

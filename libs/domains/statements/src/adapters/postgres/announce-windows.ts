@@ -5,13 +5,13 @@ import type { Pool, PoolClient } from 'pg';
 import type { AnnounceWindow } from '../../core/ports';
 import type { SettledHour, SettledWindow } from '../../core/settled-window';
 
-const TELL = {
-  name: 'billing_ledger.tell_settlements',
-  text: 'select * from tell_settlements($1, $2)',
+const ANNOUNCE = {
+  name: 'billing_ledger.announce_settlement_windows',
+  text: 'select * from announce_settlement_windows($1, $2)',
 };
 
-/** An organization and an hour of admission; no hour when nothing was settled. */
-type ToldRow = {
+/** An organization and an hour of admission; no hour if nothing was settled. */
+type WindowRow = {
   readonly organization_id: string;
   readonly from_unix_ms: bigint;
   readonly until_unix_ms: bigint;
@@ -31,22 +31,22 @@ export interface AnnounceWindowsPorts {
 }
 
 export interface AnnounceWindowsInput {
-  /** No transaction that is under way posts anything before it. */
+  /** No running transaction can post anything before this time. */
   readonly untilUnixMs: number;
   readonly limit: number;
   readonly announce: AnnounceWindow;
 }
 
-/** Notes what is told and tells it in one transaction; answers how many windows. */
+/** Records and announces the next windows in one transaction. Returns their number. */
 export async function announceWindows(
   { pool, appender }: AnnounceWindowsPorts,
   { untilUnixMs, limit, announce }: AnnounceWindowsInput,
 ): Promise<number> {
-  const wholeHour = Math.floor(untilUnixMs / HOUR_MS) * HOUR_MS;
+  const fullHourUnixMs = Math.floor(untilUnixMs / HOUR_MS) * HOUR_MS;
   const { count, append } = await inTransaction(
     pool,
     async (client) => {
-      const { rows } = await client.query<ToldRow>({ ...TELL, values: [wholeHour, limit] });
+      const { rows } = await client.query<WindowRow>({ ...ANNOUNCE, values: [fullHourUnixMs, limit] });
       const windows = windowsOf(rows);
       const append = appender.appending(TOPIC_GENERATION_SETTLED, windows.map(announce));
       if (windows.length > 0) await append.write(client);
@@ -58,8 +58,8 @@ export async function announceWindows(
   return count;
 }
 
-/** The rows of one organization follow each other. */
-function windowsOf(rows: readonly ToldRow[]): SettledWindow[] {
+/** Expects the rows of an organization to be consecutive. */
+function windowsOf(rows: readonly WindowRow[]): SettledWindow[] {
   const windows: (SettledWindow & { readonly hours: SettledHour[] })[] = [];
   for (const row of rows) {
     let window = windows.at(-1);

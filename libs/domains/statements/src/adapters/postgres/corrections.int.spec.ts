@@ -1,19 +1,19 @@
 import { PREVIEW_LIFETIME_MS } from '../../core/correction';
-import type { LedgerBooks } from '../../core/ports';
+import type { StatementStore } from '../../core/ports';
 import { createLedgerFixture, usdNano, type LedgerFixture } from '@gateway/billing-ledger/testing';
-import { createPostgresLedgerBooks } from './ledger-books';
+import { createPostgresStatementStore } from './statement-store';
 
 let fixture: LedgerFixture;
-let books: LedgerBooks;
+let statements: StatementStore;
 
 beforeAll(async () => {
   fixture = await createLedgerFixture();
-  books = createPostgresLedgerBooks({ pool: fixture.first.pool, clock: fixture.clock });
+  statements = createPostgresStatementStore({ pool: fixture.first.pool, clock: fixture.clock });
 });
 
 afterAll(() => fixture.close());
 
-/** Of an organization of its own, with credit of 100; previewed. */
+/** Previews a correction for a new organization with a credit of 100. */
 async function previewed(organizationId: string, amount: number) {
   await fixture.first.store.addCredit({
     creditId: `crd-${organizationId}`,
@@ -27,21 +27,21 @@ async function previewed(organizationId: string, amount: number) {
     amountNanoUsd: usdNano(amount),
     note: 'x',
   };
-  return { correction, preview: await books.previewCorrection(correction) };
+  return { correction, preview: await statements.previewCorrection(correction) };
 }
 
-it('takes all that is available, and not a nano-dollar more', async () => {
+it('deducts at most the available balance, to the nano-dollar', async () => {
   const { correction } = await previewed('org-all', 100);
-  expect(await books.correctCredit(correction)).toEqual({ kind: 'corrected' });
+  expect(await statements.correctCredit(correction)).toEqual({ kind: 'corrected' });
   expect(await fixture.first.store.readBalance('org-all')).toMatchObject({ availableNanoUsd: 0n });
   expect((await previewed('org-more', 101)).preview).toMatchObject({ kind: 'insufficient' });
 });
 
-it('can be confirmed for all of the millisecond in which its preview expires, and not in the next', async () => {
+it('can be confirmed until the end of the millisecond in which its preview expires', async () => {
   const { correction } = await previewed('org-last', 10);
   const { correction: late } = await previewed('org-late', 10);
   fixture.clock.advance(PREVIEW_LIFETIME_MS);
-  expect(await books.correctCredit(correction)).toEqual({ kind: 'corrected' });
+  expect(await statements.correctCredit(correction)).toEqual({ kind: 'corrected' });
   fixture.clock.advance(1);
-  expect(await books.correctCredit(late)).toEqual({ kind: 'unknown' });
+  expect(await statements.correctCredit(late)).toEqual({ kind: 'unknown' });
 });

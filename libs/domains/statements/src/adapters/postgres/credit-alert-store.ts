@@ -13,7 +13,7 @@ import { withRetries } from '@gateway/billing-ledger';
 
 const READ = 'select * from credit_alerts where organization_id = $1';
 
-/** $1 organization, $2 threshold, $3 address, $4 secret for a new address, $5 emails. */
+/** $1 organization, $2 threshold, $3 URL, $4 secret for a new URL, $5 emails. */
 const SET = `
   insert into credit_alerts as alert (organization_id, threshold_nano_usd, webhook_url, webhook_secret, emails)
   values ($1, $2, $3, case when $3::text is null then null else $4 end, $5::text[])
@@ -50,8 +50,8 @@ const DUE_FIELDS = `
 
 const READ_DUE = `select ${DUE_FIELDS} from credit_alerts alert where organization_id = $1`;
 
-/** $1 now, $2 most attempts, $3 most rows, $4 when a taken one is due again should its sender die. */
-const TAKE_DUE = `
+/** $1 now, $2 max attempts, $3 max rows, $4 when a claimed alert is due again if its sender terminates. */
+const CLAIM_DUE = `
   update credit_alerts alert
   set attempts = alert.attempts + 1, next_attempt_unix_ms = $4
   from (
@@ -65,14 +65,14 @@ const TAKE_DUE = `
   where alert.organization_id = due.organization_id
   returning ${DUE_FIELDS}`;
 
-const NOTE_DELIVERED = `
+const RECORD_DELIVERED = `
   update credit_alerts set delivered = true, last_sent_unix_ms = $2, last_failure = null
   where organization_id = $1 and below_since_unix_ms is not distinct from $3`;
-const NOTE_FAILED = `
+const RECORD_FAILED = `
   update credit_alerts set last_failure = $2, next_attempt_unix_ms = $3
   where organization_id = $1 and below_since_unix_ms is not distinct from $4`;
 
-/** Longer than a delivery takes with all its waits. */
+/** Longer than a delivery with all its timeouts. */
 const DELIVERY_LEASE_MS = 120_000;
 
 interface AlertRow {
@@ -96,7 +96,7 @@ interface DueRow {
   readonly attempts: number;
 }
 
-/** Alerts in the ledger's database. Any number of processes may watch and send: each alert is taken by one. */
+/** Alerts in the ledger's database. Several processes may watch and send; each alert is claimed by one of them. */
 export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }): CreditAlertStore {
   return {
     readAlert: (organizationId) =>
@@ -115,7 +115,7 @@ export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }
           textArray(emails, (email) => email),
         ]);
         const [row] = rows;
-        if (!row) throw new Error('an alert was not set');
+        if (!row) throw new Error('setting a credit alert returned no row');
         return { alert: alertOf(row), secret: row.webhook_secret === newSecret ? newSecret : undefined };
       }),
 
@@ -128,9 +128,9 @@ export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }
 
     watch: (now) => withRetries(async () => void (await pool.query(WATCH, [now]))),
 
-    takeDue: (now, limit) =>
+    claimDue: (now, limit) =>
       withRetries(async () => {
-        const { rows } = await pool.query<DueRow>(TAKE_DUE, [
+        const { rows } = await pool.query<DueRow>(CLAIM_DUE, [
           now,
           MAX_ALERT_ATTEMPTS,
           limit,
@@ -139,17 +139,17 @@ export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }
         return rows.map(dueOf);
       }),
 
-    noteSent: (alert, now, failure) =>
+    recordDelivery: (alert, now, failure) =>
       withRetries(async () => {
-        const { organizationId, belowSince, attempt } = alert as TakenAlert;
-        if (failure === undefined) await pool.query(NOTE_DELIVERED, [organizationId, now, belowSince]);
+        const { organizationId, belowSince, attempt } = alert as ClaimedAlert;
+        if (failure === undefined) await pool.query(RECORD_DELIVERED, [organizationId, now, belowSince]);
         else
-          await pool.query(NOTE_FAILED, [organizationId, failure, now + retryAfterMs(attempt), belowSince]);
+          await pool.query(RECORD_FAILED, [organizationId, failure, now + retryAfterMs(attempt), belowSince]);
       }),
   };
 }
 
-type TakenAlert = DueAlert & { readonly attempt: number };
+type ClaimedAlert = DueAlert & { readonly attempt: number };
 
 function alertOf(row: AlertRow): CreditAlert {
   return {
@@ -162,7 +162,7 @@ function alertOf(row: AlertRow): CreditAlert {
   };
 }
 
-function dueOf(row: DueRow): TakenAlert {
+function dueOf(row: DueRow): ClaimedAlert {
   return {
     organizationId: row.organization_id,
     thresholdNanoUsd: nanoUsd(row.threshold_nano_usd),

@@ -5,9 +5,9 @@ import type { Difference, LedgerReconciler, LedgerReconciliation, Reconciliation
 import { announceWindows } from './announce-windows';
 import { withRetries } from '@gateway/billing-ledger';
 
-/** Far longer than any transaction lives, and than clocks of two processes are apart. */
+/** Far longer than any transaction and than the clock skew of two processes. */
 const SETTLED_AFTER_MS = 10 * MINUTE_MS;
-/** Differences that are read: a broken ledger breaks everywhere. */
+/** Bounds the result when most of the ledger is inconsistent. */
 const MAX_DIFFERENCES = 1_000;
 
 const RECONCILE = {
@@ -23,7 +23,7 @@ const DIFFERENCES = {
     limit $1`,
 };
 
-/** Differences that a person is shown. */
+/** Differences shown to operators. */
 const MAX_SHOWN = 50;
 
 const PROGRESS = `
@@ -42,12 +42,12 @@ interface DifferenceRow {
 
 export interface PostgresReconcilerPorts {
   readonly pool: Pool;
-  /** The one that settlements are announced with: windows follow them in the same log. */
+  /** The appender of the settlements, so that windows follow them in the same log. */
   readonly appender: TransactionalAppender<PoolClient>;
   readonly clock: Clock;
 }
 
-/** Compares in the database, so that no row of history travels. */
+/** Compares inside the database, so that no history is transferred. */
 export function createPostgresReconciler(ports: PostgresReconcilerPorts): LedgerReconciler {
   const { pool, clock } = ports;
   async function reconcile(limit: number): Promise<ReconciliationRun | undefined> {
@@ -74,7 +74,7 @@ export function createPostgresReconciler(ports: PostgresReconcilerPorts): Ledger
   };
 }
 
-/** What the runs of all processes have found. */
+/** The results of the runs of all processes. */
 export async function readReconciliation(pool: Pool): Promise<LedgerReconciliation> {
   const { rows } = await pool.query<{
     last_run_unix_ms: bigint;
@@ -92,7 +92,7 @@ export async function readReconciliation(pool: Pool): Promise<LedgerReconciliati
   };
 }
 
-/** The oldest first. */
+/** Oldest first. */
 async function readDifferences(pool: Pool, limit: number): Promise<readonly Difference[]> {
   const { rows } = await pool.query<DifferenceRow>({ ...DIFFERENCES, values: [limit] });
   return rows.map((row) => ({

@@ -4,11 +4,11 @@ import { inTransaction } from '@gateway/database';
 import type { Pool, PoolClient } from 'pg';
 import { monthOf, type Movements } from '../../core/statement';
 
-/** Postings are dated by their process's clock, and committed a moment later: a day is over when that is past. */
+/** Postings carry their process's clock and commit later, so a day is summed only after this grace period. */
 const GRACE_MS = HOUR_MS;
-/** Days that one statement sums up. */
-const DAYS_AT_ONCE = 31;
-/** How long one request goes on summing up; what is left is for the next. */
+/** Days summed per statement. */
+const DAYS_PER_STATEMENT = 31;
+/** How long one request sums days; the next request continues. */
 const MAX_SUMMING_MS = 5_000;
 
 const FIRST_POSTING = `
@@ -55,7 +55,7 @@ function movementsIn(row: MovementsRow | undefined): Movements {
   };
 }
 
-/** When the first money of an organization moved. */
+/** The time of an organization's first posting. */
 export async function firstPostingOf(
   db: Pool | PoolClient,
   organizationId: string,
@@ -65,43 +65,43 @@ export async function firstPostingOf(
 }
 
 /**
- * Sums up the days that are over, a month at a time.
+ * Sums past days, a month at a time.
  *
- * @throws LedgerUnavailableError when there is more of it than one request should wait for.
+ * @throws LedgerUnavailableError when the rest takes longer than one request should wait.
  */
-export async function sumUpDays(
+export async function sumPastDays(
   pool: Pool,
   organizationId: string,
   first: UnixMs,
   now: UnixMs,
 ): Promise<void> {
-  const over = Math.floor((now - GRACE_MS) / DAY_MS) * DAY_MS;
+  const endOfPast = Math.floor((now - GRACE_MS) / DAY_MS) * DAY_MS;
   const startedAt = performance.now();
   for (;;) {
     const done = await inTransaction(pool, async (client) => {
-      // The row is locked by this, so that no day is summed up twice.
+      // Locks the row, so that no day is summed twice.
       const { rows } = await client.query<{ summed_until_unix_ms: bigint }>(PROGRESS, [
         organizationId,
         Math.floor(first / DAY_MS) * DAY_MS,
       ]);
       const from = Number(rows[0]?.summed_until_unix_ms);
-      if (from >= over) return true;
-      const until = Math.min(from + DAYS_AT_ONCE * DAY_MS, over);
+      if (from >= endOfPast) return true;
+      const until = Math.min(from + DAYS_PER_STATEMENT * DAY_MS, endOfPast);
       await client.query(SUM_UP, [organizationId, from, until]);
       await client.query(
         'update statement_progress set summed_until_unix_ms = $2 where organization_id = $1',
         [organizationId, until],
       );
-      return until >= over;
+      return until >= endOfPast;
     });
     if (done) return;
     if (performance.now() - startedAt > MAX_SUMMING_MS) {
-      throw new LedgerUnavailableError('the days of a statement are still being summed up');
+      throw new LedgerUnavailableError('the days of the statement are still being summed');
     }
   }
 }
 
-/** What moved in each month, the present one so far; of one moment when `client` is in a transaction of one. */
+/** The movements of each month up to now. Consistent if `client` is in a snapshot transaction. */
 export async function readMonthlyMovements(
   client: PoolClient,
   organizationId: string,
@@ -117,8 +117,8 @@ export async function readMonthlyMovements(
   const summedUntil = progress.rows[0]?.summed_until_unix_ms;
   if (summedUntil === undefined) return months;
 
-  // What is not summed up yet is what the account has beyond it, without a look at its postings; only of
-  // a day that is just over it has to be known to which month it belongs.
+  // The days that are not summed yet are the difference to the account, so their postings are not read.
+  // Only postings of a month that has just started are summed separately.
   const summed = [...months.values()];
   let rest: Movements = {
     addedNanoUsd: account.addedNanoUsd - sumOf(summed, 'addedNanoUsd'),

@@ -3,8 +3,8 @@ import type { PoolClient } from 'pg';
 import type { StatementLine, StatementMonth, StatementQuery } from '../../core/statement';
 
 /**
- * $1 organization, $2 and $3 the month, $4 to $6 the line after which to go on
- * or nulls, $7 most lines. What moved between available and held only is left out.
+ * $1 organization, $2 and $3 the month, $4 to $6 the last line of the previous page
+ * or nulls, $7 max lines. Excludes movements between available and held.
  */
 const lines = (comparison: '<' | '>', order: 'asc' | 'desc') => `
   select posting.reference, posting.kind, posting.posted_unix_ms,
@@ -29,14 +29,14 @@ interface LineRow {
   readonly note: string | null;
 }
 
-/** Lines with the balance after each, carried on from the month's end, its beginning, or the page before. */
+/** Lines with the balance after each, starting from the month's opening or closing balance or the previous page. */
 export async function readLines(
   client: PoolClient,
   { organizationId, oldestFirst, after, limit }: StatementQuery,
   range: { readonly start: UnixMs; readonly end: UnixMs },
   sums: StatementMonth,
 ): Promise<readonly StatementLine[]> {
-  // What comes after the place is all there is to look at.
+  // Narrow the range to the lines after the cursor.
   const start = oldestFirst && after ? after.posted : range.start;
   const end = !oldestFirst && after ? after.posted + 1 : range.end;
   const { rows } = await client.query<LineRow>(oldestFirst ? OLDEST_FIRST : NEWEST_FIRST, [

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { nanoUsd, type UnixMs } from '@gateway/base';
 import { createTestClock } from '@gateway/test-support';
 import type { DueAlert } from '../../core/credit-alert';
-import { createWebhookSender, faultOfWebhookUrl } from './webhook-sender';
+import { createWebhookSender, webhookUrlIssue } from './webhook-sender';
 
 let server: Server;
 let requests: number;
@@ -59,19 +59,19 @@ it.each([
   '[::ffff:127.0.0.1]',
   '[fd00::1]',
 ])('an address such as https://%s is refused before anything is sent', (host) => {
-  expect(faultOfWebhookUrl(`https://${host}/hook`, false)).toBe('must not be a private or local address');
+  expect(webhookUrlIssue(`https://${host}/hook`, false)).toBe('must not be a private or local address');
 });
 
-it('a name that leads to this machine is found out when the connection is made', async () => {
+it('a name that resolves to a local address is refused when connecting', async () => {
   const { port } = server.address() as AddressInfo;
-  expect(faultOfWebhookUrl(`https://localhost:${port}/`, false)).toBeUndefined();
+  expect(webhookUrlIssue(`https://localhost:${port}/`, false)).toBeUndefined();
   expect(await sendTo(`https://localhost:${port}/hook`, false)).toBe(
-    'The address leads into a private network.',
+    'The address is in a private network.',
   );
   expect(requests).toBe(0);
 });
 
-it('plain http is for private networks that are allowed', async () => {
+it('plain http requires that private networks are allowed', async () => {
   expect(await sendTo(at('127.0.0.1'), false)).toBe('The address must be an https:// URL.');
   expect(requests).toBe(0);
   expect(await sendTo(at('127.0.0.1'), true)).toBeUndefined();
@@ -81,10 +81,10 @@ it('plain http is for private networks that are allowed', async () => {
 
 it('a redirect is not followed', async () => {
   redirectTo = at('127.0.0.1');
-  expect(await sendTo(at('127.0.0.1'), true)).toBe('The webhook answered with status 302.');
+  expect(await sendTo(at('127.0.0.1'), true)).toBe('The webhook returned status 302.');
   expect(requests).toBe(1);
 });
 
-it('nothing that listens is told in plain words only', async () => {
+it('a connection error is reported without details', async () => {
   expect(await sendTo('http://127.0.0.1:1/', true)).toBe('The webhook could not be reached.');
 });

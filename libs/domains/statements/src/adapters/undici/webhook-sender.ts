@@ -7,16 +7,16 @@ import { isPrivateLiteral, PrivateAddressError, publicLookup } from './public-ad
 
 export interface WebhookSenderOptions {
   readonly clock: Clock;
-  /** Whether webhooks may lead into private networks, and be plain http. Default no. */
+  /** Whether webhooks may use private networks and plain http. Default false. */
   readonly allowPrivateAddresses?: boolean;
 }
 
 const TIMEOUT_MS = 10_000;
-/** Of an answer, which nobody reads. */
-const MAX_ANSWER_BYTES = 64 * 1024;
+/** Responses are discarded up to this size. */
+const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** What is wrong with an address for webhooks; undefined when nothing is. What it leads to shows when it is called. */
-export function faultOfWebhookUrl(text: string, allowPrivateAddresses: boolean): string | undefined {
+/** Why a webhook URL is refused; undefined if it is accepted. Host names are checked again when connecting. */
+export function webhookUrlIssue(text: string, allowPrivateAddresses: boolean): string | undefined {
   if (!URL.canParse(text)) return 'must be a URL such as https://hooks.example.com/gateway';
   const url = new URL(text);
   if (url.protocol !== 'https:' && !(allowPrivateAddresses && url.protocol === 'http:'))
@@ -29,8 +29,8 @@ export function faultOfWebhookUrl(text: string, allowPrivateAddresses: boolean):
 
 /**
  * Posts alerts as JSON. `x-gateway-signature` is `t=<seconds>,v1=<hex>`: the
- * HMAC-SHA256 with the organization's secret of the seconds, a dot and the body.
- * Redirects are not followed, and no answer is ever shown to anybody.
+ * HMAC-SHA256, with the organization's secret, of the seconds, a dot and the body.
+ * Redirects are not followed, and response bodies are never shown.
  */
 export function createWebhookSender({
   clock,
@@ -42,20 +42,20 @@ export function createWebhookSender({
     connect: { timeout: TIMEOUT_MS, ...(allowPrivateAddresses ? {} : { lookup: publicLookup }) },
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: TIMEOUT_MS,
-    maxResponseSize: MAX_ANSWER_BYTES,
+    maxResponseSize: MAX_RESPONSE_BYTES,
   });
   return {
     async send(alert) {
       const { webhookUrl, webhookSecret } = alert;
       if (webhookUrl === undefined || webhookSecret === undefined) return;
-      const fault = faultOfWebhookUrl(webhookUrl, allowPrivateAddresses);
-      if (fault) throw new AlertNotDeliveredError(`The address ${fault}.`);
+      const issue = webhookUrlIssue(webhookUrl, allowPrivateAddresses);
+      if (issue) throw new AlertNotDeliveredError(`The address ${issue}.`);
       const body = JSON.stringify(messageOf(alert));
       const seconds = Math.floor(clock.now() / 1_000);
       const signature = createHmac('sha256', webhookSecret).update(`${seconds}.${body}`).digest('hex');
       const status = await post(agent, webhookUrl, body, `t=${seconds},v1=${signature}`);
       if (status < 200 || status >= 300)
-        throw new AlertNotDeliveredError(`The webhook answered with status ${status}.`);
+        throw new AlertNotDeliveredError(`The webhook returned status ${status}.`);
     },
     close: () => agent.close(),
   };
@@ -63,7 +63,7 @@ export function createWebhookSender({
 
 async function post(agent: Agent, url: string, body: string, signature: string): Promise<number> {
   try {
-    const answer = await request(url, {
+    const response = await request(url, {
       dispatcher: agent,
       method: 'POST',
       headers: {
@@ -74,13 +74,13 @@ async function post(agent: Agent, url: string, body: string, signature: string):
       body,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    await answer.body.dump({ limit: MAX_ANSWER_BYTES }).catch(() => undefined);
-    return answer.statusCode;
+    await response.body.dump({ limit: MAX_RESPONSE_BYTES }).catch(() => undefined);
+    return response.statusCode;
   } catch (error) {
     const isPrivate =
       error instanceof PrivateAddressError || (error as Error).cause instanceof PrivateAddressError;
     throw new AlertNotDeliveredError(
-      isPrivate ? 'The address leads into a private network.' : 'The webhook could not be reached.',
+      isPrivate ? 'The address is in a private network.' : 'The webhook could not be reached.',
       { cause: error },
     );
   }
@@ -89,7 +89,7 @@ async function post(agent: Agent, url: string, body: string, signature: string):
 function messageOf(alert: DueAlert) {
   return {
     event: 'credit.running_low',
-    // The same for every attempt, so that who gets it twice can tell.
+    // The same for every attempt, so that receivers can deduplicate.
     id: `${alert.organizationId}.${alert.belowSince}`,
     organization_id: alert.organizationId,
     available_usd: formatUsd(alert.availableNanoUsd),

@@ -2,14 +2,14 @@ import { DAY_MS, HOUR_MS, nanoUsd } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
 import type { ClientBase } from 'pg';
 import type { Comparison, Subject, Sums } from '../../core/reconciliation/compare';
-import type { ToldHour } from '../../core/reconciliation/settled-window';
+import type { AnnouncedHour } from '../../core/reconciliation/settled-window';
 
-/** Everything that is added up, under one name each. */
+/** The three sums that are compared. */
 const SUM = (generations: string) => `
   coalesce(${generations}, 0)::bigint as generations, coalesce(sum(cost_nano_usd), 0)::bigint as cost,
   coalesce(sum(charged_nano_usd), 0)::bigint as charged`;
 
-/** $1 organizations, $2 hours, $3 settled from, $4 and before. */
+/** $1 organizations, $2 hours, $3 settled from (inclusive), $4 settled until (exclusive). */
 const SETTLED = `
   select found.*
   from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) with ordinality
@@ -26,7 +26,7 @@ const OF_HOURS = (from: string, until: string) => `
   select ${SUM('sum(requests)')} from usage_rollups_hourly
   where organization_id = wanted.organization_id collate "C" and hour_unix_ms >= ${from} and hour_unix_ms < ${until}`;
 
-/** $1 organizations, $2 when each hour or day begins; what is expected, and what is found. */
+/** $1 organizations, $2 starts of hours or days. */
 const COMPARE = (expected: string, found: string) => `
   select expected.generations as expected_generations, expected.cost as expected_cost,
     expected.charged as expected_charged, found.*
@@ -61,22 +61,22 @@ interface ComparedRow extends FoundRow {
   readonly expected_charged: bigint;
 }
 
-/** Generations beside what the ledger says of them, in the order given. */
+/** Compares stored generations with announced settlements, in the given order. */
 export async function compareSettlements(
   client: ClientBase,
-  told: readonly ToldHour[],
+  announced: readonly AnnouncedHour[],
 ): Promise<readonly Comparison[]> {
   const { rows } = await client.query<FoundRow>({
     name: 'usage.settled',
     text: SETTLED,
     values: [
-      textArray(told, ({ organizationId }) => organizationId),
-      plainArray(told, ({ hourUnixMs }) => hourUnixMs),
-      plainArray(told, ({ fromUnixMs }) => fromUnixMs),
-      plainArray(told, ({ untilUnixMs }) => untilUnixMs),
+      textArray(announced, ({ organizationId }) => organizationId),
+      plainArray(announced, ({ hourUnixMs }) => hourUnixMs),
+      plainArray(announced, ({ fromUnixMs }) => fromUnixMs),
+      plainArray(announced, ({ untilUnixMs }) => untilUnixMs),
     ],
   });
-  return told.map(
+  return announced.map(
     ({ organizationId, hourUnixMs, fromUnixMs, generations, costNanoUsd, chargedNanoUsd }, index) => ({
       organizationId,
       kind: 'settlements',
@@ -88,7 +88,7 @@ export async function compareSettlements(
   );
 }
 
-/** Sums beside what they are the sums of, in the order given. */
+/** Compares sums with the rows that they summarize, in the given order. */
 export async function compareSums(
   client: ClientBase,
   kind: 'hourly_sums' | 'daily_sums',
@@ -114,7 +114,7 @@ export async function compareSums(
 }
 
 function sumsOf(row: FoundRow | undefined): Sums {
-  if (!row) throw new Error('the database answered fewer sums than it was asked for');
+  if (!row) throw new Error('the database returned fewer sums than requested');
   return {
     generations: row.generations,
     costNanoUsd: nanoUsd(row.cost),

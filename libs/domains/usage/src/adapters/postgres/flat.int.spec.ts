@@ -42,7 +42,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** What a statement really read: every node of its plan, and the rows that scans touched. */
+/** Explains a statement: the rows that its scans read, and its sequential scans. */
 async function explain(text: string, values: readonly unknown[]) {
   const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
     `explain (analyze, format json) ${text}`,
@@ -81,34 +81,34 @@ const all: GenerationFilter = {
   minCostNanoUsd: undefined,
   maxCostNanoUsd: undefined,
 };
-const middle = { created: (END - 15 * DAY_MS) as UnixMs, id: 'gen-x' };
+const middleCursor = { created: (END - 15 * DAY_MS) as UnixMs, id: 'gen-x' };
 
 it.each([
   ['the first page', all, undefined, 200],
-  ['a page in the middle', all, middle, 200],
+  ['a page in the middle', all, middleCursor, 200],
   [
     'of one day',
     { ...all, since: (END - 9 * DAY_MS) as UnixMs, until: (END - 8 * DAY_MS) as UnixMs },
     undefined,
     200,
   ],
-  ['of a key that is seldom used', { ...all, keyId: 'key-rare' }, undefined, 200],
+  ['of a rarely used key', { ...all, keyId: 'key-rare' }, undefined, 200],
   ['of one external user', { ...all, externalUser: 'customer-1' }, undefined, 200],
-  ['of those that failed', { ...all, status: 'failed' }, undefined, 500],
-  ['of those that failed, in the middle', { ...all, status: 'failed' }, middle, 500],
-  ['of those that completed', { ...all, status: 'completed' }, middle, 500],
+  ['of failed generations', { ...all, status: 'failed' }, undefined, 500],
+  ['of failed generations, in the middle', { ...all, status: 'failed' }, middleCursor, 500],
+  ['of completed generations', { ...all, status: 'completed' }, middleCursor, 500],
   [
-    'of those that completed, where none did',
+    'of completed generations without a match',
     { ...all, status: 'completed', minCostNanoUsd: nanoUsd(10n ** 15n) },
-    middle,
+    middleCursor,
     MAX_SCANNED_ROWS + 500,
   ],
-  ['of a model that most use', { ...all, modelId: 'model-0' }, undefined, 500],
-  ['of a model that nobody uses', { ...all, modelId: 'model-unknown' }, undefined, MAX_SCANNED_ROWS + 500],
-  ['of costs that are rare', { ...all, minCostNanoUsd: nanoUsd(10n ** 15n) }, middle, MAX_SCANNED_ROWS + 500],
-  ['of an organization with little', { ...all, organizationId: 'org-quiet' }, undefined, 300],
+  ['of a frequently used model', { ...all, modelId: 'model-0' }, undefined, 500],
+  ['of an unused model', { ...all, modelId: 'model-unknown' }, undefined, MAX_SCANNED_ROWS + 500],
+  ['of rare costs', { ...all, minCostNanoUsd: nanoUsd(10n ** 15n) }, middleCursor, MAX_SCANNED_ROWS + 500],
+  ['of a small organization', { ...all, organizationId: 'org-quiet' }, undefined, 300],
 ] as const)(
-  'a list %s looks at no more than a few rows of a million',
+  'a list %s reads few rows of a million',
   async (_name, filter, after, most) => {
     const { matches, end, mayStop } = scanStatements(filter as GenerationFilter, after, 51);
     const plan = await explain(matches.text, matches.values);
@@ -120,10 +120,10 @@ it.each([
   TIMEOUT_MS,
 );
 
-it('what the database is asked for a page, a search and a generation reads by index alone', async () => {
+it('a page, a search and a lookup read only through indexes', async () => {
   const reader = createPostgresUsageReader(pool);
   const statistics = async () => {
-    // What this session did is only counted when it is idle for a moment, or told to.
+    // Otherwise the statistics of this session are flushed only when it is idle.
     await pool.query('select pg_stat_force_next_flush()');
     await pool.query('select pg_stat_clear_snapshot()');
     const { rows } = await pool.query<{ read: bigint }>(
@@ -138,13 +138,13 @@ it('what the database is asked for a page, a search and a generation reads by in
   expect(await reader.findGeneration('org-hot', some!.id)).toEqual(some);
   expect(await reader.findByIds('org-hot', some!.id, 10)).toEqual([some]);
   expect(await reader.findByIds('org-hot', some!.requestId, 10)).toEqual([some]);
-  expect(await reader.findByIds('org-hot', 'nobody', 10)).toEqual([]);
+  expect(await reader.findByIds('org-hot', 'unknown', 10)).toEqual([]);
   expect((await reader.readNow('org-hot', (END - 1) as UnixMs)).latestGenerationId).toBe(some!.id);
   expect((await statistics()) - before).toBe(0n);
 });
 
 it(
-  'a rare match is found by going on where the look back stopped',
+  'a rare match is found by continuing where the scan stopped',
   async () => {
     const reader = createPostgresUsageReader(pool);
     const first = await reader.scan({ ...all, modelId: 'model-rare' }, undefined, 51);

@@ -1,6 +1,6 @@
-import type { GenerationFilter, Place } from '../../core/list-generations';
+import type { GenerationFilter, GenerationCursor } from '../../core/list-generations';
 
-/** Generations that one scan looks at; about ten milliseconds of one. */
+/** Generations read per scan, which takes about 10 ms. */
 export const MAX_SCANNED_ROWS = 10_000;
 
 interface Statement {
@@ -8,62 +8,61 @@ interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** What a filter comes to in SQL. */
+/** The SQL of a filter. */
 export interface ScanStatements {
-  /** The places of what matches, newest first. */
+  /** The cursors of matching generations, newest first. */
   readonly matches: Statement;
-  /** The place of the last one that was looked at; no row when there were fewer than that. */
+  /** The cursor of the last row read by a full scan; no row if the scan reached the end. */
   readonly end: Statement;
-  /** Whether rows that are looked at may not match, so that a scan can end before it found enough. */
+  /** Whether scanned rows may not match, so that a scan can stop before the page is full. */
   readonly mayStop: boolean;
 }
 
 /**
- * Walks one index back from a place. What the index cannot tell is looked for
- * among a bounded number of its entries, so that a rare match costs no more
- * than a frequent one.
+ * Scans one index backwards from a cursor. Conditions outside the index filter a
+ * limited number of its rows, so that a rare match costs no more than a frequent one.
  */
 export function scanStatements(
   filter: GenerationFilter,
-  after: Place | undefined,
+  after: GenerationCursor | undefined,
   limit: number,
 ): ScanStatements {
   const values: unknown[] = [];
   const value = (given: unknown): string => `$${values.push(given)}`;
-  const walked = [`organization_id = ${value(filter.organizationId)}`];
-  if (filter.since !== undefined) walked.push(`created_unix_ms >= ${value(filter.since)}`);
-  if (filter.until !== undefined) walked.push(`created_unix_ms < ${value(filter.until)}`);
-  // The first condition follows from the second; it lets the index begin at the place.
+  const indexed = [`organization_id = ${value(filter.organizationId)}`];
+  if (filter.since !== undefined) indexed.push(`created_unix_ms >= ${value(filter.since)}`);
+  if (filter.until !== undefined) indexed.push(`created_unix_ms < ${value(filter.until)}`);
+  // The first condition is redundant, but lets the index scan start at the cursor.
   if (after) {
-    walked.push(`created_unix_ms <= ${value(after.created)}`);
-    walked.push(`(created_unix_ms, id) < (${value(after.created)}, ${value(after.id)})`);
+    indexed.push(`created_unix_ms <= ${value(after.created)}`);
+    indexed.push(`(created_unix_ms, id) < (${value(after.created)}, ${value(after.id)})`);
   }
-  if (filter.keyId !== undefined) walked.push(`key_id = ${value(filter.keyId)}`);
-  if (filter.externalUser !== undefined) walked.push(`external_user = ${value(filter.externalUser)}`);
-  // Written out, so that the planner sees that the index of those that did not complete has them all.
-  if (filter.status === 'cancelled' || filter.status === 'failed') walked.push(`status = '${filter.status}'`);
-  const walk = `
+  if (filter.keyId !== undefined) indexed.push(`key_id = ${value(filter.keyId)}`);
+  if (filter.externalUser !== undefined) indexed.push(`external_user = ${value(filter.externalUser)}`);
+  // As a literal, so that the planner can use the partial index of generations that did not complete.
+  if (filter.status === 'cancelled' || filter.status === 'failed') indexed.push(`status = '${filter.status}'`);
+  const scan = `
     select id, created_unix_ms, model_id, status, cost_nano_usd
     from generations
-    where ${walked.join(' and ')}
+    where ${indexed.join(' and ')}
     order by created_unix_ms desc, id desc`;
-  const walkedValues = [...values];
+  const scanValues = [...values];
 
-  const sifted: string[] = [];
-  if (filter.status === 'completed') sifted.push(`status = 'completed'`);
-  if (filter.modelId !== undefined) sifted.push(`model_id = ${value(filter.modelId)}`);
-  if (filter.minCostNanoUsd !== undefined) sifted.push(`cost_nano_usd >= ${value(filter.minCostNanoUsd)}`);
-  if (filter.maxCostNanoUsd !== undefined) sifted.push(`cost_nano_usd <= ${value(filter.maxCostNanoUsd)}`);
+  const filtered: string[] = [];
+  if (filter.status === 'completed') filtered.push(`status = 'completed'`);
+  if (filter.modelId !== undefined) filtered.push(`model_id = ${value(filter.modelId)}`);
+  if (filter.minCostNanoUsd !== undefined) filtered.push(`cost_nano_usd >= ${value(filter.minCostNanoUsd)}`);
+  if (filter.maxCostNanoUsd !== undefined) filtered.push(`cost_nano_usd <= ${value(filter.maxCostNanoUsd)}`);
   return {
-    mayStop: sifted.length > 0,
+    mayStop: filtered.length > 0,
     matches: {
       text: `
-  select id, created_unix_ms from (${walk} limit ${sifted.length > 0 ? MAX_SCANNED_ROWS : limit}) as walked
-  ${sifted.length > 0 ? `where ${sifted.join(' and ')}` : ''}
+  select id, created_unix_ms from (${scan} limit ${filtered.length > 0 ? MAX_SCANNED_ROWS : limit}) as scanned
+  ${filtered.length > 0 ? `where ${filtered.join(' and ')}` : ''}
   order by created_unix_ms desc, id desc
   limit ${limit}`,
       values,
     },
-    end: { text: `${walk} offset ${MAX_SCANNED_ROWS - 1} limit 1`, values: walkedValues },
+    end: { text: `${scan} offset ${MAX_SCANNED_ROWS - 1} limit 1`, values: scanValues },
   };
 }

@@ -59,7 +59,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe('the tables of months', () => {
+describe('the monthly partitions', () => {
   const now = Date.UTC(2027, 0, 31) as UnixMs;
   const months = async () =>
     (
@@ -68,7 +68,7 @@ describe('the tables of months', () => {
       )
     ).rows.map(({ name }) => name);
 
-  it('hold the generations of their month, and the default table those of any other', async () => {
+  it('hold the generations of their month; the default partition holds all others', async () => {
     const { rows } = await pool.query<{ part: string; id: string }>(
       'select tableoid::regclass::text as part, id from generations order by id',
     );
@@ -80,7 +80,7 @@ describe('the tables of months', () => {
     ]);
   });
 
-  it('are made for this month and the next, by any number of processes at once', async () => {
+  it('are created for this month and the next, also concurrently', async () => {
     const store = createPostgresSettlementStore(pool);
     await Promise.all([store.prepare(now), store.prepare(now)]);
     expect(await months()).toEqual(
@@ -88,7 +88,7 @@ describe('the tables of months', () => {
     );
   });
 
-  it('take in what came before them', async () => {
+  it('receive earlier rows from the default partition', async () => {
     const store = createPostgresSettlementStore(pool);
     await store.record([generation('gen-5', Date.UTC(2027, 3, 1) as UnixMs)]);
     await store.prepare(Date.UTC(2027, 3, 30) as UnixMs);
@@ -98,7 +98,7 @@ describe('the tables of months', () => {
     expect(rows).toEqual([{ part: 'generations_until_20270501' }]);
   });
 
-  it('are dropped when the last of their generations is old enough, and the sums stay', async () => {
+  it('are dropped once all of their generations are old enough, and the sums stay', async () => {
     const store = createPostgresSettlementStore(pool);
     expect(await store.dropBefore((Date.UTC(2026, 10, 1) - 1) as UnixMs)).toBe(1);
     expect(await months()).not.toContain('generations_until_20261001');

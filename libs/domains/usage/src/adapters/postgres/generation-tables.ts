@@ -11,18 +11,18 @@ const GENERATIONS: PartitionedTable = {
   leastKeyAt: String,
 };
 
-/** Tables that are ready before their month begins. */
+/** Partitions created before their month starts. */
 const MONTHS_AHEAD = 1;
 
-/** Rows of no month that one round deletes. */
-const OTHERS_LIMIT = 5_000;
-const DROP_OTHERS = `
+/** Rows deleted from the default partition per round. */
+const MAX_DELETED_ROWS = 5_000;
+const DELETE_FROM_DEFAULT = `
   delete from generations_default
   where (id, created_unix_ms) in (
-    select id, created_unix_ms from generations_default where created_unix_ms < $1 limit ${OTHERS_LIMIT}
+    select id, created_unix_ms from generations_default where created_unix_ms < $1 limit ${MAX_DELETED_ROWS}
   )`;
 
-/** One table per month; what is of no month that has one is in the default partition. */
+/** One partition per month; other rows are in the default partition. */
 export function createPostgresGenerationTables(pool: Pool): GenerationTables {
   return {
     async prepare(now) {
@@ -30,7 +30,7 @@ export function createPostgresGenerationTables(pool: Pool): GenerationTables {
     },
     async dropBefore(oldest) {
       const dropped = await dropPartitions(pool, GENERATIONS, { untilUnixMs: oldest });
-      await pool.query(DROP_OTHERS, [oldest]);
+      await pool.query(DELETE_FROM_DEFAULT, [oldest]);
       return dropped;
     },
   };

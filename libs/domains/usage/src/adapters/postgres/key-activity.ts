@@ -3,17 +3,16 @@ import type { Pool } from 'pg';
 import type { KeyActivity } from '../../core/ports';
 
 /**
- * $1 organization, $2 keys, $3 the first day of the month, $4 today. The last
- * use is one step along an index per key and month, and nothing that a request
- * has to write.
+ * $1 organization, $2 keys, $3 the first day of the month, $4 today. The last use
+ * is one index lookup per key and month, so requests need not store it.
  */
 const READ_KEY_ACTIVITY = `
-  select asked.key_id,
-         (select max(g.created_unix_ms) from generations g where g.key_id = asked.key_id and g.organization_id = $1)
+  select wanted.key_id,
+         (select max(g.created_unix_ms) from generations g where g.key_id = wanted.key_id and g.organization_id = $1)
            as last_used_unix_ms,
          coalesce(spent.today, 0)::bigint as charged_today,
          coalesce(spent.this_month, 0)::bigint as charged_this_month
-  from unnest($2::text[]) with ordinality as asked (key_id, place)
+  from unnest($2::text[]) with ordinality as wanted (key_id, position)
   left join (
     select key_id,
            sum(charged_nano_usd) filter (where day = $4::date) as today,
@@ -21,8 +20,8 @@ const READ_KEY_ACTIVITY = `
     from usage_rollups
     where organization_id = $1 and day between $3::date and $4::date and key_id = any ($2::text[])
     group by key_id
-  ) spent on spent.key_id = asked.key_id
-  order by asked.place`;
+  ) spent on spent.key_id = wanted.key_id
+  order by wanted.position`;
 
 interface ActivityRow {
   readonly key_id: string;

@@ -3,54 +3,54 @@ import { plainArray, textArray } from '@gateway/database';
 import type { ClientBase, Pool } from 'pg';
 import { differs, type Comparison, type Difference, type Subject } from '../../core/reconciliation/compare';
 import type { UsageReconciliation } from '../../core/ports';
-import type { ToldHour } from '../../core/reconciliation/settled-window';
+import type { AnnouncedHour } from '../../core/reconciliation/settled-window';
 
-/** Differences that are read: broken sums break everywhere. */
+/** Bounds the result when most sums are wrong. */
 const MAX_DIFFERENCES = 1_000;
 
-/** What the ledger says again replaces what it said, and is compared again. */
-const KEEP = `
-  insert into reconciliation_told as known
+/** A repeated announcement replaces the earlier one and is compared again. */
+const STORE = `
+  insert into announced_settlements as known
     (organization_id, from_unix_ms, until_unix_ms, hour_unix_ms, generations, cost_nano_usd, charged_nano_usd)
   select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
   on conflict (organization_id, from_unix_ms, hour_unix_ms) do update set
     until_unix_ms = excluded.until_unix_ms, generations = excluded.generations,
     cost_nano_usd = excluded.cost_nano_usd, charged_nano_usd = excluded.charged_nano_usd, compared_unix_ms = 0`;
 
-const TOLD = `
+const READ_ANNOUNCED = `
   select organization_id, from_unix_ms, until_unix_ms, hour_unix_ms, generations, cost_nano_usd, charged_nano_usd
-  from reconciliation_told order by compared_unix_ms, from_unix_ms limit $1`;
+  from announced_settlements order by compared_unix_ms, from_unix_ms limit $1`;
 
-const KNOWN_SUMS = `
+const READ_DIFFERING_SUMS = `
   select organization_id, kind, starts_unix_ms, from_unix_ms from reconciliation_differences
   where kind <> 'settlements' order by last_seen_unix_ms limit ${MAX_DIFFERENCES}`;
 
-/** $1 to $3 organizations, windows and hours that agree. */
-const FORGET_TOLD = `
-  delete from reconciliation_told told
-  using unnest($1::text[], $2::bigint[], $3::bigint[]) as agreed (organization_id, from_unix_ms, hour_unix_ms)
-  where told.organization_id = agreed.organization_id and told.from_unix_ms = agreed.from_unix_ms
-    and told.hour_unix_ms = agreed.hour_unix_ms`;
+/** $1 to $3 organizations, windows and hours of announcements that match. */
+const DELETE_MATCHING_SETTLEMENTS = `
+  delete from announced_settlements announced
+  using unnest($1::text[], $2::bigint[], $3::bigint[]) as matching (organization_id, from_unix_ms, hour_unix_ms)
+  where announced.organization_id = matching.organization_id and announced.from_unix_ms = matching.from_unix_ms
+    and announced.hour_unix_ms = matching.hour_unix_ms`;
 
-/** $1 to $3 as above, of those that do not; $4 now. */
-const NOTE_TOLD = `
-  update reconciliation_told told set compared_unix_ms = $4
+/** $1 to $3 as above, of announcements that do not match; $4 now. */
+const MARK_DIFFERING_SETTLEMENTS = `
+  update announced_settlements announced set compared_unix_ms = $4
   from unnest($1::text[], $2::bigint[], $3::bigint[]) as differing (organization_id, from_unix_ms, hour_unix_ms)
-  where told.organization_id = differing.organization_id and told.from_unix_ms = differing.from_unix_ms
-    and told.hour_unix_ms = differing.hour_unix_ms`;
+  where announced.organization_id = differing.organization_id and announced.from_unix_ms = differing.from_unix_ms
+    and announced.hour_unix_ms = differing.hour_unix_ms`;
 
-/** $1 to $4 what agrees; so does what nobody says any more. */
-const FORGET_DIFFERENCES = `
+/** $1 to $4 subjects that match. Also deletes differences whose announcement was deleted. */
+const DELETE_RESOLVED_DIFFERENCES = `
   delete from reconciliation_differences known
   where (organization_id, kind, starts_unix_ms, from_unix_ms)
       in (select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]))
     or kind = 'settlements' and not exists (
-      select from reconciliation_told told
-      where told.organization_id = known.organization_id and told.from_unix_ms = known.from_unix_ms
-        and told.hour_unix_ms = known.starts_unix_ms)`;
+      select from announced_settlements announced
+      where announced.organization_id = known.organization_id and announced.from_unix_ms = known.from_unix_ms
+        and announced.hour_unix_ms = known.starts_unix_ms)`;
 
-/** $1 to $4 what differs, $5 to $7 what is expected, $8 to $10 what is found, $11 now. */
-const NOTE_DIFFERENCES = `
+/** $1 to $4 subjects that differ, $5 to $7 expected sums, $8 to $10 found sums, $11 now. */
+const UPSERT_DIFFERENCES = `
   insert into reconciliation_differences as known
   select differing.*, $11::bigint, $11::bigint
   from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
@@ -72,7 +72,7 @@ const DIFFERENCES = `
   select * from reconciliation_differences
   order by first_seen_unix_ms, organization_id, kind, starts_unix_ms limit $1`;
 
-/** Differences that a person is shown. */
+/** Differences shown to operators. */
 const MAX_SHOWN = 50;
 
 const PROGRESS = `
@@ -80,7 +80,7 @@ const PROGRESS = `
     (select compared_until_unix_ms from reconciliation_progress where compared_until_unix_ms > 0) as compared_until,
     (select count(*) from (select from reconciliation_differences limit ${MAX_DIFFERENCES}) known) as known`;
 
-interface ToldRow {
+interface AnnouncedRow {
   readonly organization_id: string;
   readonly from_unix_ms: bigint;
   readonly until_unix_ms: bigint;
@@ -107,26 +107,26 @@ interface DifferenceRow extends SubjectRow {
   readonly first_seen_unix_ms: bigint;
 }
 
-export async function keepTold(pool: Pool, told: readonly ToldHour[]): Promise<void> {
-  if (told.length === 0) return;
+export async function storeAnnounced(pool: Pool, announced: readonly AnnouncedHour[]): Promise<void> {
+  if (announced.length === 0) return;
   await pool.query({
-    name: 'usage.keep_told',
-    text: KEEP,
+    name: 'usage.store_announced_settlements',
+    text: STORE,
     values: [
-      textArray(told, ({ organizationId }) => organizationId),
-      plainArray(told, ({ fromUnixMs }) => fromUnixMs),
-      plainArray(told, ({ untilUnixMs }) => untilUnixMs),
-      plainArray(told, ({ hourUnixMs }) => hourUnixMs),
-      plainArray(told, ({ generations }) => generations),
-      plainArray(told, ({ costNanoUsd }) => costNanoUsd),
-      plainArray(told, ({ chargedNanoUsd }) => chargedNanoUsd),
+      textArray(announced, ({ organizationId }) => organizationId),
+      plainArray(announced, ({ fromUnixMs }) => fromUnixMs),
+      plainArray(announced, ({ untilUnixMs }) => untilUnixMs),
+      plainArray(announced, ({ hourUnixMs }) => hourUnixMs),
+      plainArray(announced, ({ generations }) => generations),
+      plainArray(announced, ({ costNanoUsd }) => costNanoUsd),
+      plainArray(announced, ({ chargedNanoUsd }) => chargedNanoUsd),
     ],
   });
 }
 
-/** What was not compared yet comes first, then what was compared longest ago. */
-export async function readTold(client: ClientBase, limit: number): Promise<readonly ToldHour[]> {
-  const { rows } = await client.query<ToldRow>({ name: 'usage.told', text: TOLD, values: [limit] });
+/** Announcements without a comparison first, then those compared longest ago. */
+export async function readAnnounced(client: ClientBase, limit: number): Promise<readonly AnnouncedHour[]> {
+  const { rows } = await client.query<AnnouncedRow>({ name: 'usage.read_announced_settlements', text: READ_ANNOUNCED, values: [limit] });
   return rows.map((row) => ({
     organizationId: row.organization_id,
     fromUnixMs: timeOf(row.from_unix_ms),
@@ -138,28 +138,28 @@ export async function readTold(client: ClientBase, limit: number): Promise<reado
   }));
 }
 
-/** Sums that are known to differ. */
-export async function readKnownSums(client: ClientBase): Promise<readonly Subject[]> {
-  const { rows } = await client.query<SubjectRow>({ name: 'usage.known_sums', text: KNOWN_SUMS });
+/** Sums that differed before. */
+export async function readDifferingSums(client: ClientBase): Promise<readonly Subject[]> {
+  const { rows } = await client.query<SubjectRow>({ name: 'usage.read_differing_sums', text: READ_DIFFERING_SUMS });
   return rows.map(subjectOf);
 }
 
 export interface Compared {
   readonly compared: readonly Comparison[];
-  /** That the comparisons of settlements are of. */
-  readonly told: readonly ToldHour[];
+  /** The announcements of the compared settlements. */
+  readonly announced: readonly AnnouncedHour[];
   readonly now: UnixMs;
 }
 
-/** Forgets what agrees and writes down what does not; answers until when all was ever compared. */
-export async function noteCompared(client: ClientBase, { compared, told, now }: Compared): Promise<UnixMs> {
+/** Deletes what matches and stores what differs. Returns the latest end of compared settlements. */
+export async function recordComparisons(client: ClientBase, { compared, announced, now }: Compared): Promise<UnixMs> {
   const differing = compared.filter(differs);
-  const agreeing = compared.filter((one) => !differs(one));
+  const matching = compared.filter((one) => !differs(one));
   const isOfLedger = ({ kind }: Subject) => kind === 'settlements';
-  await client.query(FORGET_TOLD, keysOfTold(agreeing.filter(isOfLedger)));
-  await client.query(NOTE_TOLD, [...keysOfTold(differing.filter(isOfLedger)), now]);
-  await client.query(FORGET_DIFFERENCES, keysOf(agreeing));
-  await client.query(NOTE_DIFFERENCES, [
+  await client.query(DELETE_MATCHING_SETTLEMENTS, keysOfAnnounced(matching.filter(isOfLedger)));
+  await client.query(MARK_DIFFERING_SETTLEMENTS, [...keysOfAnnounced(differing.filter(isOfLedger)), now]);
+  await client.query(DELETE_RESOLVED_DIFFERENCES, keysOf(matching));
+  await client.query(UPSERT_DIFFERENCES, [
     ...keysOf(differing),
     ...[(one: Comparison) => one.expected, (one: Comparison) => one.found].flatMap((sums) => [
       plainArray(differing, (one) => sums(one).generations),
@@ -168,12 +168,12 @@ export async function noteCompared(client: ClientBase, { compared, told, now }: 
     ]),
     now,
   ]);
-  const until = told.reduce((latest, { untilUnixMs }) => Math.max(latest, untilUnixMs), 0);
+  const until = announced.reduce((latest, { untilUnixMs }) => Math.max(latest, untilUnixMs), 0);
   const { rows } = await client.query<{ compared_until_unix_ms: bigint }>(ADVANCE, [until]);
   return timeOf(rows[0]?.compared_until_unix_ms ?? 0n);
 }
 
-/** What the runs of all processes have found. */
+/** The results of the runs of all processes. */
 export async function readReconciliation(pool: Pool): Promise<UsageReconciliation> {
   const { rows } = await pool.query<{ compared_until: bigint | null; known: bigint }>(PROGRESS);
   const until = rows[0]?.compared_until ?? null;
@@ -184,7 +184,7 @@ export async function readReconciliation(pool: Pool): Promise<UsageReconciliatio
   };
 }
 
-/** The oldest first. */
+/** Oldest first. */
 export async function readDifferences(
   client: ClientBase | Pool,
   limit = MAX_DIFFERENCES,
@@ -219,7 +219,7 @@ function keysOf(subjects: readonly Subject[]): string[] {
   ];
 }
 
-function keysOfTold(subjects: readonly Subject[]): string[] {
+function keysOfAnnounced(subjects: readonly Subject[]): string[] {
   const [organizations = '', , hours = '', windows = ''] = keysOf(subjects);
   return [organizations, windows, hours];
 }

@@ -6,7 +6,7 @@ const FIRST_TOKEN = 'time_to_first_token_ms';
 export const durationColumns = LATENCY_BOUNDS_MS.map((bound) => `duration_to_${bound}_ms`);
 export const firstTokenColumns = LATENCY_BOUNDS_MS.map((bound) => `first_token_to_${bound}_ms`);
 
-/** Every sum that a rollup keeps, with how it comes from generations. */
+/** Every column of a rollup, with its expression over generations. */
 const SUMS: readonly (readonly [column: string, ofGenerations: string])[] = [
   ['requests', 'count(*)'],
   ['errors', `count(*) filter (where status = 'failed')`],
@@ -28,9 +28,9 @@ const SUMS: readonly (readonly [column: string, ofGenerations: string])[] = [
 ];
 
 export const rollupColumns = SUMS.map(([column]) => column);
-/** The sums over generations, under their names. */
+/** Sums over generations. */
 export const sumsOfGenerations = SUMS.map(([column, expression]) => `${expression} as ${column}`).join(', ');
-/** The sums over rollups, under their names, as int8. */
+/** Sums over rollups, as int8. */
 export const sumsOfRollups = rollupColumns.map((column) => `sum(${column})::bigint as ${column}`).join(', ');
 
 function histogramSums(columns: readonly string[], value: string): (readonly [string, string])[] {

@@ -9,7 +9,7 @@ import { rollupColumns, sumsOfGenerations, sumsOfRollups } from './rollup-column
 interface Column {
   readonly name: string;
   readonly type: 'text' | 'bigint' | 'boolean' | 'date' | 'jsonb';
-  /** This column of all generations, as PostgreSQL reads arrays. */
+  /** This column of all generations, as a PostgreSQL array literal. */
   readonly encode: (generations: readonly SettledGeneration[]) => string;
 }
 
@@ -27,7 +27,7 @@ function plain(
   return { name, type, encode: (generations) => plainArray(generations, read) };
 }
 
-/** The columns of `generations`, with where each comes from. */
+/** The columns of `generations` and their sources. */
 const COLUMNS: readonly Column[] = [
   text('id', ({ id }) => id),
   text('organization_id', ({ organizationId }) => organizationId),
@@ -67,7 +67,7 @@ const columnNames = COLUMNS.map(({ name }) => name).join(', ');
 
 const columns = rollupColumns.join(', ');
 
-/** Adds sums to a table of rollups. The rows are locked in order of its key. */
+/** Adds sums to a rollup table. Rows are locked in key order. */
 const addTo = (table: string, key: string, sums: string) => `
     insert into ${table} as rollup (${key}, ${columns})
     select ${key}, ${columns} from ${sums} order by ${key}
@@ -75,17 +75,16 @@ const addTo = (table: string, key: string, sums: string) => `
       ${rollupColumns.map((column) => `${column} = rollup.${column} + excluded.${column}`).join(', ')}`;
 
 /**
- * An array per column of the generations. Only what the insert returns is added
- * up, so the sums count each generation once. Rows of all tables are locked in
- * one order.
+ * Takes one array per column. Only inserted rows are summed, so each generation
+ * counts once. Rows of all tables are locked in the same order.
  */
-const recordUnless = (known: string) => `
+const recordSql = (onConflict: string) => `
   with incoming as (
     select * from unnest(${COLUMNS.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})
       as given (${columnNames})
   ), fresh as (
     insert into generations (${columnNames}) select ${columnNames} from incoming order by id
-    ${known}
+    ${onConflict}
     returning *
   ), hours as (
     select organization_id, created_unix_ms / ${HOUR_MS} * ${HOUR_MS} as hour_unix_ms, day, model_id, key_id,
@@ -102,20 +101,20 @@ const recordUnless = (known: string) => `
   select coalesce(sum(requests), 0)::bigint as recorded from days`;
 
 /**
- * How nearly every batch goes: none of it is stored yet, and an insert that may
- * rely on that costs a sixth less. Where it is not so nothing is recorded.
+ * Nearly every batch is new, and an insert without conflict handling costs a sixth
+ * less. Fails without an effect if a generation is stored already.
  */
-const RECORD_NEW = { name: 'usage.record_new', text: recordUnless('') };
+const RECORD_NEW = { name: 'usage.record_new', text: recordSql('') };
 
-/** What is stored already falls out at the insert. */
+/** Skips stored generations. */
 const RECORD = {
   name: 'usage.record',
-  text: recordUnless('on conflict (id, created_unix_ms) do nothing'),
+  text: recordSql('on conflict (id, created_unix_ms) do nothing'),
 };
 
 const UNIQUE_VIOLATION = '23505';
 
-/** The write side on PostgreSQL: one statement, so one round trip and one transaction, per batch; two where some of it is known. */
+/** The write side on PostgreSQL: one statement per batch, or two if some generations are stored already. */
 export function createPostgresSettlementStore(pool: Pool): SettlementStore {
   async function record(statement: { name: string; text: string }, values: string[]): Promise<number> {
     const { rows } = await pool.query<{ recorded: bigint }>({ ...statement, values });

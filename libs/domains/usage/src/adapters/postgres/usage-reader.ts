@@ -10,7 +10,7 @@ import { readSeries } from './usage-series';
 
 /**
  * $1 organization, $2 and $3 first and last day, $4 model or null, $5 to $7
- * whether to group by day, model and key, $8 most rows.
+ * whether to group by day, model and key, $8 max rows.
  */
 const SUM_USAGE = `
   select case when $5 then to_char(day, 'YYYY-MM-DD') end as day,
@@ -43,7 +43,7 @@ interface NowRow {
   readonly latest_generation_id: string | null;
 }
 
-interface PlaceRow {
+interface CursorRow {
   readonly id: string;
   readonly created_unix_ms: bigint;
 }
@@ -51,15 +51,15 @@ interface PlaceRow {
 /** $1 organization, $2 id. */
 const FIND_GENERATION = 'select * from generations where organization_id = $1 and id = $2 limit 1';
 
-/** $1 organization, $2 id of the generation or its request, $3 most rows. */
+/** $1 organization, $2 id of the generation or its request, $3 max rows. */
 const FIND_BY_IDS = `
   select * from generations
   where organization_id = $1 and (id = $2 or request_id = $2)
   order by created_unix_ms desc, id desc
   limit $3`;
 
-/** $1 organization, $2 ids, $3 and $4 the oldest and the newest time, which tell the database the months to read. */
-const READ_AT = `
+/** $1 organization, $2 ids, $3 and $4 oldest and newest time, which limit the partitions to read. */
+const READ_BY_IDS = `
   select * from generations
   where organization_id = $1 and id = any ($2::text[]) and created_unix_ms between $3 and $4
   order by created_unix_ms desc, id desc`;
@@ -134,10 +134,10 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
     },
     async scan(filter, after, limit) {
       const { matches, end, mayStop } = scanStatements(filter, after, limit);
-      const places = (await pool.query<PlaceRow>(matches.text, [...matches.values])).rows;
-      const found = await readAt(pool, filter.organizationId, places);
-      if (!mayStop || places.length === limit) return { found, stoppedAt: undefined };
-      const [last] = (await pool.query<PlaceRow>(end.text, [...end.values])).rows;
+      const cursors = (await pool.query<CursorRow>(matches.text, [...matches.values])).rows;
+      const found = await readGenerations(pool, filter.organizationId, cursors);
+      if (!mayStop || cursors.length === limit) return { found, stoppedAt: undefined };
+      const [last] = (await pool.query<CursorRow>(end.text, [...end.values])).rows;
       return { found, stoppedAt: last && { created: Number(last.created_unix_ms) as UnixMs, id: last.id } };
     },
     readSeries: (query, maxRows) => readSeries(pool, query, maxRows),
@@ -174,18 +174,18 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
   };
 }
 
-async function readAt(
+async function readGenerations(
   pool: Pool,
   organizationId: string,
-  places: readonly PlaceRow[],
+  cursors: readonly CursorRow[],
 ): Promise<readonly SettledGeneration[]> {
-  const newest = places[0]?.created_unix_ms;
-  const oldest = places.at(-1)?.created_unix_ms;
+  const newest = cursors[0]?.created_unix_ms;
+  const oldest = cursors.at(-1)?.created_unix_ms;
   if (newest === undefined || oldest === undefined) return [];
   const { rows } = await pool.query<GenerationRow>({
-    name: 'usage.read_at',
-    text: READ_AT,
-    values: [organizationId, places.map(({ id }) => id), oldest, newest],
+    name: 'usage.read_by_ids',
+    text: READ_BY_IDS,
+    values: [organizationId, cursors.map(({ id }) => id), oldest, newest],
   });
   return rows.map(generationOf);
 }
@@ -239,7 +239,7 @@ function generationOf(row: GenerationRow): SettledGeneration {
   };
 }
 
-/** As the settlement store writes them. */
+/** The JSON format of the settlement store. */
 interface AttemptJson {
   readonly provider: string;
   readonly provider_model: string;

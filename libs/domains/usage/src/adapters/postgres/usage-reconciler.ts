@@ -3,19 +3,19 @@ import { inTransaction } from '@gateway/database';
 import type { ClientBase, Pool } from 'pg';
 import type { ReconciliationRun, UsageReconciler } from '../../core/ports';
 import type { Comparison, Subject } from '../../core/reconciliation/compare';
-import type { ToldHour } from '../../core/reconciliation/settled-window';
+import type { AnnouncedHour } from '../../core/reconciliation/settled-window';
 import { compareSettlements, compareSums } from './compared-sums';
-import { keepTold, noteCompared, readDifferences, readKnownSums, readTold } from './reconciliation-tables';
+import { storeAnnounced, recordComparisons, readDifferences, readDifferingSums, readAnnounced } from './reconciliation-tables';
 
 /**
- * Sums of hours further back are not compared with generations: late ones may
- * come when the others of their hour are past their retention.
+ * Sums of older hours are not compared with generations, because a late settlement
+ * may arrive when the other generations of its hour are past their retention.
  */
 const SUMS_COMPARED_FOR_MS = 7 * DAY_MS;
 
 const LOCK = `select pg_try_advisory_xact_lock(hashtextextended(current_schema || '.reconcile_usage', 0)) as locked`;
 
-/** Compares in the database, so that no row of history travels. */
+/** Compares inside the database, so that no history is transferred. */
 export function createPostgresUsageReconciler({
   pool,
   clock,
@@ -26,33 +26,33 @@ export function createPostgresUsageReconciler({
   async function reconcile(client: ClientBase, maxHours: number): Promise<ReconciliationRun | undefined> {
     const { rows } = await client.query<{ locked: boolean }>(LOCK);
     if (!rows[0]?.locked) return undefined;
-    // Plans of small tables would be made for good, and read the large ones whole later.
+    // A cached plan from when the tables were small would scan them fully later.
     await client.query('set local enable_seqscan = off');
     const now = clock.now();
-    const told = await readTold(client, maxHours);
-    const known = await readKnownSums(client);
+    const announced = await readAnnounced(client, maxHours);
+    const known = await readDifferingSums(client);
     const compared: Comparison[] = [];
-    if (told.length > 0) compared.push(...(await compareSettlements(client, told)));
+    if (announced.length > 0) compared.push(...(await compareSettlements(client, announced)));
     for (const kind of ['hourly_sums', 'daily_sums'] as const) {
-      const subjects = subjectsOf(kind, told, known, (now - SUMS_COMPARED_FOR_MS) as UnixMs);
+      const subjects = subjectsOf(kind, announced, known, (now - SUMS_COMPARED_FOR_MS) as UnixMs);
       if (subjects.length > 0) compared.push(...(await compareSums(client, kind, subjects)));
     }
-    const comparedUntilUnixMs = await noteCompared(client, { compared, told, now });
-    return { hours: told.length, comparedUntilUnixMs, differences: await readDifferences(client) };
+    const comparedUntilUnixMs = await recordComparisons(client, { compared, announced, now });
+    return { hours: announced.length, comparedUntilUnixMs, differences: await readDifferences(client) };
   }
 
   return {
-    keep: (told) => keepTold(pool, told),
+    storeAnnounced: (announced) => storeAnnounced(pool, announced),
     reconcile: (maxHours) =>
       // One snapshot for everything that is compared.
       inTransaction(pool, (client) => reconcile(client, maxHours), { isolation: 'repeatable read' }),
   };
 }
 
-/** The hours or days of what was told, and those that are known to differ; each once. */
+/** The distinct hours or days of the announcements, and those that differed before. */
 function subjectsOf(
   kind: 'hourly_sums' | 'daily_sums',
-  told: readonly ToldHour[],
+  announced: readonly AnnouncedHour[],
   known: readonly Subject[],
   since: UnixMs,
 ): Subject[] {
@@ -65,7 +65,7 @@ function subjectsOf(
       startsUnixMs,
       fromUnixMs: 0 as UnixMs,
     });
-  for (const { organizationId, hourUnixMs } of told) {
+  for (const { organizationId, hourUnixMs } of announced) {
     if (hourUnixMs >= since) add(organizationId, (Math.floor(hourUnixMs / spanMs) * spanMs) as UnixMs);
   }
   for (const one of known) if (one.kind === kind) add(one.organizationId, one.startsUnixMs);

@@ -6,7 +6,7 @@ import { durationColumns, firstTokenColumns, sumsOfRollups } from './rollup-colu
 
 /**
  * $1 organization, $2 and $3 first and last time, $4 model or null, $5 key or null, $6 and $7
- * whether to split by model and key, $8 most rows.
+ * whether to split by model and key, $8 max rows.
  */
 const sumSeries = (table: string, time: string, start: string, parameter: string) => `
   select ${start}::bigint as start_unix_ms,

@@ -1,6 +1,6 @@
 import type { NanoUsd, UnixMs } from '@gateway/base';
 
-/** What generations add up to. */
+/** Sums over generations. */
 export interface Sums {
   readonly generations: bigint;
   readonly costNanoUsd: NanoUsd;
@@ -8,19 +8,18 @@ export interface Sums {
 }
 
 /**
- * What is compared: the generations of an hour with what the ledger says that it
- * settled of them; the sums of an hour with its generations; the sums of a day
- * with those of its hours.
+ * What is compared: the generations of an hour with the ledger's settlements; the
+ * sums of an hour with its generations; the sums of a day with those of its hours.
  */
 export const DIFFERENCE_KINDS = ['settlements', 'hourly_sums', 'daily_sums'] as const;
 
-/** Something that can be compared. */
+/** What one comparison is about. */
 export interface Subject {
   readonly organizationId: string;
   readonly kind: (typeof DIFFERENCE_KINDS)[number];
-  /** When the hour or day begins. */
+  /** Start of the hour or day. */
   readonly startsUnixMs: UnixMs;
-  /** When what was settled of it begins; zero of sums. */
+  /** Start of the compared settlements; zero for sums. */
   readonly fromUnixMs: UnixMs;
 }
 
@@ -33,7 +32,7 @@ export interface Difference extends Comparison {
   readonly firstSeenUnixMs: UnixMs;
 }
 
-/** To the nano-dollar and to the count. */
+/** Compares counts and amounts exactly. */
 export function differs({ expected, found }: Comparison): boolean {
   return (
     expected.generations !== found.generations ||

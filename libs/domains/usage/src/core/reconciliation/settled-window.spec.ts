@@ -22,13 +22,13 @@ function compared(fromUnixMs: number, untilUnixMs: number, hours: readonly Settl
   });
 }
 
-const startsOf = (told: ReturnType<typeof compared>) => told.map(({ hourUnixMs }) => hourUnixMs);
+const startsOf = (announced: ReturnType<typeof compared>) => announced.map(({ hourUnixMs }) => hourUnixMs);
 
-it('compares every hour that the window spans, over midnight too, each with nothing settled unless told', () => {
-  const told = compared(FIRST, FIRST + 4 * HOUR_MS, [settled(FIRST + 2 * HOUR_MS)]);
-  expect(startsOf(told)).toEqual(hourly(4));
-  expect(told.map(({ generations }) => generations)).toEqual([0n, 0n, 3n, 0n]);
-  expect(told[2]).toEqual({
+it('compares every hour of the window, also across midnight, with zero settlements unless announced', () => {
+  const announced = compared(FIRST, FIRST + 4 * HOUR_MS, [settled(FIRST + 2 * HOUR_MS)]);
+  expect(startsOf(announced)).toEqual(hourly(4));
+  expect(announced.map(({ generations }) => generations)).toEqual([0n, 0n, 3n, 0n]);
+  expect(announced[2]).toEqual({
     ...settled(FIRST + 2 * HOUR_MS),
     organizationId: 'org-a',
     fromUnixMs: FIRST,
@@ -36,17 +36,17 @@ it('compares every hour that the window spans, over midnight too, each with noth
   });
 });
 
-it('compares an hour of which the window has only a part, and none that it only touches', () => {
+it('compares partly covered hours, and no hour that starts at the end of the window', () => {
   expect(startsOf(compared(FIRST + HOUR_MS - 1, FIRST + HOUR_MS + 1))).toEqual(hourly(2));
   expect(startsOf(compared(FIRST, FIRST + HOUR_MS))).toEqual(hourly(1));
 });
 
-it('compares hours of admission from before the window, too', () => {
+it('compares hours of admission before the window', () => {
   const before = FIRST - 5 * HOUR_MS;
   expect(startsOf(compared(FIRST, FIRST + HOUR_MS, [settled(before)])).sort()).toEqual([before, FIRST]);
 });
 
-it('takes a month of 31 days at once, and refuses more, and windows that do not last', () => {
+it('accepts at most 31 days, and refuses empty windows', () => {
   expect(startsOf(compared(FIRST, FIRST + MONTH_HOURS * HOUR_MS))).toEqual(hourly(MONTH_HOURS));
   expect(() => compared(FIRST, FIRST + MONTH_HOURS * HOUR_MS + 1)).toThrow(RangeError);
   expect(() => compared(FIRST, FIRST)).toThrow(RangeError);

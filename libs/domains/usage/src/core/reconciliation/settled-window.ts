@@ -1,44 +1,44 @@
 import { HOUR_MS, ZERO_NANO_USD, type UnixMs } from '@gateway/base';
 import type { Sums } from './compare';
 
-/** Longer than the ledger ever tells of at once. */
+/** Longer than any window that the ledger announces. */
 const MAX_WINDOW_HOURS = 31 * 24;
 
-/** What the ledger says that it settled for one organization, in a time that is over. */
+/** The settlements of one organization in a past time span, as announced by the ledger. */
 export interface SettledWindow {
   readonly organizationId: string;
-  /** By the time of settlement. */
+  /** Start of the span, by the time of settlement. */
   readonly fromUnixMs: UnixMs;
-  /** Not included. */
+  /** End of the span, exclusive. */
   readonly untilUnixMs: UnixMs;
   readonly hours: readonly SettledHour[];
 }
 
-/** Of a window's generations those that were admitted in one hour of UTC. */
+/** The generations of a window that were admitted in one UTC hour. */
 export interface SettledHour extends Sums {
-  /** When the hour begins. */
+  /** Start of the hour. */
   readonly hourUnixMs: UnixMs;
 }
 
-/** Of what the ledger says one hour, which is compared on its own. */
-export interface ToldHour extends SettledHour {
+/** One announced hour, which is compared separately. */
+export interface AnnouncedHour extends SettledHour {
   readonly organizationId: string;
   readonly fromUnixMs: UnixMs;
   readonly untilUnixMs: UnixMs;
 }
 
 /**
- * The hours to look at: those that the ledger names, and those that the window
- * spans, so that a generation is found of which the ledger knows nothing.
+ * The hours to compare: those in the announcement, and all hours of the window, to
+ * find generations that the ledger does not have.
  *
- * @throws RangeError when the window is none that the ledger would tell of.
+ * @throws RangeError for a window that the ledger cannot have announced.
  */
 export function hoursToCompare({
   organizationId,
   fromUnixMs,
   untilUnixMs,
   hours,
-}: SettledWindow): ToldHour[] {
+}: SettledWindow): AnnouncedHour[] {
   const first = Math.floor(fromUnixMs / HOUR_MS);
   const count = Math.ceil(untilUnixMs / HOUR_MS) - first;
   if (count < 1 || count > MAX_WINDOW_HOURS) throw new RangeError(`the window spans ${count} hours`);

@@ -10,7 +10,7 @@ export function createGenerationQueryHandlers(
 ): RpcHandlers<typeof GenerationQueryDefinition> {
   return {
     async getGeneration({ organizationId, generationId }) {
-      // Text that the database could not hold names nothing that is in it.
+      // PostgreSQL text cannot contain NUL, so there is no such id.
       if (generationId === '' || generationId.includes('\0')) return { generation: undefined };
       const found = await reader.findGeneration(organizationId, generationId);
       return { generation: found && fromGeneration(found) };

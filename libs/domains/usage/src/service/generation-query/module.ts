@@ -11,7 +11,7 @@ export interface GenerationQueryPorts {
   readonly reader: UsageReader;
 }
 
-/** The read side: looks up settled generations and adds up usage, each within one organization. */
+/** The read side: looks up settled generations and sums usage within one organization. */
 export function createGenerationQueryModule({ reader }: GenerationQueryPorts): GatewayModule {
   return {
     name: 'generation-query',

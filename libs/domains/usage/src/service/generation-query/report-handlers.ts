@@ -17,7 +17,7 @@ import {
 
 const MAX_KEYS = 200;
 
-/** What the dashboard shows, each within one organization but for what operators see. */
+/** The rpcs of the dashboard. All but those for operators are limited to one organization. */
 export function createGenerationReportsHandlers(
   reader: UsageReader,
 ): RpcHandlers<typeof GenerationReportsDefinition> {
@@ -59,7 +59,7 @@ export function createGenerationReportsHandlers(
     },
     async getKeyActivity({ organizationId, keyIds, nowUnixMs }) {
       if (keyIds.length > MAX_KEYS) {
-        const message = `key_ids must be at most ${MAX_KEYS}.`;
+        const message = `key_ids must have at most ${MAX_KEYS} entries.`;
         throw new GatewayError('invalid_request', { message, param: 'key_ids' });
       }
       const keys = await reader.readKeyActivity(organizationId, keyIds, Number(nowUnixMs) as UnixMs);

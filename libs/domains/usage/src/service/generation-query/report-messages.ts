@@ -91,7 +91,7 @@ function fromLatencies(latencies: Latencies): Latency | undefined {
   return { meanMs: mean, p50Ms: quantileMs(latencies, 0.5) ?? 0, p95Ms: quantileMs(latencies, 0.95) ?? 0 };
 }
 
-/** Text that the database could not hold names nothing that is in it; without the NUL it may. */
+/** Removes NUL, which PostgreSQL text cannot contain. */
 function storable(text: string | undefined): string | undefined {
   return text?.replaceAll('\0', '');
 }

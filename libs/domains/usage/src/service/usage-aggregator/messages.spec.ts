@@ -1,7 +1,7 @@
 import { GenerationSettled } from '@gateway/contracts/events';
 import { decodeEvent } from './messages';
 
-it('a settlement of a later version is taken, and what is not known here is left out', () => {
+it('decodes a settlement of a later version and ignores unknown fields', () => {
   const bytes = GenerationSettled.encode(
     GenerationSettled.fromPartial({
       settledUnixMs: 1_800_000_001_000n,

@@ -5,10 +5,10 @@ import {
   type GenerationFinished,
   type SettledWindow as WindowMessage,
 } from '@gateway/contracts/events';
-import { hoursToCompare, type SettledWindow, type ToldHour } from '../../core/reconciliation/settled-window';
+import { hoursToCompare, type SettledWindow, type AnnouncedHour } from '../../core/reconciliation/settled-window';
 import type { ProviderAttempt, SettledGeneration } from '../../core/settled-generation';
 
-/** 9999-12-31T23:59:59.999Z: later times have no day that a database or client would read. */
+/** 9999-12-31T23:59:59.999Z, the last day with a four-digit year. */
 const LAST_UNIX_MS = 253_402_300_799_999n;
 
 const NO_TOKENS: Usage = {
@@ -24,23 +24,22 @@ const USAGE_SOURCES: ReadonlyMap<UsageSource, SettledGeneration['usageSource']> 
   [UsageSource.USAGE_SOURCE_COUNTED, 'counted'],
 ]);
 
-/** A settled generation, or what the ledger tells of those that came before. */
+/** A settled generation, or the sums of earlier settlements. */
 export type DecodedEvent =
   | { readonly kind: 'generation'; readonly generation: SettledGeneration }
-  | { readonly kind: 'window'; readonly told: readonly ToldHour[] };
+  | { readonly kind: 'window'; readonly announced: readonly AnnouncedHour[] };
 
 /**
- * Reads a `generation.settled` event.
+ * Decodes a `generation.settled` event.
  *
- * @throws Error when the bytes are no such message or miss what a generation or
- *   a window must have; no later attempt would go better.
+ * @throws Error for an invalid message; a retry fails as well.
  */
 export function decodeEvent(payload: Uint8Array): DecodedEvent {
   const settled = GenerationSettled.decode(payload);
   const { finished, window } = settled;
-  if (window) return { kind: 'window', told: hoursToCompare(windowOf(window)) };
+  if (window) return { kind: 'window', announced: hoursToCompare(windowOf(window)) };
   if (finished) return { kind: 'generation', generation: generationOf(settled, finished) };
-  throw new Error('the event holds no generation');
+  throw new Error('the event has no generation');
 }
 
 function windowOf({ organizationId, fromUnixMs, untilUnixMs, hours }: WindowMessage): SettledWindow {
@@ -100,7 +99,7 @@ function required(text: string, field: string): string {
   return storable(text);
 }
 
-/** A caller may send any text as its user; the database holds none with NUL in it. */
+/** Clients may send any text as `user`, but PostgreSQL text cannot contain NUL. */
 function storable(text: string): string {
   return text.replaceAll('\0', '');
 }

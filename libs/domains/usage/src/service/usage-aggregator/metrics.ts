@@ -9,10 +9,10 @@ export interface ReconciliationMetrics {
   reconciled(run: ReconciliationRun, now: UnixMs): void;
 }
 
-/** The write side's instruments, with their labels bound once. */
+/** The metrics of the write side. */
 export interface UsageAggregatorMetrics extends ReconciliationMetrics {
   recorded(generations: number): void;
-  /** Known before, or named twice. */
+  /** Stored already, or repeated in the batch. */
   duplicates(generations: number): void;
   visibleAfter(ms: number): void;
 }
@@ -21,7 +21,7 @@ export function createUsageAggregatorMetrics(registry: Registry): UsageAggregato
   const registers = [registry];
   const outcomes = new Counter({
     name: 'gateway_usage_aggregator_generations_total',
-    help: 'Settled generations received, by whether they were new',
+    help: 'Settled generations received, by outcome: recorded or duplicate',
     labelNames: ['outcome'],
     registers,
   });
@@ -29,13 +29,13 @@ export function createUsageAggregatorMetrics(registry: Registry): UsageAggregato
   const duplicates = outcomes.labels('duplicate');
   const delay = new Histogram({
     name: 'gateway_usage_aggregator_visible_delay_seconds',
-    help: 'From the settlement of a generation until it can be looked up',
+    help: 'Time from the settlement of a generation until it can be looked up',
     buckets: DELAY_BUCKETS_SECONDS,
     registers,
   });
   const differing = new Gauge({
     name: 'gateway_usage_aggregator_reconciliation_differences',
-    help: 'Hours and days of an organization that do not agree, by kind, as of the last run',
+    help: 'Hours and days of an organization that do not match, by kind, as of the last run',
     labelNames: ['kind'],
     registers,
   });
@@ -46,12 +46,12 @@ export function createUsageAggregatorMetrics(registry: Registry): UsageAggregato
   });
   const comparedUntil = new Gauge({
     name: 'gateway_usage_aggregator_reconciliation_compared_until_timestamp_seconds',
-    help: 'The latest settlements that usage was compared with; 0: none yet',
+    help: 'Time of the latest settlements that usage was compared with; 0: none yet',
     registers,
   });
   const hours = new Counter({
     name: 'gateway_usage_aggregator_reconciliation_hours_total',
-    help: 'Hours of an organization that were compared with what the ledger settled',
+    help: "Hours of an organization compared with the ledger's settlements",
     registers,
   });
 

@@ -11,35 +11,35 @@ import type { GatewayModule } from '@gateway/module';
 import type { Logger } from '@gateway/runtime';
 import type { Registry } from 'prom-client';
 import type { SettlementStore, UsageReconciler } from '../../core/ports';
-import type { ToldHour } from '../../core/reconciliation/settled-window';
+import type { AnnouncedHour } from '../../core/reconciliation/settled-window';
 import type { SettledGeneration } from '../../core/settled-generation';
 import { decodeEvent } from './messages';
 import { createUsageAggregatorMetrics } from './metrics';
 import { createReconciliation } from './reconciliation';
-import { createUpkeep } from './upkeep';
+import { createMaintenance } from './maintenance';
 
 export interface UsageAggregatorPorts {
   readonly store: SettlementStore;
   readonly reconciler: UsageReconciler;
-  /** Whose lag and dead letters are served, for the group of this module. */
+  /** The event log whose lag and dead letters are served, for this module's consumer group. */
   readonly events?: WatchedEventLog;
   readonly clock: Clock;
   readonly metrics: Registry;
   readonly log?: Logger;
-  /** Generations are kept for so many days, and up to a month longer; absent: for ever. */
+  /** Generations are stored for this many days and up to a month longer; if absent, permanently. */
   readonly retentionDays?: number | undefined;
-  /** How often what the ledger told is compared, in milliseconds. Default a minute. */
+  /** How often announced settlements are compared. Default 60,000. */
   readonly reconciliationIntervalMs?: number;
 }
 
 const NAME = 'usage-aggregator';
 const DEFAULT_RECONCILIATION_INTERVAL_MS = 60_000;
 
-/** The write side: stores what was settled, so that it can be looked up and added up, and compares it with the ledger. */
+/** The write side: stores settled generations and their sums, and compares them with the ledger. */
 export function createUsageAggregatorModule(ports: UsageAggregatorPorts): GatewayModule {
   const { store, reconciler, clock, log } = ports;
   const metrics = createUsageAggregatorMetrics(ports.metrics);
-  const upkeep = createUpkeep({ tables: store, clock, log, retentionDays: ports.retentionDays });
+  const maintenance = createMaintenance({ tables: store, clock, log, retentionDays: ports.retentionDays });
   const reconciliation = createReconciliation({
     reconciler,
     clock,
@@ -49,15 +49,15 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
   });
 
   async function handle(events: readonly LoggedEvent[]): Promise<void> {
-    const { generations, told, unprocessable } = decodeAll(events);
+    const { generations, announced, unprocessable } = decodeAll(events);
     const recorded = await store.record(generations);
     metrics.recorded(recorded);
     metrics.duplicates(generations.length - recorded);
     const now = clock.now();
     for (const { settledAt } of generations) metrics.visibleAfter(now - settledAt);
-    // After the generations: what the ledger tells comes behind those that it is about.
-    await reconciler.keep(told);
-    // The good ones are stored by now; delivered once more, they change nothing.
+    // After the generations, because an announcement follows the settlements that it sums.
+    await reconciler.storeAnnounced(announced);
+    // The valid events are stored by now; a redelivery does not change them.
     if (unprocessable.length > 0) throw new UnprocessableEventsError(unprocessable);
   }
 
@@ -69,26 +69,26 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
     consumers,
     async start() {
       reconciliation.start();
-      await upkeep.start();
+      await maintenance.start();
     },
     async stop() {
-      await Promise.all([upkeep.stop(), reconciliation.stop()]);
+      await Promise.all([maintenance.stop(), reconciliation.stop()]);
     },
   };
 }
 
 function decodeAll(events: readonly LoggedEvent[]) {
   const generations: SettledGeneration[] = [];
-  const told: ToldHour[] = [];
+  const announced: AnnouncedHour[] = [];
   const unprocessable: Unprocessable[] = [];
   for (const event of events) {
     try {
       const decoded = decodeEvent(event.payload);
       if (decoded.kind === 'generation') generations.push(decoded.generation);
-      else told.push(...decoded.told);
+      else announced.push(...decoded.announced);
     } catch (error) {
       unprocessable.push({ event, reason: error instanceof Error ? error.message : String(error) });
     }
   }
-  return { generations, told, unprocessable };
+  return { generations, announced, unprocessable };
 }

@@ -4,7 +4,6 @@ import type { ReconciliationRun, UsageReconciler } from '../../core/ports';
 import type { Difference, Sums } from '../../core/reconciliation/compare';
 import type { ReconciliationMetrics } from './metrics';
 
-/** Hours of an organization that one run compares. */
 const MAX_HOURS_PER_RUN = 2_000;
 
 export interface ReconciliationPorts {
@@ -16,11 +15,11 @@ export interface ReconciliationPorts {
 }
 
 export interface Reconciliation extends Recurring {
-  /** One run; another process may be at it, then nothing is done. */
+  /** One run. Does nothing while another process is running it. */
   run(): Promise<void>;
 }
 
-/** Compares what is kept here with what the ledger says that it settled, every so often and a part at a time. */
+/** Periodically compares some of the stored usage with the ledger's settlements. */
 export function createReconciliation(options: ReconciliationPorts): Reconciliation {
   const { reconciler, clock, log, metrics, intervalMs } = options;
   const changesTo = createChangeTracker(nameOf);
@@ -32,7 +31,7 @@ export function createReconciliation(options: ReconciliationPorts): Reconciliati
       metrics.reconciled(found, clock.now());
       report(found);
     } catch (error) {
-      log?.error({ err: error }, 'usage could not be reconciled; it is tried again');
+      log?.error({ err: error }, 'usage reconciliation failed; retrying in the next run');
     }
   }
 
@@ -48,11 +47,11 @@ export function createReconciliation(options: ReconciliationPorts): Reconciliati
           found: readable(found),
         },
         kind === 'settlements'
-          ? 'usage does not agree with what the ledger settled'
-          : 'sums of usage do not agree with what they are the sums of',
+          ? 'usage does not match the settlements of the ledger'
+          : 'usage sums do not match their rows',
       );
     }
-    for (const difference of gone) log?.info({ difference }, 'usage agrees again');
+    for (const difference of gone) log?.info({ difference }, 'usage matches again');
   }
 
   return { ...createRecurring(run, intervalMs), run };

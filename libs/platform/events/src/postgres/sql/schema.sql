@@ -47,7 +47,7 @@ create table dead_letters (
   headers          jsonb       not null,
   reason           text        not null,
   -- When it first became a dead letter.
-  dead_at          timestamptz not null,
+  dead_lettered_at          timestamptz not null,
   state            text        not null default 'waiting',
   -- Failed deliveries of the event, and the time of the last one.
   attempts         integer     not null default 1,
@@ -55,7 +55,7 @@ create table dead_letters (
   discarded_at     timestamptz,
   discarded_reason text,
   primary key (topic, group_name, position),
-  constraint dead_letters_are_whole check (
+  constraint dead_letters_are_consistent check (
     case state
       when 'waiting' then discarded_at is null and discarded_reason is null
       when 'redelivering' then discarded_at is null and discarded_reason is null

@@ -1,10 +1,10 @@
--- The tables of the schema usage in version 0.1.0; what changed since is in
+-- The tables of the schema usage in version 0.1.0; later changes are in
 -- migrations/. Amounts are nano-dollars, times are milliseconds since 1970.
 
 -- One row per settled generation; its id makes redelivery harmless. A table per
 -- UTC month of admission, so that old generations are deleted by dropping a
--- table; the service creates the months. Rollups are kept. Ids and names compare
--- by bytes: faster, and the same on every server.
+-- table; the service creates the months. Rollups are permanent. Ids and names
+-- compare by bytes: faster, and the same on every server.
 create table generations (
   id                     text collate "C" not null,
   organization_id        text collate "C" not null,
@@ -158,9 +158,9 @@ create table usage_rollups_hourly (
   primary key (organization_id, hour_unix_ms, model_id, key_id)
 ) with (fillfactor = 50);
 
--- What the ledger reported as settled, an hour of admission at a time, until it
--- is found to equal the generations here.
-create table reconciliation_told (
+-- Sums of settlements that the ledger announced, one row per hour of admission.
+-- Deleted once they match the generations here.
+create table announced_settlements (
   organization_id   text collate "C" not null,
   -- Settled from this time on, and before the next.
   from_unix_ms      bigint not null,
@@ -175,9 +175,9 @@ create table reconciliation_told (
   primary key (organization_id, from_unix_ms, hour_unix_ms)
 );
 
-create index reconciliation_told_by_turn on reconciliation_told (compared_unix_ms, from_unix_ms);
+create index announced_settlements_by_comparison on announced_settlements (compared_unix_ms, from_unix_ms);
 
--- Differences, kept for as long as they exist.
+-- Current differences.
 create table reconciliation_differences (
   organization_id           text collate "C" not null,
   -- settlements, hourly_sums or daily_sums.

@@ -1,5 +1,5 @@
--- Adds prepaid credit once. A credit id that exists answers 'added' again when
--- it names the same credit, otherwise 'conflict'.
+-- Adds prepaid credit once. For a credit id that exists it returns 'added' if the
+-- organization and amount are the same, otherwise 'conflict'.
 create or replace function add_credit(
   p_credit_id text, p_organization_id text, p_amount bigint, p_note text, p_now_unix_ms bigint
 ) returns text

@@ -1,6 +1,6 @@
--- Whoever has entered ids into open_holds calls this before anything else is
--- done with them. Another organization may have closed the same id since it was
--- looked up; the batch is then repeated, and finds it.
+-- Called right after hold ids are inserted into open_holds. Another organization
+-- may have closed the same id since it was looked up; the error makes the caller
+-- repeat the batch, which then finds the closed hold.
 create or replace function assert_never_closed(p_hold_ids text[]) returns void
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off

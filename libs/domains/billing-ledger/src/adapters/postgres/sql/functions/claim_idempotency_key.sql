@@ -1,6 +1,6 @@
--- Gives the claim to the generation, or says who has it. A running claim whose
--- lease has ended may be taken over for the same body; one that was released,
--- or is past its retention, for any.
+-- Claims an Idempotency-Key for the generation, or returns the state of the
+-- existing claim. A running claim whose lease has ended may be taken over for the
+-- same body; one that was released, or is past its retention, for any body.
 create or replace function claim_idempotency_key(
   p_scope text, p_organization_id text, p_body_sha256 bytea, p_generation_id text,
   p_now_unix_ms bigint, p_lease_ends_unix_ms bigint, p_retained_until_unix_ms bigint
@@ -9,11 +9,11 @@ language plpgsql
 as $$
 #variable_conflict use_column
 declare
-  -- Claimants of one body that are remembered; a client that retries without end fills no table.
+  -- Stored claimants per body: bounds the row when a client retries indefinitely.
   max_generation_ids constant integer := 64;
   known idempotency_claims;
   same_body boolean;
-  forgotten boolean;
+  is_expired boolean;
 begin
   loop
     insert into idempotency_claims (
@@ -31,20 +31,20 @@ begin
     end if;
 
     select * into known from idempotency_claims where scope = p_scope for update;
-    -- Gone when it was trimmed in between.
+    -- Not found if it was deleted as expired in between.
     exit when found;
   end loop;
 
   same_body := known.body_sha256 = p_body_sha256 and known.organization_id = p_organization_id;
-  forgotten := known.retained_until_unix_ms <= p_now_unix_ms
+  is_expired := known.retained_until_unix_ms <= p_now_unix_ms
     and (known.lease_ends_unix_ms <= p_now_unix_ms or known.state <> 'running');
 
-  if not forgotten and known.state <> 'released' and not same_body then
+  if not is_expired and known.state <> 'released' and not same_body then
     return query select 'body_mismatch', null::text, null::bytea;
-  elsif not forgotten and known.state = 'completed' then
+  elsif not is_expired and known.state = 'completed' then
     return query select 'completed', known.generation_id, known.response_json;
   elsif
-    not forgotten and known.state = 'running' and known.generation_id <> p_generation_id
+    not is_expired and known.state = 'running' and known.generation_id <> p_generation_id
     and known.lease_ends_unix_ms > p_now_unix_ms
   then
     return query select 'in_flight', null::text, null::bytea;
@@ -55,7 +55,7 @@ begin
       body_sha256 = p_body_sha256,
       generation_id = p_generation_id,
       generation_ids = case
-        when forgotten or not same_body then array[p_generation_id]
+        when is_expired or not same_body then array[p_generation_id]
         else (array_remove(known.generation_ids, p_generation_id) || p_generation_id)
           [greatest(1, cardinality(known.generation_ids) - max_generation_ids + 2):]
       end,

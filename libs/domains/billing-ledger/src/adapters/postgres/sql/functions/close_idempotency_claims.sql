@@ -1,5 +1,5 @@
--- Writes down what settlement decided about claims that open_settlements has
--- locked: completes those with an answer, releases those without.
+-- Applies what settlement decided about claims that lock_for_settlement has
+-- locked: completes those with a response, releases those without.
 create or replace function close_idempotency_claims(
   p_scopes text[], p_generation_ids text[], p_responses_json bytea[], p_retained_until_unix_ms bigint
 ) returns void

@@ -1,6 +1,6 @@
--- Compares these organizations as of one snapshot, and keeps the sums of what
--- was posted before p_before_unix_ms: a time that no running transaction is
--- older than. Settlements are looked at once, when they enter the sums.
+-- Compares balances of these organizations with their postings in one snapshot,
+-- and stores the sums of postings before p_before_unix_ms. No running transaction
+-- is older than that time. Each settlement is compared once, when it enters the sums.
 create or replace function compare_with_postings(p_organization_ids text[], p_before_unix_ms bigint)
 returns table (organization_id text, kind text, reference text, expected numeric, found numeric)
 language plpgsql
@@ -43,8 +43,8 @@ begin
       ) posting
     ) since
   ),
-  kept as (
-    insert into reconciliation_sums as kept
+  stored_sums as (
+    insert into reconciliation_sums
     select chosen.organization_id, p_before_unix_ms,
       known_credit + coalesce(old_credit, 0), known_held + coalesce(old_held, 0),
       known_revenue + coalesce(old_revenue, 0), known_uncollected + coalesce(old_uncollected, 0),
@@ -57,7 +57,7 @@ begin
       held_nano_usd = excluded.held_nano_usd, revenue_nano_usd = excluded.revenue_nano_usd,
       uncollected_nano_usd = excluded.uncollected_nano_usd, funding_nano_usd = excluded.funding_nano_usd
   ),
-  bound as (
+  open_totals as (
     select hold.organization_id, sum(hold.amount_nano_usd) as amount
     from open_holds hold
     where hold.organization_id = any (p_organization_ids)
@@ -68,15 +68,15 @@ begin
     select chosen.organization_id, figure.kind, ''::text, figure.expected, figure.found
     from chosen
     join summed on summed.organization_id = chosen.organization_id
-    left join bound on bound.organization_id = chosen.organization_id
+    left join open_totals on open_totals.organization_id = chosen.organization_id
     cross join lateral (values
       ('credited', -funding, chosen.credited_nano_usd::numeric),
       ('available', credit, chosen.available_nano_usd::numeric),
       ('held', held, chosen.held_nano_usd::numeric),
-      -- What is owed for settled work, less what could not be collected of it.
+      -- What is owed for settled generations, less the uncollected part.
       ('charged', revenue + uncollected, chosen.charged_nano_usd::numeric),
       ('uncollected', -uncollected, chosen.uncollected_nano_usd::numeric),
-      ('open_holds', held, coalesce(bound.amount, 0))
+      ('open_holds', held, coalesce(open_totals.amount, 0))
     ) as figure (kind, expected, found)
     union all
     select chosen.organization_id, 'settlement', posting.reference,
@@ -88,8 +88,8 @@ begin
       on posting.organization_id = chosen.organization_id
       and posting.posted_unix_ms >= chosen.from_unix_ms and posting.posted_unix_ms < p_before_unix_ms
       and posting.kind = 'settlement'
-      -- Of what is forgotten only the postings are left.
-      and not (posting.reference >= 'gen-' and posting.reference < retention.first_kept_hold_id)
+      -- Closed holds past their retention are deleted; only their postings remain.
+      and not (posting.reference >= 'gen-' and posting.reference < retention.oldest_retained_hold_id)
     left join closed_holds hold on hold.hold_id = posting.reference
   ) compared (organization_id, kind, reference, expected, found)
   where compared.expected <> compared.found;

@@ -1,6 +1,6 @@
--- Takes credit back once. Answers 'corrected', also when it was before;
--- 'unknown' without a preview that is still good, 'different' when that was of
--- something else, 'insufficient' when less than nothing would be available.
+-- Deducts credit once. Returns 'corrected', also if it was applied before;
+-- 'unknown' without an unexpired preview; 'different' if the preview has another
+-- amount or note; 'insufficient' if the available balance would fall below zero.
 create or replace function correct_credit(
   p_correction_id text, p_organization_id text, p_amount bigint, p_note text, p_now_unix_ms bigint
 ) returns text

@@ -1,8 +1,8 @@
--- Decides each hold on its own in the order given: a refused one takes nothing,
--- so a smaller one behind it may still pass. Hold ids within a call differ.
--- A hold that exists returns 'held' again while it is open, 'closed' once it was
--- settled, voided, given up or forgotten, and 'foreign' to another organization:
--- nothing may run on what is no longer held.
+-- Decides each hold individually in the given order: a refused hold reserves
+-- nothing, so a smaller one after it may still be accepted. Hold ids within a call
+-- are distinct. A hold that exists returns 'held' again while it is open, and
+-- 'closed' once it was settled, voided, abandoned or deleted with its partition.
+-- To another organization it returns 'foreign'.
 create or replace function hold_credit(
   p_hold_ids text[],
   p_organization_ids text[],
@@ -32,8 +32,8 @@ declare
   accepted_ids text[] := '{}';
   held_count integer;
   is_over_budget boolean;
-  -- Taken so far in this batch, by the position of the first item of the same
-  -- organization, organization and day, key and day.
+  -- Amounts held so far in this batch, indexed by the position of the first item
+  -- with the same organization; organization and day; key and day.
   taken_by_organization bigint[] := array_fill(0::bigint, array[size]);
   taken_by_organization_day bigint[] := taken_by_organization;
   taken_by_key_day bigint[] := taken_by_organization;
@@ -41,8 +41,8 @@ declare
   organization_used bigint;
   key_used bigint;
 begin
-  -- Nearly every batch is covered as a whole: every id is new, and each account and budget covers the sum of its holds.
-  -- So this writes first and then compares. Where a comparison fails, the block is rolled back and decides nothing.
+  -- Fast path: in nearly every batch all ids are new, and each account and budget covers the sum of its holds.
+  -- So this block writes first and checks afterwards. If a check fails, the block is rolled back.
   begin
     with named as materialized (
       select
@@ -78,7 +78,7 @@ begin
       where account.organization_id = batch.organization_id and account.available_nano_usd >= batch.amount
       returning account.organization_id
     ),
-    -- Empty unless every account, locked in the agreed order, has enough.
+    -- Empty unless every account, locked in the common order, has enough.
     taken as materialized (
       select * from named
       where (select count(*) from moved_money) = (select count(*) from batch)
@@ -128,13 +128,13 @@ begin
     into held_count, is_over_budget;
 
     if held_count = size and not is_over_budget then
-      -- After the ids were entered, by what is committed now.
+      -- Checked after the insert, so that a concurrently committed closing is visible.
       perform
       from unnest(p_hold_ids) as entered (hold_id)
       cross join closed_hold_retention retention
       left join closed_holds closed on closed.hold_id = entered.hold_id collate "C"
       where closed.hold_id is not null
-        or (entered.hold_id collate "C" >= 'gen-' and entered.hold_id collate "C" < retention.first_kept_hold_id);
+        or (entered.hold_id collate "C" >= 'gen-' and entered.hold_id collate "C" < retention.oldest_retained_hold_id);
       if not found then
         return query select 'held', null::bigint, null::bigint from generate_series(1, size);
         return;
@@ -146,7 +146,7 @@ begin
       null;
   end;
 
-  -- Each hold in its order.
+  -- Slow path: each hold in order.
   perform lock_accounts(p_organization_ids);
 
   for item in
@@ -159,7 +159,7 @@ begin
       coalesce(open.organization_id, closed.organization_id) as known_organization_id,
       open.hold_id is null as is_not_open,
       wanted.hold_id collate "C" >= 'gen-'
-        and wanted.hold_id collate "C" < retention.first_kept_hold_id as is_forgotten,
+        and wanted.hold_id collate "C" < retention.oldest_retained_hold_id as is_expired,
       (min(wanted.position) over (partition by wanted.organization_id))::integer as organization_slot,
       (min(wanted.position) over (partition by wanted.organization_id, wanted.day))::integer as organization_day_slot,
       (min(wanted.position) over (partition by wanted.organization_id, wanted.day, wanted.key_id))::integer as key_day_slot
@@ -190,7 +190,7 @@ begin
       continue;
     end if;
 
-    if item.known_organization_id is not null or item.is_forgotten then
+    if item.known_organization_id is not null or item.is_expired then
       if item.is_not_open then
         outcome := 'closed';
       end if;

@@ -1,7 +1,7 @@
--- Locks the accounts in one order, which every function that moves money does
--- first, and makes those that are missing. Each is looked up once, however often
--- the batch names it: the row of an account has as many versions as batches were
--- booked since it was last tidied, and each look goes through them.
+-- Locks the accounts in order of id and creates missing ones. Every function that
+-- moves money calls this first. Each account is looked up once per batch: its row
+-- has one dead version per batch since the last vacuum, and every lookup follows
+-- that chain.
 create or replace function lock_accounts(p_organization_ids text[]) returns void
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off

@@ -1,5 +1,5 @@
--- One run: compares at most p_limit organizations and notes what differs. No
--- row: another process is at it.
+-- One run: compares at most p_limit organizations and records the differences.
+-- Returns no row if another process is running it.
 create or replace function reconcile_accounts(p_now_unix_ms bigint, p_before_unix_ms bigint, p_limit integer)
 returns table (organizations integer, reconciled_until_unix_ms bigint)
 language plpgsql
@@ -18,7 +18,7 @@ begin
   insert into reconciliation_progress default values on conflict do nothing;
   select * into progress from reconciliation_progress;
   if progress.after_organization_id = '' then
-    progress.round_began_unix_ms := p_now_unix_ms;
+    progress.round_started_unix_ms := p_now_unix_ms;
   end if;
 
   select coalesce(array_agg(organization_id), '{}') into chosen_ids
@@ -34,8 +34,8 @@ begin
     from compare_with_postings(chosen_ids, p_before_unix_ms)
   );
 
-  -- Before anything is called wrong all is added up anew: a posting may have
-  -- come from a clock that is far behind, after its time was summed up.
+  -- Recompute all sums before reporting a difference: a process with a slow clock
+  -- may have added a posting to a time that was already summed.
   differing_ids := array(select distinct organization_id from unnest(compared) where kind <> 'settlement');
   if cardinality(differing_ids) > 0 then
     delete from reconciliation_sums where organization_id = any (differing_ids);
@@ -48,13 +48,13 @@ begin
     );
   end if;
 
-  -- Settlements enter the sums once, so those that were wrong are looked at again.
+  -- A settlement enters the sums only once, so known settlement differences are checked again here.
   delete from reconciliation_differences known
   where known.organization_id = any (chosen_ids)
     and not exists (
-      select from unnest(compared) as again
-      where again.organization_id = known.organization_id
-        and again.kind = known.kind and again.reference = known.reference
+      select from unnest(compared) as latest
+      where latest.organization_id = known.organization_id
+        and latest.kind = known.kind and latest.reference = known.reference
     )
     and not (
       known.kind = 'settlement'
@@ -72,7 +72,7 @@ begin
     last_seen_unix_ms = excluded.last_seen_unix_ms;
 
   if cardinality(chosen_ids) < p_limit then
-    progress.reconciled_until_unix_ms := progress.round_began_unix_ms;
+    progress.reconciled_until_unix_ms := progress.round_started_unix_ms;
     progress.after_organization_id := '';
   else
     progress.after_organization_id := chosen_ids[cardinality(chosen_ids)];
@@ -80,7 +80,7 @@ begin
   update reconciliation_progress
   set
     after_organization_id = progress.after_organization_id,
-    round_began_unix_ms = progress.round_began_unix_ms,
+    round_started_unix_ms = progress.round_started_unix_ms,
     reconciled_until_unix_ms = progress.reconciled_until_unix_ms,
     last_run_unix_ms = p_now_unix_ms;
 

@@ -1,11 +1,11 @@
--- Prolongs the leases of running claims that these generations still hold.
+-- Extends the leases of running claims that these generations still hold.
 create or replace function renew_idempotency_claims(p_scopes text[], p_generation_ids text[], p_lease_ends_unix_ms bigint)
 returns void
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
-  -- In the order in which settlement locks them.
+  -- Locked in the same order as in settlement.
   perform from idempotency_claims where scope = any (p_scopes) order by scope for update;
 
   update idempotency_claims claim

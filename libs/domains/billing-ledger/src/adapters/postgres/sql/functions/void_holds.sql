@@ -1,15 +1,15 @@
--- Gives open holds back in full and returns the ids of those it closed. Closed
--- holds, and those of another organization, are left alone; unknown ones are
--- given up.
+-- Releases open holds in full and returns the ids of those it closed. Closed
+-- holds and those of another organization stay unchanged. Unknown ids become
+-- abandoned holds.
 create or replace function void_holds(p_hold_ids text[], p_organization_ids text[], p_now_unix_ms bigint)
 returns setof text
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
-  given_up_ids text[];
+  abandoned_ids text[];
 begin
-  -- A hold of these organizations is either taken by now, or waits for this lock and finds the row below.
+  -- A concurrent hold_credit has either committed by now, or waits for this lock and then finds the row below.
   perform lock_accounts(p_organization_ids);
 
   with unknown as (
@@ -27,17 +27,17 @@ begin
     left join open_holds open on open.hold_id = named.hold_id collate "C"
     left join closed_holds closed on closed.hold_id = named.hold_id collate "C"
     where open.hold_id is null and closed.hold_id is null
-      and not (named.hold_id collate "C" >= 'gen-' and named.hold_id collate "C" < retention.first_kept_hold_id)
+      and not (named.hold_id collate "C" >= 'gen-' and named.hold_id collate "C" < retention.oldest_retained_hold_id)
     on conflict do nothing
     returning hold_id
   )
-  select array_agg(hold_id) into given_up_ids from unknown;
+  select array_agg(hold_id) into abandoned_ids from unknown;
 
-  if given_up_ids is not null then
-    perform assert_never_closed(given_up_ids);
+  if abandoned_ids is not null then
+    perform assert_never_closed(abandoned_ids);
 
-    with given_up as (
-      delete from open_holds where hold_id = any (given_up_ids) returning *
+    with abandoned as (
+      delete from open_holds where hold_id = any (abandoned_ids) returning *
     )
     insert into closed_holds (
       hold_id, organization_id, key_id, state, amount_nano_usd,
@@ -45,9 +45,9 @@ begin
       reasoning_nano_usd_per_million, image_nano_usd_per_million,
       day, created_unix_ms, deadline_unix_ms, closed_unix_ms
     )
-    select hold_id, organization_id, key_id, 'given_up', 0, 0, 0, 0, 0, 0,
+    select hold_id, organization_id, key_id, 'abandoned', 0, 0, 0, 0, 0, 0,
       day, created_unix_ms, deadline_unix_ms, p_now_unix_ms
-    from given_up;
+    from abandoned;
   end if;
 
   return query

@@ -1,5 +1,5 @@
 -- Voids at most p_limit holds whose deadline has passed; returns their ids.
--- One process at a time: another that comes meanwhile returns nothing.
+-- One process at a time: concurrent calls return nothing.
 create or replace function void_overdue_holds(p_now_unix_ms bigint, p_limit integer) returns setof text
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
@@ -23,7 +23,7 @@ begin
   ) overdue;
 
   if hold_ids is not null then
-    -- It looks at each hold again once the accounts are locked.
+    -- Checks each hold again once the accounts are locked.
     return query select void_holds(hold_ids, organization_ids, p_now_unix_ms);
   end if;
 end

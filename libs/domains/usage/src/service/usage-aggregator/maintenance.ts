@@ -4,23 +4,23 @@ import type { GenerationTables } from '../../core/ports';
 
 const INTERVAL_MS = HOUR_MS;
 
-export interface UpkeepPorts {
+export interface MaintenancePorts {
   readonly tables: GenerationTables;
   readonly clock: Clock;
   readonly log: Logger | undefined;
-  /** Generations are kept for so many days, and up to a month longer; undefined: for ever. */
+  /** Generations are stored for this many days and up to a month longer; if undefined, permanently. */
   readonly retentionDays: number | undefined;
 }
 
-export interface Upkeep {
-  /** Makes the tables that are needed now. A database that is away does not keep the module from starting. */
+export interface Maintenance {
+  /** Creates the current partitions. Does not reject when the database is unavailable. */
   start(): Promise<void>;
-  /** Waits for the round under way. */
+  /** Waits for the round in progress. */
   stop(): Promise<void>;
 }
 
-/** Makes the tables of the months to come, and drops those whose time is over. */
-export function createUpkeep({ tables, clock, log, retentionDays }: UpkeepPorts): Upkeep {
+/** Creates partitions ahead of time, and drops those past their retention. */
+export function createMaintenance({ tables, clock, log, retentionDays }: MaintenancePorts): Maintenance {
   const recurring = createRecurring(round, INTERVAL_MS);
   let first: Promise<void> = Promise.resolve();
 
@@ -31,9 +31,9 @@ export function createUpkeep({ tables, clock, log, retentionDays }: UpkeepPorts)
       if (retentionDays === undefined) return;
       const dropped = await tables.dropBefore((now - retentionDays * DAY_MS) as UnixMs);
       if (dropped > 0)
-        log?.info({ months: dropped }, 'dropped the generations of months past their retention');
+        log?.info({ months: dropped }, 'dropped generations past their retention');
     } catch (error) {
-      log?.warn({ err: error }, 'the tables of generations could not be looked after; it is tried again');
+      log?.warn({ err: error }, 'creating or dropping partitions of generations failed; retrying later');
     }
   }
 

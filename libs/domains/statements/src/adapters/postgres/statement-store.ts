@@ -3,7 +3,7 @@ import { NO_BALANCE, withRetries, type Balance } from '@gateway/billing-ledger';
 import { inTransaction } from '@gateway/database';
 import type { Pool, PoolClient } from 'pg';
 import { PREVIEW_LIFETIME_MS, type CorrectionOutcome } from '../../core/correction';
-import type { LedgerBooks } from '../../core/ports';
+import type { StatementStore } from '../../core/ports';
 import {
   chainMonths,
   monthOf,
@@ -14,11 +14,11 @@ import {
 } from '../../core/statement';
 import { readReconciliation } from './reconciler';
 
-import { firstPostingOf, readMonthlyMovements, sumUpDays } from './statement-days';
+import { firstPostingOf, readMonthlyMovements, sumPastDays } from './statement-days';
 import { readLines } from './statement-lines';
 
-export interface PostgresLedgerBooksOptions {
-  /** Of the schema billing_ledger; the caller ends it. */
+export interface PostgresStatementStoreOptions {
+  /** Connects to the schema billing_ledger. The caller ends it. */
   readonly pool: Pool;
   readonly clock: Clock;
 }
@@ -37,7 +37,7 @@ const ACCOUNT = `
 
 const PREVIEW = `
   insert into previewed_corrections values ($1, $2, $3, $4, $5) on conflict do nothing`;
-const FORGET_PREVIEWS = `
+const DELETE_EXPIRED_PREVIEWS = `
   delete from previewed_corrections previewed
   where expires_unix_ms < $1 and not exists (select from credits where credit_id = previewed.correction_id)`;
 
@@ -58,16 +58,16 @@ interface EntryRow {
   readonly uncollected_nano_usd: bigint;
 }
 
-/** The books in PostgreSQL, for people: statements, corrections, and how the ledger does. */
-export function createPostgresLedgerBooks({ pool, clock }: PostgresLedgerBooksOptions): LedgerBooks {
-  /** The months up to the present one, with what else is read in the same moment. */
-  async function inOneMoment<Result>(
+/** Statements, corrections and reconciliation results in PostgreSQL. */
+export function createPostgresStatementStore({ pool, clock }: PostgresStatementStoreOptions): StatementStore {
+  /** Reads the months up to the current one, and more in the same snapshot. */
+  async function inSnapshot<Result>(
     organizationId: string,
     read: (client: PoolClient, months: readonly StatementMonth[]) => Promise<Result>,
   ): Promise<Result> {
     const now = clock.now();
     const first = (await firstPostingOf(pool, organizationId)) ?? now;
-    await sumUpDays(pool, organizationId, first, now);
+    await sumPastDays(pool, organizationId, first, now);
     return inTransaction(
       pool,
       async (client) => {
@@ -89,14 +89,14 @@ export function createPostgresLedgerBooks({ pool, clock }: PostgresLedgerBooksOp
 
     readStatement: (query) =>
       withRetries(() =>
-        inOneMoment(query.organizationId, async (client, months) => {
+        inSnapshot(query.organizationId, async (client, months) => {
           const sums = months.find(({ month }) => month === query.month) ?? emptyMonth(query.month, months);
           return { sums, lines: await readLines(client, query, rangeOf(query.month), sums) };
         }),
       ),
 
     readMonths: (organizationId) =>
-      withRetries(() => inOneMoment(organizationId, async (_client, months) => [...months].reverse())),
+      withRetries(() => inSnapshot(organizationId, async (_client, months) => [...months].reverse())),
 
     previewCorrection: ({ correctionId, organizationId, amountNanoUsd, note }) =>
       withRetries(async () => {
@@ -105,7 +105,7 @@ export function createPostgresLedgerBooks({ pool, clock }: PostgresLedgerBooksOp
         const before = balanceOf(rows[0]);
         if (before.availableNanoUsd < amountNanoUsd) return { kind: 'insufficient', before };
         const expires = (now + PREVIEW_LIFETIME_MS) as UnixMs;
-        await pool.query(FORGET_PREVIEWS, [now]);
+        await pool.query(DELETE_EXPIRED_PREVIEWS, [now]);
         await pool.query(PREVIEW, [correctionId, organizationId, amountNanoUsd, note, expires]);
         return { kind: 'previewed', before, expires };
       }),
@@ -117,7 +117,7 @@ export function createPostgresLedgerBooks({ pool, clock }: PostgresLedgerBooksOp
           [correctionId, organizationId, amountNanoUsd, note, clock.now()],
         );
         const kind = rows[0]?.kind;
-        if (!kind) throw new Error('correct_credit answered nothing');
+        if (!kind) throw new Error('correct_credit returned no row');
         return { kind };
       }),
 
@@ -125,7 +125,7 @@ export function createPostgresLedgerBooks({ pool, clock }: PostgresLedgerBooksOp
   };
 }
 
-/** A month before the first or after the last: nothing moved in it. */
+/** A month before the first or after the last, without movements. */
 function emptyMonth(month: string, months: readonly StatementMonth[]): StatementMonth {
   const before = months.filter((each) => each.month < month).at(-1);
   const balance = before?.closingNanoUsd ?? 0n;

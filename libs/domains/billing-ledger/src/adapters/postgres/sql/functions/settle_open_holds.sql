@@ -1,10 +1,9 @@
--- Settles in one statement what is as it should be, which is nearly everything:
--- each of these generations has an open hold of its organization, at these
--- prices, that covers the cost and knows of no Idempotency-Key. The cost is then
--- charged whole and the rest of the hold returned, whatever else there is on the
--- account. Where one of them is not like that nothing is booked, and an error of
--- class GW says so; open_settlements tells what it is like.
-create or replace function settle_held(
+-- Fast path of settlement, in one statement. Each generation must have an open
+-- hold of its organization, at these prices, that covers the cost and has no
+-- Idempotency-Key. The full cost is charged and the rest of the hold released.
+-- If any generation differs, nothing is posted and the function raises GW001;
+-- the caller then continues with lock_for_settlement.
+create or replace function settle_open_holds(
   p_generation_ids text[],
   p_organization_ids text[],
   p_costs bigint[],
@@ -106,7 +105,7 @@ begin
     raise exception using
       errcode = 'GW001',
       message = format(
-        '%s of %s generations have no such open hold; their batch is settled one decision after the other',
+        '%s of %s generations have no matching open hold; the batch takes the slow path',
         cardinality(p_generation_ids) - settled_count, cardinality(p_generation_ids)
       );
   end if;

@@ -1,5 +1,5 @@
--- The least id with this prefix that is made at or after a time: a ULID's ten characters of time.
-create or replace function least_id_at(p_prefix text, p_unix_ms bigint) returns text
+-- The smallest id with this prefix created at or after a time: the ten time characters of a ULID.
+create or replace function smallest_id_at(p_prefix text, p_unix_ms bigint) returns text
 language sql immutable
 as $$
   select p_prefix || '-' || string_agg(

@@ -1,9 +1,9 @@
--- Books settlements of generations that open_settlements has locked in this
--- transaction; each is in it once. p_releases is what the generation's open
--- hold still bound, zero when it was voided or never taken. Where there was no
--- hold a settled one is written with the prices given, so that the generation
--- is not booked again. All of the batch is booked or nothing.
-create or replace function book_settlements(
+-- Posts settlements of generations that lock_for_settlement has locked in this
+-- transaction. Generation ids are distinct. p_releases is the amount of the open
+-- hold; zero if the hold was voided or never placed. A generation without a hold
+-- gets a settled one at the given prices, so that it is not posted again. The
+-- whole batch is posted, or nothing.
+create or replace function post_settlements(
   p_generation_ids text[],
   p_organization_ids text[],
   p_key_ids text[],
@@ -28,7 +28,7 @@ declare
   closed_count integer;
 begin
   if not (true = all (p_has_hold)) then
-    -- A hold that was never seen has no row of its day yet, and its id has to enter like any other.
+    -- A generation without a hold may have no row for its day yet, and its id must be inserted into open_holds first.
     insert into daily_spend (organization_id, day, key_id)
     select distinct named.organization_id, named.day, subject.key_id
     from unnest(p_organization_ids, p_days, p_key_ids, p_has_hold) as named (organization_id, day, key_id, has_hold),
@@ -63,8 +63,8 @@ begin
   with booked as materialized (
     select
       named.*,
-      -- What is not collected: the rest of a cost that the balance could not
-      -- pay. A waived cost is not owed, so it is neither revenue nor uncollected.
+      -- Uncollected is the part of the cost that the balance could not pay.
+      -- A waived cost is not owed, so it is neither revenue nor uncollected.
       case when is_waived then 0 else cost end as revenue,
       case when is_waived then 0 else cost - charged end as uncollected
     from unnest(
@@ -94,7 +94,7 @@ begin
     from opened
     returning hold_id
   ),
-  -- Only what binds nothing can have been voided before.
+  -- Voided holds have nothing left to release.
   late as (
     update closed_holds hold
     set state = 'settled', closed_unix_ms = p_now_unix_ms, cost_nano_usd = booked.cost, charged_nano_usd = booked.charged
@@ -146,7 +146,7 @@ begin
   )
   select (select count(*) from closed) + (select count(*) from late) into closed_count;
 
-  -- Two closings of one hold would book it twice; the batch is repeated and finds what was done.
+  -- Closing a hold twice would post it twice; the caller repeats the batch and finds the earlier settlement.
   if closed_count <> cardinality(p_generation_ids) then
     raise unique_violation using message = format(
       '%s of %s holds could be closed', closed_count, cardinality(p_generation_ids)

@@ -1,9 +1,9 @@
--- Locks the accounts, then the claims, and answers a row per generation in the
--- order given. The hold's columns are null when it is unknown, the claim's when
--- the generation never claimed it for the body that it is now about. A
--- generation that names no claim is looked up under the one of its hold. One
--- whose hold is forgotten is shown as given up.
-create or replace function open_settlements(p_generation_ids text[], p_organization_ids text[], p_scopes text[])
+-- Locks the accounts, then the claims, and returns one row per generation in the
+-- given order. The hold's columns are null if there is no hold. The claim's are
+-- null if the generation never claimed the key for its current body. A generation
+-- without a scope uses the scope of its hold. A hold that was deleted with its
+-- partition is returned as abandoned.
+create or replace function lock_for_settlement(p_generation_ids text[], p_organization_ids text[], p_scopes text[])
 returns table (
   available_nano_usd bigint,
   hold_organization_id text,
@@ -42,8 +42,8 @@ begin
   return query
   select
     account.available_nano_usd,
-    coalesce(open.organization_id, closed.organization_id, forgotten.organization_id),
-    case when open.hold_id is not null then 'held' else coalesce(closed.state, forgotten.state) end,
+    coalesce(open.organization_id, closed.organization_id, expired.organization_id),
+    case when open.hold_id is not null then 'held' else coalesce(closed.state, expired.state) end,
     coalesce(open.key_id, closed.key_id, ''),
     coalesce(open.amount_nano_usd, closed.amount_nano_usd, 0),
     coalesce(open.day, closed.day, 'epoch'::date)::text,
@@ -58,15 +58,15 @@ begin
   from unnest(p_generation_ids, p_organization_ids, p_scopes) with ordinality
     as wanted (generation_id, organization_id, scope, position)
   join accounts account on account.organization_id = wanted.organization_id collate "C"
-  -- Not the view: a join with it would read it whole.
+  -- Not the view "holds": a join with it would scan both tables.
   left join open_holds open on open.hold_id = wanted.generation_id collate "C"
   left join closed_holds closed on closed.hold_id = wanted.generation_id collate "C"
   left join lateral (
-    select wanted.organization_id, 'given_up' as state
+    select wanted.organization_id, 'abandoned' as state
     from closed_hold_retention retention
     where wanted.generation_id collate "C" >= 'gen-'
-      and wanted.generation_id collate "C" < retention.first_kept_hold_id
-  ) forgotten on true
+      and wanted.generation_id collate "C" < retention.oldest_retained_hold_id
+  ) expired on true
   left join idempotency_claims claim
     on claim.scope = coalesce(wanted.scope, open.idempotency_scope, closed.idempotency_scope) collate "C"
     and wanted.generation_id = any (claim.generation_ids)

@@ -1,0 +1,60 @@
+import { RESOLUTION_RULES, type ClaimResolution } from './resolutions';
+
+/** The outcome of a generation that ran under an Idempotency-Key. */
+export interface IdempotentOutcome {
+  readonly scope: string;
+  readonly resolution: ClaimResolution;
+  /** Returned to replays; present only for a completed generation. */
+  readonly responseJson: Uint8Array | undefined;
+}
+
+export interface StoredClaim {
+  readonly scope: string;
+  readonly state: 'running' | 'released' | 'completed';
+  /** The generation that runs the request, or ran it last; once completed, the one whose response is stored. */
+  readonly generationId: string;
+}
+
+/** Completes a claim with a response, or releases it without one. */
+export interface ClaimClosing {
+  readonly scope: string;
+  readonly generationId: string;
+  readonly responseJson: Uint8Array | undefined;
+}
+
+export interface ClaimDecision {
+  /** Nothing is owed: another generation completed the same key. */
+  readonly isWaived: boolean;
+  readonly closing?: ClaimClosing;
+}
+
+/**
+ * Tracks claims through a batch of settlements. The first generation with a
+ * response to store completes its claim; later ones under the same key are not
+ * charged. A generation that frees its key releases the claim only while it holds
+ * it, not after a takeover.
+ */
+export class BatchClaims {
+  private readonly changed = new Map<string, StoredClaim>();
+
+  settle(
+    generationId: string,
+    outcome: IdempotentOutcome | undefined,
+    stored: StoredClaim | undefined,
+  ): ClaimDecision {
+    if (!stored) return { isWaived: false };
+    const { scope } = stored;
+    const claim = this.changed.get(scope) ?? stored;
+    if (claim.state === 'completed') return { isWaived: claim.generationId !== generationId };
+    const responseJson = responseToStore(outcome);
+    const holdsClaim = claim.state === 'running' && claim.generationId === generationId;
+    if (!responseJson && !holdsClaim) return { isWaived: false };
+    this.changed.set(scope, { scope, generationId, state: responseJson ? 'completed' : 'released' });
+    return { isWaived: false, closing: { scope, generationId, responseJson } };
+  }
+}
+
+function responseToStore(outcome: IdempotentOutcome | undefined): Uint8Array | undefined {
+  if (!outcome || RESOLUTION_RULES[outcome.resolution].whenSettled !== 'store_response') return undefined;
+  return outcome.responseJson;
+}
