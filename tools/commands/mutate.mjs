@@ -1,4 +1,4 @@
-// `npm run mutate [-- PART…] [--list]`: plants bugs by machine and lists those that no test sees. See tools/verify/mutate.
+// `npm run mutate [-- PART…] [--list]`: mutation testing; lists the mutants that no test detects. See tools/verify/mutate.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -22,7 +22,7 @@ try {
     unexplained += list ? show(part, mutants) : tryAll(part, mutants, explained[part] ?? {});
   }
   if (unexplained > 0)
-    throw new StepFailed(`${unexplained} planted bugs are seen by no test and explained nowhere.`);
+    throw new StepFailed(`${unexplained} mutants are neither detected by a test nor explained.`);
 } catch (error) {
   exitOnFailure(error);
 }
@@ -42,15 +42,15 @@ function readArguments() {
     throw new Misused(error.message, USAGE);
   }
   const parts = parsed.positionals.length > 0 ? parsed.positionals : Object.keys(targets);
-  for (const part of parts) if (!(part in targets)) throw new Misused(`no such part: ${part}`, USAGE);
+  for (const part of parts) if (!(part in targets)) throw new Misused(`unknown part: ${part}`, USAGE);
   const [, shard, shards] = /^(\d+)\/([1-9]\d*)$/.exec(parsed.values.shard) ?? [];
   if (!shards || +shard < 1 || +shard > +shards)
-    throw new Misused(`no such shard: ${parsed.values.shard}`, USAGE);
+    throw new Misused(`unknown shard: ${parsed.values.shard}`, USAGE);
   const isChosen = ({ name }, index) => index % shards === shard - 1 && name.includes(parsed.values.matching);
   return { parts, list: parsed.values.list, isChosen };
 }
 
-/** The planted bugs of a part, each with its file and that file's text. */
+/** The mutants of a part, each with its file and the original text. */
 function mutantsOf(part, isChosen) {
   const mutants = targets[part].files.flatMap((file) => {
     const text = readFileSync(path.join(root, file), 'utf8');
@@ -61,12 +61,12 @@ function mutantsOf(part, isChosen) {
 }
 
 function show(part, mutants) {
-  console.log(`${part}: ${mutants.length} planted bugs`);
+  console.log(`${part}: ${mutants.length} mutants`);
   for (const { name } of mutants) console.log(`  ${name}`);
   return 0;
 }
 
-/** How many survive without an explanation. */
+/** Returns the number of surviving mutants without an explanation. */
 function tryAll(part, mutants, explained) {
   const { tests } = targets[part];
   const restore = () => {
@@ -77,9 +77,9 @@ function tryAll(part, mutants, explained) {
     process.exit(130);
   };
   process.once('SIGINT', stop).once('SIGTERM', stop);
-  let explainedOnes = 0;
+  let explainedSurvivors = 0;
   let survivors = 0;
-  if (!passes(tests)) throw new StepFailed(`The tests of ${part} fail without any planted bug.`);
+  if (!passes(tests)) throw new StepFailed(`The tests of ${part} fail without a mutant.`);
   try {
     for (const { file, text, start, end, replacement, name } of mutants) {
       writeFileSync(path.join(root, file), text.slice(0, start) + replacement + text.slice(end));
@@ -88,11 +88,11 @@ function tryAll(part, mutants, explained) {
       process.stderr.write(survives ? 'S' : '.');
       if (!survives) continue;
       if (name in explained) {
-        explainedOnes += 1;
+        explainedSurvivors += 1;
         continue;
       }
       survivors += 1;
-      // At once: a run of hours may be cut short.
+      // Printed immediately, because a run takes hours and may be interrupted.
       console.log(`survives: ${name}`);
     }
   } finally {
@@ -100,12 +100,12 @@ function tryAll(part, mutants, explained) {
     process.stderr.write('\n');
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
-  const seen = mutants.length - explainedOnes - survivors;
-  console.log(`${part}: ${mutants.length} planted, ${seen} seen, ${explainedOnes} explained`);
+  const detected = mutants.length - explainedSurvivors - survivors;
+  console.log(`${part}: ${mutants.length} mutants, ${detected} detected, ${explainedSurvivors} explained`);
   return survivors;
 }
 
-/** Step after step, so that what a quick test sees needs no slow one. */
+/** Runs quick tests first, so that a detected mutant needs no slow ones. */
 function passes(tests) {
   return tests.every((step) => passesStep(step));
 }

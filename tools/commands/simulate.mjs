@@ -1,5 +1,5 @@
-// `npm run simulate [-- --histories N] [--seed N]`: histories of the money path against a real PostgreSQL; a failing one
-// is printed with its seed, shrunk to what it fails by.
+// `npm run simulate [-- --histories N] [--seed N]`: runs histories of the money path against a real PostgreSQL. A failing
+// one is shrunk and printed with its seed.
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { generate } from './lib/nx.mjs';
@@ -33,7 +33,7 @@ function readArguments() {
     throw new Misused(error.message, USAGE);
   }
   for (const [name, value] of Object.entries(values)) {
-    if (!/^[1-9]\d{0,8}$/.test(value)) throw new Misused(`--${name} is no number from 1: ${value}`, USAGE);
+    if (!/^[1-9]\d{0,8}$/.test(value)) throw new Misused(`--${name} must be a positive integer: ${value}`, USAGE);
   }
   return values;
 }

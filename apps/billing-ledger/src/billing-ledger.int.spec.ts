@@ -28,7 +28,7 @@ jest.setTimeout(180_000);
 describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', () => {
   let server: KafkaServer;
   let database: TestDatabase;
-  let letters: Pool;
+  let deadLetterPool: Pool;
   let services: RunningService[];
   let events: KafkaEventLog;
   let transport: GrpcTransport;
@@ -58,7 +58,7 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
       target: started.map(({ port }) => `127.0.0.1:${port}`).join(','),
     });
     ledger = createClient(BillingLedgerDefinition, transport);
-    letters = createPool({
+    deadLetterPool = createPool({
       url: database.url,
       schema: EVENT_LOG_SCHEMA,
       applicationName: 'test',
@@ -67,7 +67,7 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
     events = createKafkaEventLog({
       connection: { brokers: [server.broker] },
       clientId: 'test',
-      letters,
+      deadLetterPool,
       clock,
       log,
       metrics: createMetrics({ processMetrics: false }),
@@ -87,7 +87,7 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
     transport?.close();
     await events?.stop();
     await Promise.all((services ?? []).map((service) => service.stop()));
-    await letters?.end();
+    await deadLetterPool?.end();
     await server?.stop();
     await database?.drop();
   });

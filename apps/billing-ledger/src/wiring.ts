@@ -46,7 +46,7 @@ export async function wireBillingLedger(deps: ServiceDeps<Config>): Promise<Serv
   const events = createKafkaEventLog({
     ...kafkaOptionsOf(config),
     clientId: 'billing-ledger',
-    letters: outboxSchema.pool,
+    deadLetterPool: outboxSchema.pool,
     clock,
     log,
     metrics,

@@ -23,11 +23,11 @@ export const schemas = [USAGE, DEAD_LETTERS];
 export async function wireUsageAggregator(deps: ServiceDeps<Config>): Promise<ServiceWiring> {
   const { config, log, metrics, life } = deps;
   const usage = await openSchema(USAGE, deps);
-  const letters = await openSchema(DEAD_LETTERS, deps);
+  const deadLetters = await openSchema(DEAD_LETTERS, deps);
   const events = createKafkaEventLog({
     ...kafkaOptionsOf(config),
     clientId: 'usage-aggregator',
-    letters: letters.pool,
+    deadLetterPool: deadLetters.pool,
     clock,
     log,
     metrics,

@@ -1,6 +1,6 @@
 import ts from 'typescript';
 
-/** One planted bug: the text from `start` to `end` becomes `replacement`. */
+/** A mutant: the text from `start` to `end` becomes `replacement`. */
 // @typedef {{ start: number, end: number, replacement: string, name: string }} Mutant
 
 const OPERATORS = {
@@ -19,7 +19,7 @@ const OPERATORS = {
   '/': ['*'],
 };
 
-/** The planted bugs of a TypeScript source: operators, conditions, numbers, smaller for larger. */
+/** The mutants of a TypeScript source: operators, conditions, numbers, min and max. */
 export function typescriptMutants(text) {
   const file = ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true);
   const mutants = [];
@@ -68,7 +68,7 @@ const SQL_PATTERNS = [
   [/^\s+for update;$/gm, ';'],
 ];
 
-/** The planted bugs of functions in SQL; comments are left alone. */
+/** The mutants of SQL functions, outside comments. */
 export function sqlMutants(text) {
   const mutants = [];
   for (const body of text.matchAll(/\$\$[\s\S]*?\$\$/g)) {
@@ -90,7 +90,7 @@ export function sqlMutants(text) {
   return mutants;
 }
 
-/** Named by its line's text and not its number, so that the list of what is explained survives other changes. */
+/** Named by the text of its line, not its number, so that explained.json stays valid when lines move. */
 function mutant(text, start, end, replacement) {
   const line = text.slice(
     text.lastIndexOf('\n', start) + 1,

@@ -5,8 +5,8 @@ const POSTGRES = `${LEDGER}/adapters/postgres`;
 
 const functionFiles = (...names) => names.map((name) => `${POSTGRES}/sql/functions/${name}.sql`);
 
-/** The tests of the books, the quick ones first. */
-const BOOKS = [
+/** The tests of the ledger, quick ones first. */
+const LEDGER_TESTS = [
   ['ledger-store', 'claim-store', 'concurrency', 'ledger-history'].map(
     (name) => `${POSTGRES}/${name}.int.spec.ts`,
   ),
@@ -20,7 +20,7 @@ const USAGE_RECONCILIATION = [
   [`${USAGE}/service/usage-reconciliation.int.spec.ts`],
 ];
 
-/** What bugs are planted in, and the tests that should see them, a step of them after the other. */
+/** The files to mutate, and the tests that should detect the mutants, in steps. */
 export const targets = {
   pricing: {
     files: ['libs/platform/base/src/pricing.ts'],
@@ -28,13 +28,13 @@ export const targets = {
   },
   money: { files: ['libs/platform/base/src/money.ts'], tests: [['libs/platform/base/src/money.spec.ts']] },
   settlement: { files: [`${LEDGER}/core/settlement/settlement.ts`], tests: [[`${LEDGER}/core`]] },
-  'claim-book': { files: [`${LEDGER}/core/idempotency/claim-book.ts`], tests: [[`${LEDGER}/core`]] },
+  'batch-claims': { files: [`${LEDGER}/core/idempotency/batch-claims.ts`], tests: [[`${LEDGER}/core`]] },
   balance: { files: [`${LEDGER}/core/credit/balance.ts`], tests: [[`${LEDGER}/core`, `${LEDGER}/service`]] },
   usage: {
     files: ['libs/domains/inference-router/src/core/generation/usage.ts'],
     tests: [['libs/domains/inference-router/src/core/generation']],
   },
-  'money-functions': { files: functionFiles('lock_accounts', 'add_credit'), tests: BOOKS },
+  'money-functions': { files: functionFiles('lock_accounts', 'add_credit'), tests: LEDGER_TESTS },
   'idempotency-functions': {
     files: functionFiles(
       'claim_idempotency_key',
@@ -42,10 +42,10 @@ export const targets = {
       'close_idempotency_claims',
       'delete_expired_idempotency_claims',
     ),
-    tests: BOOKS,
+    tests: LEDGER_TESTS,
   },
-  'release-functions': { files: functionFiles('release_idempotency_claims'), tests: BOOKS },
-  'posting-functions': { files: functionFiles('smallest_id_at'), tests: BOOKS },
+  'release-functions': { files: functionFiles('release_idempotency_claims'), tests: LEDGER_TESTS },
+  'posting-functions': { files: functionFiles('smallest_id_at'), tests: LEDGER_TESTS },
   'hold-functions': {
     files: functionFiles(
       'assert_never_closed',
@@ -56,7 +56,7 @@ export const targets = {
       'post_settlements',
       'settle_open_holds',
     ),
-    tests: BOOKS,
+    tests: LEDGER_TESTS,
   },
   'correction-functions': {
     files: functionFiles('correct_credit'),
@@ -67,12 +67,12 @@ export const targets = {
   },
   'reconciliation-functions': {
     files: functionFiles('compare_with_postings', 'reconcile_accounts'),
-    tests: [[`${STATEMENTS}/service/reconciliation.int.spec.ts`], BOOKS[2]],
+    tests: [[`${STATEMENTS}/service/reconciliation.int.spec.ts`], LEDGER_TESTS[2]],
   },
   'window-functions': {
     files: functionFiles('announce_settlement_windows'),
     tests: [[`${STATEMENTS}/service/settled-windows.int.spec.ts`]],
   },
-  'told-hours': { files: [`${USAGE}/core/reconciliation/settled-window.ts`], tests: USAGE_RECONCILIATION },
+  'announced-hours': { files: [`${USAGE}/core/reconciliation/settled-window.ts`], tests: USAGE_RECONCILIATION },
   'compared-usage': { files: [`${USAGE}/core/reconciliation/compare.ts`], tests: USAGE_RECONCILIATION },
 };

@@ -8,13 +8,13 @@ export interface DeadLetterRef {
 }
 
 /**
- * - `waiting`: for a person to decide.
- * - `redelivering`: someone asked for it to be delivered once more.
- * - `discarded`: nobody will deliver it, unless someone asks for it after all.
+ * - `waiting`: an operator has to decide.
+ * - `redelivering`: an operator requested another delivery.
+ * - `discarded`: not delivered again unless an operator requests it.
  */
 export type DeadLetterState = 'waiting' | 'redelivering' | 'discarded';
 
-/** An event that a group gave up on, as a list shows it. */
+/** An event that a group could not handle, without its payload. */
 export interface DeadLetter extends DeadLetterRef {
   readonly key: string;
   readonly state: DeadLetterState;
@@ -22,23 +22,23 @@ export interface DeadLetter extends DeadLetterRef {
   readonly reason: string;
   /** Deliveries that failed. */
   readonly attempts: number;
-  /** When the group gave it up first. */
+  /** When it first became a dead letter. */
   readonly deadLetteredUnixMs: UnixMs;
-  /** When a delivery failed last. */
+  /** When the last delivery failed. */
   readonly failedUnixMs: UnixMs;
   readonly discarded: { readonly unixMs: UnixMs; readonly reason: string } | undefined;
   readonly payloadBytes: number;
 }
 
-export interface WholeDeadLetter extends DeadLetter {
+export interface DeadLetterWithPayload extends DeadLetter {
   readonly payload: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface DeadLetterPage {
   /** Newest first: by position, from the highest. */
-  readonly letters: readonly DeadLetter[];
-  /** Where the next page begins; absent on the last. */
+  readonly deadLetters: readonly DeadLetter[];
+  /** The start of the next page; absent on the last. */
   readonly nextBefore: bigint | undefined;
 }
 
@@ -46,39 +46,35 @@ export interface DeadLetterQuery {
   readonly topic: string;
   readonly group: string;
   readonly state: DeadLetterState;
-  /** Only those of lower positions. */
+  /** Only lower positions. */
   readonly before?: bigint;
   /** At least 1. */
   readonly limit: number;
 }
 
 /**
- * What groups gave up on. Duties of every implementation:
- * - A letter is kept until it is delivered after all, or is discarded and its
- *   retention has passed. None is ever lost by a crash.
- * - Every call is safe to repeat.
+ * The dead letters of consumer groups. Duties of every implementation:
+ * - A dead letter is stored until it is delivered, or is discarded and past its
+ *   retention. A crash loses none.
+ * - Every call is idempotent.
  */
 export interface DeadLetters {
-  /** How many there are of each state; a state of more than 10,000 says so many. */
+  /** The number per state, counted up to 10,000. */
   count(of: Pick<DeadLetterRef, 'topic' | 'group'>): Promise<Readonly<Record<DeadLetterState, number>>>;
   list(query: DeadLetterQuery): Promise<DeadLetterPage>;
-  read(ref: DeadLetterRef): Promise<WholeDeadLetter | undefined>;
+  read(ref: DeadLetterRef): Promise<DeadLetterWithPayload | undefined>;
   /**
-   * Has a letter delivered once more to its group alone: by the member in
-   * charge, on its own, out of order, at least once. When the handler takes it
-   * the letter is gone; when it fails again the letter waits again, with its new
-   * reason and one more attempt. A failure that passes by itself is repeated.
-   * A discarded letter may be redelivered too, as long as it is kept.
+   * Requests another delivery to this group only: separately, out of order, at least
+   * once, by the group's leader. On success the dead letter is deleted. On failure
+   * it waits again with the new reason and one more attempt; temporary errors are
+   * retried. Discarded dead letters may be redelivered as well.
    */
   redeliver(ref: DeadLetterRef): Promise<'redelivering' | 'not_found'>;
-  /**
-   * Gives a letter up for good. `redelivering`: refused, since a handler may
-   * just be taking it.
-   */
+  /** Returns `redelivering`, and changes nothing, while a handler may be processing the dead letter. */
   discard(ref: DeadLetterRef, reason: string): Promise<'discarded' | 'redelivering' | 'not_found'>;
 }
 
-/** What can be looked at of the groups of an event log. */
-export interface WatchedEventLog extends EventLag {
+/** The lag and the dead letters of consumer groups. */
+export interface InspectableEventLog extends EventLag {
   readonly deadLetters: DeadLetters;
 }

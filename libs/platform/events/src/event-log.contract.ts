@@ -8,26 +8,26 @@ import {
   type EventSubscriber,
   type LoggedEvent,
   type NewEvent,
-  type WatchesLag,
+  type LagWatcher,
 } from './event-log';
 
-/** One process's view of the log. */
-export interface EventLogProcess extends EventAppender, EventSubscriber, EventLag, WatchesLag {
+/** The log as seen by one process. */
+export interface EventLogProcess extends EventAppender, EventSubscriber, EventLag, LagWatcher {
   readonly deadLetters: DeadLetters;
   readonly metrics: Registry;
   stop(): Promise<void>;
 }
 
 export interface EventLogHarness {
-  /** Opens the same log as another process would. */
+  /** Opens the same log like another process. */
   open(): Promise<EventLogProcess>;
-  /** Ends a process's connections without giving it the chance to save anything. */
+  /** Cuts a process's connections so that it cannot commit anything. */
   crash(process: EventLogProcess): Promise<void>;
 }
 
-/** What every event log promises, whatever it is made of. */
+/** The contract suite of every event log. */
 export function describeEventLog(name: string, createHarness: () => Promise<EventLogHarness>): void {
-  describe(`${name} keeps the contract of an event log`, () => {
+  describe(`${name} fulfills the contract of an event log`, () => {
     let harness: EventLogHarness;
     let log: EventLogProcess;
     let processes: EventLogProcess[];
@@ -53,71 +53,71 @@ export function describeEventLog(name: string, createHarness: () => Promise<Even
       return process;
     }
 
-    async function waitingLetters() {
-      const { letters } = await log.deadLetters.list({ topic, group: 'g', state: 'waiting', limit: 100 });
-      return letters;
+    async function waitingDeadLetters() {
+      const { deadLetters } = await log.deadLetters.list({ topic, group: 'g', state: 'waiting', limit: 100 });
+      return deadLetters;
     }
 
-    /** Until the count is this one; a broker that has just been started may not be able to tell at once. */
-    const untilWaiting = (group: string, count: number) =>
-      eventually(`${count} events wait for ${group}`, async () => {
+    /** Waits for this lag; a broker that has just started may reject the query at first. */
+    const untilLag = (group: string, count: number) =>
+      eventually(`a lag of ${count} events for ${group}`, async () => {
         const counted = await log.countWaiting({ topic, group }).catch(() => undefined);
         return counted === count || undefined;
       });
 
-    it('counts what a group has not handled yet, wherever its members run', async () => {
+    it('counts the events that a group has not handled yet, in all processes', async () => {
       await log.append(topic, [event('a', '1'), event('b', '2'), event('a', '3')]);
-      await untilWaiting('g', 3);
+      await untilLag('g', 3);
       const other = await open();
       const seen = collector();
       await other.subscribe({ topic, group: 'g', handle: seen.handle });
-      await untilWaiting('g', 0);
-      await untilWaiting('another', 3);
+      await untilLag('g', 0);
+      await untilLag('another', 3);
     });
 
-    /** Until the process shows that so many events wait for the group; undefined for nothing at all. */
-    const untilShown = (group: string, count: number | undefined) =>
-      eventually(`${count} events to be shown that wait for ${group}`, async () => {
-        const shown = await log.metrics.getSingleMetric('gateway_events_lag')?.get();
-        const sample = shown?.values.find(({ labels }) => labels.topic === topic && labels.group === group);
+    /** Waits until the process exposes this lag; undefined for no sample. */
+    const untilExposed = (group: string, count: number | undefined) =>
+      eventually(`the metric of ${group} to be ${count}`, async () => {
+        const metric = await log.metrics.getSingleMetric('gateway_events_lag')?.get();
+        const sample = metric?.values.find(({ labels }) => labels.topic === topic && labels.group === group);
         return sample?.value === count || undefined;
       });
 
-    it('shows how many events wait for a group while its only member is stuck', async () => {
+    it('exposes the lag of a group while its only member is blocked', async () => {
       let release: () => void = () => undefined;
-      const stuck = new Promise<void>((resolve) => (release = resolve));
-      let tellBegun: () => void = () => undefined;
-      const begun = new Promise<void>((resolve) => (tellBegun = resolve));
+      const blocked = new Promise<void>((resolve) => (release = resolve));
+      let started: () => void = () => undefined;
+      const hasStarted = new Promise<void>((resolve) => (started = resolve));
       const handle = async () => {
-        tellBegun();
-        await stuck;
+        started();
+        await blocked;
       };
       await log.subscribe({ topic, group: 'g', handle });
       await log.append(topic, numbered(2));
-      await begun;
+      await hasStarted;
       await log.append(topic, numbered(3));
-      await untilShown('g', 5);
+      await untilExposed('g', 5);
       release();
-      await untilShown('g', 0);
+      await untilExposed('g', 0);
     });
 
-    it('shows how many events wait for a group that has no member anywhere', async () => {
+    it('exposes the lag of a group without members', async () => {
       await log.append(topic, numbered(2));
-      log.watchLag({ topic, group: 'away' });
-      await untilShown('away', 2);
+      log.watchLag({ topic, group: 'absent' });
+      await untilExposed('absent', 2);
       await log.append(topic, numbered(1));
-      await untilShown('away', 3);
+      await untilExposed('absent', 3);
     });
 
-    it('shows nothing of a group rather than what is no longer known', async () => {
+    it('removes the metric of a group when its lag is unknown', async () => {
       await log.append(topic, numbered(2));
       log.watchLag({ topic, group: 'g' });
-      await untilShown('g', 2);
+      await untilExposed('g', 2);
       await harness.crash(log);
-      await untilShown('g', undefined);
+      await untilExposed('g', undefined);
     });
 
-    it('delivers every event with its key, payload, headers and a position of its own', async () => {
+    it('delivers every event with its key, payload, headers and a unique position', async () => {
       const seen = collector();
       await log.append(topic, [
         { key: 'a', payload: Buffer.from([0, 255, 10]), headers: { traceparent: '00-ü' } },
@@ -132,7 +132,7 @@ export function describeEventLog(name: string, createHarness: () => Promise<Even
       expect(second?.position).not.toBe(first?.position);
     });
 
-    it('delivers payloads of every length as they were, in whatever company', async () => {
+    it('delivers payloads of mixed lengths unchanged', async () => {
       const payloads = [0, 1, 255, 256, 0, 5_000, 3].map((length, at) => Buffer.alloc(length, at + 250));
       await log.append(
         topic,
@@ -153,7 +153,7 @@ export function describeEventLog(name: string, createHarness: () => Promise<Even
       }
     });
 
-    it('gives each group every event, and one that comes later starts at the beginning', async () => {
+    it('delivers every event to each group; a new group starts with the oldest event', async () => {
       const [early, late] = [collector(), collector()];
       await log.subscribe({ topic, group: 'early', handle: early.handle });
       await log.append(topic, numbered(20));
@@ -162,7 +162,7 @@ export function describeEventLog(name: string, createHarness: () => Promise<Even
       expect(sortedTextsOf(await late.atLeast(20))).toEqual(sortedTextsOf(await early.atLeast(20)));
     });
 
-    it('never gives a batch larger than asked for', async () => {
+    it('never delivers more than the batch size', async () => {
       const sizes: number[] = [];
       const seen = collector();
       await log.append(topic, numbered(23));
@@ -179,41 +179,41 @@ export function describeEventLog(name: string, createHarness: () => Promise<Even
       expect(Math.max(...sizes)).toBeLessThanOrEqual(5);
     });
 
-    it('goes on where the group stopped', async () => {
+    it('resumes where the group stopped', async () => {
       const [first, second] = [collector(), collector()];
       const subscription = await log.subscribe({ topic, group: 'g', handle: first.handle });
       await log.append(topic, numbered(5));
       await first.atLeast(5);
-      // Whoever loses its place before it has noted what it did is sent that again.
-      await untilWaiting('g', 0);
+      // Without a commit before the stop, the events would be delivered again.
+      await untilLag('g', 0);
       await subscription.stop();
       await log.append(topic, [event('a', 'after')]);
       await (await open()).subscribe({ topic, group: 'g', handle: second.handle });
       expect(textsOf(await second.atLeast(1))).toEqual(['after']);
     });
 
-    it('delivers again what a member had handled but not yet recorded when it crashed', async () => {
-      const dying = await open();
+    it('delivers events again that a member had handled but not committed when it crashed', async () => {
+      const crashing = await open();
       const handledOnce = collector();
-      let stuck: () => void = () => undefined;
-      const handledAndDead = new Promise<void>((resolve) => (stuck = resolve));
+      let crashed: () => void = () => undefined;
+      const hasCrashed = new Promise<void>((resolve) => (crashed = resolve));
       await log.append(topic, numbered(3));
-      await dying.subscribe({
+      await crashing.subscribe({
         topic,
         group: 'g',
         handle: async (events) => {
           await handledOnce.handle(events);
-          await harness.crash(dying);
-          stuck();
+          await harness.crash(crashing);
+          crashed();
         },
       });
-      await handledAndDead;
-      const again = collector();
-      await log.subscribe({ topic, group: 'g', handle: again.handle });
-      expect(sortedTextsOf(await again.atLeast(3))).toEqual(['0', '1', '2']);
+      await hasCrashed;
+      const redelivered = collector();
+      await log.subscribe({ topic, group: 'g', handle: redelivered.handle });
+      expect(sortedTextsOf(await redelivered.atLeast(3))).toEqual(['0', '1', '2']);
     });
 
-    it('lets one member of a group work on a key at a time, in order, across processes', async () => {
+    it('has one member of a group handle a key at a time, in order, across processes', async () => {
       const seen = collector();
       const keys = ['a', 'b', 'c', 'd'];
       const working = new Map<string, number>();
@@ -244,7 +244,7 @@ export function describeEventLog(name: string, createHarness: () => Promise<Even
       }
     });
 
-    it('hands a group over to another member', async () => {
+    it('fails over to another member', async () => {
       const [first, second] = [collector(), collector()];
       const active = await log.subscribe({ topic, group: 'g', handle: first.handle });
       await log.append(topic, [event('a', 'one')]);
@@ -255,7 +255,7 @@ export function describeEventLog(name: string, createHarness: () => Promise<Even
       expect(textsOf(await second.atLeast(1))).toEqual(['two']);
     });
 
-    it('buries what the handler calls hopeless with its reason, and delivers the rest of the batch', async () => {
+    it('dead-letters unprocessable events with their reason, and delivers the rest of the batch', async () => {
       const seen = collector();
       await log.append(topic, numbered(6));
       await log.subscribe({
@@ -270,11 +270,11 @@ export function describeEventLog(name: string, createHarness: () => Promise<Even
         },
       });
       expect(sortedTextsOf(await seen.atLeast(4))).toEqual(['0', '2', '3', '5']);
-      const letters = await eventually('both letters', async () => {
-        const found = await waitingLetters();
+      const deadLetters = await eventually('both dead letters', async () => {
+        const found = await waitingDeadLetters();
         return found.length === 2 ? found : undefined;
       });
-      expect(letters).toEqual(
+      expect(deadLetters).toEqual(
         expect.arrayContaining(
           ['key-1', 'key-4'].map((key) =>
             expect.objectContaining({ key, reason: 'not a message', attempts: 1 }),
@@ -283,7 +283,7 @@ export function describeEventLog(name: string, createHarness: () => Promise<Even
       );
     });
 
-    it('isolates an event that always fails, gives it up after some attempts, and is never blocked', async () => {
+    it('isolates and dead-letters an event that always fails, and is not blocked', async () => {
       const seen = collector();
       let attempts = 0;
       await log.append(topic, numbered(5));
@@ -299,15 +299,15 @@ export function describeEventLog(name: string, createHarness: () => Promise<Even
         },
       });
       expect(sortedTextsOf(await seen.atLeast(4))).toEqual(['0', '1', '3', '4']);
-      const letters = await eventually('the letter', async () => {
-        const found = await waitingLetters();
+      const deadLetters = await eventually('the dead letter', async () => {
+        const found = await waitingDeadLetters();
         return found.length === 1 ? found : undefined;
       });
       expect(attempts).toBeGreaterThan(1);
-      expect(letters).toMatchObject([{ key: 'key-2', reason: 'TypeError: cannot read it', attempts }]);
+      expect(deadLetters).toMatchObject([{ key: 'key-2', reason: 'TypeError: cannot read it', attempts }]);
     });
 
-    it('keeps trying while a failure is one that passes, and buries nothing', async () => {
+    it('retries temporary errors without dead letters', async () => {
       const seen = collector();
       let failuresLeft = 12;
       await log.append(topic, numbered(3));
@@ -321,29 +321,29 @@ export function describeEventLog(name: string, createHarness: () => Promise<Even
         },
       });
       expect(sortedTextsOf(await seen.distinct(3))).toEqual(['0', '1', '2']);
-      expect(await waitingLetters()).toEqual([]);
+      expect(await waitingDeadLetters()).toEqual([]);
     });
 
-    it('stops in the middle of endless retries, and loses nothing by it', async () => {
-      let tried: () => void = () => undefined;
-      const hasTried = new Promise<void>((resolve) => (tried = resolve));
+    it('stops during retries without losing events', async () => {
+      let failed: () => void = () => undefined;
+      const hasFailed = new Promise<void>((resolve) => (failed = resolve));
       await log.append(topic, numbered(2));
-      const hopeless = await log.subscribe({
+      const failing = await log.subscribe({
         topic,
         group: 'g',
         handle: async () => {
-          tried();
+          failed();
           throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
         },
       });
-      await hasTried;
-      await hopeless.stop();
+      await hasFailed;
+      await failing.stop();
       const seen = collector();
       await log.subscribe({ topic, group: 'g', handle: seen.handle });
       expect(sortedTextsOf(await seen.atLeast(2))).toEqual(['0', '1']);
     });
 
-    it('never lets a reader skip an event while many append at once, and keeps the order of each key', () =>
+    it('skips no event under concurrent appends, and keeps the order of each key', () =>
       announceSeed(async (seed) => {
         const random = seededRandom(seed);
         const appenders = [log, await open(), await open(), await open()];
@@ -393,12 +393,12 @@ export function textsOf(events: readonly LoggedEvent[]): string[] {
   return events.map(({ payload }) => text(payload));
 }
 
-/** Of events with different keys, which come in any order. */
+/** For events with different keys, whose order is not defined. */
 export function sortedTextsOf(events: readonly LoggedEvent[]): string[] {
   return textsOf(events).sort();
 }
 
-/** A handler that keeps what it gets, and can be awaited. */
+/** A handler that collects events and can be awaited. */
 export function collector() {
   const events: LoggedEvent[] = [];
   const waiting = new Set<() => void>();
@@ -418,7 +418,7 @@ export function collector() {
       for (const check of waiting) check();
     },
     atLeast: (count: number) => when(() => events.length >= count),
-    /** Counts an event that was delivered again once. */
+    /** Counts redelivered events once. */
     distinct: (count: number) => when(() => new Set(textsOf(events)).size >= count),
   };
 }

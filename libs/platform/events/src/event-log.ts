@@ -1,9 +1,9 @@
-/** Names of the topics. Both carry protobuf messages of gateway.events.v1 keyed by organization. */
+/** Topics with protobuf messages of gateway.events.v1, keyed by organization. */
 export const TOPIC_GENERATION_FINISHED = 'generation.finished';
 export const TOPIC_GENERATION_SETTLED = 'generation.settled';
 
 export interface NewEvent {
-  /** Events of one key stay in order. */
+  /** Events of a key keep their order. */
   readonly key: string;
   readonly payload: Uint8Array;
   /** Text pairs such as `traceparent`. */
@@ -12,7 +12,7 @@ export interface NewEvent {
 
 export interface LoggedEvent extends NewEvent {
   readonly topic: string;
-  /** Where it is: unique within the topic, ascending within a key, and nothing else. */
+  /** Unique within the topic and ascending within a key; has no other meaning. */
   readonly position: bigint;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -23,41 +23,41 @@ export interface TopicGroup {
   readonly group: string;
 }
 
-/** Who reads each topic, so that whoever writes to it can tell how far they are behind. */
+/** The consumer group of each topic, so that producers can measure its lag. */
 export const READERS_OF_FINISHED: TopicGroup = { topic: TOPIC_GENERATION_FINISHED, group: 'billing-ledger' };
 export const READERS_OF_SETTLED: TopicGroup = { topic: TOPIC_GENERATION_SETTLED, group: 'usage-aggregator' };
 
 /**
- * Appends to a durable log. `append` resolves once the events survive a crash
- * of any process; it rejects when that is not known, and the same event may
- * then be in the log all the same: consumers are idempotent.
+ * Appends to a durable log. `append` resolves once the events survive a crash of
+ * any process. After a rejection the events may be in the log anyway, so consumers
+ * are idempotent.
  */
 export interface EventAppender {
   append(topic: string, events: readonly NewEvent[]): Promise<void>;
 }
 
 /**
- * Appends inside the caller's own transaction: the events exist if and only if
- * it commits. `Transaction` is the driver's, such as a `pg` client.
+ * Appends inside the caller's transaction: the events exist if and only if it
+ * commits. `Transaction` is a type of the driver, such as a `pg` client.
  */
 export interface TransactionalAppender<Transaction> {
-  /** @throws InvalidEventError when one of them is refused. */
+  /** @throws InvalidEventError when an event is refused. */
   appending(topic: string, events: readonly NewEvent[]): TransactionalAppend<Transaction>;
 }
 
 export interface TransactionalAppend<Transaction> {
-  /** Sends the events, at once, to be written in the given transaction. */
+  /** Writes the events in the given transaction. Sends the statement synchronously. */
   write(transaction: Transaction): Promise<void>;
-  /** To be called once that has committed: consumers in this process are told so, and find the events otherwise only when they next look. */
+  /** Call this after the commit to notify consumers in this process; otherwise they find the events at their next poll. */
   committed(): void;
 }
 
 /**
- * Handles a batch, in order of position per key; events of one key are never
- * with two members of a group at once. At least once: after a crash
- * or a rejection the same events come again. To give up on single events throw
- * an UnprocessableEventsError that names them; they go to the dead letters with
- * their reason and the rest is delivered again.
+ * Handles a batch, in order of position per key. Events of a key are never handled
+ * by two members of a group concurrently. Delivery is at least once: after a crash
+ * or a rejection the same events are delivered again. To reject single events,
+ * throw an UnprocessableEventsError that names them: they become dead letters with
+ * their reason, and the rest is delivered again.
  */
 export type EventHandler = (events: readonly LoggedEvent[]) => Promise<void>;
 
@@ -80,26 +80,26 @@ export interface Subscription extends TopicGroup {
 }
 
 export interface RunningSubscription {
-  /** Waits for the batch under way, then stops. */
+  /** Waits for the current batch, then stops. */
   stop(): Promise<void>;
 }
 
 /**
- * Delivers events to consumer groups. Each group sees every event at least
- * once; one failing event never holds up the ones behind it for good.
+ * Delivers events to consumer groups. Each group gets every event at least once. A
+ * failing event never blocks later ones permanently.
  */
 export interface EventSubscriber {
   subscribe(subscription: Subscription): Promise<RunningSubscription>;
 }
 
-/** Tells how far a group is behind. */
+/** Measures the lag of a group. */
 export interface EventLag {
-  /** Events of the topic that the group has not handled yet, wherever its members run. */
+  /** Events of the topic that the group has not handled yet, in all processes. */
   countWaiting(group: TopicGroup): Promise<number>;
 }
 
-/** Shows in `gateway_events_lag` how far groups are behind; those of own subscriptions without being asked to. */
-export interface WatchesLag {
-  /** From now on, as long as the log can tell, whether or not the group has a member anywhere. */
+/** Exposes the lag of groups as `gateway_events_lag`. Groups with a subscription here are included automatically. */
+export interface LagWatcher {
+  /** Starts to expose the lag of a group, whether or not it has members. */
   watchLag(group: TopicGroup): void;
 }

@@ -1,8 +1,9 @@
 import type { ClientBase, Pool, QueryResult } from 'pg';
 import { createBooks, type Books } from './books';
 
-/** What an audit found; the ledger is sound when `faults` is empty. */
+/** The result of an audit. The ledger is consistent if `faults` is empty. */
 export interface LedgerAudit {
+  /** Inconsistencies, as text. */
   readonly faults: readonly string[];
   readonly organizations: number;
   readonly postings: number;
@@ -13,17 +14,17 @@ export interface LedgerAudit {
 }
 
 export interface AuditOptions {
-  /** Where the ledger's tables are. Default "billing_ledger". */
+  /** The schema of the ledger's tables. Default "billing_ledger". */
   readonly schema?: string;
 }
 
-/** Faults beyond this are not listed; a broken ledger breaks everywhere. */
+/** Bounds the result when most of the ledger is inconsistent. */
 const MAX_FAULTS = 50;
 
 /**
- * Adds the ledger up from its postings and holds and compares with what the
- * ledger says of itself. It shares no code with the ledger, works on one
- * snapshot, and changes nothing; so it may run beside a working ledger.
+ * Recomputes balances and daily totals from postings and holds, and compares them
+ * with the stored ones. Shares no code with the ledger, reads one snapshot and
+ * changes nothing, so it can run while the ledger is in use.
  */
 export async function auditLedger(
   pool: Pool,
@@ -32,13 +33,13 @@ export async function auditLedger(
   if (!/^[a-z_][a-z0-9_]*$/.test(schema)) throw new Error('not the name of a schema');
   const client = await pool.connect();
   try {
-    // It only reads, so nobody waits for it, however long it adds up between two pages.
+    // A read-only transaction blocks nothing, so it may be idle between two fetches.
     await client.query(
       'begin isolation level repeatable read read only; set local idle_in_transaction_session_timeout = 0',
     );
     const books = createBooks();
     const postings = await readPostings(client, schema, books);
-    await readForgotten(client, schema, books);
+    await readRetention(client, schema, books);
     const holds = await readHolds(client, schema, books);
     await readAccounts(client, schema, books);
     await readDailySpend(client, schema, books);
@@ -66,13 +67,13 @@ type Row = Readonly<Record<string, string | null>>;
 
 const ROWS_PER_FETCH = 5_000;
 
-/** Every value as text, so that no driver setting stands between the table and the sums. */
+/** Reads every value as text, independently of driver settings. */
 async function readAll(client: ClientBase, sql: string, each: (row: Row) => void): Promise<number> {
   let count = 0;
   const fetch = `fetch ${ROWS_PER_FETCH} from audited`;
-  // Together, so that small books cost one round trip per table.
-  const answers: unknown = await client.query(`declare audited no scroll cursor for ${sql}; ${fetch}`);
-  let rows = (answers as QueryResult<Row>[])[1]?.rows ?? [];
+  // In one query, so that a small table takes one round trip.
+  const results: unknown = await client.query(`declare audited no scroll cursor for ${sql}; ${fetch}`);
+  let rows = (results as QueryResult<Row>[])[1]?.rows ?? [];
   for (;;) {
     rows.forEach(each);
     count += rows.length;
@@ -103,10 +104,10 @@ function readPostings(client: ClientBase, schema: string, books: Books): Promise
   );
 }
 
-/** The table has one row; the books are unsound if it has none. */
-function readForgotten(client: ClientBase, schema: string, books: Books): Promise<number> {
-  const sql = `select oldest_retained_hold_id as first_kept from ${schema}.closed_hold_retention`;
-  return readAll(client, sql, (row) => books.forgottenBefore(text(row, 'first_kept')));
+/** The table has exactly one row. */
+function readRetention(client: ClientBase, schema: string, books: Books): Promise<number> {
+  const sql = `select oldest_retained_hold_id as oldest_retained from ${schema}.closed_hold_retention`;
+  return readAll(client, sql, (row) => books.retainedFrom(text(row, 'oldest_retained')));
 }
 
 async function readHolds(client: ClientBase, schema: string, books: Books) {

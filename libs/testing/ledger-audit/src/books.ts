@@ -1,7 +1,7 @@
 /**
- * The auditor's own books: rebuilt from postings and holds, then compared with
- * the ledger's accounts and daily figures. Nothing here is shared with the
- * ledger, so that one mistake cannot hide in both.
+ * The auditor's own books: computed from postings and holds, then compared with
+ * the ledger's accounts and daily totals. Shares no code with the ledger, so that
+ * one mistake cannot be in both.
  */
 
 interface PostingEntry {
@@ -57,8 +57,8 @@ interface CompletedClaimEntry {
 
 export interface Books {
   posting(entry: PostingEntry): void;
-  /** Closed holds whose ids come before this one, and are a generation's, may be gone. */
-  forgottenBefore(holdId: string): void;
+  /** Closed holds of generations with smaller ids may be deleted. */
+  retainedFrom(holdId: string): void;
   hold(entry: HoldEntry): void;
   account(entry: AccountEntry): void;
   dailySpend(entry: SpendEntry): void;
@@ -88,7 +88,7 @@ export function createBooks(): Books {
   const spend = new Map<string, SpendEntry>();
   const credits = new Map<string, CreditEntry>();
   const claims: CompletedClaimEntry[] = [];
-  let firstKept: string | undefined;
+  let oldestRetained: string | undefined;
 
   function posting(entry: PostingEntry): void {
     const { reference, kind, organization } = entry;
@@ -114,7 +114,7 @@ export function createBooks(): Books {
   }
 
   function expect(what: string, found: bigint, wanted: bigint): void {
-    if (found !== wanted) faults.push(`${what} is ${found}, its postings say ${wanted}`);
+    if (found !== wanted) faults.push(`${what} is ${found}, by its postings ${wanted}`);
   }
 
   function checkAccounts(): void {
@@ -127,7 +127,7 @@ export function createBooks(): Books {
       expect(`credited of ${name}`, account.credited, -total.funding);
       expect(`available of ${name}`, account.available, total.credit);
       expect(`held of ${name}`, account.held, total.held);
-      // What is owed for settled work, less what could not be collected of it.
+      // What is owed for settled generations, less the uncollected part.
       expect(`charged of ${name}`, account.charged, total.revenue + total.uncollected);
       expect(`uncollected of ${name}`, account.uncollected, -total.uncollected);
       if (account.available < 0n) faults.push(`available of ${name} is below zero`);
@@ -140,11 +140,11 @@ export function createBooks(): Books {
     holds.set(entry.id, entry);
   }
 
-  function isForgotten(reference: string): boolean {
-    return firstKept !== undefined && reference.startsWith('gen-') && reference < firstKept;
+  function isExpired(reference: string): boolean {
+    return oldestRetained !== undefined && reference.startsWith('gen-') && reference < oldestRetained;
   }
 
-  /** Each hold has just the postings that its state calls for. */
+  /** Each hold has exactly the postings of its state. */
   function checkHolds(): void {
     const open = new Map<string, bigint>();
     const charged = new Map<string, bigint>();
@@ -154,24 +154,26 @@ export function createBooks(): Books {
       for (const entry of own.values()) {
         if (entry.organization !== organization) faults.push(`${id} has postings of another organization`);
       }
-      const bound = [...own.values()].reduce((total, entry) => total + entry.held, 0n);
-      if (bound !== (state === 'held' ? hold.amount : 0n))
-        faults.push(`${id} is ${state} and binds ${bound}`);
+      const held = [...own.values()].reduce((total, entry) => total + entry.held, 0n);
+      if (held !== (state === 'held' ? hold.amount : 0n))
+        faults.push(`${id} is ${state} and its postings hold ${held}`);
       if (state === 'held') open.set(organization, (open.get(organization) ?? 0n) + hold.amount);
       const settlement = own.get('settlement');
       if ((state === 'settled') !== (settlement !== undefined)) {
         faults.push(`${id} is ${state} ${settlement ? 'with' : 'without'} a settlement`);
       }
-      if (state === 'abandoned' && own.size > 0) faults.push(`${id} was given up and has postings`);
+      if (state === 'abandoned' && own.size > 0) faults.push(`${id} was abandoned and has postings`);
       if (state === 'voided' && !own.has('void')) faults.push(`${id} is voided without a posting`);
       if (settlement) {
         const paid = settlement.revenue + settlement.uncollected;
         charged.set(organization, (charged.get(organization) ?? 0n) + paid);
-        if (paid !== hold.charged) faults.push(`${id} says it charged ${hold.charged}, its posting ${paid}`);
-        if (settlement.revenue !== hold.cost && settlement.revenue !== 0n) {
-          faults.push(`${id} says it cost ${hold.cost}, its posting ${settlement.revenue}`);
+        if (paid !== hold.charged) {
+          faults.push(`${id} has the charge ${hold.charged}, in its posting ${paid}`);
         }
-        if (paid < 0n) faults.push(`${id} was charged less than nothing`);
+        if (settlement.revenue !== hold.cost && settlement.revenue !== 0n) {
+          faults.push(`${id} has the cost ${hold.cost}, in its posting ${settlement.revenue}`);
+        }
+        if (paid < 0n) faults.push(`${id} has a negative charge`);
       }
     }
     for (const [reference, own] of postings) {
@@ -189,7 +191,7 @@ export function createBooks(): Books {
       }
     }
     for (const [reference, own] of postings) {
-      if (!own.has('credit') && !holds.has(reference)) checkForgotten(reference, own);
+      if (!own.has('credit') && !holds.has(reference)) checkExpired(reference, own);
       const credit = own.get('credit');
       if (credit && credits.get(reference)?.amount !== credit.credit) {
         faults.push(`the posting of credit ${reference} is not the credit's amount`);
@@ -202,20 +204,20 @@ export function createBooks(): Books {
     }
   }
 
-  /** Of a hold that is gone its postings must tell that it ended. */
-  function checkForgotten(reference: string, own: ReadonlyMap<string, PostingEntry>): void {
-    if (!isForgotten(reference)) {
+  /** The postings of a deleted hold must show that it was closed. */
+  function checkExpired(reference: string, own: ReadonlyMap<string, PostingEntry>): void {
+    if (!isExpired(reference)) {
       faults.push(`${reference} has postings and no hold`);
       return;
     }
-    const bound = [...own.values()].reduce((total, entry) => total + entry.held, 0n);
-    if (bound !== 0n) faults.push(`${reference} is forgotten and binds ${bound}`);
-    if (!own.has('settlement') && !own.has('void')) faults.push(`${reference} is forgotten and never ended`);
+    const held = [...own.values()].reduce((total, entry) => total + entry.held, 0n);
+    if (held !== 0n) faults.push(`${reference} is deleted and its postings hold ${held}`);
+    if (!own.has('settlement') && !own.has('void')) faults.push(`${reference} is deleted and was never closed`);
     const organizations = new Set([...own.values()].map(({ organization }) => organization));
     if (organizations.size > 1) faults.push(`${reference} has postings of another organization`);
   }
 
-  /** A day's figures: what was charged and what is held for generations admitted on it. */
+  /** A day's totals: charged and held amounts of the generations admitted on it. */
   function checkDailySpend(): void {
     const wanted = new Map<string, { spent: bigint; held: bigint }>();
     for (const hold of holds.values()) {
@@ -230,43 +232,43 @@ export function createBooks(): Books {
     for (const [name, total] of wanted) {
       const found = spend.get(name);
       const spent = found?.spent ?? 0n;
-      const isWhole = !found || !mayLackHolds(found.day);
-      if (isWhole ? spent !== total.spent : spent < total.spent) {
-        faults.push(`spent on ${name} is not what was charged`);
+      const isComplete = !found || !mayLackHolds(found.day);
+      if (isComplete ? spent !== total.spent : spent < total.spent) {
+        faults.push(`spent on ${name} is not the sum of its charges`);
       }
-      if ((found?.held ?? 0n) !== total.held) faults.push(`held on ${name} is not what is held`);
+      if ((found?.held ?? 0n) !== total.held) faults.push(`held on ${name} is not the sum of its holds`);
     }
     for (const [name, { day }] of spend) {
-      if (!wanted.has(name) && !mayLackHolds(day)) faults.push(`daily figures for ${name} belong to no hold`);
+      if (!wanted.has(name) && !mayLackHolds(day)) faults.push(`daily totals of ${name} belong to no hold`);
     }
     checkSpendSums();
   }
 
-  /** Whatever is forgotten: all days together are what was ever charged, and a day is what its keys spent. */
+  /** Independent of deleted holds: the days sum to the account's charges, and a day is the sum of its keys. */
   function checkSpendSums(): void {
-    const ever = new Map<string, bigint>();
+    const ofOrganizations = new Map<string, bigint>();
     const ofKeys = new Map<string, bigint>();
     for (const { organization, day, key, spent } of spend.values()) {
-      if (key === '') ever.set(organization, (ever.get(organization) ?? 0n) + spent);
+      if (key === '') ofOrganizations.set(organization, (ofOrganizations.get(organization) ?? 0n) + spent);
       const name = spendName(organization, day, '');
       ofKeys.set(name, (ofKeys.get(name) ?? 0n) + (key === '' ? -spent : spent));
     }
     for (const { organization, charged } of accounts.values()) {
-      if ((ever.get(organization) ?? 0n) !== charged) {
-        faults.push(`the days of ${organization} do not add up to what it was charged`);
+      if ((ofOrganizations.get(organization) ?? 0n) !== charged) {
+        faults.push(`the days of ${organization} do not sum to its charges`);
       }
     }
     for (const [name, difference] of ofKeys) {
-      if (difference !== 0n) faults.push(`spent on ${name} is not what its keys spent`);
+      if (difference !== 0n) faults.push(`spent on ${name} is not the sum of its keys`);
     }
   }
 
-  /** Ids are made before their admission, which may be on the next day. */
+  /** An id is created before its admission, which may be on the next day. */
   function mayLackHolds(day: string): boolean {
-    return firstKept !== undefined && day <= dayOfId(firstKept);
+    return oldestRetained !== undefined && day <= dayOfId(oldestRetained);
   }
 
-  /** The answer that is replayed was settled, by its own organization. */
+  /** A stored response belongs to a settled generation of the same organization. */
   function checkClaims(): void {
     for (const { scope, generation, organization } of claims) {
       const hold = holds.get(generation);
@@ -280,7 +282,7 @@ export function createBooks(): Books {
   return {
     posting,
     hold,
-    forgottenBefore: (holdId) => void (firstKept = holdId),
+    retainedFrom: (holdId) => void (oldestRetained = holdId),
     account: (entry) => void accounts.set(entry.organization, entry),
     dailySpend: (entry) => void spend.set(spendName(entry.organization, entry.day, entry.key), entry),
     credit: (entry) => void credits.set(entry.id, entry),
@@ -306,7 +308,7 @@ export function createBooks(): Books {
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** The UTC day that the ten characters of time after "gen-" tell; the least id of all has none, and comes before any day. */
+/** The UTC day from the ten time characters after "gen-". The smallest id, "gen-", has none and sorts before any day. */
 function dayOfId(id: string): string {
   const digits = [...id.slice('gen-'.length, 'gen-'.length + 10)];
   const unixMs = digits.reduce((value, digit) => value * 32 + CROCKFORD.indexOf(digit), 0);

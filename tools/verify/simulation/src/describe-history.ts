@@ -8,7 +8,7 @@ import {
   type Step,
 } from './history';
 
-/** A history as a list that a person can read, with the generations that it names. */
+/** A history as readable text, with its generations. */
 export function describeHistory({ seed, startUnixMs, generations, steps }: History): string {
   const used = new Set(
     steps.flatMap((step) =>
@@ -32,7 +32,7 @@ function describeGeneration(one: Generation): string {
     ...(one.keyBudget === undefined ? [] : [`key's budget ${one.keyBudget}`]),
     ...(one.scope === undefined
       ? []
-      : [`under ${one.scope} with body ${one.body}, ending ${one.ending ?? 'not told'}`]),
+      : [`under ${one.scope} with body ${one.body}, resolution ${one.resolution ?? 'not reported'}`]),
     `used ${promptTokens} in (${cachedTokens} cached, ${imageTokens} image), ${completionTokens} out (${reasoningTokens} reasoning)`,
     `held at ${describePrices(one.holdPrices)}, finished at ${one.eventPrices ? describePrices(one.eventPrices) : 'no prices'}`,
   ].join('; ');
@@ -47,7 +47,7 @@ function describePrices(prices: Generation['holdPrices']): string {
 function describeStep(step: Step): string {
   if (step.kind === 'time') return `${step.ms} ms pass`;
   const calls = step.calls.map(describeCall);
-  return calls.length === 1 ? (calls[0] ?? '') : `at once: ${calls.join(' | ')}`;
+  return calls.length === 1 ? (calls[0] ?? '') : `concurrently: ${calls.join(' | ')}`;
 }
 
 function describeCall({ ledger, operation, fault }: Call): string {
@@ -62,7 +62,7 @@ function describeOperation(operation: Operation): string {
     case 'credit':
       return `adds ${operation.amount} to ${operation.organization} as ${operation.id}`;
     case 'hold':
-      return `holds for ${named}${operation.thief ? ', asked by another organization' : ''}`;
+      return `holds for ${named}${operation.otherOrganization ? ', requested by another organization' : ''}`;
     case 'void':
       return `voids ${named}`;
     case 'settle':
@@ -75,16 +75,16 @@ function describeOperation(operation: Operation): string {
       return `renews the claim of ${named}`;
     case 'release':
       return `releases the claim of ${named}`;
-    case 'trim':
-      return 'forgets old claims';
+    case 'delete_expired':
+      return 'deletes expired claims';
   }
 }
 
 const FAULTS: Readonly<Record<Fault['kind'], (statement: number) => string>> = {
-  lost_answer: (statement) => `loses the answer of statement ${statement}`,
+  lost_response: (statement) => `loses the response of statement ${statement}`,
   cut: (statement) => `loses its connection during statement ${statement}`,
-  dies_before: (statement) => `dies before statement ${statement}`,
-  dies_after: (statement) => `dies after statement ${statement}`,
+  terminated_before: (statement) => `terminates before statement ${statement}`,
+  terminated_after: (statement) => `terminates after statement ${statement}`,
 };
 
 function describeFault({ kind, statement }: Fault): string {

@@ -1,23 +1,23 @@
 import { applyToModel, type ModelState, type Setting } from './ledger-model';
 import type { Operation } from './history';
 
-/** A call that was made, and what its caller heard. */
-export interface MadeCall {
+/** A call and its result. */
+export interface CompletedCall {
   readonly operation: Operation;
-  /** Absent: the caller died before it heard anything. */
+  /** Absent: the process terminated before it got a result. */
   readonly outcome: string | undefined;
-  /** How often the ledger may have done it. The caller hears of the last time. */
+  /** How often the ledger may have executed it. The result is that of the last execution. */
   readonly times: readonly number[];
 }
 
 /**
- * In which states the ledger can be after calls that were made at once: those
- * of every order of them, one after the other, in which everybody hears what
- * they heard. None: the ledger did what no order explains.
+ * The possible states of the ledger after concurrent calls: those of every
+ * sequential order that produces the same results. Empty if no order does, which is
+ * a bug.
  */
 export function statesAfter(
   before: readonly ModelState[],
-  calls: readonly MadeCall[],
+  calls: readonly CompletedCall[],
   setting: Setting,
 ): ModelState[] {
   const found = new Map<string, ModelState>();
@@ -35,7 +35,7 @@ export function statesAfter(
 }
 
 interface Pending {
-  readonly call: MadeCall;
+  readonly call: CompletedCall;
   readonly left: number;
 }
 

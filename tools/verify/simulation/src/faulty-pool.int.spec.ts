@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createPool } from '@gateway/database';
 import { createTestDatabase, type TestDatabase } from '@gateway/test-support';
 import type { Pool } from 'pg';
-import { breakable, orphansGone, ProcessDied, withFault } from './faulty-pool';
+import { injectFaults, waitForOrphans, ProcessTerminated, withFault } from './faulty-pool';
 import type { Fault } from './history';
 
 let database: TestDatabase;
@@ -16,7 +16,7 @@ beforeEach(async () => {
   relay = await startRelay(new URL(database.url));
   const open = (url: string) =>
     createPool({ url, schema: 'public', applicationName: 'faulty', maxConnections: 1 });
-  pool = breakable(open(relay.url));
+  pool = injectFaults(open(relay.url));
   watch = open(database.url);
   await watch.query('create table written (what text)');
 });
@@ -27,56 +27,56 @@ afterEach(async () => {
   await database.drop();
 });
 
-const write = () => pool.query(`insert into written values ('x')`).then(() => 'answered', nameOf);
-const nameOf = (error: unknown) => (error instanceof ProcessDied ? 'died' : 'lost');
+const write = () => pool.query(`insert into written values ('x')`).then(() => 'done', nameOf);
+const nameOf = (error: unknown) => (error instanceof ProcessTerminated ? 'terminated' : 'lost');
 const countWritten = async () => (await watch.query('select from written')).rowCount;
 
 it.each([
-  ['lost_answer', 'lost', 1],
+  ['lost_response', 'lost', 1],
   ['cut', 'lost', 1],
-  ['dies_before', 'died', 0],
-  ['dies_after', 'died', 1],
+  ['terminated_before', 'terminated', 0],
+  ['terminated_after', 'terminated', 1],
 ] as const)(
-  '%s: the caller hears that it is %s, and it is done %i times once the orphan has gone',
-  async (kind, heard, times) => {
+  '%s: the result is %s, and the statement is executed %i times once the backend has exited',
+  async (kind, outcome, times) => {
     const fault: Fault = { kind, statement: 1 };
-    const { result, hasStruck, orphans } = await withFault(fault, write);
-    expect([result, hasStruck, orphans.length]).toEqual([heard, true, 1]);
-    await orphansGone(watch, orphans);
+    const { result, hasFired, orphans } = await withFault(fault, write);
+    expect([result, hasFired, orphans.length]).toEqual([outcome, true, 1]);
+    await waitForOrphans(watch, orphans);
     expect(await countWritten()).toBe(times);
   },
 );
 
 it('waits for a statement that the server reads long after the connection was cut', async () => {
   await pool.query('select');
-  relay.holdBack();
+  relay.pause();
   const { orphans } = await withFault({ kind: 'cut', statement: 1 }, write);
-  // Nothing shows meanwhile but that the process is still there: it rests.
-  const late = delay(200).then(() => relay.letPass());
-  await orphansGone(watch, orphans);
+  // Meanwhile the backend is idle, since the statement has not reached it.
+  const late = delay(200).then(() => relay.resume());
+  await waitForOrphans(watch, orphans);
   expect(await countWritten()).toBe(1);
   await late;
 });
 
 interface Relay {
   readonly url: string;
-  /** Keeps what clients send from the server, and that they have gone. */
-  holdBack(): void;
-  letPass(): void;
+  /** Delays data and disconnects of clients until `resume`. */
+  pause(): void;
+  resume(): void;
   close(): void;
 }
 
 async function startRelay(target: URL): Promise<Relay> {
-  const kept: (() => void)[] = [];
-  let isHeldBack = false;
-  const passOn = (act: () => void) => void (isHeldBack ? kept.push(act) : act());
+  const delayed: (() => void)[] = [];
+  let isPaused = false;
+  const forward = (act: () => void) => void (isPaused ? delayed.push(act) : act());
   const sockets: Socket[] = [];
   const server: Server = createServer((client) => {
     const upstream = connect({ host: target.hostname, port: Number(target.port) });
     sockets.push(client, upstream);
     for (const socket of [client, upstream]) socket.on('error', () => undefined);
-    client.on('data', (data) => passOn(() => upstream.write(data)));
-    client.on('close', () => passOn(() => upstream.end()));
+    client.on('data', (data) => forward(() => upstream.write(data)));
+    client.on('close', () => forward(() => upstream.end()));
     upstream.pipe(client);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -85,10 +85,10 @@ async function startRelay(target: URL): Promise<Relay> {
   url.port = String((server.address() as AddressInfo).port);
   return {
     url: url.toString(),
-    holdBack: () => void (isHeldBack = true),
-    letPass() {
-      isHeldBack = false;
-      for (const act of kept.splice(0)) act();
+    pause: () => void (isPaused = true),
+    resume() {
+      isPaused = false;
+      for (const act of delayed.splice(0)) act();
     },
     close() {
       server.close();

@@ -2,68 +2,68 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Pool, PoolClient } from 'pg';
 import type { Fault } from './history';
 
-/** The process ended: whatever it was about to do it never will, and nobody hears what it did. */
-export class ProcessDied extends Error {
-  override readonly name = 'ProcessDied';
+/** The process terminated: it does nothing more, and its call gets no result. */
+export class ProcessTerminated extends Error {
+  override readonly name = 'ProcessTerminated';
 }
 
-/** One call with its fault, and how many statements it has sent. */
+/** A call with its fault and the number of statements it has sent. */
 interface FaultyCall {
   readonly fault: Fault;
-  /** The server's processes whose connections it lost. */
+  /** PostgreSQL backends whose connections were cut. */
   readonly orphans: number[];
   statements: number;
-  isDead: boolean;
-  hasStruck: boolean;
+  hasTerminated: boolean;
+  hasFired: boolean;
 }
 
 const calls = new AsyncLocalStorage<FaultyCall>();
 
 export interface FaultyResult<Result> {
   readonly result: Result;
-  readonly hasStruck: boolean;
+  readonly hasFired: boolean;
   /**
-   * Processes of the server that may still be at what was sent, or not even have
-   * read it; see {@link orphansGone}.
+   * PostgreSQL backends that may not have executed, or even read, the last
+   * statement; see {@link waitForOrphans}.
    */
   readonly orphans: readonly number[];
 }
 
-/** Runs work whose statements on pools of `breakable` suffer this fault. */
+/** Runs work with this fault injected into its statements, on pools of {@link injectFaults}. */
 export async function withFault<Result>(
   fault: Fault | undefined,
   work: () => Promise<Result>,
 ): Promise<FaultyResult<Result>> {
-  if (!fault) return { result: await work(), hasStruck: false, orphans: [] };
-  const call: FaultyCall = { fault, orphans: [], statements: 0, isDead: false, hasStruck: false };
+  if (!fault) return { result: await work(), hasFired: false, orphans: [] };
+  const call: FaultyCall = { fault, orphans: [], statements: 0, hasTerminated: false, hasFired: false };
   const result = await calls.run(call, work);
-  return { result, hasStruck: call.hasStruck, orphans: call.orphans };
+  return { result, hasFired: call.hasFired, orphans: call.orphans };
 }
 
 /**
- * Resolves when these processes have ended. To look at what they do is not
- * enough: on a busy machine one whose connection was cut may rest for a while
- * before it reads, and does, what was sent before the cut.
+ * Resolves when these backends have exited. Waiting until they are idle is not
+ * enough: on a busy machine a backend may read and execute a statement long after
+ * its connection was cut.
  */
-export async function orphansGone(watch: Pool, orphans: readonly number[]): Promise<void> {
+export async function waitForOrphans(watch: Pool, orphans: readonly number[]): Promise<void> {
   for (;;) {
     const { rowCount } = await watch.query('select from pg_stat_activity where pid = any ($1)', [orphans]);
     if (rowCount === 0) return;
   }
 }
 
-/** What the driver says when a connection ends under a query. */
+/** The driver's error for a connection that is lost during a query. */
 const lost = () => new Error('Connection terminated unexpectedly');
 
-/** Makes a pool suffer the faults of the calls that use it. */
-export function breakable(pool: Pool): Pool {
+/** Patches a pool so that the faults of its calls are injected. */
+export function injectFaults(pool: Pool): Pool {
   const connect = pool.connect.bind(pool) as (...parameters: unknown[]) => Promise<PoolClient>;
   const query = pool.query.bind(pool) as (...parameters: unknown[]) => unknown;
   const changed = pool as unknown as { connect: unknown; query: unknown };
 
   changed.connect = async (...parameters: unknown[]) => {
     const call = calls.getStore();
-    // With a callback it is the pool itself that asks.
+    // The pool itself calls with a callback.
     if (!call || parameters.length > 0) return connect(...parameters);
     return faulty(await connect(), call);
   };
@@ -79,7 +79,7 @@ export function breakable(pool: Pool): Pool {
       failure = error as Error;
       throw error;
     } finally {
-      // Only a connection that is still whole goes back; statements that failed are as good as whole ones here.
+      // Discards the connection after any error, also one of a statement.
       client.off('error', ignore);
       client.release(failure);
     }
@@ -90,25 +90,25 @@ export function breakable(pool: Pool): Pool {
 function faulty(client: PoolClient, call: FaultyCall): PoolClient {
   const send = client.query.bind(client) as (...parameters: unknown[]) => Promise<unknown>;
   const query = async (...parameters: unknown[]): Promise<unknown> => {
-    if (call.isDead) throw new ProcessDied();
+    if (call.hasTerminated) throw new ProcessTerminated();
     call.statements += 1;
     const { kind, statement } = call.fault;
-    if (call.hasStruck || call.statements !== statement) return send(...parameters);
-    call.hasStruck = true;
+    if (call.hasFired || call.statements !== statement) return send(...parameters);
+    call.hasFired = true;
     switch (kind) {
-      case 'dies_before':
-        return die(client, call);
-      case 'dies_after':
+      case 'terminated_before':
+        return terminate(client, call);
+      case 'terminated_after':
         await send(...parameters);
-        return die(client, call);
-      case 'lost_answer':
+        return terminate(client, call);
+      case 'lost_response':
         await send(...parameters);
         cut(client, call);
         throw lost();
       case 'cut': {
-        const answer = send(...parameters);
+        const result = send(...parameters);
         cut(client, call);
-        return answer;
+        return result;
       }
     }
   };
@@ -123,21 +123,21 @@ function faulty(client: PoolClient, call: FaultyCall): PoolClient {
 
 function ignore(): void {}
 
-function die(client: PoolClient, call: FaultyCall): never {
-  call.isDead = true;
+function terminate(client: PoolClient, call: FaultyCall): never {
+  call.hasTerminated = true;
   cut(client, call);
-  throw new ProcessDied();
+  throw new ProcessTerminated();
 }
 
-/** What the driver's types do not tell of a client. */
-interface ClientInside {
+/** Fields that the driver's types omit. */
+interface ClientInternals {
   readonly processID: number;
   readonly connection: { readonly stream: { destroy(): void } };
 }
 
-/** As when the process dies: the socket is gone, without goodbye. */
+/** Closes the socket without a termination message, like a terminated process. */
 function cut(client: unknown, call: FaultyCall): void {
-  const { processID, connection } = client as ClientInside;
+  const { processID, connection } = client as ClientInternals;
   call.orphans.push(processID);
   connection.stream.destroy();
 }

@@ -1,6 +1,6 @@
 import { DAY_MS, type Prices, type Usage } from '@gateway/base';
 import { seededRandom, type SeededRandom } from '@gateway/test-support';
-import type { IdempotentEnding } from '@gateway/billing-ledger/testing';
+import type { ClaimResolution } from '@gateway/billing-ledger/testing';
 import {
   CLAIM_RETENTION_MS,
   LEASE_MS,
@@ -17,12 +17,12 @@ const KEYS = ['key-1', 'key-2'];
 const NOON = Date.UTC(2026, 10, 21, 12);
 const BEFORE_MIDNIGHT = Date.UTC(2026, 10, 21, 23, 59, 50);
 const MAX_LIFETIME_MS = 60_000;
-const ENDINGS: readonly (IdempotentEnding | undefined)[] = [
-  ...(['answered', 'answered', 'answered', 'failed', 'cancelled', 'unknown'] as const),
+const RESOLUTIONS: readonly (ClaimResolution | undefined)[] = [
+  ...(['completed', 'completed', 'completed', 'failed', 'cancelled', 'unknown'] as const),
   undefined,
 ];
 
-/** Prices of three versions of a catalogue, all different; the last does not divide evenly. */
+/** Distinct prices of three versions of a catalogue; the last ones need rounding. */
 const CATALOGUES: readonly Prices[] = [
   prices(1_000_000n, 2_000_000n, 3_000_000n, 4_000_000n, 5_000_000n),
   prices(5_000_000n, 1_000_000n, 2_000_000n, 7_000_000n, 3_000_000n),
@@ -39,9 +39,9 @@ function prices(input: bigint, cached: bigint, output: bigint, reasoning: bigint
   };
 }
 
-/** What a history is mostly about: some things happen only when many calls are of one kind. */
+/** The focus of a history: some situations need many calls of one kind. */
 interface Theme {
-  /** Of a generation being one under an Idempotency-Key, and of that being the first of them. */
+  /** Probability that a generation has an Idempotency-Key, and that it is the first key. */
   readonly keyed: number;
   readonly firstScope: number;
   readonly time: number;
@@ -75,7 +75,7 @@ const KEYS_IN_FLIGHT: Theme = {
   keyed: 0.9,
   firstScope: 0.85,
   time: 0.25,
-  // Few, so that what was claimed is also settled.
+  // Few, so that claimed generations are also settled.
   generations: 4,
   steps: 18,
   operations: [
@@ -93,7 +93,7 @@ const KEYS_IN_FLIGHT: Theme = {
   ],
 };
 
-/** The history of a seed: always the same. */
+/** The history of a seed; deterministic. */
 export function generateHistory(seed: number): History {
   const random = seededRandom(seed);
   const theme = random.chance(0.6) ? MONEY : KEYS_IN_FLIGHT;
@@ -101,11 +101,11 @@ export function generateHistory(seed: number): History {
   const generations = Array.from({ length: random.integer(3, theme.generations) }, (_, index) =>
     generation(random, theme, seed, index, startUnixMs),
   );
-  const steps: Step[] = [creditFirst(random)];
-  const asked = new Set<number>();
+  const steps: Step[] = [initialCredits(random)];
+  const requested = new Set<number>();
   const length = random.integer(6, theme.steps);
-  while (steps.length < length) steps.push(step({ random, theme, generations, asked }));
-  if (theme === KEYS_IN_FLIGHT && random.chance(0.5)) weaveIn(random, steps, takeover(random, generations));
+  while (steps.length < length) steps.push(step({ random, theme, generations, requested }));
+  if (theme === KEYS_IN_FLIGHT && random.chance(0.5)) interleave(random, steps, takeover(random, generations));
   return { seed, startUnixMs, generations, steps };
 }
 
@@ -136,7 +136,7 @@ function generation(
     lifetimeMs: random.integer(1, MAX_LIFETIME_MS / 100) * 100 + index,
     scope,
     body: random.chance(0.95) ? 1 : 2,
-    ending: scope ? random.pick(ENDINGS) : undefined,
+    resolution: scope ? random.pick(RESOLUTIONS) : undefined,
   };
 }
 
@@ -148,7 +148,7 @@ function eventPrices(random: SeededRandom, holdPrices: Prices): Prices | undefin
 
 const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Mostly as the gateway makes them, with the time first; now and then of another form. */
+/** Usually in the gateway's format, which starts with the time; sometimes in another. */
 function idOf(seed: number, index: number, unixMs: number): string {
   if (index === 2) return `sim-${seed}-${index}`;
   let time = '';
@@ -159,7 +159,7 @@ function idOf(seed: number, index: number, unixMs: number): string {
 }
 
 function usage(random: SeededRandom): Usage {
-  // Few as a rule, so that a hold covers them.
+  // Usually few, so that a hold covers them.
   const most = random.chance(0.6) ? 4 : 12;
   const promptTokens = random.integer(0, most);
   const completionTokens = random.integer(0, most);
@@ -172,7 +172,7 @@ function usage(random: SeededRandom): Usage {
   };
 }
 
-function creditFirst(random: SeededRandom): Step {
+function initialCredits(random: SeededRandom): Step {
   const calls = ORGANIZATIONS.slice(0, 2).map((organization, index): Call => {
     const amount = random.integer(20, 300);
     return {
@@ -184,63 +184,63 @@ function creditFirst(random: SeededRandom): Step {
 }
 
 /**
- * A key whose request fell silent is taken over by its repetition, and both end
- * after all: by chance alone hardly any history gets there.
+ * A key whose request stopped renewing is taken over by a retry, and both settle.
+ * Random steps rarely produce this.
  */
 function takeover(random: SeededRandom, generations: readonly Generation[]): Step[] {
   const keyed = random
     .shuffle([...generations.keys()])
     .filter((index) => generations[index]?.scope !== undefined);
   const [first = 0, ...others] = keyed;
-  const isOfOneRequest = (index: number): boolean =>
+  const isSameRequest = (index: number): boolean =>
     generations[index]?.scope === generations[first]?.scope &&
     generations[index]?.body === generations[first]?.body;
-  const second = others.find(isOfOneRequest);
+  const second = others.find(isSameRequest);
   if (second === undefined) return [];
   return [
-    alone(random, { kind: 'hold', generations: [first, second] }),
-    alone(random, { kind: 'claim', generation: first }),
+    singleCall(random, { kind: 'hold', generations: [first, second] }),
+    singleCall(random, { kind: 'claim', generation: first }),
     { kind: 'time', ms: LEASE_MS + random.integer(1, 500) },
-    alone(random, { kind: 'claim', generation: second }),
+    singleCall(random, { kind: 'claim', generation: second }),
     ...random
       .shuffle([first, second])
-      .map((index) => alone(random, { kind: 'settle', generations: [index] })),
+      .map((index) => singleCall(random, { kind: 'settle', generations: [index] })),
   ];
 }
 
-/** Their order stays; where they come among the others is left to chance. */
-function weaveIn(random: SeededRandom, steps: Step[], woven: readonly Step[]): void {
+/** Inserts steps at random places, in their order. */
+function interleave(random: SeededRandom, steps: Step[], woven: readonly Step[]): void {
   const places = woven.map(() => random.integer(1, steps.length)).sort((left, right) => left - right);
   woven.forEach((each, index) => steps.splice((places[index] ?? 0) + index, 0, each));
 }
 
-/** A history on its way. */
+/** State of the generation of a history. */
 interface Draft {
   readonly random: SeededRandom;
   readonly theme: Theme;
   readonly generations: readonly Generation[];
-  /** Those that were to be held. */
-  readonly asked: Set<number>;
+  /** Generations with a hold operation. */
+  readonly requested: Set<number>;
 }
 
 function step(draft: Draft): Step {
   const { random, theme } = draft;
   if (random.chance(theme.time)) return { kind: 'time', ms: time(random, theme) };
-  if (random.chance(0.04)) return alone(random, { kind: 'trim' });
-  if (random.chance(0.08)) return alone(random, { kind: 'reap', limit: random.integer(1, 3) });
+  if (random.chance(0.04)) return singleCall(random, { kind: 'delete_expired' });
+  if (random.chance(0.08)) return singleCall(random, { kind: 'reap', limit: random.integer(1, 3) });
   const count = random.chance(0.5) ? 1 : random.integer(2, 3);
   const calls: Call[] = [];
   while (calls.length < count) {
     const operation = randomOperation(draft);
-    // Of two reapers at once one does nothing, and which is not told.
+    // Of two concurrent reapers one does nothing, and the model cannot know which.
     if (operation.kind === 'reap' && calls.some((call) => call.operation.kind === 'reap')) continue;
     calls.push({ ledger: random.pick([1, 2]), operation });
   }
-  // One at a time: what is left of a cut connection is waited for before the next step.
+  // One fault per step, because the next step waits for the backends of cut connections.
   return { kind: 'calls', calls: random.chance(0.4) ? withFault(random, calls) : calls };
 }
 
-function alone(random: SeededRandom, operation: Operation): Step {
+function singleCall(random: SeededRandom, operation: Operation): Step {
   return { kind: 'calls', calls: [{ ledger: random.pick([1, 2]), operation }] };
 }
 
@@ -252,7 +252,7 @@ function withFault(random: SeededRandom, calls: readonly Call[]): Call[] {
 }
 
 function faultOf(random: SeededRandom, operation: Operation): Fault {
-  const kind = random.pick(['lost_answer', 'cut', 'dies_before', 'dies_after'] as const);
+  const kind = random.pick(['lost_response', 'cut', 'terminated_before', 'terminated_after'] as const);
   return { kind, statement: operation.kind === 'settle' ? random.integer(1, 6) : 1 };
 }
 
@@ -270,12 +270,12 @@ function time(random: SeededRandom, theme: Theme): number {
 
 const ABOUT_KEYS: ReadonlySet<Operation['kind']> = new Set(['claim', 'renew', 'release']);
 
-function randomOperation({ random, theme, generations, asked }: Draft): Operation {
+function randomOperation({ random, theme, generations, requested }: Draft): Operation {
   const some = (atMost: number): number[] =>
     random.shuffle([...generations.keys()]).slice(0, random.integer(1, Math.min(atMost, generations.length)));
-  /** Mostly of those that were held, or tried to be: settlements of what nobody knows are rare. */
-  const someAsked = (atMost: number): number[] => {
-    const known = random.chance(0.8) ? random.shuffle([...asked]) : [];
+  /** Mostly generations with a hold operation, so that settlements without a hold are rare. */
+  const someRequested = (atMost: number): number[] => {
+    const known = random.chance(0.8) ? random.shuffle([...requested]) : [];
     return known.length > 0 ? known.slice(0, random.integer(1, atMost)) : some(1);
   };
   const keyed = [...generations.keys()].filter((index) => generations[index]?.scope !== undefined);
@@ -288,15 +288,15 @@ function randomOperation({ random, theme, generations, asked }: Draft): Operatio
     }
     case 'hold': {
       const held = some(4);
-      for (const index of held) asked.add(index);
-      return { kind, generations: held, ...(random.chance(0.04) ? { thief: true } : {}) };
+      for (const index of held) requested.add(index);
+      return { kind, generations: held, ...(random.chance(0.04) ? { otherOrganization: true } : {}) };
     }
     case 'settle': {
-      const batch = someAsked(4);
+      const batch = someRequested(4);
       return { kind, generations: random.chance(0.15) ? [...batch, random.pick(batch)] : batch };
     }
     case 'void':
-      return { kind, generations: someAsked(2) };
+      return { kind, generations: someRequested(2) };
     case 'reap':
       return { kind, limit: 100 };
     case 'claim':
@@ -304,7 +304,7 @@ function randomOperation({ random, theme, generations, asked }: Draft): Operatio
     case 'renew':
     case 'release':
       return { kind, generations: random.shuffle(keyed).slice(0, 2) };
-    case 'trim':
+    case 'delete_expired':
       return { kind };
   }
 }

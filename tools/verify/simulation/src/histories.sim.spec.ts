@@ -2,17 +2,17 @@ import { createPostgresReconciler } from '@gateway/statements';
 import { describeHistory } from './describe-history';
 import { generateHistory } from './generate-history';
 import type { History } from './history';
-import { runHistory, type HistoryFailure, type Witness } from './run-history';
+import { runHistory, type HistoryFailure, type ExtraCheck } from './run-history';
 import { shrinkHistory } from './shrink-history';
 import { createSimulatedLedger, type SimulatedLedger } from './simulated-ledger';
 
 const HISTORIES = Number(process.env['SIMULATION_HISTORIES'] ?? 200);
 const FIRST_SEED = Number(process.env['SIMULATION_SEED'] ?? 1);
-/** Databases that histories happen to side by side. */
+/** Databases that run histories in parallel. */
 const LANES = 2;
 const PROGRESS_EVERY = 500;
 
-/** A minute for a hundred histories: far above what it takes, for machines that do much else. */
+/** One minute per hundred histories: far above the usual duration, for busy machines. */
 jest.setTimeout(60_000 + HISTORIES * 600);
 
 let ledgers: SimulatedLedger[];
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all(ledgers.map((ledger) => ledger.close())));
 
-it(`the books are right after every step of ${HISTORIES} histories, whatever is repeated, late, at once or broken`, async () => {
+it(`the ledger is consistent after every step of ${HISTORIES} histories with repeated, late, concurrent and failing calls`, async () => {
   const seeds = Array.from({ length: HISTORIES }, (_, index) => FIRST_SEED + index).values();
   const failures: string[] = [];
   let done = 0;
@@ -42,8 +42,8 @@ it(`the books are right after every step of ${HISTORIES} histories, whatever is 
   expect(failures.join('\n\n')).toBe('');
 });
 
-/** The ledger's own comparison, which may never be alarmed while the books are right. */
-const reconciliation: Witness = async ({ fixture }) => {
+/** The ledger's own reconciliation, which must not report differences in a consistent ledger. */
+const reconciliation: ExtraCheck = async ({ fixture }) => {
   const { appender, clock } = fixture;
   const run = await createPostgresReconciler({ pool: fixture.first.pool, appender, clock }).reconcile(2);
   return (run?.differences ?? []).map(
@@ -52,15 +52,15 @@ const reconciliation: Witness = async ({ fixture }) => {
   );
 };
 
-/** The least of a history that still fails, and how to have it again. */
+/** The shrunk history, its failure and how to reproduce it. */
 async function explain(ledger: SimulatedLedger, history: History, first: HistoryFailure): Promise<string> {
   const smallest = await shrinkHistory(
     history,
     async (candidate) => (await runHistory(ledger, candidate, reconciliation)) !== undefined,
   );
   const failure = await runHistory(ledger, smallest, reconciliation);
-  const where = failure ? `after step ${failure.step + 1}: ${failure.what}` : 'only now and then';
-  // What fails now and then shrinks badly: what was seen at first is then all there is to go by.
-  const atFirst = `at first after step ${first.step + 1} of ${history.steps.length}: ${first.what}`;
-  return `${describeHistory(smallest)}\n${where}\n${atFirst}\nagain: npm run simulate -- --histories 1 --seed ${history.seed}`;
+  const where = failure ? `after step ${failure.step + 1}: ${failure.what}` : 'only in some runs';
+  // A failure that occurs only in some runs shrinks badly, so the first failure is shown as well.
+  const atFirst = `first failure after step ${first.step + 1} of ${history.steps.length}: ${first.what}`;
+  return `${describeHistory(smallest)}\n${where}\n${atFirst}\nreproduce: npm run simulate -- --histories 1 --seed ${history.seed}`;
 }

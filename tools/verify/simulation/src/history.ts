@@ -1,11 +1,10 @@
 import { DAY_MS, type Prices, type Usage } from '@gateway/base';
-import type { IdempotentEnding } from '@gateway/billing-ledger/testing';
+import type { ClaimResolution } from '@gateway/billing-ledger/testing';
 
 /**
- * A history of the money path as plain data: what happens, in which order, at
- * which ledger, and what breaks. Nothing in it depends on what came before, so
- * any part can be left out and the rest still happens: that is what shrinking
- * does.
+ * A history of the money path as plain data: calls, their order, their ledger and
+ * injected faults. No step depends on earlier ones, so shrinking can remove any of
+ * them.
  */
 export interface History {
   readonly seed: number;
@@ -14,7 +13,7 @@ export interface History {
   readonly steps: readonly Step[];
 }
 
-/** What is fixed about a generation, whatever happens to it. */
+/** The fixed properties of a generation. */
 export interface Generation {
   readonly id: string;
   readonly organization: string;
@@ -22,30 +21,30 @@ export interface Generation {
   readonly amount: number;
   readonly organizationBudget: number | undefined;
   readonly keyBudget: number | undefined;
-  /** Of the hold; the catalogue may have changed by the time it ends. */
+  /** Prices of the hold; the catalogue may change before the generation finishes. */
   readonly holdPrices: Prices;
   readonly eventPrices: Prices | undefined;
   readonly usage: Usage;
-  /** When its event says that it was admitted. */
+  /** The admission time in its event. */
   readonly createdUnixMs: number;
   readonly lifetimeMs: number;
   readonly scope: string | undefined;
   readonly body: number;
-  /** What its event says of its Idempotency-Key; absent: nothing. */
-  readonly ending: IdempotentEnding | undefined;
+  /** The resolution in its event; absent: none reported. */
+  readonly resolution: ClaimResolution | undefined;
 }
 
-/** One call at one of the two ledgers. Numbers are those of generations. */
+/** One call. Generations are given by their index. */
 export type Operation =
   | { readonly kind: 'credit'; readonly id: string; readonly organization: string; readonly amount: number }
-  | { readonly kind: 'hold'; readonly generations: readonly number[]; readonly thief?: boolean }
+  | { readonly kind: 'hold'; readonly generations: readonly number[]; readonly otherOrganization?: boolean }
   | { readonly kind: 'void'; readonly generations: readonly number[] }
   | { readonly kind: 'settle'; readonly generations: readonly number[] }
   | { readonly kind: 'reap'; readonly limit: number }
   | { readonly kind: 'claim'; readonly generation: number }
   | { readonly kind: 'renew'; readonly generations: readonly number[] }
   | { readonly kind: 'release'; readonly generations: readonly number[] }
-  | { readonly kind: 'trim' };
+  | { readonly kind: 'delete_expired' };
 
 export interface Call {
   readonly ledger: 1 | 2;
@@ -55,12 +54,13 @@ export interface Call {
 
 export interface Fault {
   /**
-   * - `lost_answer`: the statement is done, its answer lost; the ledger repeats the call.
-   * - `cut`: the connection ends while the statement is on its way; the ledger repeats the call.
-   * - `dies_before`, `dies_after`: the process ends before it sends the statement, or before it hears the answer.
+   * - `lost_response`: the statement is executed, but its response is lost; the ledger retries.
+   * - `cut`: the connection is lost while the statement is in flight; the ledger retries.
+   * - `terminated_before`, `terminated_after`: the process terminates before it sends the statement, or before it
+   *   receives the response.
    */
-  readonly kind: 'lost_answer' | 'cut' | 'dies_before' | 'dies_after';
-  /** Which of the call's statements, from 1. */
+  readonly kind: 'lost_response' | 'cut' | 'terminated_before' | 'terminated_after';
+  /** The number of the call's statement, from 1. */
   readonly statement: number;
 }
 
@@ -71,7 +71,7 @@ export type Step =
 export const LEASE_MS = 5_000;
 export const CLAIM_RETENTION_MS = DAY_MS;
 
-/** Every operation but time, with the generations that it names. */
+/** The generations of an operation. */
 export function generationsOf(operation: Operation): readonly number[] {
   if ('generations' in operation) return operation.generations;
   return 'generation' in operation ? [operation.generation] : [];

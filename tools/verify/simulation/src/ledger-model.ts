@@ -2,15 +2,15 @@ import type { Prices, Usage } from '@gateway/base';
 import { CLAIM_RETENTION_MS, LEASE_MS, type Generation, type Operation } from './history';
 
 /**
- * What the ledger promises, as plainly as it can be said: one call after the
- * other, on maps. Slow, in memory, and the measure of the SQL and the core. It
- * shares no code with them, so that one mistake cannot be in both.
+ * A simple reference model of the ledger: sequential calls on in-memory maps. The
+ * SQL and the core must behave like it. It shares no code with them, so that one
+ * mistake cannot be in both.
  */
 export interface ModelState {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly credits: ReadonlyMap<string, { readonly organization: string; readonly amount: bigint }>;
   readonly holds: ReadonlyMap<string, Hold>;
-  /** Spent and held, by organization, day and key; without a key for all of the organization. */
+  /** Spent and held amounts by organization, day and key; without a key for the whole organization. */
   readonly used: ReadonlyMap<string, bigint>;
   readonly claims: ReadonlyMap<string, Claim>;
   readonly announced: ReadonlyMap<string, { readonly cost: bigint; readonly charged: bigint }>;
@@ -55,10 +55,10 @@ export const EMPTY_MODEL: ModelState = {
 
 export const NO_ACCOUNT: Account = { credited: 0n, available: 0n, held: 0n, charged: 0n };
 
-/** Who asks for another's hold. */
-export const THIEF = 'org-thief';
+/** Requests holds of other organizations. */
+export const OTHER_ORGANIZATION = 'org-otherOrganization';
 
-/** When and of whom: what an operation is about besides itself. */
+/** The context of an operation. */
 export interface Setting {
   readonly generations: readonly Generation[];
   readonly now: number;
@@ -66,7 +66,7 @@ export interface Setting {
 
 export interface Applied {
   readonly state: ModelState;
-  /** As text, to be compared with what the ledger said. */
+  /** As text, for comparison with the ledger's result. */
   readonly outcome: string;
 }
 
@@ -95,7 +95,7 @@ function outcomeOf(draft: Draft, operation: Operation, { generations, now }: Set
       return credit(draft, operation.id, operation.organization, BigInt(operation.amount));
     case 'hold':
       return named(operation.generations)
-        .map((one) => hold(draft, one, operation.thief ? THIEF : one.organization, now))
+        .map((one) => hold(draft, one, operation.otherOrganization ? OTHER_ORGANIZATION : one.organization, now))
         .join(', ');
     case 'void':
       return String(named(operation.generations).filter((one) => voidHold(draft, one)).length);
@@ -117,8 +117,8 @@ function outcomeOf(draft: Draft, operation: Operation, { generations, now }: Set
       for (const one of named(operation.generations))
         changeOwnClaim(draft, one, (of) => ({ ...of, state: 'released' }));
       return 'done';
-    case 'trim':
-      return String(trim(draft, now));
+    case 'delete_expired':
+      return String(deleteExpired(draft, now));
   }
 }
 
@@ -176,7 +176,7 @@ function hold(draft: Draft, one: Generation, organization: string, now: number):
   return 'held';
 }
 
-/** Whether it was open. */
+/** Returns whether the hold was open. */
 function voidHold(draft: Draft, { id, organization }: Pick<Generation, 'id' | 'organization'>): boolean {
   const known = draft.holds.get(id);
   if (!known) {
@@ -209,7 +209,7 @@ function settle(draft: Draft, one: Generation, now: number): string {
   const prices = known?.prices ?? one.eventPrices;
   if (known?.state === 'abandoned' || !prices) return `${id} rejected`;
   const cost = costOf(one.usage, prices);
-  const isWaived = settleClaim(draft, one, one.ending === undefined ? known?.scope : one.scope, now);
+  const isWaived = settleClaim(draft, one, one.resolution === undefined ? known?.scope : one.scope, now);
   const released = known?.state === 'held' ? known.amount : 0n;
   const reachable = availableOf(draft, organization) + released;
   const owed = isWaived ? 0n : cost;
@@ -221,21 +221,21 @@ function settle(draft: Draft, one: Generation, now: number): string {
   const nothing = { amount: 0n, deadline: 0, scope: undefined };
   draft.holds.set(id, { ...(known ?? nothing), organization, key, prices, day, state: 'settled' });
   draft.announced.set(id, { cost, charged });
-  const origin = !known ? 'unseen' : known.state === 'held' ? 'held' : 'late';
+  const origin = !known ? 'no_hold' : known.state === 'held' ? 'held' : 'late';
   return `${id} ${origin} cost ${cost} charged ${charged}${isWaived ? ' waived' : ''}`;
 }
 
-/** Whether nothing is owed, since another generation answered under the key. */
+/** Returns whether nothing is owed, because another generation completed the key. */
 function settleClaim(
   draft: Draft,
-  { id, ending }: Generation,
+  { id, resolution }: Generation,
   scope: string | undefined,
   now: number,
 ): boolean {
   const known = scope === undefined ? undefined : draft.claims.get(scope);
   if (scope === undefined || !known?.claimants.includes(id)) return false;
   if (known.state === 'completed') return known.generation !== id;
-  if (ending === 'answered') {
+  if (resolution === 'completed') {
     const retainedUntil = now + CLAIM_RETENTION_MS;
     draft.claims.set(scope, { ...known, state: 'completed', generation: id, retainedUntil });
   } else if (known.state === 'running' && known.generation === id) {
@@ -246,14 +246,14 @@ function settleClaim(
 
 function claim(draft: Draft, { id, organization, body, scope = '' }: Generation, now: number): string {
   const known = draft.claims.get(scope);
-  const isForgotten = known !== undefined && isPast(known, now);
+  const isExpired = known !== undefined && isPast(known, now);
   const sameBody = known?.body === body && known.organization === organization;
-  if (known && !isForgotten) {
+  if (known && !isExpired) {
     if (known.state !== 'released' && !sameBody) return 'body_mismatch';
     if (known.state === 'completed') return `completed by ${known.generation}`;
     if (known.state === 'running' && known.generation !== id && known.leaseEnds > now) return 'in_flight';
   }
-  const before = known && sameBody && !isForgotten ? known.claimants.filter((other) => other !== id) : [];
+  const before = known && sameBody && !isExpired ? known.claimants.filter((other) => other !== id) : [];
   draft.claims.set(scope, {
     organization,
     body,
@@ -271,7 +271,7 @@ function changeOwnClaim(draft: Draft, { id, scope = '' }: Generation, change: (o
   if (known?.state === 'running' && known.generation === id) draft.claims.set(scope, change(known));
 }
 
-function trim(draft: Draft, now: number): number {
+function deleteExpired(draft: Draft, now: number): number {
   const past = [...draft.claims].filter(([, known]) => isPast(known, now));
   for (const [scope] of past) draft.claims.delete(scope);
   return past.length;
@@ -289,7 +289,7 @@ const NO_PRICES: Prices = {
   imageNanoUsdPerMillion: 0n,
 };
 
-/** Each token at the price of its kind, the sum rounded up to a whole nano-dollar. */
+/** Each token at the price of its kind; the sum is rounded up to a nano-dollar. */
 function costOf(usage: Usage, prices: Prices): bigint {
   const image = Math.min(usage.imageTokens, usage.promptTokens - usage.cachedTokens);
   const parts: readonly (readonly [tokens: number, price: bigint])[] = [

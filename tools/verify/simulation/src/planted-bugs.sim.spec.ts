@@ -4,12 +4,12 @@ import { runHistory } from './run-history';
 import { shrinkHistory } from './shrink-history';
 import { createSimulatedLedger, type SimulatedLedger } from './simulated-ledger';
 
-/** A bug that takes more to be met is one that this simulation would not find. */
+/** The number of histories in which a bug must show. */
 const MAX_HISTORIES = 200;
-/** After which a history counts as one that always fails. */
+/** Failures in a row after which a history counts as deterministic. */
 const TIMES = 3;
 
-/** Far above what it takes, for machines that do much else. */
+/** Far above the usual duration, for busy machines. */
 jest.setTimeout(240_000);
 
 let ledger: SimulatedLedger;
@@ -21,42 +21,42 @@ beforeAll(async () => {
 afterAll(() => ledger.close());
 
 /**
- * Each is one line of a money function, changed in the database. Most are looked
- * for from a later seed on: one that meets the bug every time, and shrinks soon.
+ * Each bug changes one line of an SQL function in the database. Most start at a
+ * later seed that fails every time and shrinks quickly.
  */
 const BUGS: [what: string, functionName: string, right: string, wrong: string, firstSeed?: number][] = [
-  ['a hold on what is closed is said to be held', 'hold_credit', 'if item.is_not_open then', 'if false then'],
+  ['a closed hold is returned as held', 'hold_credit', 'if item.is_not_open then', 'if false then'],
   [
-    "a key's budget does not count what its own batch takes",
+    "a key's budget does not count the holds of its own batch",
     'hold_credit',
     'key_used := item.key_used + taken_by_key_day[item.key_day_slot]',
     'key_used := item.key_used',
   ],
   [
-    'holds that are taken together overdraw a budget',
+    'the fast path of holds overdraws a budget',
     'hold_credit',
     'where new_spend.used > spend.budget',
     'where false',
     97,
   ],
   [
-    'a hold that was closed is taken again, together with others',
+    'the fast path of holds places a closed hold again',
     'hold_credit',
     'where closed.hold_id is not null',
     'where false',
     24,
   ],
   [
-    'a settlement beyond its hold is charged whole',
+    'a settlement above its hold is charged in full',
     'settle_open_holds',
     'and hold.amount_nano_usd >= named.cost',
     '',
     175,
   ],
   [
-    'a takeover of a key forgets who ran under it before',
+    'a takeover of a key deletes its earlier claimants',
     'claim_idempotency_key',
-    'when forgotten or not same_body then array[p_generation_id]',
+    'when is_expired or not same_body then array[p_generation_id]',
     'when true then array[p_generation_id]',
     55,
   ],
@@ -65,17 +65,17 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
 it.each(BUGS)(
   'is found and shrunk to a few steps: %s',
   async (_what, functionName, right, wrong, firstSeed = 1) => {
-    const sound = await definitionOf(functionName);
-    expect(sound).toContain(right);
-    await ledger.fixture.auditPool.query(sound.replace(right, wrong));
+    const original = await definitionOf(functionName);
+    expect(original).toContain(right);
+    await ledger.fixture.auditPool.query(original.replace(right, wrong));
     try {
-      const found = await firstThatFails(firstSeed);
+      const found = await firstFailingHistory(firstSeed);
       expect(found).toBeDefined();
       const smallest = await shrinkHistory(found as History, fails);
       expect(await fails(smallest)).toBe(true);
       expect(smallest.steps.length).toBeLessThanOrEqual(6);
     } finally {
-      await ledger.fixture.auditPool.query(sound);
+      await ledger.fixture.auditPool.query(original);
     }
   },
 );
@@ -84,8 +84,8 @@ async function fails(history: History): Promise<boolean> {
   return (await runHistory(ledger, history)) !== undefined;
 }
 
-/** What fails by a race, now and then, shrinks badly: it is passed over. */
-async function firstThatFails(firstSeed: number): Promise<History | undefined> {
+/** Skips failures that depend on a race, because they shrink badly. */
+async function firstFailingHistory(firstSeed: number): Promise<History | undefined> {
   for (let seed = firstSeed; seed < firstSeed + MAX_HISTORIES; seed += 1) {
     const history = generateHistory(seed);
     if (await failsEveryTime(history)) return history;

@@ -4,35 +4,35 @@ import type { History, Step } from './history';
 import { EMPTY_MODEL, NO_ACCOUNT, type Account, type ModelState } from './ledger-model';
 import type { Observed, SimulatedLedger } from './simulated-ledger';
 
-/** Where a history went wrong. */
+/** The failure of a history. */
 export interface HistoryFailure {
-  /** Index of the step after which it showed; the number of steps when it was at the end. */
+  /** Index of the step that failed; the number of steps for the final check. */
   readonly step: number;
   readonly what: string;
 }
 
-/** Looks on during every step and after it, besides the auditor; answers what it holds against the books. */
-export type Witness = (ledger: SimulatedLedger) => Promise<readonly string[]>;
+/** An additional check, which runs during and after every step and returns problems. */
+export type ExtraCheck = (ledger: SimulatedLedger) => Promise<readonly string[]>;
 
-/** Lets a history happen and looks at the books after every step. Undefined: everything is as it must be. */
+/** Runs a history and checks the ledger after every step. Undefined: no failure. */
 export async function runHistory(
   ledger: SimulatedLedger,
   history: History,
-  witness: Witness = async () => [],
+  extraCheck: ExtraCheck = async () => [],
 ): Promise<HistoryFailure | undefined> {
-  await ledger.begin(history);
+  await ledger.reset(history);
   let possible: readonly ModelState[] = [EMPTY_MODEL];
-  for (const [index, step] of [...history.steps, ...ENDING].entries()) {
+  for (const [index, step] of [...history.steps, ...FINAL_STEPS].entries()) {
     try {
       if (step.kind === 'time') {
         ledger.fixture.clock.advance(step.ms);
         continue;
       }
-      const [after, seen] = await Promise.all([take(ledger, history, step, possible), witness(ledger)]);
+      const [after, seen] = await Promise.all([take(ledger, history, step, possible), extraCheck(ledger)]);
       possible = after;
-      const { faults: unsound } = await auditLedger(ledger.fixture.auditPool);
-      const faults = [...unsound, ...seen, ...(await witness(ledger))];
-      if (faults.length > 0) throw new Unsound(faults.join('; '));
+      const { faults: audited } = await auditLedger(ledger.fixture.auditPool);
+      const faults = [...audited, ...seen, ...(await extraCheck(ledger))];
+      if (faults.length > 0) throw new InconsistentLedgerError(faults.join('; '));
     } catch (error) {
       return {
         step: Math.min(index, history.steps.length),
@@ -41,13 +41,13 @@ export async function runHistory(
     }
   }
   const open = possible.flatMap(({ holds }) => [...holds.values()]).filter(({ state }) => state === 'held');
-  return open.length === 0 ? undefined : { step: history.steps.length, what: 'a hold never ended' };
+  return open.length === 0 ? undefined : { step: history.steps.length, what: 'a hold was never closed' };
 }
 
-class Unsound extends Error {}
+class InconsistentLedgerError extends Error {}
 
-/** Every deadline passes, and the reaper comes. */
-const ENDING: readonly Step[] = [
+/** All deadlines pass and the reaper runs. */
+const FINAL_STEPS: readonly Step[] = [
   { kind: 'time', ms: 100_000 },
   { kind: 'calls', calls: [{ ledger: 2, operation: { kind: 'reap', limit: 1_000 } }] },
 ];
@@ -58,18 +58,18 @@ async function take(
   { calls }: Extract<Step, { kind: 'calls' }>,
   before: readonly ModelState[],
 ): Promise<readonly ModelState[]> {
-  const made = await Promise.all(calls.map((call) => ledger.call(call)));
-  if (calls.some(({ fault }) => fault)) await ledger.settleDown();
+  const completed = await Promise.all(calls.map((call) => ledger.call(call)));
+  if (calls.some(({ fault }) => fault)) await ledger.waitForOrphanedStatements();
   const setting = { generations, now: ledger.fixture.clock.now() };
-  const explained = statesAfter(before, made, setting);
+  const explained = statesAfter(before, completed, setting);
   if (explained.length === 0) {
-    const heard = made.map(({ operation, outcome }) => `${operation.kind}: ${outcome ?? 'nothing'}`);
-    throw new Unsound(`no order of these calls explains what was heard: ${heard.join(' | ')}`);
+    const results = completed.map(({ operation, outcome }) => `${operation.kind}: ${outcome ?? 'nothing'}`);
+    throw new InconsistentLedgerError(`no order of these calls produces these results: ${results.join(' | ')}`);
   }
   const observed = await ledger.observe();
   const matching = explained.filter((state) => differenceOf(state, observed) === undefined);
   const [first] = explained;
-  if (matching.length === 0 && first) throw new Unsound(differenceOf(first, observed));
+  if (matching.length === 0 && first) throw new InconsistentLedgerError(differenceOf(first, observed));
   return matching;
 }
 

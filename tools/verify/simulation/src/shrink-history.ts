@@ -1,13 +1,13 @@
 import type { Call, History, Operation, Step } from './history';
 
-/** Attempts of a candidate before it counts as sound: some faults show only in some orders. */
+/** Runs of a candidate before it counts as passing: some failures need a certain order. */
 const ATTEMPTS = 3;
 const MAX_RUNS = 400;
 
 /**
- * Leaves out of a failing history whatever it fails without: steps, calls,
- * faults, members of batches. Not the least history there is, but one of which
- * nothing more can be left out.
+ * Removes everything from a failing history that is not needed for the failure:
+ * steps, calls, faults, members of batches. The result is a local minimum: nothing
+ * more can be removed.
  */
 export async function shrinkHistory(
   history: History,
@@ -17,7 +17,7 @@ export async function shrinkHistory(
   let runs = 0;
 
   async function stillFails(candidate: History): Promise<boolean> {
-    const attempts = isAlwaysTheSame(candidate) ? 1 : ATTEMPTS;
+    const attempts = isDeterministic(candidate) ? 1 : ATTEMPTS;
     for (let attempt = 0; attempt < attempts && runs < MAX_RUNS; attempt += 1) {
       runs += 1;
       if (await fails(candidate)) return true;
@@ -32,8 +32,8 @@ export async function shrinkHistory(
   }
 }
 
-/** Nothing in it happens at once, nor is a statement on its way when its connection ends: it can only go one way. */
-function isAlwaysTheSame({ steps }: History): boolean {
+/** Without concurrent calls and cut statements there is only one possible order. */
+function isDeterministic({ steps }: History): boolean {
   return steps.every(
     (step) => step.kind === 'time' || (step.calls.length === 1 && step.calls[0]?.fault?.kind !== 'cut'),
   );
@@ -47,7 +47,7 @@ async function firstOf(
   return undefined;
 }
 
-/** Candidates, the smallest first. */
+/** Candidates, smallest first. */
 function* smallerThan(history: History): Iterable<History> {
   const { steps } = history;
   for (let size = Math.ceil(steps.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
@@ -56,7 +56,7 @@ function* smallerThan(history: History): Iterable<History> {
     }
   }
   for (const [index, step] of steps.entries()) {
-    for (const oneByOne of inTurn(step)) {
+    for (const oneByOne of sequentially(step)) {
       yield { ...history, steps: [...steps.slice(0, index), ...oneByOne, ...steps.slice(index + 1)] };
     }
     for (const smaller of smallerSteps(step)) {
@@ -65,12 +65,12 @@ function* smallerThan(history: History): Iterable<History> {
   }
 }
 
-/** Calls that were made at once, one after the other. */
-function* inTurn(step: Step): Iterable<Step[]> {
+/** The concurrent calls of a step as sequential steps. */
+function* sequentially(step: Step): Iterable<Step[]> {
   if (step.kind === 'time' || step.calls.length < 2) return;
-  const alone = step.calls.map((call): Step => ({ kind: 'calls', calls: [call] }));
-  yield alone;
-  yield [...alone].reverse();
+  const singleCall = step.calls.map((call): Step => ({ kind: 'calls', calls: [call] }));
+  yield singleCall;
+  yield [...singleCall].reverse();
 }
 
 function* smallerSteps(step: Step): Iterable<Step> {
@@ -81,9 +81,9 @@ function* smallerSteps(step: Step): Iterable<Step> {
     for (const dropped of calls) yield withCalls(calls.filter((call) => call !== dropped));
   }
   for (const call of calls) {
-    const { fault, ...whole } = call;
+    const { fault, ...withoutFault } = call;
     const replaced = (other: Call) => withCalls(calls.map((each) => (each === call ? other : each)));
-    if (fault) yield replaced(whole);
+    if (fault) yield replaced(withoutFault);
     for (const operation of smallerOperations(call.operation)) yield replaced({ ...call, operation });
   }
 }

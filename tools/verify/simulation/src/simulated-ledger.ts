@@ -8,43 +8,43 @@ import {
   type LedgerInstance,
   type LedgerFixture,
 } from '@gateway/billing-ledger/testing';
-import { breakable, orphansGone, ProcessDied, withFault } from './faulty-pool';
+import { injectFaults, waitForOrphans, ProcessTerminated, withFault } from './faulty-pool';
 import { LEASE_MS, type Call, type Generation, type History, type Operation } from './history';
-import { THIEF, type Account, type ModelState } from './ledger-model';
-import type { MadeCall } from './explain-outcomes';
+import { OTHER_ORGANIZATION, type Account, type ModelState } from './ledger-model';
+import type { CompletedCall } from './explain-outcomes';
 
-/** Histories after which what was deleted is really removed. */
+/** Truncates the tables once per this many histories; deleting is faster. */
 const HISTORIES_PER_TRUNCATION = 200;
-const TRIM_LIMIT = 100;
+const MAX_DELETED_CLAIMS = 100;
 
-/** What can be seen of a ledger from outside. */
+/** The observable state of the ledger. */
 export interface Observed {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly announced: ModelState['announced'];
 }
 
-/** Two real ledgers on one real database, which histories happen to one after the other. */
+/** Two real ledgers on one real database, which run histories one after the other. */
 export interface SimulatedLedger {
   readonly fixture: LedgerFixture;
-  /** Empties it. */
-  begin(history: History): Promise<void>;
-  call(call: Call): Promise<MadeCall>;
-  /** Waits until nothing that lost its connection is still under way, or to come. */
-  settleDown(): Promise<void>;
+  /** Deletes all data and prepares for a history. */
+  reset(history: History): Promise<void>;
+  call(call: Call): Promise<CompletedCall>;
+  /** Waits for the PostgreSQL backends of cut connections. */
+  waitForOrphanedStatements(): Promise<void>;
   observe(): Promise<Observed>;
   close(): Promise<void>;
 }
 
 export async function createSimulatedLedger(): Promise<SimulatedLedger> {
   const fixture = await createLedgerFixture();
-  breakable(fixture.first.pool);
-  breakable(fixture.second.pool);
+  injectFaults(fixture.first.pool);
+  injectFaults(fixture.second.pool);
   const tables = await ownTables(fixture);
   let generations: readonly Generation[] = [];
   let histories = 0;
   const orphans: number[] = [];
 
-  async function begin(history: History): Promise<void> {
+  async function reset(history: History): Promise<void> {
     generations = history.generations;
     fixture.clock.set(history.startUnixMs);
     histories += 1;
@@ -55,19 +55,19 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
     );
   }
 
-  async function call({ ledger, operation, fault }: Call): Promise<MadeCall> {
+  async function call({ ledger, operation, fault }: Call): Promise<CompletedCall> {
     const instance = ledger === 1 ? fixture.first : fixture.second;
-    let died = false;
-    const { result, hasStruck, ...left } = await withFault(fault, () =>
+    let terminated = false;
+    const { result, hasFired, ...left } = await withFault(fault, () =>
       perform(instance, operation).catch((error: unknown) => {
-        if (!(error instanceof ProcessDied)) throw error;
-        died = true;
+        if (!(error instanceof ProcessTerminated)) throw error;
+        terminated = true;
         return undefined;
       }),
     );
     orphans.push(...left.orphans);
-    if (died) return { operation, outcome: undefined, times: [0, 1] };
-    return { operation, outcome: result, times: hasStruck ? [1, 2] : [1] };
+    if (terminated) return { operation, outcome: undefined, times: [0, 1] };
+    return { operation, outcome: result, times: hasFired ? [1, 2] : [1] };
   }
 
   async function perform({ store, claims }: LedgerInstance, operation: Operation): Promise<string> {
@@ -84,7 +84,7 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
         });
       }
       case 'hold': {
-        const holds = named(operation.generations).map((one) => holdOf(one, operation.thief ?? false, now));
+        const holds = named(operation.generations).map((one) => holdOf(one, operation.otherOrganization ?? false, now));
         return (await store.holdCredit(holds)).map(holdOutcome).join(', ');
       }
       case 'void':
@@ -114,12 +114,12 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
             leaseEndsUnixMs: (now + LEASE_MS) as UnixMs,
           },
         ]);
-        if (outcome === undefined) return 'no answer';
+        if (outcome === undefined) return 'no outcome';
         if (outcome.kind !== 'completed') return outcome.kind;
-        const answer = Buffer.from(outcome.responseJson).toString();
-        return answer === outcome.generationId
-          ? `completed by ${answer}`
-          : `the answer of ${answer} under another`;
+        const response = Buffer.from(outcome.responseJson).toString();
+        return response === outcome.generationId
+          ? `completed by ${response}`
+          : `the response of ${response} under another id`;
       }
       case 'renew':
         await claims.renewClaims(named(operation.generations).map(claimRefOf), LEASE_MS);
@@ -127,12 +127,12 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
       case 'release':
         await claims.releaseClaims(named(operation.generations).map(claimRefOf));
         return 'done';
-      case 'trim':
-        return String(await claims.deleteExpiredClaims(TRIM_LIMIT));
+      case 'delete_expired':
+        return String(await claims.deleteExpiredClaims(MAX_DELETED_CLAIMS));
     }
   }
 
-  const settleDown = () => orphansGone(fixture.auditPool, orphans.splice(0));
+  const waitForOrphanedStatements = () => waitForOrphans(fixture.auditPool, orphans.splice(0));
 
   async function observe(): Promise<Observed> {
     const { rows } = await fixture.auditPool.query<Account & { organization: string }>(
@@ -153,10 +153,10 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
     return { accounts, announced };
   }
 
-  return { fixture, begin, call, settleDown, observe, close: () => fixture.close() };
+  return { fixture, reset, call, waitForOrphanedStatements, observe, close: () => fixture.close() };
 }
 
-/** Everything that a history writes to. How long holds are kept is a setting, not history. */
+/** The tables that a history writes to. The retention of holds is configuration. */
 async function ownTables({ auditPool }: LedgerFixture): Promise<string[]> {
   const { rows } = await auditPool.query<{ name: string }>(
     `select relname as name from pg_class
@@ -166,11 +166,11 @@ async function ownTables({ auditPool }: LedgerFixture): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-function holdOf(one: Generation, byThief: boolean, now: UnixMs): HoldRequest {
+function holdOf(one: Generation, byOtherOrganization: boolean, now: UnixMs): HoldRequest {
   const budget = (amount: number | undefined) => (amount === undefined ? undefined : usdNano(amount));
   return {
     holdId: one.id,
-    organizationId: byThief ? THIEF : one.organization,
+    organizationId: byOtherOrganization ? OTHER_ORGANIZATION : one.organization,
     keyId: one.key,
     amountNanoUsd: usdNano(one.amount),
     prices: one.holdPrices,
@@ -192,12 +192,12 @@ function finishedOf(one: Generation): FinishedGeneration {
     usage: one.usage,
     prices: one.eventPrices,
     idempotentOutcome:
-      one.scope === undefined || one.ending === undefined
+      one.scope === undefined || one.resolution === undefined
         ? undefined
         : {
             scope: one.scope,
-            ending: one.ending,
-            responseJson: one.ending === 'answered' ? Buffer.from(one.id) : undefined,
+            resolution: one.resolution,
+            responseJson: one.resolution === 'completed' ? Buffer.from(one.id) : undefined,
           },
   };
 }

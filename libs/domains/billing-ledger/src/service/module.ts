@@ -1,7 +1,7 @@
 import type { Clock } from '@gateway/base';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
-import { createDeadLetterService, type WatchedEventLog } from '@gateway/events';
+import { createDeadLetterService, type InspectableEventLog } from '@gateway/events';
 import { bindService } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import type { Logger, Registry } from '@gateway/runtime';
@@ -21,7 +21,7 @@ export interface BillingLedgerPorts {
   readonly claims: ClaimStore;
   readonly history: LedgerHistory;
   /** The event log whose lag and dead letters are served, for this module's consumer group. */
-  readonly events?: WatchedEventLog;
+  readonly events?: InspectableEventLog;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;

@@ -10,7 +10,7 @@ export class EventLogOverflowError extends Error {
 }
 
 export interface BatchingAppender extends EventAppender {
-  /** Resolves when nothing waits to be written. */
+  /** Resolves when the queue is empty. */
   idle(): Promise<void>;
 }
 
@@ -26,8 +26,8 @@ export interface BatchingAppenderPorts {
 }
 
 /**
- * Calls that arrive while a write is under way travel together in the next.
- * One write at a time: the order of a key is that of the calls.
+ * Calls that arrive during a write share the next one. Writes are sequential, so
+ * events of a key keep the order of the calls.
  */
 export function createBatchingAppender(
   { write, onAppended }: BatchingAppenderPorts,
@@ -37,7 +37,7 @@ export function createBatchingAppender(
     maxBatchSize: limits.maxAppendEvents,
     maxConcurrentBatches: 1,
     maxQueuedItems: limits.maxQueuedAppends,
-    overflow: () => new EventLogOverflowError('too many events wait to be appended'),
+    overflow: () => new EventLogOverflowError('too many appends are queued'),
     run: async (submissions) => {
       for (const each of writesOf(submissions, limits)) {
         await write(each);
@@ -56,7 +56,7 @@ export function createBatchingAppender(
   };
 }
 
-/** The submissions as few writes as the limits allow, each of one topic, in order. */
+/** Combines submissions into as few writes as the limits allow, each of one topic, in order. */
 function writesOf(submissions: readonly Write[], limits: EventLogLimits): Write[] {
   const byTopic = new Map<string, NewEvent[]>();
   for (const { topic, events } of submissions) {

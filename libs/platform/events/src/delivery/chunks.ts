@@ -1,7 +1,7 @@
 import { chunksWithin } from '@gateway/base';
 import type { NewEvent } from '../event-log';
 
-/** Events in chunks of at most so many events and bytes of payload. */
+/** Splits events into chunks with limited numbers of events and payload bytes. */
 export function chunksOfEvents<Event extends Pick<NewEvent, 'payload'>>(
   events: readonly Event[],
   maxEvents: number,

@@ -6,20 +6,20 @@ import type { EventLogInstruments } from './instruments';
 import type { EventLogLimits } from './limits';
 import { handleTraced } from './traced-events';
 
-/** Thrown to leave a delivery whose subscription stops, or whose events are no longer this member's. */
+/** Aborts a delivery when the subscription stops, or its events are no longer assigned to this member. */
 export class DeliveryStopped extends Error {
   override readonly name = 'DeliveryStopped';
 }
 
-/** What a delivery needs of the log that the events are from. */
+/** The event log, as far as a delivery needs it. */
 export interface DeliveryPorts {
-  /** Puts events that failed so many times into the dead letters. Idempotent. */
-  readonly bury: (letters: readonly Unprocessable[], attempts: number) => Promise<void>;
-  /** The group is done with everything up to and with this event. */
+  /** Stores failed events as dead letters. Idempotent. */
+  readonly deadLetter: (failed: readonly Unprocessable[], attempts: number) => Promise<void>;
+  /** Records that the group has processed everything up to and including this event. */
   readonly commit: (event: LoggedEvent) => Promise<void>;
-  /** Waits; throws DeliveryStopped when there is nothing to wait for any more. */
+  /** Waits; throws DeliveryStopped when the delivery has to be aborted. */
   readonly pause: (ms: number) => Promise<void>;
-  /** Whether a handler's failure will pass by itself. Such deliveries are repeated for ever. */
+  /** Whether a handler's error is temporary. Such deliveries are retried indefinitely. */
   readonly isTransient: (error: unknown) => boolean;
   readonly log: DatabaseLog;
   readonly limits: EventLogLimits;
@@ -29,12 +29,13 @@ export interface DeliveryPorts {
 export type Deliver = (events: readonly LoggedEvent[]) => Promise<void>;
 
 /**
- * The one policy of delivery, whatever the log is made of. Resolves when every
- * event was handled or is among the dead letters:
- * - what passes by itself is tried again for ever, with a pause that grows;
- * - what the handler names as unprocessable is buried at once, the rest goes on;
- * - any other failure of a batch makes its events be delivered one by one, and
- *   one that still fails is buried after some attempts.
+ * The delivery policy of every event log. Resolves when each event was handled or
+ * dead-lettered:
+ * - Temporary errors are retried indefinitely, with backoff.
+ * - Events that the handler reports as unprocessable are dead-lettered immediately;
+ *   the rest is delivered again.
+ * - After any other error the events are delivered one by one. An event that still
+ *   fails is dead-lettered after several attempts.
  */
 export function createDelivery(subscription: Subscription, ports: DeliveryPorts): Deliver {
   const { topic, group } = subscription;
@@ -52,29 +53,29 @@ export function createDelivery(subscription: Subscription, ports: DeliveryPorts)
         handled.inc(remaining.length);
         return;
       } catch (error) {
-        const hopeless = unprocessableOf(error, remaining);
-        if (hopeless.length > 0) {
-          await bury(hopeless, failures);
-          const buried = new Set(hopeless.map(({ event }) => event.position));
-          remaining = remaining.filter(({ position }) => !buried.has(position));
+        const unprocessable = unprocessableOf(error, remaining);
+        if (unprocessable.length > 0) {
+          await deadLetter(unprocessable, failures);
+          const positions = new Set(unprocessable.map(({ event }) => event.position));
+          remaining = remaining.filter(({ position }) => !positions.has(position));
         } else if (isTransient(error)) {
-          log.warn({ err: error, topic, group, failures }, 'delivery failed; it is tried again');
+          log.warn({ err: error, topic, group, failures }, 'delivery failed; retrying');
         } else if (remaining.length > 1) {
           log.warn({ err: error, topic, group }, 'a batch failed; delivering its events one by one');
           return await deliverSingly(remaining);
         } else if (failures >= limits.maxAttempts) {
           const only = remaining[0] as LoggedEvent;
-          await bury([{ event: only, reason: reasonOf(error, only) }], failures);
+          await deadLetter([{ event: only, reason: reasonOf(error, only) }], failures);
           return;
         }
         retried.inc(remaining.length);
-        // After a burial the rest is delivered at once: it has not failed.
-        if (hopeless.length === 0) await ports.pause(backoffMs(failures, limits.backoff, Math.random()));
+        // After dead-lettering the rest is delivered without a pause, since it has not failed.
+        if (unprocessable.length === 0) await ports.pause(backoffMs(failures, limits.backoff, Math.random()));
       }
     }
   }
 
-  /** So that one bad event harms no other. Progress is kept after each. */
+  /** Isolates the failing event. Commits after each event. */
   async function deliverSingly(events: readonly LoggedEvent[]): Promise<void> {
     for (const event of events) {
       await ports.pause(0);
@@ -83,10 +84,10 @@ export function createDelivery(subscription: Subscription, ports: DeliveryPorts)
     }
   }
 
-  async function bury(letters: readonly Unprocessable[], attempts: number): Promise<void> {
-    await ports.bury(letters, attempts);
-    deadLettered.inc(letters.length);
-    for (const { event, reason } of letters) {
+  async function deadLetter(failed: readonly Unprocessable[], attempts: number): Promise<void> {
+    await ports.deadLetter(failed, attempts);
+    deadLettered.inc(failed.length);
+    for (const { event, reason } of failed) {
       log.error({ topic, group, position: event.position.toString(), key: event.key, reason }, 'dead letter');
     }
   }

@@ -2,14 +2,14 @@ import { sleep, TimeoutError, withTimeout } from '@gateway/base';
 import type { TopicGroup } from '../event-log';
 
 export interface DrainPorts {
-  /** Resolves when nothing waits to be appended. */
+  /** Resolves when no append is queued. */
   readonly appended: () => Promise<void>;
   readonly groups: () => Iterable<TopicGroup>;
   readonly isBehind: (group: TopicGroup) => Promise<boolean>;
   readonly pollMs: number;
 }
 
-/** Waits until each group has read its topic, in turn. False after `timeoutMs`, also when the log does not respond. */
+/** Waits until each group has read its topic, one group after the other. Returns false after `timeoutMs`. */
 export async function drainGroups(
   { appended, groups, isBehind, pollMs }: DrainPorts,
   timeoutMs: number,

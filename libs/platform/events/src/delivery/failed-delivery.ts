@@ -1,13 +1,13 @@
 import { UnprocessableEventsError, type LoggedEvent, type Unprocessable } from '../event-log';
 
-/** What of the batch the handler gave up on; events it did not get are not its to name. */
+/** The events of the batch that the handler reports as unprocessable; ignores other events. */
 export function unprocessableOf(error: unknown, events: readonly LoggedEvent[]): readonly Unprocessable[] {
   if (!(error instanceof UnprocessableEventsError)) return [];
   const positions = new Set(events.map(({ position }) => position));
   return error.unprocessable.filter(({ event }) => positions.has(event.position));
 }
 
-/** Why an event that was delivered alone failed. */
+/** The reason of a failed delivery of a single event. */
 export function reasonOf(error: unknown, event: LoggedEvent): string {
   return unprocessableOf(error, [event])[0]?.reason ?? textOf(error);
 }

@@ -1,39 +1,39 @@
 import type { Backoff } from '@gateway/base';
 
-/** What bounds the event log. Times in milliseconds, sizes in bytes. */
+/** Limits and intervals of the event log. */
 export interface EventLogLimits {
-  /** Of one event. */
+  /** Per event. */
   readonly maxPayloadBytes: number;
-  /** Of one write to the log. */
+  /** Per write to the log. */
   readonly maxAppendBytes: number;
   readonly maxAppendEvents: number;
-  /** Calls of `append` that wait; more are refused. */
+  /** Queued calls of `append`; more are refused. */
   readonly maxQueuedAppends: number;
-  /** Of one batch given to a handler, which its last event may exceed. */
+  /** Per batch given to a handler. Its last event may exceed the limit. */
   readonly maxBatchBytes: number;
-  /** Unless the subscription names its own. */
+  /** Default of the subscription's own limit. */
   readonly maxBatchSize: number;
-  /** Of committed events in memory for one consumer of this process; beyond it they are read from the database. */
+  /** Committed events buffered per consumer of this process; further ones are read from the database. */
   readonly maxBufferedBytes: number;
-  /** Of one event on its own, before it is dead-lettered. */
+  /** Single deliveries of an event before it is dead-lettered. */
   readonly maxAttempts: number;
-  /** Between deliveries of a batch that failed, and between attempts to connect. */
+  /** Between deliveries of a failed batch, and between attempts to connect. */
   readonly backoff: Backoff;
   /**
-   * How long a consumer that has just handled a batch lets events gather before
-   * it looks again. What comes after a silence is delivered at once.
+   * How long a consumer waits after a batch so that more events share the next one.
+   * An event after an idle period is delivered immediately.
    */
-  readonly gatherMs: number;
-  /** How often a consumer looks without having been woken. */
+  readonly lingerMs: number;
+  /** How often a consumer polls without a notification. */
   readonly pollIntervalMs: number;
-  /** How often a member that waits for its group's lock tries again. */
+  /** How often a standby member tries to take its group's lock. */
   readonly lockRetryMs: number;
-  /** How often it is measured how many events wait for a group. */
+  /** How often the lag of groups is measured. */
   readonly lagIntervalMs: number;
-  /** How long events stay after all groups have passed them. */
+  /** Minimum age at which events that all groups have passed are deleted. */
   readonly retentionMs: number;
-  readonly trimIntervalMs: number;
-  /** How long discarded dead letters can still be looked at, and redelivered after all. */
+  readonly maintenanceIntervalMs: number;
+  /** How long discarded dead letters are stored and can be redelivered. */
   readonly discardedRetentionMs: number;
 }
 
@@ -47,11 +47,11 @@ export const DEFAULT_LIMITS: EventLogLimits = {
   maxBufferedBytes: 8 * 1024 * 1024,
   maxAttempts: 5,
   backoff: { firstMs: 50, maxMs: 5_000 },
-  gatherMs: 100,
+  lingerMs: 100,
   pollIntervalMs: 1_000,
   lockRetryMs: 1_000,
   lagIntervalMs: 5_000,
   retentionMs: 7 * 24 * 60 * 60 * 1000,
-  trimIntervalMs: 10 * 60 * 1000,
+  maintenanceIntervalMs: 10 * 60 * 1000,
   discardedRetentionMs: 30 * 24 * 60 * 60 * 1000,
 };

@@ -1,7 +1,7 @@
 import { failureOf, tracing, type Span, type Tracing } from '@gateway/telemetry';
 import type { LoggedEvent, NewEvent, Subscription } from '../event-log';
 
-/** Appends events with a span for each that belongs to a trace; whoever reads an event is that span's child. */
+/** Appends events with a span for each that belongs to a trace. The spans of their consumers are its children. */
 export function appendTraced(
   topic: string,
   events: readonly NewEvent[],
@@ -18,7 +18,7 @@ export function handleTraced(
   return inSpans('process', topic, group, events, handle);
 }
 
-/** All in one go, so what it does besides belongs to the first of them, as with any batch. */
+/** Runs the work of all events once, in the span of the first sampled one. */
 async function inSpans<Event extends NewEvent>(
   operation: 'send' | 'process',
   topic: string,

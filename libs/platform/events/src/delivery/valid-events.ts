@@ -2,15 +2,15 @@ import type { NewEvent } from '../event-log';
 import type { EventLogLimits } from './limits';
 
 const MAX_KEY_LENGTH = 256;
-/** NUL and halves of surrogate pairs. */
+/** NUL and unpaired surrogates. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
-/** An event that the log refuses: too large, or with text that a database cannot hold. */
+/** An event that the log refuses: too large, or with text that PostgreSQL cannot store. */
 export class InvalidEventError extends Error {
   override readonly name = 'InvalidEventError';
 }
 
-/** Checked before events are batched, so that a bad one is refused alone. */
+/** Checks events before they are batched, so that an invalid one fails only its own call. */
 export function assertValid(events: readonly NewEvent[], limits: EventLogLimits): void {
   for (const { key, payload, headers } of events) {
     if (payload.length > limits.maxPayloadBytes) {
@@ -20,7 +20,7 @@ export function assertValid(events: readonly NewEvent[], limits: EventLogLimits)
       throw new InvalidEventError(`a key exceeds ${MAX_KEY_LENGTH} characters`);
     const texts = [key, ...Object.entries(headers ?? {}).flat()];
     if (texts.some((text) => UNSTORABLE.test(text))) {
-      throw new InvalidEventError('a key or header holds a NUL or half a surrogate pair');
+      throw new InvalidEventError('a key or header has a NUL or an unpaired surrogate');
     }
   }
 }

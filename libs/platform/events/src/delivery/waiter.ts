@@ -1,6 +1,6 @@
 import { Cancellation, sleep, type CancelSignal } from '@gateway/base';
 
-/** The pauses of one consumer, some at the same time. All end at once when it is stopped. */
+/** The pauses of one consumer, which may overlap. All end immediately when it is stopped. */
 export interface Waiter {
   readonly stopped: boolean;
   /** Aborts when it is stopped. */

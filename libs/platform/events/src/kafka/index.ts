@@ -1,4 +1,4 @@
-// Apart from the rest of the library: who keeps events elsewhere does not load a client of Kafka.
+// A separate entry, so that processes without Kafka do not load its client.
 export { groupIdOf } from './kafka-consumer';
 export { createKafkaEventLog, type KafkaEventLog, type KafkaEventLogOptions } from './kafka-event-log';
 export type { KafkaConnection } from './kafka-connection';

@@ -1,6 +1,6 @@
 import { DeliveryStopped } from '../delivery/deliver';
 import type { LoggedEvent } from '../event-log';
-import { createJointDelivery, type Part } from './joint-delivery';
+import { createJointDelivery, type PartitionBatch } from './joint-delivery';
 import { positionOf } from './positions';
 
 const eventsOf = (partition: number, count: number): LoggedEvent[] =>
@@ -12,9 +12,9 @@ const eventsOf = (partition: number, count: number): LoggedEvent[] =>
     headers: {},
   }));
 
-const partOf = (partition: number, count: number, isOurs = () => true): Part => ({
+const batchOf = (partition: number, count: number, isAssigned = () => true): PartitionBatch => ({
   events: eventsOf(partition, count),
-  isOurs,
+  isAssigned,
 });
 
 describe('a joint delivery', () => {
@@ -33,37 +33,37 @@ describe('a joint delivery', () => {
     return { joint, deliveries, commits };
   }
 
-  it('hands over together what several partitions bring at the same time, and commits each', async () => {
+  it('delivers concurrent batches of several partitions together, and commits each', async () => {
     const { joint, deliveries, commits } = start();
-    await Promise.all([partOf(1, 2), partOf(2, 1)].map((part) => joint.submit(part)));
+    await Promise.all([batchOf(1, 2), batchOf(2, 1)].map((batch) => joint.submit(batch)));
     expect(deliveries).toEqual([['key-1', 'key-1', 'key-2']]);
     expect(commits).toEqual([['key-1', 'key-2']]);
   });
 
-  it('hands over no more than asked for', async () => {
+  it('delivers at most the batch size', async () => {
     const { joint, deliveries } = start(3);
-    await Promise.all([partOf(1, 2), partOf(2, 2), partOf(3, 1)].map((part) => joint.submit(part)));
+    await Promise.all([batchOf(1, 2), batchOf(2, 2), batchOf(3, 1)].map((batch) => joint.submit(batch)));
     expect(deliveries).toEqual([
       ['key-1', 'key-1'],
       ['key-2', 'key-2', 'key-3'],
     ]);
   });
 
-  it('leaves alone what is no longer ours, and neither delivers nor commits it', async () => {
+  it('neither delivers nor commits a partition that is no longer assigned', async () => {
     const { joint, deliveries, commits } = start();
-    const parts = [partOf(1, 1, () => false), partOf(2, 1)];
-    expect(await Promise.all(parts.map((part) => joint.submit(part)))).toEqual([false, true]);
+    const batches = [batchOf(1, 1, () => false), batchOf(2, 1)];
+    expect(await Promise.all(batches.map((batch) => joint.submit(batch)))).toEqual([false, true]);
     expect(deliveries).toEqual([['key-2']]);
     expect(commits).toEqual([['key-2']]);
   });
 
-  it('stops when a partition is taken away in the middle', async () => {
-    let isOurs = true;
+  it('stops when a partition is revoked during a delivery', async () => {
+    let isAssigned = true;
     const { joint, commits } = start(100, () => {
-      isOurs = false;
-      joint.assertOurs();
+      isAssigned = false;
+      joint.assertAssigned();
     });
-    const submissions = [partOf(1, 1, () => isOurs), partOf(2, 1)].map((part) => joint.submit(part));
+    const submissions = [batchOf(1, 1, () => isAssigned), batchOf(2, 1)].map((batch) => joint.submit(batch));
     const results = await Promise.allSettled(submissions);
     for (const result of results) {
       expect(result).toMatchObject({ status: 'rejected', reason: expect.any(DeliveryStopped) as Error });
@@ -71,7 +71,7 @@ describe('a joint delivery', () => {
     expect(commits).toEqual([]);
   });
 
-  it('has one delivery under way at a time, so that the parts of a partition stay in order', async () => {
+  it('delivers sequentially, so that the batches of a partition stay in order', async () => {
     let open = 0;
     let most = 0;
     const { joint } = start(1, async () => {
@@ -79,7 +79,7 @@ describe('a joint delivery', () => {
       await new Promise(setImmediate);
       open -= 1;
     });
-    await Promise.all([1, 2, 3].map((partition) => joint.submit(partOf(partition, 1))));
+    await Promise.all([1, 2, 3].map((partition) => joint.submit(batchOf(partition, 1))));
     expect(most).toBe(1);
   });
 });

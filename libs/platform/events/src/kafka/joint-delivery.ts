@@ -4,64 +4,63 @@ import { DeliveryStopped, type Deliver } from '../delivery/deliver';
 import type { LoggedEvent } from '../event-log';
 
 /** Events of one partition, in order. */
-export interface Part {
+export interface PartitionBatch {
   readonly events: readonly LoggedEvent[];
-  /** Whether the partition is still this member's. */
-  readonly isOurs: () => boolean;
+  /** Whether the partition is still assigned to this member. */
+  readonly isAssigned: () => boolean;
 }
 
 export interface JointDeliveryPorts {
   readonly deliver: Deliver;
-  /** The group is done with everything up to and with these events, each the last of a part. */
+  /** Records that the group has processed everything up to these events, one per partition. */
   readonly commit: (last: readonly LoggedEvent[]) => Promise<void>;
-  /** Of one delivery, in events; a part is never divided. */
+  /** Events per delivery. A partition's batch is never split. */
   readonly maxBatchSize: number;
 }
 
 export interface JointDelivery {
-  /** Whether it was delivered and committed, rather than left alone since it is no longer ours. */
-  submit(part: Part): Promise<boolean>;
-  /** Throws DeliveryStopped when some of what is being delivered is no longer ours. */
-  assertOurs(): void;
+  /** Returns false if the batch was skipped because its partition is no longer assigned. */
+  submit(batch: PartitionBatch): Promise<boolean>;
+  /** Throws DeliveryStopped when a partition of the current delivery is no longer assigned. */
+  assertAssigned(): void;
 }
 
 /**
- * What partitions bring at the same time is handled together: a batch costs a
- * handler much the same for one event as for fifty, and with many keys each
- * partition has but a few.
+ * Handles concurrent batches of several partitions together: a batch costs about
+ * the same for one event as for fifty, and each partition has only a few.
  */
 export function createJointDelivery({ deliver, commit, maxBatchSize }: JointDeliveryPorts): JointDelivery {
-  let underWay: readonly Part[] = [];
+  let inFlight: readonly PartitionBatch[] = [];
 
-  /** Whether each of them was delivered. */
-  async function deliverTogether(parts: readonly Part[]): Promise<boolean[]> {
-    const ours = parts.map(({ isOurs }) => isOurs());
-    underWay = parts.filter((_, index) => ours[index]);
-    if (underWay.length > 0) {
-      await deliver(underWay.flatMap(({ events }) => events));
-      await commit(underWay.flatMap(({ events }) => events.slice(-1)));
+  /** Returns for each batch whether it was delivered. */
+  async function deliverTogether(batches: readonly PartitionBatch[]): Promise<boolean[]> {
+    const assigned = batches.map(({ isAssigned }) => isAssigned());
+    inFlight = batches.filter((_, index) => assigned[index]);
+    if (inFlight.length > 0) {
+      await deliver(inFlight.flatMap(({ events }) => events));
+      await commit(inFlight.flatMap(({ events }) => events.slice(-1)));
     }
-    return ours;
+    return assigned;
   }
 
-  // One at a time: the next part of a partition comes after this one.
-  const batcher = createAdaptiveBatcher<Part, boolean>({
+  // Sequential, so that the batches of a partition stay in order.
+  const batcher = createAdaptiveBatcher<PartitionBatch, boolean>({
     maxBatchSize: Number.MAX_SAFE_INTEGER,
     maxQueuedItems: Number.MAX_SAFE_INTEGER,
     maxConcurrentBatches: 1,
-    overflow: () => new Error('unreachable: there are only so many partitions'),
-    run: async (parts) => {
+    overflow: () => new Error('unreachable: the number of partitions is limited'),
+    run: async (batches) => {
       const delivered: boolean[] = [];
-      const limit = { max: maxBatchSize, measure: ({ events }: Part) => events.length };
-      for (const together of chunksWithin(parts, limit)) delivered.push(...(await deliverTogether(together)));
+      const limit = { max: maxBatchSize, measure: ({ events }: PartitionBatch) => events.length };
+      for (const together of chunksWithin(batches, limit)) delivered.push(...(await deliverTogether(together)));
       return delivered;
     },
   });
 
   return {
-    submit: (part) => batcher.submit(part),
-    assertOurs() {
-      if (!underWay.every(({ isOurs }) => isOurs())) throw new DeliveryStopped();
+    submit: (batch) => batcher.submit(batch),
+    assertAssigned() {
+      if (!inFlight.every(({ isAssigned }) => isAssigned())) throw new DeliveryStopped();
     },
   };
 }

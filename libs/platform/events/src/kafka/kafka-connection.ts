@@ -1,17 +1,17 @@
 import type { DatabaseLog } from '@gateway/database';
 import { Kafka, logLevel, type KafkaConfig, type LogEntry } from 'kafkajs';
-import { letRequestQueuesRest } from './resting-request-queue';
+import { patchRequestQueue } from './patch-request-queue';
 
-/** How brokers are reached. */
+/** The connection settings of the brokers. */
 export type KafkaConnection = Pick<KafkaConfig, 'brokers' | 'ssl' | 'sasl' | 'socketFactory'>;
 
 const CONNECTION_TIMEOUT_MS = 2_000;
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Short, since whoever calls has a policy of its own. */
+/** Short, because callers have their own retry policies. */
 const RETRY = { initialRetryTime: 50, maxRetryTime: 500, retries: 3 };
 
 export function connectKafka(connection: KafkaConnection, clientId: string, log: DatabaseLog): Kafka {
-  letRequestQueuesRest();
+  patchRequestQueue();
   return new Kafka({
     ...connection,
     clientId,
@@ -20,12 +20,12 @@ export function connectKafka(connection: KafkaConnection, clientId: string, log:
     enforceRequestTimeout: true,
     retry: RETRY,
     logLevel: logLevel.WARN,
-    logCreator: () => (entry) => pass(entry, log),
+    logCreator: () => (entry) => logEntry(entry, log),
   });
 }
 
-/** What the client says of its troubles: for whoever looks closely, since what matters of them is said again here. */
-function pass({ namespace, log: { message, ...details } }: LogEntry, log: DatabaseLog): void {
+/** Logs messages of the client at debug level; relevant errors are logged by this library. */
+function logEntry({ namespace, log: { message, ...details } }: LogEntry, log: DatabaseLog): void {
   const { error, broker, groupId } = details as { error?: unknown; broker?: unknown; groupId?: unknown };
   log.debug({ kafka: namespace, error, broker, groupId }, message);
 }

@@ -12,30 +12,30 @@ import { afterPosition, offsetOf, positionOf } from './positions';
 export interface KafkaConsumerDeps extends Omit<ConsumerDeps, 'pool'> {
   readonly kafka: Kafka;
   readonly topics: KafkaTopics;
-  /** Idempotent. */
-  readonly bury: (letters: readonly Unprocessable[], attempts: number) => Promise<void>;
+  /** Stores failed events as dead letters. Idempotent. */
+  readonly deadLetter: (failed: readonly Unprocessable[], attempts: number) => Promise<void>;
   readonly options: KafkaConsumerOptions;
 }
 
 export interface KafkaConsumerOptions {
-  /** A member that was not heard of for this long has lost its partitions to others. */
+  /** A member without heartbeats for this long loses its partitions. */
   readonly sessionTimeoutMs: number;
 }
 
 const HEARTBEATS_PER_SESSION = 6;
 const MAX_WAIT_MS = 1_000;
-/** Partitions whose events are handled together; of more, the others come next. */
-const JOINT_PARTITIONS = 32;
+/** Partitions whose events are handled together. */
+const MAX_JOINT_PARTITIONS = 32;
 
-/** A group reads each topic by a Kafka group of its own, so that no member has to know what others read. */
+/** One Kafka group per topic, so that members need not have the same subscriptions. */
 export function groupIdOf({ topic, group }: TopicGroup): string {
   return `${group}.${topic}`;
 }
 
 /**
- * Runs one member of a consumer group until it is stopped. Effect first, then
- * the commit: at least once. kafkajs gives up on some errors, such as a group
- * that no longer knows its member; then a new consumer takes its place.
+ * Runs one member of a consumer group until it is stopped. Commits after the
+ * effect: at least once. After some errors, such as an unknown member id, kafkajs
+ * crashes the consumer; a new one replaces it.
  */
 export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumerDeps): RunningSubscription {
   const { topic, group } = subscription;
@@ -66,7 +66,7 @@ export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumer
       await consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,
-        partitionsConsumedConcurrently: JOINT_PARTITIONS,
+        partitionsConsumedConcurrently: MAX_JOINT_PARTITIONS,
         eachBatch: (payload) => handleBatch(joint, payload),
       });
       await Promise.race([crashed, waiter.whenStopped]);
@@ -84,7 +84,7 @@ export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumer
       commit: (event) => commit([event]),
       pause: async (ms) => {
         if (ms > 0) await waiter.pause(ms);
-        joint.assertOurs();
+        joint.assertAssigned();
       },
     });
     const joint = createJointDelivery({ deliver, commit, maxBatchSize });
@@ -94,27 +94,27 @@ export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumer
   async function handleBatch(joint: JointDelivery, payload: EachBatchPayload): Promise<void> {
     const { batch, isRunning, isStale, resolveOffset } = payload;
     const alive = keepAlive(payload);
-    const isOurs = (): boolean => isRunning() && !isStale() && !waiter.stopped && alive.lost() === undefined;
+    const isAssigned = (): boolean => isRunning() && !isStale() && !waiter.stopped && alive.lost() === undefined;
     try {
       const events = batch.messages.map((message) => toEvent(topic, batch.partition, message));
       for (const chunk of chunksOfEvents(events, maxBatchSize, limits.maxBatchBytes)) {
-        // What was not delivered must come again, so its offset is not resolved.
-        if (!(await joint.submit({ events: chunk, isOurs }))) break;
+        // A skipped batch must be delivered again, so its offset is not resolved.
+        if (!(await joint.submit({ events: chunk, isAssigned }))) break;
         resolveOffset(offsetOf((chunk.at(-1) as LoggedEvent).position));
       }
-      // A batch costs much the same for one event as for fifty, and nobody waits for the answer.
-      if (batch.offsetLag() === '0') await waiter.pause(limits.gatherMs);
+      // A batch costs about the same for one event as for fifty, and no response waits for it.
+      if (batch.offsetLag() === '0') await waiter.pause(limits.lingerMs);
     } catch (error) {
       if (!(error instanceof DeliveryStopped)) throw error;
     } finally {
       alive.stop();
     }
-    // What the group said while the handler worked: it is to join again.
+    // A heartbeat failed during the handler: the consumer has to rejoin the group.
     const lost = alive.lost();
     if (lost !== undefined) throw lost;
   }
 
-  /** Heartbeats beside the handler, which may take its time. */
+  /** Sends heartbeats while the handler runs. */
   function keepAlive({ heartbeat }: EachBatchPayload): { lost(): unknown; stop(): void } {
     let lost: unknown;
     const timer = setInterval(() => {
@@ -127,7 +127,7 @@ export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumer
     backoff: limits.backoff,
     signal: waiter.signal,
     onFailure: (error, { failures }) =>
-      log.warn({ err: error, topic, group, failures }, 'a Kafka consumer failed; another takes its place'),
+      log.warn({ err: error, topic, group, failures }, 'a Kafka consumer failed; starting a new one'),
   });
   return {
     async stop() {
@@ -137,7 +137,7 @@ export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumer
   };
 }
 
-/** Resolves never; rejects when the consumer has crashed. */
+/** Never resolves; rejects when the consumer has crashed. */
 function crashOf(consumer: Consumer, onJoined: () => void): Promise<never> {
   consumer.on(consumer.events.GROUP_JOIN, onJoined);
   const crashed = new Promise<never>((_, reject) => {

@@ -24,7 +24,7 @@ type User = (typeof USERS)[number];
 const passwordOf = (user: User) => `password-of-${user}`;
 const users = USERS.map((user) => `user_${user}="${passwordOf(user)}"`).join(' ');
 
-/** Nobody may do anything but the operator, and whoever is allowed to by name. */
+/** Only the operator and explicitly allowed users have permissions. */
 const SETTINGS = {
   'listener.security.protocol.map': 'PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT',
   'sasl.enabled.mechanisms': 'PLAIN',
@@ -36,7 +36,7 @@ const SETTINGS = {
   'super.users': 'User:operator;User:ANONYMOUS',
 };
 
-/** To a service that writes a topic, reads it and counts what waits; docs/operations.md names them. */
+/** For a service that writes and reads a topic and measures its lag; listed in docs/operations.md. */
 const ALLOWED = [
   ...[AclOperationTypes.READ, AclOperationTypes.WRITE, AclOperationTypes.CREATE].map((operation) => ({
     resourceType: AclResourceTypes.TOPIC,
@@ -50,7 +50,7 @@ const ALLOWED = [
   },
 ];
 
-/** To one that counts what waits for others. */
+/** For a service that measures the lag of other groups. */
 const ALLOWED_TO_COUNT = [
   { resourceType: AclResourceTypes.TOPIC, resourceName: TOPIC, operation: AclOperationTypes.DESCRIBE },
   {
@@ -62,7 +62,7 @@ const ALLOWED_TO_COUNT = [
 
 jest.setTimeout(120_000);
 
-describeWith(kafka, 'the log on a Kafka that wants to know who asks', () => {
+describeWith(kafka, 'the log on Kafka with authentication', () => {
   let server: KafkaServer;
   let database: TestDatabase;
   let pool: Pool;
@@ -105,11 +105,11 @@ describeWith(kafka, 'the log on a Kafka that wants to know who asks', () => {
       connection: connectionOf(user, password),
       clientId: user,
       partitions: 3,
-      letters: pool,
+      deadLetterPool: pool,
       clock: systemClock,
       log: createSilentLogger(),
       metrics: createMetrics({ processMetrics: false }),
-      // A busy machine is no broker that is away.
+      // So that a busy machine does not look like an unavailable broker.
       writeTimeoutMs: 30_000,
     });
     opened.push(log);
@@ -125,7 +125,7 @@ describeWith(kafka, 'the log on a Kafka that wants to know who asks', () => {
       permissionType: AclPermissionTypes.ALLOW,
     }));
 
-  it('is written and read without a failure while its user is changed for another, and not by the first afterwards', async () => {
+  it('works during a rotation of its user, and refuses the old user afterwards', async () => {
     await admin.createAcls({ acl: aclsOf('first') });
     const seen = collector();
     let writing = open('first');
@@ -137,7 +137,7 @@ describeWith(kafka, 'the log on a Kafka that wants to know who asks', () => {
         appended += 1;
       }
     })();
-    // Told by whoever waits for it, below.
+    // The error is reported by the await below.
     load.catch(() => undefined);
     const moreSeen = () => Promise.race([seen.distinct(appended + 20), load]);
     await open('first').subscribe({ topic: TOPIC, group: GROUP, handle: seen.handle });
@@ -156,12 +156,12 @@ describeWith(kafka, 'the log on a Kafka that wants to know who asks', () => {
     await seen.distinct(appended);
     await admin.createAcls({ acl: aclsOf('counting', ALLOWED_TO_COUNT) });
     const counting = open('counting');
-    await eventually('nothing to wait', async () => {
+    await eventually('no lag', async () => {
       return (await counting.countWaiting({ topic: TOPIC, group: GROUP })) === 0 || undefined;
     });
 
-    await expect(open('first').append(TOPIC, [event('key', 'late')])).rejects.toThrow('could not be written');
+    await expect(open('first').append(TOPIC, [event('key', 'late')])).rejects.toThrow('writing events to Kafka failed');
     const guessed = open('second', 'guessed').append(TOPIC, [event('key', 'late')]);
-    await expect(guessed).rejects.toThrow('could not be written');
+    await expect(guessed).rejects.toThrow('writing events to Kafka failed');
   });
 });

@@ -25,11 +25,11 @@ const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const QUICK: Partial<EventLogLimits> = {
   backoff: { firstMs: 1, maxMs: 50 },
   lockRetryMs: 20,
-  gatherMs: 0,
+  lingerMs: 0,
   pollIntervalMs: 600_000,
   lagIntervalMs: 200,
 };
-/** The shortest that the brokers here allow. */
+/** The shortest timeout that the test brokers allow. */
 const SESSION_TIMEOUT_MS = 2_000;
 
 jest.setTimeout(120_000);
@@ -42,7 +42,7 @@ describeWith(kafka, 'the log on a Kafka server', () => {
 
   interface OpenLog extends KafkaEventLog {
     readonly metrics: Registry;
-    /** Takes all its connections away, and every new one. */
+    /** Cuts all connections, also new ones. */
     cut(): Promise<void>;
   }
 
@@ -77,7 +77,7 @@ describeWith(kafka, 'the log on a Kafka server', () => {
     const pool: Pool = createPool({
       url: database.url,
       schema: EVENT_LOG_SCHEMA,
-      applicationName: 'letters',
+      applicationName: 'dead-letters',
       maxConnections: 6,
     });
     const metrics = createMetrics({ processMetrics: false });
@@ -92,13 +92,13 @@ describeWith(kafka, 'the log on a Kafka server', () => {
       },
       clientId: 'test',
       partitions: 3,
-      letters: pool,
+      deadLetterPool: pool,
       clock,
       log: silent,
       metrics,
       limits: QUICK,
       sessionTimeoutMs: SESSION_TIMEOUT_MS,
-      // A busy machine is no broker that is away.
+      // So that a busy machine does not look like an unavailable broker.
       writeTimeoutMs: 30_000,
       ...options,
     });
@@ -123,33 +123,33 @@ describeWith(kafka, 'the log on a Kafka server', () => {
   });
 
   describeEventLog('the log on Kafka', harness({ partitions: 3 }));
-  // Letters are listed by position, which is the order of burial within one partition only.
+  // Dead letters are listed by position, which is their order in time only within one partition.
   describeDeadLetters('the log on Kafka', harness({ partitions: 1 }));
 
   describe('and its brokers', () => {
-    it('refuses at once what it could not write a moment ago, and writes again when the broker is back', async () => {
-      const log = open({ writeTimeoutMs: 1_000, restMs: 300 });
-      await log.append('away', numbered(1));
+    it('fails fast after a failed write, and writes again when the broker is available', async () => {
+      const log = open({ writeTimeoutMs: 1_000, failFastMs: 300 });
+      await log.append('unavailable', numbered(1));
       await server.kill();
-      await expect(log.append('away', [event('k', 'lost')])).rejects.toThrow(KafkaUnavailableError);
-      await expect(log.append('away', [event('k', 'lost')])).rejects.toThrow('a moment ago');
+      await expect(log.append('unavailable', [event('k', 'lost')])).rejects.toThrow(KafkaUnavailableError);
+      await expect(log.append('unavailable', [event('k', 'lost')])).rejects.toThrow('recent write');
       await server.start();
       await eventually(
-        'the broker to take events again',
+        'the broker to accept events again',
         async () =>
-          log.append('away', [event('k', 'after')]).then(
+          log.append('unavailable', [event('k', 'after')]).then(
             () => true as const,
             () => undefined,
           ),
         { patienceMs: 60_000 },
       );
       const seen = collector();
-      await log.subscribe({ topic: 'away', group: 'g', handle: seen.handle });
+      await log.subscribe({ topic: 'unavailable', group: 'g', handle: seen.handle });
       const texts = sortedTextsOf(await seen.distinct(2));
       expect(texts).toEqual(expect.arrayContaining(['0', 'after']));
     });
 
-    it('goes on reading after the broker was killed, and loses nothing', async () => {
+    it('continues reading after the broker was killed, without losing events', async () => {
       const log = open();
       const seen = collector();
       await log.subscribe({ topic: 'killed', group: 'g', handle: seen.handle });
@@ -171,7 +171,7 @@ describeWith(kafka, 'the log on a Kafka server', () => {
       await seen.distinct(20);
     });
 
-    it('says that it has read everything, and that it has not', async () => {
+    it('returns from a drain whether everything was read', async () => {
       const log = open();
       let release: () => void = () => undefined;
       const gate = new Promise<void>((resolve) => (release = resolve));

@@ -6,7 +6,7 @@ import type { DeadLetters } from '../dead-letters';
 import { createBatchingAppender } from '../delivery/batching-appender';
 import { drainGroups } from '../delivery/drain';
 import { createInstruments } from '../delivery/instruments';
-import { createLagWatch } from '../delivery/lag-watch';
+import { createLagMonitor } from '../delivery/lag-monitor';
 import { DEFAULT_LIMITS, type EventLogLimits } from '../delivery/limits';
 import type {
   EventAppender,
@@ -15,7 +15,7 @@ import type {
   RunningSubscription,
   Subscription,
   TopicGroup,
-  WatchesLag,
+  LagWatcher,
 } from '../event-log';
 import { createPostgresDeadLetters } from '../postgres/dead-letters';
 import { runDeadLetterWorker } from '../postgres/dead-letter-worker';
@@ -26,34 +26,33 @@ import { createKafkaWriter, KafkaUnavailableError, type KafkaWriterOptions } fro
 
 export interface KafkaEventLogOptions extends Partial<KafkaConsumerOptions>, Partial<KafkaWriterOptions> {
   readonly connection: KafkaConnection;
-  /** As in the broker's logs and metrics. */
+  /** Shown in the broker's logs and metrics. */
   readonly clientId: string;
-  /** Of topics that are made; 12 when absent. */
+  /** For topics that are created. Default 12. */
   readonly partitions?: number;
-  /** Of topics that are made; the broker's default when absent. */
+  /** For topics that are created. Default: the broker's. */
   readonly replicationFactor?: number;
-  /** The `event_log` schema of whoever subscribes, for what its groups give up on. */
-  readonly letters?: Pool;
+  /** Connects to the `event_log` schema that stores the dead letters. Required for subscriptions. */
+  readonly deadLetterPool?: Pool;
   readonly clock: Clock;
   readonly log: DatabaseLog;
   readonly metrics: Registry;
   readonly limits?: Partial<EventLogLimits>;
-  /** Which failures of a handler pass by themselves; by default those of the database and of Kafka. */
+  /** Which errors of a handler are temporary. Default: those of the database and of Kafka. */
   readonly isTransient?: (error: unknown) => boolean;
 }
 
 /**
- * The log on Kafka. Topics are keyed by organization and made when they are
- * missing. Events of a key keep their order; a partition is worked on by one
- * member of a group at a time. Dead letters are kept in the database of the
- * consumer, where they can be listed, redelivered and discarded.
+ * The log on Kafka. Missing topics are created. Events of a key keep their order;
+ * one member of a group reads a partition at a time. Dead letters are stored in the
+ * consumer's database, where they can be listed, redelivered and discarded.
  */
-export interface KafkaEventLog extends EventAppender, EventSubscriber, EventLag, WatchesLag {
-  /** Of the groups subscribed here; needs `letters`. */
+export interface KafkaEventLog extends EventAppender, EventSubscriber, EventLag, LagWatcher {
+  /** For the groups subscribed here. Requires `deadLetterPool`. */
   readonly deadLetters: DeadLetters;
-  /** Waits until the groups subscribed here have read what is in the log, at most so long. */
+  /** Waits until the groups subscribed here have read the log. Returns false after `timeoutMs`. */
   drain(timeoutMs: number): Promise<boolean>;
-  /** Finishes the batches and writes under way. Safe to call twice. */
+  /** Finishes batches and writes in progress. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -61,12 +60,12 @@ const DEFAULT_PARTITIONS = 12;
 const DEFAULTS: KafkaConsumerOptions & KafkaWriterOptions = {
   sessionTimeoutMs: 10_000,
   writeTimeoutMs: 2_000,
-  restMs: 1_000,
+  failFastMs: 1_000,
 };
 const DRAIN_POLL_MS = 50;
 
 export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog {
-  const { clock, log, letters } = given;
+  const { clock, log, deadLetterPool } = given;
   const options = { ...DEFAULTS, ...given };
   const limits: EventLogLimits = { ...DEFAULT_LIMITS, ...given.limits };
   const instruments = createInstruments(given.metrics);
@@ -86,20 +85,20 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
     limits,
   );
   const isTransient = given.isTransient ?? isTransientByDefault;
-  const deadLetters = letters && createPostgresDeadLetters(letters, clock);
+  const deadLetters = deadLetterPool && createPostgresDeadLetters(deadLetterPool, clock);
   const subscriptions = new Map<RunningSubscription, TopicGroup>();
-  const lagWatch = createLagWatch({ countWaiting, instruments, log, intervalMs: limits.lagIntervalMs });
+  const lagMonitor = createLagMonitor({ countWaiting, instruments, log, intervalMs: limits.lagIntervalMs });
 
   async function subscribe(subscription: Subscription): Promise<RunningSubscription> {
-    if (letters === undefined) throw new Error('a subscription needs a database for its dead letters');
+    if (deadLetterPool === undefined) throw new Error('a subscription needs a database for its dead letters');
     const deps = { clock, log, limits, instruments, isTransient };
-    const worker = runDeadLetterWorker(subscription, { ...deps, pool: letters });
+    const worker = runDeadLetterWorker(subscription, { ...deps, pool: deadLetterPool });
     const consumer = runKafkaConsumer(subscription, {
       ...deps,
       kafka,
       topics,
       options,
-      bury: (unprocessable, attempts) => worker.bury(unprocessable, attempts),
+      deadLetter: (unprocessable, attempts) => worker.deadLetter(unprocessable, attempts),
     });
     const tracked: RunningSubscription = {
       async stop() {
@@ -108,11 +107,11 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
       },
     };
     subscriptions.set(tracked, subscription);
-    lagWatch.watch(subscription);
+    lagMonitor.watch(subscription);
     return tracked;
   }
 
-  /** What is in the topic and was not committed by the group. */
+  /** Events of the topic after the group's committed offsets. */
   async function countWaiting({ topic, group }: TopicGroup): Promise<number> {
     const admin = kafka.admin();
     try {
@@ -139,14 +138,14 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
     append: (topic, events) => appender.append(topic, events),
     subscribe,
     countWaiting,
-    watchLag: (group) => lagWatch.watch(group),
+    watchLag: (group) => lagMonitor.watch(group),
     get deadLetters() {
       if (deadLetters === undefined) throw new Error('there is no database for dead letters');
       return deadLetters;
     },
     drain: (timeoutMs) => drainGroups(drainPorts, timeoutMs),
     async stop() {
-      await Promise.all([lagWatch.stop(), ...[...subscriptions.keys()].map((each) => each.stop())]);
+      await Promise.all([lagMonitor.stop(), ...[...subscriptions.keys()].map((each) => each.stop())]);
       await appender.idle();
       await writer.stop();
     },

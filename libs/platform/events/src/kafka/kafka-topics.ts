@@ -3,37 +3,37 @@ import type { Admin, Kafka } from 'kafkajs';
 import { MAX_PARTITIONS } from './positions';
 
 export interface KafkaTopicOptions {
-  /** Of a topic that is made; more than the replicas that will ever read it. A topic that exists keeps its own. */
+  /** For topics that are created: at least the number of replicas that will read it. Existing topics are not changed. */
   readonly partitions: number;
-  /** The broker's default when absent. */
+  /** Default: the broker's. */
   readonly replicationFactor?: number;
   readonly retentionMs: number;
   readonly maxPayloadBytes: number;
 }
 
 export interface KafkaTopics {
-  /** Resolves when the topic is there and every partition has a leader. */
+  /** Resolves when the topic exists and every partition has a leader. */
   ensure(topic: string): Promise<void>;
 }
 
-/** What a message has beside its payload: key, headers, framing. */
+/** Key, headers and framing of a message. */
 const OVERHEAD_BYTES = 64 * 1024;
 const POLL_MS = 50;
-const PATIENCE_MS = 15_000;
+const LEADER_TIMEOUT_MS = 15_000;
 
-/** Makes the topics that are missing. Any number of processes may do so at once. */
+/** Creates missing topics. Safe to call from several processes. */
 export function createKafkaTopics(kafka: Kafka, options: KafkaTopicOptions): KafkaTopics {
   if (options.partitions > MAX_PARTITIONS) throw new RangeError(`more than ${MAX_PARTITIONS} partitions`);
   const ensured = new Map<string, Promise<void>>();
 
-  async function make(topic: string): Promise<void> {
+  async function create(topic: string): Promise<void> {
     const admin = kafka.admin();
     try {
       await admin.connect();
       if (await hasLeaders(admin, topic)) return;
-      // Without waiting: that would fail on a broker that takes a moment.
+      // Polls below instead of waitForLeaders, which fails on a slow broker.
       await admin.createTopics({ waitForLeaders: false, topics: [topicOf(topic, options)] });
-      const deadline = Date.now() + PATIENCE_MS;
+      const deadline = Date.now() + LEADER_TIMEOUT_MS;
       while (!(await hasLeaders(admin, topic))) {
         if (Date.now() > deadline) throw new Error(`the topic ${topic} has no leader`);
         await sleep(POLL_MS);
@@ -45,12 +45,12 @@ export function createKafkaTopics(kafka: Kafka, options: KafkaTopicOptions): Kaf
 
   return {
     ensure(topic) {
-      const known = ensured.get(topic);
-      if (known !== undefined) return known;
-      const making = make(topic);
-      ensured.set(topic, making);
-      making.catch(() => ensured.delete(topic));
-      return making;
+      const existing = ensured.get(topic);
+      if (existing !== undefined) return existing;
+      const creating = create(topic);
+      ensured.set(topic, creating);
+      creating.catch(() => ensured.delete(topic));
+      return creating;
     },
   };
 }
@@ -74,7 +74,7 @@ async function hasLeaders(admin: Admin, topic: string): Promise<boolean> {
     const partitions = topics[0]?.partitions ?? [];
     return partitions.length > 0 && partitions.every(({ leader }) => leader >= 0);
   } catch (error) {
-    // "This server does not host this topic-partition", or no leader yet.
+    // The topic does not exist, or has no leader yet.
     if ((error as { type?: string }).type !== undefined) return false;
     throw error;
   }

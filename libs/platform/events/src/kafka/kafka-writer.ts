@@ -4,7 +4,7 @@ import type { Kafka, Producer } from 'kafkajs';
 import type { Write } from '../delivery/batching-appender';
 import type { KafkaTopics } from './kafka-topics';
 
-/** The log could not be written in time; whether it was is not known. */
+/** A write was not acknowledged in time. Whether it succeeded is unknown. */
 export class KafkaUnavailableError extends Error {
   override readonly name = 'KafkaUnavailableError';
 }
@@ -16,10 +16,10 @@ export interface KafkaWriterPorts {
 }
 
 export interface KafkaWriterOptions {
-  /** What is not acknowledged by all in-sync replicas within this long has failed. */
+  /** A write fails unless all in-sync replicas acknowledge it within this time. */
   readonly writeTimeoutMs: number;
-  /** After a failure, writes fail at once for this long: somebody waits for each. */
-  readonly restMs: number;
+  /** After a failure, writes fail immediately for this long, because a request waits for each. */
+  readonly failFastMs: number;
 }
 
 export interface KafkaWriter {
@@ -28,25 +28,25 @@ export interface KafkaWriter {
 }
 
 const ALL_IN_SYNC = -1;
-/** A topic that was just made, or a broker that just came, has its leaders a moment later. */
+/** Temporary after the creation of a topic or the start of a broker. */
 const NO_LEADER = new Set(['NOT_LEADER_FOR_PARTITION', 'LEADER_NOT_AVAILABLE', 'UNKNOWN_TOPIC_OR_PARTITION']);
 const NO_LEADER_BACKOFF = { firstMs: 100, maxMs: 100 };
 
 /**
- * Writes by an idempotent producer, one request at a time. A producer that
- * failed is thrown away: its sequence numbers may no longer be the broker's.
+ * Writes with an idempotent producer, one request at a time. A failed producer is
+ * replaced, because its sequence numbers may no longer match the broker's.
  */
 export function createKafkaWriter(
   { kafka, topics, log }: KafkaWriterPorts,
-  { writeTimeoutMs, restMs }: KafkaWriterOptions,
+  { writeTimeoutMs, failFastMs }: KafkaWriterOptions,
 ): KafkaWriter {
   let producer: Promise<Producer> | undefined;
-  let restsUntilMs = 0;
+  let failFastUntilMs = 0;
 
   async function connect(): Promise<Producer> {
-    const made = kafka.producer({ idempotent: true, maxInFlightRequests: 1, allowAutoTopicCreation: false });
-    await made.connect();
-    return made;
+    const created = kafka.producer({ idempotent: true, maxInFlightRequests: 1, allowAutoTopicCreation: false });
+    await created.connect();
+    return created;
   }
 
   async function send({ topic, events }: Write): Promise<void> {
@@ -60,7 +60,7 @@ export function createKafkaWriter(
     await (await producer).send({ topic, messages, acks: ALL_IN_SYNC, timeout: writeTimeoutMs });
   }
 
-  /** Sends again while the partition has no leader. */
+  /** Retries while the partition has no leader. */
   function sendToLeader(write: Write, signal: AbortSignal): Promise<void> {
     return retry(() => send(write), {
       backoff: NO_LEADER_BACKOFF,
@@ -70,17 +70,17 @@ export function createKafkaWriter(
     });
   }
 
-  /** Ends without being waited for: it may hang on a connection that is silent. */
+  /** Disconnects in the background, because this may hang on an unresponsive connection. */
   function discard(): void {
     const failed = producer;
     producer = undefined;
-    void failed?.then((made) => made.disconnect()).catch(() => undefined);
+    void failed?.then((created) => created.disconnect()).catch(() => undefined);
   }
 
   return {
     async write(write) {
-      if (performance.now() < restsUntilMs) {
-        throw new KafkaUnavailableError('Kafka could not be written a moment ago');
+      if (performance.now() < failFastUntilMs) {
+        throw new KafkaUnavailableError('a recent write to Kafka failed');
       }
       try {
         await withTimeout(
@@ -90,9 +90,9 @@ export function createKafkaWriter(
         );
       } catch (error) {
         discard();
-        restsUntilMs = performance.now() + restMs;
-        log.warn({ err: error, topic: write.topic }, 'events could not be written to Kafka');
-        throw new KafkaUnavailableError('events could not be written to Kafka', { cause: error });
+        failFastUntilMs = performance.now() + failFastMs;
+        log.warn({ err: error, topic: write.topic }, 'writing events to Kafka failed');
+        throw new KafkaUnavailableError('writing events to Kafka failed', { cause: error });
       }
     },
     async stop() {

@@ -19,9 +19,9 @@ const APPEND = `
     returning last_position - cardinality($2::text[]) as base
   ), stored as (
     insert into event_log.events (topic, position, key, payload, headers, appended_at)
-    select $1, base + ordinal, key, substring($3::bytea from begins for bytes), headers, $7
+    select $1, base + ordinal, key, substring($3::bytea from starts for bytes), headers, $7
     from numbered, unnest($2::text[], $4::integer[], $5::integer[], $6::jsonb[])
-      with ordinality as e (key, begins, bytes, headers, ordinal)
+      with ordinality as e (key, starts, bytes, headers, ordinal)
   )
   select base, (
     select pg_notify('${NOTIFY_CHANNEL}', $1) from event_log.consumer_groups
@@ -30,7 +30,7 @@ const APPEND = `
   ) from numbered`;
 
 /**
- * Writes events in the given connection's transaction, or in one of their own.
+ * Writes events in the transaction of the given connection, or in a new one.
  *
  * @param localGroups groups whose leader is in this process; they need no notification.
  * @returns the events as written. They are in the log once the transaction commits.
@@ -42,7 +42,7 @@ export async function writeEvents(
   events: readonly NewEvent[],
   localGroups: readonly string[],
 ): Promise<LoggedEvent[]> {
-  // As one value: bytes travel as they are, those in an array as twice as many hexadecimal digits.
+  // One value is sent as binary; an array would be sent as hexadecimal text of twice the size.
   const payloads = Buffer.concat(events.map(({ payload }) => payload));
   let end = 1;
   const query = {
@@ -53,9 +53,9 @@ export async function writeEvents(
       textArray(events, ({ key }) => key),
       payloads,
       plainArray(events, ({ payload }) => {
-        const begins = end;
+        const start = end;
         end += payload.length;
-        return begins;
+        return start;
       }),
       plainArray(events, ({ payload }) => payload.length),
       textArray(events, ({ headers }) => (headers === undefined ? '{}' : JSON.stringify(headers))),
@@ -63,14 +63,14 @@ export async function writeEvents(
       textArray(localGroups, (group) => group),
     ],
   };
-  // The two overload `query` differently; each takes this form.
+  // Pool and ClientBase have different overloads of `query`; both accept this form.
   const { rows } = await (connection as ClientBase).query<{ base: bigint }>(query);
   const [written] = rows;
-  if (written === undefined) throw new Error('events were written and got no positions');
+  if (written === undefined) throw new Error('appending events returned no positions');
   return asLogged(topic, written.base, events, payloads);
 }
 
-/** Their payloads are parts of the one value: a batch that waits for its reader is one piece of memory, not one for each event. */
+/** The payloads are views of one buffer, so a buffered batch is a single allocation. */
 function asLogged(topic: string, base: bigint, events: readonly NewEvent[], payloads: Buffer): LoggedEvent[] {
   let end = 0;
   return events.map(({ key, payload, headers = {} }, index) => ({

@@ -20,17 +20,17 @@ describe('events of this process', () => {
     log = fixture.openLog();
   });
 
-  /** A row once the group has recorded the first event. */
-  const MOVED = `select from consumer_groups where topic = 't' and position = 1`;
+  /** Returns a row once the group has committed the first event. */
+  const COMMITTED = `select from consumer_groups where topic = 't' and position = 1`;
 
-  /** A subscription whose handler waits in its first batch until it is released. */
-  async function subscribeHeld(of: OpenLog) {
+  /** A subscription whose handler blocks in its first batch until it is released. */
+  async function subscribeBlocked(of: OpenLog) {
     const seen = collector();
     let release: () => void = ignore;
-    const held = new Promise<void>((resolve) => (release = resolve));
+    const blocked = new Promise<void>((resolve) => (release = resolve));
     const handle = async (events: Parameters<typeof seen.handle>[0]) => {
       await seen.handle(events);
-      await held;
+      await blocked;
     };
     await of.subscribe({ topic: 't', group: 'g', handle });
     await of.append('t', [event('a', 'first')]);
@@ -39,35 +39,35 @@ describe('events of this process', () => {
   }
 
   it('reach its consumer without a read of the database', async () => {
-    const { seen, release } = await subscribeHeld(log);
-    await log.append('t', [event('a', 'appended'), event('b', 'beside it')]);
+    const { seen, release } = await subscribeBlocked(log);
+    await log.append('t', [event('a', 'appended'), event('b', 'next to it')]);
     const append = log.appending('t', [event('a', 'in a transaction')]);
     await inTransaction(fixture.admin, (client) => append.write(client));
     append.committed();
     await fixture.admin.query(`update events set payload = 'read back' where position > 1`);
     release();
-    const texts = ['first', 'appended', 'beside it', 'in a transaction'];
+    const texts = ['first', 'appended', 'next to it', 'in a transaction'];
     expect(textsOf(await seen.atLeast(4))).toEqual(texts);
     expect(await log.drain(10_000)).toBe(true);
     expect(textsOf(await seen.atLeast(4))).toEqual(texts);
   });
 
   it('are delivered only after their commit', async () => {
-    const { seen, release } = await subscribeHeld(log);
-    const undone = inTransaction(fixture.admin, async (client) => {
-      await log.appending('t', [event('a', 'undone')]).write(client);
+    const { seen, release } = await subscribeBlocked(log);
+    const rolledBack = inTransaction(fixture.admin, async (client) => {
+      await log.appending('t', [event('a', 'rolled back')]).write(client);
       release();
-      while ((await client.query(MOVED)).rowCount === 0);
+      while ((await client.query(COMMITTED)).rowCount === 0);
       throw new Error('no');
     });
-    await expect(undone).rejects.toThrow('no');
+    await expect(rolledBack).rejects.toThrow('no');
     await log.append('t', [event('a', 'next')]);
     expect(textsOf(await seen.atLeast(2))).toEqual(['first', 'next']);
   });
 
   it('are read from the database beyond the limit of the buffer', async () => {
     const small = fixture.openLog({ maxBufferedBytes: 1 });
-    const { seen, release } = await subscribeHeld(small);
+    const { seen, release } = await subscribeBlocked(small);
     for (const text of ['second', 'third', 'fourth']) await small.append('t', [event('a', text)]);
     release();
     expect(textsOf(await seen.atLeast(4))).toEqual(['first', 'second', 'third', 'fourth']);
@@ -86,24 +86,24 @@ describe('events of this process', () => {
     expect(positions).toEqual(Array.from({ length: 300 }, (_, index) => BigInt(index + 1)));
   });
 
-  it('are not for a consumer that lost its lock, also while it lingers', async () => {
+  it('are not delivered to a consumer that lost its lock, also while it lingers', async () => {
     const seen = collector();
-    const victim = fixture.openLog({ gatherMs: 500 }, 'victim');
+    const victim = fixture.openLog({ lingerMs: 500 }, 'victim');
     await victim.subscribe({ topic: 't', group: 'g', handle: seen.handle });
     await victim.append('t', [event('a', 'first')]);
-    while ((await fixture.admin.query(MOVED)).rowCount === 0);
+    while ((await fixture.admin.query(COMMITTED)).rowCount === 0);
     await log.subscribe({ topic: 't', group: 'g', handle: seen.handle });
-    await fixture.cutOff('victim');
+    await fixture.terminateConnections('victim');
     await log.append('t', [event('a', 'second')]);
     expect(textsOf(await seen.atLeast(2))).toEqual(['first', 'second']);
     await victim.append('t', [event('a', 'third')]);
     // It has reconnected, and tries to get the lock that another member holds.
-    const asks = `select from pg_stat_activity where application_name = 'victim' and query like '%try_advisory%'`;
-    while ((await fixture.admin.query(asks)).rowCount === 0);
+    const retriesLock = `select from pg_stat_activity where application_name = 'victim' and query like '%try_advisory%'`;
+    while ((await fixture.admin.query(retriesLock)).rowCount === 0);
     expect(textsOf(await seen.atLeast(3))).toEqual(['first', 'second', 'third']);
   });
 
-  it('are announced only when a group of the topic is led elsewhere', async () => {
+  it('are notified only if a group of the topic is led by another process', async () => {
     const here = collector();
     const there = collector();
     const other = fixture.openLog();
@@ -114,17 +114,17 @@ describe('events of this process', () => {
     await log.append('shared', [event('a', 'two')]);
     await there.atLeast(1);
     await here.atLeast(2);
-    // Listens once all of them lead.
+    // Listens only after all groups have leaders.
     const notified: string[] = [];
-    const ear = await fixture.admin.connect();
-    ear.on('notification', ({ payload }) => notified.push(payload ?? ''));
-    await ear.query('listen event_log');
+    const listener = await fixture.admin.connect();
+    listener.on('notification', ({ payload }) => notified.push(payload ?? ''));
+    await listener.query('listen event_log');
     await log.append('own', [event('a', 'three')]);
     await log.append('shared', [event('a', 'four')]);
     await other.append('own', [event('a', 'five')]);
     // Earlier notifications arrive before its response.
-    await ear.query('select');
-    ear.release(true);
+    await listener.query('select');
+    listener.release(true);
     expect(notified).toEqual(['shared', 'own']);
     expect(textsOf(await here.atLeast(5)).sort()).toEqual(['five', 'four', 'one', 'three', 'two']);
     expect(textsOf(await there.atLeast(2))).toEqual(['two', 'four']);

@@ -4,8 +4,8 @@ import type { LoggedEvent, TopicGroup } from '../event-log';
 /**
  * Events that this process has just committed, for its own consumers that lead
  * their group. They read the database only for events of other processes and for
- * evicted ones, and need no notification. It only saves time: every event is in
- * the database, too.
+ * evicted ones, and need no notification. The buffer is an optimization: every
+ * event is in the database as well.
  */
 export interface CommittedEventBuffer {
   /** Groups of the topic whose leader is in this process. */
@@ -31,7 +31,7 @@ export interface GroupBuffer {
   close(): void;
 }
 
-/** About what an event takes in memory next to its payload. */
+/** Approximate memory of an event in addition to its payload. */
 const OVERHEAD_BYTES = 500;
 
 interface Consumer extends TopicGroup {

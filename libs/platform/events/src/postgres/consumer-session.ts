@@ -8,11 +8,11 @@ import type { LoggedEvent, TopicGroup, Unprocessable } from '../event-log';
 import { NOTIFY_CHANNEL } from './append-events';
 import type { NextEvents } from './committed-event-buffer';
 import {
-  BURY_AGAIN,
-  COUNT_OPEN_LETTERS,
+  FAIL_REDELIVERY,
+  COUNT_OPEN,
   FETCH_REDELIVERY,
   redeliveryNote,
-  REMOVE_LETTER,
+  DELETE_REDELIVERED,
 } from './dead-letters';
 
 /** $1 topic, $2 group. */
@@ -25,10 +25,10 @@ const LOCK_GROUP = `
   select pg_try_advisory_lock(hashtextextended('event_log/' || $1 || '/' || $2, 0)) as locked`;
 
 /**
- * $1 topic, $2 group, $3 most events, $4 most bytes. The events after the
- * group's position; always at least one, however large. Each row also tells how
- * far the topic has come, and the first has the payloads of all, one after the
- * other: reading each out of digits of its own takes five times as long.
+ * $1 topic, $2 group, $3 max events, $4 max bytes. The events after the group's
+ * position; always at least one, however large. Each row also has the topic's last
+ * position. The first row has all payloads concatenated: decoding them separately
+ * takes five times as long.
  */
 const FETCH = `
   with next as (
@@ -53,8 +53,8 @@ const COMMIT_POSITION = `
   update event_log.consumer_groups set position = greatest(position, $3)
   where topic = $1 and group_name = $2`;
 
-/** $1 topic, $2 group, $3 positions, $4 reasons, $5 now, $6 attempts. Doing it again changes nothing. */
-const BURY = `
+/** $1 topic, $2 group, $3 positions, $4 reasons, $5 now, $6 attempts. Idempotent. */
+const INSERT_DEAD_LETTERS = `
   insert into event_log.dead_letters (
     topic, group_name, position, key, payload, headers, reason, dead_lettered_at, failed_at, attempts
   )
@@ -72,21 +72,21 @@ const RESPONSE_TIMEOUT_MS = 45_000;
  * position, so a group never has two leaders.
  */
 export interface ConsumerSession {
-  /** Makes this member the leader; false while another one is. Must be called first. */
+  /** Makes this member the leader; returns false while another one is. Must be called first. */
   becomeLeader(): Promise<boolean>;
   fetch(maxEvents: number, maxBytes: number): Promise<NextEvents>;
-  /** The group is done with everything up to and with this position. */
+  /** Records that the group has processed everything up to and including this position. */
   commit(position: bigint): Promise<void>;
-  /** Puts events that failed so many times into the dead letters. Idempotent. */
-  bury(letters: readonly Unprocessable[], attempts: number, at: Date): Promise<void>;
-  /** The group's dead letters, by state. */
-  countLetters(): Promise<{ readonly waiting: number; readonly redelivering: number }>;
-  /** The oldest dead letter after this position that is to be redelivered. */
+  /** Stores failed events as dead letters. Idempotent. */
+  deadLetter(failed: readonly Unprocessable[], attempts: number, at: Date): Promise<void>;
+  /** The number of the group's dead letters by state. */
+  countDeadLetters(): Promise<{ readonly waiting: number; readonly redelivering: number }>;
+  /** The oldest dead letter to redeliver after this position. */
   fetchRedelivery(after: bigint): Promise<LoggedEvent | undefined>;
-  /** A redelivered letter was handled. */
-  removeLetter(position: bigint): Promise<void>;
-  /** A redelivered letter failed again. */
-  buryAgain(letter: Unprocessable, at: Date): Promise<void>;
+  /** A redelivered dead letter was handled. */
+  deleteRedelivered(position: bigint): Promise<void>;
+  /** A redelivered dead letter failed again. */
+  failRedelivery(deadLetter: Unprocessable, at: Date): Promise<void>;
   close(): void;
 }
 
@@ -151,15 +151,15 @@ export async function openConsumerSession(
     async commit(position) {
       await run('commit', COMMIT_POSITION, [topic, group, position]);
     },
-    async bury(letters, attempts, at) {
-      const positions = letters.map(({ event }) => event.position);
-      const reasons = letters.map(({ reason }) => storable(reason));
-      await run('bury', BURY, [topic, group, positions, reasons, at, attempts]);
+    async deadLetter(failed, attempts, at) {
+      const positions = failed.map(({ event }) => event.position);
+      const reasons = failed.map(({ reason }) => storable(reason));
+      await run('insert_dead_letters', INSERT_DEAD_LETTERS, [topic, group, positions, reasons, at, attempts]);
     },
-    async countLetters() {
+    async countDeadLetters() {
       const { rows } = await run<{ waiting: number; redelivering: number }>(
-        'count_letters',
-        COUNT_OPEN_LETTERS,
+        'count_dead_letters',
+        COUNT_OPEN,
         [topic, group],
       );
       return rows[0] ?? { waiting: 0, redelivering: 0 };
@@ -168,15 +168,15 @@ export async function openConsumerSession(
       const { rows } = await run<EventRow>('redelivery', FETCH_REDELIVERY, [topic, group, after]);
       return rows[0] && eventOf(topic, rows[0]);
     },
-    async removeLetter(position) {
-      await run('remove_letter', REMOVE_LETTER, [topic, group, position]);
+    async deleteRedelivered(position) {
+      await run('delete_redelivered', DELETE_REDELIVERED, [topic, group, position]);
     },
-    async buryAgain({ event, reason }, at) {
-      await run('bury_again', BURY_AGAIN, [topic, group, event.position, storable(reason), at]);
+    async failRedelivery({ event, reason }, at) {
+      await run('fail_redelivery', FAIL_REDELIVERY, [topic, group, event.position, storable(reason), at]);
     },
     close() {
       client.removeAllListeners('notification');
-      // Never back into the pool: the session has a lock and listens.
+      // Not returned to the pool: the connection holds a lock and listens.
       client.release(true);
     },
   };

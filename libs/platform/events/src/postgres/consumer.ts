@@ -30,8 +30,8 @@ export function runConsumer(subscription: Subscription, deps: PostgresConsumerDe
   async function consume(session: ConsumerSession, buffered: GroupBuffer): Promise<void> {
     const deliver = createDelivery(subscription, {
       ...deps,
-      bury: async (letters, attempts) => {
-        await session.bury(letters, attempts, new Date(deps.clock.now()));
+      deadLetter: async (failed, attempts) => {
+        await session.deadLetter(failed, attempts, new Date(deps.clock.now()));
         redeliverer.request();
       },
       commit: ({ position }) => session.commit(position),
@@ -51,7 +51,7 @@ export function runConsumer(subscription: Subscription, deps: PostgresConsumerDe
       await session.commit(last.position);
       position = last.position;
       // A batch costs about the same for one event as for fifty, and no response waits for it.
-      if (isLast) await waiter.pause(limits.gatherMs);
+      if (isLast) await waiter.pause(limits.lingerMs);
     }
   }
 
@@ -75,13 +75,13 @@ export function runConsumer(subscription: Subscription, deps: PostgresConsumerDe
 
   const running = keepSessionOpen(subscription, deps, waiter, {
     onLost() {
-      // At once, so that later events are announced to the next leader.
+      // Immediately, so that later events notify the next leader.
       buffer?.close();
       waiter.wake();
     },
     onRedeliver: redeliverer.request,
     lead,
-    failureText: 'event consumer lost its connection; reconnecting',
+    failureText: 'the event consumer lost its connection; reconnecting',
   });
   return {
     async stop() {

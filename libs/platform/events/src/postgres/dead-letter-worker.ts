@@ -2,16 +2,16 @@ import { reasonOf } from '../delivery/failed-delivery';
 import { createWaiter, type Waiter } from '../delivery/waiter';
 import type { LoggedEvent, RunningSubscription, Subscription, Unprocessable } from '../event-log';
 import { keepSessionOpen, type ConsumerDeps, type ConsumerSession } from './consumer-session';
-import { buryWhole } from './dead-letters';
+import { insertDeadLetters } from './dead-letters';
 
 /** Letters that one run redelivers at most before new events have their turn. */
-const MAX_LETTERS_PER_RUN = 10;
+const MAX_REDELIVERIES_PER_RUN = 10;
 
 /** Redelivers the dead letters of a group, between two batches of its leader. */
 export interface DeadLetterRedeliverer {
   /** Requests a run, and wakes the leader for it. */
   request(): void;
-  /** Redelivers the letters that are to be, and counts the others. Does nothing most of the time. */
+  /** Redelivers the dead letters that are to be, and counts the others. Does nothing most of the time. */
   run(session: ConsumerSession): Promise<void>;
   /** Another member may lead, and count, from now on. */
   reset(): void;
@@ -37,41 +37,41 @@ export function createDeadLetterRedeliverer(
     if (!isRequested && nowMs - lastRunMs < limits.pollIntervalMs) return;
     isRequested = false;
     lastRunMs = nowMs;
-    let counted = await session.countLetters();
+    let counted = await session.countDeadLetters();
     if (counted.redelivering > 0) {
       await redeliverAll(session);
-      counted = await session.countLetters();
+      counted = await session.countDeadLetters();
     }
     instruments.deadLetters.set(labels, counted.waiting + counted.redelivering);
   }
 
   async function redeliverAll(session: ConsumerSession): Promise<void> {
     let after = -1n;
-    for (let letters = 0; letters < MAX_LETTERS_PER_RUN && !waiter.stopped; letters += 1) {
-      const letter = await session.fetchRedelivery(after);
-      if (!letter) return;
-      await redeliver(session, letter);
-      after = letter.position;
+    for (let count = 0; count < MAX_REDELIVERIES_PER_RUN && !waiter.stopped; count += 1) {
+      const deadLetter = await session.fetchRedelivery(after);
+      if (!deadLetter) return;
+      await redeliver(session, deadLetter);
+      after = deadLetter.position;
     }
-    // There may be more; new events come first.
+    // There may be more, after new events.
     request();
   }
 
-  async function redeliver(session: ConsumerSession, letter: LoggedEvent): Promise<void> {
-    const fields = { topic, group, position: letter.position.toString() };
+  async function redeliver(session: ConsumerSession, deadLetter: LoggedEvent): Promise<void> {
+    const fields = { topic, group, position: deadLetter.position.toString() };
     try {
-      await handle([letter]);
+      await handle([deadLetter]);
     } catch (error) {
-      const reason = reasonOf(error, letter);
+      const reason = reasonOf(error, deadLetter);
       if (isTransient(error)) {
-        log.warn({ err: error, ...fields }, 'a redelivery failed; the next run retries it');
+        log.warn({ err: error, ...fields }, 'a redelivery failed; retrying in the next run');
         return;
       }
-      await session.buryAgain({ event: letter, reason }, new Date(clock.now()));
+      await session.failRedelivery({ event: deadLetter, reason }, new Date(clock.now()));
       log.error({ ...fields, reason }, 'a redelivered event failed again');
       return;
     }
-    await session.removeLetter(letter.position);
+    await session.deleteRedelivered(deadLetter.position);
     redelivered.inc();
     log.info(fields, 'a redelivered dead letter was handled');
   }
@@ -87,8 +87,8 @@ export function createDeadLetterRedeliverer(
 }
 
 export interface DeadLetterWorker extends RunningSubscription {
-  /** Stores events that failed so many times as dead letters, with their payloads. Idempotent. */
-  bury(letters: readonly Unprocessable[], attempts: number): Promise<void>;
+  /** Stores failed events as dead letters with their payloads. Idempotent. */
+  deadLetter(failed: readonly Unprocessable[], attempts: number): Promise<void>;
 }
 
 /** Stores and redelivers the dead letters of a group whose events are on Kafka. One member of the group leads. */
@@ -113,11 +113,11 @@ export function runDeadLetterWorker(subscription: Subscription, deps: ConsumerDe
     onLost: waiter.wake,
     onRedeliver: redeliverer.request,
     lead,
-    failureText: 'the dead letters cannot be reached; trying again',
+    failureText: 'the dead-letter worker lost its connection; reconnecting',
   });
   return {
-    async bury(letters, attempts) {
-      await buryWhole(pool, { topic, group }, letters, attempts, new Date(clock.now()));
+    async deadLetter(failed, attempts) {
+      await insertDeadLetters(pool, { topic, group }, failed, attempts, new Date(clock.now()));
       redeliverer.request();
     },
     async stop() {

@@ -5,7 +5,7 @@ import type {
   DeadLetterRef,
   DeadLetters,
   DeadLetterState,
-  WholeDeadLetter,
+  DeadLetterWithPayload,
 } from '../dead-letters';
 import type { LoggedEvent, Unprocessable } from '../event-log';
 import { NOTIFY_CHANNEL } from './append-events';
@@ -14,7 +14,7 @@ const COLUMNS = `
   position, key, state, reason, attempts, dead_lettered_at, failed_at,
   discarded_at, discarded_reason, octet_length(payload) as payload_bytes`;
 
-/** $1 topic, $2 group, $3 state, $4 before or null, $5 most rows. */
+/** $1 topic, $2 group, $3 state, $4 before or null, $5 max rows. */
 const LIST = `
   select ${COLUMNS} from event_log.dead_letters
   where topic = $1 and group_name = $2 and state = $3 and ($4::bigint is null or position < $4)
@@ -27,13 +27,13 @@ const READ = `
 
 /** Notifies the leader of the group. */
 const REDELIVER = `
-  with asked as (
+  with requested as (
     update event_log.dead_letters
     set state = 'redelivering', discarded_at = null, discarded_reason = null
     where topic = $1 and group_name = $2 and position = $3
     returning position
   )
-  select position, pg_notify('${NOTIFY_CHANNEL}', $4) from asked`;
+  select position, pg_notify('${NOTIFY_CHANNEL}', $4) from requested`;
 
 /** $4 reason, $5 now. Discarding again changes nothing, not even the reason. */
 const DISCARD = `
@@ -41,10 +41,10 @@ const DISCARD = `
   where topic = $1 and group_name = $2 and position = $3 and state = 'waiting'`;
 
 /**
- * $1 topic, $2 group, $3 positions, $4 reasons, $5 now, $6 attempts, $7 keys, $8 payloads, $9 headers: of events
- * that are not in this database. Doing it again changes nothing.
+ * $1 topic, $2 group, $3 positions, $4 reasons, $5 now, $6 attempts, $7 keys, $8 payloads, $9 headers. For
+ * events that are not in this database. Idempotent.
  */
-const BURY_WHOLE = `
+const INSERT_WITH_PAYLOAD = `
   insert into event_log.dead_letters (
     topic, group_name, position, key, payload, headers, reason, dead_lettered_at, failed_at, attempts
   )
@@ -53,33 +53,33 @@ const BURY_WHOLE = `
     as d (position, reason, key, payload, headers)
   on conflict do nothing`;
 
-/** $1 discarded before, $2 most rows. */
-const TRIM_DISCARDED = `
+/** $1 discarded before, $2 max rows. */
+const DELETE_DISCARDED = `
   delete from event_log.dead_letters where ctid in (
     select ctid from event_log.dead_letters where state = 'discarded' and discarded_at < $1 limit $2
   )`;
 
-const MAX_TRIMMED = 5_000;
+const MAX_DELETED_ROWS = 5_000;
 
-/** The payload of the notification that letters of a group are to be redelivered. */
+/** The payload of the notification that dead letters of a group are to be redelivered. */
 export function redeliveryNote({ topic, group }: Pick<DeadLetterRef, 'topic' | 'group'>): string {
   return `${topic} ${group}`;
 }
 
-/** How many letters of a group are counted at most: a gauge need not tell a million from two. */
-const MAX_COUNTED_LETTERS = 10_000;
+/** How many dead letters of a group are counted at most: a gauge need not tell a million from two. */
+const MAX_COUNTED = 10_000;
 
 const countOf = (state: DeadLetterState) => `
   (select count(*)::integer from (
     select from event_log.dead_letters
-    where topic = $1 and group_name = $2 and state = '${state}' limit ${MAX_COUNTED_LETTERS}) letters)`;
+    where topic = $1 and group_name = $2 and state = '${state}' limit ${MAX_COUNTED}) counted)`;
 
-/** $1 topic, $2 group. Those that nobody has dealt with yet. */
-export const COUNT_OPEN_LETTERS = `
+/** $1 topic, $2 group. Dead letters that are neither handled nor discarded. */
+export const COUNT_OPEN = `
   select ${countOf('waiting')} as waiting, ${countOf('redelivering')} as redelivering`;
 
 /** $1 topic, $2 group. */
-const COUNT = `${COUNT_OPEN_LETTERS}, ${countOf('discarded')} as discarded`;
+const COUNT = `${COUNT_OPEN}, ${countOf('discarded')} as discarded`;
 
 /** $1 topic, $2 group, $3 after this position. One at a time, since payloads may be large. */
 export const FETCH_REDELIVERY = `
@@ -89,12 +89,12 @@ export const FETCH_REDELIVERY = `
   limit 1`;
 
 /** $1 topic, $2 group, $3 position. */
-export const REMOVE_LETTER = `
+export const DELETE_REDELIVERED = `
   delete from event_log.dead_letters
   where topic = $1 and group_name = $2 and position = $3 and state = 'redelivering'`;
 
 /** $1 topic, $2 group, $3 position, $4 reason, $5 now. */
-export const BURY_AGAIN = `
+export const FAIL_REDELIVERY = `
   update event_log.dead_letters set state = 'waiting', reason = $4, attempts = attempts + 1, failed_at = $5
   where topic = $1 and group_name = $2 and position = $3 and state = 'redelivering'`;
 
@@ -111,29 +111,29 @@ interface Row {
   readonly payload_bytes: number;
 }
 
-interface WholeRow extends Row {
+interface RowWithPayload extends Row {
   readonly payload: Buffer;
   readonly headers: LoggedEvent['headers'];
 }
 
 export interface PostgresDeadLetters extends DeadLetters {
-  /** Forgets what was discarded before; returns how many letters went. */
-  trim(discardedBefore: Date): Promise<number>;
+  /** Forgets what was discarded before; returns how many dead letters went. */
+  deleteDiscarded(discardedBefore: Date): Promise<number>;
 }
 
-export async function buryWhole(
+export async function insertDeadLetters(
   pool: Pool,
   { topic, group }: Pick<DeadLetterRef, 'topic' | 'group'>,
-  letters: readonly Unprocessable[],
+  failed: readonly Unprocessable[],
   attempts: number,
   at: Date,
 ): Promise<void> {
-  const events = letters.map(({ event }) => event);
-  await pool.query(BURY_WHOLE, [
+  const events = failed.map(({ event }) => event);
+  await pool.query(INSERT_WITH_PAYLOAD, [
     topic,
     group,
     events.map(({ position }) => position),
-    letters.map(({ reason }) => reason.replaceAll('\0', '')),
+    failed.map(({ reason }) => reason.replaceAll('\0', '')),
     at,
     attempts,
     events.map(({ key }) => key),
@@ -143,10 +143,10 @@ export async function buryWhole(
 }
 
 export function createPostgresDeadLetters(pool: Pool, clock: Clock): PostgresDeadLetters {
-  const find = async ({ topic, group, position }: DeadLetterRef): Promise<WholeDeadLetter | undefined> => {
-    const { rows } = await pool.query<WholeRow>(READ, [topic, group, position]);
+  const find = async ({ topic, group, position }: DeadLetterRef): Promise<DeadLetterWithPayload | undefined> => {
+    const { rows } = await pool.query<RowWithPayload>(READ, [topic, group, position]);
     const [row] = rows;
-    return row && { ...letterOf({ topic, group }, row), payload: row.payload, headers: row.headers };
+    return row && { ...deadLetterOf({ topic, group }, row), payload: row.payload, headers: row.headers };
   };
 
   return {
@@ -158,8 +158,8 @@ export function createPostgresDeadLetters(pool: Pool, clock: Clock): PostgresDea
     async list({ topic, group, state, before, limit }) {
       const values = [topic, group, state, before ?? null, limit + 1];
       const { rows } = await pool.query<Row>(LIST, values);
-      const letters = rows.slice(0, limit).map((row) => letterOf({ topic, group }, row));
-      return { letters, nextBefore: rows.length > limit ? letters.at(-1)?.position : undefined };
+      const deadLetters = rows.slice(0, limit).map((row) => deadLetterOf({ topic, group }, row));
+      return { deadLetters, nextBefore: rows.length > limit ? deadLetters.at(-1)?.position : undefined };
     },
 
     read: find,
@@ -175,19 +175,19 @@ export function createPostgresDeadLetters(pool: Pool, clock: Clock): PostgresDea
       const values = [topic, group, position, reason, new Date(clock.now())];
       const { rowCount } = await pool.query(DISCARD, values);
       if (rowCount) return 'discarded';
-      const letter = await find(ref);
-      if (!letter) return 'not_found';
-      return letter.state === 'discarded' ? 'discarded' : 'redelivering';
+      const deadLetter = await find(ref);
+      if (!deadLetter) return 'not_found';
+      return deadLetter.state === 'discarded' ? 'discarded' : 'redelivering';
     },
 
-    async trim(discardedBefore) {
-      const { rowCount } = await pool.query(TRIM_DISCARDED, [discardedBefore, MAX_TRIMMED]);
+    async deleteDiscarded(discardedBefore) {
+      const { rowCount } = await pool.query(DELETE_DISCARDED, [discardedBefore, MAX_DELETED_ROWS]);
       return rowCount ?? 0;
     },
   };
 }
 
-function letterOf({ topic, group }: Pick<DeadLetterRef, 'topic' | 'group'>, row: Row): DeadLetter {
+function deadLetterOf({ topic, group }: Pick<DeadLetterRef, 'topic' | 'group'>, row: Row): DeadLetter {
   const { discarded_at: at, discarded_reason: reason } = row;
   return {
     topic,

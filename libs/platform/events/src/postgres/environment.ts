@@ -5,7 +5,7 @@ import type { EventLogLimits } from '../delivery/limits';
 
 const RETENTION_DAYS = 7;
 
-/** Settings of each app that keeps an event log in PostgreSQL. */
+/** Settings of every app with an event log in PostgreSQL. */
 export const eventLogEnvironment = {
   GATEWAY_EVENT_RETENTION_DAYS: daysSetting.min(1).default(RETENTION_DAYS),
 };

@@ -85,33 +85,33 @@ async function threeDays(): Promise<void> {
   }
 }
 
-it('drops a day when it is old and every group has passed all of it', async () => {
+it('drops a day when it is past its retention and every group has passed it', async () => {
   await open();
   await threeDays();
   await passTo('t', 'quick', 9);
   await passTo('t', 'slow', 4);
-  expect(await log.trim()).toEqual({ days: 0, events: 0 });
+  expect(await log.deleteExpired()).toEqual({ days: 0, events: 0 });
   clock.advance(8 * DAY_MS);
-  expect(await log.trim()).toEqual({ days: 1, events: 0 });
+  expect(await log.deleteExpired()).toEqual({ days: 1, events: 0 });
   expect(await positions('t')).toEqual([4, 5, 6, 7, 8, 9]);
   await passTo('t', 'slow', 6);
-  expect(await log.trim()).toEqual({ days: 1, events: 0 });
+  expect(await log.deleteExpired()).toEqual({ days: 1, events: 0 });
   expect(await positions('t')).toEqual([7, 8, 9]);
 });
 
-it('keeps a day in which there is an event of a topic that nobody reads', async () => {
+it('keeps a day with an event of a topic without groups', async () => {
   await open();
   await log.start();
   await log.append('unread', numbered(1));
   await threeDays();
   await passTo('t', 'g', 9);
   clock.advance(10 * DAY_MS);
-  expect(await log.trim()).toEqual({ days: 2, events: 0 });
+  expect(await log.deleteExpired()).toEqual({ days: 2, events: 0 });
   expect(await positions('unread')).toEqual([1]);
   expect(await positions('t')).toEqual([1, 2, 3]);
 });
 
-it('refuses nothing when the day has no partition, and moves it there later, in order', async () => {
+it('accepts events without a partition, and moves them later, in order', async () => {
   await open();
   await log.start();
   await log.append('t', numbered(2));
@@ -128,7 +128,7 @@ it('refuses nothing when the day has no partition, and moves it there later, in 
 describe('among a million events of ten days', () => {
   const EVENTS_PER_TOPIC = 500_000;
   const TOPICS = ['finished', 'settled'];
-  /** So far from the end that a reader who starts here is in the day before the last. */
+  /** Distance from the end that puts a consumer into the second to last day. */
   const BEHIND = 60_000;
 
   beforeEach(async () => {
@@ -151,7 +151,7 @@ describe('among a million events of ten days', () => {
     await pool.query('analyze events');
   });
 
-  it('no statement reads more of the table than it hands over, and trimming no more than the ends of the days', async () => {
+  it('no statement reads more rows than it returns, and the retention reads only the last row of each day', async () => {
     await onOneConnection(async (one, client) => {
       const appending = openLog(one);
       const callbacks = { onEvents: ignore, onLost: ignore, onRedeliver: ignore };
@@ -163,8 +163,8 @@ describe('among a million events of ten days', () => {
         expect(await session.becomeLeader()).toBe(true);
         const { events, isLast } = await session.fetch(200, 32 * 1024 * 1024);
         expect([events.length, isLast]).toEqual([200, false]);
-        const letters = events.slice(0, 3).map((event) => ({ event, reason: 'test' }));
-        await session.bury(letters, 1, new Date(clock.now()));
+        const failed = events.slice(0, 3).map((event) => ({ event, reason: 'test' }));
+        await session.deadLetter(failed, 1, new Date(clock.now()));
         await session.commit(events.at(-1)?.position ?? 0n);
       });
       session?.close();
@@ -175,9 +175,9 @@ describe('among a million events of ten days', () => {
     for (const topic of TOPICS) await passTo(topic, 'g', EVENTS_PER_TOPIC);
     await onOneConnection(async (one, client) => {
       const reads = await readsOf(client, async () => {
-        expect(await openLog(one).trim()).toEqual({ days: 3, events: 0 });
+        expect(await openLog(one).deleteExpired()).toEqual({ days: 3, events: 0 });
       });
-      // The last event of each topic of each day that went.
+      // The last event of each topic in each dropped day.
       expect(readsOfEvents(reads).filter(({ table }) => table !== 'events_default')).toMatchObject(
         Array.from({ length: 3 }, () => ({ how: 'Index Only Scan', rows: TOPICS.length })),
       );
@@ -188,14 +188,14 @@ describe('among a million events of ten days', () => {
   const readsOfEvents = (reads: readonly TableRead[]) =>
     reads.filter(({ table }) => table.startsWith('events_'));
 
-  /** The default partition may be read whole: it is empty. */
+  /** The default partition is empty, so it may be scanned. */
   function expectFlat(reads: readonly TableRead[]): void {
     const ofDays = readsOfEvents(reads).filter(({ table, rows }) => table !== 'events_default' || rows > 0);
     expect(ofDays.filter(({ how }) => !how.includes('Index'))).toEqual([]);
     expect(ofDays.filter(({ rows }) => rows > 201)).toEqual([]);
   }
 
-  /** Whose plans are looked at. */
+  /** Runs work on the connection whose plans are inspected. */
   async function onOneConnection(work: (one: Pool, client: PoolClient) => Promise<void>): Promise<void> {
     const one = createPool({ url: database.url, schema, applicationName: 'plans', maxConnections: 1 });
     try {

@@ -34,9 +34,9 @@ async function createHarness(): Promise<EventLogHarness> {
       return log;
     },
     async crash(process) {
-      // Stopping begins before the connections go, so that it does not come back as a new member.
+      // Stops first, so that it does not rejoin as a new member after the disconnect.
       void process.stop();
-      await fixture.cutOff(names.get(process) ?? '');
+      await fixture.terminateConnections(names.get(process) ?? '');
     },
   };
 }
@@ -49,7 +49,7 @@ describe('the log on PostgreSQL', () => {
     log = fixture.openLog();
   });
 
-  it('drains: each group reads what is there, and what those before it add meanwhile', async () => {
+  it('drains: each group reads all events, including those that earlier groups append', async () => {
     const last = collector();
     await log.subscribe({
       topic: 'first',
@@ -66,13 +66,13 @@ describe('the log on PostgreSQL', () => {
     expect(textsOf(await last.atLeast(0))).toEqual(['one', 'two']);
   });
 
-  it('gives a drain up when a group does not get on', async () => {
+  it('ends a drain after its timeout when a group is blocked', async () => {
     let release: () => void = ignore;
-    const held = new Promise<void>((resolve) => {
+    const blocked = new Promise<void>((resolve) => {
       release = resolve;
     });
-    await log.subscribe({ topic: 'stuck', group: 'g', handle: () => held });
-    await log.append('stuck', [event('k', 'one')]);
+    await log.subscribe({ topic: 'blocked', group: 'g', handle: () => blocked });
+    await log.append('blocked', [event('k', 'one')]);
     expect(await log.drain(50)).toBe(false);
     release();
   });
@@ -85,18 +85,18 @@ describe('the log on PostgreSQL', () => {
       )
     ).rows.map((row) => row.position);
 
-  it('has the events of a transaction if and only if it commits, and leaves no gap when it does not', async () => {
-    await inTransaction(fixture.admin, (client) => log.appending('t', [event('a', 'kept')]).write(client));
-    const undone = inTransaction(fixture.admin, async (client) => {
-      await log.appending('t', [event('a', 'undone')]).write(client);
+  it('stores the events of a transaction if and only if it commits, without gaps after a rollback', async () => {
+    await inTransaction(fixture.admin, (client) => log.appending('t', [event('a', 'committed')]).write(client));
+    const rolledBack = inTransaction(fixture.admin, async (client) => {
+      await log.appending('t', [event('a', 'rolled back')]).write(client);
       throw new Error('no');
     });
-    await expect(undone).rejects.toThrow('no');
+    await expect(rolledBack).rejects.toThrow('no');
     await log.append('t', [event('a', 'next')]);
     expect(await positions('t')).toEqual([1n, 2n]);
   });
 
-  it('keeps later appends waiting for an open transaction, so that no reader skips its events', async () => {
+  it('blocks later appends until an open transaction ends, so that no consumer skips its events', async () => {
     const seen = collector();
     await log.subscribe({ topic: 't', group: 'g', handle: seen.handle });
     let later: Promise<void> | undefined;
@@ -110,22 +110,22 @@ describe('the log on PostgreSQL', () => {
     expect(textsOf(await seen.atLeast(2))).toEqual(['first', 'second']);
   });
 
-  it('goes on when its connections are killed, without being asked to', async () => {
+  it('recovers automatically when its connections are terminated', async () => {
     const seen = collector();
     const own = fixture.openLog({}, 'victim');
     await own.subscribe({ topic: 't', group: 'g', handle: seen.handle });
     for (let round = 1; round <= 3; round += 1) {
       await log.append('t', [event('a', `${round}`)]);
       await seen.distinct(round);
-      await fixture.cutOff('victim');
+      await fixture.terminateConnections('victim');
     }
     await log.append('t', [event('a', 'last')]);
-    // Killed between handling and recording, an event comes again.
+    // An event is delivered again if the connection is lost between handling and commit.
     const texts = textsOf(await seen.distinct(4));
     expect([...new Set(texts)]).toEqual(['1', '2', '3', 'last']);
   });
 
-  it('finds events by looking when nobody announced them', async () => {
+  it('finds events by polling without a notification', async () => {
     const polling = fixture.openLog({ pollIntervalMs: 10 });
     const seen = collector();
     await log.append('t', [event('a', 'announced')]);
@@ -137,7 +137,7 @@ describe('the log on PostgreSQL', () => {
     expect(textsOf(await seen.atLeast(2))).toEqual(['announced', 'quiet']);
   });
 
-  it('refuses what it could not store, without harm to the events beside it', async () => {
+  it('refuses invalid events without affecting concurrent appends', async () => {
     const small = fixture.openLog({ maxPayloadBytes: 10 });
     const results = await Promise.allSettled([
       small.append('t', [event('a', 'fine')]),
@@ -156,7 +156,7 @@ describe('the log on PostgreSQL', () => {
     expect(await positions('t')).toHaveLength(2);
   });
 
-  it('refuses appends beyond its queue instead of eating memory', async () => {
+  it('refuses appends when its queue is full', async () => {
     const tight = fixture.openLog({ maxQueuedAppends: 5, maxAppendEvents: 1 });
     const results = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) => tight.append('t', [event('a', `${index}`)])),
@@ -166,7 +166,7 @@ describe('the log on PostgreSQL', () => {
     expect(await positions('t')).toHaveLength(20 - refused.length);
   });
 
-  it('keeps batches small in bytes, and still delivers one event that is larger than a batch may be', async () => {
+  it('limits the bytes of a batch, and still delivers an event above the limit', async () => {
     const narrow = fixture.openLog({ maxBatchBytes: 100 });
     const sizes: number[] = [];
     const seen = collector();
@@ -184,12 +184,12 @@ describe('the log on PostgreSQL', () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(3);
   });
 
-  it('delivers what comes after a silence at once, and lets what comes then gather', async () => {
-    // Long enough that two appends fit in on any machine.
-    const gathering = fixture.openLog({ gatherMs: 1_000 });
+  it('delivers an event after an idle period immediately, and batches the following ones', async () => {
+    // Long enough for two appends on a slow machine.
+    const lingering = fixture.openLog({ lingerMs: 1_000 });
     const sizes: number[] = [];
     const seen = collector();
-    await gathering.subscribe({
+    await lingering.subscribe({
       topic: 't',
       group: 'g',
       handle: async (events) => {
@@ -198,15 +198,15 @@ describe('the log on PostgreSQL', () => {
       },
     });
     for (const count of [1, 2, 3]) {
-      await gathering.append('t', numbered(1));
+      await lingering.append('t', numbered(1));
       if (count === 1) await seen.atLeast(1);
     }
     await seen.atLeast(3);
     expect(sizes).toEqual([1, 2]);
   });
 
-  it('does not let a backlog gather, and stops without waiting', async () => {
-    const backlogged = fixture.openLog({ gatherMs: 600_000 });
+  it('does not linger with a backlog, and stops without waiting', async () => {
+    const backlogged = fixture.openLog({ lingerMs: 600_000 });
     await backlogged.append('t', numbered(10));
     const seen = collector();
     await backlogged.subscribe({ topic: 't', group: 'g', maxBatchSize: 3, handle: seen.handle });
@@ -214,36 +214,36 @@ describe('the log on PostgreSQL', () => {
     await backlogged.stop();
   });
 
-  it('trims only events that are old and that every group has passed', async () => {
+  it('deletes only events that are past their retention and that every group has passed', async () => {
     const seen = collector();
     await log.append('t', numbered(3));
     await log.append('unread', numbered(1));
     const subscription = await log.subscribe({ topic: 't', group: 'g', handle: seen.handle });
     await seen.atLeast(3);
     await subscription.stop();
-    expect(await log.trim()).toEqual({ days: 0, events: 0 });
+    expect(await log.deleteExpired()).toEqual({ days: 0, events: 0 });
     fixture.clock.advance(8 * 24 * 60 * 60 * 1000);
     await log.append('t', numbered(1));
     await fixture.admin.query(`insert into consumer_groups values ('t', 'slow', 2)`);
-    expect(await log.trim()).toEqual({ days: 0, events: 2 });
+    expect(await log.deleteExpired()).toEqual({ days: 0, events: 2 });
     expect(await positions('t')).toEqual([3n, 4n]);
     expect(await positions('unread')).toEqual([1n]);
   });
 
   describe('dead letters', () => {
-    const letter = (position: bigint) => ({ topic: 't', group: 'g', position });
+    const deadLetter = (position: bigint) => ({ topic: 't', group: 'g', position });
     let refused: string[];
     let failure: Error;
     let failures: number;
-    let looking: OpenLog;
+    let consumer: OpenLog;
 
     beforeEach(async () => {
       refused = ['key-1', 'key-2'];
       failure = new Error('bad');
       failures = 0;
-      looking = fixture.openLog({ pollIntervalMs: 5 });
-      await looking.append('t', numbered(4));
-      await looking.subscribe({
+      consumer = fixture.openLog({ pollIntervalMs: 5 });
+      await consumer.append('t', numbered(4));
+      await consumer.subscribe({
         topic: 't',
         group: 'g',
         handle: async (events) => {
@@ -259,57 +259,57 @@ describe('the log on PostgreSQL', () => {
       (await of.metrics.getSingleMetric('gateway_events_dead_letters')?.get())?.values;
 
     async function gaugeIs(value: number): Promise<void> {
-      while ((await gauge(looking))?.[0]?.value !== value)
+      while ((await gauge(consumer))?.[0]?.value !== value)
         await new Promise((resolve) => setTimeout(resolve, 5));
-      expect(await gauge(looking)).toEqual([{ labels: { topic: 't', group: 'g' }, value }]);
+      expect(await gauge(consumer)).toEqual([{ labels: { topic: 't', group: 'g' }, value }]);
     }
 
-    it('are counted while they wait, until they are discarded or handled after all', async () => {
-      await log.deadLetters.discard(letter(2n), 'of no use');
+    it('are counted while they wait, until they are discarded or handled', async () => {
+      await log.deadLetters.discard(deadLetter(2n), 'not needed');
       await gaugeIs(1);
-      await log.deadLetters.redeliver(letter(3n));
+      await log.deadLetters.redeliver(deadLetter(3n));
       await gaugeIs(1);
       refused = [];
-      await log.deadLetters.redeliver(letter(3n));
+      await log.deadLetters.redeliver(deadLetter(3n));
       await gaugeIs(0);
-      expect(await looking.metrics.metrics()).toContain(
+      expect(await consumer.metrics.metrics()).toContain(
         'gateway_events_redelivered_total{topic="t",group="g"} 1',
       );
     });
 
-    it('are counted while they are redelivered, until that goes well', async () => {
+    it('are counted while they are redelivered, until that succeeds', async () => {
       failure = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-      await log.deadLetters.redeliver(letter(2n));
-      await log.deadLetters.redeliver(letter(3n));
+      await log.deadLetters.redeliver(deadLetter(2n));
+      await log.deadLetters.redeliver(deadLetter(3n));
       // Two rounds of both: the first has set the gauge.
       for (const before = failures; failures < before + 4;)
         await new Promise((resolve) => setTimeout(resolve, 5));
-      const { redelivering } = await log.deadLetters.count(letter(2n));
-      expect([redelivering, (await gauge(looking))?.[0]?.value]).toEqual([2, 2]);
+      const { redelivering } = await log.deadLetters.count(deadLetter(2n));
+      expect([redelivering, (await gauge(consumer))?.[0]?.value]).toEqual([2, 2]);
       refused = [];
       await gaugeIs(0);
     });
 
-    it('are counted by the member in charge alone', async () => {
+    it('are counted only by the leader', async () => {
       const standby = fixture.openLog({ pollIntervalMs: 5 });
       await standby.subscribe({ topic: 't', group: 'g', handle: async () => undefined });
       expect(await gauge(standby)).toEqual([]);
-      await looking.stop();
-      expect(await gauge(looking)).toEqual([]);
+      await consumer.stop();
+      expect(await gauge(consumer)).toEqual([]);
     });
 
-    it('that were discarded are forgotten after their retention, and no others', async () => {
-      await log.deadLetters.discard(letter(2n), 'of no use');
-      await log.trim();
-      expect(await log.deadLetters.read(letter(2n))).toBeDefined();
+    it('are deleted after their retention only if they were discarded', async () => {
+      await log.deadLetters.discard(deadLetter(2n), 'not needed');
+      await log.deleteExpired();
+      expect(await log.deadLetters.read(deadLetter(2n))).toBeDefined();
       fixture.clock.advance(31 * 24 * 60 * 60 * 1000);
-      await log.trim();
-      expect(await log.deadLetters.read(letter(2n))).toBeUndefined();
-      expect(await log.deadLetters.read(letter(3n))).toBeDefined();
+      await log.deleteExpired();
+      expect(await log.deadLetters.read(deadLetter(2n))).toBeUndefined();
+      expect(await log.deadLetters.read(deadLetter(3n))).toBeDefined();
     });
   });
 
-  it('counts what it appended, handled, retried and buried', async () => {
+  it('counts appended, handled, retried and dead-lettered events', async () => {
     await log.append('t', numbered(3));
     const seen = collector();
     await log.subscribe({

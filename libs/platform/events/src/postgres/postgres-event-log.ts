@@ -10,7 +10,7 @@ import type {
   RunningSubscription,
   TopicGroup,
   TransactionalAppender,
-  WatchesLag,
+  LagWatcher,
 } from '../event-log';
 import type { DeadLetters } from '../dead-letters';
 import { createBatchingAppender } from '../delivery/batching-appender';
@@ -21,18 +21,18 @@ import { createCommittedEventBuffer } from './committed-event-buffer';
 import { runConsumer } from './consumer';
 import { createPostgresDeadLetters } from './dead-letters';
 import { createInstruments } from '../delivery/instruments';
-import { createLagWatch } from '../delivery/lag-watch';
+import { createLagMonitor } from '../delivery/lag-monitor';
 import { DEFAULT_LIMITS, type EventLogLimits } from '../delivery/limits';
-import { prepareDays, trimEvents, type Trimmed } from './trim-events';
+import { createDayPartitions, deleteExpiredEvents, type DeletedEvents } from './delete-expired-events';
 
 export interface PostgresEventLogOptions {
-  /** On the `event_log` schema. Each subscription keeps one of its connections, so it needs two more than those. */
+  /** Connects to the `event_log` schema. Needs two connections more than there are subscriptions. */
   readonly pool: Pool;
   readonly clock: Clock;
   readonly log: DatabaseLog;
   readonly metrics: Registry;
   readonly limits?: Partial<EventLogLimits>;
-  /** Which failures of a handler pass by themselves; by default those of the database. */
+  /** Which errors of a handler are temporary. Default: those of the database. */
   readonly isTransient?: (error: unknown) => boolean;
 }
 
@@ -40,41 +40,41 @@ export interface PostgresEventLogOptions {
  * A durable log in a PostgreSQL table, with consumer groups.
  * - `append` resolves after the commit. Events of one call, and all events of a
  *   key, keep their order.
- * - `appending` writes in the caller's transaction. It locks the topic until that
- *   ends, so it comes last before the commit.
- * - What this process wrote, its own consumers get without reading it back.
- * - One member of a group works at a time, across processes; the others stand
- *   by. A group that is new begins with the oldest event that is still kept.
+ * - `appending` writes in the caller's transaction. It locks the topic until the
+ *   commit, so it should be the last statement.
+ * - Consumers in this process get its events without reading the database.
+ * - One member of a group leads, across processes; the others stand by. A new group
+ *   starts with the oldest stored event.
  */
 export interface PostgresEventLog
-  extends EventAppender, EventSubscriber, EventLag, WatchesLag, TransactionalAppender<PoolClient> {
+  extends EventAppender, EventSubscriber, EventLag, LagWatcher, TransactionalAppender<PoolClient> {
   readonly deadLetters: DeadLetters;
-  /** Makes room for the days that come, and begins to remove events that every group has passed and whose time is over. */
+  /** Starts the maintenance: creates partitions ahead of time, and deletes expired events that every group has passed. */
   start(): Promise<void>;
   /**
-   * Waits until the groups subscribed here have read what is in the log, each
-   * also what those before it have added: so a clean stop leaves no event
-   * behind. It gives up after `timeoutMs`. Events then come at the next start.
+   * Waits until the groups subscribed here have read the log, one after the other,
+   * including events that earlier groups append, so that a clean stop leaves no
+   * event unread. After `timeoutMs`, the rest is delivered at the next start.
    *
    * @returns whether everything was read.
    */
   drain(timeoutMs: number): Promise<boolean>;
-  /** Finishes the batches and writes under way. Safe to call twice. */
+  /** Finishes batches and writes in progress. Idempotent. */
   stop(): Promise<void>;
   /** Removes what may go now, discarded dead letters too; returns which events went. */
-  trim(): Promise<Trimmed>;
+  deleteExpired(): Promise<DeletedEvents>;
 }
 
 const DRAIN_POLL_MS = 20;
 
-/** $1 topic, $2 group. No row when there is nothing left to read. */
+/** $1 topic, $2 group. No row if the group has read everything. */
 export const IS_BEHIND = `
   select from event_log.topics t
   where t.topic = $1
     and t.last_position > coalesce(
       (select position from event_log.consumer_groups where topic = $1 and group_name = $2), 0)`;
 
-/** $1 topic, $2 group. Positions have no gaps but of what was rolled back, so their difference is the number. */
+/** $1 topic, $2 group. Positions have no gaps, so their difference is the lag. */
 const COUNT_WAITING = `
   select t.last_position - coalesce(
     (select position from event_log.consumer_groups where topic = $1 and group_name = $2), 0) as events
@@ -96,22 +96,22 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
   );
   const deadLetters = createPostgresDeadLetters(pool, clock);
   const subscriptions = new Map<RunningSubscription, TopicGroup>();
-  const lagWatch = createLagWatch({ countWaiting, instruments, log, intervalMs: limits.lagIntervalMs });
-  let trimTimer: NodeJS.Timeout | undefined;
-  let trimming: Promise<unknown> = Promise.resolve();
+  const lagMonitor = createLagMonitor({ countWaiting, instruments, log, intervalMs: limits.lagIntervalMs });
+  let maintenanceTimer: NodeJS.Timeout | undefined;
+  let maintenance: Promise<unknown> = Promise.resolve();
 
-  async function trim(): Promise<Trimmed> {
-    await deadLetters.trim(new Date(clock.now() - limits.discardedRetentionMs));
-    return trimEvents(pool, clock, limits);
+  async function deleteExpired(): Promise<DeletedEvents> {
+    await deadLetters.deleteDiscarded(new Date(clock.now() - limits.discardedRetentionMs));
+    return deleteExpiredEvents(pool, clock, limits);
   }
 
   async function maintain(): Promise<void> {
     try {
-      await prepareDays(pool, clock);
-      const { days, events } = await trim();
-      if (days > 0 || events > 0) log.info({ days, events }, 'removed events that every group has passed');
+      await createDayPartitions(pool, clock);
+      const { days, events } = await deleteExpired();
+      if (days > 0 || events > 0) log.info({ days, events }, 'deleted events that every group has passed');
     } catch (error) {
-      log.warn({ err: error }, 'the tables of events could not be changed; it is tried again');
+      log.warn({ err: error }, 'maintenance of the event tables failed; retrying later');
     }
   }
 
@@ -161,25 +161,24 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
         },
       };
       subscriptions.set(tracked, subscription);
-      lagWatch.watch(subscription);
+      lagMonitor.watch(subscription);
       return tracked;
     },
     countWaiting,
-    watchLag: (group) => lagWatch.watch(group),
-    trim,
-    drain: (timeoutMs) => drainGroups(drainPorts, timeoutMs),
+    watchLag: (group) => lagMonitor.watch(group),
+    deleteExpired,    drain: (timeoutMs) => drainGroups(drainPorts, timeoutMs),
     async start() {
-      if (trimTimer) return;
-      trimTimer = setInterval(() => (trimming = maintain()), limits.trimIntervalMs);
-      trimTimer.unref();
+      if (maintenanceTimer) return;
+      maintenanceTimer = setInterval(() => (maintenance = maintain()), limits.maintenanceIntervalMs);
+      maintenanceTimer.unref();
       await maintain();
     },
     async stop() {
-      clearInterval(trimTimer);
-      trimTimer = undefined;
-      await Promise.all([lagWatch.stop(), ...[...subscriptions.keys()].map((each) => each.stop())]);
+      clearInterval(maintenanceTimer);
+      maintenanceTimer = undefined;
+      await Promise.all([lagMonitor.stop(), ...[...subscriptions.keys()].map((each) => each.stop())]);
       await appender.idle();
-      await trimming;
+      await maintenance;
     },
   };
 }

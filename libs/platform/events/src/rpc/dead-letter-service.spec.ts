@@ -8,7 +8,7 @@ import {
   IdempotentEnding,
 } from '@gateway/contracts/events';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
-import type { DeadLetters, WholeDeadLetter } from '../dead-letters';
+import type { DeadLetters, DeadLetterWithPayload } from '../dead-letters';
 import { TOPIC_GENERATION_FINISHED } from '../event-log';
 import { createDeadLetterService } from './dead-letter-service';
 
@@ -29,9 +29,9 @@ const PAYLOAD = GenerationFinished.encode(
 ).finish();
 
 let payload: Uint8Array;
-let asked: string[];
+let calls: string[];
 
-const letter = (): WholeDeadLetter => ({
+const deadLetter = (): DeadLetterWithPayload => ({
   ...ref,
   key: 'org-1',
   state: 'discarded',
@@ -45,19 +45,19 @@ const letter = (): WholeDeadLetter => ({
   headers: { traceparent: '00' },
 });
 
-const letters: DeadLetters = {
+const deadLetters: DeadLetters = {
   count: async () => ({ waiting: 1, redelivering: 0, discarded: 2 }),
   list: async (query) => {
-    asked.push(`list ${query.state} ${query.before} ${query.limit}`);
-    return { letters: [letter()], nextBefore: 7n };
+    calls.push(`list ${query.state} ${query.before} ${query.limit}`);
+    return { deadLetters: [deadLetter()], nextBefore: 7n };
   },
-  read: async ({ position }) => (position === ref.position ? letter() : undefined),
+  read: async ({ position }) => (position === ref.position ? deadLetter() : undefined),
   redeliver: async ({ position }) => {
-    asked.push(`redeliver ${position}`);
+    calls.push(`redeliver ${position}`);
     return position === ref.position ? 'redelivering' : 'not_found';
   },
   discard: async ({ position }, reason) => {
-    asked.push(`discard ${position} ${reason}`);
+    calls.push(`discard ${position} ${reason}`);
     return position === ref.position ? 'discarded' : 'redelivering';
   },
 };
@@ -66,7 +66,7 @@ const client = createClient(
   DeadLettersDefinition,
   createInProcessTransport([
     createDeadLetterService(
-      { deadLetters: letters, countWaiting: async ({ topic }) => (topic === OWN.topic ? 7 : 0) },
+      { deadLetters, countWaiting: async ({ topic }) => (topic === OWN.topic ? 7 : 0) },
       [OWN],
     ),
   ]),
@@ -74,19 +74,19 @@ const client = createClient(
 
 beforeEach(() => {
   payload = PAYLOAD;
-  asked = [];
+  calls = [];
 });
 
 const WAITING = DeadLetterState.DEAD_LETTER_STATE_WAITING;
 const page = { ...OWN, state: WAITING, pageSize: 50, pageToken: '' };
 
-it('tells its groups that have letters', async () => {
+it('lists its groups with dead letters', async () => {
   expect(await client.listGroups({})).toEqual({
     groups: [{ ...OWN, waiting: 1, redelivering: 0, discarded: 2 }],
   });
 });
 
-it('tells how far its groups are behind', async () => {
+it('returns the lag of its groups', async () => {
   expect(await client.countWaiting({})).toEqual({ groups: [{ ...OWN, events: 7n }] });
 });
 
@@ -107,7 +107,7 @@ it('lists page by page', async () => {
     },
   ]);
   await client.listDeadLetters({ ...page, pageToken: nextPageToken, pageSize: 200 });
-  expect(asked).toEqual(['list waiting undefined 50', 'list waiting 7 200']);
+  expect(calls).toEqual(['list waiting undefined 50', 'list waiting 7 200']);
 });
 
 it.each([
@@ -122,11 +122,11 @@ it.each([
   });
 });
 
-it('shows an event with the field names of its proto, and of an answer its size alone', async () => {
-  const { letter: whole } = await client.getDeadLetter({ ref });
-  expect(whole?.headers).toEqual({ traceparent: '00' });
-  expect(whole?.payload).toBeUndefined();
-  expect(JSON.parse(whole?.payloadJson ?? '')).toMatchObject({
+it('renders an event with the field names of its proto, and only the size of a response', async () => {
+  const { letter: rendered } = await client.getDeadLetter({ ref });
+  expect(rendered?.headers).toEqual({ traceparent: '00' });
+  expect(rendered?.payload).toBeUndefined();
+  expect(JSON.parse(rendered?.payloadJson ?? '')).toMatchObject({
     generation_id: 'gen-1',
     created_unix_ms: '1764000000123',
     usage_source: 'USAGE_SOURCE_COUNTED',
@@ -139,14 +139,14 @@ it('shows an event with the field names of its proto, and of an answer its size 
   });
 });
 
-it('shows the beginning of what is no message', async () => {
+it('returns the first bytes of an invalid payload', async () => {
   payload = new Uint8Array(20_000).fill(0xff);
-  const { letter: whole } = await client.getDeadLetter({ ref });
-  expect(whole?.payloadJson).toBeUndefined();
-  expect(whole?.payload).toHaveLength(16 * 1024);
+  const { letter: rendered } = await client.getDeadLetter({ ref });
+  expect(rendered?.payloadJson).toBeUndefined();
+  expect(rendered?.payload).toHaveLength(16 * 1024);
 });
 
-it('redelivers and discards, and says what became of it', async () => {
+it('redelivers and discards, and returns the outcome', async () => {
   const { DEAD_LETTER_OUTCOME_DONE: DONE, DEAD_LETTER_OUTCOME_NOT_FOUND: NOT_FOUND } = DeadLetterOutcome;
   const missing = { ...ref, position: 8n };
   expect(await client.redeliverDeadLetter({ ref })).toEqual({ outcome: DONE });
@@ -155,20 +155,20 @@ it('redelivers and discards, and says what became of it', async () => {
   expect(await client.discardDeadLetter({ ref: missing, reason: 'b' })).toEqual({
     outcome: DeadLetterOutcome.DEAD_LETTER_OUTCOME_REDELIVERING,
   });
-  expect(asked).toEqual(['redeliver 7', 'redeliver 8', 'discard 7 a test', 'discard 8 b']);
+  expect(calls).toEqual(['redeliver 7', 'redeliver 8', 'discard 7 a test', 'discard 8 b']);
 });
 
 it.each(['', '  ', 'x'.repeat(501)])('discards nothing for the reason "%s"', async (reason) => {
   await expect(client.discardDeadLetter({ ref, reason })).rejects.toMatchObject({ param: 'reason' });
-  expect(asked).toEqual([]);
+  expect(calls).toEqual([]);
 });
 
-it("has no letters of others' groups", async () => {
+it('has no dead letters of groups in other processes', async () => {
   const others = { ...ref, group: 'usage-aggregator' };
   const NOT_FOUND = { outcome: DeadLetterOutcome.DEAD_LETTER_OUTCOME_NOT_FOUND };
   expect((await client.listDeadLetters({ ...page, group: others.group })).letters).toEqual([]);
   expect(await client.getDeadLetter({ ref: others })).toEqual({ letter: undefined });
   expect(await client.redeliverDeadLetter({ ref: others })).toEqual(NOT_FOUND);
   expect(await client.discardDeadLetter({ ref: others, reason: 'no' })).toEqual(NOT_FOUND);
-  expect(asked).toEqual([]);
+  expect(calls).toEqual([]);
 });

@@ -3,11 +3,11 @@ import {
   DeadLetterOutcome,
   DeadLetterState as StateMessage,
   type DeadLetterRef as RefMessage,
-  type DeadLetter as LetterMessage,
+  type DeadLetter as DeadLetterMessage,
 } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
 import { bindService, type BoundService } from '@gateway/rpc';
-import type { DeadLetter, DeadLetterRef, DeadLetterState, WatchedEventLog } from '../dead-letters';
+import type { DeadLetter, DeadLetterRef, DeadLetterState, InspectableEventLog } from '../dead-letters';
 import type { TopicGroup } from '../event-log';
 import { renderPayload } from './render-payload';
 
@@ -27,13 +27,13 @@ const STATE_MESSAGES: Readonly<Record<DeadLetterState, StateMessage>> = {
   discarded: StateMessage.DEAD_LETTER_STATE_DISCARDED,
 };
 
-/** The service DeadLetters of a process, for its own groups alone. */
-export function createDeadLetterService(log: WatchedEventLog, groups: readonly TopicGroup[]): BoundService {
+/** The service DeadLetters of a process, limited to its own consumer groups. */
+export function createDeadLetterService(log: InspectableEventLog, groups: readonly TopicGroup[]): BoundService {
   const { deadLetters } = log;
   const isServed = ({ topic, group }: TopicGroup) =>
     groups.some((each) => each.topic === topic && each.group === group);
 
-  /** Letters of other groups are others' to serve: there is no such letter here. */
+  /** Undefined for a group of another process, like an unknown dead letter. */
   const refOf = (ref: RefMessage | undefined): DeadLetterRef | undefined =>
     ref && isServed(ref) ? ref : undefined;
 
@@ -64,27 +64,27 @@ export function createDeadLetterService(log: WatchedEventLog, groups: readonly T
 
     async listDeadLetters({ topic, group, state: wanted, pageSize, pageToken }) {
       const state = STATES.get(wanted);
-      if (!state) throw invalid('state', 'The state is not known.');
+      if (!state) throw invalid('state', 'The state is unknown.');
       if (pageSize < 1 || pageSize > MAX_PAGE_SIZE)
         throw invalid('page_size', 'The page size is out of range.');
       if (!isServed({ topic, group })) return { letters: [], nextPageToken: '' };
       const before = pageToken === '' ? {} : { before: positionOf(pageToken) };
       const page = await deadLetters.list({ topic, group, state, limit: pageSize, ...before });
-      return { letters: page.letters.map(letterMessage), nextPageToken: page.nextBefore?.toString() ?? '' };
+      return { letters: page.deadLetters.map(renderDeadLetter), nextPageToken: page.nextBefore?.toString() ?? '' };
     },
 
     async getDeadLetter(request) {
       const ref = refOf(request.ref);
-      const letter = ref && (await deadLetters.read(ref));
-      if (!letter) return { letter: undefined };
-      const payloadJson = renderPayload(letter.topic, letter.payload);
+      const found = ref && (await deadLetters.read(ref));
+      if (!found) return { letter: undefined };
+      const payloadJson = renderPayload(found.topic, found.payload);
       return {
         letter: {
-          letter: letterMessage(letter),
-          headers: { ...letter.headers },
+          letter: renderDeadLetter(found),
+          headers: { ...found.headers },
           payloadJson,
           payload:
-            payloadJson === undefined ? Buffer.from(letter.payload.subarray(0, MAX_RAW_BYTES)) : undefined,
+            payloadJson === undefined ? Buffer.from(found.payload.subarray(0, MAX_RAW_BYTES)) : undefined,
         },
       };
     },
@@ -103,7 +103,7 @@ export function createDeadLetterService(log: WatchedEventLog, groups: readonly T
     async discardDeadLetter(request) {
       const reason = request.reason.replaceAll('\0', '').trim();
       if (reason === '' || reason.length > MAX_REASON_LENGTH) {
-        throw invalid('reason', `A reason has 1 to ${MAX_REASON_LENGTH} characters.`);
+        throw invalid('reason', `The reason must have 1 to ${MAX_REASON_LENGTH} characters.`);
       }
       const ref = refOf(request.ref);
       const outcome = ref ? await deadLetters.discard(ref, reason) : 'not_found';
@@ -118,24 +118,24 @@ const DISCARDS = {
   redelivering: DeadLetterOutcome.DEAD_LETTER_OUTCOME_REDELIVERING,
 } as const;
 
-function letterMessage(letter: DeadLetter): LetterMessage {
-  const { topic, group, position, discarded } = letter;
+function renderDeadLetter(deadLetter: DeadLetter): DeadLetterMessage {
+  const { topic, group, position, discarded } = deadLetter;
   return {
     ref: { topic, group, position },
-    key: letter.key,
-    state: STATE_MESSAGES[letter.state],
-    reason: letter.reason,
-    attempts: letter.attempts,
-    deadLetteredUnixMs: BigInt(letter.deadLetteredUnixMs),
-    failedUnixMs: BigInt(letter.failedUnixMs),
+    key: deadLetter.key,
+    state: STATE_MESSAGES[deadLetter.state],
+    reason: deadLetter.reason,
+    attempts: deadLetter.attempts,
+    deadLetteredUnixMs: BigInt(deadLetter.deadLetteredUnixMs),
+    failedUnixMs: BigInt(deadLetter.failedUnixMs),
     discardedUnixMs: discarded && BigInt(discarded.unixMs),
     discardedReason: discarded?.reason,
-    payloadBytes: letter.payloadBytes,
+    payloadBytes: deadLetter.payloadBytes,
   };
 }
 
 function positionOf(pageToken: string): bigint {
-  if (!/^\d{1,18}$/.test(pageToken)) throw invalid('page_token', 'This page token is not one of ours.');
+  if (!/^\d{1,18}$/.test(pageToken)) throw invalid('page_token', 'Unknown page_token.');
   return BigInt(pageToken);
 }
 

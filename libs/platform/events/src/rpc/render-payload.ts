@@ -7,17 +7,16 @@ const DECODERS: Readonly<Record<string, (payload: Uint8Array) => object>> = {
   [TOPIC_GENERATION_SETTLED]: (payload) => GenerationSettled.decode(payload),
 };
 
-/** Fields whose numbers are those of an enum. */
+/** Enum fields. */
 const ENUMS: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   usageSource: UsageSource,
   ending: IdempotentEnding,
 };
 
 /**
- * An event as a JSON object with the field names of its proto; undefined when
- * the topic is not known or the bytes are not its message. Bytes are told by
- * their number alone: they hold what a model answered, which is nobody's to
- * read but the caller's.
+ * An event as a JSON object with the field names of its proto; undefined if the
+ * topic is unknown or the bytes are invalid. Byte fields are reduced to their size,
+ * because they contain model output, which only the client may read.
  */
 export function renderPayload(topic: string, payload: Uint8Array): string | undefined {
   const decode = DECODERS[topic];
@@ -40,5 +39,5 @@ function rendered(value: unknown, field = ''): unknown {
 }
 
 function protoName(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
 }

@@ -29,7 +29,7 @@ function textOf({ organizationId, availableNanoUsd, thresholdNanoUsd, belowSince
     subject: 'Credit is running low',
     text: [
       `Organization ${organizationId} has ${formatUsd(availableNanoUsd)} US dollars of credit available,`,
-      `which is below the alert threshold of ${formatUsd(thresholdNanoUsd)}.`,
+      `which is below the alert threshold of ${formatUsd(thresholdNanoUsd)} US dollars.`,
       '',
       `Since: ${new Date(belowSince).toISOString()}`,
       'Requests are refused with 402 once the credit does not cover them.',

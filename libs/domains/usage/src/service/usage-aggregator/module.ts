@@ -1,7 +1,7 @@
 import type { Clock } from '@gateway/base';
 import {
   createDeadLetterService,
-  type WatchedEventLog,
+  type InspectableEventLog,
   READERS_OF_SETTLED,
   UnprocessableEventsError,
   type LoggedEvent,
@@ -22,7 +22,7 @@ export interface UsageAggregatorPorts {
   readonly store: SettlementStore;
   readonly reconciler: UsageReconciler;
   /** The event log whose lag and dead letters are served, for this module's consumer group. */
-  readonly events?: WatchedEventLog;
+  readonly events?: InspectableEventLog;
   readonly clock: Clock;
   readonly metrics: Registry;
   readonly log?: Logger;

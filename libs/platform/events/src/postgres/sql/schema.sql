@@ -1,4 +1,4 @@
--- The tables of the schema event_log in version 0.1.0; what changed since is in
+-- The tables of the schema event_log in version 0.1.0; later changes are in
 -- migrations/.
 
 -- An append-only log per topic. Positions ascend without gaps: they are assigned
@@ -36,8 +36,8 @@ create table consumer_groups (
   primary key (topic, group_name)
 );
 
--- A dead letter waits for an operator, is delivered again because one requested
--- it, or was discarded by one.
+-- A dead letter waits for an operator, is delivered again at an operator's
+-- request, or was discarded by an operator.
 create table dead_letters (
   topic            text        not null,
   group_name       text        not null,
@@ -47,7 +47,7 @@ create table dead_letters (
   headers          jsonb       not null,
   reason           text        not null,
   -- When it first became a dead letter.
-  dead_lettered_at          timestamptz not null,
+  dead_lettered_at timestamptz not null,
   state            text        not null default 'waiting',
   -- Failed deliveries of the event, and the time of the last one.
   attempts         integer     not null default 1,

@@ -9,11 +9,11 @@ import { EVENT_LOG_SCHEMA as schema, eventLogSchema } from '../sql/schema';
 const ignore = () => undefined;
 const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** Looking without having been woken is as good as off, so that a lost notification shows. */
+/** Polling is practically off, so that tests notice a lost notification. */
 const QUICK: Partial<EventLogLimits> = {
   backoff: { firstMs: 1, maxMs: 5 },
   lockRetryMs: 20,
-  gatherMs: 0,
+  lingerMs: 0,
   pollIntervalMs: 600_000,
   lagIntervalMs: 20,
 };
@@ -23,14 +23,14 @@ export interface OpenLog extends PostgresEventLog {
   readonly metrics: ReturnType<typeof createMetrics>;
 }
 
-/** Logs on one database of their own, as in as many processes. */
+/** Several logs on one test database, like several processes. */
 export interface EventLogFixture {
   readonly admin: Pool;
   readonly clock: TestClock;
   openLog(limits?: Partial<EventLogLimits>, applicationName?: string): OpenLog;
-  /** Takes its connections from the process of that name. */
-  cutOff(applicationName: string): Promise<void>;
-  /** Stops every log that is open, and leaves nothing in the database. */
+  /** Terminates the connections of the process with this name. */
+  terminateConnections(applicationName: string): Promise<void>;
+  /** Stops all logs and empties the database. */
   reset(): Promise<void>;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export async function createEventLogFixture(): Promise<EventLogFixture> {
       opened.push(own);
       return own;
     },
-    async cutOff(applicationName) {
+    async terminateConnections(applicationName) {
       await admin.query(
         'select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = $1',
         [applicationName],

@@ -9,7 +9,7 @@ const CHECK_PENDING_MS = 10;
  * one every millisecond for as long as the connection lives
  * (tulios/kafkajs#1704), which costs 2 % of a core per connection.
  */
-export function letRequestQueuesRest(): void {
+export function patchRequestQueue(): void {
   RequestQueue.prototype.scheduleCheckPendingRequests = function (this: RequestQueue): void {
     if (this.pending.length === 0 || this.throttleCheckTimeoutId !== null) return;
     const throttledMs = this.throttledUntil - Date.now();

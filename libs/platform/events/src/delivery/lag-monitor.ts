@@ -2,55 +2,55 @@ import type { DatabaseLog } from '@gateway/database';
 import type { EventLag, TopicGroup } from '../event-log';
 import type { EventLogInstruments } from './instruments';
 
-export interface LagWatchPorts {
+export interface LagMonitorPorts {
   readonly countWaiting: EventLag['countWaiting'];
   readonly instruments: EventLogInstruments;
   readonly log: DatabaseLog;
   readonly intervalMs: number;
 }
 
-/** Measures how far groups are behind, again and again, whatever their members do and whether there are any. */
-export interface LagWatch {
-  /** Begins with a group; one that is watched already stays so. */
+/** Periodically measures the lag of groups, whether or not they have members. */
+export interface LagMonitor {
+  /** Starts measuring a group. Idempotent. */
   watch(group: TopicGroup): void;
-  /** Ends with all of them, and shows nothing any more. */
+  /** Stops measuring and removes the metrics. */
   stop(): Promise<void>;
 }
 
-export function createLagWatch({ countWaiting, instruments, log, intervalMs }: LagWatchPorts): LagWatch {
+export function createLagMonitor({ countWaiting, instruments, log, intervalMs }: LagMonitorPorts): LagMonitor {
   const watched = new Map<string, TopicGroup>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  let looking: Promise<void> | undefined;
+  let measuring: Promise<void> | undefined;
 
   async function measure({ topic, group }: TopicGroup): Promise<void> {
     try {
       const waiting = await countWaiting({ topic, group });
       if (!stopped) instruments.lag.set({ topic, group }, waiting);
     } catch (error) {
-      // What was true a moment ago may hide that nobody can tell.
+      // A stale value would hide that the lag is unknown.
       instruments.lag.remove({ topic, group });
-      log.debug({ err: error, topic, group }, 'it could not be told how many events wait');
+      log.debug({ err: error, topic, group }, 'measuring the lag of a consumer group failed');
     }
   }
 
-  /** One look at a time: a log that answers slowly is not asked more and more. */
-  function look(): void {
-    looking ??= Promise.all([...watched.values()].map(measure)).then(() => {
-      looking = undefined;
+  /** Skips a measurement while the previous one is running. */
+  function measureAll(): void {
+    measuring ??= Promise.all([...watched.values()].map(measure)).then(() => {
+      measuring = undefined;
     });
   }
 
   return {
     watch({ topic, group }) {
       watched.set(JSON.stringify([topic, group]), { topic, group });
-      timer ??= setInterval(look, intervalMs).unref();
-      look();
+      timer ??= setInterval(measureAll, intervalMs).unref();
+      measureAll();
     },
     async stop() {
       stopped = true;
       clearInterval(timer);
-      await looking;
+      await measuring;
       for (const { topic, group } of watched.values()) instruments.lag.remove({ topic, group });
     },
   };

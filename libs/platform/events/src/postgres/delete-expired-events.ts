@@ -4,14 +4,14 @@ import type { Pool } from 'pg';
 import type { EventLogLimits } from '../delivery/limits';
 import { EVENT_LOG_SCHEMA } from './sql/schema';
 
-/** What went: whole days, and events that were in no day's partition. */
-export interface Trimmed {
+/** Dropped partitions of days, and events deleted from the default partition. */
+export interface DeletedEvents {
   readonly days: number;
   readonly events: number;
 }
 
-const TRIM_BATCH_EVENTS = 5_000;
-/** Partitions that are ready before their day begins. */
+const MAX_DELETED_ROWS = 5_000;
+/** Partitions created before their day starts. */
 const DAYS_AHEAD = 2;
 
 const EVENTS: PartitionedTable = {
@@ -22,48 +22,47 @@ const EVENTS: PartitionedTable = {
   leastKeyAt: (unixMs) => new Date(unixMs).toISOString(),
 };
 
-/** Makes the partitions of today and the next days. Without them events go to the default one. */
-export async function prepareDays(pool: Pool, clock: Clock): Promise<void> {
+/** Creates the partitions of today and the next days. Without them events go to the default partition. */
+export async function createDayPartitions(pool: Pool, clock: Clock): Promise<void> {
   await makePartitions(pool, EVENTS, { nowUnixMs: clock.now(), ahead: DAYS_AHEAD });
 }
 
-/** Removes events that are past their retention and that every group of their topic has passed. */
-export async function trimEvents(
+/** Deletes events that are past their retention and that every group of their topic has passed. */
+export async function deleteExpiredEvents(
   pool: Pool,
   clock: Clock,
   { retentionMs }: Pick<EventLogLimits, 'retentionMs'>,
-): Promise<Trimmed> {
+): Promise<DeletedEvents> {
   const untilUnixMs = clock.now() - retentionMs;
   const days = await dropPartitions(pool, EVENTS, {
     untilUnixMs,
     async mayDrop(client, { name }) {
-      const { rowCount } = await client.query(HOLDS_UNPASSED(name));
+      const { rowCount } = await client.query(HAS_UNREAD_EVENTS(name));
       return rowCount === 0;
     },
   });
   let events = 0;
   for (;;) {
-    const { rowCount } = await pool.query(TRIM_DEFAULT, [new Date(untilUnixMs), TRIM_BATCH_EVENTS]);
+    const { rowCount } = await pool.query(DELETE_FROM_DEFAULT, [new Date(untilUnixMs), MAX_DELETED_ROWS]);
     events += rowCount ?? 0;
-    if ((rowCount ?? 0) < TRIM_BATCH_EVENTS) return { days, events };
+    if ((rowCount ?? 0) < MAX_DELETED_ROWS) return { days, events };
   }
 }
 
 /**
- * A row when a day's partition has an event that some group has yet to pass, or
- * one of a topic that nobody reads. One look at the key's end for each topic.
+ * Returns a row if a day's partition has an event that some group has not passed,
+ * or an event of a topic without groups. Needs one index lookup per topic.
  */
-const HOLDS_UNPASSED = (partition: string): string => `
+const HAS_UNREAD_EVENTS = (partition: string): string => `
   select from event_log.topics t
   where (select max(e.position) from event_log."${partition}" e where e.topic = t.topic)
     > coalesce((select min(g.position) from event_log.consumer_groups g where g.topic = t.topic), 0)
   limit 1`;
 
 /**
- * $1 appended before, $2 most rows. The same for events that came before their
- * day's partition was made; as many are looked at as may go.
+ * $1 appended before, $2 max rows. Deletes such events from the default partition.
  */
-const TRIM_DEFAULT = `
+const DELETE_FROM_DEFAULT = `
   delete from event_log.events_default e
   using (select topic, min(position) as passed from event_log.consumer_groups group by topic) g
   cross join lateral (
