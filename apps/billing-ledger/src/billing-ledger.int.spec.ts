@@ -51,7 +51,7 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
 
   beforeAll(async () => {
     [server, database] = await Promise.all([startKafka(), createTestDatabase()]);
-    // At once, so that both bring the same empty database up to date.
+    // Concurrently, so that both migrate the same empty database.
     const started = await Promise.all([start(), start()]);
     services = started.map(({ service }) => service);
     transport = createReplicatedTransport({
@@ -124,7 +124,7 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
     ).finish(),
   });
 
-  it('settles what is finished once, announces it, and goes on when one process is gone', async () => {
+  it('settles and announces each finished generation once, also after one process has stopped', async () => {
     for (let index = 0; index < 5; index += 1) {
       await ledger.addCredit({
         creditId: `crd-${index}`,
@@ -138,12 +138,12 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
     expect(results.map(({ outcome }) => outcome?.$case)).toEqual(indexes.map(() => 'held'));
 
     const half = GENERATIONS / 2;
-    // Twice, as after a crash of whoever appended.
+    // Appended twice, as after a crash of the producer.
     await events.append(TOPIC_GENERATION_FINISHED, indexes.slice(0, half).map(finishedOf));
     await events.append(TOPIC_GENERATION_FINISHED, indexes.slice(0, half).map(finishedOf));
     await announcements(half);
-    const [gone] = services.splice(0, 1);
-    await gone?.stop();
+    const [stopped] = services.splice(0, 1);
+    await stopped?.stop();
     await events.append(TOPIC_GENERATION_FINISHED, indexes.slice(half).map(finishedOf));
     await announcements(GENERATIONS);
 

@@ -4,11 +4,11 @@ import { settings } from './config';
 describe('docs/cluster.md', () => {
   const documented = documentedSettings('billing-ledger');
 
-  it('names every setting of this service, and no other', () => {
+  it('lists exactly the settings of this service', () => {
     expect([...documented.keys()].sort()).toEqual(Object.keys(settings.shape).sort());
   });
 
-  it('tells every default', () => {
+  it('lists every default', () => {
     for (const [name, text] of documented) {
       const read = settings.shape[name as keyof typeof settings.shape].safeParse(undefined);
       const value: unknown = read.success ? read.data : undefined;

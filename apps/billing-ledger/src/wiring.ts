@@ -31,13 +31,13 @@ const LEDGER: ServiceSchema = {
   maxConnections: 10,
 };
 
-/** The outbox first, since the ledger appends to it in its own transactions. */
+/** The outbox is migrated first, because the ledger appends to it in its own transactions. */
 export const schemas = [OUTBOX, LEDGER];
 
 /**
- * The ledger reads what is finished from Kafka. What it settles it announces in
- * its own transaction, in an outbox that is a PostgreSQL event log; a relay
- * carries the announcements to Kafka.
+ * The ledger consumes finished generations from Kafka. It announces settlements in
+ * its own transactions, in an outbox that is a PostgreSQL event log. A relay copies
+ * the announcements to Kafka.
  */
 export async function wireBillingLedger(deps: ServiceDeps<Config>): Promise<ServiceWiring> {
   const { config, log, metrics, life } = deps;
@@ -62,7 +62,7 @@ export async function wireBillingLedger(deps: ServiceDeps<Config>): Promise<Serv
   });
   await outbox.start();
   life.onStop(() => outbox.stop());
-  // Usage cannot tell that it does not read, when it is away.
+  // Measured here, because usage-aggregator cannot report its lag while it is down.
   events.watchLag(READERS_OF_SETTLED);
   await relayTopic({ outbox, log: events }, TOPIC_GENERATION_SETTLED);
   const { billingLedger, statements } = openLedgerModules({
