@@ -33,7 +33,8 @@ function readArguments() {
     throw new Misused(error.message, USAGE);
   }
   for (const [name, value] of Object.entries(values)) {
-    if (!/^[1-9]\d{0,8}$/.test(value)) throw new Misused(`--${name} must be a positive integer: ${value}`, USAGE);
+    if (!/^[1-9]\d{0,8}$/.test(value))
+      throw new Misused(`--${name} must be a positive integer: ${value}`, USAGE);
   }
   return values;
 }

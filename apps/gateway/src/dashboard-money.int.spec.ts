@@ -395,7 +395,7 @@ describe('an alert of a low balance', () => {
     await set(id);
     await until(async () => {
       const { alert } = jsonOf(await operator.ask(`GET /api/organizations/${id}/credit-alert`));
-      expect(alert.last_failure).toBe('The webhook answered with status 500.');
+      expect(alert.last_failure).toBe('The webhook returned status 500.');
     });
     expect(received).toHaveLength(1);
     status = 204;
@@ -415,7 +415,7 @@ describe('an alert of a low balance', () => {
     status = 404;
     expect(jsonOf(await operator.ask(`POST /api/organizations/${id}/credit-alert/test`))).toEqual({
       delivered: false,
-      failure: 'The webhook answered with status 404.',
+      failure: 'The webhook returned status 404.',
     });
     const audit = JSON.stringify(jsonOf(await operator.ask(`GET /api/organizations/${id}/audit`)));
     expect(audit).toContain('credit_alert.set');

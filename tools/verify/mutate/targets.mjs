@@ -73,6 +73,9 @@ export const targets = {
     files: functionFiles('announce_settlement_windows'),
     tests: [[`${STATEMENTS}/service/settled-windows.int.spec.ts`]],
   },
-  'announced-hours': { files: [`${USAGE}/core/reconciliation/settled-window.ts`], tests: USAGE_RECONCILIATION },
+  'announced-hours': {
+    files: [`${USAGE}/core/reconciliation/settled-window.ts`],
+    tests: USAGE_RECONCILIATION,
+  },
   'compared-usage': { files: [`${USAGE}/core/reconciliation/compare.ts`], tests: USAGE_RECONCILIATION },
 };

@@ -212,7 +212,8 @@ export function createBooks(): Books {
     }
     const held = [...own.values()].reduce((total, entry) => total + entry.held, 0n);
     if (held !== 0n) faults.push(`${reference} is deleted and its postings hold ${held}`);
-    if (!own.has('settlement') && !own.has('void')) faults.push(`${reference} is deleted and was never closed`);
+    if (!own.has('settlement') && !own.has('void'))
+      faults.push(`${reference} is deleted and was never closed`);
     const organizations = new Set([...own.values()].map(({ organization }) => organization));
     if (organizations.size > 1) faults.push(`${reference} has postings of another organization`);
   }

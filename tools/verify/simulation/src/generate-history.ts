@@ -105,7 +105,8 @@ export function generateHistory(seed: number): History {
   const requested = new Set<number>();
   const length = random.integer(6, theme.steps);
   while (steps.length < length) steps.push(step({ random, theme, generations, requested }));
-  if (theme === KEYS_IN_FLIGHT && random.chance(0.5)) interleave(random, steps, takeover(random, generations));
+  if (theme === KEYS_IN_FLIGHT && random.chance(0.5))
+    interleave(random, steps, takeover(random, generations));
   return { seed, startUnixMs, generations, steps };
 }
 
@@ -117,7 +118,7 @@ function generation(
   startUnixMs: number,
 ): Generation {
   const budget = () => (random.chance(0.25) ? random.integer(0, 120) : undefined);
-  // Requests under an Idempotency-Key are of one caller.
+  // Requests with an Idempotency-Key belong to one organization.
   const isKeyed = random.chance(theme.keyed);
   const scope = isKeyed ? (random.chance(theme.firstScope) ? 'scope-1' : 'scope-2') : undefined;
   const holdPrices = random.pick(CATALOGUES);
@@ -132,7 +133,7 @@ function generation(
     eventPrices: eventPrices(random, holdPrices),
     usage: usage(random),
     createdUnixMs: startUnixMs,
-    // All different, so that it is known which the reaper takes first.
+    // Distinct, so that the order of the reaper is deterministic.
     lifetimeMs: random.integer(1, MAX_LIFETIME_MS / 100) * 100 + index,
     scope,
     body: random.chance(0.95) ? 1 : 2,
@@ -140,7 +141,7 @@ function generation(
   };
 }
 
-/** Mostly those of the hold, as it is; in between the catalogue changed, or nobody told. */
+/** Usually the prices of the hold; sometimes those of a changed catalogue, or none. */
 function eventPrices(random: SeededRandom, holdPrices: Prices): Prices | undefined {
   if (random.chance(0.1)) return undefined;
   return random.chance(0.6) ? holdPrices : random.pick(CATALOGUES);

@@ -95,7 +95,9 @@ function outcomeOf(draft: Draft, operation: Operation, { generations, now }: Set
       return credit(draft, operation.id, operation.organization, BigInt(operation.amount));
     case 'hold':
       return named(operation.generations)
-        .map((one) => hold(draft, one, operation.otherOrganization ? OTHER_ORGANIZATION : one.organization, now))
+        .map((one) =>
+          hold(draft, one, operation.otherOrganization ? OTHER_ORGANIZATION : one.organization, now),
+        )
         .join(', ');
     case 'void':
       return String(named(operation.generations).filter((one) => voidHold(draft, one)).length);

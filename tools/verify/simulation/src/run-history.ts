@@ -64,7 +64,9 @@ async function take(
   const explained = statesAfter(before, completed, setting);
   if (explained.length === 0) {
     const results = completed.map(({ operation, outcome }) => `${operation.kind}: ${outcome ?? 'nothing'}`);
-    throw new InconsistentLedgerError(`no order of these calls produces these results: ${results.join(' | ')}`);
+    throw new InconsistentLedgerError(
+      `no order of these calls produces these results: ${results.join(' | ')}`,
+    );
   }
   const observed = await ledger.observe();
   const matching = explained.filter((state) => differenceOf(state, observed) === undefined);

@@ -84,7 +84,9 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
         });
       }
       case 'hold': {
-        const holds = named(operation.generations).map((one) => holdOf(one, operation.otherOrganization ?? false, now));
+        const holds = named(operation.generations).map((one) =>
+          holdOf(one, operation.otherOrganization ?? false, now),
+        );
         return (await store.holdCredit(holds)).map(holdOutcome).join(', ');
       }
       case 'void':

@@ -73,7 +73,9 @@ export function createHoldBatcher(store: LedgerStore, metrics: LedgerMetrics): H
       );
       return outcomes.map((outcome) => {
         if (outcome) return outcome;
-        throw new GatewayError('request_timeout', { internalMessage: 'cancelled before its hold was placed' });
+        throw new GatewayError('request_timeout', {
+          internalMessage: 'cancelled before its hold was placed',
+        });
       });
     },
     idle: () => batcher.idle(),

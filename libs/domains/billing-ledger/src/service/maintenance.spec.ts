@@ -56,10 +56,7 @@ it('exposes the number of open and overdue holds, and the age of the oldest', as
 });
 
 it('exposes the number of overdue holds while voiding fails', async () => {
-  const { maintenance, until } = setUp(
-    () => Promise.reject(new Error('the accounts are locked')),
-    OVERDUE,
-  );
+  const { maintenance, until } = setUp(() => Promise.reject(new Error('the accounts are locked')), OVERDUE);
   await maintenance.start();
   try {
     expect(await until(7)).toMatchObject({ overdue_holds: 3 });

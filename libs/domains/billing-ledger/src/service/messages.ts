@@ -166,7 +166,9 @@ function parseTime(name: string, unixMs: bigint): UnixMs {
 function parseDeadline(unixMs: bigint, createdUnixMs: UnixMs): UnixMs {
   const deadlineUnixMs = parseTime('deadline_unix_ms', unixMs);
   if (deadlineUnixMs - createdUnixMs > MAX_HOLD_LIFETIME_MS) {
-    throw new MalformedMessageError(`the deadline of a hold is more than ${MAX_HOLD_LIFETIME_MS} ms after its creation`);
+    throw new MalformedMessageError(
+      `the deadline of a hold is more than ${MAX_HOLD_LIFETIME_MS} ms after its creation`,
+    );
   }
   return deadlineUnixMs;
 }

@@ -327,8 +327,10 @@ describe('the resolution of a claim', () => {
   });
 
   it('is refused if it is not known', async () => {
-    await expect(resolve('key', 'gen', IdempotentEnding.IDEMPOTENT_ENDING_UNSPECIFIED)).rejects.toMatchObject({
-      code: 'invalid_request',
-    });
+    await expect(resolve('key', 'gen', IdempotentEnding.IDEMPOTENT_ENDING_UNSPECIFIED)).rejects.toMatchObject(
+      {
+        code: 'invalid_request',
+      },
+    );
   });
 });

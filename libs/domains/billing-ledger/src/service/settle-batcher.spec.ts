@@ -35,13 +35,17 @@ describe('settlements by RPC', () => {
   it('each return only their own rejections', async () => {
     const { settle } = recordingSettle('gen-2');
     const batcher = createSettleBatcher(settle);
-    const results = await Promise.all(['gen-1', 'gen-2'].map((id) => batcher.settleGenerations([itemOf(id)])));
+    const results = await Promise.all(
+      ['gen-1', 'gen-2'].map((id) => batcher.settleGenerations([itemOf(id)])),
+    );
     expect(results).toEqual([[], [{ generationId: 'gen-2', reason: 'no' }]]);
   });
 
   it('are all rejected when the ledger is unavailable, so that all are retried', async () => {
     const batcher = createSettleBatcher(() => Promise.reject(new LedgerUnavailableError('unavailable')));
-    const results = await Promise.allSettled(['gen-1', 'gen-2'].map((id) => batcher.settleGenerations([itemOf(id)])));
+    const results = await Promise.allSettled(
+      ['gen-1', 'gen-2'].map((id) => batcher.settleGenerations([itemOf(id)])),
+    );
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 });

@@ -40,7 +40,9 @@ export function createAlertDispatcher({
         await sender.send(alert);
       } catch (error) {
         log.warn({ err: error, organizationId: alert.organizationId }, 'a credit alert was not delivered');
-        failures.push(error instanceof AlertNotDeliveredError ? error.message : 'The alert could not be sent.');
+        failures.push(
+          error instanceof AlertNotDeliveredError ? error.message : 'The alert could not be sent.',
+        );
       }
     }
     return failures.length === 0 ? undefined : failures.join(' ');
@@ -50,7 +52,9 @@ export function createAlertDispatcher({
     try {
       await alerts.watch(clock.now());
       const due = await alerts.claimDue(clock.now(), MAX_ALERTS_PER_ROUND);
-      await Promise.all(due.map(async (alert) => alerts.recordDelivery(alert, clock.now(), await deliver(alert))));
+      await Promise.all(
+        due.map(async (alert) => alerts.recordDelivery(alert, clock.now(), await deliver(alert))),
+      );
     } catch (error) {
       log.error({ err: error }, 'processing credit alerts failed; retrying in the next round');
     }

@@ -201,7 +201,9 @@ it('announces one day at a time after a pause, without gaps or overlaps', async 
     expect(untilUnixMs - fromUnixMs).toBeLessThanOrEqual(BigInt(DAY_MS));
     expect(fromUnixMs).toBe(announced[index - 1]?.untilUnixMs ?? at(0));
   }
-  expect(announced.flatMap(({ hours }) => hours.map(({ costNanoUsd }) => Number(costNanoUsd)))).toEqual(costs);
+  expect(announced.flatMap(({ hours }) => hours.map(({ costNanoUsd }) => Number(costNanoUsd)))).toEqual(
+    costs,
+  );
 });
 
 it.each([

@@ -177,11 +177,7 @@ it('returns the differences and the compared time', async () => {
 
 /** Manual changes, as by a bug or an administrator. */
 const CORRUPTIONS: [what: string, sql: string, found: Record<string, number>][] = [
-  [
-    'a deleted generation',
-    `delete from generations where id = 'gen-1'`,
-    { settlements: 1, hourly_sums: 1 },
-  ],
+  ['a deleted generation', `delete from generations where id = 'gen-1'`, { settlements: 1, hourly_sums: 1 }],
   [
     'a generation with another cost',
     `update generations set cost_nano_usd = cost_nano_usd + 1 where id = 'gen-1'`,
@@ -348,5 +344,7 @@ it('rejects an invalid window, and stores the rest of its batch', async () => {
   ).rejects.toThrow(UnprocessableEventsError);
   await run();
   expect(await differences()).toEqual({});
-  await expect(consume(announced({ organizationId: '', hours: [] }))).rejects.toThrow('organization_id is empty');
+  await expect(consume(announced({ organizationId: '', hours: [] }))).rejects.toThrow(
+    'organization_id is empty',
+  );
 });

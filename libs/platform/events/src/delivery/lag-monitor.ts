@@ -17,7 +17,12 @@ export interface LagMonitor {
   stop(): Promise<void>;
 }
 
-export function createLagMonitor({ countWaiting, instruments, log, intervalMs }: LagMonitorPorts): LagMonitor {
+export function createLagMonitor({
+  countWaiting,
+  instruments,
+  log,
+  intervalMs,
+}: LagMonitorPorts): LagMonitor {
   const watched = new Map<string, TopicGroup>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;

@@ -52,7 +52,8 @@ export function createJointDelivery({ deliver, commit, maxBatchSize }: JointDeli
     run: async (batches) => {
       const delivered: boolean[] = [];
       const limit = { max: maxBatchSize, measure: ({ events }: PartitionBatch) => events.length };
-      for (const together of chunksWithin(batches, limit)) delivered.push(...(await deliverTogether(together)));
+      for (const together of chunksWithin(batches, limit))
+        delivered.push(...(await deliverTogether(together)));
       return delivered;
     },
   });

@@ -94,7 +94,8 @@ export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumer
   async function handleBatch(joint: JointDelivery, payload: EachBatchPayload): Promise<void> {
     const { batch, isRunning, isStale, resolveOffset } = payload;
     const alive = keepAlive(payload);
-    const isAssigned = (): boolean => isRunning() && !isStale() && !waiter.stopped && alive.lost() === undefined;
+    const isAssigned = (): boolean =>
+      isRunning() && !isStale() && !waiter.stopped && alive.lost() === undefined;
     try {
       const events = batch.messages.map((message) => toEvent(topic, batch.partition, message));
       for (const chunk of chunksOfEvents(events, maxBatchSize, limits.maxBatchBytes)) {

@@ -160,7 +160,9 @@ describeWith(kafka, 'the log on Kafka with authentication', () => {
       return (await counting.countWaiting({ topic: TOPIC, group: GROUP })) === 0 || undefined;
     });
 
-    await expect(open('first').append(TOPIC, [event('key', 'late')])).rejects.toThrow('writing events to Kafka failed');
+    await expect(open('first').append(TOPIC, [event('key', 'late')])).rejects.toThrow(
+      'writing events to Kafka failed',
+    );
     const guessed = open('second', 'guessed').append(TOPIC, [event('key', 'late')]);
     await expect(guessed).rejects.toThrow('writing events to Kafka failed');
   });

@@ -44,7 +44,11 @@ export function createKafkaWriter(
   let failFastUntilMs = 0;
 
   async function connect(): Promise<Producer> {
-    const created = kafka.producer({ idempotent: true, maxInFlightRequests: 1, allowAutoTopicCreation: false });
+    const created = kafka.producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+    });
     await created.connect();
     return created;
   }

@@ -140,7 +140,7 @@ export async function openConsumerSession(
       const { rows } = await run<{ locked: boolean }>('lock', LOCK_GROUP, [topic, group]);
       if (!rows[0]?.locked) return false;
       await run('register', REGISTER_GROUP, [topic, group]);
-      // A plan is kept as long as the session. One made for a small partition would scan a large one.
+      // Plans are cached for the session. One for a small partition would scan it after it has grown.
       await client.query(`set enable_seqscan = off; listen ${NOTIFY_CHANNEL}`);
       return true;
     },

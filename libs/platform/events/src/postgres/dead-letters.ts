@@ -143,7 +143,11 @@ export async function insertDeadLetters(
 }
 
 export function createPostgresDeadLetters(pool: Pool, clock: Clock): PostgresDeadLetters {
-  const find = async ({ topic, group, position }: DeadLetterRef): Promise<DeadLetterWithPayload | undefined> => {
+  const find = async ({
+    topic,
+    group,
+    position,
+  }: DeadLetterRef): Promise<DeadLetterWithPayload | undefined> => {
     const { rows } = await pool.query<RowWithPayload>(READ, [topic, group, position]);
     const [row] = rows;
     return row && { ...deadLetterOf({ topic, group }, row), payload: row.payload, headers: row.headers };

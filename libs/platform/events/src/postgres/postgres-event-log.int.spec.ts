@@ -86,7 +86,9 @@ describe('the log on PostgreSQL', () => {
     ).rows.map((row) => row.position);
 
   it('stores the events of a transaction if and only if it commits, without gaps after a rollback', async () => {
-    await inTransaction(fixture.admin, (client) => log.appending('t', [event('a', 'committed')]).write(client));
+    await inTransaction(fixture.admin, (client) =>
+      log.appending('t', [event('a', 'committed')]).write(client),
+    );
     const rolledBack = inTransaction(fixture.admin, async (client) => {
       await log.appending('t', [event('a', 'rolled back')]).write(client);
       throw new Error('no');

@@ -166,7 +166,8 @@ export function createPostgresEventLog(options: PostgresEventLogOptions): Postgr
     },
     countWaiting,
     watchLag: (group) => lagMonitor.watch(group),
-    deleteExpired,    drain: (timeoutMs) => drainGroups(drainPorts, timeoutMs),
+    deleteExpired,
+    drain: (timeoutMs) => drainGroups(drainPorts, timeoutMs),
     async start() {
       if (maintenanceTimer) return;
       maintenanceTimer = setInterval(() => (maintenance = maintain()), limits.maintenanceIntervalMs);

@@ -28,7 +28,10 @@ const STATE_MESSAGES: Readonly<Record<DeadLetterState, StateMessage>> = {
 };
 
 /** The service DeadLetters of a process, limited to its own consumer groups. */
-export function createDeadLetterService(log: InspectableEventLog, groups: readonly TopicGroup[]): BoundService {
+export function createDeadLetterService(
+  log: InspectableEventLog,
+  groups: readonly TopicGroup[],
+): BoundService {
   const { deadLetters } = log;
   const isServed = ({ topic, group }: TopicGroup) =>
     groups.some((each) => each.topic === topic && each.group === group);
@@ -70,7 +73,10 @@ export function createDeadLetterService(log: InspectableEventLog, groups: readon
       if (!isServed({ topic, group })) return { letters: [], nextPageToken: '' };
       const before = pageToken === '' ? {} : { before: positionOf(pageToken) };
       const page = await deadLetters.list({ topic, group, state, limit: pageSize, ...before });
-      return { letters: page.deadLetters.map(renderDeadLetter), nextPageToken: page.nextBefore?.toString() ?? '' };
+      return {
+        letters: page.deadLetters.map(renderDeadLetter),
+        nextPageToken: page.nextBefore?.toString() ?? '',
+      };
     },
 
     async getDeadLetter(request) {

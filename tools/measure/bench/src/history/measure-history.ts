@@ -181,7 +181,8 @@ const MAX_TRIMS = 100;
 /** A vacuum that is at a day keeps it until the next time. */
 async function trimAll(log: PostgresEventLog): Promise<void> {
   let days = 0;
-  for (let trims = 0; trims < MAX_TRIMS && days < DAYS - 7; trims += 1) days += (await log.deleteExpired()).days;
+  for (let trims = 0; trims < MAX_TRIMS && days < DAYS - 7; trims += 1)
+    days += (await log.deleteExpired()).days;
 }
 
 async function measureSizes({ ledgerPool }: BenchDatabase): Promise<HistoryRow[]> {

@@ -70,9 +70,9 @@ export function createPostgresClaimStore({ pool, clock }: { pool: Pool; clock: C
     deleteExpiredClaims: (limit) =>
       withRetries(async () => {
         const { rows } = await pool.query<{ deleted: number }>({
-        values: [clock.now(), limit],
-        ...DELETE_EXPIRED,
-      });
+          values: [clock.now(), limit],
+          ...DELETE_EXPIRED,
+        });
         return rows[0]?.deleted ?? 0;
       }),
   };

@@ -169,7 +169,11 @@ it('a ledger that hangs in the middle of a settlement does not block its account
   const stopped = await fixture.first.pool.connect();
   const lost = new Promise<void>((resolve) => stopped.once('error', () => resolve()));
   await stopped.query('begin');
-  await stopped.query('select * from lock_for_settlement($1, $2, $3)', [['stopped-1'], ['org-stopped'], [null]]);
+  await stopped.query('select * from lock_for_settlement($1, $2, $3)', [
+    ['stopped-1'],
+    ['org-stopped'],
+    [null],
+  ]);
   const { rows } = await stopped.query<{ idle_in_transaction_session_timeout: string }>(
     'show idle_in_transaction_session_timeout',
   );

@@ -187,7 +187,10 @@ it('reserves an id for one organization, also when another closes it between two
     await other.query('lock table open_holds in share mode');
     // The lookup finds nothing; the insert waits for the lock.
     const late = hold(id, { organizationId: 'org-a' });
-    await eventually('the hold to wait for the lock', async () => (await fixture.auditPool.query(waiting)).rows[0]);
+    await eventually(
+      'the hold to wait for the lock',
+      async () => (await fixture.auditPool.query(waiting)).rows[0],
+    );
     await other.query('select void_holds($1, $2, $3)', [[id], ['org-b'], at]);
     await other.query('commit');
     expect(await late).toEqual([{ kind: 'foreign' }]);

@@ -90,7 +90,8 @@ describe('credit', () => {
 });
 
 describe.each(DECISIONS)('holds that are decided %s', (decision) => {
-  const place = (ledger: LedgerInstance, holds: readonly HoldRequest[]) => holdCredit(decision, ledger, holds);
+  const place = (ledger: LedgerInstance, holds: readonly HoldRequest[]) =>
+    holdCredit(decision, ledger, holds);
 
   it('moves the amount from available to held', async () => {
     await credit(100);
@@ -261,7 +262,8 @@ describe('the fast path of holds', () => {
 });
 
 describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decision) => {
-  const place = (ledger: LedgerInstance, holds: readonly HoldRequest[]) => holdCredit(decision, ledger, holds);
+  const place = (ledger: LedgerInstance, holds: readonly HoldRequest[]) =>
+    holdCredit(decision, ledger, holds);
 
   const budgeted = (name: string, amount: number, more = {}) =>
     hold(name, amount, { organizationDailyBudgetNanoUsd: usdNano(50), ...more });
@@ -459,7 +461,10 @@ describe('voiding', () => {
     await credit(100);
     await fixture.first.store.voidHolds([ref('g1')]);
     expect((await settle(finished('g1', 5))).rejected).toEqual([
-      { generationId: ref('g1').holdId, reason: 'its hold was voided before it was placed, or is past its retention' },
+      {
+        generationId: ref('g1').holdId,
+        reason: 'its hold was voided before it was placed, or is past its retention',
+      },
     ]);
     expect(await balance()).toEqual([100, 0, 0, 100]);
   });

@@ -76,7 +76,10 @@ async function settleOpenHolds(
   settlements: readonly Settlement[],
   { announce, appender, nowUnixMs }: SettleInput,
 ): Promise<boolean> {
-  const append = appender.appending(TOPIC_GENERATION_SETTLED, announcementsOf(settlements, announce, nowUnixMs));
+  const append = appender.appending(
+    TOPIC_GENERATION_SETTLED,
+    announcementsOf(settlements, announce, nowUnixMs),
+  );
   const statement = {
     values: [
       textArray(settlements, (settlement) => settlement.generationId),

@@ -148,7 +148,10 @@ describe('a claim of an Idempotency-Key', () => {
 
   it('is completed by the first response; other generations owe nothing and their holds are released', () => {
     const decision = decideSettlements(
-      [finished('g1', 5, { idempotentOutcome: completed }), finished('g2', 5, { idempotentOutcome: completed })],
+      [
+        finished('g1', 5, { idempotentOutcome: completed }),
+        finished('g2', 5, { idempotentOutcome: completed }),
+      ],
       [running('g2'), running('g2')],
     );
     expect(decision.claimClosings.map(({ generationId }) => generationId)).toEqual(['g1']);

@@ -135,7 +135,9 @@ export function decideSettlements(
  *
  * @returns undefined if the batch needs the slow path in any case.
  */
-export function predictSettlements(generations: readonly FinishedGeneration[]): readonly Settlement[] | undefined {
+export function predictSettlements(
+  generations: readonly FinishedGeneration[],
+): readonly Settlement[] | undefined {
   const settlements: Settlement[] = [];
   for (const {
     generationId,
@@ -169,11 +171,13 @@ type Terms = Omit<DecidedSettlement, 'generationId' | 'organizationId' | 'charge
 /** The prices, day and key that apply, and the cost of the usage at these prices. */
 function termsOf(generation: FinishedGeneration, hold: StoredHold | undefined): Terms | { reason: string } {
   if (hold && hold.organizationId !== generation.organizationId) return { reason: FOREIGN_HOLD };
-  if (hold?.state === 'abandoned') return { reason: 'its hold was voided before it was placed, or is past its retention' };
+  if (hold?.state === 'abandoned')
+    return { reason: 'its hold was voided before it was placed, or is past its retention' };
   const prices = hold?.prices ?? generation.prices;
   if (!prices) return { reason: 'it has neither a hold nor prices' };
   const costNanoUsd = costOfUsage(generation.usage, prices);
-  if (costNanoUsd > MAX_AMOUNT_NANO_USD) return { reason: 'its cost exceeds the largest amount of the ledger' };
+  if (costNanoUsd > MAX_AMOUNT_NANO_USD)
+    return { reason: 'its cost exceeds the largest amount of the ledger' };
   const { createdUnixMs } = generation;
   return {
     createdUnixMs,

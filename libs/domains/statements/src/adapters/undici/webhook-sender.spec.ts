@@ -65,9 +65,7 @@ it.each([
 it('a name that resolves to a local address is refused when connecting', async () => {
   const { port } = server.address() as AddressInfo;
   expect(webhookUrlIssue(`https://localhost:${port}/`, false)).toBeUndefined();
-  expect(await sendTo(`https://localhost:${port}/hook`, false)).toBe(
-    'The address is in a private network.',
-  );
+  expect(await sendTo(`https://localhost:${port}/hook`, false)).toBe('The address is in a private network.');
   expect(requests).toBe(0);
 });
 

@@ -40,7 +40,8 @@ export function scanStatements(
   if (filter.keyId !== undefined) indexed.push(`key_id = ${value(filter.keyId)}`);
   if (filter.externalUser !== undefined) indexed.push(`external_user = ${value(filter.externalUser)}`);
   // As a literal, so that the planner can use the partial index of generations that did not complete.
-  if (filter.status === 'cancelled' || filter.status === 'failed') indexed.push(`status = '${filter.status}'`);
+  if (filter.status === 'cancelled' || filter.status === 'failed')
+    indexed.push(`status = '${filter.status}'`);
   const scan = `
     select id, created_unix_ms, model_id, status, cost_nano_usd
     from generations

@@ -126,7 +126,11 @@ export async function storeAnnounced(pool: Pool, announced: readonly AnnouncedHo
 
 /** Announcements without a comparison first, then those compared longest ago. */
 export async function readAnnounced(client: ClientBase, limit: number): Promise<readonly AnnouncedHour[]> {
-  const { rows } = await client.query<AnnouncedRow>({ name: 'usage.read_announced_settlements', text: READ_ANNOUNCED, values: [limit] });
+  const { rows } = await client.query<AnnouncedRow>({
+    name: 'usage.read_announced_settlements',
+    text: READ_ANNOUNCED,
+    values: [limit],
+  });
   return rows.map((row) => ({
     organizationId: row.organization_id,
     fromUnixMs: timeOf(row.from_unix_ms),
@@ -140,7 +144,10 @@ export async function readAnnounced(client: ClientBase, limit: number): Promise<
 
 /** Sums that differed before. */
 export async function readDifferingSums(client: ClientBase): Promise<readonly Subject[]> {
-  const { rows } = await client.query<SubjectRow>({ name: 'usage.read_differing_sums', text: READ_DIFFERING_SUMS });
+  const { rows } = await client.query<SubjectRow>({
+    name: 'usage.read_differing_sums',
+    text: READ_DIFFERING_SUMS,
+  });
   return rows.map(subjectOf);
 }
 
@@ -152,7 +159,10 @@ export interface Compared {
 }
 
 /** Deletes what matches and stores what differs. Returns the latest end of compared settlements. */
-export async function recordComparisons(client: ClientBase, { compared, announced, now }: Compared): Promise<UnixMs> {
+export async function recordComparisons(
+  client: ClientBase,
+  { compared, announced, now }: Compared,
+): Promise<UnixMs> {
   const differing = compared.filter(differs);
   const matching = compared.filter((one) => !differs(one));
   const isOfLedger = ({ kind }: Subject) => kind === 'settlements';

@@ -5,7 +5,13 @@ import type { ReconciliationRun, UsageReconciler } from '../../core/ports';
 import type { Comparison, Subject } from '../../core/reconciliation/compare';
 import type { AnnouncedHour } from '../../core/reconciliation/settled-window';
 import { compareSettlements, compareSums } from './compared-sums';
-import { storeAnnounced, recordComparisons, readDifferences, readDifferingSums, readAnnounced } from './reconciliation-tables';
+import {
+  storeAnnounced,
+  recordComparisons,
+  readDifferences,
+  readDifferingSums,
+  readAnnounced,
+} from './reconciliation-tables';
 
 /**
  * Sums of older hours are not compared with generations, because a late settlement

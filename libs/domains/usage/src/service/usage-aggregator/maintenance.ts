@@ -30,8 +30,7 @@ export function createMaintenance({ tables, clock, log, retentionDays }: Mainten
       await tables.prepare(now);
       if (retentionDays === undefined) return;
       const dropped = await tables.dropBefore((now - retentionDays * DAY_MS) as UnixMs);
-      if (dropped > 0)
-        log?.info({ months: dropped }, 'dropped generations past their retention');
+      if (dropped > 0) log?.info({ months: dropped }, 'dropped generations past their retention');
     } catch (error) {
       log?.warn({ err: error }, 'creating or dropping partitions of generations failed; retrying later');
     }

@@ -5,7 +5,11 @@ import {
   type GenerationFinished,
   type SettledWindow as WindowMessage,
 } from '@gateway/contracts/events';
-import { hoursToCompare, type SettledWindow, type AnnouncedHour } from '../../core/reconciliation/settled-window';
+import {
+  hoursToCompare,
+  type SettledWindow,
+  type AnnouncedHour,
+} from '../../core/reconciliation/settled-window';
 import type { ProviderAttempt, SettledGeneration } from '../../core/settled-generation';
 
 /** 9999-12-31T23:59:59.999Z, the last day with a four-digit year. */
