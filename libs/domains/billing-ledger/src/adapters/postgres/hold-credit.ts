@@ -2,11 +2,27 @@ import { nanoUsd } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { HoldOutcome, HoldRequest } from '../../core/credit/hold';
+import { batchCall } from './batch-call';
 
-const HOLD_CREDIT = {
-  name: 'billing_ledger.hold_credit',
-  text: 'select * from hold_credit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)',
-};
+const CALL = batchCall<HoldRequest>('hold_credit', [
+  ['p_hold_ids', (holds) => textArray(holds, (hold) => hold.holdId)],
+  ['p_organization_ids', (holds) => textArray(holds, (hold) => hold.organizationId)],
+  ['p_key_ids', (holds) => textArray(holds, (hold) => hold.keyId)],
+  ['p_amounts', (holds) => plainArray(holds, (hold) => hold.amountNanoUsd)],
+  ['p_input_prices', (holds) => plainArray(holds, (hold) => hold.prices.inputNanoUsdPerMillion)],
+  ['p_cached_input_prices', (holds) => plainArray(holds, (hold) => hold.prices.cachedInputNanoUsdPerMillion)],
+  ['p_output_prices', (holds) => plainArray(holds, (hold) => hold.prices.outputNanoUsdPerMillion)],
+  ['p_reasoning_prices', (holds) => plainArray(holds, (hold) => hold.prices.reasoningNanoUsdPerMillion)],
+  ['p_image_prices', (holds) => plainArray(holds, (hold) => hold.prices.imageNanoUsdPerMillion)],
+  ['p_organization_budgets', (holds) => plainArray(holds, (hold) => hold.organizationDailyBudgetNanoUsd)],
+  ['p_key_budgets', (holds) => plainArray(holds, (hold) => hold.keyDailyBudgetNanoUsd)],
+  ['p_days', (holds) => plainArray(holds, (hold) => hold.day)],
+  ['p_created_unix_ms', (holds) => plainArray(holds, (hold) => hold.createdUnixMs)],
+  ['p_deadlines_unix_ms', (holds) => plainArray(holds, (hold) => hold.deadlineUnixMs)],
+  ['p_idempotency_scopes', (holds) => textArray(holds, (hold) => hold.idempotencyScope)],
+]);
+
+const HOLD_CREDIT = { name: 'billing_ledger.hold_credit', text: `select * from ${CALL.sql}` };
 
 const HELD: HoldOutcome = { kind: 'held' };
 
@@ -22,30 +38,8 @@ export async function holdCredit(
   holds: readonly HoldRequest[],
   nowUnixMs: number,
 ): Promise<HoldOutcome[]> {
-  const { rows } = await pool.query<HoldRow>({ ...HOLD_CREDIT, values: valuesOf(holds, nowUnixMs) });
+  const { rows } = await pool.query<HoldRow>({ ...HOLD_CREDIT, values: CALL.valuesOf(holds, nowUnixMs) });
   return holds.map((hold, index) => outcomeOf(hold, rows[index]));
-}
-
-/** In the order of the function's arguments. */
-function valuesOf(holds: readonly HoldRequest[], nowUnixMs: number): unknown[] {
-  return [
-    textArray(holds, (hold) => hold.holdId),
-    textArray(holds, (hold) => hold.organizationId),
-    textArray(holds, (hold) => hold.keyId),
-    plainArray(holds, (hold) => hold.amountNanoUsd),
-    plainArray(holds, (hold) => hold.prices.inputNanoUsdPerMillion),
-    plainArray(holds, (hold) => hold.prices.cachedInputNanoUsdPerMillion),
-    plainArray(holds, (hold) => hold.prices.outputNanoUsdPerMillion),
-    plainArray(holds, (hold) => hold.prices.reasoningNanoUsdPerMillion),
-    plainArray(holds, (hold) => hold.prices.imageNanoUsdPerMillion),
-    plainArray(holds, (hold) => hold.organizationDailyBudgetNanoUsd),
-    plainArray(holds, (hold) => hold.keyDailyBudgetNanoUsd),
-    plainArray(holds, (hold) => hold.day),
-    plainArray(holds, (hold) => hold.createdUnixMs),
-    plainArray(holds, (hold) => hold.deadlineUnixMs),
-    textArray(holds, (hold) => hold.idempotencyScope),
-    nowUnixMs,
-  ];
 }
 
 function outcomeOf(hold: HoldRequest, row: HoldRow | undefined): HoldOutcome {

@@ -13,11 +13,22 @@ import type {
   Settlement,
 } from '../../core/settlement/settlement';
 import { inOneRoundTrip, inTwoRoundTrips, plainArray, textArray } from '@gateway/database';
+import { batchCall, type BatchArgument } from './batch-call';
 
-const SETTLE_HELD = {
-  name: 'billing_ledger.settle_open_holds',
-  text: 'select settle_open_holds($1, $2, $3, $4, $5, $6, $7, $8, $9)',
-};
+const PRICES: readonly BatchArgument<Settlement>[] = [
+  ['p_input_prices', (all) => plainArray(all, ({ prices }) => prices.inputNanoUsdPerMillion)],
+  ['p_cached_input_prices', (all) => plainArray(all, ({ prices }) => prices.cachedInputNanoUsdPerMillion)],
+  ['p_output_prices', (all) => plainArray(all, ({ prices }) => prices.outputNanoUsdPerMillion)],
+  ['p_reasoning_prices', (all) => plainArray(all, ({ prices }) => prices.reasoningNanoUsdPerMillion)],
+  ['p_image_prices', (all) => plainArray(all, ({ prices }) => prices.imageNanoUsdPerMillion)],
+];
+
+const SETTLE_OPEN_HOLDS = batchCall<Settlement>('settle_open_holds', [
+  ['p_generation_ids', (all) => textArray(all, (settlement) => settlement.generationId)],
+  ['p_organization_ids', (all) => textArray(all, (settlement) => settlement.organizationId)],
+  ['p_costs', (all) => plainArray(all, (settlement) => settlement.costNanoUsd)],
+  ...PRICES,
+]);
 
 /** The error of settle_open_holds when a generation needs the slow path. */
 const NO_MATCHING_HOLD = 'GW001';
@@ -27,10 +38,19 @@ const LOCK = {
   text: 'select * from lock_for_settlement($1, $2, $3)',
 };
 
-const POST = {
-  name: 'billing_ledger.post_settlements',
-  text: 'select post_settlements($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)',
-};
+const POST = batchCall<DecidedSettlement>('post_settlements', [
+  ['p_generation_ids', (all) => textArray(all, (settlement) => settlement.generationId)],
+  ['p_organization_ids', (all) => textArray(all, (settlement) => settlement.organizationId)],
+  ['p_key_ids', (all) => textArray(all, (settlement) => settlement.keyId)],
+  ['p_days', (all) => plainArray(all, (settlement) => settlement.day)],
+  ['p_created_unix_ms', (all) => plainArray(all, (settlement) => settlement.createdUnixMs)],
+  ['p_has_hold', (all) => plainArray(all, (settlement) => settlement.origin !== 'no_hold')],
+  ['p_releases', (all) => plainArray(all, (settlement) => settlement.releasedNanoUsd)],
+  ['p_costs', (all) => plainArray(all, (settlement) => settlement.costNanoUsd)],
+  ['p_charges', (all) => plainArray(all, (settlement) => settlement.chargedNanoUsd)],
+  ['p_waived', (all) => plainArray(all, (settlement) => settlement.isWaived)],
+  ...PRICES,
+]);
 
 const CLOSE_CLAIMS = {
   name: 'billing_ledger.close_idempotency_claims',
@@ -81,14 +101,9 @@ async function settleOpenHolds(
     announcementsOf(settlements, announce, nowUnixMs),
   );
   const statement = {
-    values: [
-      textArray(settlements, (settlement) => settlement.generationId),
-      textArray(settlements, (settlement) => settlement.organizationId),
-      plainArray(settlements, (settlement) => settlement.costNanoUsd),
-      ...priceArrays(settlements),
-      nowUnixMs,
-    ],
-    ...SETTLE_HELD,
+    name: 'billing_ledger.settle_open_holds',
+    text: `select ${SETTLE_OPEN_HOLDS.sql}`,
+    values: SETTLE_OPEN_HOLDS.valuesOf(settlements, nowUnixMs),
   };
   try {
     await inOneRoundTrip(pool, (client) => [client.query(statement), append.write(client)]);
@@ -180,33 +195,10 @@ async function postSettlements(
   nowUnixMs: number,
 ) {
   await client.query({
-    values: [
-      textArray(settlements, (settlement) => settlement.generationId),
-      textArray(settlements, (settlement) => settlement.organizationId),
-      textArray(settlements, (settlement) => settlement.keyId),
-      plainArray(settlements, (settlement) => settlement.day),
-      plainArray(settlements, (settlement) => settlement.createdUnixMs),
-      plainArray(settlements, (settlement) => settlement.origin !== 'no_hold'),
-      plainArray(settlements, (settlement) => settlement.releasedNanoUsd),
-      plainArray(settlements, (settlement) => settlement.costNanoUsd),
-      plainArray(settlements, (settlement) => settlement.chargedNanoUsd),
-      plainArray(settlements, (settlement) => settlement.isWaived),
-      ...priceArrays(settlements),
-      nowUnixMs,
-    ],
-    ...POST,
+    name: 'billing_ledger.post_settlements',
+    text: `select ${POST.sql}`,
+    values: POST.valuesOf(settlements, nowUnixMs),
   });
-}
-
-/** In the order of the functions' arguments. */
-function priceArrays(settlements: readonly Settlement[]): string[] {
-  return [
-    plainArray(settlements, ({ prices }) => prices.inputNanoUsdPerMillion),
-    plainArray(settlements, ({ prices }) => prices.cachedInputNanoUsdPerMillion),
-    plainArray(settlements, ({ prices }) => prices.outputNanoUsdPerMillion),
-    plainArray(settlements, ({ prices }) => prices.reasoningNanoUsdPerMillion),
-    plainArray(settlements, ({ prices }) => prices.imageNanoUsdPerMillion),
-  ];
 }
 
 async function closeClaims(client: PoolClient, closings: readonly ClaimClosing[], nowUnixMs: number) {

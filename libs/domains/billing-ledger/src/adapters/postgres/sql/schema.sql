@@ -9,7 +9,7 @@
 -- lock_accounts. That one order of locking keeps overlapping batches from
 -- deadlocking: nothing else may be locked before the accounts. The planner
 -- settings of the functions pin plans to primary-key lookups: without them a
--- plan made while a table was small would scan it whole once it is large.
+-- plan from when a table was small would scan it fully once it is large.
 
 -- Every batch of an organization updates its row: free space on the page allows
 -- HOT updates, and early vacuuming keeps the version chains short.
@@ -74,7 +74,7 @@ create table credits (
 
 create index credits_by_organization on credits (organization_id, added_unix_ms);
 
--- Corrections that an operator has previewed but not confirmed. The id becomes the credit's id.
+-- Corrections that an operator has previewed. A confirmed one becomes the credit with the same id.
 create table previewed_corrections (
   correction_id   text collate "C" primary key,
   organization_id text collate "C" not null,
@@ -202,7 +202,7 @@ create table daily_spend (
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 -- Claims of Idempotency-Keys. Settlement completes and releases claims after it
--- has locked the accounts; the functions that only claim, renew, release or trim
+-- has locked the accounts; the functions that only claim, renew, release or delete
 -- lock no account.
 create table idempotency_claims (
   scope                  text collate "C" primary key,

@@ -1,0 +1,18 @@
+/** An argument of an SQL function, with its value for a batch of items. */
+export type BatchArgument<Item> = readonly [name: string, valueOf: (items: readonly Item[]) => string];
+
+/**
+ * A call of an SQL function in named notation, so that the order of arguments does
+ * not matter. Each argument is an array with one element per item; the current
+ * time is the last argument.
+ */
+export function batchCall<Item>(functionName: string, batch: readonly BatchArgument<Item>[]) {
+  const names = [...batch.map(([name]) => name), 'p_now_unix_ms'];
+  return {
+    sql: `${functionName}(${names.map((name, index) => `${name} => $${index + 1}`).join(', ')})`,
+    valuesOf: (items: readonly Item[], nowUnixMs: number): unknown[] => [
+      ...batch.map(([, valueOf]) => valueOf(items)),
+      nowUnixMs,
+    ],
+  };
+}
