@@ -16,7 +16,7 @@ export interface CommittedEventBuffer {
   open(consumer: TopicGroup, wake: () => void): GroupBuffer;
 }
 
-/** The next events of a group: at least one however large, or none when there are none. */
+/** The next events of a group; at least one, however large, unless there are none. */
 export interface NextEvents {
   readonly events: readonly LoggedEvent[];
   /** Whether no more follow. */

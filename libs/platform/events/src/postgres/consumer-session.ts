@@ -72,7 +72,7 @@ const RESPONSE_TIMEOUT_MS = 45_000;
  * position, so a group never has two leaders.
  */
 export interface ConsumerSession {
-  /** Makes this member the leader; returns false while another one is. Must be called first. */
+  /** Tries to become the leader; returns false while another member is. Must be called first. */
   becomeLeader(): Promise<boolean>;
   fetch(maxEvents: number, maxBytes: number): Promise<NextEvents>;
   /** Records that the group has processed everything up to and including this position. */
@@ -105,11 +105,11 @@ interface FetchedRow extends Omit<EventRow, 'payload'> {
 }
 
 export interface ConsumerCallbacks {
-  /** There are new events. */
+  /** The topic has new events. */
   readonly onEvents: () => void;
   /** The connection is lost, and with it the lock: the next query fails. */
   readonly onLost: () => void;
-  /** Dead letters are to be redelivered. */
+  /** Redeliveries are requested. */
   readonly onRedeliver: () => void;
 }
 

@@ -4,16 +4,16 @@ import type { LoggedEvent, RunningSubscription, Subscription, Unprocessable } fr
 import { keepSessionOpen, type ConsumerDeps, type ConsumerSession } from './consumer-session';
 import { insertDeadLetters } from './dead-letters';
 
-/** Letters that one run redelivers at most before new events have their turn. */
+/** Limits a run, so that it does not delay new events. */
 const MAX_REDELIVERIES_PER_RUN = 10;
 
 /** Redelivers the dead letters of a group, between two batches of its leader. */
 export interface DeadLetterRedeliverer {
   /** Requests a run, and wakes the leader for it. */
   request(): void;
-  /** Redelivers the dead letters that are to be, and counts the others. Does nothing most of the time. */
+  /** Processes requested redeliveries and updates the count. Usually there is nothing to do. */
   run(session: ConsumerSession): Promise<void>;
-  /** Another member may lead, and count, from now on. */
+  /** Removes the metric, because another member may become the leader. */
   reset(): void;
 }
 

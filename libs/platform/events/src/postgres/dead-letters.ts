@@ -61,12 +61,12 @@ const DELETE_DISCARDED = `
 
 const MAX_DELETED_ROWS = 5_000;
 
-/** The payload of the notification that dead letters of a group are to be redelivered. */
+/** The payload of the notification that requests redeliveries of a group. */
 export function redeliveryNote({ topic, group }: Pick<DeadLetterRef, 'topic' | 'group'>): string {
   return `${topic} ${group}`;
 }
 
-/** How many dead letters of a group are counted at most: a gauge need not tell a million from two. */
+/** Bounds the cost of a count; larger numbers need no exact value. */
 const MAX_COUNTED = 10_000;
 
 const countOf = (state: DeadLetterState) => `
@@ -117,7 +117,7 @@ interface RowWithPayload extends Row {
 }
 
 export interface PostgresDeadLetters extends DeadLetters {
-  /** Forgets what was discarded before; returns how many dead letters went. */
+  /** Deletes dead letters that were discarded before this time and returns how many. */
   deleteDiscarded(discardedBefore: Date): Promise<number>;
 }
 
