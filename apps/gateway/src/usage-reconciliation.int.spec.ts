@@ -195,7 +195,7 @@ async function hourPasses(): Promise<void> {
     [
       'all is compared',
       pools.usage,
-      `select not exists (select from reconciliation_told where compared_unix_ms = 0)
+      `select not exists (select from announced_settlements where compared_unix_ms = 0)
          and (select compared_until_unix_ms from reconciliation_progress) = ${over} as done`,
     ],
   ];
@@ -205,7 +205,7 @@ async function hourPasses(): Promise<void> {
       async () => (await pool.query<{ done: boolean }>(isDone)).rows[0]?.done || undefined,
     );
   }
-  // What was just compared is told at the end of its run.
+  // The metrics are set at the end of a run.
   for (const module of modules) await module.stop();
 }
 

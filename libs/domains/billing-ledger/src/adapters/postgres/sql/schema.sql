@@ -113,7 +113,7 @@ create table open_holds (
       output_nano_usd_per_million, reasoning_nano_usd_per_million, image_nano_usd_per_million
     ) >= 0
   )
-  -- Rows are short-lived: frequent, unthrottled vacuuming keeps the table as small as the open holds.
+  -- Rows are short-lived: frequent vacuuming without a cost delay keeps the table as small as the open holds.
 ) with (
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000
