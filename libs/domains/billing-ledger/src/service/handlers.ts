@@ -118,9 +118,9 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
 
     endIdempotencyClaims: async (request) => {
       const resolved = parseRequest(() =>
-        parseItems('endings', request.endings).map(({ claim, ending }) => ({
+        parseItems('resolved_claims', request.resolvedClaims).map(({ claim, resolution }) => ({
           claim: parseClaimRef(claim),
-          rule: RESOLUTION_RULES[parseResolution(ending)].whenReported,
+          rule: RESOLUTION_RULES[parseResolution(resolution)].whenReported,
         })),
       );
       const claimsWith = (rule: ResolutionRule['whenReported']) =>

@@ -15,7 +15,7 @@ const finished = (responseJson?: Buffer) =>
         createdUnixMs: 1_800_000_000_000n,
         usage: { promptTokens: 3 },
         usageSource: UNKNOWN,
-        idempotentOutcome: { scope: 'scope-1', ending: UNKNOWN, responseJson },
+        idempotentOutcome: { scope: 'scope-1', resolution: UNKNOWN, responseJson },
       }),
     ).finish(),
   );

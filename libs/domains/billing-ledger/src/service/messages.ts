@@ -34,7 +34,7 @@ const SHA256_BYTES = 32;
 
 const RESOLUTIONS: ReadonlyMap<ResolutionMessage, ClaimResolution> = new Map([
   [ResolutionMessage.IDEMPOTENT_ENDING_REFUSED, 'refused'],
-  [ResolutionMessage.IDEMPOTENT_ENDING_ANSWERED, 'completed'],
+  [ResolutionMessage.IDEMPOTENT_ENDING_COMPLETED, 'completed'],
   [ResolutionMessage.IDEMPOTENT_ENDING_FAILED, 'failed'],
   [ResolutionMessage.IDEMPOTENT_ENDING_CANCELLED, 'cancelled'],
   [ResolutionMessage.IDEMPOTENT_ENDING_UNKNOWN, 'unknown'],
@@ -141,11 +141,11 @@ export function parseFinished(finished: GenerationFinished): FinishedGeneration 
 function parseIdempotentOutcome({
   scope,
   responseJson,
-  ending,
+  resolution,
 }: IdempotentOutcomeMessage): IdempotentOutcome {
   return {
     scope: parseIdentifier('idempotent_outcome.scope', scope),
-    resolution: RESOLUTIONS.get(ending) ?? (responseJson ? 'completed' : 'failed'),
+    resolution: RESOLUTIONS.get(resolution) ?? (responseJson ? 'completed' : 'failed'),
     responseJson,
   };
 }

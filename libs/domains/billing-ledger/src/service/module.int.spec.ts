@@ -279,31 +279,34 @@ describe('the resolution of a claim', () => {
     );
     return outcome?.$case;
   };
-  const resolve = (scope: string, generationId: string, ending: IdempotentEnding) =>
-    handlers.endIdempotencyClaims({ endings: [{ claim: { scope, generationId }, ending }] }, context);
+  const resolve = (scope: string, generationId: string, resolution: IdempotentEnding) =>
+    handlers.endIdempotencyClaims(
+      { resolvedClaims: [{ claim: { scope, generationId }, resolution }] },
+      context,
+    );
 
   it.each([
     ['refused', IdempotentEnding.IDEMPOTENT_ENDING_REFUSED],
     ['failed', IdempotentEnding.IDEMPOTENT_ENDING_FAILED],
     ['cancelled', IdempotentEnding.IDEMPOTENT_ENDING_CANCELLED],
     ['unknown', IdempotentEnding.IDEMPOTENT_ENDING_UNKNOWN],
-  ])('%s frees its key for any body, and only its own', async (name, ending) => {
+  ])('%s frees its key for any body, and only its own', async (name, resolution) => {
     expect(await claim(`key-${name}`, `gen-${name}`)).toBe('claimed');
-    await resolve(`key-${name}`, 'gen-of-another', ending);
+    await resolve(`key-${name}`, 'gen-of-another', resolution);
     expect(await claim(`key-${name}`, `gen-${name}-2`)).toBe('inFlight');
-    await resolve(`key-${name}`, `gen-${name}`, ending);
+    await resolve(`key-${name}`, `gen-${name}`, resolution);
     expect(await claim(`key-${name}`, `gen-${name}-2`, 2)).toBe('claimed');
   });
 
   it('completed keeps its key in flight beyond the lease, until the settlement has stored the response', async () => {
     expect(await claim('key-completed', 'gen-completed')).toBe('claimed');
-    await resolve('key-completed', 'gen-completed', IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED);
+    await resolve('key-completed', 'gen-completed', IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED);
     fixture.clock.advance(60_000);
     expect(await claim('key-completed', 'gen-completed-2')).toBe('inFlight');
     const idempotentOutcome = {
       scope: 'key-completed',
       responseJson: Buffer.from('{}'),
-      ending: IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED,
+      resolution: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
     };
     await handlers.settleGenerations(
       { generations: [{ ...finishedOf('gen-completed', 'org-keys', 0), idempotentOutcome }] },
@@ -317,7 +320,7 @@ describe('the resolution of a claim', () => {
     const idempotentOutcome = {
       scope: 'key-old',
       responseJson: Buffer.from('{}'),
-      ending: IdempotentEnding.IDEMPOTENT_ENDING_UNSPECIFIED,
+      resolution: IdempotentEnding.IDEMPOTENT_ENDING_UNSPECIFIED,
     };
     await handlers.settleGenerations(
       { generations: [{ ...finishedOf('gen-old', 'org-keys', 0), idempotentOutcome }] },

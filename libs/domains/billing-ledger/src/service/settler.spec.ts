@@ -60,7 +60,7 @@ describe('the announcement of a settlement', () => {
     reasoningNanoUsdPerMillion: 4n,
     imageNanoUsdPerMillion: 5n,
   };
-  const idempotentOutcome = { scope: 'key-1/POST', responseJson: Buffer.from('the response'), ending: 1 };
+  const idempotentOutcome = { scope: 'key-1/POST', responseJson: Buffer.from('the response'), resolution: 1 };
   const settlement = {
     generationId: 'gen-1',
     organizationId: 'org-1',

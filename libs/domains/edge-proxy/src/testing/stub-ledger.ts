@@ -86,11 +86,11 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
         stub.renewals.push({ claims, leaseMs });
         return {};
       },
-      endIdempotencyClaims: async ({ endings }) => {
+      endIdempotencyClaims: async ({ resolvedClaims }) => {
         await faults.reach('ledger.release');
-        for (const { claim: ended, ending } of endings) {
+        for (const { claim: ended, resolution } of resolvedClaims) {
           // A request with a response stays claimed until it is settled; all others release their key.
-          if (ended && ending === IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED) {
+          if (ended && resolution === IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED) {
             stub.completedClaims.push(ended.scope);
             continue;
           }

@@ -16,7 +16,7 @@ import type { GenerationEvent } from '../core/generation/generation-events';
 import type { InputParts } from '../core/generation/usage';
 
 const OUTCOME_MESSAGES: Readonly<Record<CompletionOutcome, IdempotentEnding>> = {
-  completed: IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED,
+  completed: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
   cancelled: IdempotentEnding.IDEMPOTENT_ENDING_CANCELLED,
   failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
 };
@@ -110,7 +110,7 @@ export function toGenerationFinished(finished: FinishedGeneration): GenerationFi
         : {
             scope: request.idempotencyScope,
             responseJson: responseJson === undefined ? undefined : Buffer.from(responseJson, 'utf8'),
-            ending: OUTCOME_MESSAGES[finished.outcome],
+            resolution: OUTCOME_MESSAGES[finished.outcome],
           },
   };
 }

@@ -23,7 +23,7 @@ const PAYLOAD = GenerationFinished.encode(
     idempotentOutcome: {
       scope: 's',
       responseJson: Buffer.from('what the model said'),
-      ending: IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED,
+      resolution: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
     },
   }),
 ).finish();
@@ -91,7 +91,7 @@ it('returns the lag of its groups', async () => {
 });
 
 it('lists page by page', async () => {
-  const { letters: listed, nextPageToken } = await client.listDeadLetters(page);
+  const { deadLetters: listed, nextPageToken } = await client.listDeadLetters(page);
   expect(listed).toEqual([
     {
       ref,
@@ -123,7 +123,7 @@ it.each([
 });
 
 it('renders an event with the field names of its proto, and only the size of a response', async () => {
-  const { letter: rendered } = await client.getDeadLetter({ ref });
+  const { deadLetter: rendered } = await client.getDeadLetter({ ref });
   expect(rendered?.headers).toEqual({ traceparent: '00' });
   expect(rendered?.payload).toBeUndefined();
   expect(JSON.parse(rendered?.payloadJson ?? '')).toMatchObject({
@@ -133,7 +133,7 @@ it('renders an event with the field names of its proto, and only the size of a r
     usage: { prompt_tokens: 3 },
     idempotent_outcome: {
       scope: 's',
-      ending: 'IDEMPOTENT_ENDING_ANSWERED',
+      resolution: 'IDEMPOTENT_ENDING_COMPLETED',
       response_json: { bytes: 'what the model said'.length },
     },
   });
@@ -141,7 +141,7 @@ it('renders an event with the field names of its proto, and only the size of a r
 
 it('returns the first bytes of an invalid payload', async () => {
   payload = new Uint8Array(20_000).fill(0xff);
-  const { letter: rendered } = await client.getDeadLetter({ ref });
+  const { deadLetter: rendered } = await client.getDeadLetter({ ref });
   expect(rendered?.payloadJson).toBeUndefined();
   expect(rendered?.payload).toHaveLength(16 * 1024);
 });
@@ -166,8 +166,8 @@ it.each(['', '  ', 'x'.repeat(501)])('discards nothing for the reason "%s"', asy
 it('has no dead letters of groups in other processes', async () => {
   const others = { ...ref, group: 'usage-aggregator' };
   const NOT_FOUND = { outcome: DeadLetterOutcome.DEAD_LETTER_OUTCOME_NOT_FOUND };
-  expect((await client.listDeadLetters({ ...page, group: others.group })).letters).toEqual([]);
-  expect(await client.getDeadLetter({ ref: others })).toEqual({ letter: undefined });
+  expect((await client.listDeadLetters({ ...page, group: others.group })).deadLetters).toEqual([]);
+  expect(await client.getDeadLetter({ ref: others })).toEqual({ deadLetter: undefined });
   expect(await client.redeliverDeadLetter({ ref: others })).toEqual(NOT_FOUND);
   expect(await client.discardDeadLetter({ ref: others, reason: 'no' })).toEqual(NOT_FOUND);
   expect(calls).toEqual([]);

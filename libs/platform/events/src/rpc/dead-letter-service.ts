@@ -70,11 +70,11 @@ export function createDeadLetterService(
       if (!state) throw invalid('state', 'The state is unknown.');
       if (pageSize < 1 || pageSize > MAX_PAGE_SIZE)
         throw invalid('page_size', 'The page size is out of range.');
-      if (!isServed({ topic, group })) return { letters: [], nextPageToken: '' };
+      if (!isServed({ topic, group })) return { deadLetters: [], nextPageToken: '' };
       const before = pageToken === '' ? {} : { before: positionOf(pageToken) };
       const page = await deadLetters.list({ topic, group, state, limit: pageSize, ...before });
       return {
-        letters: page.deadLetters.map(renderDeadLetter),
+        deadLetters: page.deadLetters.map(renderDeadLetter),
         nextPageToken: page.nextBefore?.toString() ?? '',
       };
     },
@@ -82,11 +82,11 @@ export function createDeadLetterService(
     async getDeadLetter(request) {
       const ref = refOf(request.ref);
       const found = ref && (await deadLetters.read(ref));
-      if (!found) return { letter: undefined };
+      if (!found) return { deadLetter: undefined };
       const payloadJson = renderPayload(found.topic, found.payload);
       return {
-        letter: {
-          letter: renderDeadLetter(found),
+        deadLetter: {
+          deadLetter: renderDeadLetter(found),
           headers: { ...found.headers },
           payloadJson,
           payload:

@@ -110,7 +110,7 @@ describe('dead letters', () => {
   });
 
   it('are listed by state and page', async () => {
-    stub({ listDeadLetters: async () => ({ letters: [DEAD_LETTER], nextPageToken: '7' }) });
+    stub({ listDeadLetters: async () => ({ deadLetters: [DEAD_LETTER], nextPageToken: '7' }) });
     const { json } = await request(`GET ${path}?state=discarded&page_size=10&page_token=9`);
     expect(json).toEqual({ data: [VIEW], next_page_token: '7' });
     expect(calls.at(-1)?.[1]).toEqual({
@@ -124,14 +124,14 @@ describe('dead letters', () => {
 
   it('are returned with their event, or with the first bytes of one that cannot be decoded', async () => {
     const headers = { traceparent: '00' };
-    const detail = { letter: DEAD_LETTER, headers, payloadJson: undefined, payload: undefined };
+    const detail = { deadLetter: DEAD_LETTER, headers, payloadJson: undefined, payload: undefined };
     stub({
-      getDeadLetter: async () => ({ letter: { ...detail, payloadJson: '{"generation_id":"gen-1"}' } }),
+      getDeadLetter: async () => ({ deadLetter: { ...detail, payloadJson: '{"generation_id":"gen-1"}' } }),
     });
     expect((await request(`GET ${path}/7`)).json).toEqual({
       dead_letter: { ...VIEW, headers, payload: { generation_id: 'gen-1' }, payload_base64: null },
     });
-    stub({ getDeadLetter: async () => ({ letter: { ...detail, payload: Buffer.from([255, 0]) } }) });
+    stub({ getDeadLetter: async () => ({ deadLetter: { ...detail, payload: Buffer.from([255, 0]) } }) });
     expect((await request(`GET ${path}/7`)).json).toMatchObject({
       dead_letter: { payload: null, payload_base64: '/wA=' },
     });

@@ -47,18 +47,18 @@ export function createDeadLetterHandlers(ports: DashboardApiPorts): readonly Imp
     }),
 
     implement(list, async ({ params: { group, topic }, query }) => {
-      const { letters, nextPageToken } = await serviceOf(group).listDeadLetters({
+      const { deadLetters: listed, nextPageToken } = await serviceOf(group).listDeadLetters({
         group,
         topic,
         state: STATES[query.state],
         pageSize: query.page_size,
         pageToken: query.page_token,
       });
-      return pageView(letters.map(deadLetterView), nextPageToken);
+      return pageView(listed.map(deadLetterView), nextPageToken);
     }),
 
     implement(get, async ({ params }) => {
-      const { letter: deadLetter } = await serviceOf(params.group).getDeadLetter({ ref: refOf(params) });
+      const { deadLetter } = await serviceOf(params.group).getDeadLetter({ ref: refOf(params) });
       if (!deadLetter) throw notFound();
       return { dead_letter: deadLetterDetailView(deadLetter) };
     }),
@@ -133,10 +133,10 @@ function deadLetterView(deadLetter: DeadLetter) {
   };
 }
 
-function deadLetterDetailView({ letter, headers, payloadJson, payload }: WholeDeadLetter) {
-  if (!letter) throw new Error('the response has no dead letter');
+function deadLetterDetailView({ deadLetter, headers, payloadJson, payload }: WholeDeadLetter) {
+  if (!deadLetter) throw new Error('the response has no dead letter');
   return {
-    ...deadLetterView(letter),
+    ...deadLetterView(deadLetter),
     headers,
     payload: payloadJson === undefined ? null : (JSON.parse(payloadJson) as unknown),
     payload_base64: payload === undefined ? null : payload.toString('base64'),

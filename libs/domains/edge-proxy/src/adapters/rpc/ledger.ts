@@ -47,7 +47,10 @@ export function createLedger(ports: LedgerPorts): RpcLedger {
   const endedClaims = createReleaseQueue<ClaimEnding>({
     what: 'idempotency claims',
     send: async (batch) => {
-      await billingLedger.endIdempotencyClaims({ endings: [...batch] }, { timeoutMs: limits.calls.claimMs });
+      await billingLedger.endIdempotencyClaims(
+        { resolvedClaims: [...batch] },
+        { timeoutMs: limits.calls.claimMs },
+      );
     },
     log,
     onDropped: onReleaseDropped,
@@ -77,7 +80,7 @@ export function createLedger(ports: LedgerPorts): RpcLedger {
         isRpcWithoutResponse,
       ),
     startClaimRenewal: (claim, leaseMs) => claims.add({ ...claim, leaseMs }, leaseMs),
-    endClaim: (claim, ending) => endedClaims.submit({ claim, ending }),
+    endClaim: (claim, resolution) => endedClaims.submit({ claim, resolution }),
     balance: async (organizationId, metadata) => {
       const call = { timeoutMs: limits.calls.readMs, metadata };
       const balance = await unavailableAsNoCapacity(

@@ -55,7 +55,7 @@ export interface ReservationOptions {
 }
 
 const CLAIM_OUTCOMES: Readonly<Record<RunResult['outcome'], IdempotentEnding>> = {
-  settles: IdempotentEnding.IDEMPOTENT_ENDING_ANSWERED,
+  settles: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
   settles_failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
   unknown: IdempotentEnding.IDEMPOTENT_ENDING_UNKNOWN,
 };
