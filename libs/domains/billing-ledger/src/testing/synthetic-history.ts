@@ -11,7 +11,10 @@ export interface SyntheticHistory {
 const PER_MOMENT = 500;
 const MOMENTS_PER_STATEMENT = 500;
 
-/** $1 first moment, $2 last, $3 milliseconds between moments, $4 start, $5 organizations. Each generation costs 700 of a hold of 1,000. */
+/**
+ * $1 first moment, $2 last, $3 milliseconds between moments, $4 start, $5 organizations.
+ * Each generation costs 700 of a hold of 1,000.
+ */
 const FILL = `
   with moment as materialized (
     select number, $4::bigint + number * $3::bigint as at, smallest_id_at('gen', $4::bigint + number * $3::bigint) as prefix
