@@ -84,7 +84,8 @@ export default [
       '@nx/enforce-module-boundaries': [
         'error',
         {
-          allow: [],
+          // The configuration reference is generated from the settings of every process.
+          allow: ['^\\.\\./\\.\\./\\.\\./\\.\\./\\.\\./apps/[a-z-]+/src/config$'],
           ignoredCircularDependencies: [[`@gateway/${testingInSpecs.of}`, `@gateway/${testingInSpecs.uses}`]],
           depConstraints: [
             { sourceTag: 'type:platform', onlyDependOnLibsWithTags: ['type:platform'] },

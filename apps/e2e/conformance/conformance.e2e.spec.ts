@@ -19,7 +19,7 @@ describe('the public contract', () => {
   let stop: (() => Promise<void>) | undefined;
   let run: ReturnType<typeof caseRunner>;
   const results: CaseResult[] = [];
-  /** What answers have that docs/openapi.json does not tell, or tells otherwise. */
+  /** What answers have that docs/reference/openapi.json does not tell, or tells otherwise. */
   const undocumented = new Set<string>();
   const documentedCodes = new Set<string>();
 
@@ -61,7 +61,7 @@ describe('the public contract', () => {
     expect(result.outcome).toBe('proven');
   });
 
-  it('answers every one of these requests as docs/openapi.json says, member by member', () => {
+  it('answers every one of these requests as docs/reference/openapi.json says, member by member', () => {
     expect([...undocumented]).toEqual([]);
     expect(errorCodes.filter((code) => !documentedCodes.has(code))).toEqual(['route_not_found']);
   });

@@ -32,7 +32,7 @@ interface Schema {
   properties: Record<string, Record<string, unknown>>;
 }
 
-describe(`schemathesis with docs/openapi.json (seed ${SEED})`, () => {
+describe(`schemathesis with docs/reference/openapi.json (seed ${SEED})`, () => {
   let testEnv: SharedTestEnv;
   let apiKey: string;
   let folder: string;

@@ -11,8 +11,9 @@ export const settings = z.object({
   ...targets.billingLedger,
   ...targets.inferenceRouter,
   ...targets.generationQuery,
-  /** The dashboard's origin, whose playground may call this edge from the browser. */
-  GATEWAY_DASHBOARD_ORIGIN: originSetting.optional(),
+  GATEWAY_DASHBOARD_ORIGIN: originSetting
+    .optional()
+    .describe('Origin of the dashboard, whose playground may call this edge from a browser.'),
 });
 
 export type Config = z.output<typeof settings>;

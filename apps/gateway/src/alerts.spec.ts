@@ -69,11 +69,11 @@ it.each(
 });
 
 it('has a page for every alert, and no other, in the list of runbooks', () => {
-  const listed = readFileSync(path.join(root, 'docs/runbooks/README.md'), 'utf8');
+  const listed = readFileSync(path.join(root, 'docs/operate/runbooks/README.md'), 'utf8');
   const ofRunbooks = rules.filter(({ annotations }) => annotations?.['runbook']?.startsWith('runbooks/'));
   const alerts = ofRunbooks.map(({ alert }) => alert).sort();
   expect([...listed.matchAll(/`([A-Z]\w+)`/g)].map(([, name]) => name).sort()).toEqual(alerts);
-  const pages = readdirSync(path.join(root, 'docs/runbooks')).filter((page) => page !== 'README.md');
+  const pages = readdirSync(path.join(root, 'docs/operate/runbooks')).filter((page) => page !== 'README.md');
   expect(pages.sort()).toEqual(
     [
       ...new Set(ofRunbooks.map(({ annotations }) => annotations?.['runbook']?.slice('runbooks/'.length))),

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 export const USAGE = `Usage: node dist/gateway/main.js [--check-config]
 
-Runs the gateway with the settings of its environment, which docs/configuration.md describes.
+Runs the gateway with the settings of its environment, which docs/reference/configuration.md describes.
 
   --check-config  say whether the settings and the models file are valid, and start nothing
   --help          say this

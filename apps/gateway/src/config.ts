@@ -21,9 +21,8 @@ import { z } from 'zod';
 const SHUTDOWN_GRACE_MS = 30_000;
 
 /**
- * Every setting of the embedded gateway: the names of environment variables.
- * Each may also be given as a file by `<NAME>_FILE`. docs/configuration.md
- * describes them; a test keeps the two in step.
+ * Every setting of the embedded gateway, by environment variable. `<NAME>_FILE` reads one from a file.
+ * docs/reference/configuration.md is generated from these and the services' settings.
  */
 export const settings = z
   .object({
@@ -37,12 +36,32 @@ export const settings = z
     ...eventLogEnvironment,
     ...mailEnvironment,
     ...telemetryEnvironment,
-    GATEWAY_HOST: z.string().default('127.0.0.1'),
-    GATEWAY_ADMIN_PORT: portSetting.optional(),
-    GATEWAY_STATE_DIR: z.string().default('.gateway'),
-    DATABASE_URL: databaseUrlSetting.optional(),
-    LOG_LEVEL: logLevelSetting.default('info'),
-    GATEWAY_SHUTDOWN_GRACE_MS: millisecondsSetting.default(SHUTDOWN_GRACE_MS),
+    GATEWAY_HOST: z
+      .string()
+      .default('127.0.0.1')
+      .describe('Address on which all servers of the process listen.'),
+    GATEWAY_ADMIN_PORT: portSetting
+      .optional()
+      .describe(
+        'Port of `/livez`, `/readyz` and `/metrics`. The embedded gateway uses 8082, or a free port when that is taken.',
+      ),
+    GATEWAY_STATE_DIR: z
+      .string()
+      .default('.gateway')
+      .describe('Folder of the embedded database, the settlement spool and `dev.json`.'),
+    DATABASE_URL: databaseUrlSetting
+      .optional()
+      .describe(
+        'PostgreSQL database of the service: `postgres://user:password@host:port/database`. The embedded gateway starts its own PostgreSQL without it.',
+      ),
+    LOG_LEVEL: logLevelSetting
+      .default('info')
+      .describe(
+        '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. Lines are JSON, or readable text on a terminal.',
+      ),
+    GATEWAY_SHUTDOWN_GRACE_MS: millisecondsSetting
+      .default(SHUTDOWN_GRACE_MS)
+      .describe('Milliseconds that running requests have to finish after Ctrl-C or SIGTERM.'),
   })
   .superRefine(requireWholeOidc);
 

@@ -9,15 +9,14 @@ export const settings = z.object({
   ...inferenceRouterEnvironment,
   ...targets.billingLedger,
   ...databaseSettings,
-  /**
-   * The state folder of this replica, on a persistent volume. Its `spool` stores
-   * finished generations while both Kafka and the ledger are unavailable.
-   */
-  GATEWAY_STATE_DIR: z.string().default('.gateway'),
+  GATEWAY_STATE_DIR: z
+    .string()
+    .default('.gateway')
+    .describe('Folder of the settlement spool. Each replica needs a persistent volume of its own.'),
 });
 
 export type Config = z.output<typeof settings> & {
-  /** The environment with the providers' keys. */
+  /** Source of the API keys of providers. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const DOCUMENTS = {
-  'openapi.json': 'docs/openapi.json',
+  'openapi.json': 'docs/reference/openapi.json',
   'swagger-ui-bundle.js': 'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
   'swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
   'swagger-ui-LICENSE': 'node_modules/swagger-ui-dist/LICENSE',

@@ -11,7 +11,7 @@ export const COPIES = {
 };
 
 export const chartFolder = path.resolve(import.meta.dirname, '../../../helm/inference-gateway');
-const clusterDocs = path.resolve(import.meta.dirname, '../../../docs/cluster.md');
+const settingsPage = path.resolve(import.meta.dirname, '../../../docs/reference/configuration.md');
 
 /** @typedef {{ path: string, type: string, value: unknown, meaning: string }} Row */
 
@@ -108,25 +108,21 @@ function isGiven(name) {
 }
 
 /**
- * The settings that a section of values.yaml may give, as docs/cluster.md lists
- * them: those that everybody reads who gets them.
+ * The settings that a section of values.yaml accepts, from the configuration reference.
  *
- * @param {readonly string[]} section none for the settings of all services.
+ * @param {readonly string[]} section empty for the settings of all services.
  */
 function settingsBelow([section]) {
   const service = section?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  const names = [];
-  for (const line of readFileSync(clusterDocs, 'utf8').split('\n')) {
-    const [, name, , services] = /^\| `([A-Z0-9_]+)`\s*\|([^|]*)\|([^|]*)\|/.exec(line) ?? [];
-    if (name === undefined) continue;
-    const readers = services.split(',').map((each) => each.trim());
-    const isRead =
-      service === 'kafka'
-        ? name.startsWith('KAFKA_')
-        : readers.includes('all') || (service !== undefined && readers.includes(service));
-    if (isRead) names.push(name);
-  }
-  return names;
+  const entries = readFileSync(settingsPage, 'utf8').matchAll(/^### `(\w+)`$.*?^- Read by: (.+?)$/gms);
+  const isRead = (name, readers) => {
+    if (service === 'kafka') return name.startsWith('KAFKA_');
+    return (
+      /^all (processes|services)$/.test(readers) ||
+      (service !== undefined && readers.split(', ').includes(service))
+    );
+  };
+  return [...entries].flatMap(([, name, readers]) => (isRead(name, readers) ? [name] : []));
 }
 
 /** @param {readonly Row[]} rows */

@@ -6,13 +6,11 @@ import { describeSetting } from './without-secrets.mjs';
 const ASK_TIMEOUT_MS = 10_000;
 const MAX_METRICS_LENGTH = 4 * 1024 * 1024;
 
-/** Names of the settings in a folder of documents, those that are read from files too. */
+/** Names of the settings in the configuration reference, with those that are read from files. */
 export function documentedSettings(docs) {
-  const names = ['configuration.md', 'cluster.md'].flatMap((name) => {
-    const text = readFileSync(path.join(docs, name), 'utf8');
-    return [...text.matchAll(/^\| `([A-Z][A-Z0-9_]+)`/gm)].map(([, variable]) => variable);
-  });
-  return [...new Set(names.flatMap((name) => [name, `${name}_FILE`]))].sort();
+  const page = readFileSync(path.join(docs, 'reference', 'configuration.md'), 'utf8');
+  const names = [...page.matchAll(/^### `([A-Z][A-Z0-9_]+)`$/gm)].map(([, name]) => name);
+  return names.flatMap((name) => [name, `${name}_FILE`]).sort();
 }
 
 /** Those of these names; anything else in the environment is nobody's business. */

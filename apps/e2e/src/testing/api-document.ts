@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { readApiDocument, type SeenAnswer } from '@gateway/test-support';
 
-export const openApiFile = path.resolve(__dirname, '../../../../docs/openapi.json');
+export const openApiFile = path.resolve(__dirname, '../../../../docs/reference/openapi.json');
 
 /** The committed OpenAPI document, as the judge of real answers. */
 export const apiDocument = readApiDocument(JSON.parse(readFileSync(openApiFile, 'utf8')));

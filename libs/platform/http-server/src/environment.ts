@@ -3,10 +3,14 @@ import { listSetting } from '@gateway/runtime';
 
 /** Settings of each app with a public HTTP server. */
 export const httpServerEnvironment = {
-  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is trusted. */
-  GATEWAY_TRUSTED_PROXIES: listSetting.default([]).refine((ranges) => ranges.every(isAddressRange), {
-    error: ({ input }) => `must be addresses or CIDR ranges; invalid: ${invalidRanges(input as string[])}`,
-  }),
+  GATEWAY_TRUSTED_PROXIES: listSetting
+    .default([])
+    .refine((ranges) => ranges.every(isAddressRange), {
+      error: ({ input }) => `must be addresses or CIDR ranges; invalid: ${invalidRanges(input as string[])}`,
+    })
+    .describe(
+      'Addresses or CIDR ranges of your proxies, separated by commas. `X-Forwarded-For` is trusted from these only. Without it IP allowlists and abuse limits see the address of the proxy.',
+    ),
 };
 
 function invalidRanges(ranges: readonly string[]): string {

@@ -3,8 +3,20 @@ import { createSmtpMailer, type Mailer } from './smtp-mailer';
 
 /** Settings of each app that sends email. */
 export const mailEnvironment = {
-  GATEWAY_SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
-  GATEWAY_SMTP_FROM: z.string().min(3).max(320).optional(),
+  GATEWAY_SMTP_URL: z
+    .url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' })
+    .optional()
+    .describe(
+      'Mail server for invitations, password resets and low-balance alerts: `smtps://user:password@mail.example.com:465`, or `smtp://…`, which uses STARTTLS where offered. Without it no mail is sent and links are passed on by hand.',
+    ),
+  GATEWAY_SMTP_FROM: z
+    .string()
+    .min(3)
+    .max(320)
+    .optional()
+    .describe(
+      'Sender of these mails. Default: `Inference Gateway <gateway@HOST>` with the host of the mail server.',
+    ),
 };
 
 /** @returns undefined if no SMTP server is configured. */

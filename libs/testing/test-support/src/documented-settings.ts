@@ -1,19 +1,14 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/**
- * What the documents say that a service of a cluster reads: names of settings
- * with their defaults; undefined where the table has a dash.
- */
-export function documentedSettings(service: string): ReadonlyMap<string, string | undefined> {
-  const read = (name: string) => readFileSync(path.resolve(__dirname, '../../../../docs', name), 'utf8');
-  const found = new Map<string, string | undefined>();
-  // A row: | `NAME` | default | services | … , where "all" are services, too.
-  for (const [, name = '', value, services = ''] of read('cluster.md').matchAll(
-    /^\| `([A-Z_]+)` *\| (?:`([^`]*)`|–) *\| ([^|]+)\|/gm,
-  )) {
-    const readers = services.split(',').map((reader) => reader.trim());
-    if (readers.includes('all') || readers.includes(service)) found.set(name, value);
-  }
-  return found;
+const PAGE = path.resolve(__dirname, '../../../../docs/reference/configuration.md');
+
+/** Names of the settings that a service of a cluster reads, from the generated reference. */
+export function documentedSettings(service: string): ReadonlySet<string> {
+  const entries = readFileSync(PAGE, 'utf8').matchAll(/^### `(\w+)`$.*?^- Read by: (.+?)$/gms);
+  return new Set(
+    [...entries].flatMap(([, name = '', readers = '']) =>
+      /^all (processes|services)$/.test(readers) || readers.split(', ').includes(service) ? name : [],
+    ),
+  );
 }

@@ -3,10 +3,10 @@ import path from 'node:path';
 import { documentFiles } from './document-files';
 
 const root = path.resolve(__dirname, '../../../..');
-const files = documentFiles();
+const files = documentFiles(root);
 
 it.each([...files.keys()])('%s is what `npm run docs` writes today', (name) => {
   const committed = readFileSync(path.join(root, name), 'utf8');
-  // Not compared with toBe: the difference of two long texts takes longer to print than to make anew.
+  // Not compared with toBe: printing the difference of two long texts takes too long.
   expect(committed === files.get(name)).toBe(true);
 });

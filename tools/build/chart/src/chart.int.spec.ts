@@ -104,8 +104,8 @@ describeWith(helm, 'the chart', () => {
       const documented = documentedSettings(service);
       const names = variables.map(({ name }) => name);
       expect(new Set(names).size).toBe(names.length);
-      for (const name of names) expect([...documented.keys()]).toContain(name);
-      const needed = [...documented.keys()].filter((name) =>
+      for (const name of names) expect([...documented]).toContain(name);
+      const needed = [...documented].filter((name) =>
         /_TARGET$|^DATABASE_URL$|^REDIS_URL$|^KAFKA_BROKERS$|^GATEWAY_STATE_DIR$|^GATEWAY_SECRETS_KEY$/.test(
           name,
         ),

@@ -11,7 +11,7 @@ Needs redis-server, and Java 17 with Maven for Kafka.
               (${SERVICE_NAMES.map((name) => `${name}=${SERVICES[name].replicas}`).join(' ')})
   --pooler    PgBouncer before PostgreSQL, in transaction mode; needs pgbouncer
 
-Settings of the services are read from the environment, as docs/configuration.md names them.
+Settings of the services are read from the environment, as docs/reference/configuration.md names them.
 GATEWAY_PORT, GATEWAY_DASHBOARD_PORT and GATEWAY_STATE_DIR (.gateway/cluster) say where it is.
 `;
 

@@ -10,7 +10,10 @@ const CLOSED_HOLD_RETENTION_DAYS = 90;
 export const billingLedgerEnvironment = {
   GATEWAY_CLOSED_HOLD_RETENTION_DAYS: daysSetting
     .min(MIN_CLOSED_HOLD_RETENTION_DAYS)
-    .default(CLOSED_HOLD_RETENTION_DAYS),
+    .default(CLOSED_HOLD_RETENTION_DAYS)
+    .describe(
+      'Days for which the ledger keeps a closed hold; at least 7. A settlement that arrives later is rejected. Postings and daily totals are never deleted.',
+    ),
 };
 
 export type BillingLedgerEnvironment = z.output<z.ZodObject<typeof billingLedgerEnvironment>>;

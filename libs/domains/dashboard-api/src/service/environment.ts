@@ -8,11 +8,20 @@ const DEFAULT_PORT = 8081;
 /** Settings of each app that runs this module. */
 export const dashboardApiEnvironment = {
   ...httpServerEnvironment,
-  GATEWAY_DASHBOARD_PORT: portSetting.default(DEFAULT_PORT),
-  /** Where browsers see the dashboard. */
-  GATEWAY_DASHBOARD_ORIGIN: originSetting.optional(),
-  /** Where browsers reach the public API, with /v1. */
-  GATEWAY_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  GATEWAY_DASHBOARD_PORT: portSetting
+    .default(DEFAULT_PORT)
+    .describe('Port of the dashboard and its API. 0 picks a free port.'),
+  GATEWAY_DASHBOARD_ORIGIN: originSetting
+    .optional()
+    .describe(
+      'Origin at which browsers open the dashboard, such as `https://dashboard.example.com`. With https its cookie is `Secure` and HSTS is on. Without it the dashboard works on `localhost` and loopback addresses only.',
+    ),
+  GATEWAY_PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
+    .optional()
+    .describe(
+      'URL at which browsers reach the public API, with `/v1`. The playground of the dashboard calls it. Default: the address of this machine in the embedded gateway; in a cluster the playground needs it.',
+    ),
 };
 
 export type DashboardApiEnvironment = z.output<z.ZodObject<typeof dashboardApiEnvironment>>;

@@ -18,33 +18,61 @@ const perMinute = z.coerce.number().int().min(0).max(1_000_000_000);
 /** Settings of each app that runs this module. */
 export const edgeProxyEnvironment = {
   ...httpServerEnvironment,
-  GATEWAY_PORT: portSetting.default(defaults.port),
+  GATEWAY_PORT: portSetting.default(defaults.port).describe('Port of the public API. 0 picks a free port.'),
   GATEWAY_CORS_ORIGINS: listSetting
     .default([])
     .refine((origins) => origins.every((origin) => origin === '*' || isOrigin(origin)), {
       error:
         'must be "*", or origins such as "https://app.example.com", without a path and separated by commas',
-    }),
+    })
+    .describe(
+      'Origins, separated by commas, whose pages may call the public API from a browser, or `*` for all. Default: CORS is off. Anyone who can open such a page can read the key in it.',
+    ),
   GATEWAY_MAX_BODY_BYTES: bytes
     .min(KIB)
     .max(256 * MIB)
-    .default(defaults.maxBodyBytes),
+    .default(defaults.maxBodyBytes)
+    .describe('Largest request body, in bytes after decompression; larger ones get 413.'),
   GATEWAY_MAX_INFLIGHT_BODY_BYTES: bytes
     .min(MIB)
     .max(64 * GIB)
-    .default(defaults.maxInflightBodyBytes),
-  GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE: perMinute.default(
-    defaults.maxFailedAuthenticationsPerMinute,
-  ),
-  GATEWAY_MAX_INVALID_REQUESTS_PER_MINUTE: perMinute.default(defaults.maxInvalidRequestsPerMinute),
-  GATEWAY_BODY_TIMEOUT_MS: millisecondsSetting.default(defaults.bodyTimeoutMs),
-  GATEWAY_KEEP_ALIVE_COMMENT_MS: millisecondsSetting.default(defaults.keepAliveCommentMs),
-  GATEWAY_GENERATION_TIMEOUT_MS: millisecondsSetting.default(defaults.generationTimeoutMs),
-  GATEWAY_HOLD_MARGIN_MS: millisecondsSetting.default(defaults.holdMarginMs),
+    .default(defaults.maxInflightBodyBytes)
+    .describe(
+      'Memory for the bodies of all requests in flight, in bytes, per process. A request that does not fit gets 503 `no_capacity`.',
+    ),
+  GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE: perMinute
+    .default(defaults.maxFailedAuthenticationsPerMinute)
+    .describe(
+      'Failed authentications per client address and minute before the abuse limit applies. 0 turns the limit off. Behind a proxy, set `GATEWAY_TRUSTED_PROXIES` too.',
+    ),
+  GATEWAY_MAX_INVALID_REQUESTS_PER_MINUTE: perMinute
+    .default(defaults.maxInvalidRequestsPerMinute)
+    .describe(
+      "Invalid chat completions per key and minute before the abuse limit applies; never less than 20 times the key's requests per minute. 0 turns the limit off.",
+    ),
+  GATEWAY_BODY_TIMEOUT_MS: millisecondsSetting
+    .default(defaults.bodyTimeoutMs)
+    .describe('Time within which a request body has to arrive, in milliseconds; then 408.'),
+  GATEWAY_KEEP_ALIVE_COMMENT_MS: millisecondsSetting
+    .default(defaults.keepAliveCommentMs)
+    .describe(
+      'Silence in a stream, in milliseconds, after which a comment is sent so that proxies keep the connection open. Set it below the idle timeout of your load balancer.',
+    ),
+  GATEWAY_GENERATION_TIMEOUT_MS: millisecondsSetting
+    .default(defaults.generationTimeoutMs)
+    .describe('Longest generation, in milliseconds, retries included.'),
+  GATEWAY_HOLD_MARGIN_MS: millisecondsSetting
+    .default(defaults.holdMarginMs)
+    .describe(
+      'Milliseconds after the longest possible generation at which a hold is voided if its settlement never arrived, as after a crash.',
+    ),
   GATEWAY_IDEMPOTENCY_LEASE_MS: millisecondsSetting
     .min(MIN_CLAIM_LEASE_MS)
     .max(MAX_CLAIM_LEASE_MS)
-    .default(defaults.claimLeaseMs),
+    .default(defaults.claimLeaseMs)
+    .describe(
+      'Milliseconds for which an `Idempotency-Key` stays in flight (409) after the edge that served it crashed; 3 seconds to 1 hour.',
+    ),
 };
 
 export type EdgeProxyEnvironment = z.output<z.ZodObject<typeof edgeProxyEnvironment>>;

@@ -30,13 +30,45 @@ const encryptionKeys = listSetting.refine((keys) => keys.length > 0 && keys.ever
 
 /** Settings of each app that runs this module. */
 export const peopleEnvironment = {
-  GATEWAY_SECRETS_KEY: encryptionKeys.optional(),
-  GATEWAY_OIDC_ISSUER: issuer.optional(),
-  GATEWAY_OIDC_CLIENT_ID: z.string().min(1).optional(),
-  GATEWAY_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
-  GATEWAY_OIDC_LABEL: z.string().trim().min(1).max(MAX_LABEL_CHARACTERS).default('Single sign-on'),
-  GATEWAY_SESSION_LIFETIME_MS: sessionTime.default(DEFAULT_PEOPLE_SETTINGS.sessionLifetimeMs),
-  GATEWAY_SESSION_IDLE_MS: sessionTime.default(DEFAULT_PEOPLE_SETTINGS.sessionIdleMs),
+  GATEWAY_SECRETS_KEY: encryptionKeys
+    .optional()
+    .describe(
+      'Key that encrypts stored secrets, such as those of authenticator apps: 32 random bytes as base64 (`openssl rand -base64 32`). With several, separated by commas, the first encrypts and all decrypt. The embedded gateway creates one in its state folder; a cluster needs the same one in every replica of auth.',
+    ),
+  GATEWAY_OIDC_ISSUER: issuer
+    .optional()
+    .describe(
+      'Issuer URL of the OpenID Connect provider for single sign-on, exactly as the provider reports it. http:// is accepted for loopback addresses only.',
+    ),
+  GATEWAY_OIDC_CLIENT_ID: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "Client ID of the gateway at the identity provider. Register the dashboard's origin with `/api/oidc/callback` as redirect URI.",
+    ),
+  GATEWAY_OIDC_CLIENT_SECRET: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Client secret of the gateway at the identity provider. Issuer, client ID and client secret are set together.',
+    ),
+  GATEWAY_OIDC_LABEL: z
+    .string()
+    .trim()
+    .min(1)
+    .max(MAX_LABEL_CHARACTERS)
+    .default('Single sign-on')
+    .describe('Text of the single sign-on button on the sign-in page; at most 60 characters.'),
+  GATEWAY_SESSION_LIFETIME_MS: sessionTime
+    .default(DEFAULT_PEOPLE_SETTINGS.sessionLifetimeMs)
+    .describe('Lifetime of a dashboard session, in milliseconds, from 5 minutes to 30 days.'),
+  GATEWAY_SESSION_IDLE_MS: sessionTime
+    .default(DEFAULT_PEOPLE_SETTINGS.sessionIdleMs)
+    .describe(
+      'Milliseconds without a request after which a dashboard session expires, from 5 minutes to 30 days.',
+    ),
 };
 
 export type PeopleEnvironment = z.output<z.ZodObject<typeof peopleEnvironment>>;

@@ -3,8 +3,11 @@ import type { z } from 'zod';
 
 /** Settings of every app that runs this module. */
 export const statementsEnvironment = {
-  /** Whether alerts of a low balance may be sent to private networks and by plain http. */
-  GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES: flagSetting.default(false),
+  GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES: flagSetting
+    .default(false)
+    .describe(
+      'Whether low-balance webhooks may go to private addresses and plain http. Leave it off: anyone who may configure an alert could otherwise make the gateway call internal addresses.',
+    ),
 };
 
 export type StatementsEnvironment = z.output<z.ZodObject<typeof statementsEnvironment>>;

@@ -7,7 +7,10 @@ const RETENTION_DAYS = 7;
 
 /** Settings of every app with an event log in PostgreSQL. */
 export const eventLogEnvironment = {
-  GATEWAY_EVENT_RETENTION_DAYS: daysSetting.min(1).default(RETENTION_DAYS),
+  GATEWAY_EVENT_RETENTION_DAYS: daysSetting
+    .min(1)
+    .default(RETENTION_DAYS)
+    .describe('Days for which an event is kept after all consumer groups have handled it.'),
 };
 
 export function eventLogLimitsOf(

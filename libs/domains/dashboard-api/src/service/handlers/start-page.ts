@@ -21,7 +21,7 @@ const PUBLIC_API = `<p>Public API: <a href="/docs">reference</a> and <a href="/o
 export function startPage(documentationUrl: string | undefined, hasDocuments: boolean): string {
   const documentation =
     documentationUrl === undefined
-      ? '<code>docs/dashboard-api.md</code> and <code>docs/api.md</code> in the project'
+      ? '<code>docs/reference/dashboard-api.md</code> and <code>docs/reference/public-api.md</code> in the project'
       : `the <a href="${escapeHtml(documentationUrl)}">documentation</a>`;
   return `<!doctype html>
 <html lang="en">
