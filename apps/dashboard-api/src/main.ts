@@ -1,10 +1,10 @@
 import { runService } from '@gateway/process';
 import { loadConfig } from './config';
-import { operatorCommand, wireDashboardApi } from './wiring';
+import { deadLettersCommand, operatorCommand, wireDashboardApi } from './wiring';
 
 runService({
   name: 'dashboard-api',
   loadConfig,
   wire: wireDashboardApi,
-  commands: { operator: operatorCommand },
+  commands: { operator: operatorCommand, 'dead-letters': deadLettersCommand },
 });

@@ -11,6 +11,7 @@ import type { ServiceCommand, ServiceDeps, ServiceWiring } from '@gateway/proces
 import { createClient } from '@gateway/rpc';
 import { createTokenizer } from '@gateway/tokenizer';
 import type { Config } from './config';
+import { listDeadLetters } from './dead-letters-command';
 
 export async function wireDashboardApi({
   config,
@@ -56,5 +57,15 @@ export const operatorCommand: ServiceCommand<Config> = {
     const { link, expiresUnixMs } = await makeOperator({ authAdmin, dashboardUrl }, email);
     const until = new Date(Number(expiresUnixMs)).toISOString();
     return `${email} is an operator. Choose a password at this link before ${until}:\n\n  ${link}`;
+  },
+};
+
+/** `dead-letters list`, for the alert DeadLettersPending. */
+export const deadLettersCommand: ServiceCommand<Config> = {
+  argument: 'list',
+  async run({ config, connect }, argument) {
+    if (argument !== 'list') throw new Error(`unknown command: dead-letters ${argument}`);
+    const targets = [config.GATEWAY_BILLING_LEDGER_TARGET, config.GATEWAY_USAGE_AGGREGATOR_TARGET];
+    return listDeadLetters(targets.map((target) => createClient(DeadLettersDefinition, connect(target))));
   },
 };

@@ -29,7 +29,7 @@ const panels = filesOf('dashboards').flatMap((file) => {
   );
 });
 
-/** The names of all instruments, as they stand in the sources, and of those that every process has. */
+/** The names of all metrics that the sources declare, and of the default ones. */
 const instruments = new Set([
   ...readdirSync(path.join(root, 'libs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => /(metrics|instruments|module)\.ts$/.test(file))
@@ -44,13 +44,13 @@ function namesOfEveryProcess(): readonly string[] {
   return register.getMetricsAsArray().map(({ name }) => name);
 }
 
-/** Without what a histogram adds to its name. */
+/** The name of a histogram without the suffix of its series. */
 const baseOf = (metric: string) => metric.replace(/_(bucket|count|sum)$/, '');
 
 it.each([
   ...rules.map(({ alert, record = '', expr }) => [alert ?? record, expr] as const),
   ...panels.map(({ name, expr }) => [name, expr] as const),
-])('%s is about metrics that there are', (_name, expr) => {
+])('%s uses metrics that exist', (_name, expr) => {
   const metrics = expr.match(/\b(gateway|process|nodejs)_[a-z0-9_]+/g) ?? [];
   const ofRules = expr.match(/\bgateway:[a-z0-9_:]+/g) ?? [];
   expect(metrics.length + ofRules.length).toBeGreaterThan(0);
@@ -59,24 +59,48 @@ it.each([
   for (const name of ofRules) expect([...recorded]).toContain(name);
 });
 
-it.each(
-  rules.flatMap(({ alert = [], annotations = {} }) =>
-    [alert].flat().map((name) => [name, annotations] as const),
-  ),
-)('%s says what it is about, and where it is written what to do', (_name, { summary, runbook = '' }) => {
-  expect(summary).toBeTruthy();
-  expect(existsSync(path.join(root, 'docs', runbook)) && runbook.endsWith('.md')).toBe(true);
+const alerts = rules.flatMap(({ alert, annotations = {} }) =>
+  alert === undefined ? [] : { alert, annotations },
+);
+
+it.each(alerts.map(({ alert, annotations }) => [alert, annotations] as const))(
+  '%s has a summary, a first command and a runbook',
+  (_name, { summary, description, runbook = '' }) => {
+    expect(summary).toBeTruthy();
+    expect(description).toMatch(/ Start with: kubectl (get|top|logs|exec) .+/);
+    expect(existsSync(path.join(root, 'docs', runbook)) && runbook.endsWith('.md')).toBe(true);
+  },
+);
+
+it('every alert is in the list of runbooks and on its page, and every page is of an alert', () => {
+  const folder = path.join(root, 'docs/operate/runbooks');
+  const listed = [
+    ...readFileSync(path.join(folder, 'README.md'), 'utf8')
+      .split('\n## ')[0]!
+      .matchAll(/`([A-Z]\w+)`/g),
+  ];
+  expect(listed.map(([, name]) => name).sort()).toEqual(alerts.map(({ alert }) => alert).sort());
+  for (const { alert, annotations } of alerts) {
+    const page = readFileSync(path.join(root, 'docs', annotations['runbook'] ?? ''), 'utf8');
+    expect(page).toContain(`\`${alert}\``);
+  }
+  const pages = readdirSync(folder).filter((page) => page !== 'README.md');
+  const used = new Set(alerts.map(({ annotations }) => path.basename(annotations['runbook'] ?? '')));
+  expect(pages.sort()).toEqual([...used].sort());
 });
 
-it('has a page for every alert, and no other, in the list of runbooks', () => {
-  const listed = readFileSync(path.join(root, 'docs/operate/runbooks/README.md'), 'utf8');
-  const ofRunbooks = rules.filter(({ annotations }) => annotations?.['runbook']?.startsWith('runbooks/'));
-  const alerts = ofRunbooks.map(({ alert }) => alert).sort();
-  expect([...listed.matchAll(/`([A-Z]\w+)`/g)].map(([, name]) => name).sort()).toEqual(alerts);
-  const pages = readdirSync(path.join(root, 'docs/operate/runbooks')).filter((page) => page !== 'README.md');
-  expect(pages.sort()).toEqual(
-    [
-      ...new Set(ofRunbooks.map(({ annotations }) => annotations?.['runbook']?.slice('runbooks/'.length))),
-    ].sort(),
+it('no runbook has more than 200 words', () => {
+  const folder = path.join(root, 'docs/operate/runbooks');
+  const words = (page: string) => readFileSync(path.join(folder, page), 'utf8').trim().split(/\s+/).length;
+  expect(readdirSync(folder).filter((page) => page !== 'README.md' && words(page) > 200)).toEqual([]);
+});
+
+it('the runbooks name metrics that exist', () => {
+  const folder = path.join(root, 'docs/operate/runbooks');
+  const named = readdirSync(folder).flatMap(
+    (page) => readFileSync(path.join(folder, page), 'utf8').match(/\bgateway_[a-z0-9_]+/g) ?? [],
   );
+  expect(
+    [...new Set(named)].filter((name) => !instruments.has(name) && !instruments.has(baseOf(name))),
+  ).toEqual([]);
 });
