@@ -3,7 +3,7 @@ import prettier from 'eslint-config-prettier';
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 import { layerConstraints, testingInSpecs } from './tools/build/borders/src/layers.mjs';
-import { noFileCircles } from './tools/build/borders/src/no-file-circles.mjs';
+import { noFileCycles } from './tools/build/borders/src/no-file-cycles.mjs';
 import { requireProjectGraph } from './tools/build/borders/src/project-graph.mjs';
 
 await requireProjectGraph(import.meta.dirname);
@@ -66,7 +66,7 @@ export default [
   ...tseslint.configs.recommended.map((config) => ({ files: ['**/*.{ts,tsx}'], ...config })),
   {
     files: ['**/*.{ts,tsx}'],
-    plugins: { '@nx': nx, borders: { rules: { 'no-file-circles': noFileCircles } } },
+    plugins: { '@nx': nx, borders: { rules: { 'no-file-cycles': noFileCycles } } },
     rules: {
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
@@ -80,7 +80,7 @@ export default [
         'error',
         { object: 'process', property: 'env', message: 'Only apps/*/src/config.ts reads the environment.' },
       ],
-      'borders/no-file-circles': 'error',
+      'borders/no-file-cycles': 'error',
       '@nx/enforce-module-boundaries': [
         'error',
         {

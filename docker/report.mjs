@@ -1,4 +1,4 @@
-// `node report.mjs`: what this container's program may tell to whoever helps, as JSON, without secrets.
+// `node report.mjs`: prints version, settings, health and metrics of this container's program as JSON, without secrets.
 import { readFileSync } from 'node:fs';
 import { askProcess, describeSettings } from './report/process-report.mjs';
 import { createScrubber } from './report/without-secrets.mjs';

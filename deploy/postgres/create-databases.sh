@@ -1,10 +1,10 @@
 #!/bin/sh
-# A database for each domain, whose role owns it and may not even connect to another. PostgreSQL's image runs this once,
-# when its volume is new. A password that changes later is changed by `alter role`.
+# Creates a database per domain, whose role owns it and cannot connect to the others. The PostgreSQL image runs this script
+# once, on a new volume. Change a password later with `alter role`.
 set -eu
 
 create() {
-  # A statement that fails is written to the server's log, and this one holds a password.
+  # Keep a failing statement out of the server's log: it contains the password.
   psql --quiet --set=ON_ERROR_STOP=1 --username "$POSTGRES_USER" --dbname postgres \
     --set=database="$1" --set=role="gateway_$1" --set=password="$2" <<'SQL'
 set log_min_error_statement = 'panic';

@@ -1,8 +1,6 @@
 {{/*
-The services, whom each calls, what it keeps its data in, and which settings
-beyond those are secret, and which topic it consumes. Everything else of the chart follows from this table:
-settings, network policies, migrations. A test compares it with what the
-services read and call.
+The services: which of them each one calls, its datastores, further secret settings, and the topic that it consumes.
+Settings, network policies and migrations are rendered from this table. A test compares it with the services' code.
 */}}
 {{- define "gateway.components" -}}
 auth:
@@ -33,7 +31,7 @@ generation-query:
   values: generationQuery
   rpc: true
   database: true
-  # The usage-aggregator's, which migrates it.
+  # The database of usage-aggregator, which migrates it.
   sharesDatabase: true
 inference-router:
   values: inferenceRouter

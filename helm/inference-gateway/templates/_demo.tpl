@@ -1,6 +1,5 @@
 {{/*
-What the demo brings besides the services: on which port, and what the table of
-components says of those that call it.
+Workloads of the demo besides the services, by port. `calledFor` is the property of a component that calls it.
 */}}
 {{- define "gateway.demoParts" -}}
 postgres: { port: 5432, calledFor: database }
@@ -18,7 +17,7 @@ generation-query: usage
 inference-router: inference_router
 {{- end }}
 
-{{/* From this all passwords of the demo are made: chosen once, and kept by upgrades. */}}
+{{/* The random seed of all passwords of the demo. Upgrades reuse the stored one. */}}
 {{- define "gateway.demoSeed" -}}
 {{- if not (hasKey .Values.demo "chosenSeed") -}}
 {{- $kept := lookup "v1" "Secret" .Release.Namespace (printf "%s-demo" (include "gateway.prefix" .)) | default dict -}}
@@ -27,20 +26,20 @@ inference-router: inference_router
 {{- .Values.demo.chosenSeed -}}
 {{- end }}
 
-{{/* Takes a dict of root and of whom it is the password. */}}
+{{/* Takes a dict of root and of the name of the password. */}}
 {{- define "gateway.demoPassword" -}}
 {{- printf "%s %s" (include "gateway.demoSeed" .root) .of | sha256sum | trunc 32 -}}
 {{- end }}
 
-{{/* Metadata of a part's object: dict of root and name. */}}
+{{/* Metadata of an object of the demo. Takes a dict of root and name. */}}
 {{- define "gateway.demoMetadata" -}}
 name: {{ include "gateway.prefix" .root }}-{{ .name }}
 labels: {{- include "gateway.labels" . | nindent 2 }}
 {{- end }}
 
 {{/*
-The workload of a part up to its containers: dict of root, name, user and storage; with isStateless an upgrade starts
-the next pod before it stops the last.
+A workload of the demo up to its containers. Takes a dict of root, name, user and storage. With isStateless it is a
+Deployment whose upgrades start the new pod first.
 */}}
 {{- define "gateway.demoWorkload" -}}
 apiVersion: apps/v1

@@ -1,4 +1,4 @@
-{{/* Before the name of every object: the release's, with the chart's behind it unless it says so already. */}}
+{{/* Prefix of every object's name: release and chart, or the release alone when it contains the chart's name. */}}
 {{- define "gateway.prefix" -}}
 {{- if contains .Chart.Name .Release.Name -}}
 {{- .Release.Name | trunc 40 | trimSuffix "-" -}}
@@ -7,7 +7,7 @@
 {{- end -}}
 {{- end }}
 
-{{/* By these a component's pods are found; they never change. Takes a dict of root and name. */}}
+{{/* Selector labels of a component, which never change. Takes a dict of root and name. */}}
 {{- define "gateway.selector" -}}
 app.kubernetes.io/name: {{ .root.Chart.Name }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -27,7 +27,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}
 {{- end }}
 
-{{/* What every pod is: no root, no token, no way to more rights. A dict of root, and of user where an image has another. */}}
+{{/* Security of every pod: no root user, no service account token. Takes a dict of root, and of user for foreign images. */}}
 {{- define "gateway.podSecurity" -}}
 {{- $user := .user | default 65532 -}}
 automountServiceAccountToken: false
@@ -62,21 +62,21 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* What a service asks for, and may use at most; in a demo it asks for little. Takes a dict of root and component. */}}
+{{/* Resources of a service, with small requests in the demo. Takes a dict of root and component. */}}
 {{- define "gateway.resources" -}}
 {{- $resources := deepCopy (index .root.Values .component.values).resources -}}
 {{- if .root.Values.demo.enabled }}{{ $_ := set $resources "requests" .root.Values.demo.requests }}{{ end -}}
 {{- toYaml $resources -}}
 {{- end }}
 
-{{/* How long what runs may go on after SIGTERM, in seconds: what the settings say, or the service's default. */}}
+{{/* Shutdown grace in seconds, from the settings or the chart's default of 11 minutes. */}}
 {{- define "gateway.graceSeconds" -}}
 {{- $own := index .root.Values .component.values -}}
 {{- $ms := $own.settings.GATEWAY_SHUTDOWN_GRACE_MS | default .root.Values.settings.GATEWAY_SHUTDOWN_GRACE_MS | default 660000 -}}
 {{- div (int64 $ms) 1000 -}}
 {{- end }}
 
-{{/* Waits before a pod is told to stop; without a program of its own where Kubernetes can. */}}
+{{/* Delay before SIGTERM, by Kubernetes itself from 1.30 on. */}}
 {{- define "gateway.preStop" -}}
 {{- if semverCompare ">=1.30-0" .Capabilities.KubeVersion.Version -}}
 sleep: { seconds: {{ .Values.pod.preStopSeconds }} }
@@ -85,7 +85,7 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
 {{- end -}}
 {{- end }}
 
-{{/* Addresses of every replica of the services that one calls: names of headless services. */}}
+{{/* Addresses of the services that a component calls: headless services, which resolve to every replica. */}}
 {{- define "gateway.targets" -}}
 {{- range .component.calls }}
 - name: GATEWAY_{{ . | replace "-" "_" | upper }}_TARGET
@@ -95,10 +95,10 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
 
 {{- define "gateway.kafkaBrokers" -}}
 {{- $ofDemo := ternary (printf "%s-kafka:9092" (include "gateway.prefix" .)) "" .Values.demo.enabled -}}
-{{- required "kafka.brokers: the brokers' addresses are needed" (.Values.kafka.brokers | default $ofDemo) -}}
+{{- required "kafka.brokers is required: the addresses of the brokers" (.Values.kafka.brokers | default $ofDemo) -}}
 {{- end }}
 
-{{/* The environment of a service: dict of root, name and component. */}}
+{{/* Environment of a service. Takes a dict of root, name and component. */}}
 {{- define "gateway.environment" -}}
 {{- $values := .root.Values -}}
 {{- $own := index $values .component.values -}}
@@ -116,7 +116,7 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
 {{- if $values.demo.enabled }}{{ $_ := set $plain "MODEL_EMULATOR_URL" (printf "http://%s-model-emulator:8090/v1" (include "gateway.prefix" .root)) }}{{ end -}}
 {{- end -}}
 {{- if eq .name "rate-limit" -}}
-{{- /* By this the limits are divided while Redis is away, so it is the most that there can be. */ -}}
+{{- /* Limits are divided by this number while Redis is unavailable, so it is the largest number of replicas. */ -}}
 {{- $_ := set $plain "GATEWAY_RATE_LIMIT_REPLICAS" (ternary $own.autoscaling.maxReplicas $own.replicas $own.autoscaling.enabled | toString) -}}
 {{- end -}}
 {{- if eq .name "edge-proxy" -}}
@@ -147,7 +147,7 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
 {{- $secret = $secret | default (printf "%s-%s-demo" (include "gateway.prefix" .root) .name) }}
 {{- end }}
 {{- if or .component.database .component.redis }}
-{{- $secret = required (printf "%s.existingSecret: a secret is needed with %s" .component.values (ternary "DATABASE_URL" "REDIS_URL" (hasKey .component "database"))) $secret }}
+{{- $secret = required (printf "%s.existingSecret is required: a secret with %s" .component.values (ternary "DATABASE_URL" "REDIS_URL" (hasKey .component "database"))) $secret }}
 {{- end }}
 {{- range $secrets }}
 - name: {{ . }}
@@ -160,13 +160,13 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
 {{- end }}
 {{- end }}
 
-{{/* Of a URL without one, that of its scheme. */}}
+{{/* Port of the collector: that of the URL, or the default of its scheme. */}}
 {{- define "gateway.telemetryPort" -}}
 {{- $url := urlParse .Values.telemetry.endpoint -}}
 {{- regexFind ":[0-9]+$" $url.host | trimPrefix ":" | default (ternary "443" "80" (eq $url.scheme "https")) -}}
 {{- end }}
 
-{{/* Where the outside reaches the two doors; a demo is reached by `kubectl port-forward`. */}}
+{{/* Public URLs; those of the demo are for `kubectl port-forward`. */}}
 {{- define "gateway.apiUrl" -}}
 {{- .Values.public.apiUrl | default (ternary "http://127.0.0.1:8080/v1" "" .Values.demo.enabled) -}}
 {{- end }}
@@ -179,7 +179,7 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
 {{- if .Values.rpcTls.certManager.enabled -}}
 {{ include "gateway.prefix" . }}-rpc-tls
 {{- else -}}
-{{ required "rpcTls.existingSecret: a secret is needed, or certManager.enabled" .Values.rpcTls.existingSecret }}
+{{ required "rpcTls.existingSecret is required, unless rpcTls.certManager.enabled" .Values.rpcTls.existingSecret }}
 {{- end -}}
 {{- end }}
 

@@ -1,4 +1,4 @@
-// Bundles programs with esbuild. Most packages stay outside; sources may be changed by plugins.
+// Bundles programs with esbuild. Most packages stay external; plugins may transform sources.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import path from 'node:path';
@@ -7,13 +7,13 @@ import { build } from 'esbuild';
 const root = path.resolve(import.meta.dirname, '../../..');
 
 /**
- * Packages that become part of the bundles, with their dependencies: each consists of many files, and reading them at
- * every start takes a quarter more CPU. No package that stays outside may load one of them, because it would load a
- * second copy (apps/gateway/src/bundle.spec.ts).
+ * Packages that are bundled, with their dependencies: each consists of many files, and loading them separately uses 25 %
+ * more CPU at startup. No external package may import one of them, since it would load a second copy
+ * (apps/gateway/src/bundle.spec.ts).
  */
 const BUNDLED_PACKAGES = ['@bufbuild/protobuf', 'express', 'prom-client', 'undici', 'yaml', 'zod'];
 
-/** Holds global registrations, so bundled packages and those outside must share one copy. */
+/** Holds global registrations, so bundled and external packages must share one copy. */
 const SHARED_PACKAGE = '@opentelemetry/api';
 
 const externalPackages = {
@@ -40,7 +40,7 @@ function isPackageFile(file) {
 /**
  * Bundles one program.
  *
- * @returns the imports of packages in the project's own sources, bundled or not: `path`, and `kind` as esbuild has it.
+ * @returns the imports of packages in the project's own sources, bundled or not: `path`, and `kind` as in esbuild.
  */
 export async function bundle(entry, outfile, plugins = []) {
   const { metafile } = await build({
@@ -68,7 +68,7 @@ export async function bundle(entry, outfile, plugins = []) {
     .filter(({ path: imported }) => /^(?!@gateway\/)[^./]/.test(imported) && !isBuiltin(imported));
 }
 
-/** Bundles `outfile=entry` pairs, and writes which packages they use beside them for the images. */
+/** Bundles `outfile=entry` pairs, and writes imports.json, from which the images install packages. */
 async function main(pairs) {
   const imports = [];
   for (const pair of pairs) {

@@ -1,4 +1,4 @@
-// `node copy-documents.mjs FOLDER`: the API's documentation and its viewer, which the dashboard's port serves.
+// `node copy-documents.mjs FOLDER`: copies the OpenAPI document and Swagger UI, which the dashboard's port serves.
 import { cpSync } from 'node:fs';
 import path from 'node:path';
 

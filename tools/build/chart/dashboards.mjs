@@ -1,4 +1,4 @@
-// Grafana's dashboards, from what they show: a panel is a title, a unit and its queries. `npm run chart` writes them.
+// Definitions of the Grafana dashboards: a panel is a title, a unit and queries. `npm run chart` generates the JSON files.
 
 /** @typedef {{ title: string, unit?: string, queries: readonly [expr: string, legend: string][], stacked?: boolean, description?: string }} Panel */
 
@@ -17,7 +17,7 @@ export const DASHBOARDS = {
   overview: {
     title: 'Inference gateway: overview',
     rows: {
-      'What callers see': [
+      'Public API': [
         {
           title: 'Requests',
           unit: 'reqps',
@@ -25,12 +25,12 @@ export const DASHBOARDS = {
           queries: [[rate('gateway_edge_proxy_requests_total', 'route'), '{{route}}']],
         },
         {
-          title: 'Refused and failed, by code',
+          title: 'Errors by code',
           unit: 'reqps',
           queries: [[rate('gateway_edge_proxy_requests_total', 'code', '{code!="ok"}'), '{{code}}']],
         },
         {
-          title: 'Time of chat completions',
+          title: 'Duration of chat completions',
           unit: 's',
           queries: quantiles('gateway_edge_proxy_request_duration_seconds', '{route="chat_completions"}'),
         },
@@ -42,15 +42,15 @@ export const DASHBOARDS = {
           ],
         },
       ],
-      'What the gateway adds': [
+      'Latency and limits': [
         {
-          title: 'Before a provider is asked',
+          title: 'Time before the provider call',
           unit: 's',
-          description: 'Checks, limits and the hold, from the end of the body.',
+          description: 'Checks, limits and the hold, from the end of the request body.',
           queries: quantiles('gateway_edge_proxy_admission_seconds'),
         },
         {
-          title: 'First event of providers, p95',
+          title: 'Time to first event by provider, p95',
           unit: 's',
           queries: [
             [quantile(0.95, 'gateway_inference_router_first_event_seconds', 'provider'), '{{provider}}'],
@@ -60,10 +60,10 @@ export const DASHBOARDS = {
           title: 'Tokens',
           unit: 'short',
           stacked: true,
-          queries: [[rate('gateway_edge_proxy_tokens_total', 'kind'), '{{kind}} a second']],
+          queries: [[rate('gateway_edge_proxy_tokens_total', 'kind'), '{{kind}} per second']],
         },
         {
-          title: 'Limits that refused',
+          title: 'Requests refused by limits',
           unit: 'reqps',
           queries: [
             [rate('gateway_rate_limit_decisions_total', 'outcome', '{outcome!="admitted"}'), '{{outcome}}'],
@@ -72,27 +72,27 @@ export const DASHBOARDS = {
       ],
       Objectives: [
         {
-          title: 'Requests that failed by us (allowed: 0.1 %)',
+          title: 'Failed requests (objective: below 0.1 %)',
           unit: 'percentunit',
           queries: [
-            ['gateway:request_failure:ratio_rate1h', 'one hour'],
-            ['gateway:request_failure:ratio_rate3d', 'three days'],
+            ['gateway:request_failure:ratio_rate1h', '1 hour'],
+            ['gateway:request_failure:ratio_rate3d', '3 days'],
           ],
         },
         {
-          title: 'Completions kept over 100 ms (allowed: 1 %)',
+          title: 'Admission over 100 ms (objective: below 1 %)',
           unit: 'percentunit',
           queries: [
-            ['gateway:slow_admission:ratio_rate1h', 'one hour'],
-            ['gateway:slow_admission:ratio_rate3d', 'three days'],
+            ['gateway:slow_admission:ratio_rate1h', '1 hour'],
+            ['gateway:slow_admission:ratio_rate3d', '3 days'],
           ],
         },
         {
-          title: 'Booked over 30 s late (allowed: 0.1 %)',
+          title: 'Settled over 30 s late (objective: below 0.1 %)',
           unit: 'percentunit',
           queries: [
-            ['gateway:late_settlement:ratio_rate1h', 'one hour'],
-            ['gateway:late_settlement:ratio_rate3d', 'three days'],
+            ['gateway:late_settlement:ratio_rate1h', '1 hour'],
+            ['gateway:late_settlement:ratio_rate3d', '3 days'],
           ],
         },
       ],
@@ -127,27 +127,27 @@ export const DASHBOARDS = {
       ],
       Settlement: [
         {
-          title: 'Generations booked',
+          title: 'Settlements',
           unit: 'ops',
           queries: [[rate('gateway_billing_ledger_settlements_total', 'outcome'), '{{outcome}}']],
         },
         {
-          title: 'From their end until booked',
+          title: 'Delay from finish to settlement',
           unit: 's',
           queries: quantiles('gateway_billing_ledger_settlement_delay_seconds'),
         },
         {
-          title: 'From booked until shown',
+          title: 'Delay from settlement to usage',
           unit: 's',
           queries: quantiles('gateway_usage_aggregator_visible_delay_seconds'),
         },
         {
-          title: 'On disks of routers',
+          title: 'Spooled on router disks',
           unit: 'bytes',
-          queries: [['sum(gateway_inference_router_spool_bytes)', 'waiting']],
+          queries: [['sum(gateway_inference_router_spool_bytes)', 'spooled']],
         },
       ],
-      Books: [
+      Reconciliation: [
         {
           title: 'Differences',
           queries: [
@@ -156,7 +156,7 @@ export const DASHBOARDS = {
           ],
         },
         {
-          title: 'Since the last comparison',
+          title: 'Time since the last run',
           unit: 's',
           queries: [
             ['time() - max(gateway_billing_ledger_reconciliation_last_run_timestamp_seconds)', 'ledger'],
@@ -164,19 +164,19 @@ export const DASHBOARDS = {
           ],
         },
         {
-          title: 'Cost that no balance was left for',
+          title: 'Uncollected cost per day',
           unit: 'currencyUSD',
           queries: [
-            ['sum(increase(gateway_billing_ledger_uncollected_nano_usd_total[1d])) / 1e9', 'in a day'],
+            ['sum(increase(gateway_billing_ledger_uncollected_nano_usd_total[1d])) / 1e9', 'uncollected'],
           ],
         },
         {
-          title: 'Reported by providers beyond belief',
+          title: 'Rejected provider usage per day',
           unit: 'currencyUSD',
           queries: [
             [
               'sum by (provider, model) (increase(gateway_inference_router_usage_excess_usd_total[1d]))',
-              '{{provider}} {{model}}, in a day',
+              '{{provider}} {{model}}',
             ],
           ],
         },
@@ -189,28 +189,28 @@ export const DASHBOARDS = {
       'Calls between services': [
         { title: 'Calls', unit: 'ops', queries: [[rate('gateway_rpc_calls_total', 'rpc'), '{{rpc}}']] },
         {
-          title: 'Calls that failed',
+          title: 'Failed calls',
           unit: 'ops',
           queries: [
             [rate('gateway_rpc_calls_total', 'rpc, outcome', '{outcome!="ok"}'), '{{rpc}} {{outcome}}'],
           ],
         },
         {
-          title: 'Time of calls, p95',
+          title: 'Call duration, p95',
           unit: 's',
           queries: [[quantile(0.95, 'gateway_rpc_call_duration_seconds', 'rpc'), '{{rpc}}']],
         },
         {
-          title: 'Edges with a lease of keys',
+          title: 'Edges with a key lease',
           queries: [
-            ['sum(gateway_edge_proxy_key_lease_live)', 'with'],
+            ['sum(gateway_edge_proxy_key_lease_live)', 'with lease'],
             ['count(gateway_edge_proxy_key_lease_live)', 'all'],
           ],
         },
       ],
       Events: [
         {
-          title: 'Events that wait',
+          title: 'Consumer lag',
           queries: [['max by (topic, group) (gateway_events_lag)', '{{topic}} for {{group}}']],
         },
         {
@@ -219,7 +219,7 @@ export const DASHBOARDS = {
           queries: [[rate('gateway_events_handled_total', 'topic, group'), '{{topic}} by {{group}}']],
         },
         {
-          title: 'Tried again',
+          title: 'Retries',
           unit: 'ops',
           queries: [[rate('gateway_events_retried_total', 'topic, group'), '{{topic}} by {{group}}']],
         },
@@ -237,7 +237,7 @@ export const DASHBOARDS = {
           ],
         },
         {
-          title: 'Calls under way',
+          title: 'Calls in flight',
           queries: [['sum by (provider) (gateway_inference_router_in_flight)', '{{provider}}']],
         },
         {
@@ -281,7 +281,7 @@ const COLUMNS = 24;
 const HEIGHT = 8;
 const DATA_SOURCE = { type: 'prometheus', uid: '${datasource}' };
 
-/** @returns a dashboard in Grafana's own form. */
+/** @returns a dashboard in the JSON format of Grafana. */
 export function renderDashboard(name, { title, rows }) {
   const panels = [];
   let y = 0;

@@ -1,6 +1,6 @@
-// `node tools/build/chart/kubernetes-schemas.mjs SWAGGER FOLDER [DEFINITION…]`: JSON schemas for kubeconform from Kubernetes'
-// own OpenAPI document (api/openapi-spec/swagger.json of the module k8s.io/kubernetes), and from the files in which
-// others define their kinds (CustomResourceDefinition). Strict: what is not described is a fault.
+// `node tools/build/chart/kubernetes-schemas.mjs SWAGGER FOLDER [DEFINITION…]`: writes JSON schemas for kubeconform from the
+// OpenAPI document of Kubernetes (api/openapi-spec/swagger.json of the module k8s.io/kubernetes) and from files with
+// CustomResourceDefinitions. The schemas reject unknown fields.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
@@ -17,7 +17,7 @@ for (const [name, definition] of Object.entries(definitions)) {
 }
 
 for (const file of files) {
-  // Some are templates of a chart, too; what such lines say is nothing of the schema.
+  // Some files are chart templates; their template lines are not part of the schema.
   const text = readFileSync(file, 'utf8').replaceAll(/^.*\{\{.*$/gm, '');
   for (const { spec } of parseAllDocuments(text).flatMap((document) => document.toJS() ?? [])) {
     for (const { name: version, schema } of spec.versions) {
@@ -29,7 +29,7 @@ for (const file of files) {
   }
 }
 
-/** By the names that kubeconform looks for. */
+/** Uses the file names that kubeconform expects. */
 function writeSchema({ group, version, kind }, schema) {
   const suffix = [...(group === '' ? [] : [group.split('.')[0]]), version].join('-');
   writeFileSync(path.join(folder, `${kind}-${suffix}.json`.toLowerCase()), JSON.stringify(schema));
@@ -42,7 +42,7 @@ function strict(schema) {
   }
   if (schema.items !== undefined) strict(schema.items);
   if (typeof schema.additionalProperties === 'object') strict(schema.additionalProperties);
-  // "80" and 80 are both ports; quantities are written as either, too.
+  // Ports and quantities may be strings or numbers.
   if (schema.format === 'int-or-string' || schema['x-kubernetes-int-or-string'])
     schema.type = ['string', 'integer'];
   delete schema.format;

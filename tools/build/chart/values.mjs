@@ -1,10 +1,9 @@
-// Makes values.schema.json and the table of the chart's README from the comments of values.yaml, so that none of the
-// three can say something else than the others.
+// Generates values.schema.json and docs/reference/helm-values.md from the comments of values.yaml.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isMap, parseDocument } from 'yaml';
 
-/** What the chart has for its demo, and whose copy it is. */
+/** Files of the demo, and the files that they are copies of. */
 export const COPIES = {
   'demo/models.yaml': 'models.yaml',
   'demo/create-databases.sh': 'deploy/postgres/create-databases.sh',
@@ -35,7 +34,7 @@ export function describeValues(text = readFileSync(path.join(chartFolder, 'value
 function describeMap(map, names, rows) {
   const properties = {};
   for (const [index, { key, value }] of map.items.entries()) {
-    // The comment before a map's first key is the map's own.
+    // The YAML parser attaches the comment of a map's first key to the map.
     const comment =
       key.commentBefore ?? (index === 0 && names.length > 0 ? map.commentBefore : undefined) ?? '';
     properties[key.value] = describe(value, [...names, key.value], readComment(comment), rows);
@@ -83,11 +82,11 @@ function typeOf(value, directives) {
   return Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-/** `@name words` are directives; what is left is the meaning. */
+/** `@name words` are directives; the other lines are the description. */
 function readComment(comment) {
   const directives = {};
   const words = [];
-  // Of several paragraphs the last one is about the key; those before it are about what follows.
+  // Only the last paragraph is about the key.
   for (const line of comment
     .split(/\n\s*\n/)
     .at(-1)
@@ -99,7 +98,7 @@ function readComment(comment) {
   return { meaning: words.join(' ').trim(), directives };
 }
 
-/** Secret settings come from secrets alone, and where things are in a pod is the chart's to say. */
+/** Settings that the chart sets itself (addresses, ports, paths) or takes from secrets. */
 function isGiven(name) {
   const secret =
     /_URL$|_SECRET$|_PASSWORD$|_USERNAME$|_OTLP_HEADERS$|_OTLP_ENDPOINT$|^GATEWAY_SECRETS_KEY$/.test(name) &&
@@ -122,27 +121,42 @@ function settingsBelow([section]) {
       (service !== undefined && readers.split(', ').includes(service))
     );
   };
-  return [...entries].flatMap(([, name, readers]) => (isRead(name, readers) ? [name] : []));
+  return [...entries].flatMap(([, name, readers]) => (isRead(name, readers) ? [name] : [])).sort();
 }
 
-/** @param {readonly Row[]} rows */
-export function renderTable(rows) {
-  const cells = rows.map(({ path: name, type, value, meaning }) => [
-    `\`${name}\``,
-    type,
-    value === undefined || type === '' ? '' : `\`${JSON.stringify(value)}\``,
-    meaning.replaceAll('|', '\\|'),
-  ]);
-  return [['Value', 'Type', 'Default', 'Meaning'], ['---', '---', '---', '---'], ...cells]
-    .map((row) => `| ${row.join(' | ')} |`)
-    .join('\n');
+/**
+ * A list entry per value, below a heading per top-level value.
+ *
+ * @param {readonly Row[]} rows
+ */
+export function renderValues(rows) {
+  const lines = [];
+  let section;
+  for (const { path: name, type, value, meaning } of rows) {
+    const [top] = name.split('.');
+    if (top !== section) {
+      lines.push('', `## ${top}`, '');
+      section = top;
+      if (name === top && type === '') {
+        lines.push(meaning, '');
+        continue;
+      }
+    }
+    const text = meaning === '' ? '' : `\n  ${meaning}`;
+    lines.push(
+      type === ''
+        ? `- \`${name}\`${text}`
+        : `- \`${name}\` (${type}, default \`${JSON.stringify(value)}\`)${text}`,
+    );
+  }
+  return lines.join('\n').trim();
 }
 
-const BEGIN = '<!-- values: begin -->';
-const END = '<!-- values: end -->';
+const START = '<!-- generated: values -->';
+const END = '<!-- end of values -->';
 
-export function withTable(readme, table) {
-  const [before, rest = ''] = readme.split(BEGIN);
+export function withValues(page, values) {
+  const [before, rest = ''] = page.split(START);
   const after = rest.split(END)[1] ?? '\n';
-  return `${before}${BEGIN}\n\n${table}\n\n${END}${after}`;
+  return `${before}${START}\n\n${values}\n\n${END}${after}`;
 }

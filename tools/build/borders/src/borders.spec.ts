@@ -15,10 +15,10 @@ import path from 'node:path';
 const root = path.resolve(__dirname, '../../../..');
 const NOT_COPIED = new Set(['node_modules', 'dist', 'coverage', '.git', '.nx', '.gateway']);
 
-/** ESLint reads the whole project for each case. */
+/** ESLint reads the whole project for each case, which takes minutes on a busy machine. */
 const LINT_TIMEOUT_MS = 300_000;
 
-/** What a fresh clone is after its packages were installed. */
+/** A copy of the project with its packages installed. */
 let clone: string;
 
 beforeAll(() => {
@@ -29,7 +29,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
-/** Runs ESLint, as `npm run lint` does, on some paths of the clone while it has these files in place of, or beside, its own. */
+/** Runs ESLint, as `npm run lint` does, on paths of the clone while it contains these additional or replaced files. */
 function lintWith(files: Readonly<Record<string, string>>, ...paths: string[]) {
   const own = Object.keys(files).map((name) => {
     const file = path.join(clone, name);
@@ -67,8 +67,8 @@ function read(name: string): string {
 const using = (name: string, from: string) =>
   `import { ${name} } from '${from}';\n\nexport const planted = ${name};\n`;
 
-/** What must not be, each in files of its own: why not, the files, and the complaint about the first of them. */
-const plants: readonly [offence: string, files: Record<string, string>, rule: string, message: RegExp][] = [
+/** Violations: each with its files, and the rule and message that report the first of them. */
+const plants: readonly [violation: string, files: Record<string, string>, rule: string, message: RegExp][] = [
   [
     'a driver in a core',
     { 'libs/domains/auth/src/core/planted.ts': using('Pool', 'pg') },
@@ -82,36 +82,36 @@ const plants: readonly [offence: string, files: Record<string, string>, rule: st
     /./,
   ],
   [
-    'a platform library importing one of a higher layer, without a circle',
+    'a platform library importing one of a higher layer, without a cycle',
     { 'libs/platform/errors/src/planted.ts': using('isAddress', '@gateway/addresses') },
     '@nx/enforce-module-boundaries',
     /"layer:errors" can only depend on/,
   ],
   [
-    'a circle between projects',
+    'an import cycle between projects',
     { 'libs/platform/rpc/src/planted.ts': using('createLifecycle', '@gateway/module') },
     '@nx/enforce-module-boundaries',
     /Circular dependency between "@gateway\/rpc" and "@gateway\/module"/,
   ],
   [
-    'a circle between the files of one project',
+    'an import cycle between the files of one project',
     {
       'libs/domains/usage/src/core/planted.ts': using('other', './planted-other'),
       'libs/domains/usage/src/core/planted-other.ts': "export { planted as other } from './planted';\n",
     },
-    'borders/no-file-circles',
-    /A circle of imports: .*planted\.ts → .*planted-other\.ts → .*planted\.ts/,
+    'borders/no-file-cycles',
+    /Import cycle: .*planted\.ts → .*planted-other\.ts → .*planted\.ts/,
   ],
   [
-    'a circle in which only types go round',
+    'an import cycle of types only',
     {
       'libs/domains/auth/src/service/planted.ts':
         "import type { Other } from './planted-other';\n\nexport type Planted = Other | undefined;\n",
       'libs/domains/auth/src/service/planted-other.ts':
         "import type { Planted } from './planted';\n\nexport type Other = readonly Planted[];\n",
     },
-    'borders/no-file-circles',
-    /A circle of imports/,
+    'borders/no-file-cycles',
+    /Import cycle/,
   ],
   [
     'a domain importing another',
@@ -120,7 +120,7 @@ const plants: readonly [offence: string, files: Record<string, string>, rule: st
     /"scope:usage" can only depend on/,
   ],
   [
-    'a helper of tests in what runs in production',
+    'a test helper in production code',
     { 'libs/domains/usage/src/adapters/planted.ts': using('eventually', '@gateway/test-support') },
     '@typescript-eslint/no-restricted-imports',
     /Only tests use it/,
@@ -155,7 +155,7 @@ describe('npm run lint', () => {
   });
 
   it(
-    'passes what keeps to the borders',
+    'accepts code that follows the import rules',
     () => {
       const name = 'libs/domains/usage/src/core/planted.ts';
       expect(lintWith({ [name]: using('nanoUsd', '@gateway/base') }, name)).toEqual({
@@ -166,11 +166,11 @@ describe('npm run lint', () => {
     LINT_TIMEOUT_MS,
   );
 
-  it.each<[lack: string, files: Record<string, string>, complaint: RegExp]>([
+  it.each<[problem: string, files: Record<string, string>, message: RegExp]>([
     [
-      'shows no import',
+      'has no imports',
       { 'nx.json': read('nx.json').replace('"analyzeSourceFiles": true', '"analyzeSourceFiles": false') },
-      /the project graph shows no import/,
+      /the project graph has no imports/,
     ],
     ['lacks a library', { '.nxignore': 'libs/platform/base\n' }, /libs\/platform\/base has no project\.json/],
     [
@@ -185,9 +185,9 @@ describe('npm run lint', () => {
     ],
   ])(
     'fails when the project graph %s',
-    (_, files, complaint) => {
+    (_, files, message) => {
       const { status, output } = lintWith(files, 'libs/platform/errors');
-      expect(output).toMatch(complaint);
+      expect(output).toMatch(message);
       expect(status).not.toBe(0);
     },
     LINT_TIMEOUT_MS,

@@ -1,4 +1,4 @@
-// The platform's layers, lowest first. Each library stands on those before it and knows none after it.
+// The layers of the platform, lowest first. A library may import those before it and none after it.
 export const platformLayers = [
   'base',
   'telemetry',
@@ -21,9 +21,8 @@ export const platformLayers = [
 ];
 
 /**
- * The one exception, for specs only: `testing` makes databases with `database`,
- * and the specs of `database` need some. ESLint keeps `testing` out of what
- * runs in production.
+ * The one exception, for specs only: test-support creates databases with `database`, whose own specs need them. ESLint
+ * keeps test-support out of production code.
  */
 export const testingInSpecs = { of: 'database', uses: 'test-support' };
 

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { SERVICE_NAMES } from '@gateway/cluster';
 import { describeWith } from '@gateway/dev-infra';
@@ -9,6 +10,7 @@ import { documentedSettings } from '@gateway/test-support';
 import { parse } from 'yaml';
 import { immutableFields } from './immutable-fields';
 import {
+  chartFolder,
   helm,
   kubeconform,
   lint,
@@ -20,7 +22,7 @@ import {
   type Values,
 } from './render';
 
-/** By the names of settings that hold them. */
+/** Names of settings that are secret. */
 const SECRETS = /(_URL|_SECRET|_PASSWORD|_USERNAME|SECRETS_KEY|_OTLP_HEADERS)$/;
 const NO_SECRETS = ['GATEWAY_PUBLIC_URL', 'MODEL_EMULATOR_URL'];
 
@@ -36,7 +38,7 @@ const ofKind = (objects: readonly KubernetesObject[], ...kinds: string[]) =>
   objects.filter(({ kind }) => kinds.includes(kind));
 const isOfService = (object: KubernetesObject) =>
   (SERVICE_NAMES as readonly string[]).includes(componentOf(object));
-/** Of the services; a demo has others beside them. */
+/** Workloads of the services, without those that the demo adds. */
 const workloads = (objects: readonly KubernetesObject[]) =>
   ofKind(objects, 'Deployment', 'StatefulSet').filter(isOfService);
 const podSpecs = (objects: readonly KubernetesObject[]) =>
@@ -53,32 +55,73 @@ describeWith(helm, 'the chart', () => {
   beforeAll(() => VALUES.forEach((values) => rendered.set(values, render(values))));
   const objectsOf = (values: Values): KubernetesObject[] => rendered.get(values) ?? [];
 
-  it('has a schema and a table of values that say what values.yaml says', () => {
+  it('has a README that lists the secrets of every service', () => {
+    const readme = readFileSync(path.join(chartFolder, 'README.md'), 'utf8');
+    const entries = readme.matchAll(/^- `(\w+)\.existingSecret`: required ((?:.|\n  )+)/gm);
+    const documented = [...entries].map(([, values = '', text = '']) => {
+      const [required = '', optional = ''] = text.split('; optional ');
+      const names = (part: string) => [...part.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort();
+      return [values, names(required), names(optional)] as const;
+    });
+    const read = workloads(objectsOf('production')).flatMap((workload) => {
+      const variables: Variable[] = workload.spec.template.spec.containers[0].env;
+      const secrets = variables.flatMap(({ name, valueFrom }) =>
+        valueFrom ? { name, isOptional: valueFrom.secretKeyRef.optional } : [],
+      );
+      if (secrets.length === 0) return [];
+      const names = (isOptional: boolean) =>
+        secrets
+          .filter((each) => each.isOptional === isOptional)
+          .map(({ name }) => name)
+          .sort();
+      const values = componentOf(workload).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+      return [[values, names(false), names(true)] as const];
+    });
+    expect([...documented].sort()).toEqual([...read].sort());
+  });
+
+  it('has a README whose values install it, and that creates the secrets which they name', () => {
+    const readme = readFileSync(path.join(chartFolder, 'README.md'), 'utf8');
+    const [, values = ''] = /```yaml\n(.*?)```/s.exec(readme) ?? [];
+    const text = JSON.stringify(parse(values));
+    const named = [...text.matchAll(/"(?:existingSecret|providerKeysSecret)":"([\w-]+)"/g)].map(
+      ([, name]) => name,
+    );
+    const created = [...readme.matchAll(/create secret generic ([\w-]+)/g)].map(([, name]) => name);
+    expect([...new Set(named)].sort()).toEqual(created.sort());
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'gateway-chart-')), 'values.yaml');
+    writeFileSync(file, values);
+    expect(renderText('least', '--values', file)).toContain(
+      'registry.example.com/inference-gateway/edge-proxy',
+    );
+  });
+
+  it('has a schema and a reference of values that are generated from values.yaml', () => {
     const script = path.resolve(__dirname, '../../../commands/chart.mjs');
     expect(execFileSync(process.execPath, [script, '--check'], { encoding: 'utf8' })).toBe('');
   });
 
   it.each([
-    ['kafka.brokers=', /kafka\.brokers: the brokers' addresses are needed/],
-    ['auth.existingSecret=', /auth\.existingSecret: a secret is needed with DATABASE_URL/],
-    ['rateLimit.existingSecret=', /rateLimit\.existingSecret: a secret is needed with REDIS_URL/],
-    ['models.existingConfigMap=', /models\.file: the models are needed/],
+    ['kafka.brokers=', /kafka\.brokers is required/],
+    ['auth.existingSecret=', /auth\.existingSecret is required: a secret with DATABASE_URL/],
+    ['rateLimit.existingSecret=', /rateLimit\.existingSecret is required: a secret with REDIS_URL/],
+    ['models.existingConfigMap=', /models\.file is required/],
     ['edgeProxy.settings.NO_SUCH=1', /Additional property NO_SUCH is not allowed/],
     ['settings.GATEWAY_CORS_ORIGINS=*', /Additional property GATEWAY_CORS_ORIGINS is not allowed/],
     ['kafka.settings.LOG_LEVEL=debug', /Additional property LOG_LEVEL is not allowed/],
     ['auth.settings.DATABASE_URL=postgres://u:p@h/d', /Additional property DATABASE_URL is not allowed/],
     ['edgeProxy.replicas=two', /edgeProxy\.replicas: Invalid type/],
-  ])('says what is wrong with %s', (value, message) => {
+  ])('rejects %s with the reason', (value, message) => {
     expect(() => render('least', '--set', value)).toThrow(message);
   });
 
   describe.each(VALUES)('with the values "%s"', (values) => {
-    it('passes its lint', () => {
+    it('passes helm lint', () => {
       const { status, output } = lint(values);
       expect([status, output]).toEqual([0, expect.stringContaining('0 chart(s) failed')]);
     });
 
-    it('runs every service once, found by one selector', () => {
+    it('runs every service once, with one selector', () => {
       const objects = objectsOf(values);
       expect(workloads(objects).map(componentOf).sort()).toEqual([...SERVICE_NAMES].sort());
       for (const workload of workloads(objects)) {
@@ -98,7 +141,7 @@ describeWith(helm, 'the chart', () => {
       }
     });
 
-    it.each(SERVICE_NAMES)('sets what %s reads, all that it needs, and nothing besides', (service) => {
+    it.each(SERVICE_NAMES)('sets the required settings of %s, and none that it does not read', (service) => {
       const workload = workloads(objectsOf(values)).find((each) => componentOf(each) === service);
       const variables: Variable[] = workload?.spec.template.spec.containers[0].env;
       const documented = documentedSettings(service);
@@ -113,7 +156,7 @@ describeWith(helm, 'the chart', () => {
       for (const name of needed) expect(names).toContain(name);
     });
 
-    it('has no secret of its own: each comes from a secret that is there', () => {
+    it('contains no secret values: each comes from an existing secret', () => {
       const objects = objectsOf(values);
       if (values !== 'demo') expect(ofKind(objects, 'Secret')).toEqual([]);
       for (const { spec } of podSpecs(objects)) {
@@ -127,7 +170,7 @@ describeWith(helm, 'the chart', () => {
       }
     });
 
-    it('runs every container without rights', () => {
+    it('runs every container unprivileged', () => {
       const pods = podSpecs(objectsOf(values));
       expect(pods.length).toBeGreaterThan(SERVICE_NAMES.length);
       for (const { spec } of pods) {
@@ -143,7 +186,7 @@ describeWith(helm, 'the chart', () => {
           expect(container).toMatchObject({
             securityContext: {
               allowPrivilegeEscalation: false,
-              // Kafka's image writes its configuration beside its programs.
+              // The Kafka image writes its configuration into its program folder.
               ...(container.name !== 'kafka' && { readOnlyRootFilesystem: true }),
               capabilities: { drop: ['ALL'] },
             },
@@ -156,19 +199,19 @@ describeWith(helm, 'the chart', () => {
       }
     });
 
-    it('gives what runs its time to end, and load balancers theirs to look elsewhere', () => {
+    it('gives running requests time to finish, and load balancers time to stop sending new ones', () => {
       for (const workload of workloads(objectsOf(values))) {
         const { containers, terminationGracePeriodSeconds } = workload.spec.template.spec;
         const [{ env, lifecycle }] = containers;
         const graceMs = (env as Variable[]).find(({ name }) => name === 'GATEWAY_SHUTDOWN_GRACE_MS')?.value;
         const waitS: number = lifecycle.preStop.sleep.seconds;
         expect(terminationGracePeriodSeconds).toBeGreaterThan(Number(graceMs) / 1_000 + waitS);
-        // The longest generation, and what its call has beyond it.
+        // The longest generation (600 s) and the margin of its call (15 s).
         expect(Number(graceMs)).toBeGreaterThan(615_000);
       }
     });
 
-    it('lets each service call exactly whom it calls', () => {
+    it('allows exactly the calls that each service makes', () => {
       const policies = ofKind(objectsOf(values), 'NetworkPolicy');
       const policyOf = (service: string) => policies.find((each) => componentOf(each) === service)?.spec;
       const peersOf = (rules: readonly Record<string, unknown>[], side: 'from' | 'to'): string[] =>
@@ -198,7 +241,7 @@ describeWith(helm, 'the chart', () => {
           [...(called.get(service) ?? [])].sort(),
         ]);
       }
-      // Who keeps no data and talks to nobody outside has no way out at all.
+      // A service without datastores and external calls may reach nothing outside the chart.
       expect(policyOf('edge-proxy').egress.filter((rule: object) => Object.keys(rule).length === 0)).toEqual(
         [],
       );
@@ -206,7 +249,7 @@ describeWith(helm, 'the chart', () => {
   });
 
   it.each(['least', 'everything', 'demo'] as const)(
-    'can be upgraded to from the version before, with the values "%s"',
+    'can be upgraded from the previous version, with the values "%s"',
     (values) => {
       const before = parse(readFileSync(path.join(__dirname, 'immutable-fields.yaml'), 'utf8')) as Record<
         Values,
@@ -216,7 +259,7 @@ describeWith(helm, 'the chart', () => {
     },
   );
 
-  it('waits by a program of the image where Kubernetes cannot wait by itself', () => {
+  it('delays SIGTERM by a command of the image on Kubernetes before 1.30', () => {
     const [workload] = workloads(render('least', '--kube-version', '1.29.0'));
     const { lifecycle } = workload?.spec.template.spec.containers[0];
     expect(lifecycle.preStop).toEqual({
@@ -224,7 +267,7 @@ describeWith(helm, 'the chart', () => {
     });
   });
 
-  it('keeps the spool of a router when its workload goes', () => {
+  it('retains the spool of a router when its StatefulSet is deleted or scaled down', () => {
     const router = workloads(objectsOf('least')).find((each) => componentOf(each) === 'inference-router');
     expect(router?.spec.persistentVolumeClaimRetentionPolicy).toEqual({
       whenDeleted: 'Retain',
@@ -232,7 +275,7 @@ describeWith(helm, 'the chart', () => {
     });
   });
 
-  it('scales consumers by the events that wait for them, where KEDA does so', () => {
+  it('scales consumers by their lag with KEDA', () => {
     const objects = objectsOf('everything');
     const consumed = {
       'billing-ledger': TOPIC_GENERATION_FINISHED,
@@ -258,7 +301,7 @@ describeWith(helm, 'the chart', () => {
         'KAFKA_USERNAME',
         'KAFKA_PASSWORD',
       ]);
-      // Two that scale one workload would undo each other's work.
+      // Two autoscalers of one workload would undo each other's changes.
       expect(
         ofKind(objects, 'HorizontalPodAutoscaler').filter((each) => componentOf(each) === component),
       ).toEqual([]);
@@ -266,8 +309,8 @@ describeWith(helm, 'the chart', () => {
     expect(ofKind(objectsOf('production'), 'ScaledObject')).toEqual([]);
   });
 
-  describe('its demo', () => {
-    it('brings an engine of each kind, a provider, and a login, each asked by those alone that need it', () => {
+  describe('the demo', () => {
+    it('installs each datastore, a provider and a sign-in, reachable by their clients only', () => {
       const policies = ofKind(objectsOf('demo'), 'NetworkPolicy').filter((each) => !isOfService(each));
       const callersOf = ({ spec }: KubernetesObject) =>
         (spec.ingress as { from: { podSelector: { matchLabels: Record<string, string> } }[] }[])
@@ -284,7 +327,7 @@ describeWith(helm, 'the chart', () => {
       });
     });
 
-    it('asks for no more than a node of two cores and four gibibytes has, an upgrade under way', () => {
+    it('fits on a node with 2 cores and 4 GiB during an upgrade', () => {
       const MIB = { Mi: 1, Gi: 1024 } as const;
       const sum = { millicores: 0, mebibytes: 0 };
       for (const { spec } of ofKind(objectsOf('demo'), 'Deployment', 'StatefulSet')) {
@@ -294,19 +337,19 @@ describeWith(helm, 'the chart', () => {
         sum.millicores += pods * parseInt(cpu, 10);
         sum.mebibytes += pods * parseInt(memory, 10) * MIB[memory.slice(-2) as keyof typeof MIB];
       }
-      // A part of both is the node's own.
+      // The node reserves a part of both.
       expect(sum.millicores).toBeLessThan(1_500);
       expect(sum.mebibytes).toBeLessThan(3_400);
     });
 
-    it('has a database that does not compile statements, which takes longer than they do', () => {
+    it('turns JIT compilation off in its database', () => {
       const [postgres] = ofKind(objectsOf('demo'), 'StatefulSet').filter(
         (each) => componentOf(each) === 'postgres',
       );
       expect(postgres?.spec.template.spec.containers[0].args).toContain('jit=off');
     });
 
-    it('replaces the provider without a gap, since every request needs it', () => {
+    it('replaces the provider without downtime', () => {
       const [emulator] = ofKind(objectsOf('demo'), 'Deployment', 'StatefulSet').filter(
         (each) => componentOf(each) === 'model-emulator',
       );
@@ -314,11 +357,11 @@ describeWith(helm, 'the chart', () => {
       expect(emulator?.spec.strategy.rollingUpdate.maxUnavailable).toBe(0);
       const { containers, terminationGracePeriodSeconds } = emulator?.spec.template.spec ?? {};
       expect(containers[0].lifecycle.preStop).toBeDefined();
-      // Longer than its answers to what the services' names still lead to it.
+      // Longer than the responses to requests that still reach it by a stale address.
       expect(terminationGracePeriodSeconds).toBeGreaterThan(30);
     });
 
-    it('has passwords of its own, which differ from installation to installation', () => {
+    it('generates different passwords for each installation', () => {
       const passwords = () =>
         ofKind(render('demo'), 'Secret').flatMap(({ stringData = {} }) => Object.values(stringData));
       const [first, second] = [passwords(), passwords()];
@@ -326,7 +369,7 @@ describeWith(helm, 'the chart', () => {
       expect(first.filter((value) => second.includes(value))).toEqual([]);
     });
 
-    it('keeps what its passwords are made from where its volumes stay, for a later installation', () => {
+    it('retains the seed of its passwords together with its volumes', () => {
       const kept = objectsOf('demo').filter(
         ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep',
       );
@@ -335,11 +378,11 @@ describeWith(helm, 'the chart', () => {
       ).toEqual([['Secret', 'gw-inference-gateway-demo', ['seed']]]);
     });
 
-    it('reaches each database by the role and the password that it is made with', () => {
+    it('connects to each database with the role and password that were created for it', () => {
       const secrets = new Map(
         ofKind(objectsOf('demo'), 'Secret').map((each) => [each.metadata.name, each.stringData ?? {}]),
       );
-      const made = secrets.get('gw-inference-gateway-postgres') ?? {};
+      const created = secrets.get('gw-inference-gateway-postgres') ?? {};
       for (const [component, database] of Object.entries({
         auth: 'auth',
         'billing-ledger': 'billing_ledger',
@@ -347,7 +390,7 @@ describeWith(helm, 'the chart', () => {
         'generation-query': 'usage',
         'inference-router': 'inference_router',
       })) {
-        const password = made[`${database.toUpperCase()}_DATABASE_PASSWORD`];
+        const password = created[`${database.toUpperCase()}_DATABASE_PASSWORD`];
         expect(secrets.get(`gw-inference-gateway-${component}-demo`)?.['DATABASE_URL']).toBe(
           `postgres://gateway_${database}:${password}@gw-inference-gateway-postgres:5432/${database}`,
         );
@@ -355,7 +398,7 @@ describeWith(helm, 'the chart', () => {
     });
   });
 
-  it('links alerts to their runbooks where the documents can be read', () => {
+  it('links alerts to their runbooks, with commands for this release', () => {
     const rules = ofKind(objectsOf('everything'), 'PrometheusRule').flatMap(({ spec }) =>
       (spec.groups as { rules: { annotations?: Record<string, string> }[] }[]).flatMap(
         (group) => group.rules,
@@ -365,9 +408,13 @@ describeWith(helm, 'the chart', () => {
     expect(alerts.length).toBeGreaterThan(15);
     for (const { runbook, runbook_url: url } of alerts)
       expect(url).toBe(`https://git.example.com/docs/${runbook}`);
+    const { description } = alerts.find(({ runbook }) => runbook?.includes('dead-letters')) ?? {};
+    expect(description).toContain(
+      'kubectl --namespace default exec deploy/gw-inference-gateway-dashboard-api -- ',
+    );
   });
 
-  it("brings Grafana's dashboards, each as one of its own", () => {
+  it('installs each Grafana dashboard with an ID of its own', () => {
     const maps = ofKind(objectsOf('everything'), 'ConfigMap').filter(
       ({ metadata }) => metadata.labels['grafana_dashboard'] === '1',
     );
@@ -379,17 +426,17 @@ describeWith(helm, 'the chart', () => {
     );
   });
 
-  it('tells rate-limit of the most replicas that it can have', () => {
-    const told = (values: Values): unknown =>
+  it('passes the maximum number of replicas to rate-limit', () => {
+    const replicasOf = (values: Values): unknown =>
       workloads(objectsOf(values))
         .find((each) => componentOf(each) === 'rate-limit')
         ?.spec.template.spec.containers[0].env.find(
           ({ name }: Variable) => name === 'GATEWAY_RATE_LIMIT_REPLICAS',
         ).value;
-    expect([told('least'), told('everything')]).toEqual(['2', '6']);
+    expect([replicasOf('least'), replicasOf('everything')]).toEqual(['2', '6']);
   });
 
-  it('lets its own test reach both doors, whoever else may', () => {
+  it('lets `helm test` reach both servers in addition to the configured clients', () => {
     const objects = objectsOf('production');
     const test = ofKind(objects, 'Pod')[0]?.metadata.labels;
     for (const service of ['edge-proxy', 'dashboard-api']) {
@@ -403,7 +450,7 @@ describeWith(helm, 'the chart', () => {
     }
   });
 
-  it('migrates every database before an upgrade, each by the service that owns it', () => {
+  it('migrates every database before an upgrade, by the service that owns it', () => {
     const jobs = ofKind(objectsOf('least'), 'Job');
     expect(jobs.map(componentOf).sort()).toEqual(
       ['auth', 'billing-ledger', 'inference-router', 'usage-aggregator'].map((each) => `${each}-migrate`),
@@ -415,12 +462,12 @@ describeWith(helm, 'the chart', () => {
   });
 });
 
-describeWith(kubeconform, 'the objects of the chart', () => {
-  it.each(VALUES)('are what Kubernetes knows, with the values "%s"', (values) => {
+describeWith(kubeconform, 'the rendered objects', () => {
+  it.each(VALUES)('are valid for Kubernetes, with the values "%s"', (values) => {
     expect(validate(renderText(values))).toBe('');
   });
 
-  it('would be refused with a field that Kubernetes does not know', () => {
+  it('are rejected with an unknown field', () => {
     const broken = renderText('least').replace('readinessProbe:', 'readynessProbe:');
     expect(validate(broken)).toContain('readynessProbe');
   });
@@ -431,7 +478,7 @@ describeWith(kubeconform, 'the objects of the chart', () => {
     ['PodMonitor', 'podMetricsEndpoints:', 'podMetricEndpoints:'],
     ['PrometheusRule', 'expr:', 'expression:'],
     ['Certificate', 'issuerRef:', 'issuer:'],
-  ])('would be refused as a %s with a field that its definition does not know', (kind, field, other) => {
+  ])('are rejected as a %s with a field unknown to its CustomResourceDefinition', (kind, field, other) => {
     const text = renderText('everything');
     expect(text).toContain(field);
     expect(validate(text.replace(field, other))).toContain(kind);

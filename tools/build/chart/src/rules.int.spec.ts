@@ -12,7 +12,7 @@ const program = (): string | undefined => process.env['PROMTOOL'] ?? findProgram
 
 const promtool: TestServer = {
   name: 'promtool',
-  howToGet: "Debian's package prometheus brings it, or PROMTOOL names it.",
+  howToGet: "Install Debian's package prometheus, or set PROMTOOL to its path.",
   isAvailable: () => program() !== undefined,
 };
 
@@ -21,13 +21,13 @@ function run(...args: readonly string[]): { readonly status: number | null; read
   return { status, output: stdout + stderr };
 }
 
-describeWith(promtool, 'the rules of the chart', () => {
-  it.each(readdirSync(ALERTS))('are what Prometheus understands: %s', (file) => {
+describeWith(promtool, 'the alerting rules of the chart', () => {
+  it.each(readdirSync(ALERTS))('are valid: %s', (file) => {
     const { status, output } = run('check', 'rules', path.join(ALERTS, file));
     expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
   });
 
-  it.each(TEST_FILES)('fire for what they are about, and for nothing else: %s', (file) => {
+  it.each(TEST_FILES)('fire for their condition only: %s', (file) => {
     const { status, output } = run('test', 'rules', file);
     expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
   });

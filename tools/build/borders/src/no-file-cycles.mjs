@@ -1,17 +1,17 @@
-// An ESLint rule: no file imports itself by way of others. Nx sees circles between projects; this sees those between
-// the files of one, also where only types go round. Imports are read and resolved by TypeScript itself.
+// ESLint rule: no import cycles between the files of a project, type imports included. Nx checks cycles between projects.
+// TypeScript parses and resolves the imports.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 
-/** The imports of every file of the tree, read once per run: all of it takes less than half a second. */
+/** The imports of every file, read once per run in less than 500 ms. */
 let graph;
 
-export const noFileCircles = {
+export const noFileCycles = {
   meta: {
     type: 'problem',
     schema: [],
-    messages: { circle: 'A circle of imports: {{ path }}.' },
+    messages: { cycle: 'Import cycle: {{ path }}.' },
   },
   create(context) {
     graph ??= readImports(context.cwd);
@@ -21,8 +21,8 @@ export const noFileCircles = {
       const target = graph.targets.get(file)?.get(source.value);
       const wayBack = target && shortestPath(graph, target, file);
       if (!wayBack) return;
-      const circle = [file, ...wayBack].map((name) => path.relative(context.cwd, name)).join(' → ');
-      context.report({ node: source, messageId: 'circle', data: { path: circle } });
+      const cycle = [file, ...wayBack].map((name) => path.relative(context.cwd, name)).join(' → ');
+      context.report({ node: source, messageId: 'cycle', data: { path: cycle } });
     };
     return {
       ImportDeclaration: check,
@@ -33,7 +33,7 @@ export const noFileCircles = {
   },
 };
 
-/** What runs in browsers is read with settings of its own. */
+/** Code for browsers has its own TypeScript configuration. */
 const CONFIG_FILES = ['tsconfig.json', 'apps/dashboard/tsconfig.json'];
 
 function readImports(root) {
@@ -50,7 +50,7 @@ function targetsOf(root, configName) {
     configFile,
   );
   const cache = ts.createModuleResolutionCache(root, (name) => name, options);
-  /** file → what it imports, as written → the file that this is */
+  /** File → import specifier → resolved file. */
   const targets = new Map();
   for (const file of fileNames) {
     const imports = new Map();
@@ -64,7 +64,7 @@ function targetsOf(root, configName) {
   return targets;
 }
 
-/** From one file to another by imports, both included; undefined when there is no way. */
+/** The files on the shortest path of imports, both ends included; undefined when there is none. */
 function shortestPath({ targets }, from, to) {
   const cameFrom = new Map([[from, undefined]]);
   for (const file of cameFrom.keys()) {
