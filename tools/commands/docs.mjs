@@ -1,5 +1,4 @@
-// `npm run docs`: writes the OpenAPI document and the API reference anew, from
-// the code that they describe.
+// `npm run docs`: generates the reference documentation (docs/reference) and the files of the chart from the code.
 import path from 'node:path';
 import { build } from './lib/nx.mjs';
 import { exitOnFailure, runVisibly, takesNoOptions } from './lib/run.mjs';
@@ -7,7 +6,8 @@ import { exitOnFailure, runVisibly, takesNoOptions } from './lib/run.mjs';
 try {
   takesNoOptions('npm run docs');
   await build('@gateway/api-docs');
-  process.exitCode = await runVisibly(process.execPath, [path.join('dist', 'documents', 'main.js')]);
+  const generators = [path.join('dist', 'documents', 'main.js'), path.join('tools', 'commands', 'chart.mjs')];
+  for (const generator of generators) process.exitCode ||= await runVisibly(process.execPath, [generator]);
 } catch (error) {
   exitOnFailure(error);
 }

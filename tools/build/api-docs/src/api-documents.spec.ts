@@ -6,7 +6,7 @@ import { endpoints, type JsonObject } from '@gateway/public-api';
 import { errorFacts } from './openapi/error-facts';
 import { errorSchemaName } from './openapi/error-schemas';
 import { headers } from './openapi/headers';
-import { answerExamples } from './examples/answer-examples';
+import { responseExamples } from './examples/response-examples';
 import { errorExamples } from './examples/error-examples';
 import { createApiDocuments } from './api-documents';
 
@@ -29,21 +29,21 @@ describe('the OpenAPI document', () => {
     },
   );
 
-  it('lets an endpoint answer each code that one of its examples shows', () => {
+  it('lists each code of an example at its endpoint', () => {
     for (const { code, request } of errors) {
       const endpoint = endpoints.find((one) => one.path === request?.path.split('?')[0]);
       expect([code, endpoint?.errors.includes(code) ?? code === 'route_not_found']).toEqual([code, true]);
     }
   });
 
-  it('places every code but route_not_found at an endpoint, once', () => {
+  it('lists every code but route_not_found at an endpoint, once', () => {
     const placed = new Set(endpoints.flatMap((endpoint) => endpoint.errors));
     expect(errorCodes.filter((code) => !placed.has(code))).toEqual(['route_not_found']);
     for (const endpoint of endpoints) expect(new Set(endpoint.errors).size).toBe(endpoint.errors.length);
   });
 
-  it('describes the answers as the views render them, member by member', () => {
-    const { chatCompletion, models, credits, generation, usage } = answerExamples();
+  it('describes the responses of the views, member by member', () => {
+    const { chatCompletion, models, credits, generation, usage } = responseExamples();
     expect([
       document.faultsOfValue('ChatCompletion', chatCompletion),
       document.faultsOfValue('ModelList', models),
@@ -54,31 +54,31 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes the events of a stream', () => {
-    const answer = {
+    const response = {
       method: 'POST',
       path: '/v1/chat/completions',
       status: 200,
       headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': 'req_1' },
-      body: answerExamples().chatStream,
+      body: responseExamples().chatStream,
     };
-    expect(document.faultsOf(answer)).toEqual([]);
-    expect(document.faultsOf({ ...answer, body: 'data: {}\n\n' })).not.toEqual([]);
-    expect(document.faultsOf({ ...answer, body: 'data: {"id":1}\n\ndata: [DONE]\n\n' })).not.toEqual([]);
+    expect(document.faultsOf(response)).toEqual([]);
+    expect(document.faultsOf({ ...response, body: 'data: {}\n\n' })).not.toEqual([]);
+    expect(document.faultsOf({ ...response, body: 'data: {"id":1}\n\ndata: [DONE]\n\n' })).not.toEqual([]);
   });
 
-  it('has no fault by the recommended rules of a linter', () => {
+  it('passes the recommended rules of a linter', () => {
     const problems = execFileSync(process.execPath, [path.resolve(__dirname, 'lint-document.mjs')], {
       input: documents.openApiJson,
       encoding: 'utf8',
     });
-    // No operation answers it, since it is the answer to what is none; its example belongs to the others all the same.
+    // No operation returns route_not_found; its schema and example are documented anyway.
     expect(JSON.parse(problems)).toEqual([
       'no-unused-components warn #/components/schemas/RouteNotFoundError',
       'no-unused-components warn #/components/examples/route_not_found',
     ]);
   });
 
-  it.each(errorCodes.map((code) => [code]))('says when %s is sent, and shows it', (code) => {
+  it.each(errorCodes.map((code) => [code]))('documents when %s is sent, with an example', (code) => {
     const { examples } = documents.openApi['components'] as { examples: Record<string, JsonObject> };
     const shown = Object.values(examples).filter((example) => example['x-code'] === code);
     expect(shown.length).toBeGreaterThan(0);

@@ -1,6 +1,5 @@
-// Reads an OpenAPI document from its input and prints what the linter's
-// recommended rules find. A program of its own, since the linter is an ES
-// module and jest loads CommonJS.
+// Lints the OpenAPI document on its standard input with the recommended rules and prints the problems. A separate program,
+// since the linter is an ES module and jest loads CommonJS.
 import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 

@@ -3,10 +3,10 @@ import { createApiDocuments } from './api-documents';
 
 const { openApi } = createApiDocuments();
 
-/** A sentence; shorter ones explain nothing. */
+/** A sentence of at least nine characters. */
 const MEANING = /\S.{8,}[.?]$/s;
 
-/** Every member of every schema below this value, with where it is and what is said of it. */
+/** Every member of every schema below this value, with its path and description. */
 function membersBelow(value: JsonValue, at: string): (readonly [at: string, meaning: string])[] {
   if (Array.isArray(value)) return value.flatMap((one, index) => membersBelow(one, `${at}[${index}]`));
   if (!isJsonObject(value)) return [];
@@ -15,13 +15,13 @@ function membersBelow(value: JsonValue, at: string): (readonly [at: string, mean
   return [
     ...own.map(([name, member]) => [`${at}.${name}`, meaningOf(member)] as const),
     ...Object.entries(value)
-      // Examples are data: what they have is described where their schema is.
+      // Examples are data; their schemas describe them.
       .filter(([name]) => name !== 'example' && name !== 'examples' && !name.startsWith('x-'))
       .flatMap(([name, inner]) => membersBelow(inner, name === 'properties' ? at : `${at}.${name}`)),
   ];
 }
 
-/** Its own words, or those of the schema that it names. */
+/** Its own description, or that of the referenced schema. */
 function meaningOf(member: JsonValue): string {
   if (!isJsonObject(member)) return '';
   const { description, $ref: pointer } = member;
@@ -37,13 +37,13 @@ function meaningOf(member: JsonValue): string {
 const meaningless = (members: readonly (readonly [string, string])[]) =>
   members.filter(([, meaning]) => !MEANING.test(meaning)).map(([at]) => at);
 
-it('every member of every request, answer and error says what it means', () => {
+it('every member of every request, response and error has a description', () => {
   const members = membersBelow(openApi, '');
   expect(members.length).toBeGreaterThan(300);
   expect(meaningless(members)).toEqual([]);
 });
 
-it('every parameter and every header says what it means', () => {
+it('every parameter and every header has a description', () => {
   const { headers } = openApi['components'] as { headers: JsonObject };
   const parameters = Object.entries(openApi['paths'] as JsonObject).flatMap(([path, methods]) =>
     Object.values(methods as JsonObject).flatMap((operation) =>
@@ -57,7 +57,7 @@ it('every parameter and every header says what it means', () => {
   expect(meaningless(Object.entries(headers).map(([name, header]) => [name, meaningOf(header)]))).toEqual([]);
 });
 
-it('whatever is optional in a request says what holds without it', () => {
+it('every optional parameter has a documented default', () => {
   const optionalParameters = Object.values(openApi['paths'] as JsonObject)
     .flatMap((methods) => Object.values(methods as JsonObject))
     .flatMap((operation) => ((operation as JsonObject)['parameters'] as JsonObject[] | undefined) ?? [])
@@ -74,7 +74,7 @@ it.each([
   [/(_cost|\.cost|total_credits|balance|reserved|available)$/, /dollar/i],
   [/(latency|generation_time)$/, /millisecond/i],
   [/\.created$/, /second/i],
-])('amounts like %s say their unit', (name, unit) => {
+])('amounts like %s have a unit', (name, unit) => {
   const amounts = membersBelow(openApi, '').filter(([at]) => name.test(at));
   expect(amounts.length).toBeGreaterThan(1);
   expect(amounts.filter(([, meaning]) => !unit.test(meaning)).map(([at]) => at)).toEqual([]);

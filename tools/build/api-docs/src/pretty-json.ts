@@ -4,15 +4,14 @@ const INDENT = '  ';
 const MAX_WIDTH = 110;
 
 /**
- * JSON as this project's formatter leaves it: a member per line, and lists of
- * plain values on one line where they fit. So what is written is what is
- * committed.
+ * JSON as Prettier formats it: a member per line, and lists of plain values on one line where they fit. So generated files
+ * need no formatting.
  */
 export function prettyJson(value: JsonValue): string {
   return render(value, '', 0);
 }
 
-/** `taken`: what stands on the line before the value, and a comma after it. */
+/** @param taken - characters of the line before the value, and of a comma after it. */
 function render(value: JsonValue, indent: string, taken: number): string {
   const inner = indent + INDENT;
   if (Array.isArray(value)) {

@@ -37,7 +37,7 @@ const HALF_A_BODY = '{"model": "acme/m-1",';
 const SMALL_IMAGE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** At least one example per code. Each is what the rules of the gateway make of its request: nothing is written by hand. */
+/** At least one example per code, each the result of the gateway's own rules for its request. */
 export function errorExamples(): readonly ErrorExample[] {
   return [
     ...ofPaths(),
@@ -54,20 +54,20 @@ export function errorExamples(): readonly ErrorExample[] {
 function ofBodies(): ErrorExample[] {
   return [
     example('request_too_large', 'A body of 40 MiB.', bodyTooLarge(defaultPublicLimits.maxBodyBytes), CHAT),
-    example('invalid_json', 'A body that breaks off.', parseJsonBody(Buffer.from(HALF_A_BODY)), {
+    example('invalid_json', 'A truncated body.', parseJsonBody(Buffer.from(HALF_A_BODY)), {
       ...CHAT,
       body: HALF_A_BODY,
     }),
     ofBody('missing_model', 'No `model`.', { model: null }),
     ofBody('missing_messages', 'An empty conversation.', { messages: [] }),
-    ofBody('unknown_parameter', 'A field that nobody knows.', { foo: 1 }),
+    ofBody('unknown_parameter', 'An unknown field.', { foo: 1 }),
     ofBody('invalid_request', 'A value out of its range.', { temperature: 3 }),
-    ofBody('image_url_not_supported', 'An image as a link.', withImage('https://example.com/picture.png')),
-    ofBody('json_mode_no_stream', 'JSON, streamed.', {
+    ofBody('image_url_not_supported', 'An image as a link.', withImage('https://example.com/image.png')),
+    ofBody('json_mode_no_stream', 'A JSON response format with `stream`.', {
       response_format: { type: 'json_object' },
       stream: true,
     }),
-    ofBody('n_not_allowed', 'Two completions at once.', { n: 2 }),
+    ofBody('n_not_allowed', 'Two completions per request.', { n: 2 }),
     ofBody(
       'max_tokens_exceeds_cap',
       'An organization with a cap of 4096 tokens.',
@@ -75,7 +75,7 @@ function ofBodies(): ErrorExample[] {
       { maxOutputTokensCap: 4_096 },
     ),
     ofBody('model_not_found', 'A model that does not exist.', { model: 'acme/m-0' }),
-    ofBody('model_not_allowed', 'A key for another model only.', {}, { allowedModels: [PLAIN] }),
+    ofBody('model_not_allowed', 'A key that may use another model only.', {}, { allowedModels: [PLAIN] }),
     ofBody('tools_not_supported', 'Tools for a model that cannot call any.', {
       model: PLAIN,
       tools: [{ type: 'function', function: { name: 'get_weather' } }],
@@ -174,7 +174,7 @@ function ofLimits(): ErrorExample[] {
     {
       ...example(
         'rpm_exceeded',
-        'Requests of the key at the same time.',
+        'Concurrent requests of the key.',
         limitExceeded({
           limitType: 'concurrency',
           scope: 'key',
@@ -188,7 +188,7 @@ function ofLimits(): ErrorExample[] {
     {
       ...example(
         'rpm_exceeded',
-        'A flood of made-up keys from one address.',
+        'The abuse limit: too many unknown keys from one address.',
         addressFloods(defaultPublicLimits.maxFailedAuthenticationsPerMinute, minute.retryAfterMs),
         {
           method: 'GET',
@@ -196,7 +196,7 @@ function ofLimits(): ErrorExample[] {
           headers: { authorization: 'Bearer sk-gw-unknown' },
         },
       ),
-      name: 'rpm_exceeded.flood',
+      name: 'rpm_exceeded.abuse_limit',
     },
     example(
       'tpm_exceeded',
@@ -215,19 +215,18 @@ function ofLimits(): ErrorExample[] {
 function ofMoney(): ErrorExample[] {
   const body = { ...CHAT_REQUEST, max_tokens: 16_000 };
   const chat = judged(body);
-  if (isRefusal(chat))
-    throw new Error('the example of a request that costs much is refused for something else');
+  if (isRefusal(chat)) throw new Error('the example of an expensive request is refused for another reason');
   const estimatedCost = chat.heldCost;
   return [
     example(
       'insufficient_credits',
-      'Twelve cents are available.',
+      'An available balance of $0.12.',
       insufficientCredits({ available: cents(12), estimatedCost }, chat),
       { ...CHAT, body },
     ),
     example(
       'daily_budget_exceeded',
-      'Five dollars a day, of which $4.90 are used.',
+      'A daily budget of $5, with $4.90 used.',
       dailyBudgetExceeded(
         {
           scope: 'key',
@@ -253,7 +252,7 @@ function ofPaths(): ErrorExample[] {
 
 function ofQueries(): ErrorExample[] {
   return [
-    example('generation_not_found', 'An id that is not settled yet.', generationNotFound(), {
+    example('generation_not_found', 'An ID that is not settled yet.', generationNotFound(), {
       method: 'GET',
       path: '/v1/generation?id=gen-01KAGD1R2M6QW8ZJ4T0V5XN3YC',
     }),
@@ -269,14 +268,14 @@ function ofQueries(): ErrorExample[] {
   ];
 }
 
-/** Errors whose text is the error table's, whatever their cause. */
+/** Errors whose text comes from the error table. */
 function ofService(): ErrorExample[] {
   const causes = [
     ['request_timeout', 'The model takes too long.'],
-    ['upstream_error', 'The provider fails again and again.'],
-    ['upstream_config_error', "The provider refuses the gateway's own key."],
+    ['upstream_error', 'The provider fails repeatedly.'],
+    ['upstream_config_error', "The provider rejects the gateway's API key."],
     ['no_capacity', 'All providers of the model are busy.'],
-    ['internal_error', 'A fault of the gateway.'],
+    ['internal_error', 'An error of the gateway.'],
   ] as const;
   return causes.map(([code, summary]) =>
     example(code, summary, ofChatCompletion(new GatewayError(code)), CHAT),

@@ -9,7 +9,7 @@ import {
   validateChatRequest,
 } from '@gateway/public-api';
 
-/** The invented data that all examples of the documentation are about. */
+/** The models, requests and times of all examples. */
 
 export const NOW = Date.parse('2026-11-20T07:24:48.500Z') as UnixMs;
 export const GENERATION_ID = 'gen-01KAGD1R2M6QW8ZJ4T0V5XN3YB';
@@ -59,20 +59,20 @@ export const CHAT_REQUEST: JsonObject = {
 
 const openPolicy: CallerPolicy = { allowedModels: [], multipleCompletions: false };
 
-/** Four characters a token, as a rule of thumb has it. */
+/** Four characters per token, a rule of thumb. */
 const tokenCounter: TokenCounter = {
   count: (text) => Math.ceil(text.length / 4),
   countSize: ({ length }) => Math.ceil(length / 4),
 };
 
-/** What the gateway thinks of a body, by the rules that it has for all. */
+/** The result of the gateway's validation of a body. */
 export function judged(body: JsonObject, policy: Partial<CallerPolicy> = {}): ValidatedChatRequest | Refusal {
   const result = validateChatRequest(body, {
     policy: { ...openPolicy, ...policy },
     findModel: (id) => MODELS.find((model) => model.id === id),
     tokenCounter,
   });
-  if (result instanceof Promise) throw new Error('the token counter of the examples answers at once');
+  if (result instanceof Promise) throw new Error('the token counter of the examples is synchronous');
   return result;
 }
 

@@ -7,22 +7,22 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@gateway/public-api';
-import { answerSchemas } from './answer-schemas';
+import { responseSchemas } from './response-schemas';
 import { adviceTexts, errorDetailSchema, errorSchemaName, errorSchemas } from './error-schemas';
 import { errorFacts } from './error-facts';
-import type { AnswerExamples, ErrorExample } from './examples';
-import { headerReferences, headers, OF_ADMISSION, OF_EVERY_ANSWER } from './headers';
+import type { ResponseExamples, ErrorExample } from './examples';
+import { headerReferences, headers, OF_ADMISSION, EVERY_RESPONSE } from './headers';
 import { parametersOf } from './parameters';
 import { reference } from './schema';
 
-/** What the document cannot make up by itself. */
+/** Examples, from the code that renders responses. */
 export interface DocumentExamples {
-  readonly answers: AnswerExamples;
+  readonly responses: ResponseExamples;
   /** At least one per code. */
   readonly errors: readonly ErrorExample[];
 }
 
-/** The code of an endpoint's operation, for generated clients. */
+/** Names of the operations in generated clients. */
 const operationIds: Readonly<Record<EndpointName, string>> = {
   chat_completions: 'createChatCompletion',
   models: 'listModels',
@@ -41,12 +41,12 @@ const summaries: Readonly<Record<EndpointName, string>> = {
 
 const descriptions: Readonly<Record<EndpointName, string>> = {
   chat_completions:
-    'Compatible with OpenAI. The most that the request can cost is held on the balance before it runs, and what it did cost is charged at its end. A null in a known field means that it is absent. Bodies may be compressed with `gzip`, `deflate` or `br`; the limit of 32 MiB counts what comes out.',
-  models: 'Enabled models, by id. No pages.',
-  credits: 'Of the organization that the key belongs to.',
+    'Compatible with OpenAI. The maximum cost of the request is held on the balance before it runs; its actual cost is charged when it finishes. A null in a known field means that the field is absent. Bodies may be compressed with `gzip`, `deflate` or `br`; the limit of 32 MiB applies after decompression.',
+  models: 'Enabled models, sorted by ID. Not paginated.',
+  credits: 'The balance of the organization of the key.',
   generation:
-    'Of any key of the organization. A request can be found about a second after its end, once it is settled.',
-  usage: 'Sums over the settled requests of all keys of the organization.',
+    'A request of any key of the organization. It is available about a second after it finished, once it is settled.',
+  usage: 'Sums of the settled requests of all keys of the organization.',
 };
 
 const tags: Readonly<Record<EndpointName, string>> = {
@@ -59,10 +59,10 @@ const tags: Readonly<Record<EndpointName, string>> = {
 
 const INFO = `A prepaid, OpenAI-compatible gateway in front of hosted language models.
 
-Paths are matched exactly; \`HEAD\` works wherever \`GET\` does, and every other path or method is 404 \`route_not_found\`. Every error has the same envelope; branch on \`error.code\`. One error is answered, always the same one for the same faulty request.`;
+Paths match exactly. \`HEAD\` works wherever \`GET\` does; every other path or method is 404 \`route_not_found\`. All errors have the same body; branch on \`error.code\`. A request that breaks several rules always gets the same error.`;
 
 /** The public API as an OpenAPI 3.1 document. */
-export function openApiDocument({ answers, errors }: DocumentExamples): JsonObject {
+export function openApiDocument({ responses, errors }: DocumentExamples): JsonObject {
   return {
     openapi: '3.1.0',
     info: {
@@ -74,18 +74,18 @@ export function openApiDocument({ answers, errors }: DocumentExamples): JsonObje
     servers: [
       {
         url: '{origin}',
-        description: 'Where the gateway runs; the base URL of SDKs is this with `/v1`.',
+        description: 'The address of the gateway. The base URL of an SDK is this with `/v1`.',
         variables: { origin: { default: 'http://127.0.0.1:8080' } },
       },
     ],
     tags: [
-      { name: 'Inference', description: 'Models, and running them.' },
-      { name: 'Account', description: 'What was used and what is left.' },
+      { name: 'Inference', description: 'Models and chat completions.' },
+      { name: 'Account', description: 'Balance and usage.' },
     ],
     paths: Object.fromEntries(
       endpoints.map((endpoint) => [
         endpoint.path,
-        { [endpoint.method.toLowerCase()]: operation(endpoint, answers, errors) },
+        { [endpoint.method.toLowerCase()]: operation(endpoint, responses, errors) },
       ]),
     ),
     components: {
@@ -95,13 +95,13 @@ export function openApiDocument({ answers, errors }: DocumentExamples): JsonObje
           scheme: 'bearer',
           bearerFormat: 'sk-gw-…',
           description:
-            'An API key, made in the dashboard. Nothing else authenticates: no query parameter, no cookie, no other header. The roles below are scopes of the key.',
+            'An API key, created in the dashboard. Query parameters, cookies and other headers do not authenticate. The roles below are scopes of the key.',
         },
       },
       headers,
       schemas: {
         ChatCompletionRequest: chatRequestJsonSchema(),
-        ...answerSchemas,
+        ...responseSchemas,
         ErrorDetail: errorDetailSchema(),
         ...errorSchemas(errorCodes),
       },
@@ -110,7 +110,11 @@ export function openApiDocument({ answers, errors }: DocumentExamples): JsonObje
   };
 }
 
-function operation(endpoint: Endpoint, answers: AnswerExamples, errors: readonly ErrorExample[]): JsonObject {
+function operation(
+  endpoint: Endpoint,
+  responses: ResponseExamples,
+  errors: readonly ErrorExample[],
+): JsonObject {
   const { name, scope } = endpoint;
   const parameters = parametersOf(endpoint);
   return {
@@ -127,17 +131,17 @@ function operation(endpoint: Endpoint, answers: AnswerExamples, errors: readonly
             content: {
               'application/json': {
                 schema: reference('ChatCompletionRequest'),
-                example: answers.chatRequest,
+                example: responses.chatRequest,
               },
             },
           },
         }
       : {}),
-    responses: { '200': success(name, answers), ...errorResponses(endpoint, errors) },
+    responses: { '200': success(name, responses), ...errorResponses(endpoint, errors) },
   };
 }
 
-function success(name: EndpointName, answers: AnswerExamples): JsonObject {
+function success(name: EndpointName, responses: ResponseExamples): JsonObject {
   const json = (
     description: string,
     schema: string,
@@ -145,41 +149,41 @@ function success(name: EndpointName, answers: AnswerExamples): JsonObject {
     more: readonly string[] = [],
   ): JsonObject => ({
     description,
-    headers: headerReferences([...OF_EVERY_ANSWER, ...more]),
+    headers: headerReferences([...EVERY_RESPONSE, ...more]),
     content: { 'application/json': { schema: reference(schema), example: example as JsonObject } },
   });
   switch (name) {
     case 'chat_completions':
-      return chatSuccess(answers);
+      return chatSuccess(responses);
     case 'models':
-      return json('The models.', 'ModelList', answers.models);
+      return json('The models.', 'ModelList', responses.models);
     case 'credits':
-      return json('The balance.', 'Credits', answers.credits);
+      return json('The balance.', 'Credits', responses.credits);
     case 'generation':
-      return json('The request.', 'Generation', answers.generation, ['x-generation-id']);
+      return json('The request.', 'Generation', responses.generation, ['x-generation-id']);
     case 'usage':
-      return json('The sums.', 'UsageReport', answers.usage);
+      return json('The sums.', 'UsageReport', responses.usage);
   }
 }
 
-function chatSuccess({ chatCompletion, chatStream }: AnswerExamples): JsonObject {
+function chatSuccess({ chatCompletion, chatStream }: ResponseExamples): JsonObject {
   return {
     description:
-      'The completion, or with `stream` its events: chunks, then `[DONE]`. A stream that breaks off ends with a chunk whose `finish_reason` is `error`, with the error in `error`. Comments keep a silent connection open.',
-    headers: headerReferences([...OF_EVERY_ANSWER, ...OF_ADMISSION, 'idempotent-replayed']),
+      'The completion, or with `stream` its events: chunks, then `[DONE]`. A stream that fails ends with a chunk whose `finish_reason` is `error`, with the error in `error`. Comments keep an idle connection open.',
+    headers: headerReferences([...EVERY_RESPONSE, ...OF_ADMISSION, 'idempotent-replayed']),
     content: {
       'application/json': {
         schema: reference('ChatCompletion'),
         example: chatCompletion as JsonObject,
       },
       'text/event-stream': {
-        // OpenAPI has had a place for this since 3.2; before, readers take the schema for that of one event.
+        // OpenAPI describes event streams since 3.2. Tools for 3.1 read this schema as that of one event.
         schema: {
           type: 'object',
           description: 'One event.',
           properties: {
             data: {
-              description: 'What follows `data: `: a chunk as JSON, or at the end `[DONE]`.',
+              description: 'The text after `data: `: a chunk as JSON, or `[DONE]` at the end.',
               anyOf: [
                 {
                   type: 'string',
@@ -210,7 +214,7 @@ function errorResponses({ name, errors: codes }: Endpoint, errors: readonly Erro
         String(status),
         {
           description: ofStatus.map((code) => `\`${code}\``).join(', '),
-          headers: headerReferences([...OF_EVERY_ANSWER, ...limited, ...retry]),
+          headers: headerReferences([...EVERY_RESPONSE, ...limited, ...retry]),
           content: {
             'application/json': { schema: anyOfCodes(ofStatus), examples: exampleReferences(name, examples) },
           },
@@ -220,18 +224,18 @@ function errorResponses({ name, errors: codes }: Endpoint, errors: readonly Erro
   );
 }
 
-/** Statuses that a chat completion can still get when it has come to the limits, or past them. */
+/** Statuses of a chat completion that can occur once rate limits were checked. */
 function headersOfAdmission(status: number): readonly string[] {
   return [400, 402, 404, 408, 429, 500, 502, 503].includes(status) ? OF_ADMISSION : [];
 }
 
-/** The codes tell the alternatives apart. */
+/** The alternatives differ in their code. */
 function anyOfCodes(codes: readonly ErrorCode[]): JsonObject {
   const schemas = codes.map((code) => reference(errorSchemaName(code)));
   return schemas.length === 1 && schemas[0] ? schemas[0] : { anyOf: schemas };
 }
 
-/** An example of another endpoint's request is of no use where the code has one of this. */
+/** Prefers examples of this endpoint to examples of others with the same code. */
 function exampleReferences(name: EndpointName, examples: readonly ErrorExample[]): JsonObject {
   const path = endpoints.find((endpoint) => endpoint.name === name)?.path ?? '';
   const isHere = ({ request }: ErrorExample) => request?.path.split('?')[0] === path;
@@ -243,7 +247,7 @@ function exampleReferences(name: EndpointName, examples: readonly ErrorExample[]
   );
 }
 
-/** An error with all that is known of its code; readers that know only OpenAPI see the answer's body. */
+/** An error with the facts of its code as extensions; plain OpenAPI tools show the response body. */
 function errorExample({ code, summary, request, headers: sent, body }: ErrorExample): JsonObject {
   const { httpStatus, advice } = errorTable[code];
   return {

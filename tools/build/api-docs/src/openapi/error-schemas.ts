@@ -11,15 +11,15 @@ export function errorSchemaName(code: ErrorCode): string {
   return `${words.join('').replace(/Error$/, '')}Error`;
 }
 
-/** What clients should do, in words. */
+/** What a client should do. */
 export const adviceTexts: Readonly<Record<Advice, string>> = {
   backoff: 'Retry with backoff, not before `retry-after` where it is sent.',
   fix: 'Change the request before sending it again.',
-  act: 'Do not retry; top up, raise the budget, or wait for 00:00 UTC.',
-  none: 'Retrying does not help; the failure was recorded.',
+  act: 'Do not retry; add credit, raise the budget, or wait for 00:00 UTC.',
+  none: 'Do not retry; the failure was logged.',
 };
 
-/** The envelope of each of these codes. */
+/** The error body of each code. */
 export function errorSchemas(codes: readonly ErrorCode[]): Readonly<Record<string, JsonObject>> {
   return Object.fromEntries(codes.map((code) => [errorSchemaName(code), envelopeOf(code)]));
 }
@@ -27,30 +27,30 @@ export function errorSchemas(codes: readonly ErrorCode[]): Readonly<Record<strin
 function envelopeOf(code: ErrorCode): JsonObject {
   const { when, param, metadata = {}, optionalMetadata = [] } = errorFacts[code];
   const members = {
-    message: text('What is wrong, for people; its wording may change.'),
+    message: text('What is wrong, for people. The wording may change.'),
     type: constant(errorTable[code].type, 'The kind of error.'),
     ...(param === 'never' ? {} : { param: text(PARAM) }),
-    code: constant(code, 'What to branch on.'),
+    code: constant(code, 'The code to branch on.'),
     metadata: record(
-      Object.keys(metadata).length === 0 ? 'Empty for this code.' : 'More for programs.',
+      Object.keys(metadata).length === 0 ? 'Empty for this code.' : 'Details for programs.',
       metadata,
       optionalMetadata,
     ),
   };
-  return record(when, { error: record('What went wrong.', members, param === 'sometimes' ? ['param'] : []) });
+  return record(when, { error: record('The error.', members, param === 'sometimes' ? ['param'] : []) });
 }
 
-/** Any error, for where the code does not follow from the status. */
+/** Any error, where the status does not determine the code. */
 export function errorDetailSchema(): JsonObject {
   const types = [...new Set(errorCodes.map((code) => errorTable[code].type))];
   return record(
-    'An error; what the codes mean and what their `metadata` holds is told with the answers.',
+    'An error. The responses describe the codes and their `metadata`.',
     {
-      message: text('What is wrong, for people; its wording may change.'),
+      message: text('What is wrong, for people. The wording may change.'),
       type: oneOfTexts('The kind of error.', types),
       param: text(PARAM),
-      code: oneOfTexts('What to branch on.', errorCodes),
-      metadata: { type: 'object', description: 'More for programs.' },
+      code: oneOfTexts('The code to branch on.', errorCodes),
+      metadata: { type: 'object', description: 'Details for programs.' },
     },
     ['param'],
   );

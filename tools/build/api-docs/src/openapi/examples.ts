@@ -1,33 +1,33 @@
 import type { ErrorCode, ErrorEnvelope } from '@gateway/errors';
 import type { JsonObject } from '@gateway/public-api';
 
-/** A request as the documentation shows it. */
+/** A request in the documentation. */
 export interface RequestExample {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A text where it is no JSON. */
+  /** A string when it is not JSON. */
   readonly body?: JsonObject | string;
 }
 
-/** A real error with the request that leads to it. */
+/** An error with a request that causes it. */
 export interface ErrorExample {
-  /** The code, and more when a code has several examples. */
+  /** The code, with a suffix when a code has several examples. */
   readonly name: string;
   readonly code: ErrorCode;
-  /** What is special about the request, the key or the moment. */
+  /** The cause, such as a property of the request or the key. */
   readonly summary: string;
-  /** Absent where nothing of the request is to blame. */
+  /** Absent when no request causes the error. */
   readonly request?: RequestExample;
-  /** Besides those of every answer. */
+  /** In addition to those of every response. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ErrorEnvelope;
 }
 
-export interface AnswerExamples {
+export interface ResponseExamples {
   readonly chatRequest: JsonObject;
   readonly chatCompletion: object;
-  /** The stream of the same request, as it goes over the wire. */
+  /** The event stream of the same request, as sent. */
   readonly chatStream: string;
   readonly models: object;
   readonly credits: object;

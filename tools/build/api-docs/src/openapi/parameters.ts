@@ -23,7 +23,7 @@ function parameter(
 
 const day = { type: 'string', format: 'date' };
 
-/** What each endpoint takes beside its body. Other query parameters are ignored. */
+/** Parameters of each endpoint. Other query parameters are ignored. */
 export function parametersOf({ name }: Endpoint): JsonObject[] {
   switch (name) {
     case 'chat_completions':
@@ -31,7 +31,7 @@ export function parametersOf({ name }: Endpoint): JsonObject[] {
         parameter(
           'header',
           'Idempotency-Key',
-          'Makes the request safe to repeat for 24 hours: the same key with the same body gets the stored answer, and at most one answer is charged. What a stream that broke off had produced is charged as well; its key is free again. 1 to 255 printable ASCII characters. Default: every request is one of its own.',
+          'Makes retries safe for 24 hours: the same key with the same body returns the stored response, and at most one response is charged. The output of a stream that failed is charged too; its key can be used again. 1 to 255 printable ASCII characters. Default: no idempotency.',
           { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN.source },
           { example: 'order-4711' },
         ),
@@ -41,7 +41,7 @@ export function parametersOf({ name }: Endpoint): JsonObject[] {
         parameter(
           'query',
           'id',
-          'The id of a completion, which is also in its `x-generation-id`.',
+          'The ID of a completion, also in its `x-generation-id`.',
           { type: 'string', minLength: 1, maxLength: MAX_GENERATION_ID_LENGTH },
           { required: true, example: 'gen-01KAGD1R2M6QW8ZJ4T0V5XN3YB' },
         ),
@@ -51,23 +51,23 @@ export function parametersOf({ name }: Endpoint): JsonObject[] {
         parameter(
           'query',
           'start_date',
-          'The first day, UTC. Default: 29 days before `end_date`, so 30 days in all.',
+          'The first day, UTC. Default: 29 days before `end_date`, which makes 30 days.',
           day,
         ),
         parameter(
           'query',
           'end_date',
-          `The last day, UTC, which is counted too; at most ${MAX_USAGE_DAYS} days in all. Default: today.`,
+          `The last day, UTC, inclusive; at most ${MAX_USAGE_DAYS} days. Default: today.`,
           day,
         ),
         parameter(
           'query',
           'group_by',
-          'What to sum by, separated by commas. Default: `day,model`.',
+          'Dimensions to group by, separated by commas. Default: `day,model`.',
           { type: 'array', minItems: 1, items: { type: 'string', enum: [...usageDimensions] } },
           { style: 'form', explode: false, example: ['day', 'model'] },
         ),
-        parameter('query', 'model', 'The id of the only model to sum up. Default: all models.', {
+        parameter('query', 'model', 'Only usage of the model with this ID. Default: all models.', {
           type: 'string',
           minLength: 1,
           maxLength: MAX_MODEL_ID_LENGTH,

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@gateway/public-api';
 
-/** Short forms of the JSON Schemas that answers are described with. */
+/** Short forms of JSON Schemas. */
 
 type Options = Readonly<Record<string, JsonValue>>;
 
@@ -45,7 +45,7 @@ export const list = (description: string, items: JsonObject, options: Options = 
 
 export const reference = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
-/** An object with these members; those that are not optional are always there. */
+/** An object with these members; all but the optional ones are required. */
 export function record(
   description: string,
   properties: Readonly<Record<string, JsonObject>>,

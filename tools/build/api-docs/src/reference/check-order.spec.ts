@@ -1,6 +1,6 @@
 import { errorCodes, isRefusal } from '@gateway/errors';
 import { type CallerPolicy, endpoints, type JsonObject } from '@gateway/public-api';
-import { CHAT_REQUEST, judged, PLAIN } from '../examples/example-world';
+import { CHAT_REQUEST, judged, PLAIN } from '../examples/example-data';
 import { chatCheckOrder } from './check-order';
 
 const documented = chatCheckOrder.flatMap(({ codes }) => codes);

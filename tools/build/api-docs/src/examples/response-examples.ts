@@ -8,11 +8,11 @@ import {
   type UsageSums,
   usageView,
 } from '@gateway/public-api';
-import type { AnswerExamples } from '../openapi/examples';
+import type { ResponseExamples } from '../openapi/examples';
 import { ABLE, cents, CHAT_REQUEST, GENERATION_ID, MODELS, NOW, REQUEST_ID } from './example-data';
 
-/** One example per kind of answer, made by what renders the real ones where that is here. */
-export function answerExamples(): AnswerExamples {
+/** One example per kind of response, rendered by the gateway's own views where possible. */
+export function responseExamples(): ResponseExamples {
   const usage = {
     promptTokens: 12,
     cachedTokens: 0,

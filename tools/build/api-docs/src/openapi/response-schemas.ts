@@ -1,0 +1,285 @@
+import type { JsonObject } from '@gateway/public-api';
+import {
+  constant,
+  count,
+  flag,
+  list,
+  oneOfTexts,
+  oneOfTextsOrNull,
+  record,
+  reference,
+  text,
+  textOrNull,
+  usd,
+} from './schema';
+
+const FINISH_REASONS = ['stop', 'length', 'tool_calls', 'content_filter'];
+
+const logprobs: JsonObject = {
+  ...record('Log probabilities from the model, when requested.', {
+    content: {
+      type: ['array', 'null'],
+      items: { type: 'object' },
+      description: 'One per token of the text, with the most likely alternatives; null without text.',
+    },
+    refusal: {
+      type: ['array', 'null'],
+      items: { type: 'object' },
+      description: 'The same for a refusal; null without one.',
+    },
+  }),
+  type: ['object', 'null'],
+};
+
+const generationId = (description: string): JsonObject => text(description, { pattern: '^gen-' });
+
+const tokenUsage = record('Tokens and cost of the completion.', {
+  prompt_tokens: count('Input tokens, images included.'),
+  completion_tokens: count('Output tokens, reasoning included.'),
+  total_tokens: count('Input and output tokens together.'),
+  prompt_tokens_details: record('Details of the input tokens.', {
+    cached_tokens: count("Input tokens read from the model's cache."),
+  }),
+  completion_tokens_details: record('Details of the output tokens.', {
+    reasoning_tokens: count('Output tokens used for reasoning.'),
+  }),
+  cost: usd('The amount charged, in US dollars.'),
+});
+
+const toolCall = record('A tool call by the model.', {
+  id: text('The ID to repeat in the message with the result.'),
+  type: constant('function', 'The kind of tool.'),
+  function: record('The function to call.', {
+    name: text('The name of the function.'),
+    arguments: text('Its arguments as JSON text; the model may produce invalid JSON.'),
+  }),
+});
+
+const systemFingerprint = text(
+  'The backend configuration that served the request, as reported by the provider; at most 128 printable characters. The same `seed` gives similar output only while it stays the same. Absent when the provider reports none.',
+);
+
+const chatCompletion = record(
+  'A non-streaming completion.',
+  {
+    id: generationId('The ID of the generation, for `GET /v1/generation`.'),
+    object: constant('chat.completion', 'The type of this object.'),
+    created: count('Creation time, as Unix time in seconds.'),
+    model: text('The model of the request.'),
+    system_fingerprint: systemFingerprint,
+    choices: list(
+      'One per completion.',
+      record('One completion.', {
+        index: count('Which of the `n` completions this is.'),
+        message: record(
+          'The message of the model.',
+          {
+            role: constant('assistant', 'The role of the author.'),
+            content: textOrNull('The text; null when the model only called tools or refused.'),
+            refusal: textOrNull('Why the model refused, if it did.'),
+            reasoning_content: text('The reasoning of the model, where it returns it.'),
+            tool_calls: list('Tool calls by the model.', reference('ToolCall'), {
+              minItems: 1,
+            }),
+          },
+          ['reasoning_content', 'tool_calls'],
+        ),
+        logprobs,
+        finish_reason: oneOfTexts('Why the completion finished.', FINISH_REASONS),
+      }),
+      { minItems: 1 },
+    ),
+    usage: reference('TokenUsage'),
+  },
+  ['system_fingerprint'],
+);
+
+const chunk = record(
+  'One event of a stream.',
+  {
+    id: generationId('The ID of the generation; the same in every chunk.'),
+    object: constant('chat.completion.chunk', 'The type of this object.'),
+    created: count('Start time of the completion, as Unix time in seconds; the same in every chunk.'),
+    model: text('The model of the request.'),
+    system_fingerprint: systemFingerprint,
+    choices: list(
+      'The changes; empty only in the chunk with the usage.',
+      record('The changes of one completion.', {
+        index: count('Which of the `n` completions this belongs to.'),
+        delta: record(
+          'Text to append, and parts of tool calls.',
+          {
+            role: constant('assistant', 'The role of the author; in the first chunk of a completion.'),
+            content: textOrNull('Text to append.'),
+            refusal: text('Refusal text to append.'),
+            reasoning_content: text('Reasoning text to append.'),
+            tool_calls: list(
+              'Parts of tool calls.',
+              record(
+                'Part of one call.',
+                {
+                  index: count('Which call this belongs to.'),
+                  id: text('The ID to repeat in the message with the result; in the first part of a call.'),
+                  type: constant('function', 'The kind of tool; in the first part of a call.'),
+                  function: record(
+                    'The function to call.',
+                    {
+                      name: text('The name of the function; in the first part of a call.'),
+                      arguments: text('JSON text of the arguments to append.'),
+                    },
+                    ['name', 'arguments'],
+                  ),
+                },
+                ['id', 'type', 'function'],
+              ),
+            ),
+          },
+          ['role', 'content', 'refusal', 'reasoning_content', 'tool_calls'],
+        ),
+        logprobs,
+        finish_reason: {
+          type: ['string', 'null'],
+          enum: [...FINISH_REASONS, 'error', null],
+          description: 'Why the completion finished; `error` when it failed; null before it finishes.',
+        },
+      }),
+    ),
+    usage: {
+      description: 'Only with `stream_options.include_usage`: null, or the usage in the last chunk.',
+      anyOf: [reference('TokenUsage'), { type: 'null' }],
+    },
+    error: reference('ErrorDetail'),
+  },
+  ['system_fingerprint', 'usage', 'error'],
+);
+
+const model = record(
+  'A model that the key may use.',
+  {
+    id: text('The value for `model` in requests.'),
+    object: constant('model', 'The type of this object.'),
+    created: count('When the model was published, as Unix time in seconds.'),
+    owned_by: text('The owner of the model.'),
+    name: text('The display name of the model.'),
+    context_length: count('The context window: input and output tokens together.'),
+    max_output_tokens: count('The maximum output tokens of one completion.'),
+    capabilities: list('Such as `tools`, `vision`, `json_mode`, `reasoning`.', { type: 'string' }),
+    reasoning: record(
+      'Levels of `reasoning_effort`; only for models that support it.',
+      {
+        supported_efforts: list('The accepted levels.', { type: 'string' }),
+        default_effort: text('The level used without the field, where known.'),
+      },
+      ['default_effort'],
+    ),
+    architecture: record('Input and output modalities.', {
+      input_modalities: list('Kinds of input.', { type: 'string', enum: ['text', 'image'] }),
+      output_modalities: list('Kinds of output.', { type: 'string', enum: ['text'] }),
+    }),
+    supported_parameters: list('Supported request fields.', { type: 'string' }),
+    pricing: record('US dollars per token, as decimal strings.', {
+      prompt: text('Per input token.'),
+      completion: text('Per output token.'),
+      image_token: text('Per input token of an image.'),
+      input_cache_read: text("Per input token read from the model's cache."),
+      internal_reasoning: text('Per output token used for reasoning.'),
+    }),
+  },
+  ['reasoning'],
+);
+
+const credits = record('The balance of the organization.', {
+  data: record('Amounts in US dollars.', {
+    total_credits: usd('All credit ever added, in US dollars.'),
+    total_usage: usd('All usage ever charged, in US dollars.'),
+    balance: usd('`total_credits` minus `total_usage`, in US dollars.'),
+    reserved: usd('Held for running requests, in US dollars.'),
+    available: usd('`balance` minus `reserved`, in US dollars: available for new requests.'),
+    currency: constant('USD', 'The currency of all amounts.'),
+  }),
+});
+
+const generation = record('One past request.', {
+  data: record('One settled request. Times in milliseconds, amounts in US dollars.', {
+    id: generationId('The ID of the completion.'),
+    model: text('The model of the request.'),
+    created_at: text('Admission time, ISO 8601 in UTC.', { format: 'date-time' }),
+    api_type: constant('completions', 'Which API was called.'),
+    streamed: flag('Whether the response was a stream.'),
+    cancelled: flag('Whether the client cancelled it.'),
+    finish_reason: oneOfTexts('Why it finished; empty when it was cancelled.', [
+      ...FINISH_REASONS,
+      'error',
+      '',
+    ]),
+    tokens_prompt: count('Input tokens.'),
+    tokens_completion: count('Output tokens.'),
+    native_tokens_prompt: count('Input tokens by the count of the model.'),
+    native_tokens_completion: count('Output tokens by the count of the model.'),
+    native_tokens_reasoning: count('Output tokens used for reasoning.'),
+    native_tokens_cached: count("Input tokens read from the model's cache."),
+    usage_source: oneOfTextsOrNull(
+      'Who counted the tokens: the `provider`, or the gateway (`counted`) when the provider reported no plausible usage; null when it was not recorded.',
+      ['provider', 'counted'],
+    ),
+    total_cost: usd('The amount charged, in US dollars.'),
+    usage: usd('The same as `total_cost`, in US dollars.'),
+    latency: count('Time from admission to the first token, in milliseconds.'),
+    generation_time: count('Time from the first to the last token, in milliseconds.'),
+    external_user: textOrNull('`safety_identifier` of the request, else `user`.'),
+    request_id: text('The `x-request-id` of the response.'),
+  }),
+});
+
+const sums = {
+  requests: count('The number of settled generations.'),
+  prompt_tokens: count('Input tokens.'),
+  completion_tokens: count('Output tokens.'),
+  reasoning_tokens: count('Output tokens used for reasoning.'),
+  cached_tokens: count("Input tokens read from a model's cache."),
+  total_tokens: count('Input and output tokens together.'),
+  total_cost: usd('The amount charged, in US dollars.'),
+};
+
+const usageReport = record(
+  'Sums of the settled generations of the organization.',
+  {
+    object: constant('list', 'The type of this object.'),
+    start_date: text('The first day, UTC.', { format: 'date' }),
+    end_date: text('The last day, UTC.', { format: 'date' }),
+    group_by: list('The dimensions of the groups.', { type: 'string', enum: ['day', 'model', 'api_key'] }),
+    model: text('The model of the query, if any.'),
+    currency: constant('USD', 'The currency of all amounts.'),
+    totals: record('The totals.', sums),
+    data: list(
+      'Sums per group, without empty groups.',
+      record(
+        'One group.',
+        {
+          date: text('The day, UTC, when grouped by `day`.', { format: 'date' }),
+          model: text('The ID of the model, when grouped by `model`.'),
+          api_key: text('The ID of the key, when grouped by `api_key`.'),
+          ...sums,
+        },
+        ['date', 'model', 'api_key'],
+      ),
+    ),
+  },
+  ['model'],
+);
+
+/** Schemas of successful responses, by their names in the document. */
+export const responseSchemas = {
+  ChatCompletion: chatCompletion,
+  ChatCompletionChunk: chunk,
+  ToolCall: toolCall,
+  TokenUsage: tokenUsage,
+  ModelList: record('The models that the key may use.', {
+    object: constant('list', 'The type of this object.'),
+    data: list('The models, sorted by ID.', reference('Model')),
+  }),
+  Model: model,
+  Credits: credits,
+  Generation: generation,
+  UsageReport: usageReport,
+} as const satisfies Readonly<Record<string, JsonObject>>;
