@@ -11,7 +11,7 @@ function serviceWith(...positions: readonly bigint[]) {
     state: DeadLetterState.DEAD_LETTER_STATE_WAITING,
     reason: 'it has neither a hold nor prices',
     attempts: 2,
-    diedUnixMs: 1_764_000_000_000n,
+    deadLetteredUnixMs: 1_764_000_000_000n,
     failedUnixMs: 1_764_000_001_000n,
     discardedUnixMs: undefined,
     discardedReason: undefined,
