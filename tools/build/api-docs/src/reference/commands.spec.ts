@@ -10,6 +10,9 @@ const sections = new Map(
   page.split(/^### `/m).map((part) => [part.split('`')[0] ?? '', part.split('\n').slice(1).join('\n')]),
 );
 
+/** Options as `parseArgs` declares them. */
+const OPTIONS = /'?([a-z][a-z-]*)'?: \{\s*type: '(?:string|boolean)'/g;
+
 const scripts = Object.keys((JSON.parse(read('package.json')) as { scripts: object }).scripts);
 const headingOf = (script: string) => `npm ${script === 'start' || script === 'test' ? '' : 'run '}${script}`;
 
@@ -29,7 +32,7 @@ it('has a section for every npm script, and no other', () => {
 
 it.each(scripts)('has every option of %s', (script) => {
   const options = sourcesOf(script)
-    .flatMap((file) => [...read(file).matchAll(/'?([a-z][a-z-]*)'?: \{\s*type: '(?:string|boolean)'/g)])
+    .flatMap((file) => [...read(file).matchAll(OPTIONS)])
     .flatMap(([, name = '']) => (name === 'help' ? [] : `--${name}`));
   const section = sections.get(headingOf(script)) ?? '';
   expect(options.filter((option) => !section.includes(`\`${option}`))).toEqual([]);
@@ -55,4 +58,14 @@ it.each(programs)('has every command of the image %s', (program) => {
   ];
   const section = sections.get(program) ?? '';
   expect(commands.filter((command) => !section.includes(`\`${command}`))).toEqual([]);
+});
+
+it.each([
+  ['model-emulator', 'apps/model-emulator/src/config.ts'],
+  ['demo', 'apps/demo/src/main.ts'],
+])('has every option of the image %s', (program, source) => {
+  const options = [...read(source).matchAll(OPTIONS)].map(([, name = '']) => `--${name}`);
+  const section = sections.get(program) ?? '';
+  expect(options.length).toBeGreaterThan(4);
+  expect(options.filter((option) => option !== '--help' && !section.includes(`\`${option}`))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 
-export interface Metric {
+interface Metric {
   readonly name: string;
   readonly kind: string;
   readonly labels: readonly string[];
@@ -22,7 +22,7 @@ const DECLARATION =
   /(?:new (Counter|Gauge|Histogram)|(createLatencyHistogram))\(\{\s*name: '(gateway_\w+)',\s*help:\s*(['"`])(.*?)\4,(.*?)(?:registers|collect)/gs;
 
 /** Every metric that the sources of the libraries declare, by name. */
-export function declaredMetrics(root: string): readonly Metric[] {
+function declaredMetrics(root: string): readonly Metric[] {
   const folder = path.join(root, 'libs');
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
