@@ -1,5 +1,5 @@
 {{/*
-Workloads of the demo besides the services, by port. `calledFor` is the property of a component that calls it.
+Workloads that the demo adds to the services, by port. `calledFor` is the property of a component that calls it.
 */}}
 {{- define "gateway.demoParts" -}}
 postgres: { port: 5432, calledFor: database }
@@ -20,8 +20,8 @@ inference-router: inference_router
 {{/* The random seed of all passwords of the demo. Upgrades reuse the stored one. */}}
 {{- define "gateway.demoSeed" -}}
 {{- if not (hasKey .Values.demo "chosenSeed") -}}
-{{- $kept := lookup "v1" "Secret" .Release.Namespace (printf "%s-demo" (include "gateway.prefix" .)) | default dict -}}
-{{- $_ := set .Values.demo "chosenSeed" (dig "data" "seed" "" $kept | b64dec | default (randAlphaNum 48)) -}}
+{{- $stored := lookup "v1" "Secret" .Release.Namespace (printf "%s-demo" (include "gateway.prefix" .)) | default dict -}}
+{{- $_ := set .Values.demo "chosenSeed" (dig "data" "seed" "" $stored | b64dec | default (randAlphaNum 48)) -}}
 {{- end -}}
 {{- .Values.demo.chosenSeed -}}
 {{- end }}

@@ -112,7 +112,7 @@ function isGiven(name) {
  * @param {readonly string[]} section empty for the settings of all services.
  */
 function settingsBelow([section]) {
-  const service = section?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const service = section?.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
   const entries = readFileSync(settingsPage, 'utf8').matchAll(/^### `(\w+)`$.*?^- Read by: (.+?)$/gms);
   const isRead = (name, readers) => {
     if (service === 'kafka') return name.startsWith('KAFKA_');

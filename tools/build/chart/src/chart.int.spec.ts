@@ -74,7 +74,7 @@ describeWith(helm, 'the chart', () => {
           .filter((each) => each.isOptional === isOptional)
           .map(({ name }) => name)
           .sort();
-      const values = componentOf(workload).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+      const values = componentOf(workload).replace(/-(.)/g, (_, initial: string) => initial.toUpperCase());
       return [[values, names(false), names(true)] as const];
     });
     expect([...documented].sort()).toEqual([...read].sort());
@@ -370,11 +370,11 @@ describeWith(helm, 'the chart', () => {
     });
 
     it('retains the seed of its passwords together with its volumes', () => {
-      const kept = objectsOf('demo').filter(
+      const retained = objectsOf('demo').filter(
         ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep',
       );
       expect(
-        kept.map(({ kind, metadata, stringData = {} }) => [kind, metadata.name, Object.keys(stringData)]),
+        retained.map(({ kind, metadata, stringData = {} }) => [kind, metadata.name, Object.keys(stringData)]),
       ).toEqual([['Secret', 'gw-inference-gateway-demo', ['seed']]]);
     });
 

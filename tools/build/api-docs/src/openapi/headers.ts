@@ -37,7 +37,7 @@ export const headers = {
     minimum: 1,
     maximum: 59_999,
   }),
-  'x-should-retry': header('Asks SDKs not to retry automatically.', text('', { const: 'false' })),
+  'x-should-retry': header('Makes SDKs not retry automatically.', text('', { const: 'false' })),
   'www-authenticate': header('How to authenticate.', text('', { const: 'Bearer' })),
 } as const satisfies Readonly<Record<string, JsonObject>>;
 
