@@ -33,7 +33,7 @@ export const peopleEnvironment = {
   GATEWAY_SECRETS_KEY: encryptionKeys
     .optional()
     .describe(
-      'Key that encrypts stored secrets, such as those of authenticator apps: 32 random bytes as base64 (`openssl rand -base64 32`). With several, separated by commas, the first encrypts and all decrypt. The embedded gateway creates one in its state folder; a cluster needs the same one in every replica of auth.',
+      'Key that encrypts stored secrets: 32 random bytes as base64 (`openssl rand -base64 32`), or several separated by commas: the first encrypts, all decrypt. Without it auth accepts no second factors; the embedded gateway creates one.',
     ),
   GATEWAY_OIDC_ISSUER: issuer
     .optional()
