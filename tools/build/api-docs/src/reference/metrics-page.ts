@@ -77,9 +77,11 @@ export function alertsReference(root: string): string {
     .join('\n');
 }
 
-/** `{{ $labels.topic }}` → TOPIC, `{{ $value | humanize }}` → N. */
+/** `{{ $labels.topic }}` → TOPIC, `{{ $value | humanizePercentage }}` → N %. */
 function withoutTemplates(text: string): string {
   return `${text
     .replace(/\{\{\s*\$labels\.(\w+)\s*\}\}/g, (_, label: string) => label.toUpperCase())
+    .replace(/\{\{\s*\$value \| humanizePercentage\s*\}\}/g, 'N %')
+    .replace(/\{\{\s*\$value \| humanize1024\s*\}\}B/g, 'N bytes')
     .replace(/\{\{\s*\$value.*?\}\}/g, 'N')}.`;
 }
