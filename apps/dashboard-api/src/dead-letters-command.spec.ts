@@ -5,7 +5,7 @@ const group = 'billing-ledger';
 const topic = 'generation.finished';
 
 function serviceWith(...positions: readonly bigint[]) {
-  const letters = positions.map((position) => ({
+  const deadLetters = positions.map((position) => ({
     ref: { group, topic, position },
     key: 'org-1',
     state: DeadLetterState.DEAD_LETTER_STATE_WAITING,
@@ -20,15 +20,15 @@ function serviceWith(...positions: readonly bigint[]) {
   return {
     listGroups: async () => ({
       groups:
-        letters.length === 0
+        deadLetters.length === 0
           ? []
-          : [{ group, topic, waiting: letters.length, redelivering: 0, discarded: 3 }],
+          : [{ group, topic, waiting: deadLetters.length, redelivering: 0, discarded: 3 }],
     }),
     // One per page.
     listDeadLetters: async ({ pageToken = '' }: { pageToken?: string | undefined }) => {
       const index = Number(pageToken);
-      const next = index + 1 < letters.length ? String(index + 1) : '';
-      return { letters: letters.slice(index, index + 1), nextPageToken: next };
+      const next = index + 1 < deadLetters.length ? String(index + 1) : '';
+      return { deadLetters: deadLetters.slice(index, index + 1), nextPageToken: next };
     },
   };
 }

@@ -37,14 +37,14 @@ async function listPending(
   const lines: string[] = [];
   let pageToken = '';
   do {
-    const { letters, nextPageToken } = await service.listDeadLetters({
+    const { deadLetters, nextPageToken } = await service.listDeadLetters({
       group,
       topic,
       state: DeadLetterState.DEAD_LETTER_STATE_WAITING,
       pageSize: PAGE_SIZE,
       pageToken,
     });
-    for (const { ref, key, attempts, failedUnixMs, reason } of letters) {
+    for (const { ref, key, attempts, failedUnixMs, reason } of deadLetters) {
       const failedAt = new Date(Number(failedUnixMs)).toISOString();
       lines.push(`${group}/${topic}/${ref?.position}  ${failedAt}  ${key}  ${attempts} attempts  ${reason}`);
     }

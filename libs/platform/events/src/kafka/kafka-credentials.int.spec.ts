@@ -36,7 +36,7 @@ const SETTINGS = {
   'super.users': 'User:operator;User:ANONYMOUS',
 };
 
-/** For a service that writes and reads a topic and measures its lag; listed in docs/operations.md. */
+/** For a service that writes and reads a topic and measures its lag; listed in docs/how-to/rotate-secrets.md. */
 const ALLOWED = [
   ...[AclOperationTypes.READ, AclOperationTypes.WRITE, AclOperationTypes.CREATE].map((operation) => ({
     resourceType: AclResourceTypes.TOPIC,
