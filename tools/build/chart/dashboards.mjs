@@ -237,8 +237,8 @@ export const DASHBOARDS = {
           ],
         },
         {
-          title: 'Calls in flight',
-          queries: [['sum by (provider) (gateway_inference_router_in_flight)', '{{provider}}']],
+          title: 'Generations in flight',
+          queries: [['sum(gateway_inference_router_in_flight)', 'generations']],
         },
         {
           title: 'Circuits (0 closed, 1 half open, 2 open)',
@@ -251,7 +251,7 @@ export const DASHBOARDS = {
           unit: 'ops',
           queries: [
             [rate('gateway_inference_router_retries_total', 'provider'), 'retry {{provider}}'],
-            [rate('gateway_inference_router_failovers_total', 'provider'), 'failover from {{provider}}'],
+            [rate('gateway_inference_router_failovers_total', 'provider'), 'failover to {{provider}}'],
           ],
         },
       ],
