@@ -2,6 +2,7 @@ export * from './cancellation';
 export * from './backoff';
 export * from './bisect-batch';
 export * from './brand';
+export * from './capabilities';
 export * from './changes';
 export * from './chunks';
 export * from './condition';

@@ -18,6 +18,7 @@ export function projectFiles(folder = ''): ProjectFile[] {
     if (SKIPPED.has(entry.name)) return [];
     if (entry.isDirectory()) return projectFiles(name);
     if (!entry.isFile() || entry.name === 'package-lock.json' || entry.name === 'LICENSE') return [];
+    if (entry.name.endsWith('.png')) return [];
     return [{ name, text: readFileSync(path.join(root, name), 'utf8') }];
   });
 }

@@ -36,13 +36,21 @@ function issuesOf(text: string): readonly string[] {
 }
 
 describe('the models file', () => {
-  it('is valid in every example of the README, with one server and without a key', async () => {
-    const readme = await readFile('README.md', 'utf8');
-    const examples = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
-    const parsed = examples.map((text) => parseCatalogue(text, { ...options, variables: {} }));
+  it('is valid in every example of docs/how-to/connect-a-provider.md', async () => {
+    const guide = await readFile('docs/how-to/connect-a-provider.md', 'utf8');
+    const examples = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+    const secrets = { fromEnvironment: (name: string) => `value-of-${name}`, fromFile: () => undefined };
+    const parsed = examples.map((text) => parseCatalogue(text, { ...options, secrets, variables: {} }));
     expect(
       parsed.map(({ models }) => [...models.values()].map(({ targets }) => targets[0]?.provider)),
     ).toEqual([
+      [
+        expect.objectContaining({
+          name: 'openai',
+          baseUrl: 'https://api.openai.com/v1',
+          apiKey: 'value-of-OPENAI_API_KEY',
+        }),
+      ],
       [expect.objectContaining({ name: 'ollama', baseUrl: 'http://127.0.0.1:11434/v1', apiKey: undefined })],
       [
         expect.objectContaining({

@@ -1,20 +1,6 @@
-import type { Prices } from '@gateway/base';
+import type { Capability, Prices } from '@gateway/base';
 
-/** Capabilities beyond plain text. Only the first four are public. */
-export const capabilities = [
-  'tools',
-  'vision',
-  'json_mode',
-  'reasoning',
-  'logprobs',
-  'parallel_tool_calls',
-  'logit_bias',
-  'verbosity',
-  'prompt_cache',
-  'prediction',
-] as const;
-
-type Capability = (typeof capabilities)[number];
+export { capabilities } from '@gateway/base';
 
 export const tokenEncodings = ['o200k_base', 'cl100k_base'] as const;
 export type TokenEncoding = (typeof tokenEncodings)[number];

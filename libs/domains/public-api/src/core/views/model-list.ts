@@ -1,5 +1,6 @@
-import type { Prices } from '@gateway/base';
+import type { Capability, Prices } from '@gateway/base';
 import { mayUseModel } from '../chat-completion/rules/model-access';
+import { hasCapability } from '../chat-completion/rules/model-support';
 import { chatFields } from '../chat-completion/schema/fields';
 import type { ModelView } from '../chat-completion/types';
 
@@ -12,10 +13,10 @@ export interface ListedModel extends ModelView {
 }
 
 /** Capabilities with their own error code; the others appear as supported parameters. */
-const PUBLIC_CAPABILITIES = ['tools', 'vision', 'json_mode', 'reasoning'];
+const PUBLIC_CAPABILITIES: readonly Capability[] = ['tools', 'vision', 'json_mode', 'reasoning'];
 
 /** Capabilities of fields that are refused by other rules than the field table. */
-const FIELD_CAPABILITIES: ReadonlyMap<string, string> = new Map([
+const FIELD_CAPABILITIES: ReadonlyMap<string, Capability> = new Map([
   ['tools', 'tools'],
   ['tool_choice', 'tools'],
   ['response_format', 'json_mode'],
@@ -30,7 +31,7 @@ export function modelListView(models: Iterable<ListedModel>, allowedModels: read
 }
 
 function modelView(model: ListedModel): object {
-  const capabilities = PUBLIC_CAPABILITIES.filter((name) => model.capabilities.includes(name));
+  const capabilities = PUBLIC_CAPABILITIES.filter((name) => hasCapability(model, name));
   return {
     id: model.id,
     object: 'model',
@@ -63,7 +64,7 @@ function supportedParameters(model: ModelView): readonly string[] {
   const ofSchema = chatFields.filter((field) => {
     const capability = field.capability ?? FIELD_CAPABILITIES.get(field.name);
     const hasEffect = field.disposition === 'honour' || field.disposition === 'forward';
-    return hasEffect && (capability === undefined || model.capabilities.includes(capability));
+    return hasEffect && (capability === undefined || hasCapability(model, capability));
   });
   return [...ofSchema.map((field) => field.name), ...model.extraParameters];
 }

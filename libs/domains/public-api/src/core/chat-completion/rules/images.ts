@@ -2,6 +2,7 @@ import { refuse, type Refusal } from '@gateway/errors';
 import { readImageSource } from '../images/data-uri';
 import type { ChatMessage, ImageUrl } from '../schema/checked-fields';
 import type { ModelView } from '../types';
+import { hasCapability } from './model-support';
 
 export interface FoundImage {
   readonly image: ImageUrl;
@@ -33,7 +34,7 @@ export function checkImagesInline(images: readonly FoundImage[]): Refusal | unde
 /** vision_not_available: an image for a model that cannot read any. */
 export function checkVision(images: readonly FoundImage[], model: ModelView): Refusal | undefined {
   const [first] = images;
-  return first === undefined || model.capabilities.includes('vision')
+  return first === undefined || hasCapability(model, 'vision')
     ? undefined
     : refuse('vision_not_available', {
         message: `The model '${model.id}' cannot read images.`,

@@ -1,3 +1,4 @@
+import type { Capability } from '@gateway/base';
 import { refuse, type Refusal } from '@gateway/errors';
 import type { JsonObject } from '../../json/json-value';
 import type { CheckedFields } from '../schema/checked-fields';
@@ -6,7 +7,7 @@ import type { ModelView } from '../types';
 
 /** tools_not_supported: tools for a model that cannot call any. */
 export function checkTools({ tools }: CheckedFields, model: ModelView): Refusal | undefined {
-  return tools === undefined || model.capabilities.includes('tools')
+  return tools === undefined || hasCapability(model, 'tools')
     ? undefined
     : refuse('tools_not_supported', {
         message: `The model '${model.id}' cannot call tools.`,
@@ -46,7 +47,11 @@ export function checkFieldSupport(copy: JsonObject, model: ModelView): Refusal |
 }
 
 export function supports(model: ModelView, field: Field): boolean {
-  return field.capability === undefined || model.capabilities.includes(field.capability);
+  return field.capability === undefined || hasCapability(model, field.capability);
+}
+
+export function hasCapability({ capabilities }: ModelView, capability: Capability): boolean {
+  return capabilities.includes(capability);
 }
 
 /** Some clients send a value that means "off", which every model supports. */

@@ -1,3 +1,4 @@
+import type { Capability } from '@gateway/base';
 import { messageShape, MAX_MESSAGES } from './message-shape';
 import {
   externalUser,
@@ -28,7 +29,7 @@ export interface Field {
   /** The default, which follows "Default: " in the documentation; undefined for a required field. */
   readonly absent?: string;
   /** The model capability that the field requires. */
-  readonly capability?: string;
+  readonly capability?: Capability;
   /** Without the capability, the request is refused or the field, a hint, is dropped. */
   readonly ifUnsupported?: 'refuse' | 'drop';
   /** Added to the message of a rejected field. */

@@ -1,0 +1,15 @@
+/** What a model may support beyond plain text. Only the first four have an error code of their own. */
+export const capabilities = [
+  'tools',
+  'vision',
+  'json_mode',
+  'reasoning',
+  'logprobs',
+  'parallel_tool_calls',
+  'logit_bias',
+  'verbosity',
+  'prompt_cache',
+  'prediction',
+] as const;
+
+export type Capability = (typeof capabilities)[number];
