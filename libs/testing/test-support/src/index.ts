@@ -1,5 +1,5 @@
 export * from './api-document';
-export * from './begin-patiently';
+export * from './begin-idle-transaction';
 export * from './bundle-program';
 export * from './collect-garbage';
 export * from './admin-client';
@@ -21,6 +21,6 @@ export * from './text-table';
 export {
   startIdentityProvider,
   type IdentityProviderUnderTest,
-  type Meddle,
-  type ProviderAnswer,
+  type AlterResponse,
+  type IdentityProviderResponse,
 } from './identity-provider/start-identity-provider';

@@ -61,9 +61,9 @@ describe('the OpenAPI document', () => {
       headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': 'req_1' },
       body: answerExamples().chatStream,
     };
-    expect(document.faultsOf(answer)).toEqual([]);
-    expect(document.faultsOf({ ...answer, body: 'data: {}\n\n' })).not.toEqual([]);
-    expect(document.faultsOf({ ...answer, body: 'data: {"id":1}\n\ndata: [DONE]\n\n' })).not.toEqual([]);
+    expect(document.problemsOf(answer)).toEqual([]);
+    expect(document.problemsOf({ ...answer, body: 'data: {}\n\n' })).not.toEqual([]);
+    expect(document.problemsOf({ ...answer, body: 'data: {"id":1}\n\ndata: [DONE]\n\n' })).not.toEqual([]);
   });
 
   it('has no fault by the recommended rules of a linter', () => {

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createLogger } from '@gateway/runtime';
 import { readOptions, USAGE } from './options';
-import { renderBooks, renderTable } from './report';
+import { renderAudit, renderTable } from './report';
 import { runChaos } from './run';
 
 const USAGE_EXIT_CODE = 2;
@@ -25,15 +25,15 @@ async function main(): Promise<number> {
     process.stdout.write(`${seconds} s  ${text}\n`);
     onLine('chaos', text);
   };
-  say(`seed ${options.seed}; what the processes say is in ${logFile}`);
+  say(`seed ${options.seed}; logs are in ${logFile}`);
   const programs = path.resolve(__dirname, '..');
-  const laboratoryOptions = { seed: options.seed, programs, onLine, log };
-  const { broken, audit } = await runChaos(options, laboratoryOptions, say);
-  process.stdout.write(`\n${renderTable(broken)}\n\n${renderBooks(audit)}\n`);
-  if (audit.faults.length > 0)
-    process.stdout.write(`\nThe same again: npm run chaos -- --seed ${options.seed}\n`);
+  const testEnvOptions = { seed: options.seed, programs, onLine, log };
+  const { results, audit } = await runChaos(options, testEnvOptions, say);
+  process.stdout.write(`\n${renderTable(results)}\n\n${renderAudit(audit)}\n`);
+  if (audit.problems.length > 0)
+    process.stdout.write(`\nTo reproduce: npm run chaos -- --seed ${options.seed}\n`);
   lines.end();
-  return audit.faults.length > 0 ? 1 : 0;
+  return audit.problems.length > 0 ? 1 : 0;
 }
 
 function readOrExit() {

@@ -5,9 +5,9 @@ import { startCluster, type Cluster } from './cluster';
 import { createLinePrinter } from './log-lines';
 import { readCommand, USAGE, type ClusterCommand } from './options';
 import { writeProcessesFile } from './processes-file';
-import { tableOf } from './table';
+import { renderProcessTable } from './process-table';
 
-/** Long enough for every service to finish what runs, one after the other. */
+/** Long enough for all services to finish their requests sequentially. */
 const STOP_GRACE_MS = 120_000;
 const USAGE_EXIT_CODE = 2;
 
@@ -38,17 +38,19 @@ void runProcess({
         showSecrets: isTerminal,
       }),
     );
-    process.stdout.write(`${tableOf(cluster)}\n`);
+    process.stdout.write(`${renderProcessTable(cluster)}\n`);
   },
   stop: async () => cluster?.stop(),
   graceMs: STOP_GRACE_MS,
   log,
 });
 
-/** @returns undefined when the demo key may use none. */
+/** @returns undefined if the demo key has no models */
 async function firstModelId({ dev }: Cluster): Promise<string | undefined> {
-  const answer = await fetch(`${dev.baseUrl}/models`, { headers: { authorization: `Bearer ${dev.apiKey}` } });
-  const { data } = (await answer.json()) as { data?: { id: string }[] };
+  const response = await fetch(`${dev.baseUrl}/models`, {
+    headers: { authorization: `Bearer ${dev.apiKey}` },
+  });
+  const { data } = (await response.json()) as { data?: { id: string }[] };
   return data?.[0]?.id;
 }
 
