@@ -29,28 +29,28 @@ const panels = filesOf('dashboards').flatMap((file) => {
   );
 });
 
-/** The names of all instruments, as they stand in the sources, and of those that every process has. */
+/** Names of all instruments in the sources, and of the default metrics of every process. */
 const instruments = new Set([
   ...readdirSync(path.join(root, 'libs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => /(metrics|instruments|module)\.ts$/.test(file))
     .flatMap((file) => readFileSync(path.join(root, 'libs', file), 'utf8').match(/gateway_[a-z_]+/g) ?? []),
-  ...namesOfEveryProcess(),
+  ...defaultMetricNames(),
 ]);
 const recorded = new Set(rules.flatMap(({ record = [] }) => record));
 
-function namesOfEveryProcess(): readonly string[] {
+function defaultMetricNames(): readonly string[] {
   const register = new Registry();
   collectDefaultMetrics({ register });
   return register.getMetricsAsArray().map(({ name }) => name);
 }
 
-/** Without what a histogram adds to its name. */
+/** The name without a histogram's suffix. */
 const baseOf = (metric: string) => metric.replace(/_(bucket|count|sum)$/, '');
 
 it.each([
   ...rules.map(({ alert, record = '', expr }) => [alert ?? record, expr] as const),
   ...panels.map(({ name, expr }) => [name, expr] as const),
-])('%s is about metrics that there are', (_name, expr) => {
+])('%s uses existing metrics', (_name, expr) => {
   const metrics = expr.match(/\b(gateway|process|nodejs)_[a-z0-9_]+/g) ?? [];
   const ofRules = expr.match(/\bgateway:[a-z0-9_:]+/g) ?? [];
   expect(metrics.length + ofRules.length).toBeGreaterThan(0);
@@ -63,12 +63,12 @@ it.each(
   rules.flatMap(({ alert = [], annotations = {} }) =>
     [alert].flat().map((name) => [name, annotations] as const),
   ),
-)('%s says what it is about, and where it is written what to do', (_name, { summary, runbook = '' }) => {
+)('%s has a summary and an existing runbook', (_name, { summary, runbook = '' }) => {
   expect(summary).toBeTruthy();
   expect(existsSync(path.join(root, 'docs', runbook)) && runbook.endsWith('.md')).toBe(true);
 });
 
-it('has a page for every alert, and no other, in the list of runbooks', () => {
+it('the list of runbooks has a page for every alert, and no other', () => {
   const listed = readFileSync(path.join(root, 'docs/runbooks/README.md'), 'utf8');
   const ofRunbooks = rules.filter(({ annotations }) => annotations?.['runbook']?.startsWith('runbooks/'));
   const alerts = ofRunbooks.map(({ alert }) => alert).sort();

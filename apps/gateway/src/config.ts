@@ -21,9 +21,9 @@ import { z } from 'zod';
 const SHUTDOWN_GRACE_MS = 30_000;
 
 /**
- * Every setting of the embedded gateway: the names of environment variables.
- * Each may also be given as a file by `<NAME>_FILE`. docs/configuration.md
- * describes them; a test keeps the two in step.
+ * Every setting of the embedded gateway, by the name of its environment variable.
+ * `<NAME>_FILE` reads a setting from a file. docs/configuration.md lists them; a test
+ * compares the two.
  */
 export const settings = z
   .object({
@@ -51,7 +51,7 @@ export type Config = z.output<typeof settings> & {
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** Reads the environment once; throws a ConfigError that names all faults together. */
+/** Reads the environment once. @throws ConfigError with all errors together */
 export function loadConfig(): Config {
   const environment = { ...process.env };
   const values = readConfig(settings, environment);

@@ -6,14 +6,14 @@ import { settings } from './config';
 const read = (name: string) => readFileSync(path.resolve(__dirname, '../../..', name), 'utf8');
 
 describe('the documents', () => {
-  it('describe every setting, and no other', () => {
+  it('list exactly the existing settings', () => {
     const described = [...read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)`/gm)].map(
       ([, name]) => name,
     );
     expect([...described].sort()).toEqual(Object.keys(settings.shape).sort());
   });
 
-  it('give every setting its real default', () => {
+  it('show the actual default of every setting', () => {
     const defaults = settings.parse({}) as Record<string, unknown>;
     const rows = [...read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)`\s*\| `([^`]*)`/gm)];
     for (const [, name = '', text = ''] of rows) {
@@ -22,7 +22,7 @@ describe('the documents', () => {
     expect(rows.length).toBeGreaterThan(5);
   });
 
-  it('place every error code in the order of checks', () => {
+  it('include every error code in the order of checks', () => {
     const guide = read('docs/api.md');
     const order = guide.slice(
       guide.indexOf('One error is returned'),
