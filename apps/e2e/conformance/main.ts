@@ -12,15 +12,15 @@ import {
 
 const HELP = `Usage: npm run conformance -- --base-url URL --dashboard-url URL --email EMAIL [--only TEXT]
 
-Proves the public contract of a running gateway, line by line. It creates organizations, keys and credit of
-its own through the dashboard API and touches nothing else.
+Tests a running gateway against the public API specification. It creates its own organizations, keys and credit through the
+dashboard API and changes nothing else.
 
-  --base-url       with /v1, such as http://127.0.0.1:8080/v1
-  --dashboard-url  such as http://127.0.0.1:8081
-  --email          of a member who manages every organization
-  --only           run only cases whose section, code or line holds this text
+  --base-url       URL of the API, such as http://127.0.0.1:8080/v1
+  --dashboard-url  URL of the dashboard, such as http://127.0.0.1:8081
+  --email          email of an operator
+  --only           run only cases whose section, code or title contains TEXT
 
-The password is read from GATEWAY_ADMIN_PASSWORD, so that it stands in no list of processes.
+The password is read from GATEWAY_ADMIN_PASSWORD, so that it does not appear in process lists.
 `;
 
 function readOptions() {
@@ -56,9 +56,9 @@ async function main(): Promise<number> {
 
   const deployment = await openDeployment(address as DeploymentAddress);
   const results: CaseResult[] = [];
-  const chosen = allCases.filter((one) => titleOf(one).includes(values.only));
-  const run = caseRunner(chosen, deployment);
-  for (const one of chosen) {
+  const selected = allCases.filter((one) => titleOf(one).includes(values.only));
+  const run = caseRunner(selected, deployment);
+  for (const one of selected) {
     const result = await run(one);
     results.push(result);
     process.stdout.write(`${lineOf(result)}\n`);
@@ -69,12 +69,12 @@ async function main(): Promise<number> {
   return missing.length > 0 || results.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
 }
 
-function titleOf({ section, code, line }: ConformanceCase): string {
-  return `§${section} ${code ? `${code}: ` : ''}${line}`;
+function titleOf({ section, code, title }: ConformanceCase): string {
+  return `§${section} ${code ? `${code}: ` : ''}${title}`;
 }
 
 function lineOf({ conformanceCase, outcome, durationMs, error }: CaseResult): string {
-  const mark = { proven: '✓', failed: '✗', 'not provable here': '–' }[outcome];
+  const mark = { passed: '✓', failed: '✗', skipped: '–' }[outcome];
   const seconds = durationMs >= 1_000 ? ` (${(durationMs / 1_000).toFixed(1)} s)` : '';
   const reason = error instanceof Error ? error.message : String(error);
   const details = error === undefined ? '' : `\n    ${reason.replaceAll('\n', '\n    ')}`;

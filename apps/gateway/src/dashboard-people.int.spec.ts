@@ -102,6 +102,9 @@ describe('people in the dashboard', () => {
 
   it('see the available sign-in options', async () => {
     const options = await createBrowser(fixture.api.port()).request('GET /api/sign-in-options');
-    expect(responseOf(session.signInOptions, options)).toEqual({ oidc: null, password_reset_by_email: false });
+    expect(responseOf(session.signInOptions, options)).toEqual({
+      oidc: null,
+      password_reset_by_email: false,
+    });
   });
 });

@@ -207,7 +207,7 @@ describe('single sign-on', () => {
   describe('is unlinked', () => {
     const requestAs = (browser: SsoBrowser) => {
       const dashboardBrowser = createBrowser(fixture.api.port());
-      const cookie =  `gateway_session=${browser.cookies(dashboard(''))['gateway_session']}`;
+      const cookie = `gateway_session=${browser.cookies(dashboard(''))['gateway_session']}`;
       return (line: string, body?: object) => dashboardBrowser.request(line, body, { cookie });
     };
     const unlinking = 'POST /api/account/identities/unlink';

@@ -2,7 +2,7 @@ import { errorCodes, type ErrorCode } from '@gateway/errors';
 import { sections, type ConformanceCase, type Section } from './case';
 import type { Deployment } from './deployment';
 
-type Outcome = 'proven' | 'failed' | 'not provable here';
+type Outcome = 'passed' | 'failed' | 'skipped';
 
 export interface CaseResult {
   readonly conformanceCase: ConformanceCase;
@@ -19,57 +19,58 @@ async function runCase(one: ConformanceCase, deployment: Deployment): Promise<Ca
     ...(error === undefined ? {} : { error }),
     durationMs: Math.round(performance.now() - startedAt),
   });
-  if (one.needs?.some((need) => !deployment.has(need))) return result('not provable here');
+  if (one.needs?.some((need) => !deployment.has(need))) return result('skipped');
   try {
-    await one.prove(deployment);
-    return result('proven');
+    await one.verify(deployment);
+    return result('passed');
   } catch (error) {
     return result('failed', error);
   }
 }
 
 /**
- * Starts the cases that mostly wait, all at once, and gives what runs a case:
- * those that were started are awaited, the others run when asked for.
+ * Starts all concurrent cases immediately. The returned function waits for a started case,
+ * or runs another one.
  */
 export function caseRunner(
   cases: readonly ConformanceCase[],
   deployment: Deployment,
 ): (one: ConformanceCase) => Promise<CaseResult> {
   const started = new Map(
-    cases.filter(({ waits }) => waits).map((one) => [one, runCase(one, deployment)] as const),
+    cases.filter(({ concurrent }) => concurrent).map((one) => [one, runCase(one, deployment)] as const),
   );
   return (one) => started.get(one) ?? runCase(one, deployment);
 }
 
-/** Codes of the catalogue that no case shows. */
+/** Error codes without a case. */
 export function codesWithoutCase(cases: readonly ConformanceCase[]): readonly ErrorCode[] {
   const shown = new Set(cases.map(({ code }) => code));
   return errorCodes.filter((code) => !shown.has(code));
 }
 
-/** Lines that two cases of a section claim; each line is proven in one place. */
-export function duplicateLines(cases: readonly ConformanceCase[]): readonly string[] {
+/** Titles that occur more than once in a section. */
+export function duplicateTitles(cases: readonly ConformanceCase[]): readonly string[] {
   const seen = new Set<string>();
   return cases
-    .map(({ section, line }) => `${section}: ${line}`)
+    .map(({ section, title }) => `${section}: ${title}`)
     .filter((name) => seen.size === seen.add(name).size);
 }
 
-/** The coverage table: one row per section, then codes. */
+/** A table of results per section, and the number of covered error codes. */
 export function coverageTable(results: readonly CaseResult[]): string {
   const rows = (Object.keys(sections) as Section[]).map((section) => {
-    const mine = results.filter(({ conformanceCase }) => conformanceCase.section === section);
-    const count = (outcome: Outcome) => String(mine.filter((result) => result.outcome === outcome).length);
-    return [`${section}. ${sections[section]}`, count('proven'), count('failed'), count('not provable here')];
+    const ofSection = results.filter(({ conformanceCase }) => conformanceCase.section === section);
+    const count = (outcome: Outcome) =>
+      String(ofSection.filter((result) => result.outcome === outcome).length);
+    return [`${section}. ${sections[section]}`, count('passed'), count('failed'), count('skipped')];
   });
-  const proven = new Set(
-    results.filter(({ outcome }) => outcome === 'proven').map(({ conformanceCase }) => conformanceCase.code),
+  const passed = new Set(
+    results.filter(({ outcome }) => outcome === 'passed').map(({ conformanceCase }) => conformanceCase.code),
   );
-  const codes = errorCodes.filter((code) => proven.has(code)).length;
+  const codes = errorCodes.filter((code) => passed.has(code)).length;
   return [
-    table([['Section', 'proven', 'failed', 'not provable here'], ...rows]),
-    `Error codes proven: ${codes} of ${errorCodes.length}`,
+    table([['Section', 'passed', 'failed', 'skipped'], ...rows]),
+    `Error codes covered: ${codes} of ${errorCodes.length}`,
   ].join('\n');
 }
 
