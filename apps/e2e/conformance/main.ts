@@ -10,15 +10,16 @@ import {
   type DeploymentAddress,
 } from './framework';
 
-const HELP = `Usage: npm run conformance -- --base-url URL --dashboard-url URL --email EMAIL [--only TEXT]
+const HELP = `Usage: npm run conformance -- --base-url URL --dashboard-url URL --email EMAIL [options]
 
 Tests a running gateway against the public API specification. It creates its own organizations, keys and credit through the
 dashboard API and changes nothing else.
 
-  --base-url       URL of the API, such as http://127.0.0.1:8080/v1
-  --dashboard-url  URL of the dashboard, such as http://127.0.0.1:8081
-  --email          email of an operator
-  --only           run only cases whose section, code or title contains TEXT
+  --base-url URL            the API, such as http://127.0.0.1:8080/v1
+  --dashboard-url URL       the dashboard, such as http://127.0.0.1:8081
+  --email EMAIL             email of an operator
+  --only TEXT               run only cases whose section, code or title contains TEXT
+  --connection-retries N    run a case again, up to N times, if a connection broke (default: 0)
 
 The password is read from GATEWAY_ADMIN_PASSWORD, so that it does not appear in process lists.
 `;
@@ -30,6 +31,7 @@ function readOptions() {
       'dashboard-url': { type: 'string' },
       email: { type: 'string' },
       only: { type: 'string', default: '' },
+      'connection-retries': { type: 'string', default: '0' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   }).values;
@@ -54,10 +56,16 @@ async function main(): Promise<number> {
     return values.help ? 0 : 2;
   }
 
+  const connectionRetries = Number(values['connection-retries']);
+  if (!Number.isSafeInteger(connectionRetries) || connectionRetries < 0) {
+    process.stderr.write(`--connection-retries must be a whole number\n\n${HELP}`);
+    return 2;
+  }
+
   const deployment = await openDeployment(address as DeploymentAddress);
   const results: CaseResult[] = [];
   const selected = allCases.filter((one) => titleOf(one).includes(values.only));
-  const run = caseRunner(selected, deployment);
+  const run = caseRunner(selected, deployment, { connectionRetries });
   for (const one of selected) {
     const result = await run(one);
     results.push(result);

@@ -11,7 +11,19 @@ export interface CaseResult {
   readonly durationMs: number;
 }
 
-async function runCase(one: ConformanceCase, deployment: Deployment): Promise<CaseResult> {
+export interface RunOptions {
+  /**
+   * How often a case runs again after a connection to the deployment broke. For connections through `kubectl
+   * port-forward`, which closes some of them under load.
+   */
+  readonly connectionRetries?: number;
+}
+
+async function runCase(
+  one: ConformanceCase,
+  deployment: Deployment,
+  { connectionRetries = 0 }: RunOptions,
+): Promise<CaseResult> {
   const startedAt = performance.now();
   const result = (outcome: Outcome, error?: unknown): CaseResult => ({
     conformanceCase: one,
@@ -20,12 +32,25 @@ async function runCase(one: ConformanceCase, deployment: Deployment): Promise<Ca
     durationMs: Math.round(performance.now() - startedAt),
   });
   if (one.needs?.some((need) => !deployment.has(need))) return result('skipped');
-  try {
-    await one.verify(deployment);
-    return result('passed');
-  } catch (error) {
-    return result('failed', error);
+  for (let retries = 0; ; retries += 1) {
+    try {
+      await one.verify(deployment);
+      return result('passed');
+    } catch (error) {
+      if (retries === connectionRetries || !isConnectionError(error)) return result('failed', error);
+    }
   }
+}
+
+/** Codes of node:http and of `fetch` for a connection that was closed before the response was complete. */
+const CONNECTION_ERROR_CODES = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+/** `fetch` throws a TypeError whose cause has the code. */
+function isConnectionError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (
+    CONNECTION_ERROR_CODES.has((error as NodeJS.ErrnoException).code ?? '') || isConnectionError(error.cause)
+  );
 }
 
 /**
@@ -35,11 +60,14 @@ async function runCase(one: ConformanceCase, deployment: Deployment): Promise<Ca
 export function caseRunner(
   cases: readonly ConformanceCase[],
   deployment: Deployment,
+  options: RunOptions = {},
 ): (one: ConformanceCase) => Promise<CaseResult> {
   const started = new Map(
-    cases.filter(({ concurrent }) => concurrent).map((one) => [one, runCase(one, deployment)] as const),
+    cases
+      .filter(({ concurrent }) => concurrent)
+      .map((one) => [one, runCase(one, deployment, options)] as const),
   );
-  return (one) => started.get(one) ?? runCase(one, deployment);
+  return (one) => started.get(one) ?? runCase(one, deployment, options);
 }
 
 /** Error codes without a case. */
