@@ -364,7 +364,7 @@ describe('a low-balance alert', () => {
     await until(() => expect(received).toHaveLength(1));
     const [first] = received;
     const message = JSON.parse(first!.body) as Json;
-    expect(message).toMatchObject({ event: 'credit.low_balance', organization_id: id, threshold_usd: '5' });
+    expect(message).toMatchObject({ event: 'credit.running_low', organization_id: id, threshold_usd: '5' });
     const [time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(first!.signature)!.slice(1) as [
       string,
       string,
@@ -431,7 +431,7 @@ describe('a low-balance alert', () => {
     ['webhook_url', { webhook_url: 'ftp://example.com' }],
     ['webhook_url', { webhook_url: 'nonsense' }],
     ['webhook_url', { webhook_url: 'https://user:password@example.com' }],
-    ['emails[0]', { emails: ['nobody'] }],
+    ['emails[0]', { emails: ['no-address'] }],
     ['emails[1]', { emails: ['a@example.com', 'b@example.com\r\nbcc: c@example.com'] }],
     ['threshold_usd', { threshold_usd: '-1' }],
   ])('is rejected with an invalid %s', async (param, bad) => {

@@ -1,9 +1,6 @@
 import type { Page } from './chromium';
 
-/**
- * Every page of the dashboard by its name and address, for the tests and pictures that look at all of
- * them.
- */
+/** Every page of the dashboard by its name and path, for the tests and screenshots that cover all of them. */
 export interface Screen {
   readonly name: string;
   readonly path: string;
