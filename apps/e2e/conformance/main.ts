@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { readOptionsOrExit } from '@gateway/test-support';
 import { allCases } from './cases';
 import {
   caseRunner,
@@ -24,8 +25,15 @@ dashboard API and changes nothing else.
 The password is read from GATEWAY_ADMIN_PASSWORD, so that it does not appear in process lists.
 `;
 
-function readOptions() {
-  return parseArgs({
+interface Options extends DeploymentAddress {
+  readonly only: string;
+  readonly connectionRetries: number;
+}
+
+/** @returns 'help' if requested @throws Error for invalid arguments */
+function readOptions(argv: readonly string[], adminPassword: string | undefined): Options | 'help' {
+  const { values } = parseArgs({
+    args: [...argv],
     options: {
       'base-url': { type: 'string' },
       'dashboard-url': { type: 'string' },
@@ -34,38 +42,35 @@ function readOptions() {
       'connection-retries': { type: 'string', default: '0' },
       help: { type: 'boolean', short: 'h', default: false },
     },
-  }).values;
+  });
+  if (values.help) return 'help';
+  const connectionRetries = Number(values['connection-retries']);
+  if (!Number.isSafeInteger(connectionRetries) || connectionRetries < 0)
+    throw new Error(`--connection-retries must be a whole number, not '${values['connection-retries']}'`);
+  return {
+    baseUrl: required('--base-url', values['base-url']),
+    dashboardUrl: required('--dashboard-url', values['dashboard-url']),
+    adminEmail: required('--email', values.email),
+    adminPassword: required('GATEWAY_ADMIN_PASSWORD', adminPassword),
+    only: values.only,
+    connectionRetries,
+  };
+}
+
+function required(name: string, value: string | undefined): string {
+  if (!value) throw new Error(`${name} is required`);
+  return value;
 }
 
 async function main(): Promise<number> {
-  let values: ReturnType<typeof readOptions>;
-  try {
-    values = readOptions();
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
-    return 2;
-  }
-  const address: Partial<DeploymentAddress> = {
-    baseUrl: values['base-url'],
-    dashboardUrl: values['dashboard-url'],
-    adminEmail: values.email,
-    adminPassword: process.env.GATEWAY_ADMIN_PASSWORD,
-  };
-  if (values.help || Object.values(address).some((value) => !value)) {
-    process.stdout.write(HELP);
-    return values.help ? 0 : 2;
-  }
-
-  const connectionRetries = Number(values['connection-retries']);
-  if (!Number.isSafeInteger(connectionRetries) || connectionRetries < 0) {
-    process.stderr.write(`--connection-retries must be a whole number\n\n${HELP}`);
-    return 2;
-  }
-
-  const deployment = await openDeployment(address as DeploymentAddress);
+  const options = readOptionsOrExit(
+    () => readOptions(process.argv.slice(2), process.env.GATEWAY_ADMIN_PASSWORD),
+    HELP,
+  );
+  const deployment = await openDeployment(options);
   const results: CaseResult[] = [];
-  const selected = allCases.filter((one) => titleOf(one).includes(values.only));
-  const run = caseRunner(selected, deployment, { connectionRetries });
+  const selected = allCases.filter((one) => titleOf(one).includes(options.only));
+  const run = caseRunner(selected, deployment, options);
   for (const one of selected) {
     const result = await run(one);
     results.push(result);

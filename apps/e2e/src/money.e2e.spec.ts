@@ -1,3 +1,4 @@
+import { eventDataOf } from '@gateway/test-support';
 import OpenAI from 'openai';
 import { credits, nano, nothingReserved, settledGeneration, usageOnceAllCharged } from './testing/accounting';
 import { eventually } from './testing/eventually';
@@ -129,10 +130,7 @@ describe('money when requests fail', () => {
       }),
     });
     expect(response.status).toBe(200);
-    const events = (await response.text())
-      .split('\n\n')
-      .filter((event) => event.startsWith('data: '))
-      .map((event) => event.slice('data: '.length));
+    const events = eventDataOf(await response.text());
     expect(events.at(-1)).toBe('[DONE]');
     const last = JSON.parse(events.at(-2) ?? '') as {
       id: string;

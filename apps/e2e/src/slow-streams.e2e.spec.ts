@@ -1,6 +1,5 @@
-import { isClusterDeployment } from '@gateway/test-support';
+import { eventDataOf, isClusterDeployment, type Tenant } from '@gateway/test-support';
 import { nothingReserved } from './testing/accounting';
-import type { Tenant } from '@gateway/test-support';
 import { writeModelsFile } from './testing/models-file';
 import { postRaw } from './testing/raw-stream';
 import { startTestEnv, type TestEnv } from './testing/test-env';
@@ -52,9 +51,9 @@ describe('a stream that stalls', () => {
     const text = await (await complete('[[fault:stall:3]]', { stream: true })).text();
     const comments = text.split('\n\n').filter((event) => event === ': keep-alive');
     expect(comments.length).toBeGreaterThan(1);
-    const events = text.split('\n\n').filter((event) => event.startsWith('data: '));
-    expect(events.at(-1)).toBe('data: [DONE]');
-    expect(JSON.parse(events.at(-2)?.slice(6) ?? '')).toMatchObject({
+    const events = eventDataOf(text);
+    expect(events.at(-1)).toBe('[DONE]');
+    expect(JSON.parse(events.at(-2) ?? '')).toMatchObject({
       choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
       error: { code: 'request_timeout', type: 'timeout_error', metadata: {} },
     });
@@ -63,10 +62,10 @@ describe('a stream that stalls', () => {
 
   it('ends with an error chunk after the total timeout, even when it was never idle', async () => {
     const text = await (await complete('[[tokens:200]] [[rate:10]]', { stream: true })).text();
-    const events = text.split('\n\n').filter((event) => event.startsWith('data: '));
-    expect(events.at(-1)).toBe('data: [DONE]');
+    const events = eventDataOf(text);
+    expect(events.at(-1)).toBe('[DONE]');
     expect(events.length).toBeGreaterThan(10);
-    expect(JSON.parse(events.at(-2)?.slice(6) ?? '')).toMatchObject({ error: { code: 'request_timeout' } });
+    expect(JSON.parse(events.at(-2) ?? '')).toMatchObject({ error: { code: 'request_timeout' } });
     await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
   });
 

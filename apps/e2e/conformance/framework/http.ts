@@ -1,4 +1,5 @@
 import http from 'node:http';
+import { eventDataOf } from '@gateway/test-support';
 
 export interface RawResponse {
   readonly status: number;
@@ -102,8 +103,5 @@ export function get(
 
 /** The data of server-sent events, including "[DONE]", without comments. */
 export function eventsOf(response: RawResponse): string[] {
-  return response.text
-    .split('\n\n')
-    .flatMap((event) => event.split('\n').filter((line) => line.startsWith('data: ')))
-    .map((line) => line.slice('data: '.length));
+  return eventDataOf(response.text);
 }

@@ -1,4 +1,5 @@
 import { errorCodes, type ErrorCode } from '@gateway/errors';
+import { alignedTable } from '@gateway/test-support';
 import { sections, type ConformanceCase, type Section } from './case';
 import type { Deployment } from './deployment';
 
@@ -97,20 +98,7 @@ export function coverageTable(results: readonly CaseResult[]): string {
   );
   const codes = errorCodes.filter((code) => passed.has(code)).length;
   return [
-    table([['Section', 'passed', 'failed', 'skipped'], ...rows]),
+    alignedTable([['Section', 'passed', 'failed', 'skipped'], ...rows], 1),
     `Error codes covered: ${codes} of ${errorCodes.length}`,
   ].join('\n');
-}
-
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) =>
-          column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
-        )
-        .join('  '),
-    )
-    .join('\n');
 }

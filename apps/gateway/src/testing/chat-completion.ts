@@ -1,4 +1,4 @@
-import type { GatewayProcess } from '@gateway/test-support';
+import { eventDataOf, type GatewayProcess } from '@gateway/test-support';
 
 /** A chat completion request. */
 export interface ChatRequest {
@@ -69,10 +69,7 @@ function readNonStreaming(response: Response, text: string): Outcome {
 }
 
 function readStream(response: Response, text: string): Outcome {
-  const events = text
-    .split('\n\n')
-    .filter((event) => event.startsWith('data: '))
-    .map((event) => event.slice('data: '.length));
+  const events = eventDataOf(text);
   if (events.pop() !== '[DONE]') return { kind: 'disconnected' };
   const last = JSON.parse(events.at(-1) ?? '{}') as CompletionObject;
   return last.error ? failed(response, last.error.code) : finished(response, last);

@@ -1,3 +1,5 @@
+import { eventDataOf } from '@gateway/test-support';
+
 interface Chunk {
   readonly id: string;
   readonly choices: readonly {
@@ -28,10 +30,7 @@ export interface FoldedStream {
 
 /** Combines the chunks of an event stream as an SDK does. @throws Error if it does not end with [DONE] */
 export function foldStream(text: string): FoldedStream {
-  const events = text
-    .split('\n\n')
-    .filter((event) => event.startsWith('data: '))
-    .map((event) => event.slice('data: '.length));
+  const events = eventDataOf(text);
   if (events.pop() !== '[DONE]') throw new Error('the stream does not end with [DONE]');
   const chunks = events.map((event) => JSON.parse(event) as Chunk);
   const ids = new Set(chunks.map(({ id }) => id));

@@ -1,4 +1,5 @@
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
+import { eventDataOf } from './event-stream';
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type JsonObject = { [name: string]: Json };
@@ -100,8 +101,7 @@ export function readApiDocument(document: unknown): ApiDocument {
 
   function eventProblems(content: JsonObject, body: string): string[] {
     const [chunk] = at(content, 'schema', 'properties', 'data')['anyOf'] as JsonObject[];
-    const events = body.split('\n\n').filter((event) => event.startsWith('data: '));
-    const data = events.map((event) => event.slice('data: '.length));
+    const data = eventDataOf(body);
     if (data.pop() !== '[DONE]') return ['the stream does not end with [DONE]'];
     return data.flatMap((text) => jsonProblems(at(chunk ?? {}, 'contentSchema'), text));
   }

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { readOptionsOrExit } from '@gateway/test-support';
 import { measureClusters } from './cluster/measure-clusters';
 import { renderDeployments } from './cluster/deployments';
 import { findCores, machineFacts, pin, type Cores } from './machine';
@@ -25,8 +26,6 @@ import { startNodeProxy } from './roles/node-proxy';
 import { startRelay } from './roles/relay';
 import { startUpstream } from './roles/upstream';
 import { startTargets, type StartedTargets } from './targets';
-
-const USAGE_EXIT_CODE = 2;
 
 /** Roles that the bench runs in child processes of itself. */
 const ROLES: Readonly<Record<string, (upstream: string) => Promise<RunningRole>>> = {
@@ -61,7 +60,7 @@ const COMMANDS: Readonly<Record<CommandName, (options: Options) => Promise<strin
 
 async function main(argv: readonly string[]): Promise<void> {
   if (argv[0] === '--role') return runRole(argv[1] ?? '', argv[2] ?? '');
-  const options = readOrExit(argv);
+  const options = readOptionsOrExit(() => readOptions(argv), HELP);
   const text = await COMMANDS[options.command](options);
   process.stdout.write(`\n${text}`);
 }
@@ -157,18 +156,6 @@ async function withProcesses<T>(
     throw error;
   } finally {
     await processes.stopAll();
-  }
-}
-
-function readOrExit(argv: readonly string[]): Options {
-  try {
-    const options = readOptions(argv);
-    if (options !== 'help') return options;
-    process.stdout.write(HELP);
-    process.exit(0);
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
-    process.exit(USAGE_EXIT_CODE);
   }
 }
 

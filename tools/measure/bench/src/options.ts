@@ -108,7 +108,7 @@ const LENGTHS = {
   },
 };
 
-export const HELP = `npm run bench -- [COMMAND] [OPTIONS]
+export const HELP = `Usage: npm run bench -- [COMMAND] [OPTIONS]
 
 ${commandNames.map((name) => helpOf(name)).join('\n')}
 

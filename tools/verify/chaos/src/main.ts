@@ -2,14 +2,13 @@ import { createWriteStream } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createLogger } from '@gateway/runtime';
+import { readOptionsOrExit } from '@gateway/test-support';
 import { readOptions, USAGE } from './options';
 import { renderAudit, renderTable } from './report';
 import { runChaos } from './run';
 
-const USAGE_EXIT_CODE = 2;
-
 async function main(): Promise<number> {
-  const options = readOrExit();
+  const options = readOptionsOrExit(() => readOptions(process.argv.slice(2)), USAGE);
   const logFile = path.join(os.tmpdir(), `gateway-chaos-${options.seed}.log`);
   const lines = createWriteStream(logFile);
   const onLine = (replica: string, line: string): void => void lines.write(`${replica} ${line}\n`);
@@ -34,18 +33,6 @@ async function main(): Promise<number> {
     process.stdout.write(`\nTo reproduce: npm run chaos -- --seed ${options.seed}\n`);
   lines.end();
   return audit.problems.length > 0 ? 1 : 0;
-}
-
-function readOrExit() {
-  try {
-    const options = readOptions(process.argv.slice(2));
-    if (options !== 'help') return options;
-    process.stdout.write(USAGE);
-    process.exit(0);
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
-    process.exit(USAGE_EXIT_CODE);
-  }
 }
 
 main().then(

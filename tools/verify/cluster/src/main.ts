@@ -1,17 +1,17 @@
 import path from 'node:path';
 import { banner, openStateDirectory } from '@gateway/demo';
 import { createLogger, runProcess } from '@gateway/runtime';
+import { readOptionsOrExit } from '@gateway/test-support';
 import { startCluster, type Cluster } from './cluster';
 import { createLinePrinter } from './log-lines';
-import { readCommand, USAGE, type ClusterCommand } from './options';
+import { readCommand, USAGE } from './options';
 import { writeProcessesFile } from './processes-file';
 import { renderProcessTable } from './process-table';
 
 /** Long enough for all services to finish their requests sequentially. */
 const STOP_GRACE_MS = 120_000;
-const USAGE_EXIT_CODE = 2;
 
-const command = readOrExit();
+const command = readOptionsOrExit(() => readCommand(process.argv.slice(2), process.env), USAGE);
 const isTerminal = process.stdout.isTTY === true;
 const print = createLinePrinter((text) => process.stdout.write(text), isTerminal);
 const log = createLogger({
@@ -52,16 +52,4 @@ async function firstModelId({ dev }: Cluster): Promise<string | undefined> {
   });
   const { data } = (await response.json()) as { data?: { id: string }[] };
   return data?.[0]?.id;
-}
-
-function readOrExit(): ClusterCommand {
-  try {
-    const read = readCommand(process.argv.slice(2), process.env);
-    if (read !== 'help') return read;
-    process.stdout.write(USAGE);
-    process.exit(0);
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
-    process.exit(USAGE_EXIT_CODE);
-  }
 }
