@@ -24,7 +24,7 @@ const domains = [
   'dashboard-contract',
 ];
 
-/** Libraries of one service, and the two contracts, which the services implement and the documentation describes. */
+/** Domains that a domain may import: shared libraries of its service, and the two public contracts. */
 const sharedRules = {
   auth: ['auth-shared', 'people'],
   people: ['auth-shared'],
@@ -34,7 +34,7 @@ const sharedRules = {
   'api-docs': ['public-api', 'dashboard-contract'],
 };
 
-/** The browser's app: of the whole server it knows what the two agree on, and nothing else. */
+/** The dashboard runs in browsers: it imports only the contract that it shares with the server. */
 const browserMayUse = ['scope:dashboard', 'scope:dashboard-contract', 'layer:base'];
 
 const contractOnly =
@@ -133,7 +133,7 @@ export default [
         'error',
         {
           patterns: [
-            { regex: '(^|/)service(/|$)', message: 'Adapters know their own core and the platform only.' },
+            { regex: '(^|/)service(/|$)', message: 'Adapters import their own core and the platform only.' },
           ],
         },
       ],
@@ -149,7 +149,7 @@ export default [
           patterns: [
             {
               regex: '(^|/)adapters(/|$)',
-              message: 'A service takes its ports; wiring brings the adapters.',
+              message: 'A service receives its ports; the wiring creates the adapters.',
             },
           ],
         },
@@ -166,7 +166,7 @@ export default [
           patterns: [
             {
               regex: '^@gateway/(test-support|dev-infra|ledger-audit|billing-ledger/testing)$',
-              message: 'Only tests use it, and tools.',
+              message: 'Only tests and tools import it.',
             },
           ],
         },
@@ -194,7 +194,7 @@ export default [
     rules: { 'react-hooks/rules-of-hooks': 'error', 'react-hooks/exhaustive-deps': 'error' },
   },
   {
-    // The rules above are about what runs in production; tests read the environment and print.
+    // Configuration, tests and tools read the environment and print.
     files: [
       'apps/*/src/config.ts',
       '**/*.spec.{ts,tsx}',

@@ -26,7 +26,7 @@ const config = {
       { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },
     ],
   },
-  // These are ES modules alone, which jest cannot load as they are.
+  // These packages ship only ES modules, which jest cannot load untransformed.
   transformIgnorePatterns: ['/node_modules/(?!(openid-client|oauth4webapi|jose)/)'],
   moduleNameMapper: Object.fromEntries(
     Object.entries(tsconfig.compilerOptions.paths).map(([name, [file]]) => [
@@ -37,7 +37,7 @@ const config = {
   globalSetup: '<rootDir>/libs/testing/test-support/src/jest-global-setup.ts',
   globalTeardown: '<rootDir>/libs/testing/test-support/src/jest-global-teardown.ts',
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
-  // Not in the temporary folder, which is another one for each run.
+  // The temporary folder differs for each run.
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   testTimeout: 30_000,
   maxWorkers: 2,

@@ -3,7 +3,7 @@ declare module 'kafkajs/src/network/requestQueue' {
   export default class RequestQueue {
     constructor(options: object);
     pending: unknown[];
-    /** Unix milliseconds; -1 until a broker asks for less. */
+    /** Unix milliseconds; -1 until a broker throttles the client. */
     throttledUntil: number;
     throttleCheckTimeoutId: NodeJS.Timeout | null;
     checkPendingRequests(): void;

@@ -1,4 +1,4 @@
-// `npm run chaos -- [--seed N] [--minutes M]`: breaks a cluster under load, and adds up afterwards.
+// `npm run chaos -- [--seed N] [--minutes M]`: injects faults into a cluster under load, then audits the ledger.
 import { build, CLUSTER_PROJECTS } from './lib/nx.mjs';
 import { exitOnFailure, runVisibly } from './lib/run.mjs';
 

@@ -13,21 +13,25 @@ const wanted = {
   [path.join(chartFolder, 'values.schema.json')]: `${JSON.stringify(schema, null, 2)}\n`,
   [page]: withValues(readFileSync(page, 'utf8'), renderValues(rows)),
 };
-for (const [file, made] of Object.entries(wanted)) {
-  bring(file, await format(made, { ...(await resolveConfig(file)), filepath: file }), 'values.yaml');
+for (const [file, text] of Object.entries(wanted)) {
+  writeOrCheck(file, await format(text, { ...(await resolveConfig(file)), filepath: file }), 'values.yaml');
 }
 for (const [name, dashboard] of Object.entries(DASHBOARDS)) {
   const text = `${JSON.stringify(renderDashboard(name, dashboard), null, 2)}\n`;
-  bring(path.join(chartFolder, 'dashboards', `${name}.json`), text, 'tools/build/chart/dashboards.mjs');
+  writeOrCheck(
+    path.join(chartFolder, 'dashboards', `${name}.json`),
+    text,
+    'tools/build/chart/dashboards.mjs',
+  );
 }
 for (const [copy, original] of Object.entries(COPIES)) {
-  bring(path.join(chartFolder, copy), readFileSync(path.join(root, original), 'utf8'), original);
+  writeOrCheck(path.join(chartFolder, copy), readFileSync(path.join(root, original), 'utf8'), original);
 }
 
-function bring(file, text, source) {
+function writeOrCheck(file, text, source) {
   if (!process.argv.includes('--check')) writeFileSync(file, text);
   else if (readFileSync(file, 'utf8') !== text) {
-    process.stderr.write(`${path.basename(file)} differs from ${source}: run npm run chart\n`);
+    process.stderr.write(`${path.basename(file)} is out of date with ${source}. Run: npm run chart\n`);
     process.exitCode = 1;
   }
 }

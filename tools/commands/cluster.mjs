@@ -1,4 +1,4 @@
-// `npm run cluster`: every service in processes of its own, over real engines on this machine.
+// `npm run cluster`: every service in its own processes, on this machine, with PostgreSQL, Redis and Kafka.
 import { createRequire } from 'node:module';
 import { whenNpmEnds } from './lib/follow-npm.mjs';
 import { build, CLUSTER_PROJECTS } from './lib/nx.mjs';

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 const root = path.resolve(__dirname, '../..');
 
-/** Commands that check their options before they build. */
+/** Commands that validate their options before building. */
 const COMMANDS = [
   'docs.mjs',
   'fuzz.mjs',
@@ -14,26 +14,23 @@ const COMMANDS = [
   'support-bundle.mjs',
 ];
 
-it.each(COMMANDS)(
-  '%s answers an option that it does not know with its usage, not with a stack',
-  (command) => {
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      [path.join(root, 'tools/commands', command), '--no-such-option'],
-      { encoding: 'utf8' },
-    );
-    expect(status).toBe(2);
-    expect(stderr).toContain('--no-such-option');
-    expect(stderr).toMatch(/^Usage: npm run /m);
-    expect(stderr).not.toMatch(/^\s+at /m);
-  },
-);
+it.each(COMMANDS)('%s prints its usage, without a stack trace, when given an unknown option', (command) => {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [path.join(root, 'tools/commands', command), '--no-such-option'],
+    { encoding: 'utf8' },
+  );
+  expect(status).toBe(2);
+  expect(stderr).toContain('--no-such-option');
+  expect(stderr).toMatch(/^Usage: npm run /m);
+  expect(stderr).not.toMatch(/^\s+at /m);
+});
 
 it.each([
   ['conformance', 'Usage: npm run conformance'],
   ['bench', 'npm run bench -- '],
   ['model-emulator', 'model-emulator ['],
-])('so does %s', (program, usage) => {
+])('the built program %s prints its usage when given an unknown option', (program, usage) => {
   const bundle = path.join(root, 'dist', program, 'main.js');
   const { status, stderr } = spawnSync(process.execPath, [bundle, '--no-such-option'], { encoding: 'utf8' });
   expect(status).toBe(2);

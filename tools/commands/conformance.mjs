@@ -1,4 +1,4 @@
-// `npm run conformance -- --base-url …`: proves the public contract of any running gateway.
+// `npm run conformance -- --base-url …`: tests a running gateway against the public contract.
 import { build } from './lib/nx.mjs';
 import { exitOnFailure, runVisibly } from './lib/run.mjs';
 

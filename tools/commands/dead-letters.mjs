@@ -1,6 +1,5 @@
-// `npm run dead-letters -- list|show|redeliver|discard`: what consumers gave up on, by the API of a
-// running gateway.
-// Not by the database: the gateway redelivers, and its audit log says who asked for it.
+// `npm run dead-letters -- list|show|redeliver|discard`: manages dead letters through the API of a running gateway.
+// Only the API, not the database, records each action in the audit log.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,12 +12,12 @@ const USAGE = `npm run dead-letters -- COMMAND
   redeliver GROUP/TOPIC/POSITION…
   discard GROUP/TOPIC/POSITION… --reason TEXT
 
-It signs in to the gateway that \`npm start\` runs. To any other with
+Uses the gateway that \`npm start\` runs. For another gateway, set
 GATEWAY_DASHBOARD_URL, GATEWAY_DASHBOARD_EMAIL and GATEWAY_DASHBOARD_PASSWORD.`;
 
 try {
   const { command, ids, state, reason } = readArguments(process.argv.slice(2));
-  const api = await signIn(whereAndWho());
+  const api = await signIn(readCredentials());
   try {
     if (command === 'list') await list(api, ids, state);
     if (command === 'show') await show(api, ids);
@@ -45,20 +44,21 @@ function readArguments(args) {
   const [command, ...ids] = parsed.positionals;
   const { state, reason } = parsed.values;
   if (!['list', 'show', 'redeliver', 'discard'].includes(command)) {
-    throw new Misused(command === undefined ? 'no command' : `not a command: ${command}`, USAGE);
+    throw new Misused(command === undefined ? 'missing command' : `unknown command '${command}'`, USAGE);
   }
   const parts = command === 'list' ? 2 : 3;
   for (const id of ids) {
     if (id.split('/').length !== parts)
-      throw new Misused(`not the name of ${parts === 2 ? 'a group' : 'a letter'}: ${id}`, USAGE);
+      throw new Misused(`'${id}' is not ${parts === 2 ? 'GROUP/TOPIC' : 'GROUP/TOPIC/POSITION'}`, USAGE);
   }
-  if (command !== 'list' && ids.length === 0) throw new Misused(`${command} what?`, USAGE);
-  if (command === 'discard' && !reason) throw new Misused('discard why? --reason is missing', USAGE);
+  if (command !== 'list' && ids.length === 0)
+    throw new Misused(`${command} needs at least one GROUP/TOPIC/POSITION`, USAGE);
+  if (command === 'discard' && !reason) throw new Misused('discard needs --reason TEXT', USAGE);
   return { command, ids, state, reason };
 }
 
-/** The environment's gateway, or the one that `npm start` wrote down. */
-function whereAndWho() {
+/** From the environment, or from the file that `npm start` writes. */
+function readCredentials() {
   const {
     GATEWAY_DASHBOARD_URL: url,
     GATEWAY_DASHBOARD_EMAIL: email,
@@ -75,7 +75,9 @@ function whereAndWho() {
     const { dashboardUrl, adminEmail, adminPassword } = JSON.parse(readFileSync(file, 'utf8'));
     return { url: dashboardUrl, email: adminEmail, password: adminPassword };
   } catch {
-    throw new Failure(`No gateway is named in the environment, and \`npm start\` left none in ${file}.`);
+    throw new Failure(
+      `GATEWAY_DASHBOARD_URL is not set, and there is no running gateway in ${file}. Run \`npm start\` first.`,
+    );
   }
 }
 
@@ -87,7 +89,7 @@ async function signIn({ url, email, password }) {
       headers: { 'content-type': 'application/json', cookie },
       body: body === undefined ? undefined : JSON.stringify(body),
     }).catch((error) => {
-      throw new Failure(`There is no gateway at ${url}: ${error.cause?.message ?? error.message}`);
+      throw new Failure(`Cannot reach the gateway at ${url}: ${error.cause?.message ?? error.message}`);
     });
     const text = await response.text();
     const json = text === '' ? undefined : JSON.parse(text);
@@ -130,9 +132,7 @@ async function change(api, ids, verb, body) {
   for (const id of ids) {
     await api.call('POST', `${pathOf(id)}/${verb}`, body);
     console.log(
-      verb === 'discard'
-        ? `${id} is discarded`
-        : `${id} is being redelivered; \`show\` tells what came of it`,
+      verb === 'discard' ? `${id} discarded` : `${id} is being redelivered; run \`show\` to see the result`,
     );
   }
 }

@@ -1,17 +1,20 @@
-// `npm run fuzz [-- RUNS]`: every property test with far more random inputs than a commit can wait for; for nights.
+// `npm run fuzz [-- RUNS]`: runs every property test with many more random inputs than CI does, for instance overnight.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { generate } from './lib/nx.mjs';
 import { exitOnFailure, Misused, root, runVisibly } from './lib/run.mjs';
 import { filesUnder } from './lib/files.mjs';
 
-const LEAST_RUNS = 100_000;
+const DEFAULT_RUNS = 100_000;
 const HOUR_MS = 3_600_000;
 
 try {
-  const runs = Number(process.argv[2] ?? LEAST_RUNS);
+  const runs = Number(process.argv[2] ?? DEFAULT_RUNS);
   if (!Number.isSafeInteger(runs) || runs < 1 || process.argv.length > 3) {
-    throw new Misused(`not a number of runs: ${process.argv.slice(2).join(' ')}`, 'npm run fuzz [-- RUNS]');
+    throw new Misused(
+      `RUNS must be a positive integer: '${process.argv.slice(2).join(' ')}'`,
+      'npm run fuzz [-- RUNS]',
+    );
   }
   await generate();
   const specs = filesUnder(

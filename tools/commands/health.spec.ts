@@ -19,13 +19,13 @@ async function exitCodeOf(args: readonly string[], env: Record<string, string> =
 describe('the health check of an image', () => {
   let app: string;
   let server: http.Server;
-  let asked: string[];
+  let requestedPaths: string[];
 
   beforeEach(async () => {
     app = mkdtempSync(path.join(os.tmpdir(), 'health-'));
-    asked = [];
+    requestedPaths = [];
     server = http.createServer(({ url = '' }, response) => {
-      asked.push(url);
+      requestedPaths.push(url);
       response.writeHead(url === '/livez' ? 200 : 503).end();
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -36,23 +36,23 @@ describe('the health check of an image', () => {
   });
 
   const layOut = (program: string) => exitCodeOf(['--input-type=module', '--eval', LAY_OUT, program, app]);
-  const check = (question: string) =>
-    exitCodeOf([path.join(app, 'health.mjs'), question], {
+  const check = (probePath: string) =>
+    exitCodeOf([path.join(app, 'health.mjs'), probePath], {
       GATEWAY_ADMIN_PORT: String((server.address() as AddressInfo).port),
     });
 
-  it('asks the admin port of a service what it is told to, and ends with the answer', async () => {
+  it('exits with the result of the requested probe on the admin port', async () => {
     expect(await layOut('auth')).toBe(0);
     expect([await check('/livez'), await check('/readyz')]).toEqual([0, 1]);
-    expect(asked).toEqual(['/livez', '/readyz']);
+    expect(requestedPaths).toEqual(['/livez', '/readyz']);
   });
 
-  it('asks a program without an admin port where that program answers', async () => {
+  it('requests the configured URL of a program that has no admin port', async () => {
     expect(await layOut('model-emulator')).toBe(0);
     expect(JSON.parse(readFileSync(path.join(app, 'health.json'), 'utf8'))).toEqual({
       url: 'http://127.0.0.1:8090/v1/models',
     });
     await check('/livez');
-    expect(asked).toEqual([]);
+    expect(requestedPaths).toEqual([]);
   });
 });

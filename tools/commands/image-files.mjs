@@ -1,4 +1,4 @@
-// `node image-files.mjs PROGRAM FOLDER`: what the image of a program holds. docker/Dockerfile runs it.
+// `node image-files.mjs PROGRAM FOLDER`: writes the files of a program's image. docker/Dockerfile runs it.
 import path from 'node:path';
 import { IMAGE_PROGRAMS, layOutImage } from './lib/image-files.mjs';
 import { build } from './lib/nx.mjs';
@@ -8,9 +8,9 @@ const USAGE = 'node tools/commands/image-files.mjs PROGRAM FOLDER';
 
 try {
   const [program, folder, unknown] = process.argv.slice(2);
-  if (unknown !== undefined) throw new Misused(`there is no option '${unknown}'`, USAGE);
+  if (unknown !== undefined) throw new Misused(`unexpected argument '${unknown}'`, USAGE);
   if (!IMAGE_PROGRAMS.includes(program)) throw new Misused(`there is no image of '${program}'`, USAGE);
-  if (folder === undefined) throw new Misused('into which folder?', USAGE);
+  if (folder === undefined) throw new Misused('missing FOLDER', USAGE);
   await build(program);
   await layOutImage(program, path.resolve(folder));
 } catch (error) {

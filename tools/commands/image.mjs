@@ -1,4 +1,4 @@
-// `node image.mjs PROGRAM [options]`: the container image of one program, by Docker. The Nx target `image` runs it.
+// `node image.mjs PROGRAM [options]`: builds a program's container image with Docker. The Nx target `image` runs it.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -7,22 +7,22 @@ import { IMAGE_PROGRAMS } from './lib/image-files.mjs';
 
 const USAGE = `npm run images -- [--projects=LIST] [options]
 
-  --projects LIST      of ${IMAGE_PROGRAMS.join(', ')};
-                       all when absent
-  --base IMAGE         what images stand on: has the libraries of node
-                       (default ${ofDockerfile('BASE_IMAGE')})
-  --build-image IMAGE  what builds them: has node and npm
-                       (default ${ofDockerfile('BUILD_IMAGE')})
-  --tag TAG            default: the version in package.json
-  --registry HOST      before the image's name, as the chart's image.registry
+  --projects LIST      comma-separated programs (default: all):
+                       ${IMAGE_PROGRAMS.join(', ')}
+  --base IMAGE         base image of the result; needs the libraries of node
+                       (default ${dockerfileDefault('BASE_IMAGE')})
+  --build-image IMAGE  image for the build stage; needs node and npm
+                       (default ${dockerfileDefault('BUILD_IMAGE')})
+  --tag TAG            tag of the images (default: the version in package.json)
+  --registry HOST      registry prefix, as in the chart's image.registry
   --push               push each image to its registry
-  --network NAME       of the build, such as host (default: Docker's own)`;
+  --network NAME       Docker network for the build, such as host`;
 
 try {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const {
     app,
-    base = ofDockerfile('BASE_IMAGE'),
+    base = dockerfileDefault('BASE_IMAGE'),
     'build-image': buildImage,
     tag = version,
     registry,
@@ -31,20 +31,20 @@ try {
   } = readArguments();
   const { code, output } = await capture('git', ['rev-parse', 'HEAD']).catch(() => ({ code: 1 }));
   const revision = code === 0 ? output.trim() : 'unknown';
-  const isHere = await capture('docker', ['image', 'inspect', base]);
-  if (isHere.code !== 0 && (await runVisibly('docker', ['pull', base]))) {
-    throw new StepFailed(`There is no image '${base}'.`);
+  const isPulled = await capture('docker', ['image', 'inspect', base]);
+  if (isPulled.code !== 0 && (await runVisibly('docker', ['pull', base]))) {
+    throw new StepFailed(`The base image '${base}' is not available.`);
   }
-  const given = {
+  const buildArguments = {
     APP: app,
     VERSION: version,
     REVISION: revision,
     BASE_IMAGE: base,
     BUILD_IMAGE: buildImage,
-    // BuildKit's time of the image and of the folders that it makes; the files have the same time already.
+    // BuildKit stamps the image and its folders with this time, so that builds are reproducible.
     SOURCE_DATE_EPOCH: 0,
   };
-  const settings = Object.entries(given).filter(([, value]) => value !== undefined);
+  const settings = Object.entries(buildArguments).filter(([, value]) => value !== undefined);
   const image = [registry, 'inference-gateway', `${app}:${tag}`].filter(Boolean).join('/');
   const failed = await runVisibly('docker', [
     'build',
@@ -53,17 +53,17 @@ try {
     ...settings.flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
     '.',
   ]);
-  if (failed) throw new StepFailed(`The image of ${app} could not be built.`);
+  if (failed) throw new StepFailed(`Building the image of ${app} failed.`);
   if (push && (await runVisibly('docker', ['push', image]))) {
-    throw new StepFailed(`${image} could not be pushed.`);
+    throw new StepFailed(`Pushing ${image} failed.`);
   }
   process.stdout.write(`${image}\n`);
 } catch (error) {
-  exitOnFailure(error.code === 'ENOENT' ? new StepFailed('There is no `docker` on the PATH.') : error);
+  exitOnFailure(error.code === 'ENOENT' ? new StepFailed('docker was not found on the PATH.') : error);
 }
 
-/** What an argument of the Dockerfile is by itself. */
-function ofDockerfile(name) {
+/** The default of an argument in the Dockerfile. */
+function dockerfileDefault(name) {
   const text = readFileSync(path.join(root, 'docker/Dockerfile'), 'utf8');
   return text.match(new RegExp(`^ARG ${name}=(.*)$`, 'm'))[1];
 }

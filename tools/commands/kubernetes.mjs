@@ -1,4 +1,4 @@
-// `npm run kubernetes -- --context NAME`: the chart's demo on a cluster, step by step.
+// `npm run kubernetes -- --context NAME`: installs the chart's demo on a cluster and verifies it step by step.
 import { build } from './lib/nx.mjs';
 import { exitOnFailure, runVisibly } from './lib/run.mjs';
 

@@ -1,4 +1,4 @@
-// Builds what a next version of the services may look like, for tests of old replicas beside new ones.
+// Builds a generated next version of the services, to test rolling upgrades.
 import { buildNextVersion } from './lib/next-version.mjs';
 import { build, CLUSTER_PROJECTS } from './lib/nx.mjs';
 import { exitOnFailure } from './lib/run.mjs';

@@ -1,4 +1,4 @@
-// `node nx.mjs ARGUMENTS`: Nx, also in a bare clone.
+// `node nx.mjs ARGUMENTS`: runs Nx; works in a fresh clone.
 import { nx } from './lib/nx.mjs';
 import { exitOnFailure } from './lib/run.mjs';
 

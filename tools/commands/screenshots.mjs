@@ -1,14 +1,14 @@
-// `npm run screenshots [-- NAME]`: a picture of every page of the dashboard, to be looked at.
+// `npm run screenshots [-- NAME]`: takes a screenshot of every page of the dashboard.
 import { build } from './lib/nx.mjs';
 import { exitOnFailure, Misused, runVisibly } from './lib/run.mjs';
 
 try {
-  const asked = process.argv.slice(2);
-  if (asked.length > 1 || asked[0]?.startsWith('-')) {
-    throw new Misused(`not the name of a page: ${asked.join(' ')}`, 'npm run screenshots [-- NAME]');
+  const names = process.argv.slice(2);
+  if (names.length > 1 || names[0]?.startsWith('-')) {
+    throw new Misused(`not a page name: '${names.join(' ')}'`, 'npm run screenshots [-- NAME]');
   }
   await build('gateway', 'e2e');
-  process.exitCode = await runVisibly(process.execPath, ['dist/screenshots/main.js', ...asked]);
+  process.exitCode = await runVisibly(process.execPath, ['dist/screenshots/main.js', ...names]);
 } catch (error) {
   exitOnFailure(error);
 }

@@ -1,4 +1,4 @@
-// `npm start`: from a bare clone to a running gateway, in this very process.
+// `npm start`: installs, builds and runs the gateway in this process; works in a fresh clone.
 import { createRequire } from 'node:module';
 import { whenNpmEnds } from './lib/follow-npm.mjs';
 import { buildIfChanged } from './lib/nx.mjs';

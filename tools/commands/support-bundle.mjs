@@ -1,4 +1,4 @@
-// `npm run support-bundle`: one file with what others need to understand a fault, and no secret.
+// `npm run support-bundle`: writes diagnostics without secrets to one file.
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -6,44 +6,44 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { exitOnFailure, Misused, root } from './lib/run.mjs';
-import { askPods } from './lib/pods.mjs';
+import { inspectPods } from './lib/pods.mjs';
 import { askProcess, describeSettings, documentedSettings } from './lib/process-report.mjs';
-import { createScrubber, tellLine } from './lib/without-secrets.mjs';
+import { createScrubber, redactLogLine } from './lib/without-secrets.mjs';
 
 const USAGE = `npm run support-bundle -- [--admin URL]… [--pods SELECTOR [--context NAME] [--namespace NAME]] [--log FILE]… [--output FILE]
 
-Writes versions, settings with secrets replaced, health, readiness, metrics, how far consumers are, and the last
-lines of logs, without prompts and keys, into one JSON file to hand on.
+Writes diagnostics to one JSON file to share with support: versions, settings, health, readiness, metrics, consumer lag
+and recent log lines. Secrets are replaced; prompts and API keys are not included.
 
-  --admin   of a process, such as http://127.0.0.1:8082, which is asked when none is named; may be repeated
-  --pods    such as app.kubernetes.io/instance=gateway: what each of these pods tells of itself, its own settings
-            included, and its log, by kubectl
-  --context, --namespace  of the pods; kubectl's own when absent
-  --log     JSON lines as a process writes them, such as of kubectl logs; may be repeated
-  --output  support-bundle.json when absent
+  --admin   health and metrics URL of a process (default: http://127.0.0.1:8082); may be repeated
+  --pods    label selector, such as app.kubernetes.io/instance=gateway: reads each pod's settings, health, metrics and
+            log with kubectl
+  --context, --namespace  of the pods (default: kubectl's)
+  --log     file of JSON log lines, such as the output of kubectl logs; may be repeated
+  --output  file to write (default: support-bundle.json)
 
-Settings are those of this command's environment: run it with that of the process in question.`;
+Without --pods, settings come from this command's environment: run it in the environment of the process.`;
 
 const DEFAULT_ADMIN = 'http://127.0.0.1:8082';
 const MAX_LINES = 2_000;
 
 try {
   const { admins, logs, output, pods, context, namespace } = readArguments(process.argv.slice(2));
-  const found = pods === undefined ? [] : await askPods({ selector: pods, context, namespace });
+  const inspected = pods === undefined ? [] : await inspectPods({ selector: pods, context, namespace });
   const scrub = createScrubber(process.env, stateDirectory());
   const bundle = {
     made_at: new Date().toISOString(),
     versions: versions(),
     settings: describeSettings(process.env, documentedSettings(path.join(root, 'docs'))),
     models_file: fingerprint(process.env.GATEWAY_MODELS_FILE ?? path.join(root, 'models.yaml')),
-    processes: [...(await Promise.all(admins.map(askProcess))), ...found.map(({ report }) => report)],
+    processes: [...(await Promise.all(admins.map(askProcess))), ...inspected.map(({ report }) => report)],
     logs: [
       ...logs.map((file) => lastLines(path.basename(file), readFileSync(file, 'utf8'))),
-      ...found.map(({ pod, log }) => lastLines(pod, log)),
+      ...inspected.map(({ pod, log }) => lastLines(pod, log)),
     ],
   };
   writeFileSync(output, `${scrub(JSON.stringify(bundle, null, 2))}\n`, { mode: 0o600 });
-  process.stdout.write(`${output}\nLook through it before you hand it on.\n`);
+  process.stdout.write(`Wrote ${output}. Review it before you share it.\n`);
 } catch (error) {
   exitOnFailure(error);
 }
@@ -68,7 +68,7 @@ function readArguments(argv) {
   const { pods, context, namespace, output, log: logs = [] } = values;
   const admins = values.admin ?? (pods === undefined ? [DEFAULT_ADMIN] : []);
   for (const url of admins) {
-    if (!URL.canParse(url)) throw new Misused(`--admin: '${url}' is no URL\n\nUsage: ${USAGE}`);
+    if (!URL.canParse(url)) throw new Misused(`--admin: '${url}' is not a URL\n\nUsage: ${USAGE}`);
   }
   return { admins, logs, output, pods, context, namespace };
 }
@@ -98,7 +98,7 @@ function commit() {
   }
 }
 
-/** Whether two have the same, without what is in it: headers of providers may be secrets. */
+/** Shows whether two processes use the same file without including it: provider headers may be secret. */
 function fingerprint(file) {
   if (!existsSync(file)) return undefined;
   return createHash('sha256').update(readFileSync(file)).digest('hex');
@@ -106,7 +106,7 @@ function fingerprint(file) {
 
 function lastLines(file, text) {
   const lines = text.split('\n').filter(Boolean);
-  const told = lines.slice(-MAX_LINES).map(tellLine);
-  const known = told.filter((line) => line !== undefined);
+  const redacted = lines.slice(-MAX_LINES).map(redactLogLine);
+  const known = redacted.filter((line) => line !== undefined);
   return { file, left_out: lines.length - known.length, lines: known };
 }

@@ -66,7 +66,7 @@ function lines(): string {
     .join('\n');
 }
 
-/** Of a process, with a secret in every place that has one. */
+/** Environment of a process with a secret in every setting that may contain one. */
 const environment = () => ({
   LOG_LEVEL: 'info',
   GATEWAY_STATE_DIR: folder,
@@ -102,17 +102,17 @@ async function makeBundle(): Promise<string> {
   return run(args, { PATH: process.env['PATH'] ?? '', ...environment() });
 }
 
-/** In the place of kubectl: two pods, of which one runs what its image has, in the environment of a service. */
+/** Fake kubectl with two pods: one runs the report of its image in a service's environment, the other fails. */
 const KUBECTL = `#!${process.execPath}
 const { execFileSync } = require('node:child_process');
 const [, , command, pod] = process.argv.slice(2);
-const told = require(${JSON.stringify('FOLDER/pods.json')});
-if (command === 'get') console.log('pod/edge-1\\npod/ill-2');
-else if (pod === 'ill-2') {
+const fixture = require(${JSON.stringify('FOLDER/pods.json')});
+if (command === 'get') console.log('pod/edge-1\\npod/failing-2');
+else if (pod === 'failing-2') {
   console.error('container not found');
   process.exit(1);
-} else if (command === 'logs') console.log(told.log);
-else console.log(execFileSync('node', [told.program], { env: told.environment, encoding: 'utf8' }));
+} else if (command === 'logs') console.log(fixture.log);
+else console.log(execFileSync('node', [fixture.program], { env: fixture.environment, encoding: 'utf8' }));
 `;
 
 async function makeBundleOfPods(): Promise<string> {
@@ -142,16 +142,16 @@ async function makeBundleOfPods(): Promise<string> {
 }
 
 it.each([
-  ['here', makeBundle],
-  ['in pods', makeBundleOfPods],
-])('holds no secret, wherever it was planted: %s', async (_, make) => {
+  ['a local process', makeBundle],
+  ['pods', makeBundleOfPods],
+])('contains no secret from any source: %s', async (_, make) => {
   const bundle = await make();
   for (const [name, secret] of Object.entries(SECRETS)) {
     expect([name, bundle.includes(secret)]).toEqual([name, false]);
   }
 });
 
-it('holds what somebody needs who was not there', async () => {
+it('contains versions, settings, health, consumer lag and log lines', async () => {
   const bundle = JSON.parse(await makeBundle()) as Record<string, unknown>;
   expect(bundle).toMatchObject({
     versions: { gateway: expect.any(String), node: process.version },
@@ -184,7 +184,7 @@ it('holds what somebody needs who was not there', async () => {
   });
 });
 
-it('holds what each pod tells of itself, and why one tells nothing', async () => {
+it('contains the report of each pod, and the error of a pod whose report fails', async () => {
   const bundle = JSON.parse(await makeBundleOfPods()) as Record<string, unknown>;
   expect(bundle).toMatchObject({
     processes: [
@@ -201,11 +201,11 @@ it('holds what each pod tells of itself, and why one tells nothing', async () =>
         ready: 503,
         lag: ['gateway_events_lag{topic="generation.finished"} 42'],
       },
-      { pod: 'ill-2', failed: 'container not found' },
+      { pod: 'failing-2', failed: 'container not found' },
     ],
     logs: [
       { file: 'edge-1', left_out: 1 },
-      { file: 'ill-2', lines: [] },
+      { file: 'failing-2', lines: [] },
     ],
   });
 });

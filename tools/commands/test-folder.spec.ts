@@ -10,38 +10,38 @@ const SCRIPT = `
   console.log(process.env.TMPDIR);
   setInterval(() => undefined, 1000);`;
 
-/** A run of tests that has its folder and goes on until it is ended. */
+/** A process that creates its test folder and runs until it is signalled. */
 async function run() {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', SCRIPT]);
   const [folder] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
-  const end = async (signal: NodeJS.Signals) => {
-    const ended = once(child, 'exit');
+  const kill = async (signal: NodeJS.Signals) => {
+    const exited = once(child, 'exit');
     child.kill(signal);
-    await ended;
+    await exited;
   };
   writeFileSync(path.join(folder.trim(), 'left'), 'something');
-  return { folder: folder.trim(), end };
+  return { folder: folder.trim(), kill };
 }
 
-it('is one for each run, which anybody may write to', async () => {
+it('is separate for each run, and writable by every user', async () => {
   const [first, second] = [await run(), await run()];
   expect(first.folder).not.toBe(second.folder);
   expect(statSync(first.folder).mode & 0o7777).toBe(0o1777);
-  await Promise.all([first.end('SIGTERM'), second.end('SIGTERM')]);
+  await Promise.all([first.kill('SIGTERM'), second.kill('SIGTERM')]);
 });
 
-it('is removed when its run ends, while that of another stays', async () => {
+it("is removed when its run exits; another run's folder stays", async () => {
   const [first, second] = [await run(), await run()];
-  await first.end('SIGINT');
+  await first.kill('SIGINT');
   expect([existsSync(first.folder), existsSync(second.folder)]).toEqual([false, true]);
-  await second.end('SIGTERM');
+  await second.kill('SIGTERM');
 });
 
-it('is removed by the next run when its own was killed', async () => {
+it('is removed by the next run when its own run was killed', async () => {
   const killed = await run();
-  await killed.end('SIGKILL');
+  await killed.kill('SIGKILL');
   expect(existsSync(killed.folder)).toBe(true);
   const next = await run();
   expect(existsSync(killed.folder)).toBe(false);
-  await next.end('SIGTERM');
+  await next.kill('SIGTERM');
 });

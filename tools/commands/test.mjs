@@ -1,4 +1,4 @@
-// `npm test`: everything that CI runs. Static checks count as one test each.
+// `npm test`: everything that CI runs. Each static check counts as one test.
 // `npm test -- <jest arguments>` runs only the matching jest tests.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -13,18 +13,18 @@ const CHECKS = ['lint', 'unused-code', 'spelling', 'typecheck', 'format-check', 
 
 const jestArguments = process.argv.slice(2);
 
-/** Ninety seconds, each time of other faults; what fails prints its seed. */
+/** 90 seconds of random faults; a failure prints its seed. */
 const SHORT_CHAOS = ['--minutes', '1.5', '--pause', '8', '--cut', '5', '--books-only'];
 
-/** They start a cluster of their own, so only the run of the cluster has them. */
-const OWN_CLUSTER_SUITES = ['tools/verify/cluster/src/old-beside-new', 'tools/verify/chaos/src/losses'];
-/** Guarantees of the request path, which must hold in both deployments. Other suites are about one process, its memory and start, or the dashboard. */
+/** These start their own cluster, so they run only with the cluster suites. */
+const OWN_CLUSTER_SUITES = ['tools/verify/cluster/src/mixed-versions', 'tools/verify/chaos/src/recovery'];
+/** Guarantees of the request path, which must hold in both deployments. Other suites test a single process or the dashboard. */
 const CLUSTER_SUITES = [
   ...OWN_CLUSTER_SUITES,
   'apps/e2e/conformance',
   'apps/e2e/src/(bad-input|bodies|lenient|money|openapi|restrictions|sdk|slow-streams|token-counts|traces)',
   'apps/e2e/src/clients/openai-node',
-  // Some start a cluster with their own settings; two clusters that start at once starve each other.
+  // Some start a cluster with their own settings; two clusters that start concurrently starve each other.
   '--maxWorkers=1',
 ];
 const totals = { passed: 0, failed: 0, skipped: 0 };
@@ -50,9 +50,9 @@ process.exit(totals.failed > 0 || totals.passed === 0 ? 1 : 0);
 async function runChecks() {
   const code = await nx('run-many', '--projects=workspace', `--targets=${CHECKS}`, '--output-style=static');
   totals[code === 0 ? 'passed' : 'failed'] += code === 0 ? CHECKS.length : 1;
-  // Services of two versions run side by side during an upgrade, so contracts only grow.
+  // Two versions run side by side during an upgrade, so contracts must stay backward compatible.
   const baseline = await contractBaseline();
-  if (baseline === undefined) return say('SKIPPED: there is no history to compare the contracts with.');
+  if (baseline === undefined) return say('SKIPPED: contract compatibility (no git history to compare with)');
   const buf = path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf');
   const breaking = await runVisibly(process.execPath, [buf, 'breaking', '--against', `.git#ref=${baseline}`]);
   totals[breaking === 0 ? 'passed' : 'failed'] += 1;
@@ -68,11 +68,11 @@ function testEmbedded() {
   );
 }
 
-/** The end-to-end tests once more, with every service in processes of its own, and a short chaos. */
+/** Repeats the end-to-end tests with every service in its own process, then runs a short chaos test. */
 async function testCluster() {
   const missing = ['redis-server', 'java'].filter((program) => !isOnPath(program));
   if (missing.length > 0 && process.env.CI !== 'true') {
-    say(`SKIPPED: the tests of the cluster need ${missing.join(' and ')}.`);
+    say(`SKIPPED: cluster tests (${missing.join(' and ')} not found on the PATH)`);
     totals.skipped += 1;
     return;
   }
@@ -92,15 +92,15 @@ async function testCluster() {
   totals[code === 0 ? 'passed' : 'failed'] += 1;
 }
 
-/** Debian keeps servers where only root looks. */
+/** Debian installs servers in folders that are on root's PATH only. */
 function isOnPath(program) {
   const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/sbin', '/usr/local/sbin'];
   return folders.some((folder) => existsSync(path.join(folder, program)));
 }
 
-/** @param of deployment; part of the results' file name. */
-async function runJest(chosen, env = {}, of = 'embedded') {
-  const resultsFile = path.join(root, 'dist', `test-results-${of}.json`);
+/** @param deployment part of the results' file name. */
+async function runJest(selection, env = {}, deployment = 'embedded') {
+  const resultsFile = path.join(root, 'dist', `test-results-${deployment}.json`);
   rmSync(resultsFile, { force: true });
   const code = await runVisibly(
     process.execPath,
@@ -109,14 +109,14 @@ async function runJest(chosen, env = {}, of = 'embedded') {
       '--json',
       `--outputFile=${resultsFile}`,
       ...(process.env.CI === 'true' ? ['--ci'] : []),
-      ...chosen,
+      ...selection,
     ],
     env,
   );
   const results = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : undefined;
   totals.passed += results?.numPassedTests ?? 0;
   totals.skipped += (results?.numPendingTests ?? 0) + (results?.numTodoTests ?? 0);
-  // A suite that does not even load has no failed test of its own; jest's exit code then still says no.
+  // A suite that cannot be loaded has no failed test, but jest's exit code reports the failure.
   const failed = (results?.numFailedTests ?? 0) + (results?.numRuntimeErrorTestSuites ?? 0);
   totals.failed += code !== 0 && failed === 0 ? 1 : failed;
 }

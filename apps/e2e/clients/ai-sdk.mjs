@@ -44,7 +44,7 @@ async function stream({ provider, baseURL, apiKey, model, prompt }) {
     model: gateway(model),
     prompt,
     maxOutputTokens: 200,
-    // As the SDK asks for: without it errors are printed.
+    // Without this callback, the SDK prints errors.
     onError: ({ error }) => void errors.push(error),
   });
   const parts = [];
@@ -83,7 +83,7 @@ async function callTool({ provider, baseURL, apiKey, model, prompt }) {
   return { text, cities };
 }
 
-/** What `createOpenAI` gives without `.chat`. */
+/** Uses `createOpenAI` without `.chat`. */
 async function completeByDefault({ baseURL, apiKey, model, prompt }) {
   return (await generateText({ model: createOpenAI({ baseURL, apiKey })(model), prompt })).text;
 }

@@ -29,9 +29,9 @@ import { tool } from '@langchain/core/tools';
 
 async function stream({ baseURL, apiKey, model, prompt }) {
   const chat = new ChatOpenAI({ model, apiKey, maxTokens: 200, configuration: { baseURL } });
-  let whole;
-  for await (const chunk of await chat.stream(prompt)) whole = whole ? whole.concat(chunk) : chunk;
-  return { text: whole.text, finishReason: whole.response_metadata.finish_reason };
+  let message;
+  for await (const chunk of await chat.stream(prompt)) message = message ? message.concat(chunk) : chunk;
+  return { text: message.text, finishReason: message.response_metadata.finish_reason };
 }
 
 async function callTool({ baseURL, apiKey, model, prompt }) {

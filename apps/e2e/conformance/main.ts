@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { readOptionsOrExit } from '@gateway/test-support';
 import { allCases } from './cases';
 import {
   caseRunner,
@@ -10,55 +11,67 @@ import {
   type DeploymentAddress,
 } from './framework';
 
-const HELP = `Usage: npm run conformance -- --base-url URL --dashboard-url URL --email EMAIL [--only TEXT]
+const HELP = `Usage: npm run conformance -- --base-url URL --dashboard-url URL --email EMAIL [options]
 
-Proves the public contract of a running gateway, line by line. It creates organizations, keys and credit of
-its own through the dashboard API and touches nothing else.
+Tests a running gateway against the public API specification. It creates its own organizations, keys and credit through the
+dashboard API and changes nothing else.
 
-  --base-url       with /v1, such as http://127.0.0.1:8080/v1
-  --dashboard-url  such as http://127.0.0.1:8081
-  --email          of a member who manages every organization
-  --only           run only cases whose section, code or line holds this text
+  --base-url URL            the API, such as http://127.0.0.1:8080/v1
+  --dashboard-url URL       the dashboard, such as http://127.0.0.1:8081
+  --email EMAIL             email of an operator
+  --only TEXT               run only cases whose section, code or title contains TEXT
+  --connection-retries N    run a case again, up to N times, if a connection broke (default: 0)
 
-The password is read from GATEWAY_ADMIN_PASSWORD, so that it stands in no list of processes.
+The password is read from GATEWAY_ADMIN_PASSWORD, so that it does not appear in process lists.
 `;
 
-function readOptions() {
-  return parseArgs({
+interface Options extends DeploymentAddress {
+  readonly only: string;
+  readonly connectionRetries: number;
+}
+
+/** @returns 'help' if requested @throws Error for invalid arguments */
+function readOptions(argv: readonly string[], adminPassword: string | undefined): Options | 'help' {
+  const { values } = parseArgs({
+    args: [...argv],
     options: {
       'base-url': { type: 'string' },
       'dashboard-url': { type: 'string' },
       email: { type: 'string' },
       only: { type: 'string', default: '' },
+      'connection-retries': { type: 'string', default: '0' },
       help: { type: 'boolean', short: 'h', default: false },
     },
-  }).values;
+  });
+  if (values.help) return 'help';
+  const connectionRetries = Number(values['connection-retries']);
+  if (!Number.isSafeInteger(connectionRetries) || connectionRetries < 0)
+    throw new Error(`--connection-retries must be a whole number, not '${values['connection-retries']}'`);
+  return {
+    baseUrl: required('--base-url', values['base-url']),
+    dashboardUrl: required('--dashboard-url', values['dashboard-url']),
+    adminEmail: required('--email', values.email),
+    adminPassword: required('GATEWAY_ADMIN_PASSWORD', adminPassword),
+    only: values.only,
+    connectionRetries,
+  };
+}
+
+function required(name: string, value: string | undefined): string {
+  if (!value) throw new Error(`${name} is required`);
+  return value;
 }
 
 async function main(): Promise<number> {
-  let values: ReturnType<typeof readOptions>;
-  try {
-    values = readOptions();
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
-    return 2;
-  }
-  const address: Partial<DeploymentAddress> = {
-    baseUrl: values['base-url'],
-    dashboardUrl: values['dashboard-url'],
-    adminEmail: values.email,
-    adminPassword: process.env.GATEWAY_ADMIN_PASSWORD,
-  };
-  if (values.help || Object.values(address).some((value) => !value)) {
-    process.stdout.write(HELP);
-    return values.help ? 0 : 2;
-  }
-
-  const deployment = await openDeployment(address as DeploymentAddress);
+  const options = readOptionsOrExit(
+    () => readOptions(process.argv.slice(2), process.env.GATEWAY_ADMIN_PASSWORD),
+    HELP,
+  );
+  const deployment = await openDeployment(options);
   const results: CaseResult[] = [];
-  const chosen = allCases.filter((one) => titleOf(one).includes(values.only));
-  const run = caseRunner(chosen, deployment);
-  for (const one of chosen) {
+  const selected = allCases.filter((one) => titleOf(one).includes(options.only));
+  const run = caseRunner(selected, deployment, options);
+  for (const one of selected) {
     const result = await run(one);
     results.push(result);
     process.stdout.write(`${lineOf(result)}\n`);
@@ -69,12 +82,12 @@ async function main(): Promise<number> {
   return missing.length > 0 || results.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
 }
 
-function titleOf({ section, code, line }: ConformanceCase): string {
-  return `§${section} ${code ? `${code}: ` : ''}${line}`;
+function titleOf({ section, code, title }: ConformanceCase): string {
+  return `§${section} ${code ? `${code}: ` : ''}${title}`;
 }
 
 function lineOf({ conformanceCase, outcome, durationMs, error }: CaseResult): string {
-  const mark = { proven: '✓', failed: '✗', 'not provable here': '–' }[outcome];
+  const mark = { passed: '✓', failed: '✗', skipped: '–' }[outcome];
   const seconds = durationMs >= 1_000 ? ` (${(durationMs / 1_000).toFixed(1)} s)` : '';
   const reason = error instanceof Error ? error.message : String(error);
   const details = error === undefined ? '' : `\n    ${reason.replaceAll('\n', '\n    ')}`;

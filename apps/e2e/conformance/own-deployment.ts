@@ -1,43 +1,43 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { freezeDatabaseOf, testsCluster } from '@gateway/test-support';
+import { freezeDatabaseOf, isClusterDeployment } from '@gateway/test-support';
 import { Client } from 'pg';
 import { joinTestEnv, type SharedTestEnv } from '../src/testing/test-env';
-import { openDeployment, type Breakage, type Deployment } from './framework';
+import { openDeployment, type FaultInjection, type Deployment } from './framework';
 
-/** A deployment that the tests started, and so may break while no other suite runs. */
+/** Starts, or joins, a test deployment that supports fault injection. */
 export async function startOwnDeployment(
-  onAnswer?: Deployment['onAnswer'],
+  onResponse?: Deployment['onResponse'],
 ): Promise<{ deployment: Deployment; stop(): Promise<void> }> {
   const testEnv = await joinTestEnv();
-  const deployment = await openDeployment(testEnv.gateway, breakageOf(testEnv));
-  return { deployment: { ...deployment, ...(onAnswer ? { onAnswer } : {}) }, stop: () => testEnv.stop() };
+  const deployment = await openDeployment(testEnv.gateway, faultInjectionOf(testEnv));
+  return { deployment: { ...deployment, ...(onResponse ? { onResponse } : {}) }, stop: () => testEnv.stop() };
 }
 
-/** Breaks its own database, where the system tells which its processes are. */
-function breakageOf(testEnv: SharedTestEnv): Breakage | undefined {
+/** Undefined on systems without /proc, where the database's processes cannot be found. */
+function faultInjectionOf(testEnv: SharedTestEnv): FaultInjection | undefined {
   if (!existsSync('/proc/self/stat')) return undefined;
   return {
     async withoutDatabase(during) {
-      const thaw = freezeDatabaseOf(testEnv.gateway.pid);
+      const unfreeze = freezeDatabaseOf(testEnv.gateway.pid);
       try {
         return await during();
       } finally {
-        thaw();
+        unfreeze();
       }
     },
     async withoutGenerations(during) {
-      await runSql(testEnv, 'alter table usage.generations rename to generations_away');
+      await runSql(testEnv, 'alter table usage.generations rename to generations_hidden');
       try {
         return await during();
       } finally {
-        await runSql(testEnv, 'alter table usage.generations_away rename to generations');
+        await runSql(testEnv, 'alter table usage.generations_hidden rename to generations');
       }
     },
   };
 }
 
-/** As the owner of the server, in the database of the usage domain. */
+/** Runs SQL as superuser in the database of the usage domain. */
 async function runSql(testEnv: SharedTestEnv, sql: string): Promise<void> {
   const read = (name: string) =>
     readFileSync(path.join(testEnv.gateway.stateDirectory, 'postgres', name), 'utf8').trim();
@@ -46,7 +46,7 @@ async function runSql(testEnv: SharedTestEnv, sql: string): Promise<void> {
     port: Number(read('postgres-port')),
     user: 'gateway',
     password: read('postgres-password'),
-    database: testsCluster() ? 'usage' : 'gateway',
+    database: isClusterDeployment() ? 'usage' : 'gateway',
   });
   await client.connect();
   try {

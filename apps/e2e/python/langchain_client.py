@@ -29,10 +29,10 @@ def describe(error):
 
 def stream(base_url, api_key, model, prompt):
     chat = ChatOpenAI(model=model, base_url=base_url, api_key=api_key, max_tokens=200)
-    whole = None
+    message = None
     for chunk in chat.stream(prompt):
-        whole = chunk if whole is None else whole + chunk
-    return {"text": whole.text, "finishReason": whole.response_metadata.get("finish_reason")}
+        message = chunk if message is None else message + chunk
+    return {"text": message.text, "finishReason": message.response_metadata.get("finish_reason")}
 
 
 def call_tool(base_url, api_key, model, prompt):

@@ -59,16 +59,16 @@ def call_tool(base_url, api_key, model, prompt):
     parameters = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
     tools = [{"type": "function", "function": {"name": "weather", "parameters": parameters}}]
     messages = [{"role": "user", "content": prompt}]
-    ask = lambda: litellm.completion(
+    complete_chat = lambda: litellm.completion(
         model=f"openai/{model}", api_base=base_url, api_key=api_key, messages=messages, tools=tools, max_tokens=200
     )
-    message = ask().choices[0].message
+    message = complete_chat().choices[0].message
     messages.append(message)
     cities = []
     for call in message.tool_calls:
         cities.append(json.loads(call.function.arguments)["city"])
         messages.append({"role": "tool", "tool_call_id": call.id, "content": "12 degrees"})
-    return {"text": ask().choices[0].message.content, "cities": cities}
+    return {"text": complete_chat().choices[0].message.content, "cities": cities}
 
 
 serve({"complete": complete, "stream": stream, "callTool": call_tool}, describe)

@@ -1,8 +1,8 @@
-"""A real model server for the tests: llama.cpp's own, over a tiny model of random weights that is made here.
+"""A real model server for tests: llama.cpp's server with a tiny generated model of random weights.
 
 Usage: llama_server.py FOLDER PORT CONTEXT
-Prints its URL once it serves. PORT 0 picks a free one. It understands no word and answers with noise, but counts,
-stops, limits, streams, keeps schemas and slots, and fails as llama.cpp does.
+Prints its URL when it is ready. PORT 0 picks a free port. Responses are random text, but token counts, stop sequences,
+limits, streaming, schemas, slots and errors are those of llama.cpp.
 """
 
 import os
@@ -23,7 +23,7 @@ CHAT_TEMPLATE = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor
 
 
 def write_model(path: str, context: int) -> None:
-    """A llama of two layers whose tokens are the bytes and the printable characters of ASCII."""
+    """Writes a two-layer llama model whose tokens are the bytes and the printable ASCII characters."""
     special = ["<unk>", "<s>", "</s>"]
     as_bytes = [f"<0x{byte:02X}>" for byte in range(256)]
     characters = ["\u2581"] + [chr(code) for code in range(33, 127)]
@@ -64,7 +64,7 @@ def write_model(path: str, context: int) -> None:
 
     weights("token_embd.weight", len(tokens), EMBEDDING, scale=0.5)
     output = (random.standard_normal((len(tokens), EMBEDDING)) * 0.5).astype(numpy.float32)
-    # Only printable characters are ever likely, so that an answer is text and ends by its limit alone.
+    # Only printable characters are likely, so that a response is text and ends only at its limit.
     output[: len(special) + len(as_bytes)] = 0
     writer.add_tensor("output.weight", output)
     ones("output_norm.weight")
@@ -90,14 +90,14 @@ def main() -> None:
     params = xllamacpp.CommonParams()
     params.model.path = path
     params.port = port
-    # Divided among the slots, each of which serves one request.
+    # Divided among the slots; each slot serves one request.
     params.n_ctx = context * SLOTS
     params.n_parallel = SLOTS
     params.cpuparams.n_threads = 1
     params.endpoint_slots = True
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)
-    # It serves from threads of its own, for as long as whoever started it keeps the pipe open.
+    # The server runs in its own threads until the parent process closes the pipe.
     sys.stdin.read()
     del server
     time.sleep(0)

@@ -1,6 +1,6 @@
 """The official openai Python SDK against a running gateway.
 
-Reads GATEWAY_BASE_URL and GATEWAY_API_KEY; prints "ok" when all is well.
+Reads GATEWAY_BASE_URL and GATEWAY_API_KEY, and prints "ok" when every check passes.
 """
 
 import json
@@ -57,7 +57,7 @@ def calls_tools():
     assert "city" in json.loads(call.function.arguments)
 
 
-def answers_json():
+def returns_json():
     completion = client.chat.completions.create(
         model=with_capability("json_mode"),
         messages=HELLO,
@@ -95,6 +95,6 @@ def raises():
         raise AssertionError("no error")
 
 
-for check in (completes, streams, calls_tools, answers_json, raises):
+for check in (completes, streams, calls_tools, returns_json, raises):
     check()
 print("ok")

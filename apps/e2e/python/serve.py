@@ -1,8 +1,7 @@
-"""Runs one Python client as a user's program would, at the word of a test.
+"""Runs one Python client the way a user's program does, on commands from a test.
 
-Waits before retries are noted and not waited for, so that a test may count the
-calls of a client with its default settings that would sleep for minutes. This
-module must be imported before the client.
+Records retry delays and skips them, so that a test can count a client's calls with its default settings without
+waiting for minutes. This module must be imported before the client.
 """
 
 import json
@@ -11,36 +10,36 @@ import threading
 import time
 import traceback
 
-waits_ms = []
+retry_delays_ms = []
 real_sleep = time.sleep
 
 
-def noted_sleep(seconds):
+def recording_sleep(seconds):
     if threading.current_thread() is threading.main_thread():
-        waits_ms.append(seconds * 1000)
+        retry_delays_ms.append(seconds * 1000)
     else:
         real_sleep(seconds)
 
 
-time.sleep = noted_sleep
+time.sleep = recording_sleep
 
 ARGUMENTS = {"baseURL": "base_url", "apiKey": "api_key"}
 
-# Libraries that print would end up between the answers.
-answers = sys.stdout
+# Keeps what libraries print out of the results.
+results = sys.stdout
 sys.stdout = sys.stderr
 
 
 def serve(commands, describe):
-    """Reads commands as lines of JSON and answers each with a line, as apps/e2e/clients/serve.mjs does."""
+    """Reads commands as lines of JSON and writes one line per result, like apps/e2e/clients/serve.mjs."""
     for line in sys.stdin:
         request = json.loads(line)
         options = {ARGUMENTS.get(name, name): value for name, value in request["options"].items()}
-        waits_ms.clear()
+        retry_delays_ms.clear()
         try:
-            answer = {"value": commands[request["command"]](**options)}
+            result = {"value": commands[request["command"]](**options)}
         except Exception as error:
-            told = {name: value for name, value in describe(error).items() if value is not None}
-            answer = {"failure": told, "text": traceback.format_exc()}
-        answers.write(json.dumps({**answer, "waitsMs": waits_ms}) + "\n")
-        answers.flush()
+            failure = {name: value for name, value in describe(error).items() if value is not None}
+            result = {"failure": failure, "text": traceback.format_exc()}
+        results.write(json.dumps({**result, "retryDelaysMs": retry_delays_ms}) + "\n")
+        results.flush()

@@ -8,19 +8,19 @@ import { withShiftedClock } from '../src/testing/shifted-clock';
 import { startTestEnv } from '../src/testing/test-env';
 import { seed, useKeys, type Seeded } from './seed';
 
-/** Makes a picture of every page: light, dark, on a wide screen, and as a phone shows it. */
+/** Takes a screenshot of every page: light, dark, on a wide screen and on a phone. */
 
-const FOLDER = path.resolve('dist/screenshots/pictures');
-const LOOKS = [
+const FOLDER = path.resolve('dist/screenshots/images');
+const VARIANTS = [
   { name: 'light', colorScheme: 'light', viewport: { width: 1440, height: 900 } },
   { name: 'dark', colorScheme: 'dark', viewport: { width: 1440, height: 900 } },
   { name: 'wide', colorScheme: 'light', viewport: { width: 1920, height: 1080 } },
   { name: 'phone', colorScheme: 'light', viewport: { width: 375, height: 812 } },
 ] as const;
-/** For what pages ask after they are there, and for charts. */
-const SETTLE_MS = 700;
+/** Time for requests that a page sends after its first render, and for charts. */
+const RENDER_MS = 700;
 const DAY_MS = 86_400_000;
-/** Days before today on which something is asked, and how often. */
+/** Past days with requests, and how many. */
 const HISTORY = [
   { daysAgo: 9, requests: 24 },
   { daysAgo: 5, requests: 31 },
@@ -30,12 +30,12 @@ const HISTORY = [
 
 async function main(only: string | undefined): Promise<void> {
   if (!only) rmSync(FOLDER, { recursive: true, force: true });
-  const { testEnv, seeded } = await worldWithHistory();
+  const { testEnv, seeded } = await startTestEnvWithHistory();
   const browser = await launchChromium();
   try {
     const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
-    for (const { name: look, ...options } of LOOKS) {
-      mkdirSync(path.join(FOLDER, look), { recursive: true });
+    for (const { name: variant, ...options } of VARIANTS) {
+      mkdirSync(path.join(FOLDER, variant), { recursive: true });
       const visitor = await browser.newContext(options);
       const operator = await browser.newContext(options);
       await takeSession(operator, dashboardUrl, adminEmail, adminPassword);
@@ -45,11 +45,11 @@ async function main(only: string | undefined): Promise<void> {
         await page.goto(dashboardUrl + screen.path);
         await page.getByRole('heading', { level: 1 }).waitFor();
         await screen.prepare?.(page);
-        await page.waitForTimeout(SETTLE_MS);
-        // A dialog stands in the window, not on the page.
+        await page.waitForTimeout(RENDER_MS);
+        // A dialog is positioned in the window, not on the page.
         const fullPage = !(await page.getByRole('dialog').first().isVisible());
-        await page.screenshot({ path: path.join(FOLDER, look, `${screen.name}.png`), fullPage });
-        // So that no page finds what another one left in the browser.
+        await page.screenshot({ path: path.join(FOLDER, variant, `${screen.name}.png`), fullPage });
+        // No page may see state that another one stored in the browser.
         await page.evaluate('localStorage.clear()');
         await page.unrouteAll();
       }
@@ -60,11 +60,11 @@ async function main(only: string | undefined): Promise<void> {
     await browser.close();
     await testEnv.stop();
   }
-  process.stdout.write(`The pictures are in ${FOLDER}.\n`);
+  process.stdout.write(`The screenshots are in ${FOLDER}.\n`);
 }
 
-/** One start for each day, on the same state and with the clock of that day. */
-async function worldWithHistory() {
+/** Starts the gateway once per day of the history, on the same state, with its clock set to that day. */
+async function startTestEnvWithHistory() {
   let stateDirectory: string | undefined;
   let seeded: Seeded | undefined;
   for (const { daysAgo, requests } of HISTORY) {
@@ -77,8 +77,8 @@ async function worldWithHistory() {
     ({ stateDirectory } = testEnv.gateway);
     await testEnv.stop({ keepState: true });
   }
-  if (!seeded || stateDirectory === undefined) throw new Error('there are no days');
-  // The playground calls the public API from the dashboard's origin, which has to be known at the start.
+  if (!seeded || stateDirectory === undefined) throw new Error('HISTORY is empty');
+  // The playground calls the public API from the dashboard's origin, which CORS needs to know at startup.
   const env = { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) };
   const testEnv = await startTestEnv({ stateDirectory, env });
   const generationId = await useKeys(testEnv, seeded.secrets, 19);

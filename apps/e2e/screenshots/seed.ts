@@ -5,7 +5,7 @@ import { inviteTo, personWith } from '../src/testing/people';
 import type { ScreenIds } from '../src/testing/screens';
 import type { TestEnv } from '../src/testing/test-env';
 
-/** An organization in which something has happened, so that pictures and tests see pages with content. */
+/** An organization with history, so that screenshots and tests show pages with content. */
 export interface Seeded extends ScreenIds {
   readonly secrets: { readonly production: string; readonly batch: string };
 }
@@ -30,17 +30,17 @@ export async function seed(testEnv: TestEnv): Promise<Seeded> {
     { name: 'Grafana, reads only', scopes: ['usage:read'], expires_on: '2027-03-31' },
     { name: 'old laptop', scopes: ['chat'] },
   ];
-  const made: { readonly id: string; readonly secret: string }[] = [];
+  const created: { readonly id: string; readonly secret: string }[] = [];
   for (const body of keys) {
     const { key, secret } = await admin.call<{ key: { id: string }; secret: string }>(
       'POST',
       `${path}/keys`,
       body,
     );
-    made.push({ id: key.id, secret });
+    created.push({ id: key.id, secret });
   }
-  const [production, batch, , laptop] = made;
-  if (!production || !batch || !laptop) throw new Error('the keys were not made');
+  const [production, batch, , laptop] = created;
+  if (!production || !batch || !laptop) throw new Error('the keys were not created');
   await admin.call('POST', `${path}/keys/${laptop.id}/revoke`, {});
   await admin.call('PUT', `${path}/limits`, {
     requests_per_minute: 1200,
@@ -78,7 +78,7 @@ async function createOrganization(admin: AdminClient, name: string): Promise<str
 
 const MODELS = ['demo/small', 'demo/standard', 'demo/small', 'demo/reasoner'];
 
-/** Asks as programs would, some of which break off or meet a provider that fails; gives back the last id once it is settled. */
+/** Sends typical requests; some break off or hit a failing provider. Returns the last generation's id once it is settled. */
 export async function useKeys(
   testEnv: TestEnv,
   secrets: Seeded['secrets'],
@@ -87,7 +87,7 @@ export async function useKeys(
   let generationId = '';
   for (let number = 0; number < requests; number += 1) {
     const secret = number % 3 === 2 ? secrets.batch : secrets.production;
-    const question = `Tell me something about the number ${number}. ${'More. '.repeat(number * 8)}`;
+    const prompt = `Say something about the number ${number}. ${'More. '.repeat(number * 8)}`;
     const request = {
       model: MODELS[number % MODELS.length] ?? 'demo/small',
       max_tokens: 60 + 40 * (number % 16),
@@ -99,23 +99,23 @@ export async function useKeys(
       const stream = await client.chat.completions.create({
         ...request,
         stream: true,
-        messages: [{ role: 'user', content: `${question} ${fault}` }],
+        messages: [{ role: 'user', content: `${prompt} ${fault}` }],
       });
-      await readToItsEnd(stream);
+      await consume(stream);
       continue;
     }
-    const answer = await client.chat.completions.create({
+    const completion = await client.chat.completions.create({
       ...request,
-      messages: [{ role: 'user', content: question }],
+      messages: [{ role: 'user', content: prompt }],
     });
-    generationId = answer.id;
+    generationId = completion.id;
   }
-  await settled(testEnv, secrets.production, generationId);
+  await waitUntilSettled(testEnv, secrets.production, generationId);
   return generationId;
 }
 
-/** Be that a good one or not: a generation that failed is to be seen, too. */
-async function readToItsEnd(stream: AsyncIterable<unknown>): Promise<void> {
+/** Ignores API errors: failed generations belong in the history, too. */
+async function consume(stream: AsyncIterable<unknown>): Promise<void> {
   try {
     for await (const chunk of stream) void chunk;
   } catch (error) {
@@ -123,13 +123,13 @@ async function readToItsEnd(stream: AsyncIterable<unknown>): Promise<void> {
   }
 }
 
-async function settled(testEnv: TestEnv, apiKey: string, generationId: string): Promise<void> {
+async function waitUntilSettled(testEnv: TestEnv, apiKey: string, generationId: string): Promise<void> {
   for (;;) {
-    const answer = await fetch(`${testEnv.gateway.baseUrl}/generation?id=${generationId}`, {
+    const response = await fetch(`${testEnv.gateway.baseUrl}/generation?id=${generationId}`, {
       headers: { authorization: `Bearer ${apiKey}` },
     });
-    await answer.body?.cancel();
-    if (answer.ok) return;
+    await response.body?.cancel();
+    if (response.ok) return;
     await delay(50);
   }
 }

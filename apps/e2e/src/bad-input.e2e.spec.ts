@@ -13,7 +13,7 @@ describe('bad input', () => {
 
   beforeAll(async () => {
     testEnv = await joinTestEnv();
-    // One slot: a request that leaves it behind is seen by the next.
+    // One slot: a request that leaks it makes the next one fail.
     tenant = await testEnv.tenant({ limits: { concurrency: 1 } });
     model = 'demo/small';
   });
@@ -22,7 +22,7 @@ describe('bad input', () => {
 
   const hello = [{ role: 'user', content: 'Hello' }];
 
-  async function nothingIsLeftBehind(): Promise<void> {
+  async function expectNoHoldOrSlotLeaked(): Promise<void> {
     await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
     const response = await fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
       method: 'POST',
@@ -33,16 +33,16 @@ describe('bad input', () => {
   }
 
   const bodies: [string, string | Buffer][] = [
-    ['nothing', ''],
-    ['not JSON', '{'],
+    ['an empty body', ''],
+    ['invalid JSON', '{'],
     ['null', 'null'],
     ['an array', '[]'],
     ['a number', '1e999'],
-    ['not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d])],
+    ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d])],
     ['__proto__', `{"__proto__": {"model": "x"}, "model": ${JSON.stringify('x')}, "messages": []}`],
     ['deep nesting', `{"model":"x","messages":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['a lone surrogate', '{"model":"\\ud800","messages":[{"role":"user","content":"\\udc00"}]}'],
-    ['messages of nulls', '{"model":"x","messages":[null,null]}'],
+    ['null messages', '{"model":"x","messages":[null,null]}'],
     ['huge numbers', '{"model":"x","messages":[{"role":"user","content":"x"}],"max_tokens":1e308}'],
     ['a negative limit', '{"model":"x","messages":[{"role":"user","content":"x"}],"max_tokens":-1}'],
     [
@@ -51,7 +51,7 @@ describe('bad input', () => {
     ],
   ];
 
-  it.each(bodies)('answers %s with a 4xx envelope', async (_, body) => {
+  it.each(bodies)('%s gets a 4xx error envelope', async (_, body) => {
     const response = await fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
@@ -67,7 +67,7 @@ describe('bad input', () => {
         metadata: expect.any(Object),
       }) as unknown,
     });
-    await nothingIsLeftBehind();
+    await expectNoHoldOrSlotLeaked();
   });
 
   it.each([
@@ -85,7 +85,7 @@ describe('bad input', () => {
     ['/credits?%'],
     ['/../v1/models'],
     ['/nothing'],
-  ])('never answers GET %s with a 5xx', async (path) => {
+  ])('GET %s never returns a 5xx', async (path) => {
     const response = await fetch(`${testEnv.gateway.baseUrl}${path}`, {
       headers: { authorization: `Bearer ${tenant.apiKey}` },
     });
@@ -93,7 +93,7 @@ describe('bad input', () => {
     expect(await response.json()).toEqual(expect.any(Object));
   });
 
-  it('releases everything when the client disconnects before the body is complete', async () => {
+  it('releases hold and slot when the client disconnects before the body is complete', async () => {
     const { hostname, port } = new URL(testEnv.gateway.baseUrl);
     await new Promise<void>((resolve, reject) => {
       const request = http.request({
@@ -110,10 +110,10 @@ describe('bad input', () => {
       });
       request.setTimeout(10_000, () => reject(new Error('timeout')));
     });
-    await nothingIsLeftBehind();
+    await expectNoHoldOrSlotLeaked();
   });
 
-  it('answers what is not HTTP without falling over', async () => {
+  it('survives input that is not HTTP', async () => {
     const { hostname, port } = new URL(testEnv.gateway.baseUrl);
     await new Promise<void>((resolve) => {
       const socket = net.connect(Number(port), hostname, () => socket.end('\x16\x03\x01 nonsense\r\n\r\n'));
@@ -121,6 +121,6 @@ describe('bad input', () => {
       socket.once('close', () => resolve());
       socket.once('error', () => resolve());
     });
-    await nothingIsLeftBehind();
+    await expectNoHoldOrSlotLeaked();
   });
 });

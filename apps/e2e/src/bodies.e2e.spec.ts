@@ -11,8 +11,8 @@ jest.setTimeout(60_000);
 const LIMIT_BYTES = 64 * 1024;
 const MIB = 1024 * 1024;
 
-/** The same letters in every run. */
-function letters(length: number, first: number, count: number): string {
+/** Pseudo-random characters, the same in every run. */
+function pseudoRandomText(length: number, first: number, count: number): string {
   let state = 99;
   let text = '';
   while (text.length < length) {
@@ -22,7 +22,7 @@ function letters(length: number, first: number, count: number): string {
   return text;
 }
 
-describe('bodies of a deployment with limits of its own', () => {
+describe('request bodies with configured limits', () => {
   let testEnv: TestEnv;
   let tenant: Tenant;
 
@@ -49,35 +49,35 @@ describe('bodies of a deployment with limits of its own', () => {
     });
   }
 
-  it('takes exactly the bytes of its limit, and says the limit when there are more', async () => {
+  it('accepts a body of exactly the limit, and names the limit when it rejects a larger one', async () => {
     expect((await post(valid.padEnd(LIMIT_BYTES))).status).toBe(200);
-    const refused = await post(valid.padEnd(LIMIT_BYTES + 1));
-    expect(refused.status).toBe(413);
-    expect(await refused.json()).toMatchObject({
+    const rejected = await post(valid.padEnd(LIMIT_BYTES + 1));
+    expect(rejected.status).toBe(413);
+    expect(await rejected.json()).toMatchObject({
       error: { code: 'request_too_large', metadata: { limit: LIMIT_BYTES } },
     });
   });
 
-  it('stops a bomb at the limit: a gigabyte out of a megabyte does not fill the memory', async () => {
-    // A gzip file may have many members; each of these gives 64 MiB.
+  it('stops decompressing a gzip bomb at the limit, so that it does not fill the memory', async () => {
+    // A gzip file may have many members; each of these decompresses to 64 MiB.
     const bomb = Buffer.concat(Array.from({ length: 16 }, () => gzipSync(Buffer.alloc(64 * MIB))));
     const before = (await scrape(testEnv.gateway)).sum('process_resident_memory_bytes');
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => post(bomb, { 'content-encoding': 'gzip' })),
     );
-    for (const answer of answers) {
-      expect(answer.status).toBe(413);
-      expect(await answer.json()).toMatchObject({ error: { code: 'request_too_large' } });
+    for (const response of responses) {
+      expect(response.status).toBe(413);
+      expect(await response.json()).toMatchObject({ error: { code: 'request_too_large' } });
     }
-    const grown = (await scrape(testEnv.gateway)).sum('process_resident_memory_bytes') - before;
-    // Ten gigabytes would have come out.
-    expect(grown).toBeLessThan(200 * MIB);
+    const growth = (await scrape(testEnv.gateway)).sum('process_resident_memory_bytes') - before;
+    // Without the limit, the ten bodies would decompress to 10 GiB.
+    expect(growth).toBeLessThan(200 * MIB);
     await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
   });
 
-  it('refuses a body that does not arrive in time, and keeps nothing of it', async () => {
+  it('rejects a body that does not arrive in time, and releases its slot', async () => {
     const { hostname, port } = new URL(testEnv.gateway.baseUrl);
-    const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const result = await new Promise<{ status: number; text: string }>((resolve, reject) => {
       const request = http.request({
         hostname,
         port,
@@ -85,7 +85,7 @@ describe('bodies of a deployment with limits of its own', () => {
         path: '/v1/chat/completions',
         headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-length': '1000' },
       });
-      // One byte now and then keeps the connection busy, and is not enough.
+      // A byte every 100 ms keeps the connection active, but the body is still too late.
       const trickle = setInterval(() => request.write(' '), 100);
       request.once('error', reject);
       request.once('response', (response) => {
@@ -99,15 +99,15 @@ describe('bodies of a deployment with limits of its own', () => {
       });
       request.write('{');
     });
-    expect(answer.status).toBe(408);
-    expect(JSON.parse(answer.text)).toMatchObject({
+    expect(result.status).toBe(408);
+    expect(JSON.parse(result.text)).toMatchObject({
       error: { code: 'request_timeout', type: 'timeout_error' },
     });
     expect((await post(valid)).status).toBe(200);
   });
 });
 
-describe('hostile text', () => {
+describe('text that is slow to tokenize', () => {
   let testEnv: TestEnv;
   let tenant: Tenant;
 
@@ -118,37 +118,37 @@ describe('hostile text', () => {
 
   afterAll(() => testEnv?.stop());
 
-  /** How texts were counted so far, and how long the event loop stood still since the last look. */
-  async function look() {
+  /** Token counts so far by method, and the longest event loop lag since the last scrape. */
+  async function readCounters() {
     const metrics = await scrape(testEnv.gateway);
-    const ways = (way: string) => metrics.sum('gateway_tokenizer_counts_total', `method="${way}"`);
+    const countedBy = (method: string) => metrics.sum('gateway_tokenizer_counts_total', `method="${method}"`);
     return {
-      ways: { inline: ways('inline'), worker: ways('worker'), by_size: ways('estimated') },
+      counts: { inline: countedBy('inline'), worker: countedBy('worker'), estimated: countedBy('estimated') },
       lagMs: 1000 * metrics.sum('nodejs_eventloop_lag_max_seconds'),
     };
   }
 
-  it.each<[string, string, 'inline' | 'worker' | 'by_size']>([
+  it.each<[string, string, 'inline' | 'worker' | 'estimated']>([
     ['a greeting', 'Hello', 'inline'],
     ['a short text of special tokens', '<|endoftext|>'.repeat(50), 'inline'],
-    ['700 random ideographs', letters(700, 0x4e00, 20_000), 'inline'],
-    ['2,500 random ideographs', letters(2_500, 0x4e00, 20_000), 'worker'],
-    ['8,000 random ideographs', letters(8_000, 0x4e00, 20_000), 'worker'],
-    ['200,000 times the letter a', 'a'.repeat(200_000), 'worker'],
+    ['700 random ideographs', pseudoRandomText(700, 0x4e00, 20_000), 'inline'],
+    ['2,500 random ideographs', pseudoRandomText(2_500, 0x4e00, 20_000), 'worker'],
+    ['8,000 random ideographs', pseudoRandomText(8_000, 0x4e00, 20_000), 'worker'],
+    ['200,000 times the character a', 'a'.repeat(200_000), 'worker'],
     ['20,000 special tokens', '<|endoftext|>'.repeat(20_000), 'worker'],
-    ['a megabyte of random letters', letters(1_000_000, 97, 26), 'worker'],
-    ['500,000 random ideographs', letters(500_000, 0x4e00, 20_000), 'worker'],
-    ['three megabytes of one letter', 'a'.repeat(3_000_000), 'by_size'],
-  ])('%s is counted where it cannot stop other requests', async (name, content, expected) => {
-    const before = (await look()).ways;
-    let others = 0;
-    let answered = false;
+    ['a megabyte of random ASCII', pseudoRandomText(1_000_000, 97, 26), 'worker'],
+    ['500,000 random ideographs', pseudoRandomText(500_000, 0x4e00, 20_000), 'worker'],
+    ['three megabytes of one character', 'a'.repeat(3_000_000), 'estimated'],
+  ])('%s is counted without blocking other requests', async (name, content, expected) => {
+    const before = (await readCounters()).counts;
+    let otherRequests = 0;
+    let done = false;
     const pings = (async () => {
-      while (!answered) {
+      while (!done) {
         const ping = () => fetch(`${testEnv.gateway.adminUrl}/livez`);
-        // Once more: the server may close an idle connection just as the client uses it again.
+        // Retries once: the server may close an idle connection just as the client reuses it.
         expect((await ping().catch(ping)).status).toBe(200);
-        others += 1;
+        otherRequests += 1;
       }
     })();
     const response = await fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
@@ -156,19 +156,19 @@ describe('hostile text', () => {
       headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'test/model', max_tokens: 5, messages: [{ role: 'user', content }] }),
     });
-    answered = true;
+    done = true;
     await pings;
     expect([200, 400]).toContain(response.status);
     if (response.status === 400) {
       expect(await response.json()).toMatchObject({ error: { code: 'context_length_exceeded' } });
     }
-    const { ways: after, lagMs } = await look();
+    const { counts: after, lagMs } = await readCounters();
     expect({ ...after, [expected]: after[expected] - before[expected] }).toEqual({
       ...before,
       [expected]: 1,
     });
     console.info(
-      `${name}: ${others} other requests meanwhile, event loop lag at most ${lagMs.toFixed(0)} ms`,
+      `${name}: ${otherRequests} other requests during the count, maximum event loop lag ${lagMs.toFixed(0)} ms`,
     );
   });
 });

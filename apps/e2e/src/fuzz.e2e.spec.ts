@@ -11,7 +11,7 @@ jest.setTimeout(180_000);
 
 const python = pythonWith('schemathesis');
 
-/** Both in the test's name and on schemathesis' own output, so that a failure can be had again. */
+/** Part of the test's name and of schemathesis's output, so that a failure can be reproduced. */
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_120);
 const EXAMPLES_PER_OPERATION = 30;
 const DEEP_EXAMPLES = 80;
@@ -49,7 +49,7 @@ describe(`schemathesis with docs/reference/openapi.json (seed ${SEED})`, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** The document with some of what may be asked for narrowed, so that answers are short and models exist. */
+  /** The OpenAPI document with narrowed request fields, so that responses are short and models exist. */
   function documentWith(name: string, narrow: (chat: Schema) => void): string {
     const document = JSON.parse(readFileSync(openApiFile, 'utf8')) as {
       components: { schemas: { ChatCompletionRequest: Schema } };
@@ -77,12 +77,12 @@ describe(`schemathesis with docs/reference/openapi.json (seed ${SEED})`, () => {
         '--no-color',
         ...options,
       ],
-      // What it learns of the API on the way is written where it runs.
+      // Schemathesis writes what it learns about the API into its working directory.
       { timeoutMs: TIMEOUT_MS, cwd: folder },
     );
   }
 
-  async function requestsRun(): Promise<number> {
+  async function countRequests(): Promise<number> {
     const response = await fetch(`${testEnv.gateway.baseUrl}/usage`, {
       headers: { authorization: `Bearer ${apiKey}` },
     });
@@ -90,28 +90,28 @@ describe(`schemathesis with docs/reference/openapi.json (seed ${SEED})`, () => {
     return totals.requests;
   }
 
-  const narrowed = ({ properties }: Schema): void => {
+  const narrowFields = ({ properties }: Schema): void => {
     properties['model'] = { type: 'string', enum: ['demo/small', 'demo/standard', 'demo/vision', 'no/such'] };
     for (const name of ['max_tokens', 'max_completion_tokens', 'n']) {
       properties[name] = { ...properties[name], maximum: 16 };
     }
   };
 
-  python.it('finds no 5xx, no status and no answer that the document does not tell of', async () => {
-    await fuzz(documentWith('whole', narrowed), [
+  python.it('finds no 5xx, and no status or response that the document does not describe', async () => {
+    await fuzz(documentWith('full', narrowFields), [
       '--phases=examples,coverage,fuzzing',
       `--max-examples=${EXAMPLES_PER_OPERATION}`,
     ]);
     await nothingReserved(testEnv.gateway.baseUrl, apiKey);
   });
 
-  python.it('nor among requests that run', async () => {
-    const before = await requestsRun();
+  python.it('finds none of these among valid requests that run either', async () => {
+    const before = await countRequests();
     const document = documentWith('deep', (chat) => {
-      narrowed(chat);
+      narrowFields(chat);
       const { properties } = chat;
       properties['model'] = { type: 'string', enum: ['demo/small'] };
-      // Texts in brackets would tell the emulator to fail.
+      // Text in brackets would be a command to the emulator.
       const content = { type: 'string', minLength: 1, maxLength: 200, pattern: '^[^\\[\\]]*$' };
       properties['messages'] = {
         type: 'array',
@@ -123,12 +123,12 @@ describe(`schemathesis with docs/reference/openapi.json (seed ${SEED})`, () => {
           required: ['role', 'content'],
         },
       };
-      const kept = [
+      const fields = [
         'model messages max_tokens n stream stream_options temperature top_p stop seed',
         'frequency_penalty presence_penalty user metadata store service_tier verbosity modalities',
       ];
       chat.properties = Object.fromEntries(
-        kept.flatMap((names) => names.split(' ')).map((name) => [name, properties[name] ?? {}]),
+        fields.flatMap((names) => names.split(' ')).map((name) => [name, properties[name] ?? {}]),
       );
     });
     await fuzz(document, [
@@ -138,7 +138,7 @@ describe(`schemathesis with docs/reference/openapi.json (seed ${SEED})`, () => {
       `--max-examples=${DEEP_EXAMPLES}`,
     ]);
     await eventually('most of them have run', async () =>
-      (await requestsRun()) - before >= DEEP_EXAMPLES / 2 ? true : undefined,
+      (await countRequests()) - before >= DEEP_EXAMPLES / 2 ? true : undefined,
     );
     await nothingReserved(testEnv.gateway.baseUrl, apiKey);
   });

@@ -8,9 +8,9 @@ import { startTestEnv, type TestEnv } from './testing/test-env';
 
 jest.setTimeout(120_000);
 
-/** What clients write otherwise than the API has it, and what of it the model's provider sees. */
+/** How requests that deviate from the API reach the provider. */
 describe('a provider behind the gateway', () => {
-  const seen: string[] = [];
+  const received: string[] = [];
   let provider: Server;
   let folder: string;
   let testEnv: TestEnv;
@@ -18,10 +18,10 @@ describe('a provider behind the gateway', () => {
 
   beforeAll(async () => {
     provider = createServer((request, response) => {
-      const parts: Buffer[] = [];
-      request.on('data', (part: Buffer) => parts.push(part));
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        seen.push(Buffer.concat(parts).toString());
+        received.push(Buffer.concat(chunks).toString());
         const message = { role: 'assistant', content: 'Hello' };
         const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 };
         response.setHeader('content-type', 'application/json');
@@ -55,26 +55,26 @@ describe('a provider behind the gateway', () => {
     if (folder) rmSync(folder, { recursive: true, force: true });
   });
 
-  /** The body that the provider got for this one, as text. */
-  async function providerGets(body: string): Promise<string> {
+  /** The body that the provider receives for this request body, as text. */
+  async function forwardedText(body: string): Promise<string> {
     const response = await fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
       body,
     });
     expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
-    return seen.at(-1) ?? '';
+    return received.at(-1) ?? '';
   }
 
   const hello = [{ role: 'user', content: 'Hello' }];
-  const gets = async (fields: object) =>
+  const forwarded = async (fields: object) =>
     JSON.parse(
-      await providerGets(JSON.stringify({ model: 'test/plain', messages: hello, max_tokens: 9, ...fields })),
+      await forwardedText(JSON.stringify({ model: 'test/plain', messages: hello, max_tokens: 9, ...fields })),
     ) as Record<string, unknown>;
 
-  it('gets nothing of what is ignored', async () => {
+  it('receives no ignored fields', async () => {
     const tools = [{ type: 'function', function: { name: 'f' } }];
-    const body = await gets({
+    const body = await forwarded({
       tools,
       parallel_tool_calls: true,
       stop: [],
@@ -82,16 +82,16 @@ describe('a provider behind the gateway', () => {
       service_tier: 'flex',
     });
     expect(body).toEqual({ model: 'recorded', stream: false, max_tokens: 9, messages: hello, tools });
-    expect(await gets({ metadata: 'nightly' })).not.toHaveProperty('metadata');
+    expect(await forwarded({ metadata: 'nightly' })).not.toHaveProperty('metadata');
   });
 
-  it('gets no more output asked for than the model makes', async () => {
-    expect(await gets({ max_tokens: 32_000 })).toMatchObject({ max_tokens: 1_024 });
+  it('receives max_tokens capped to the maximum of the model', async () => {
+    expect(await forwarded({ max_tokens: 32_000 })).toMatchObject({ max_tokens: 1_024 });
   });
 
-  it('gets messages that are whole', async () => {
+  it('receives messages with omitted fields filled in', async () => {
     const call = { id: 'a', function: { name: 'f', arguments: '{}' } };
-    const { messages } = await gets({
+    const { messages } = await forwarded({
       messages: [
         ...hello,
         { role: 'assistant', content: null },
@@ -107,19 +107,19 @@ describe('a provider behind the gateway', () => {
     ]);
   });
 
-  it('gets an image under its real type, in clean base64', async () => {
+  it('receives an image with its actual media type, in base64 without whitespace', async () => {
     const base64 = pngDataUri(3, 2).replace('data:image/png;base64,', '');
     const lines = base64.replace(/(.{16})/g, '$1\r\n  ');
     const partOf = (url: string) => [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
-    const { messages } = await gets({ messages: partOf(`data:image/jpg;base64,${lines}`) });
+    const { messages } = await forwarded({ messages: partOf(`data:image/jpg;base64,${lines}`) });
     expect(messages).toEqual(partOf(`data:image/png;base64,${base64}`));
   });
 
-  it('gets the thoughts of earlier turns if it wants them', async () => {
-    const thoughts = { role: 'assistant', content: 'Hi', reasoning_content: 'Let me think.' };
-    const messages = [...hello, thoughts, ...hello];
-    expect(await gets({ model: 'test/thinking', messages })).toMatchObject({ messages });
-    expect((await gets({ messages }))['messages']).toEqual([
+  it('receives the reasoning of earlier turns only if its target forwards reasoning content', async () => {
+    const reasoning = { role: 'assistant', content: 'Hi', reasoning_content: 'Let me think.' };
+    const messages = [...hello, reasoning, ...hello];
+    expect(await forwarded({ model: 'test/thinking', messages })).toMatchObject({ messages });
+    expect((await forwarded({ messages }))['messages']).toEqual([
       ...hello,
       { role: 'assistant', content: 'Hi' },
       ...hello,
@@ -127,10 +127,10 @@ describe('a provider behind the gateway', () => {
   });
 
   it.each(['9223372036854775807', '-9223372036854775808', '9007199254740993', '7'])(
-    'gets the seed %s digit by digit',
+    'receives the seed %s without loss of precision',
     async (seed) => {
       const body = JSON.stringify({ model: 'test/plain', messages: hello }).replace(/}$/, `,"seed":${seed}}`);
-      expect(await providerGets(body)).toMatch(new RegExp(`"seed":${seed}[,}]`));
+      expect(await forwardedText(body)).toMatch(new RegExp(`"seed":${seed}[,}]`));
     },
   );
 });

@@ -7,7 +7,7 @@ import { startGateway, type GatewayProcess } from './testing/gateway-process';
 
 jest.setTimeout(120_000);
 
-describe('the life of `npm start`', () => {
+describe('the lifecycle of `npm start`', () => {
   let gateway: GatewayProcess;
 
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe('the life of `npm start`', () => {
       }),
     });
 
-  it('writes dev.json with exactly what a program needs, readable by its owner only', () => {
+  it('writes dev.json with the connection details of a program, readable only by its owner', () => {
     const file = path.join(gateway.stateDirectory, 'dev.json');
     expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')) as object).sort()).toEqual([
       'adminEmail',
@@ -47,7 +47,7 @@ describe('the life of `npm start`', () => {
     expect(JSON.parse(stdout)).toMatchObject({ object: 'chat.completion' });
   });
 
-  it('keeps key, history and login through a stop, and finishes a running stream first', async () => {
+  it('finishes a running stream before it stops, and keeps key, history and login across a restart', async () => {
     const first = (await (await complete('Hello')).json()) as { id: string };
     await settledGeneration(gateway.baseUrl, gateway.apiKey, first.id);
     const running = await complete('[[tokens:60]] [[rate:60]] Hello', true);
@@ -74,7 +74,7 @@ describe('the life of `npm start`', () => {
     await settledGeneration(gateway.baseUrl, apiKey, streamed);
   });
 
-  it('answers /livez, /readyz and /metrics on the admin port', async () => {
+  it('serves /livez, /readyz and /metrics on the admin port', async () => {
     for (const probe of ['/livez', '/readyz']) {
       expect((await fetch(`${gateway.adminUrl}${probe}`)).status).toBe(200);
     }
@@ -84,7 +84,7 @@ describe('the life of `npm start`', () => {
     expect(metrics).not.toContain('sk-gw-');
   });
 
-  it('never printed the prompt, and the key only where it shows it to its owner', async () => {
+  it('never prints a prompt, and logs no key', async () => {
     await complete('a very secret prompt');
     expect(gateway.output()).not.toContain('a very secret prompt');
     const logLines = gateway

@@ -8,7 +8,7 @@ const REQUESTS = 2_000;
 const CONCURRENCY = 64;
 const FAULT_RATE = 0.05;
 
-describe('under load with a provider that fails', () => {
+describe('under load with a failing provider', () => {
   let testEnv: TestEnv;
 
   beforeAll(async () => {
@@ -19,8 +19,8 @@ describe('under load with a provider that fails', () => {
     await testEnv?.stop();
   });
 
-  it('keeps the books, leaks neither hold nor slot, and its memory stays flat', async () => {
-    // As many slots as callers: one leaked slot would refuse a request of the second round.
+  it('charges exactly, leaks neither hold nor slot, and its memory does not grow', async () => {
+    // As many slots as callers: one leaked slot makes a request of the second round fail.
     const tenant = await testEnv.tenant({ limits: { concurrency: CONCURRENCY }, credit: '1000.00' });
     const url = `${testEnv.gateway.baseUrl}/chat/completions`;
     const model = 'demo/small';
@@ -35,7 +35,7 @@ describe('under load with a provider that fails', () => {
     }).then((response) => expect(response.status).toBe(200));
 
     const statuses = new Map<number, number>();
-    let unclosed = 0;
+    let unterminated = 0;
     const one = async (index: number) => {
       const stream = index % 2 === 0;
       const response = await fetch(url, {
@@ -50,7 +50,7 @@ describe('under load with a provider that fails', () => {
       });
       const text = await response.text();
       statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
-      if (stream && response.status === 200 && !text.endsWith('data: [DONE]\n\n')) unclosed += 1;
+      if (stream && response.status === 200 && !text.endsWith('data: [DONE]\n\n')) unterminated += 1;
     };
     const round = async () => {
       let next = 0;
@@ -67,12 +67,12 @@ describe('under load with a provider that fails', () => {
     await round();
     const afterSecond = await liveHeapBytes(testEnv.gateway);
 
-    // Faults are retried, so nearly all succeed; what fails says so with a status of the catalogue.
+    // Faults are retried, so nearly all requests succeed. The others fail with a documented status.
     expect(statuses.get(200)).toBeGreaterThan(REQUESTS * 0.95);
     expect([...statuses.keys()].filter((status) => ![200, 502, 503].includes(status))).toEqual([]);
-    expect(unclosed).toBe(0);
-    console.info(`${(afterSecond - afterFirst) / REQUESTS} bytes of heap stay for each request`);
-    // Each request leaves nothing behind: a kilobyte would be seen.
+    expect(unterminated).toBe(0);
+    console.info(`${(afterSecond - afterFirst) / REQUESTS} bytes of heap growth per request`);
+    // A leak of 1 KiB per request fails the test.
     expect((afterSecond - afterFirst) / REQUESTS).toBeLessThan(1_024);
 
     await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);

@@ -20,24 +20,24 @@ jest.setTimeout(120_000);
 
 const python = pythonWith('xllamacpp', 'gguf');
 
-/** Of the server; the gateway is told of twice as much, so that it is the server that finds it too much. */
+/** The server's context. The models file declares twice as much, so that the server rejects long prompts, not the gateway. */
 const CONTEXT = 32_768;
 const PROMPT = [{ role: 'user', content: 'Hello!' }] as const;
 
-describe('a real model server, llama.cpp’s', () => {
+describe('a llama.cpp model server', () => {
   let folder: string;
   let servers: Record<'first' | 'second', ModelServer>;
   let testEnv: TestEnv;
   let tenant: Tenant;
   let client: OpenAI;
 
-  const serve = (port?: number) =>
+  const startServer = (port?: number) =>
     startModelServer(python.executable(), { folder, context: CONTEXT, ...(port ? { port } : {}) });
 
-  async function ready(): Promise<void> {
+  async function startOnce(): Promise<void> {
     if (testEnv) return;
     folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-llama-'));
-    servers = { first: await serve(), second: await serve() };
+    servers = { first: await startServer(), second: await startServer() };
     testEnv = await startTestEnv({ modelsFile: writeModels() });
     tenant = await testEnv.tenant();
     client = testEnv.client(tenant.apiKey);
@@ -52,7 +52,7 @@ describe('a real model server, llama.cpp’s', () => {
     max_output_tokens: ${CONTEXT}
     capabilities: [json_mode]
     prices: { input: '0.10', cached_input: '0.01', output: '0.40' }
-    # Its tokens are single characters.
+    # The model's tokens are single characters.
     tokenizer: { factor: 5 }`;
     writeFileSync(
       file,
@@ -70,7 +70,7 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
     if (folder) rmSync(folder, { recursive: true, force: true });
   });
 
-  const ask = (body: object, as = client) =>
+  const complete = (body: object, as = client) =>
     as.chat.completions.create({
       model: 'llama/one',
       messages: PROMPT,
@@ -79,23 +79,23 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
     } as never) as unknown as Promise<OpenAI.ChatCompletion>;
 
   const stream = (body: object) =>
-    ask({ stream: true, ...body }) as unknown as Promise<
+    complete({ stream: true, ...body }) as unknown as Promise<
       AsyncIterable<OpenAI.ChatCompletionChunk> & { controller: AbortController }
     >;
 
-  const failureOf = (asked: Promise<unknown>) =>
-    asked.then(
+  const failureOf = (call: Promise<unknown>) =>
+    call.then(
       () => undefined,
       (error: unknown) => error as InstanceType<typeof OpenAI.APIError>,
     );
 
-  python.it('answers whole and streamed, and is paid for by what it counts', async () => {
-    await ready();
+  python.it('completes and streams, and the cost matches its token counts', async () => {
+    await startOnce();
     const before = await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
-    const whole = await ask({ max_tokens: 40 });
-    expect(whole.choices[0]?.message.content).toHaveLength(40);
-    expect(whole.choices[0]?.finish_reason).toBe('length');
-    expect(whole.usage).toMatchObject({ completion_tokens: 40 });
+    const completion = await complete({ max_tokens: 40 });
+    expect(completion.choices[0]?.message.content).toHaveLength(40);
+    expect(completion.choices[0]?.finish_reason).toBe('length');
+    expect(completion.usage).toMatchObject({ completion_tokens: 40 });
 
     let text = '';
     let usage: OpenAI.CompletionUsage | undefined;
@@ -105,12 +105,12 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
       reason = chunk.choices[0]?.finish_reason ?? reason;
       usage = chunk.usage ?? usage;
     }
-    expect({ text, reason }).toEqual({ text: whole.choices[0]?.message.content, reason: 'length' });
-    expect(usage).toMatchObject({ prompt_tokens: whole.usage?.prompt_tokens, completion_tokens: 40 });
+    expect({ text, reason }).toEqual({ text: completion.choices[0]?.message.content, reason: 'length' });
+    expect(usage).toMatchObject({ prompt_tokens: completion.usage?.prompt_tokens, completion_tokens: 40 });
 
     const after = await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
     const pricing = await pricingOf(testEnv.gateway.baseUrl, tenant.apiKey, 'llama/one');
-    const cost = [whole.usage, usage].reduce(
+    const cost = [completion.usage, usage].reduce(
       (sum, one) => sum + expectedCostNanoUsd(one as never, pricing),
       0n,
     );
@@ -118,7 +118,7 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
   });
 
   python.it('needs no more than the models file that the README shows', async () => {
-    await ready();
+    await startOnce();
     const readme = readFileSync(path.resolve(__dirname, '../../../README.md'), 'utf8');
     const example = readme.match(/```yaml\n(providers:\n {2}- name: llama-cpp\n[\s\S]*?)```/)?.[1] ?? '';
     const modelsFile = path.join(folder, 'readme.yaml');
@@ -126,9 +126,9 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
     const shown = await startTestEnv({ modelsFile });
     try {
       const as = shown.client((await shown.tenant()).apiKey);
-      const answer = await ask({ model: 'local/llama', max_tokens: 5 }, as);
-      expect(answer.choices[0]?.message.content).toHaveLength(5);
-      const object = await ask(
+      const completion = await complete({ model: 'local/llama', max_tokens: 5 }, as);
+      expect(completion.choices[0]?.message.content).toHaveLength(5);
+      const object = await complete(
         { model: 'local/llama', max_tokens: 50, response_format: { type: 'json_object' } },
         as,
       );
@@ -138,73 +138,70 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
     }
   });
 
-  python.it('is told by its system fingerprint, on answers, chunks and replays', async () => {
-    await ready();
-    const { system_fingerprint: fingerprint } = await ask({ max_tokens: 5 });
+  python.it('its system fingerprint is on responses, chunks and replays', async () => {
+    await startOnce();
+    const { system_fingerprint: fingerprint } = await complete({ max_tokens: 5 });
     expect(fingerprint).toMatch(/^[ -~]+$/);
     const streamed = async (options?: object) => {
-      const asked = client.chat.completions.create(
+      const call = client.chat.completions.create(
         { model: 'llama/one', messages: [...PROMPT], temperature: 0, max_tokens: 5, stream: true },
         options,
       );
-      const seen: unknown[] = [];
-      for await (const chunk of await asked) seen.push(chunk.system_fingerprint);
-      return seen;
+      const fingerprints: unknown[] = [];
+      for await (const chunk of await call) fingerprints.push(chunk.system_fingerprint);
+      return fingerprints;
     };
     const headers = { 'Idempotency-Key': 'fingerprint' };
-    for (const seen of [await streamed(), await streamed({ headers }), await streamed({ headers })]) {
-      expect(new Set(seen)).toEqual(new Set([fingerprint]));
+    for (const fingerprints of [await streamed(), await streamed({ headers }), await streamed({ headers })]) {
+      expect(new Set(fingerprints)).toEqual(new Set([fingerprint]));
     }
   });
 
-  python.it('stops before a stop sequence', async () => {
-    await ready();
-    const text = (await ask({ max_tokens: 60 })).choices[0]?.message.content ?? '';
+  python.it('ends before a stop sequence', async () => {
+    await startOnce();
+    const text = (await complete({ max_tokens: 60 })).choices[0]?.message.content ?? '';
     const stop = text.slice(30, 34);
-    const { choices } = await ask({ max_tokens: 60, stop: [stop] });
+    const { choices } = await complete({ max_tokens: 60, stop: [stop] });
     expect(choices[0]).toMatchObject({
       finish_reason: 'stop',
       message: { content: text.slice(0, text.indexOf(stop)) },
     });
   });
 
-  python.it('keeps to a JSON schema', async () => {
-    await ready();
+  python.it('follows a JSON schema', async () => {
+    await startOnce();
     const schema = {
       type: 'object',
       properties: { ok: { type: 'boolean' } },
       required: ['ok'],
       additionalProperties: false,
     };
-    const { choices } = await ask({
+    const { choices } = await complete({
       max_tokens: 200,
-      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } },
+      response_format: { type: 'json_schema', json_schema: { name: 'result', schema, strict: true } },
     });
     expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual({ ok: expect.any(Boolean) });
   });
 
-  python.it(
-    'says that a prompt is too long for it, and the caller learns it as from the gateway itself',
-    async () => {
-      await ready();
-      const failure = await failureOf(
-        ask({ messages: [{ role: 'user', content: 'word '.repeat(CONTEXT / 4) }], max_tokens: 10 }),
-      );
-      expect(failure).toMatchObject({ status: 400, code: 'context_length_exceeded' });
-      await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
-    },
-  );
+  python.it('its rejection of a too long prompt reaches the client as context_length_exceeded', async () => {
+    await startOnce();
+    const failure = await failureOf(
+      complete({ messages: [{ role: 'user', content: 'word '.repeat(CONTEXT / 4) }], max_tokens: 10 }),
+    );
+    expect(failure).toMatchObject({ status: 400, code: 'context_length_exceeded' });
+    await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
+  });
 
-  python.it('is cancelled when the client goes, and what it produced is paid for', async () => {
-    await ready();
+  python.it('is cancelled when the client disconnects, and what it produced is charged', async () => {
+    await startOnce();
     const before = await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
-    const answer = await stream({ max_tokens: 30_000 });
+    const chunks = await stream({ max_tokens: 30_000 });
     let id = '';
-    for await (const chunk of answer) {
+    for await (const chunk of chunks) {
       id = chunk.id;
       if (chunk.choices[0]?.delta.content) break;
     }
-    answer.controller.abort();
+    chunks.controller.abort();
     await eventually('no slot is busy', async () =>
       (await servers.second.busySlots()) === 0 ? true : undefined,
     );
@@ -217,9 +214,9 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
   });
 
   python.it(
-    'killed in a stream, the stream ends with an error chunk; the next request fails over',
+    'when it is killed during a stream, the stream ends with an error chunk and the next request fails over',
     async () => {
-      await ready();
+      await startOnce();
       const failure = await failureOf(
         (async () => {
           for await (const chunk of await stream({ model: 'llama/two', max_tokens: 30_000 })) {
@@ -228,20 +225,23 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
         })(),
       );
       expect(failure).toMatchObject({ code: 'upstream_error', type: 'api_error' });
-      const { choices } = await ask({ model: 'llama/two', max_tokens: 5 });
+      const { choices } = await complete({ model: 'llama/two', max_tokens: 5 });
       expect(choices[0]?.message.content).toHaveLength(5);
       await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
     },
   );
 
-  python.it('is used again once it was restarted', async () => {
-    await ready();
+  python.it('serves requests again after a restart', async () => {
+    await startOnce();
     const { port } = new URL(servers.second.url);
     await servers.second.kill();
-    expect(await failureOf(ask({ max_tokens: 5 }))).toMatchObject({ status: 502, code: 'upstream_error' });
-    servers.second = await serve(Number(port));
-    await eventually('the model answers again', async () =>
-      (await failureOf(ask({ max_tokens: 5 }))) === undefined ? true : undefined,
+    expect(await failureOf(complete({ max_tokens: 5 }))).toMatchObject({
+      status: 502,
+      code: 'upstream_error',
+    });
+    servers.second = await startServer(Number(port));
+    await eventually('the model completes again', async () =>
+      (await failureOf(complete({ max_tokens: 5 }))) === undefined ? true : undefined,
     );
     const now = await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
     expect(now).toEqual(await credits(testEnv.gateway.baseUrl, tenant.apiKey));

@@ -1,3 +1,4 @@
+import { eventDataOf } from '@gateway/test-support';
 import OpenAI from 'openai';
 import { credits, nano, nothingReserved, settledGeneration, usageOnceAllCharged } from './testing/accounting';
 import { eventually } from './testing/eventually';
@@ -10,7 +11,7 @@ interface EmulatorStats {
   cancelled: number;
 }
 
-describe('money under trouble', () => {
+describe('money when requests fail', () => {
   let testEnv: TestEnv;
   const model = 'demo/small';
 
@@ -24,23 +25,25 @@ describe('money under trouble', () => {
   const emulatorStats = async () =>
     (await (await fetch(`${testEnv.emulatorUrl}/_emulator/stats`)).json()) as EmulatorStats;
 
-  it('refuses what the balance does not cover, says both amounts, and passes after a top-up', async () => {
+  it('rejects a request that the balance does not cover, names both amounts, and accepts it after a top-up', async () => {
     const tenant = await testEnv.tenant({ credit: '0.0000001' });
     const client = testEnv.client(tenant.apiKey);
-    const ask = () =>
+    const complete = () =>
       client.chat.completions.create({
         model,
         max_tokens: 50,
         messages: [{ role: 'user', content: 'Hello' }],
       });
 
-    const refused = (await ask().catch((error: unknown) => error)) as InstanceType<typeof OpenAI.APIError>;
-    expect(refused).toMatchObject({
+    const rejection = (await complete().catch((error: unknown) => error)) as InstanceType<
+      typeof OpenAI.APIError
+    >;
+    expect(rejection).toMatchObject({
       status: 402,
       code: 'insufficient_credits',
       type: 'insufficient_credits',
     });
-    const { metadata } = refused.error as {
+    const { metadata } = rejection.error as {
       metadata: { available: number; estimated_cost: number; currency: string };
     };
     const before = await credits(base(), tenant.apiKey);
@@ -51,25 +54,27 @@ describe('money under trouble', () => {
     expect(before.reserved).toBe(0);
 
     await tenant.addCredit('1.00');
-    await expect(ask()).resolves.toMatchObject({ object: 'chat.completion' });
+    await expect(complete()).resolves.toMatchObject({ object: 'chat.completion' });
   });
 
-  it('admits exactly as many parallel requests as the balance covers', async () => {
-    // The first refusal tells what one request holds; then there is credit for five of them.
+  it('admits exactly as many concurrent requests as the balance covers', async () => {
+    // The first rejection contains the hold of one request. Then credit for five requests is added.
     const tenant = await testEnv.tenant({ credit: '0.000000001' });
     const client = testEnv.client(tenant.apiKey);
-    const ask = () =>
+    const complete = () =>
       client.chat.completions.create({
         model,
         max_tokens: 50,
         messages: [{ role: 'user', content: '[[delay:1500]] Hello' }],
       });
-    const refused = (await ask().catch((error: unknown) => error)) as InstanceType<typeof OpenAI.APIError>;
-    const { estimated_cost: held } = (refused.error as { metadata: { estimated_cost: number } }).metadata;
+    const rejection = (await complete().catch((error: unknown) => error)) as InstanceType<
+      typeof OpenAI.APIError
+    >;
+    const { estimated_cost: held } = (rejection.error as { metadata: { estimated_cost: number } }).metadata;
     const five = nano(held) * 5n - 1n;
     await tenant.addCredit(`${five / 1_000_000_000n}.${(five % 1_000_000_000n).toString().padStart(9, '0')}`);
 
-    const outcomes = await Promise.allSettled(Array.from({ length: 12 }, ask));
+    const outcomes = await Promise.allSettled(Array.from({ length: 12 }, complete));
     const admitted = outcomes.filter(({ status }) => status === 'fulfilled');
     const rejected = outcomes.flatMap((outcome) =>
       outcome.status === 'rejected' ? [(outcome.reason as { code: string }).code] : [],
@@ -79,7 +84,7 @@ describe('money under trouble', () => {
     expect((await nothingReserved(base(), tenant.apiKey)).available).toBeGreaterThanOrEqual(0);
   });
 
-  it('cancels the provider when the client disconnects, settles once, and frees hold and slot', async () => {
+  it('cancels the generation when the client disconnects, settles it once, and releases hold and slot', async () => {
     const tenant = await testEnv.tenant({ limits: { concurrency: 1 } });
     const client = testEnv.client(tenant.apiKey);
     const cancelledBefore = (await emulatorStats()).cancelled;
@@ -106,13 +111,13 @@ describe('money under trouble', () => {
 
     const after = await nothingReserved(base(), tenant.apiKey);
     expect(nano(after.total_usage)).toBe(nano(generation.total_cost));
-    // The only slot is free again.
+    // The only slot was released.
     await expect(
       client.chat.completions.create({ model, max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }),
     ).resolves.toMatchObject({ object: 'chat.completion' });
   });
 
-  it('ends a stream that the provider cut with an error chunk and [DONE], and settles it', async () => {
+  it('ends a stream that the provider cuts off with an error chunk and [DONE], and settles it', async () => {
     const tenant = await testEnv.tenant();
     const response = await fetch(`${base()}/chat/completions`, {
       method: 'POST',
@@ -125,10 +130,7 @@ describe('money under trouble', () => {
       }),
     });
     expect(response.status).toBe(200);
-    const events = (await response.text())
-      .split('\n\n')
-      .filter((event) => event.startsWith('data: '))
-      .map((event) => event.slice('data: '.length));
+    const events = eventDataOf(await response.text());
     expect(events.at(-1)).toBe('[DONE]');
     const last = JSON.parse(events.at(-2) ?? '') as {
       id: string;
@@ -143,29 +145,29 @@ describe('money under trouble', () => {
     await nothingReserved(base(), tenant.apiKey);
   });
 
-  it('hides a provider that fails before its first byte behind a retry', async () => {
+  it('retries a provider that fails before its first byte', async () => {
     const tenant = await testEnv.tenant();
     const client = testEnv.client(tenant.apiKey);
     for (const stream of [false, true]) {
-      const answer = await client.chat.completions.create({
+      const response = await client.chat.completions.create({
         model,
         stream,
         max_tokens: 20,
         messages: [
-          { role: 'user', content: `[[fault:fail-first:1]] Hello, ${stream ? 'streamed' : 'whole'}` },
+          { role: 'user', content: `[[fault:fail-first:1]] Hello, ${stream ? 'streamed' : 'not streamed'}` },
         ],
       });
-      if (Symbol.asyncIterator in answer) {
+      if (Symbol.asyncIterator in response) {
         let text = '';
-        for await (const chunk of answer) text += chunk.choices[0]?.delta.content ?? '';
+        for await (const chunk of response) text += chunk.choices[0]?.delta.content ?? '';
         expect(text).toMatch(/\S/);
       } else {
-        expect(answer.choices[0]?.message.content).toMatch(/\S/);
+        expect(response.choices[0]?.message.content).toMatch(/\S/);
       }
     }
   });
 
-  it('charges nothing and holds nothing when the provider keeps failing', async () => {
+  it('charges and reserves nothing when every attempt at the provider fails', async () => {
     const tenant = await testEnv.tenant({ limits: { concurrency: 1, requests_per_minute: 3 } });
     const client = testEnv.client(tenant.apiKey);
     const failure = (await client.chat.completions
@@ -176,7 +178,7 @@ describe('money under trouble', () => {
     expect(after.total_usage).toBe(0);
   });
 
-  it('keeps the books through kill -9 during fifty running requests', async () => {
+  it('charges every finished request exactly once when the gateway is killed during fifty requests', async () => {
     const tenant = await testEnv.tenant({ credit: '50.00' });
     const client = testEnv.client(tenant.apiKey);
     const finished: { id: string; cost: bigint }[] = [];
@@ -192,7 +194,7 @@ describe('money under trouble', () => {
           cost: nano((completion.usage as unknown as { cost: number }).cost),
         });
       } catch {
-        // The crash cuts the rest.
+        // The crash interrupts the others.
       }
     });
     await eventually('some requests have finished', async () => (finished.length >= 10 ? true : undefined));
@@ -200,7 +202,7 @@ describe('money under trouble', () => {
     await Promise.all(running);
     expect(finished.length).toBeLessThan(50);
 
-    // What a client was told is done is charged once; what it was not told may have finished all the same.
+    // Every response that a client received is charged once. Others may have finished without the client noticing.
     for (const { id, cost } of finished) {
       const generation = await settledGeneration(base(), tenant.apiKey, id);
       expect(nano(generation.total_cost)).toBe(cost);
@@ -212,7 +214,7 @@ describe('money under trouble', () => {
     expect(usage.requests).toBeGreaterThanOrEqual(finished.length);
     expect(usage.requests).toBeLessThanOrEqual(50);
 
-    // The demo key of before the crash still works.
+    // The demo key from before the crash still works.
     const demo = new OpenAI({ baseURL: base(), apiKey: testEnv.gateway.apiKey, maxRetries: 0 });
     await expect(
       demo.chat.completions.create({ model, max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }),

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { SeenAnswer } from '@gateway/test-support';
+import type { ReceivedResponse } from '@gateway/test-support';
 import { settledGeneration } from './testing/accounting';
 import type { Tenant } from '@gateway/test-support';
-import { apiDocument, ask, openApiFile } from './testing/api-document';
+import { apiDocument, sendRequest, openApiFile } from './testing/api-document';
 import { pngDataUri } from './testing/png';
 import { joinTestEnv, type SharedTestEnv } from './testing/test-env';
 
@@ -38,31 +38,31 @@ describe('the OpenAPI document and the running gateway', () => {
   });
 
   const chat = (body: unknown, headers?: Record<string, string>, apiKey = tenant.apiKey) =>
-    ask(testEnv.gateway.baseUrl, apiKey, CHAT, { body, ...(headers ? { headers } : {}) });
+    sendRequest(testEnv.gateway.baseUrl, apiKey, CHAT, { body, ...(headers ? { headers } : {}) });
 
   const get = (target: string, apiKey = tenant.apiKey) =>
-    ask(testEnv.gateway.baseUrl, apiKey, `GET /v1/${target}`);
+    sendRequest(testEnv.gateway.baseUrl, apiKey, `GET /v1/${target}`);
 
-  function isAsDescribed(answer: SeenAnswer, status: number): void {
-    expect([answer.status, answer.body]).toEqual([status, expect.any(String)]);
-    expect(apiDocument.faultsOf(answer)).toEqual([]);
+  function expectDescribed(response: ReceivedResponse, status: number): void {
+    expect([response.status, response.body]).toEqual([status, expect.any(String)]);
+    expect(apiDocument.problemsOf(response)).toEqual([]);
   }
 
-  it('serves the document without authentication, as it is committed', async () => {
+  it('serves the committed document without authentication', async () => {
     const { dashboardUrl } = testEnv.gateway;
     const served = await fetch(`${dashboardUrl}/openapi.json`);
     expect((await served.text()) === readFileSync(openApiFile, 'utf8')).toBe(true);
   });
 
-  it('serves a viewer with all that it runs and loads', async () => {
+  it('serves a viewer with all its scripts and assets', async () => {
     const { dashboardUrl } = testEnv.gateway;
     const page = await (await fetch(`${dashboardUrl}/docs`)).text();
-    const parts = [...page.matchAll(/ (?:src|href)="(\/[^"]*)"/g)].map(([, at = '']) => at);
-    expect(parts).toEqual(expect.arrayContaining(['/openapi.json', '/docs/start.js']));
-    for (const part of parts) {
-      const { status, headers } = await fetch(`${dashboardUrl}${part}`);
-      expect([part, status, headers.get('content-type')]).toEqual([
-        part,
+    const assets = [...page.matchAll(/ (?:src|href)="(\/[^"]*)"/g)].map(([, at = '']) => at);
+    expect(assets).toEqual(expect.arrayContaining(['/openapi.json', '/docs/start.js']));
+    for (const asset of assets) {
+      const { status, headers } = await fetch(`${dashboardUrl}${asset}`);
+      expect([asset, status, headers.get('content-type')]).toEqual([
+        asset,
         200,
         expect.stringMatching(/^(text|application)\//),
       ]);
@@ -71,12 +71,12 @@ describe('the OpenAPI document and the running gateway', () => {
 
   it.each<[string, () => object]>([
     ['text', () => chatBody()],
-    ['an answer cut by its limit', () => chatBody({ max_tokens: 3 }, '[[tokens:30]] Hello')],
+    ['a response cut off at its token limit', () => chatBody({ max_tokens: 3 }, '[[tokens:30]] Hello')],
     ['several completions', () => chatBody({ n: 2 })],
     ['tool calls', () => chatBody({ tools: [tool], tool_choice: 'required', max_tokens: 200 })],
     ['JSON', () => chatBody({ response_format: { type: 'json_object' }, max_tokens: 200 })],
     ['reasoning', () => chatBody({ model: 'demo/reasoner', reasoning_effort: 'low', max_tokens: 200 })],
-    ['a filtered answer', () => chatBody({}, '[[fault:content-filter]] Hello')],
+    ['a filtered response', () => chatBody({}, '[[fault:content-filter]] Hello')],
     [
       'an image',
       () =>
@@ -87,62 +87,62 @@ describe('the OpenAPI document and the running gateway', () => {
           ],
         }),
     ],
-  ])('describe %s, whole and streamed', async (_, body) => {
+  ])('agree on %s, streamed or not', async (_, body) => {
     await tenant.setLimits({ multiple_completions: true });
-    isAsDescribed(await chat(body()), 200);
-    // JSON is not streamed.
+    expectDescribed(await chat(body()), 200);
+    // JSON mode cannot be streamed.
     if ('response_format' in body()) return;
-    isAsDescribed(await chat({ ...body(), stream: true }), 200);
-    isAsDescribed(await chat({ ...body(), stream: true, stream_options: { include_usage: true } }), 200);
+    expectDescribed(await chat({ ...body(), stream: true }), 200);
+    expectDescribed(await chat({ ...body(), stream: true, stream_options: { include_usage: true } }), 200);
   });
 
-  it('describe a replay, and a stream that breaks off', async () => {
+  it('agree on a replay, and on a stream that fails', async () => {
     const key = { 'idempotency-key': 'openapi-1' };
     const first = await chat(chatBody(), key);
-    isAsDescribed(first, 200);
-    // Until it is settled the first request counts as running.
+    expectDescribed(first, 200);
+    // The key stays in flight until settlement.
     await settledGeneration(testEnv.gateway.baseUrl, tenant.apiKey, first.headers['x-generation-id'] ?? '');
     const replay = await chat(chatBody(), key);
-    isAsDescribed(replay, 200);
+    expectDescribed(replay, 200);
     expect(replay.headers['idempotent-replayed']).toBe('true');
     const broken = await chat(chatBody({ stream: true }, '[[fault:cut-after:2]] Hello'));
-    isAsDescribed(broken, 200);
+    expectDescribed(broken, 200);
     expect(broken.body).toContain('"finish_reason":"error"');
   });
 
-  it('describe models, credits, generations and usage', async () => {
-    const completion = JSON.parse((await chat(chatBody({ user: 'somebody' }))).body) as { id: string };
+  it('agree on models, credits, generations and usage', async () => {
+    const completion = JSON.parse((await chat(chatBody({ user: 'customer-17' }))).body) as { id: string };
     await settledGeneration(testEnv.gateway.baseUrl, tenant.apiKey, completion.id);
-    isAsDescribed(await get(`generation?id=${completion.id}`), 200);
-    isAsDescribed(await get('models'), 200);
-    isAsDescribed(await get('credits'), 200);
-    isAsDescribed(await get('usage'), 200);
+    expectDescribed(await get(`generation?id=${completion.id}`), 200);
+    expectDescribed(await get('models'), 200);
+    expectDescribed(await get('credits'), 200);
+    expectDescribed(await get('usage'), 200);
     for (const groups of ['day', 'model', 'api_key', 'day,model,api_key']) {
-      isAsDescribed(await get(`usage?group_by=${groups}`), 200);
+      expectDescribed(await get(`usage?group_by=${groups}`), 200);
     }
-    isAsDescribed(await get('usage?model=demo/standard'), 200);
+    expectDescribed(await get('usage?model=demo/standard'), 200);
   });
 
-  it('describe refusals of every kind, on the endpoints that give them', async () => {
+  it('agree on every kind of error, on each endpoint that returns it', async () => {
     const readOnly = await tenant.createKey({ scopes: ['usage:read'] });
     const chatOnly = await tenant.createKey({ scopes: ['chat'] });
-    const elsewhere = await tenant.createKey({ ip_allowlist: ['192.0.2.1'] });
-    const poor = await testEnv.tenant({ credit: '0.000000001' });
+    const otherAddress = await tenant.createKey({ ip_allowlist: ['192.0.2.1'] });
+    const withoutCredit = await testEnv.tenant({ credit: '0.000000001' });
     const capped = await testEnv.tenant({
       limits: { max_output_tokens: 10, requests_per_minute: 1, daily_budget_usd: '1' },
     });
-    const thrifty = await testEnv.tenant({ limits: { daily_budget_usd: '0.000000001' } });
+    const overBudget = await testEnv.tenant({ limits: { daily_budget_usd: '0.000000001' } });
 
     for (const target of ['models', 'credits', 'generation?id=gen-x', 'usage']) {
-      isAsDescribed(await get(target, 'sk-gw-unknown'), 401);
-      isAsDescribed(await get(target, elsewhere.apiKey), 401);
-      if (target !== 'models') isAsDescribed(await get(target, chatOnly.apiKey), 403);
+      expectDescribed(await get(target, 'sk-gw-unknown'), 401);
+      expectDescribed(await get(target, otherAddress.apiKey), 401);
+      if (target !== 'models') expectDescribed(await get(target, chatOnly.apiKey), 403);
     }
-    isAsDescribed(await get('generation?id=gen-x'), 404);
-    isAsDescribed(await get('generation'), 404);
-    isAsDescribed(await get('usage?start_date=yesterday'), 400);
+    expectDescribed(await get('generation?id=gen-x'), 404);
+    expectDescribed(await get('generation'), 404);
+    expectDescribed(await get('usage?start_date=yesterday'), 400);
 
-    isAsDescribed(await chat(chatBody(), {}, readOnly.apiKey), 403);
+    expectDescribed(await chat(chatBody(), {}, readOnly.apiKey), 403);
     for (const body of [
       '{',
       chatBody({ model: null }),
@@ -158,19 +158,19 @@ describe('the OpenAPI document and the running gateway', () => {
       chatBody({}, '[[fault:400]] Hello'),
       chatBody({}, '[[fault:context-length]] Hello'),
     ]) {
-      isAsDescribed(await chat(body), 400);
+      expectDescribed(await chat(body), 400);
     }
-    isAsDescribed(await chat(chatBody({ model: 'demo/none' })), 404);
-    isAsDescribed(await chat(chatBody({ max_tokens: 11 }), {}, capped.apiKey), 400);
-    isAsDescribed(await chat(chatBody({ user: 'x' }), { 'idempotency-key': 'openapi-1' }), 422);
-    isAsDescribed(await chat(chatBody(), {}, poor.apiKey), 402);
-    isAsDescribed(await chat(chatBody(), {}, thrifty.apiKey), 429);
-    const twice = [0, 1, 2].map(() => chat(chatBody({ max_tokens: 5 }), {}, capped.apiKey));
-    const refused = (await Promise.all(twice)).find(({ status }) => status !== 200);
-    if (refused) isAsDescribed(refused, 429);
-    expect(refused).toBeDefined();
-    isAsDescribed(await chat(chatBody({}, '[[fault:401]] Hello')), 500);
-    isAsDescribed(await chat(chatBody({}, '[[fault:500]] Hello')), 502);
-    isAsDescribed(await chat(chatBody({}, '[[fault:429]] Hello')), 503);
+    expectDescribed(await chat(chatBody({ model: 'demo/none' })), 404);
+    expectDescribed(await chat(chatBody({ max_tokens: 11 }), {}, capped.apiKey), 400);
+    expectDescribed(await chat(chatBody({ user: 'x' }), { 'idempotency-key': 'openapi-1' }), 422);
+    expectDescribed(await chat(chatBody(), {}, withoutCredit.apiKey), 402);
+    expectDescribed(await chat(chatBody(), {}, overBudget.apiKey), 429);
+    const concurrent = [0, 1, 2].map(() => chat(chatBody({ max_tokens: 5 }), {}, capped.apiKey));
+    const limited = (await Promise.all(concurrent)).find(({ status }) => status !== 200);
+    if (limited) expectDescribed(limited, 429);
+    expect(limited).toBeDefined();
+    expectDescribed(await chat(chatBody({}, '[[fault:401]] Hello')), 500);
+    expectDescribed(await chat(chatBody({}, '[[fault:500]] Hello')), 502);
+    expectDescribed(await chat(chatBody({}, '[[fault:429]] Hello')), 503);
   });
 });

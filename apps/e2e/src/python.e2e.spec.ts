@@ -5,12 +5,12 @@ jest.setTimeout(120_000);
 
 const python = pythonWith('openai');
 
-describe('the official openai Python SDK, unchanged', () => {
+describe('the official openai Python SDK, unmodified', () => {
   let testEnv: SharedTestEnv | undefined;
 
   afterAll(() => testEnv?.stop());
 
-  python.it('completes, streams, calls tools, answers JSON and raises the right classes', async () => {
+  python.it('completes, streams, calls tools, returns JSON and raises the right exceptions', async () => {
     testEnv = await joinTestEnv();
     const tenant = await testEnv.tenant();
     const output = await python.run(['sdk.py'], {

@@ -3,7 +3,7 @@ import type { Tenant } from '@gateway/test-support';
 
 jest.setTimeout(60_000);
 
-/** The tests call from the loopback address, which is a trusted proxy here. */
+/** The tests call from the loopback address, which counts as a trusted proxy here. */
 describe('IP allowlists behind trusted proxies', () => {
   let testEnv: TestEnv;
   let tenant: Tenant;
@@ -30,45 +30,45 @@ describe('IP allowlists behind trusted proxies', () => {
   }
 
   it.each<[string, string[], string | undefined, string]>([
-    ['no header: the peer itself counts', ['127.0.0.1'], undefined, 'ok'],
-    ['the one hop counts, not the proxy', ['127.0.0.1'], '198.51.100.7', 'ip_not_allowed'],
-    ['the one hop', ['198.51.100.7'], '198.51.100.7', 'ok'],
-    ['the rightmost hop that is no proxy', ['198.51.100.7'], '203.0.113.9, 198.51.100.7, 10.1.2.3', 'ok'],
+    ['without a header, the peer address counts', ['127.0.0.1'], undefined, 'ok'],
+    ['with one hop, the proxy address does not count', ['127.0.0.1'], '198.51.100.7', 'ip_not_allowed'],
+    ['with one hop, its address counts', ['198.51.100.7'], '198.51.100.7', 'ok'],
     [
-      'what a caller writes further left is not believed',
-      ['203.0.113.9'],
-      '203.0.113.9, 198.51.100.7',
-      'ip_not_allowed',
+      'the rightmost hop that is no proxy counts',
+      ['198.51.100.7'],
+      '203.0.113.9, 198.51.100.7, 10.1.2.3',
+      'ok',
     ],
-    ['proxies all the way: the leftmost of them', ['10.9.9.9'], '10.9.9.9, 10.1.1.1', 'ok'],
-    ['a hop that is no address is on no allowlist', ['0.0.0.0/0', '::/0'], 'unknown', 'ip_not_allowed'],
+    ['hops further left are not trusted', ['203.0.113.9'], '203.0.113.9, 198.51.100.7', 'ip_not_allowed'],
+    ['if all hops are proxies, the leftmost counts', ['10.9.9.9'], '10.9.9.9, 10.1.1.1', 'ok'],
+    ['a hop that is not an address matches no allowlist', ['0.0.0.0/0', '::/0'], 'unknown', 'ip_not_allowed'],
     [
-      'a hop behind one that is no address is not reached',
+      'hops to the left of an invalid address do not count',
       ['198.51.100.7'],
       '198.51.100.7, nonsense',
       'ip_not_allowed',
     ],
     ['an address with a port', ['198.51.100.7'], '198.51.100.7:4711', 'ok'],
     ['a range', ['198.51.100.0/24'], '198.51.100.200', 'ok'],
-    ['beside a range', ['198.51.100.0/25'], '198.51.100.200', 'ip_not_allowed'],
-    ['a range with bits behind its prefix', ['198.51.100.77/24'], '198.51.100.200', 'ok'],
-    ['IPv6 in another spelling', ['2001:db8::1'], '2001:0DB8:0:0::0001', 'ok'],
+    ['outside a range', ['198.51.100.0/25'], '198.51.100.200', 'ip_not_allowed'],
+    ['a range with bits set after its prefix', ['198.51.100.77/24'], '198.51.100.200', 'ok'],
+    ['IPv6 in another notation', ['2001:db8::1'], '2001:0DB8:0:0::0001', 'ok'],
     ['IPv6 in brackets, with a port', ['2001:db8::1'], '[2001:db8::1]:443', 'ok'],
     ['an IPv6 range', ['2001:db8:2::/48'], '2001:db8:2:ffff::1', 'ok'],
-    ['beside an IPv6 range', ['2001:db8:2::/48'], '2001:db8:3::1', 'ip_not_allowed'],
-    ['an IPv6 proxy in between', ['198.51.100.7'], '198.51.100.7, 2001:db8:1::5', 'ok'],
-    ['an IPv4 address inside IPv6', ['198.51.100.7'], '::ffff:198.51.100.7', 'ok'],
-    ['the same in hexadecimal', ['198.51.100.7'], '::ffff:c633:6407', 'ok'],
-    ['an IPv4 proxy inside IPv6', ['198.51.100.7'], '198.51.100.7, ::ffff:10.1.2.3', 'ok'],
-    ['IPv4 is in no IPv6 range', ['::/0'], '198.51.100.7', 'ip_not_allowed'],
-    ['IPv6 is in no IPv4 range', ['0.0.0.0/0'], '2001:db8::1', 'ip_not_allowed'],
-    ['an allowlist entry that is IPv4 inside IPv6', ['::ffff:198.51.100.7'], '198.51.100.7', 'ok'],
+    ['outside an IPv6 range', ['2001:db8:2::/48'], '2001:db8:3::1', 'ip_not_allowed'],
+    ['an IPv6 proxy between client and gateway', ['198.51.100.7'], '198.51.100.7, 2001:db8:1::5', 'ok'],
+    ['an IPv4-mapped IPv6 address', ['198.51.100.7'], '::ffff:198.51.100.7', 'ok'],
+    ['an IPv4-mapped IPv6 address in hexadecimal', ['198.51.100.7'], '::ffff:c633:6407', 'ok'],
+    ['a proxy with an IPv4-mapped IPv6 address', ['198.51.100.7'], '198.51.100.7, ::ffff:10.1.2.3', 'ok'],
+    ['IPv4 matches no IPv6 range', ['::/0'], '198.51.100.7', 'ip_not_allowed'],
+    ['IPv6 matches no IPv4 range', ['0.0.0.0/0'], '2001:db8::1', 'ip_not_allowed'],
+    ['an IPv4-mapped IPv6 allowlist entry', ['::ffff:198.51.100.7'], '198.51.100.7', 'ok'],
   ])('%s', async (_, allowlist, forwarded, expected) => {
     expect(await codeFor(allowlist, forwarded)).toBe(expected);
   });
 });
 
-describe('a key that is revoked while its stream runs', () => {
+describe('a key that is revoked during its stream', () => {
   let testEnv: SharedTestEnv;
 
   beforeAll(async () => {
@@ -77,7 +77,7 @@ describe('a key that is revoked while its stream runs', () => {
 
   afterAll(() => testEnv?.stop());
 
-  it('lets the stream finish, is billed for it, and refuses everything from then on', async () => {
+  it('is rejected in new requests, while its stream finishes with usage', async () => {
     const tenant = await testEnv.tenant();
     const { apiKey, keyId } = await tenant.createKey();
     const stream = await testEnv.client(apiKey).chat.completions.create({

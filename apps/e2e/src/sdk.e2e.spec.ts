@@ -21,14 +21,14 @@ interface ListedModel {
   reasoning?: { supported_efforts: string[] };
 }
 
-describe('the official openai Node SDK, unchanged', () => {
+describe('the official openai Node SDK, unmodified', () => {
   let testEnv: SharedTestEnv;
   let tenant: Tenant;
   let client: OpenAI;
   let models: ListedModel[];
 
   const modelWith = (...capabilities: string[]): ListedModel => {
-    // A model that reasons spends its tokens on that first; it is taken only when asked for.
+    // A reasoning model spends its tokens on reasoning first, so it is used only on request.
     const found = models.find(
       (model) =>
         capabilities.every((one) => model.capabilities.includes(one)) &&
@@ -47,8 +47,8 @@ describe('the official openai Node SDK, unchanged', () => {
 
   afterAll(() => testEnv?.stop());
 
-  /** Runs one generation and checks that it cost exactly what its usage and the price list say. */
-  async function paidFor(
+  /** Runs one generation and checks that its cost follows exactly from its usage and the price list. */
+  async function expectExactCost(
     model: string,
     run: () => Promise<{ id: string; usage: PublicUsage | undefined }>,
   ): Promise<void> {
@@ -80,9 +80,9 @@ describe('the official openai Node SDK, unchanged', () => {
     expect(page.object).toBe('list');
   });
 
-  it('completes, and the completion is paid for', async () => {
+  it('completes, and the cost is exact', async () => {
     const model = modelWith().id;
-    await paidFor(model, async () => {
+    await expectExactCost(model, async () => {
       const { data, response } = await client.chat.completions
         .create({ model, messages: [{ role: 'user', content: 'Say something.' }], max_tokens: 40 })
         .withResponse();
@@ -97,44 +97,41 @@ describe('the official openai Node SDK, unchanged', () => {
     });
   });
 
-  it.each([true, false])(
-    'streams with include_usage %s, and the stream is paid for',
-    async (includeUsage) => {
-      const model = modelWith().id;
-      await paidFor(model, async () => {
-        const stream = await client.chat.completions.create({
-          model,
-          messages: [{ role: 'user', content: 'Tell me a story.' }],
-          max_tokens: 60,
-          stream: true,
-          ...(includeUsage ? { stream_options: { include_usage: true } } : {}),
-        });
-        let id = '';
-        let text = '';
-        let usage: PublicUsage | undefined;
-        const finishReasons: string[] = [];
-        for await (const chunk of stream) {
-          id = chunk.id;
-          text += chunk.choices[0]?.delta.content ?? '';
-          if (chunk.choices[0]?.finish_reason) finishReasons.push(chunk.choices[0].finish_reason);
-          if (!includeUsage) {
-            expect(chunk.choices).toHaveLength(1);
-            expect('usage' in chunk).toBe(false);
-          } else {
-            expect('usage' in chunk).toBe(true);
-            if (chunk.usage) usage = chunk.usage;
-          }
-          expect('error' in chunk).toBe(false);
-        }
-        expect(text).toMatch(/\S/);
-        expect(finishReasons).toHaveLength(1);
-        expect(usage === undefined).toBe(!includeUsage);
-        return { id, usage };
+  it.each([true, false])('streams with include_usage %s, and the cost is exact', async (includeUsage) => {
+    const model = modelWith().id;
+    await expectExactCost(model, async () => {
+      const stream = await client.chat.completions.create({
+        model,
+        messages: [{ role: 'user', content: 'Tell me a story.' }],
+        max_tokens: 60,
+        stream: true,
+        ...(includeUsage ? { stream_options: { include_usage: true } } : {}),
       });
-    },
-  );
+      let id = '';
+      let text = '';
+      let usage: PublicUsage | undefined;
+      const finishReasons: string[] = [];
+      for await (const chunk of stream) {
+        id = chunk.id;
+        text += chunk.choices[0]?.delta.content ?? '';
+        if (chunk.choices[0]?.finish_reason) finishReasons.push(chunk.choices[0].finish_reason);
+        if (!includeUsage) {
+          expect(chunk.choices).toHaveLength(1);
+          expect('usage' in chunk).toBe(false);
+        } else {
+          expect('usage' in chunk).toBe(true);
+          if (chunk.usage) usage = chunk.usage;
+        }
+        expect('error' in chunk).toBe(false);
+      }
+      expect(text).toMatch(/\S/);
+      expect(finishReasons).toHaveLength(1);
+      expect(usage === undefined).toBe(!includeUsage);
+      return { id, usage };
+    });
+  });
 
-  it('makes a tool call and takes its result', async () => {
+  it('calls a tool and accepts its result', async () => {
     const model = modelWith('tools').id;
     const tools: OpenAI.ChatCompletionTool[] = [
       {
@@ -149,7 +146,7 @@ describe('the official openai Node SDK, unchanged', () => {
     const messages: OpenAI.ChatCompletionMessageParam[] = [
       { role: 'user', content: 'What is the weather in Berlin?' },
     ];
-    await paidFor(model, async () => {
+    await expectExactCost(model, async () => {
       const first = await client.chat.completions.create({ model, messages, tools, max_tokens: 200 });
       const call = first.choices[0]?.message.tool_calls?.[0];
       if (call?.type !== 'function') throw new Error('no tool call');
@@ -164,14 +161,14 @@ describe('the official openai Node SDK, unchanged', () => {
       });
       return { id: first.id, usage: first.usage };
     });
-    await paidFor(model, async () => {
+    await expectExactCost(model, async () => {
       const second = await client.chat.completions.create({ model, messages, tools, max_tokens: 200 });
       expect(second.choices[0]?.message.content).toEqual(expect.stringMatching(/\S/));
       return { id: second.id, usage: second.usage };
     });
   });
 
-  it('streams a tool call that the SDK puts together', async () => {
+  it('streams a tool call that the SDK assembles', async () => {
     const stream = client.chat.completions.stream({
       model: modelWith('tools').id,
       messages: [{ role: 'user', content: 'What is the weather in Paris?' }],
@@ -192,9 +189,9 @@ describe('the official openai Node SDK, unchanged', () => {
     expect(JSON.parse(call.function.arguments)).toEqual({ city: expect.any(String) });
   });
 
-  it('reads an image that is sent inline', async () => {
+  it('accepts an inline image', async () => {
     const model = modelWith('vision').id;
-    await paidFor(model, async () => {
+    await expectExactCost(model, async () => {
       const completion = await client.chat.completions.create({
         model,
         max_tokens: 60,
@@ -213,9 +210,9 @@ describe('the official openai Node SDK, unchanged', () => {
     });
   });
 
-  it('answers in JSON when asked to', async () => {
+  it('returns JSON in JSON mode', async () => {
     const model = modelWith('json_mode').id;
-    await paidFor(model, async () => {
+    await expectExactCost(model, async () => {
       const completion = await client.chat.completions.create({
         model,
         max_tokens: 200,
@@ -227,9 +224,9 @@ describe('the official openai Node SDK, unchanged', () => {
     });
   });
 
-  it('takes a reasoning effort, and reasoning tokens are paid for', async () => {
+  it('accepts a reasoning effort, and charges reasoning tokens exactly', async () => {
     const model = modelWith('reasoning');
-    await paidFor(model.id, async () => {
+    await expectExactCost(model.id, async () => {
       const completion = await client.chat.completions.create({
         model: model.id,
         max_completion_tokens: 500,
@@ -242,7 +239,7 @@ describe('the official openai Node SDK, unchanged', () => {
   });
 
   it('raises the right class with code, param and type for each kind of error', async () => {
-    const ask = (body: object, as: OpenAI = client) =>
+    const failureOf = (body: object, as: OpenAI = client) =>
       as.chat.completions
         .create({ model: modelWith().id, messages: [{ role: 'user', content: 'x' }], ...body } as never)
         .then(
@@ -250,7 +247,7 @@ describe('the official openai Node SDK, unchanged', () => {
           (error: unknown) => error as InstanceType<typeof OpenAI.APIError>,
         );
 
-    const unknownParameter = await ask({ foo: 1 });
+    const unknownParameter = await failureOf({ foo: 1 });
     expect(unknownParameter).toBeInstanceOf(OpenAI.BadRequestError);
     expect(unknownParameter).toMatchObject({
       status: 400,
@@ -259,27 +256,27 @@ describe('the official openai Node SDK, unchanged', () => {
       type: 'invalid_request_error',
     });
 
-    const unknownKey = await ask({}, testEnv.client('sk-gw-unknown'));
+    const unknownKey = await failureOf({}, testEnv.client('sk-gw-unknown'));
     expect(unknownKey).toBeInstanceOf(OpenAI.AuthenticationError);
     expect(unknownKey).toMatchObject({ status: 401, code: 'invalid_api_key', type: 'authentication_error' });
 
-    const unknownModel = await ask({ model: 'no/such-model' });
+    const unknownModel = await failureOf({ model: 'no/such-model' });
     expect(unknownModel).toBeInstanceOf(OpenAI.NotFoundError);
     expect(unknownModel).toMatchObject({ status: 404, code: 'model_not_found', type: 'not_found_error' });
 
     const { apiKey } = await tenant.createKey({ scopes: ['usage:read'] });
-    const scope = await ask({}, testEnv.client(apiKey));
+    const scope = await failureOf({}, testEnv.client(apiKey));
     expect(scope).toBeInstanceOf(OpenAI.PermissionDeniedError);
     expect(scope).toMatchObject({ status: 403, code: 'missing_scope', type: 'permission_error' });
     expect(scope?.message).toContain('chat');
 
-    const capped = await ask({ max_tokens: 1001 });
+    const capped = await failureOf({ max_tokens: 1001 });
     expect(capped).toBeInstanceOf(OpenAI.BadRequestError);
     expect(capped).toMatchObject({ code: 'max_tokens_exceeds_cap', param: 'max_tokens' });
     expect(capped?.message).toContain('1000');
   });
 
-  it('finds usage that adds up to the nano-dollar', async () => {
+  it('returns usage that adds up to the nano-dollar', async () => {
     const usage = await usageOnceAllCharged(testEnv.gateway.baseUrl, tenant.apiKey);
     const now = await credits(testEnv.gateway.baseUrl, tenant.apiKey);
     const sum = usage.data.reduce((total, row) => total + nano(row.total_cost), 0n);

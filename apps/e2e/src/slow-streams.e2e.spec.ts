@@ -1,6 +1,5 @@
-import { testsCluster } from '@gateway/test-support';
+import { eventDataOf, isClusterDeployment, type Tenant } from '@gateway/test-support';
 import { nothingReserved } from './testing/accounting';
-import type { Tenant } from '@gateway/test-support';
 import { writeModelsFile } from './testing/models-file';
 import { postRaw } from './testing/raw-stream';
 import { startTestEnv, type TestEnv } from './testing/test-env';
@@ -19,7 +18,7 @@ async function statsOf(testEnv: TestEnv): Promise<Stats> {
   return (await (await fetch(new URL('/_emulator/stats', testEnv.emulatorUrl))).json()) as Stats;
 }
 
-describe('a stream that falls silent', () => {
+describe('a stream that stalls', () => {
   let testEnv: TestEnv;
   let tenant: Tenant;
 
@@ -35,7 +34,7 @@ describe('a stream that falls silent', () => {
 
   afterAll(() => testEnv?.stop());
 
-  function ask(text: string, fields: object = {}): Promise<Response> {
+  function complete(text: string, fields: object = {}): Promise<Response> {
     return fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
@@ -48,32 +47,32 @@ describe('a stream that falls silent', () => {
     });
   }
 
-  it('is kept alive by comments, then ends with the error chunk once it was idle for too long', async () => {
-    const text = await (await ask('[[fault:stall:3]]', { stream: true })).text();
+  it('gets keep-alive comments, then ends with an error chunk after the idle timeout', async () => {
+    const text = await (await complete('[[fault:stall:3]]', { stream: true })).text();
     const comments = text.split('\n\n').filter((event) => event === ': keep-alive');
     expect(comments.length).toBeGreaterThan(1);
-    const events = text.split('\n\n').filter((event) => event.startsWith('data: '));
-    expect(events.at(-1)).toBe('data: [DONE]');
-    expect(JSON.parse(events.at(-2)?.slice(6) ?? '')).toMatchObject({
+    const events = eventDataOf(text);
+    expect(events.at(-1)).toBe('[DONE]');
+    expect(JSON.parse(events.at(-2) ?? '')).toMatchObject({
       choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
       error: { code: 'request_timeout', type: 'timeout_error', metadata: {} },
     });
     await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
   });
 
-  it('ends with the error chunk when it takes too long in all, though never idle', async () => {
-    const text = await (await ask('[[tokens:200]] [[rate:10]]', { stream: true })).text();
-    const events = text.split('\n\n').filter((event) => event.startsWith('data: '));
-    expect(events.at(-1)).toBe('data: [DONE]');
+  it('ends with an error chunk after the total timeout, even when it was never idle', async () => {
+    const text = await (await complete('[[tokens:200]] [[rate:10]]', { stream: true })).text();
+    const events = eventDataOf(text);
+    expect(events.at(-1)).toBe('[DONE]');
     expect(events.length).toBeGreaterThan(10);
-    expect(JSON.parse(events.at(-2)?.slice(6) ?? '')).toMatchObject({ error: { code: 'request_timeout' } });
+    expect(JSON.parse(events.at(-2) ?? '')).toMatchObject({ error: { code: 'request_timeout' } });
     await nothingReserved(testEnv.gateway.baseUrl, tenant.apiKey);
   });
 
-  it('is a plain 408 when nothing was sent yet, streamed or not, and costs nothing', async () => {
+  it('gets status 408 before the first byte, streamed or not, and costs nothing', async () => {
     const before = await tenant.balance();
     for (const stream of [true, false]) {
-      const response = await ask('[[fault:hang]]', { stream });
+      const response = await complete('[[fault:hang]]', { stream });
       expect(response.status).toBe(408);
       expect(await response.json()).toMatchObject({ error: { code: 'request_timeout' } });
     }
@@ -82,11 +81,11 @@ describe('a stream that falls silent', () => {
   });
 });
 
-describe('a reader that hardly reads', () => {
+describe('a slow reader', () => {
   const SLOW_READERS = 4;
   const TOKENS = 131_072;
-  /** Each connection on the way fills up to what the system lends it, and through a cluster there are twice as many. */
-  const SHARE_ON_THE_WAY = testsCluster() ? 0.8 : 0.5;
+  /** The share of a stream that the socket buffers on the path may hold. A cluster has twice as many connections. */
+  const MAX_BUFFERED_SHARE = isClusterDeployment() ? 0.8 : 0.5;
   let testEnv: TestEnv;
   let tenant: Tenant;
 
@@ -97,28 +96,28 @@ describe('a reader that hardly reads', () => {
 
   afterAll(() => testEnv?.stop());
 
-  it('holds the provider back instead of filling the memory, and gets all of its stream in the end', async () => {
+  it('slows the provider down instead of filling the memory, and receives its full stream in the end', async () => {
     const body = {
       model: 'test/model',
       stream: true,
       max_tokens: TOKENS,
       messages: [{ role: 'user', content: `[[tokens:${TOKENS}]] Hello` }],
     };
-    const ask = () => postRaw(testEnv.gateway.baseUrl, tenant.apiKey, body);
-    const slow = Array.from({ length: SLOW_READERS }, ask);
+    const openStream = () => postRaw(testEnv.gateway.baseUrl, tenant.apiKey, body);
+    const slow = Array.from({ length: SLOW_READERS }, openStream);
     for (const reader of slow) {
       await reader.until('data: ');
       reader.pause();
     }
-    // Were the slow ones' answers gathered, they would be complete when this one is.
-    const whole = await ask().until('data: [DONE]');
-    expect(whole.length).toBeGreaterThan(20 * MIB);
+    // If the gateway buffered the slow streams, the provider would have completed them by the end of this one.
+    const full = await openStream().until('data: [DONE]');
+    expect(full.length).toBeGreaterThan(20 * MIB);
     const stats = await statsOf(testEnv);
     expect(stats).toMatchObject({ in_flight: SLOW_READERS, completed: 1 });
-    // What the provider got rid of is in the sockets on the way or in the gateway: a part of each stream, not most of it.
-    const ofWhole = whole.split('\n\n').length;
-    const ofSlow = (stats.chunks - ofWhole) / SLOW_READERS;
-    expect(ofSlow).toBeLessThan(ofWhole * SHARE_ON_THE_WAY);
+    // What the provider has sent is in socket buffers or in the gateway: a part of each stream, not most of it.
+    const fullChunks = full.split('\n\n').length;
+    const slowChunks = (stats.chunks - fullChunks) / SLOW_READERS;
+    expect(slowChunks).toBeLessThan(fullChunks * MAX_BUFFERED_SHARE);
 
     const [first, ...rest] = slow;
     for (const reader of rest) reader.close();

@@ -5,9 +5,9 @@ import { startTestEnv, type TestEnv } from './testing/test-env';
 
 jest.setTimeout(60_000);
 
-/** What a request has beside its one text: three tokens for the message, three for the start of the reply. */
+/** Tokens of a request in addition to its text: three for the message, three for the start of the reply. */
 const OVERHEAD_TOKENS = 6;
-/** Unlike 1, so that it shows whether both apply it. */
+/** Not 1, so that the test shows that both services apply it. */
 const FACTOR = 1.5;
 
 const TEXTS = [
@@ -19,14 +19,14 @@ const TEXTS = [
   '{"id":7,"name":"x"},\n'.repeat(500).trim(),
 ];
 
-describe('a text', () => {
+describe('token counts of edge and router', () => {
   let testEnv: TestEnv;
   let scratch: Awaited<ReturnType<typeof createScratchDirectory>>;
 
   beforeAll(async () => {
     scratch = await createScratchDirectory();
     const modelsFile = path.join(scratch.path, 'models.yaml');
-    // The provider reports no usage: the prompt is what the edge estimates, the answer what the router counts.
+    // The provider reports no usage, so the edge counts the prompt and the router counts the completion.
     writeFileSync(
       modelsFile,
       `providers:
@@ -49,23 +49,23 @@ models:
   });
 
   it.each(TEXTS.map((text) => [text.length, text]))(
-    'of %d characters is as many tokens to the edge, as a prompt, as to the router, as an answer',
+    'agree on a text of %d characters, as prompt and as completion',
     async (_length, text) => {
       const client = testEnv.client((await testEnv.tenant()).apiKey);
-      const ask = async (content: string) => {
+      const complete = async (content: string) => {
         const { choices, usage } = await client.chat.completions.create({
           model: 'counted',
           messages: [{ role: 'user', content }],
         });
         return { content: choices[0]?.message.content, usage };
       };
-      const said = await ask(`[[say:${text}]]`);
-      expect(said.content).toBe(text);
-      const asked = await ask(text);
-      const prompt = asked.usage?.prompt_tokens ?? 0;
-      const answer = said.usage?.completion_tokens ?? 0;
-      // Each rounds up once, after the factor; the edge counts its overhead in before.
-      expect(prompt - answer).toBe(OVERHEAD_TOKENS * FACTOR);
+      const asCompletion = await complete(`[[say:${text}]]`);
+      expect(asCompletion.content).toBe(text);
+      const asPrompt = await complete(text);
+      const promptTokens = asPrompt.usage?.prompt_tokens ?? 0;
+      const completionTokens = asCompletion.usage?.completion_tokens ?? 0;
+      // Both round up once after applying the factor; the edge adds the overhead before.
+      expect(promptTokens - completionTokens).toBe(OVERHEAD_TOKENS * FACTOR);
     },
   );
 });

@@ -6,7 +6,7 @@ import path from 'node:path';
 import {
   eventually,
   startOtlpReceiver,
-  testsCluster,
+  isClusterDeployment,
   type OtlpReceiver,
   type ReceivedSpan,
 } from '@gateway/test-support';
@@ -16,11 +16,11 @@ import type { Tenant } from '@gateway/test-support';
 jest.setTimeout(120_000);
 
 const PROMPT = 'the quick secret zebra jumps';
-const ANSWER = 'a confidential giraffe replies';
+const RESPONSE_TEXT = 'a confidential giraffe replies';
 const PROVIDER_KEY = 'provider-key-7f3a9c';
 const COLLECTOR_KEY = 'collector-key-51d0';
 
-/** Providers: one that is told of traces, one that is not. They answer at once and keep the headers. */
+/** A provider that responds immediately and records request headers. */
 async function startProvider(): Promise<{ server: Server; url: string; headers: IncomingHttpHeaders[] }> {
   const headers: IncomingHttpHeaders[] = [];
   const server = createServer((request, response) => {
@@ -32,7 +32,9 @@ async function startProvider(): Promise<{ server: Server; url: string; headers: 
           object: 'chat.completion',
           created: 1,
           model: 'm',
-          choices: [{ index: 0, message: { role: 'assistant', content: ANSWER }, finish_reason: 'stop' }],
+          choices: [
+            { index: 0, message: { role: 'assistant', content: RESPONSE_TEXT }, finish_reason: 'stop' },
+          ],
           usage: { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 },
         }),
       );
@@ -43,10 +45,10 @@ async function startProvider(): Promise<{ server: Server; url: string; headers: 
 }
 
 const modelsFile = (url: string): string => `providers:
-  - { name: told, base_url: ${url}, api_key_env: TOLD_KEY, send_traceparent: true }
-  - { name: untold, base_url: ${url}, api_key_env: TOLD_KEY }
+  - { name: traced, base_url: ${url}, api_key_env: PROVIDER_KEY, send_traceparent: true }
+  - { name: untraced, base_url: ${url}, api_key_env: PROVIDER_KEY }
 models:
-${['told', 'untold']
+${['traced', 'untraced']
   .map(
     (name) => `  - id: test/${name}
     targets: [{ provider: ${name}, model: m }]
@@ -72,7 +74,7 @@ describe('traces', () => {
       modelsFile: path.join(folder, 'models.yaml'),
       env: {
         LOG_LEVEL: 'info',
-        TOLD_KEY: PROVIDER_KEY,
+        PROVIDER_KEY,
         OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
         OTEL_EXPORTER_OTLP_HEADERS: `x-collector-key=${COLLECTOR_KEY}`,
         OTEL_BSP_SCHEDULE_DELAY: '100',
@@ -90,7 +92,6 @@ describe('traces', () => {
   });
 
   let traces = 0;
-  /** A trace of the test's own. */
   function newTrace(flags: '00' | '01'): { id: string; parent: string; header: string } {
     traces += 1;
     const id = traces.toString(16).padStart(32, 'a');
@@ -99,36 +100,36 @@ describe('traces', () => {
   }
 
   async function complete(model: string, headers: Record<string, string>): Promise<void> {
-    const answer = await fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
+    const response = await fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ model, messages: [{ role: 'user', content: PROMPT }] }),
     });
-    expect(await answer.text()).toContain(ANSWER);
-    expect(answer.status).toBe(200);
+    expect(await response.text()).toContain(RESPONSE_TEXT);
+    expect(response.status).toBe(200);
   }
 
-  const settledUsage = ({ name, attributes }: ReceivedSpan): boolean =>
+  const isUsageSpan = ({ name, attributes }: ReceivedSpan): boolean =>
     name === 'process generation.settled' &&
     attributes['messaging.consumer.group.name'] === 'usage-aggregator';
 
-  /** The spans of a trace once its generation has been written down. */
+  /** Waits until usage has recorded the generation; returns the spans of its trace. */
   async function traceOf(id: string): Promise<ReceivedSpan[]> {
     return eventually(
-      'the whole trace',
+      'the trace is complete',
       async () => {
         const spans = receiver.spans.filter(({ traceId }) => traceId === id);
         const ids = new Set(spans.map(({ spanId }) => spanId));
         const roots = spans.filter(({ parentSpanId }) => !ids.has(parentSpanId));
-        return spans.some(settledUsage) && roots.length === 1 ? spans : undefined;
+        return spans.some(isUsageSpan) && roots.length === 1 ? spans : undefined;
       },
       { patienceMs: 60_000 },
     );
   }
 
-  it('are one from the client through every service to the provider and the books', async () => {
+  it('span the path from the client through every service to the provider, settlement and usage', async () => {
     const trace = newTrace('01');
-    await complete('test/told', { traceparent: trace.header });
+    await complete('test/traced', { traceparent: trace.header });
     const spans = await traceOf(trace.id);
     const byId = new Map(spans.map((span) => [span.spanId, span]));
     const find = (name: string, kind: ReceivedSpan['kind']): ReceivedSpan => {
@@ -146,7 +147,7 @@ describe('traces', () => {
     expect(request.attributes).toMatchObject({
       'http.response.status_code': 200,
       'gateway.organization.id': tenant.organizationId,
-      'gen_ai.request.model': 'test/told',
+      'gen_ai.request.model': 'test/traced',
     });
     const router = 'gateway.inference_router.v1.InferenceRouter/Generate';
     for (const rpc of [
@@ -160,14 +161,14 @@ describe('traces', () => {
     expect(ancestors(find('send generation.finished', 'producer'))[0]).toBe(`server ${router}`);
     const settling = find('process generation.finished', 'consumer');
     expect(ancestors(settling)[0]).toBe('producer send generation.finished');
-    const counting = spans.find(settledUsage) as ReceivedSpan;
+    const counting = spans.find(isUsageSpan) as ReceivedSpan;
     expect(ancestors(counting)).toContain('consumer process generation.finished');
 
     const statements = spans.filter(({ attributes }) => attributes['db.system.name'] === 'postgresql');
-    const under = (span: ReceivedSpan) =>
+    const hasStatement = (span: ReceivedSpan) =>
       statements.some((each) => ancestors(each).includes(`${span.kind} ${span.name}`));
-    expect(under(find('gateway.billing_ledger.v1.BillingLedger/HoldCredit', 'server'))).toBe(true);
-    expect(under(settling)).toBe(true);
+    expect(hasStatement(find('gateway.billing_ledger.v1.BillingLedger/HoldCredit', 'server'))).toBe(true);
+    expect(hasStatement(settling)).toBe(true);
     expect(statements.some((each) => ancestors(each)[0] === 'consumer process generation.settled')).toBe(
       true,
     );
@@ -175,35 +176,35 @@ describe('traces', () => {
 
     const services = new Set(spans.map(({ service }) => service));
     expect([...services].sort()).toEqual(
-      testsCluster()
+      isClusterDeployment()
         ? ['auth', 'billing-ledger', 'edge-proxy', 'inference-router', 'rate-limit', 'usage-aggregator']
         : ['gateway'],
     );
-    if (testsCluster()) {
+    if (isClusterDeployment()) {
       const redis = spans.filter(({ attributes }) => attributes['db.system.name'] === 'redis');
       expect(
         redis.some((each) => ancestors(each)[0] === 'server gateway.rate_limit.v1.RateLimit/Admit'),
       ).toBe(true);
     }
-    const told = provider.headers.at(-1)?.['traceparent'];
-    expect(told).toBe(`00-${trace.id}-${find('chat', 'client').spanId}-01`);
+    const forwarded = provider.headers.at(-1)?.['traceparent'];
+    expect(forwarded).toBe(`00-${trace.id}-${find('chat', 'client').spanId}-01`);
   });
 
-  it('are not told to a provider whose models file does not say so', async () => {
+  it('are not propagated to a provider without send_traceparent', async () => {
     const trace = newTrace('01');
-    await complete('test/untold', { traceparent: trace.header });
+    await complete('test/untraced', { traceparent: trace.header });
     expect(provider.headers.at(-1)?.['traceparent']).toBeUndefined();
     await traceOf(trace.id);
   });
 
-  it('are begun for a caller who names none, and not recorded for one who says so', async () => {
+  it('start for a caller without a trace, and are not recorded for a caller whose trace is unsampled', async () => {
     const unsampled = newTrace('00');
-    await complete('test/told', { traceparent: unsampled.header });
+    await complete('test/traced', { traceparent: unsampled.header });
     expect(provider.headers.at(-1)?.['traceparent']).toMatch(
       new RegExp(`^00-${unsampled.id}-[0-9a-f]{16}-00$`),
     );
     const before = receiver.spans.length;
-    await complete('test/told', {});
+    await complete('test/traced', {});
     const own = provider.headers.at(-1)?.['traceparent']?.slice(3, 35) as string;
     const spans = await traceOf(own);
     expect(spans.find(({ name }) => name === 'POST /v1/chat/completions')?.parentSpanId).toBe('');
@@ -211,24 +212,24 @@ describe('traces', () => {
     expect(receiver.spans.filter(({ traceId }) => traceId === unsampled.id)).toEqual([]);
   });
 
-  it('are complete for each of many at once, whose holds and settlements travel together', async () => {
+  it('are complete for each of many concurrent requests, whose holds and settlements are batched', async () => {
     const many = Array.from({ length: 20 }, () => newTrace('01'));
-    await Promise.all(many.map(({ header }) => complete('test/told', { traceparent: header })));
+    await Promise.all(many.map(({ header }) => complete('test/traced', { traceparent: header })));
     for (const { id, parent } of many) {
       const spans = await traceOf(id);
       const roots = spans.filter((span) => span.parentSpanId === parent);
       expect(roots.map(({ name }) => name)).toEqual(['POST /v1/chat/completions']);
     }
-    // What was done for others is found by a link.
+    // A request in another request's batch has a span that links to the batch.
     const linked = receiver.spans.filter(({ name }) => name === 'joined batch');
     const ids = new Set(receiver.spans.map(({ spanId }) => spanId));
     for (const { links } of linked) expect(links.every((id) => ids.has(id))).toBe(true);
   });
 
-  it('bring the lines of the log along, which name the trace that they belong to', async () => {
+  it('are linked from log lines, which carry the trace id', async () => {
     const trace = newTrace('01');
-    await complete('test/told', { traceparent: trace.header });
-    const line = await eventually('the line of the request', async () =>
+    await complete('test/traced', { traceparent: trace.header });
+    const line = await eventually('the log line of the request', async () =>
       receiver.lines.find(({ traceId, body }) => traceId === trace.id && body === 'request'),
     );
     const spans = await traceOf(trace.id);
@@ -241,14 +242,14 @@ describe('traces', () => {
     expect(testEnv.gateway.output()).toContain(`"trace_id":"${trace.id}"`);
   });
 
-  it('are named by the histograms of latency, for those who read OpenMetrics', async () => {
+  it('are exemplars of the latency histograms in the OpenMetrics format', async () => {
     const trace = newTrace('01');
-    await complete('test/told', { traceparent: trace.header });
+    await complete('test/traced', { traceparent: trace.header });
     const read = (accept: string) =>
       Promise.all(
         testEnv.gateway.adminUrls.map(async (url) => {
-          const answer = await fetch(`${url}/metrics`, { headers: { accept } });
-          return answer.text();
+          const response = await fetch(`${url}/metrics`, { headers: { accept } });
+          return response.text();
         }),
       ).then((texts) => texts.join('\n'));
     const text = await eventually('the exemplar', async () => {
@@ -258,7 +259,7 @@ describe('traces', () => {
     expect(text).toMatch(
       /gateway_edge_proxy_request_duration_seconds_bucket\{.*\} \d+ # \{trace_id="[0-9a-f]{32}"\}/,
     );
-    // Only so are counters called the same in both formats.
+    // Only names that end with _total are the same in both formats.
     const counters = [...(await read('text/plain')).matchAll(/^# TYPE (\S+) counter$/gm)].map(
       ([, name]) => name,
     );
@@ -266,22 +267,22 @@ describe('traces', () => {
     expect(counters.filter((name) => !name?.endsWith('_total'))).toEqual([]);
   });
 
-  it('hold no key, no prompt and no answer', async () => {
-    // Also of what goes wrong.
+  it('contain no key, no prompt and no completion text', async () => {
+    // Also checks a failing request.
     await fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tenant.apiKey}x`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'test/told', messages: [{ role: 'user', content: PROMPT }] }),
+      body: JSON.stringify({ model: 'test/traced', messages: [{ role: 'user', content: PROMPT }] }),
     });
     const trace = newTrace('01');
-    await complete('test/told', { traceparent: trace.header });
+    await complete('test/traced', { traceparent: trace.header });
     await traceOf(trace.id);
     const all = receiver.bytes();
     expect(all.includes(tenant.organizationId)).toBe(true);
     for (const secret of [
       tenant.apiKey,
       PROMPT,
-      ANSWER,
+      RESPONSE_TEXT,
       PROVIDER_KEY,
       COLLECTOR_KEY,
       testEnv.gateway.adminPassword,

@@ -34,11 +34,11 @@ const instruments = new Set([
   ...readdirSync(path.join(root, 'libs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => /(metrics|instruments|module)\.ts$/.test(file))
     .flatMap((file) => readFileSync(path.join(root, 'libs', file), 'utf8').match(/gateway_[a-z_]+/g) ?? []),
-  ...namesOfEveryProcess(),
+  ...defaultMetricNames(),
 ]);
 const recorded = new Set(rules.flatMap(({ record = [] }) => record));
 
-function namesOfEveryProcess(): readonly string[] {
+function defaultMetricNames(): readonly string[] {
   const register = new Registry();
   collectDefaultMetrics({ register });
   return register.getMetricsAsArray().map(({ name }) => name);

@@ -3,56 +3,56 @@ import { builtinModules, createRequire } from 'node:module';
 import path from 'node:path';
 
 const APPS = path.resolve(__dirname, '../..');
-/** The model emulator has no package inside: it neither logs nor counts. */
+/** The model emulator bundles no packages: it has no logs or metrics. */
 const PROGRAMS = readdirSync(APPS).filter(
   (name) => name !== 'model-emulator' && existsSync(path.join(APPS, name, 'src/main.ts')),
 );
 
 const bundleOf = (program: string) => path.resolve(__dirname, `../../../dist/${program}/main.js`);
 
-/** By their names, with a path where the code names one. */
+/** Names of imported packages, with a path if the import has one. */
 function loadedPackages(program = 'gateway'): readonly string[] {
   const bundle = bundleOf(program);
   if (!existsSync(bundle)) throw new Error(`The ${program} is not built: run \`npm test\`.`);
   const names = [...readFileSync(bundle, 'utf8').matchAll(/\b(?:require|import)\("([^"]+)"\)/g)].map(
     ([, name]) => name as string,
   );
-  // So that no test passes by reading nothing.
+  // Guards against passing without reading anything.
   expect(names).toContain('pino');
   return names;
 }
 
 describe('the built gateway', () => {
-  it('does not load what nothing in one process speaks: gRPC, Kafka and Redis', () => {
+  it('does not load gRPC, Kafka and Redis, which a single process does not use', () => {
     const packages = loadedPackages();
     for (const unused of ['@grpc/grpc-js', 'kafkajs', 'ioredis']) expect(packages).not.toContain(unused);
   });
 
-  it('reads vocabularies as data: as programs they take ten times the memory', () => {
+  it('reads vocabularies as data, since loading them as modules uses ten times the memory', () => {
     const ofTokenizer = loadedPackages().filter((name) => name.startsWith('gpt-tokenizer'));
     expect([...new Set(ofTokenizer)]).toEqual(['gpt-tokenizer/encodingParams/constants']);
   });
 
-  it('has in it the packages that take long to load from their files', () => {
+  it('bundles the packages that are slow to load from separate files', () => {
     expect(bundledPackages('gateway')).toEqual(
       expect.arrayContaining(['express', 'prom-client', 'undici', 'yaml', 'zod']),
     );
   });
 
-  it('has no sign that would take two bytes for each of its others', () => {
+  it('contains only latin1, since any other character would double its memory', () => {
     expect(/^[\x00-\xff]*$/.test(readFileSync(bundleOf('gateway'), 'utf8'))).toBe(true);
   });
 });
 
 it.each(PROGRAMS)(
-  '%s has one copy of what keeps a state: no package is inside and loaded from outside, too',
+  '%s has one copy of each stateful package: none is both bundled and loaded from node_modules',
   (program) => {
     const inside = bundledPackages(program);
     const outside = withDependencies(bundleOf(program), loadedPackages(program).map(packageOf));
-    // So that no test passes by reading nothing.
+    // Guards against passing without reading anything.
     expect(inside).toContain('prom-client');
     expect(outside).toEqual(expect.arrayContaining(['@opentelemetry/api', 'pino', 'sonic-boom']));
-    // Of functions alone; a second copy is only as large.
+    // Stateless: a second copy only costs memory.
     const STATELESS = ['cookie', 'ipaddr.js', 'once', 'wrappy'];
     expect(inside.filter((name) => outside.includes(name) && !STATELESS.includes(name))).toEqual([]);
   },
@@ -69,7 +69,7 @@ function bundledPackages(program: string): readonly string[] {
   return [...new Set(names.filter((name) => name !== undefined).map(packageOf))];
 }
 
-/** The packages and all that they load, as they are installed. */
+/** The installed packages and their transitive dependencies. */
 function withDependencies(bundle: string, names: readonly string[]): readonly string[] {
   const found = new Map<string, string>();
   const visit = (name: string, from: string): void => {

@@ -1,7 +1,7 @@
 import { announceSeed, createTestDatabase, seededRandom, type TestDatabase } from '@gateway/test-support';
-import { expectChargedAsTold, expectClosedBooks, nothingOpen } from './testing/books';
+import { expectExactCharges, expectEverythingSettled, nothingPending } from './testing/ledger-checks';
 import { startCrashTestEnv, type CrashTestEnv } from './testing/crash-test-env';
-import { startStorm } from './testing/storm';
+import { startBurst } from './testing/request-burst';
 
 jest.setTimeout(120_000);
 
@@ -20,18 +20,18 @@ describe('SIGTERM during fifty requests', () => {
     await database?.drop();
   });
 
-  it('finishes them all, ends with 0 and leaves nothing open', () =>
+  it('finishes them all, exits with code 0 and leaves no pending work', () =>
     announceSeed(async (seed) => {
       const random = seededRandom(seed);
-      const storm = startStorm(testEnv.gateway, random, { requests: REQUESTS, name: `storm ${seed}` });
-      // Only what has arrived can be finished: a connection that was not taken yet is refused by a stop.
+      const burst = startBurst(testEnv.gateway, random, { requests: REQUESTS, name: `burst ${seed}` });
+      // Only received requests can be finished: a stop refuses connections that were not accepted yet.
       await testEnv.emulator.until(({ received }) => received >= REQUESTS);
       await testEnv.stopCleanly();
-      const outcomes = (await storm.outcomes).map(({ outcome }) => outcome);
+      const outcomes = (await burst.outcomes).map(({ outcome }) => outcome);
       expect(outcomes.filter(({ kind }) => kind !== 'finished')).toEqual([]);
 
-      expect(await nothingOpen(testEnv.pool)).toBe(true);
-      await expectClosedBooks(testEnv.pool);
-      await expectChargedAsTold(testEnv.pool, outcomes);
+      expect(await nothingPending(testEnv.pool)).toBe(true);
+      await expectEverythingSettled(testEnv.pool);
+      await expectExactCharges(testEnv.pool, outcomes);
     }));
 });

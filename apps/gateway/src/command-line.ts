@@ -2,15 +2,15 @@ import { parseArgs } from 'node:util';
 
 export const USAGE = `Usage: node dist/gateway/main.js [--check-config]
 
-Runs the gateway with the settings of its environment, which docs/reference/configuration.md describes.
+Runs the gateway. Settings are environment variables; docs/reference/configuration.md lists them.
 
-  --check-config  say whether the settings and the models file are valid, and start nothing
-  --help          say this
+  --check-config  validate the settings and the models file, then exit
+  -h, --help      show this help
 `;
 
 export type Command = 'run' | 'check_config' | 'help';
 
-/** @throws Error with a text for people when an option is not known. */
+/** @throws Error for an unknown option */
 export function readCommandLine(argv: readonly string[]): Command {
   const { values } = parseArgs({
     args: [...argv],

@@ -70,7 +70,7 @@ export type Config = z.output<typeof settings> & {
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** Reads the environment once; throws a ConfigError that names all faults together. */
+/** Reads the environment once. @throws ConfigError with all errors together */
 export function loadConfig(): Config {
   const environment = { ...process.env };
   const values = readConfig(settings, environment);

@@ -1,41 +1,41 @@
 import { announceSeed, eventually, seededRandom, type SeededRandom } from '@gateway/test-support';
-import { ask } from './testing/ask';
+import { complete } from './testing/chat-completion';
 import {
   claimsChargedTwice,
-  expectChargedAsTold,
-  expectClosedBooks,
-  expectSoundLedger,
-} from './testing/books';
+  expectExactCharges,
+  expectEverythingSettled,
+  expectConsistentLedger,
+} from './testing/ledger-checks';
 import { startCrashTestEnv, type CrashTestEnv } from './testing/crash-test-env';
-import { startStorm, type Answered } from './testing/storm';
+import { startBurst, type CompletedRequest } from './testing/request-burst';
 
 jest.setTimeout(180_000);
 
 const ROUNDS = 3;
 const REQUESTS = 50;
-/** A hundred callers that ask every few milliseconds would measure the machine, not the lease. */
-const LIKE_A_CLIENT = { pollMs: 1_000, patienceMs: 30_000 };
+/** Polling with a hundred clients every few milliseconds would overload the machine. */
+const CLIENT_POLLING = { pollMs: 1_000, patienceMs: 30_000 };
 
-describe('kill -9 of the whole process during fifty requests, again and again', () => {
+describe('repeated kill -9 of the gateway during fifty requests', () => {
   let testEnv: CrashTestEnv;
   let demoKey: string;
-  const all: Answered[] = [];
+  const all: CompletedRequest[] = [];
 
-  /** Kills it at a moment that the seed picks: when so many of a storm's requests have their answer. */
-  async function crashInStorm(random: SeededRandom, name: string): Promise<readonly Answered[]> {
-    const storm = startStorm(testEnv.gateway, random, { requests: REQUESTS, name });
+  /** Kills the gateway when a random number of the burst's requests have completed. */
+  async function crashDuringBurst(random: SeededRandom, name: string): Promise<readonly CompletedRequest[]> {
+    const burst = startBurst(testEnv.gateway, random, { requests: REQUESTS, name });
     const enough = random.integer(1, REQUESTS - 15);
-    await eventually(`${enough} answers`, async () => (storm.finishedCount() >= enough ? true : undefined));
+    await eventually(`${enough} responses`, async () => (burst.finishedCount() >= enough ? true : undefined));
     await testEnv.kill();
-    return storm.outcomes;
+    return burst.outcomes;
   }
 
-  /** Sends a keyed request until it is answered: while its lease lasts it is in flight. */
-  function retry({ question }: Answered) {
+  /** Retries a request with an Idempotency-Key: it is in flight until its lease expires. */
+  function retry({ request }: CompletedRequest) {
     return eventually(
-      `an answer to ${question.idempotencyKey}`,
+      `a response to ${request.idempotencyKey}`,
       async () => {
-        const outcome = await ask(testEnv.gateway, question);
+        const outcome = await complete(testEnv.gateway, request);
         if (outcome.kind === 'finished') return outcome;
         expect(outcome).toEqual({
           kind: 'failed',
@@ -45,7 +45,7 @@ describe('kill -9 of the whole process during fifty requests, again and again', 
         });
         return undefined;
       },
-      LIKE_A_CLIENT,
+      CLIENT_POLLING,
     );
   }
 
@@ -55,38 +55,38 @@ describe('kill -9 of the whole process during fifty requests, again and again', 
   });
   afterAll(() => testEnv?.close());
 
-  it('leaves books that add up after every crash, and a key that works', () =>
+  it('leaves a consistent ledger and a working API key after every crash', () =>
     announceSeed(async (seed) => {
       const random = seededRandom(seed);
       for (let round = 1; round <= ROUNDS; round += 1) {
-        const answered = await crashInStorm(random, `storm ${seed}-${round}`);
-        expect(answered.some(({ outcome }) => outcome.kind === 'lost')).toBe(true);
-        all.push(...answered);
+        const completed = await crashDuringBurst(random, `burst ${seed}-${round}`);
+        expect(completed.some(({ outcome }) => outcome.kind === 'disconnected')).toBe(true);
+        all.push(...completed);
         await testEnv.restart();
-        await expectSoundLedger(testEnv.pool);
+        await expectConsistentLedger(testEnv.pool);
         expect(testEnv.gateway.apiKey).toBe(demoKey);
-        const outcome = await ask(testEnv.gateway, { prompt: 'Hello', stream: false });
+        const outcome = await complete(testEnv.gateway, { prompt: 'Hello', stream: false });
         expect(outcome.kind).toBe('finished');
       }
     }));
 
-  it('answers every Idempotency-Key once its lease is over: the first answer again where there was one', async () => {
-    const keyed = all.filter(({ question }) => question.idempotencyKey !== undefined);
+  it('retries of every Idempotency-Key succeed after the lease expires, and replay a completed response', async () => {
+    const keyed = all.filter(({ request }) => request.idempotencyKey !== undefined);
     const retried = await Promise.all(
-      keyed.map(async (answered) => ({ answered, again: await retry(answered) })),
+      keyed.map(async (completed) => ({ completed, retry: await retry(completed) })),
     );
-    for (const { answered, again } of retried) {
-      if (answered.outcome.kind !== 'finished') continue;
-      const { id, costNanoUsd } = answered.outcome;
-      expect(again).toEqual({ kind: 'finished', id, costNanoUsd, replayed: true });
+    for (const { completed, retry: outcome } of retried) {
+      if (completed.outcome.kind !== 'finished') continue;
+      const { id, costNanoUsd } = completed.outcome;
+      expect(outcome).toEqual({ kind: 'finished', id, costNanoUsd, replayed: true });
     }
     expect(retried.length).toBeGreaterThan(ROUNDS);
   });
 
-  it('settles every finished generation once, and lets no hold outlive its deadline', async () => {
-    await expectClosedBooks(testEnv.pool);
+  it('settles every finished generation once, and keeps no hold past its deadline', async () => {
+    await expectEverythingSettled(testEnv.pool);
     expect(await claimsChargedTwice(testEnv.pool)).toEqual([]);
-    await expectChargedAsTold(
+    await expectExactCharges(
       testEnv.pool,
       all.map(({ outcome }) => outcome),
     );

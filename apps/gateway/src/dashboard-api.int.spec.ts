@@ -7,13 +7,13 @@ describe('the dashboard API with the real auth domain', () => {
 
   beforeAll(async () => {
     fixture = await createDashboardFixture();
-    const answer = await ask('POST', '/api/session', OPERATOR);
-    expect(answer.status).toBe(200);
-    cookie = answer.cookie.split(';')[0] ?? '';
+    const response = await send('POST', '/api/session', OPERATOR);
+    expect(response.status).toBe(200);
+    cookie = response.cookie.split(';')[0] ?? '';
   });
   afterAll(() => fixture.stop());
 
-  async function ask(method: string, path: string, body?: object, headers: Record<string, string> = {}) {
+  async function send(method: string, path: string, body?: object, headers: Record<string, string> = {}) {
     const response = await fetch(`http://127.0.0.1:${fixture.api.port()}${path}`, {
       method,
       headers: { ...(method === 'GET' ? {} : { 'content-type': 'application/json' }), cookie, ...headers },
@@ -37,7 +37,7 @@ describe('the dashboard API with the real auth domain', () => {
   }
 
   async function organization(): Promise<string> {
-    const created = await ask('POST', '/api/organizations', { name: 'Acme' });
+    const created = await send('POST', '/api/organizations', { name: 'Acme' });
     expect(created.status).toBe(201);
     return `/api/organizations/${created.json.organization.id}`;
   }
@@ -48,9 +48,9 @@ describe('the dashboard API with the real auth domain', () => {
     return outcome?.$case === 'grant' ? outcome.value : undefined;
   };
 
-  it('makes, changes and revokes a key that works from its creation until its revocation', async () => {
+  it('creates, updates and revokes a key, which works from its creation until its revocation', async () => {
     const path = await organization();
-    const created = await ask('POST', `${path}/keys`, { name: 'first', scopes: ['chat'], concurrency: 2 });
+    const created = await send('POST', `${path}/keys`, { name: 'first', scopes: ['chat'], concurrency: 2 });
     expect(created.status).toBe(201);
     const { key, secret } = created.json;
     expect(await verify(secret)).toMatchObject({
@@ -59,7 +59,7 @@ describe('the dashboard API with the real auth domain', () => {
       keyLimits: { concurrency: 2 },
     });
 
-    const changed = await ask('PATCH', `${path}/keys/${key.id}`, {
+    const changed = await send('PATCH', `${path}/keys/${key.id}`, {
       concurrency: null,
       ip_allowlist: ['10.1.1.1/8'],
     });
@@ -69,14 +69,14 @@ describe('the dashboard API with the real auth domain', () => {
       ip_allowlist: ['10.0.0.0/8'],
     });
 
-    const revoked = await ask('POST', `${path}/keys/${key.id}/revoke`);
+    const revoked = await send('POST', `${path}/keys/${key.id}/revoke`);
     expect(revoked.json.key.revoked_at).not.toBeNull();
     expect(await verify(secret)).toMatchObject({ revoked: true });
-    expect((await ask('GET', `${path}/keys`)).json.data).toHaveLength(1);
-    expect((await ask('PATCH', `${path}/keys/${key.id}`, { name: 'x' })).json.error.code).toBe('conflict');
+    expect((await send('GET', `${path}/keys`)).json.data).toHaveLength(1);
+    expect((await send('PATCH', `${path}/keys/${key.id}`, { name: 'x' })).json.error.code).toBe('conflict');
   });
 
-  it('refuses a cap above the organization in words for people', async () => {
+  it("rejects a key limit above the organization's with a clear message", async () => {
     const path = await organization();
     const limits = {
       requests_per_minute: 10,
@@ -86,9 +86,9 @@ describe('the dashboard API with the real auth domain', () => {
       max_output_tokens: null,
       multiple_completions: true,
     };
-    const set = await ask('PUT', `${path}/limits`, limits);
+    const set = await send('PUT', `${path}/limits`, limits);
     expect(set.json.organization.limits).toEqual({ ...limits, daily_budget_usd: '5' });
-    const refused = await ask('POST', `${path}/keys`, {
+    const refused = await send('POST', `${path}/keys`, {
       name: 'k',
       scopes: ['chat'],
       daily_budget_usd: '5.01',
@@ -103,21 +103,21 @@ describe('the dashboard API with the real auth domain', () => {
 
   it('suspends and resumes an organization for all its keys', async () => {
     const path = await organization();
-    const { json } = await ask('POST', `${path}/keys`, { name: 'k', scopes: ['chat'] });
-    await ask('POST', `${path}/suspend`, { reason: 'unpaid' });
+    const { json } = await send('POST', `${path}/keys`, { name: 'k', scopes: ['chat'] });
+    await send('POST', `${path}/suspend`, { reason: 'unpaid' });
     expect(await verify(json.secret)).toMatchObject({ organizationSuspended: true });
-    await ask('POST', `${path}/resume`);
+    await send('POST', `${path}/resume`);
     expect(await verify(json.secret)).toMatchObject({ organizationSuspended: false });
   });
 
-  it('adds credit once per Idempotency-Key, and audits who did it', async () => {
+  it('adds credit once per Idempotency-Key, and audits the actor', async () => {
     const path = await organization();
     const headers = { 'idempotency-key': 'top-up-1' };
-    const first = await ask('POST', `${path}/credits`, { amount_usd: '10.00', note: 'hello' }, headers);
-    const again = await ask('POST', `${path}/credits`, { amount_usd: '10.00', note: 'hello' }, headers);
+    const first = await send('POST', `${path}/credits`, { amount_usd: '10.00', note: 'hello' }, headers);
+    const again = await send('POST', `${path}/credits`, { amount_usd: '10.00', note: 'hello' }, headers);
     expect(again.json.credit).toEqual(first.json.credit);
-    expect((await ask('GET', `${path}/balance`)).json.balance['available_usd']).toBe('10');
-    const { data } = (await ask('GET', `${path}/audit`)).json;
+    expect((await send('GET', `${path}/balance`)).json.balance['available_usd']).toBe('10');
+    const { data } = (await send('GET', `${path}/audit`)).json;
     expect(data.filter(({ action }) => action === 'credit.add')).toEqual(
       Array(2).fill(
         expect.objectContaining({
@@ -129,25 +129,25 @@ describe('the dashboard API with the real auth domain', () => {
     );
   });
 
-  it('pages through everything that was audited', async () => {
+  it('pages through the complete audit log', async () => {
     await organization();
     const seen = new Set<string>();
     let token: string | null = '';
     while (token !== null) {
-      const { json, status } = await ask('GET', `/api/audit?page_size=3&page_token=${token}`);
+      const { json, status } = await send('GET', `/api/audit?page_size=3&page_token=${token}`);
       expect(status).toBe(200);
       for (const { id } of json.data) expect(seen.has(id)).toBe(false);
       for (const { id } of json.data) seen.add(id);
       token = json.next_page_token;
     }
     expect(seen.size).toBeGreaterThan(3);
-    expect((await ask('GET', '/api/audit?page_token=%00')).json.error).toMatchObject({
+    expect((await send('GET', '/api/audit?page_token=%00')).json.error).toMatchObject({
       code: 'invalid',
       param: 'page_token',
     });
   });
 
-  it('never answers odd ids and names with a 500', async () => {
+  it('never returns 500 for unusual ids and names', async () => {
     const path = await organization();
     for (const odd of ['%00', '%27%3B--', 'x'.repeat(500), '%F0%9F%98%80', '..%2f..']) {
       for (const where of [
@@ -155,21 +155,21 @@ describe('the dashboard API with the real auth domain', () => {
         `${path}/keys/${odd}`,
         `/api/organizations/${odd}/keys`,
       ]) {
-        expect((await ask('GET', where)).status).toBe(404);
+        expect((await send('GET', where)).status).toBe(404);
       }
     }
     for (const name of ['', '\u0000', 'x'.repeat(101), ' \t ']) {
-      const answer = await ask('POST', '/api/organizations', { name });
-      expect([answer.status, answer.json.error.param]).toEqual([400, 'name']);
+      const response = await send('POST', '/api/organizations', { name });
+      expect([response.status, response.json.error.param]).toEqual([400, 'name']);
     }
   });
 
-  it('forgets the session on signing out', async () => {
-    // From another browser, which has no cookie yet.
-    const other = await ask('POST', '/api/session', OPERATOR, { cookie: '' });
+  it('deletes the session on sign-out', async () => {
+    // From another browser, without a cookie.
+    const other = await send('POST', '/api/session', OPERATOR, { cookie: '' });
     const headers = { cookie: other.cookie.split(';')[0] ?? '' };
-    expect((await ask('DELETE', '/api/session', undefined, headers)).status).toBe(204);
-    expect((await ask('GET', '/api/session', undefined, headers)).status).toBe(401);
-    expect((await ask('GET', '/api/session')).status).toBe(200);
+    expect((await send('DELETE', '/api/session', undefined, headers)).status).toBe(204);
+    expect((await send('GET', '/api/session', undefined, headers)).status).toBe(401);
+    expect((await send('GET', '/api/session')).status).toBe(200);
   });
 });

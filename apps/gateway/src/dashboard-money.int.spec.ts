@@ -5,10 +5,10 @@ import { DAY_MS, formatUsd, nanoUsd, parseUsd } from '@gateway/base';
 import { leastIdAt } from '@gateway/runtime';
 import { eventually } from '@gateway/test-support';
 import { creditsView } from '@gateway/public-api';
-import { OPERATOR, type Answered, type Browser } from './testing/dashboard-fixture';
+import { OPERATOR, type DashboardResponse, type Browser } from './testing/dashboard-fixture';
 import { createMoneyFixture, type MoneyFixture } from './testing/money-fixture';
 
-/** What tests read of answers; each test checks what it reads. */
+/** Response bodies; each test checks the members that it reads. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Json = any;
 
@@ -21,23 +21,23 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-const jsonOf = (answer: Answered): Json => answer.json;
+const jsonOf = (response: DashboardResponse): Json => response.json;
 
 async function organizationWith(amountUsd: string): Promise<string> {
-  const { organization } = jsonOf(await operator.ask('POST /api/organizations', { name: 'Acme' }));
+  const { organization } = jsonOf(await operator.request('POST /api/organizations', { name: 'Acme' }));
   const path = `/api/organizations/${organization.id}`;
-  const added = await operator.ask(`POST ${path}/credits`, { amount_usd: amountUsd, note: 'invoice' });
+  const added = await operator.request(`POST ${path}/credits`, { amount_usd: amountUsd, note: 'invoice' });
   expect(added.status).toBe(201);
   return organization.id as string;
 }
 
 let generations = 0;
-/** As they are made: by their time, since the ledger forgets old ones by it. */
+/** With a timestamp, since the ledger expires generations by the time in their ids. */
 const generationId = () =>
   `${leastIdAt('gen', fixture.clock.now())}${String((generations += 1)).padStart(16, '0')}`;
 
 describe('the statement', () => {
-  it('has every movement with the balance after it, and adds up to the balance of /v1/credits to the nano-dollar', async () => {
+  it('shows every posting with its running balance, and matches /v1/credits to the nano-dollar', async () => {
     const id = await organizationWith('10.000000001');
     for (let count = 0; count < 7; count += 1) {
       fixture.clock.advance(1_000);
@@ -49,7 +49,7 @@ describe('the statement', () => {
     let sums: Json;
     do {
       const page: Json = jsonOf(
-        await operator.ask(
+        await operator.request(
           `GET /api/organizations/${id}/statement?month=${month}&page_size=3&page_token=${token}`,
         ),
       );
@@ -81,18 +81,18 @@ describe('the statement', () => {
     expect(formatUsd(nanoUsd(account.balanceNanoUsd))).toBe(sums.closing_balance_usd);
     expect(Number(sums.closing_balance_usd)).toBe(publicView.data.balance);
     expect(parseSigned(sums.used_usd)).toBe(-account.totalUsageNanoUsd);
-    const { balance: shown } = jsonOf(await operator.ask(`GET /api/organizations/${id}/balance`));
+    const { balance: shown } = jsonOf(await operator.request(`GET /api/organizations/${id}/balance`));
     expect(shown.balance_usd).toBe(sums.closing_balance_usd);
   });
 
-  it('closes each month with what the next one opens with', async () => {
+  it("each month's closing balance is the next month's opening balance", async () => {
     const id = await organizationWith('5');
     await fixture.spend({ id: generationId(), organizationId: id });
     fixture.clock.advance(40 * DAY_MS);
     await fixture.spend({ id: generationId(), organizationId: id });
-    await operator.ask(`POST /api/organizations/${id}/credits`, { amount_usd: '1' });
+    await operator.request(`POST /api/organizations/${id}/credits`, { amount_usd: '1' });
     fixture.clock.advance(70 * DAY_MS);
-    const { data } = jsonOf(await operator.ask(`GET /api/organizations/${id}/statement/months`));
+    const { data } = jsonOf(await operator.request(`GET /api/organizations/${id}/statement/months`));
     expect(data.length).toBeGreaterThanOrEqual(4);
     for (const [index, month] of data.entries()) {
       if (index > 0) expect(data[index - 1].opening_balance_usd).toBe(month.closing_balance_usd);
@@ -102,7 +102,7 @@ describe('the statement', () => {
       );
       expect(parseSigned(month.opening_balance_usd) + moved).toBe(parseSigned(month.closing_balance_usd));
     }
-    const { balance } = jsonOf(await operator.ask(`GET /api/organizations/${id}/balance`));
+    const { balance } = jsonOf(await operator.request(`GET /api/organizations/${id}/balance`));
     expect(data[0].closing_balance_usd).toBe(balance.balance_usd);
 
     const month = data.at(-1).month as string;
@@ -116,20 +116,20 @@ describe('the statement', () => {
     expect(rows.at(-1)?.[4]).toBe(data.at(-1).closing_balance_usd);
   });
 
-  it('is empty without money, and refuses a month that is none', async () => {
-    const { organization } = jsonOf(await operator.ask('POST /api/organizations', { name: 'Empty' }));
+  it('is empty without postings, and rejects an invalid month', async () => {
+    const { organization } = jsonOf(await operator.request('POST /api/organizations', { name: 'Empty' }));
     const path = `/api/organizations/${organization.id}`;
-    expect(jsonOf(await operator.ask(`GET ${path}/statement?month=2026-11`))).toMatchObject({
+    expect(jsonOf(await operator.request(`GET ${path}/statement?month=2026-11`))).toMatchObject({
       data: [],
       opening_balance_usd: '0',
       closing_balance_usd: '0',
       next_page_token: null,
     });
-    expect((await operator.ask(`GET ${path}/statement?month=2026-13`)).error).toMatchObject({
+    expect((await operator.request(`GET ${path}/statement?month=2026-13`)).error).toMatchObject({
       code: 'invalid',
       param: 'month',
     });
-    expect((await operator.ask(`GET ${path}/statement?month=2026-11&page_token=x`)).error).toMatchObject({
+    expect((await operator.request(`GET ${path}/statement?month=2026-11&page_token=x`)).error).toMatchObject({
       code: 'invalid',
       param: 'page_token',
     });
@@ -139,30 +139,30 @@ describe('the statement', () => {
 describe('a correction', () => {
   const correction = { amount_usd: '2.5', reason: 'added twice' };
 
-  it('is previewed, confirmed once, in the statement and in the audit log', async () => {
+  it('is previewed, applied once, and shown in the statement and the audit log', async () => {
     const id = await organizationWith('10');
     const path = `/api/organizations/${id}/corrections`;
-    const preview = jsonOf(await operator.ask(`POST ${path}/preview`, correction));
+    const preview = jsonOf(await operator.request(`POST ${path}/preview`, correction));
     expect(preview).toMatchObject({
       before: { available_usd: '10' },
       after: { available_usd: '7.5', total_credits_usd: '7.5' },
     });
-    expect(jsonOf(await operator.ask(`GET /api/organizations/${id}/balance`)).balance.available_usd).toBe(
+    expect(jsonOf(await operator.request(`GET /api/organizations/${id}/balance`)).balance.available_usd).toBe(
       '10',
     );
 
     const body = { ...correction, confirmation_token: preview.confirmation_token };
     for (let times = 0; times < 2; times += 1) {
-      const answer = await operator.ask(`POST ${path}`, body);
-      expect(answer.status).toBe(201);
-      expect(answer.json).toMatchObject({
+      const response = await operator.request(`POST ${path}`, body);
+      expect(response.status).toBe(201);
+      expect(response.json).toMatchObject({
         correction: { amount_usd: '-2.5' },
         balance: { available_usd: '7.5' },
       });
     }
     const month = new Date(fixture.clock.now()).toISOString().slice(0, 7);
     const { data, corrected_usd: corrected } = jsonOf(
-      await operator.ask(`GET /api/organizations/${id}/statement?month=${month}`),
+      await operator.request(`GET /api/organizations/${id}/statement?month=${month}`),
     );
     expect(corrected).toBe('-2.5');
     expect(data[0]).toMatchObject({
@@ -170,52 +170,54 @@ describe('a correction', () => {
       amount_usd: '-2.5',
       note: 'ops@example.com: added twice',
     });
-    const audit = jsonOf(await operator.ask(`GET /api/organizations/${id}/audit?action=credit.correct`));
+    const audit = jsonOf(await operator.request(`GET /api/organizations/${id}/audit?action=credit.correct`));
     expect(audit.data[0]).toMatchObject({
       outcome: 'done',
       details: { amount_usd: '-2.5', reason: 'added twice' },
     });
   });
 
-  it('never takes more than is available', async () => {
+  it('never exceeds the available balance', async () => {
     const id = await organizationWith('2');
     const path = `/api/organizations/${id}/corrections`;
-    expect((await operator.ask(`POST ${path}/preview`, correction)).error).toMatchObject({
+    expect((await operator.request(`POST ${path}/preview`, correction)).error).toMatchObject({
       code: 'conflict',
       param: 'amount_usd',
       metadata: { available_usd: '2' },
     });
-    const preview = jsonOf(await operator.ask(`POST ${path}/preview`, { ...correction, amount_usd: '2' }));
+    const preview = jsonOf(
+      await operator.request(`POST ${path}/preview`, { ...correction, amount_usd: '2' }),
+    );
     await fixture.spend({ id: generationId(), organizationId: id });
     const body = { ...correction, amount_usd: '2', confirmation_token: preview.confirmation_token };
-    const refused = await operator.ask(`POST ${path}`, body);
+    const refused = await operator.request(`POST ${path}`, body);
     expect(refused).toMatchObject({ status: 409, error: { param: 'amount_usd' } });
-    const audit = jsonOf(await operator.ask(`GET /api/organizations/${id}/audit?action=credit.correct`));
+    const audit = jsonOf(await operator.request(`GET /api/organizations/${id}/audit?action=credit.correct`));
     expect(audit.data[0].outcome).toBe('failed');
   });
 
   it.each([
-    ['of another amount', { amount_usd: '2.6' }],
-    ['for another reason', { reason: 'something else' }],
-    ['that nobody looked at', { confirmation_token: 'crd-00000000000000000000000000' }],
-  ])('is refused %s', async (_what, changed) => {
+    ['with another amount than previewed', { amount_usd: '2.6' }],
+    ['with another reason than previewed', { reason: 'something else' }],
+    ['without a preview', { confirmation_token: 'crd-00000000000000000000000000' }],
+  ])('is rejected %s', async (_what, changed) => {
     const id = await organizationWith('10');
     const path = `/api/organizations/${id}/corrections`;
-    const preview = jsonOf(await operator.ask(`POST ${path}/preview`, correction));
+    const preview = jsonOf(await operator.request(`POST ${path}/preview`, correction));
     const body = { ...correction, confirmation_token: preview.confirmation_token, ...changed };
-    expect((await operator.ask(`POST ${path}`, body)).error).toMatchObject({
+    expect((await operator.request(`POST ${path}`, body)).error).toMatchObject({
       code: 'conflict',
       param: 'confirmation_token',
     });
   });
 
-  it('is refused once the preview is ten minutes old', async () => {
+  it('is rejected when its preview is over ten minutes old', async () => {
     const id = await organizationWith('10');
     const path = `/api/organizations/${id}/corrections`;
-    const preview = jsonOf(await operator.ask(`POST ${path}/preview`, correction));
+    const preview = jsonOf(await operator.request(`POST ${path}/preview`, correction));
     fixture.clock.advance(10 * 60_000 + 1);
     const body = { ...correction, confirmation_token: preview.confirmation_token };
-    expect((await operator.ask(`POST ${path}`, body)).error).toMatchObject({
+    expect((await operator.request(`POST ${path}`, body)).error).toMatchObject({
       code: 'conflict',
       param: 'confirmation_token',
     });
@@ -223,7 +225,7 @@ describe('a correction', () => {
 });
 
 describe('usage and generations', () => {
-  it('have what was spent, by hour, model and key, and as a file', async () => {
+  it('show spending by hour, model and key, and as CSV', async () => {
     const id = await organizationWith('10');
     await fixture.spend({ id: generationId(), organizationId: id, modelId: 'acme/a' });
     const settled = await fixture.spend({
@@ -234,7 +236,9 @@ describe('usage and generations', () => {
     });
     const range = `start=${new Date(fixture.clock.now() - 1).toISOString()}&end=${new Date(fixture.clock.now() + 1).toISOString()}`;
     const series = jsonOf(
-      await operator.ask(`GET /api/organizations/${id}/usage?${range}&granularity=hour&split_by=model,key`),
+      await operator.request(
+        `GET /api/organizations/${id}/usage?${range}&granularity=hour&split_by=model,key`,
+      ),
     );
     expect(series).toMatchObject({
       timezone: 'UTC',
@@ -251,30 +255,30 @@ describe('usage and generations', () => {
     );
     expect(csv.split('\r\n')).toHaveLength(4);
     expect(csv).toContain(`acme/b,"'=key,""2""",1,0,0`);
-    const live = jsonOf(await operator.ask(`GET /api/organizations/${id}/live`));
+    const live = jsonOf(await operator.request(`GET /api/organizations/${id}/live`));
     expect(live).toMatchObject({
       requests_today: 2,
       latest_generation_id: settled.finished?.generationId,
       low_balance: null,
     });
     expect(
-      (await operator.ask(`GET /api/organizations/${id}/usage?${range}&granularity=week`)).error,
+      (await operator.request(`GET /api/organizations/${id}/usage?${range}&granularity=week`)).error,
     ).toMatchObject({ param: 'granularity' });
     const year = `start=2026-01-01T00:00:00Z&end=2026-12-01T00:00:00Z&granularity=hour`;
-    expect((await operator.ask(`GET /api/organizations/${id}/usage?${year}`)).error).toMatchObject({
+    expect((await operator.request(`GET /api/organizations/${id}/usage?${year}`)).error).toMatchObject({
       code: 'invalid',
       param: 'start',
     });
   });
 
-  it('show a generation with cost by kind, attempts and ledger entries; targets to operators only', async () => {
+  it('show a generation with cost by kind, attempts and ledger entries; provider models to operators only', async () => {
     const id = await organizationWith('10');
     await fixture.dashboard.person('reader@example.com', { [id]: 'member' });
     const member = await fixture.dashboard.signedIn('reader@example.com');
     const one = generationId();
     const settled = await fixture.spend({ id: one, organizationId: id });
     const path = `/api/organizations/${id}/generations`;
-    const { generation } = jsonOf(await member.ask(`GET ${path}/${one}`));
+    const { generation } = jsonOf(await member.request(`GET ${path}/${one}`));
     expect(generation).toMatchObject({
       id: one,
       status: 'completed',
@@ -300,27 +304,27 @@ describe('usage and generations', () => {
     ]);
     expect(byKind.reduce((sum, { cost_usd: cost }) => sum + parseUsd(cost)!, 0n)).toBe(settled.costNanoUsd);
     expect(generation.cost_usd).toBe(formatUsd(nanoUsd(settled.costNanoUsd)));
-    const seen = jsonOf(await operator.ask(`GET ${path}/${one}`)).generation;
+    const seen = jsonOf(await operator.request(`GET ${path}/${one}`)).generation;
     expect(seen.attempts[0].provider_model).toBe('secret-deployment');
 
-    expect(jsonOf(await member.ask(`GET ${path}?search=${one}`)).data).toHaveLength(1);
-    expect(jsonOf(await member.ask(`GET ${path}?status=failed`))).toMatchObject({
+    expect(jsonOf(await member.request(`GET ${path}?search=${one}`)).data).toHaveLength(1);
+    expect(jsonOf(await member.request(`GET ${path}?status=failed`))).toMatchObject({
       data: [],
       next_page_token: null,
       searched_until: null,
     });
-    expect((await member.ask(`GET ${path}?min_cost_usd=much`)).error).toMatchObject({
+    expect((await member.request(`GET ${path}?min_cost_usd=much`)).error).toMatchObject({
       code: 'invalid',
       param: 'min_cost_usd',
     });
-    expect((await member.ask(`GET ${path}/gen-unknown`)).status).toBe(404);
+    expect((await member.request(`GET ${path}/gen-unknown`)).status).toBe(404);
     const foreign = await organizationWith('1');
-    expect((await member.ask(`GET /api/organizations/${foreign}/generations/${one}`)).status).toBe(404);
-    expect((await operator.ask(`GET /api/organizations/${foreign}/generations/${one}`)).status).toBe(404);
+    expect((await member.request(`GET /api/organizations/${foreign}/generations/${one}`)).status).toBe(404);
+    expect((await operator.request(`GET /api/organizations/${foreign}/generations/${one}`)).status).toBe(404);
   });
 });
 
-describe('an alert of a low balance', () => {
+describe('a low-balance alert', () => {
   let hook: Server;
   let received: { body: string; signature: string }[];
   let status: number;
@@ -342,14 +346,14 @@ describe('an alert of a low balance', () => {
   afterEach(() => new Promise((resolve) => hook.close(resolve)));
 
   const set = (id: string, more: object = {}) =>
-    operator.ask(`PUT /api/organizations/${id}/credit-alert`, {
+    operator.request(`PUT /api/organizations/${id}/credit-alert`, {
       threshold_usd: '5',
       webhook_url: url(),
       emails: [],
       ...more,
     });
 
-  it('is sent once when the balance falls below, signed, and again after it was above', async () => {
+  it('is signed, sent once when the balance falls below the threshold, and again only after it was above', async () => {
     const id = await organizationWith('5');
     const { webhook_secret: secret, alert } = jsonOf(await set(id));
     expect(secret).toMatch(/^whsec_.{40,}$/);
@@ -367,14 +371,14 @@ describe('an alert of a low balance', () => {
     ];
     expect(signature).toBe(createHmac('sha256', secret).update(`${time}.${first!.body}`).digest('hex'));
     await until(async () => {
-      const answer = jsonOf(await operator.ask(`GET /api/organizations/${id}/balance`));
-      expect(answer.low_balance).toMatchObject({ threshold_usd: '5' });
-      const { alert: sent } = jsonOf(await operator.ask(`GET /api/organizations/${id}/credit-alert`));
+      const response = jsonOf(await operator.request(`GET /api/organizations/${id}/balance`));
+      expect(response.low_balance).toMatchObject({ threshold_usd: '5' });
+      const { alert: sent } = jsonOf(await operator.request(`GET /api/organizations/${id}/credit-alert`));
       expect(sent).toMatchObject({ last_sent_at: expect.any(String), last_failure: null });
     });
 
-    await operator.ask(`POST /api/organizations/${id}/credits`, { amount_usd: '1' });
-    expect(jsonOf(await operator.ask(`GET /api/organizations/${id}/balance`)).low_balance).toBeNull();
+    await operator.request(`POST /api/organizations/${id}/credits`, { amount_usd: '1' });
+    expect(jsonOf(await operator.request(`GET /api/organizations/${id}/balance`)).low_balance).toBeNull();
     await until(async () => {
       const { rows } = await fixture.pools.ledger.query(
         'select below_since_unix_ms from credit_alerts where organization_id = $1',
@@ -389,12 +393,12 @@ describe('an alert of a low balance', () => {
     await until(() => expect(received).toHaveLength(2));
   });
 
-  it('is tried again when it does not arrive, and says why', async () => {
+  it('is retried after a failed delivery, and shows the reason', async () => {
     const id = await organizationWith('1');
     status = 500;
     await set(id);
     await until(async () => {
-      const { alert } = jsonOf(await operator.ask(`GET /api/organizations/${id}/credit-alert`));
+      const { alert } = jsonOf(await operator.request(`GET /api/organizations/${id}/credit-alert`));
       expect(alert.last_failure).toBe('The webhook returned status 500.');
     });
     expect(received).toHaveLength(1);
@@ -404,20 +408,20 @@ describe('an alert of a low balance', () => {
     expect(received[1]?.body).toBe(received[0]?.body);
   });
 
-  it('can be tried out, and its secrets are in no log of ours', async () => {
+  it('can be tested, and its secrets are not in the audit log', async () => {
     const id = await organizationWith('10');
-    expect((await operator.ask(`POST /api/organizations/${id}/credit-alert/test`)).status).toBe(409);
+    expect((await operator.request(`POST /api/organizations/${id}/credit-alert/test`)).status).toBe(409);
     const { webhook_secret: secret } = jsonOf(await set(id));
-    expect(jsonOf(await operator.ask(`POST /api/organizations/${id}/credit-alert/test`))).toEqual({
+    expect(jsonOf(await operator.request(`POST /api/organizations/${id}/credit-alert/test`))).toEqual({
       delivered: true,
       failure: null,
     });
     status = 404;
-    expect(jsonOf(await operator.ask(`POST /api/organizations/${id}/credit-alert/test`))).toEqual({
+    expect(jsonOf(await operator.request(`POST /api/organizations/${id}/credit-alert/test`))).toEqual({
       delivered: false,
       failure: 'The webhook returned status 404.',
     });
-    const audit = JSON.stringify(jsonOf(await operator.ask(`GET /api/organizations/${id}/audit`)));
+    const audit = JSON.stringify(jsonOf(await operator.request(`GET /api/organizations/${id}/audit`)));
     expect(audit).toContain('credit_alert.set');
     expect(audit).not.toContain(secret);
     expect(audit).not.toContain('/hook');
@@ -427,29 +431,29 @@ describe('an alert of a low balance', () => {
     ['webhook_url', { webhook_url: 'ftp://example.com' }],
     ['webhook_url', { webhook_url: 'nonsense' }],
     ['webhook_url', { webhook_url: 'https://user:password@example.com' }],
-    ['emails[0]', { emails: ['nobody'] }],
+    ['emails[0]', { emails: ['no-address'] }],
     ['emails[1]', { emails: ['a@example.com', 'b@example.com\r\nbcc: c@example.com'] }],
     ['threshold_usd', { threshold_usd: '-1' }],
-  ])('is refused with a bad %s', async (param, bad) => {
+  ])('is rejected with an invalid %s', async (param, bad) => {
     const id = await organizationWith('10');
     expect((await set(id, bad)).error).toMatchObject({ code: 'invalid', param });
   });
 });
 
-it('says so when the ledger is away, and shows a generation without its entries', async () => {
+it('shows a generation without ledger entries while the ledger is unavailable', async () => {
   const own = await createMoneyFixture();
   const admin = await own.dashboard.signedIn(OPERATOR.email);
-  const { organization } = jsonOf(await admin.ask('POST /api/organizations', { name: 'Acme' }));
+  const { organization } = jsonOf(await admin.request('POST /api/organizations', { name: 'Acme' }));
   const path = `/api/organizations/${organization.id}`;
-  await admin.ask(`POST ${path}/credits`, { amount_usd: '1' });
+  await admin.request(`POST ${path}/credits`, { amount_usd: '1' });
   const one = generationId();
   await own.spend({ id: one, organizationId: organization.id });
-  await own.pools.ledger.query('alter table accounts rename to accounts_away');
-  await own.pools.ledger.query('alter table postings rename to postings_away');
+  await own.pools.ledger.query('alter table accounts rename to accounts_unavailable');
+  await own.pools.ledger.query('alter table postings rename to postings_unavailable');
   try {
-    const seen = jsonOf(await admin.ask(`GET ${path}/generations/${one}`)).generation;
+    const seen = jsonOf(await admin.request(`GET ${path}/generations/${one}`)).generation;
     expect(seen).toMatchObject({ id: one, ledger_entries: null });
-    expect((await admin.ask(`GET ${path}/statement?month=2026-11`)).status).toBeGreaterThanOrEqual(500);
+    expect((await admin.request(`GET ${path}/statement?month=2026-11`)).status).toBeGreaterThanOrEqual(500);
   } finally {
     await own.stop();
   }
@@ -457,7 +461,7 @@ it('says so when the ledger is away, and shows a generation without its entries'
 
 /** Waits until the expectations hold. */
 function until(expectations: () => unknown): Promise<true> {
-  return eventually('what a test expects', async () => {
+  return eventually('the expectations hold', async () => {
     try {
       await expectations();
       return true;

@@ -3,12 +3,12 @@ import type { Model } from '@gateway/contracts/inference-router';
 import {
   createDashboardFixture,
   OPERATOR,
-  type Answered,
+  type DashboardResponse,
   type Browser,
   type DashboardFixture,
 } from './testing/dashboard-fixture';
 
-/** What tests read of answers; each test checks what it reads. */
+/** Response bodies; each test checks the members that it reads. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Json = any;
 
@@ -41,21 +41,21 @@ let operator: Browser;
 let owner: Browser;
 let organizationId: string;
 let drained: boolean;
-let routerIsAway: boolean;
-let ledgerIsAway: boolean;
-let usageIsAway: boolean;
+let routerIsDown: boolean;
+let ledgerIsDown: boolean;
+let usageIsDown: boolean;
 
 beforeAll(async () => {
   const target = () => ({ provider: 'acme', providerModel: 'm-1', drained: drained ? DRAINED : undefined });
-  const whileThere =
-    <Answer>(answer: () => Answer) =>
+  const whileRouterIsUp =
+    <Body>(response: () => Body) =>
     async () => {
-      if (routerIsAway) throw new Error('the router is away');
-      return answer();
+      if (routerIsDown) throw new Error('the router is down');
+      return response();
     };
   fixture = await createDashboardFixture({
     routerAdmin: {
-      getCatalogue: whileThere(() => ({
+      getCatalogue: whileRouterIsUp(() => ({
         version: 7n,
         file: 'models.yaml',
         sha256: 'ab',
@@ -69,7 +69,7 @@ beforeAll(async () => {
           { model: { ...MODEL, id: 'acme/off', disabled: true }, targets: [] },
         ],
       })),
-      getProviderHealth: whileThere(() => ({
+      getProviderHealth: whileRouterIsUp(() => ({
         observer: 'router-1',
         windowMs: 300_000,
         providers: [{ name: 'acme', callsUnderWay: 2, maxConcurrent: 64 }],
@@ -88,16 +88,16 @@ beforeAll(async () => {
         spooledGenerations: 3,
         spoolBytes: 900n,
       })),
-      setTargetDrained: async (asked: { providerModel: string; drained: boolean }) => {
-        if (asked.providerModel !== 'm-1') return { target: undefined };
-        drained = asked.drained;
+      setTargetDrained: async (request: { providerModel: string; drained: boolean }) => {
+        if (request.providerModel !== 'm-1') return { target: undefined };
+        drained = request.drained;
         return { target: target() };
       },
     } as never,
     ledgerAdmin: {
       getCreditAlert: async () => ({ alert: undefined }),
       getLedgerHealth: async () => {
-        if (ledgerIsAway) throw new Error('the ledger is away');
+        if (ledgerIsDown) throw new Error('the ledger is down');
         return {
           openHolds: 4n,
           heldNanoUsd: 5_000_000_000n,
@@ -123,7 +123,7 @@ beforeAll(async () => {
     } as never,
     generationReports: {
       getUsageReconciliation: async () => {
-        if (usageIsAway) throw new Error('usage is away');
+        if (usageIsDown) throw new Error('usage is down');
         const sums = { generations: 2n, costNanoUsd: 7n, chargedNanoUsd: 7n };
         return {
           comparedUntilUnixMs: 1_764_000_000_000n,
@@ -153,7 +153,7 @@ beforeAll(async () => {
     },
   });
   operator = await fixture.signedIn(OPERATOR.email);
-  organizationId = jsonOf(await operator.ask('POST /api/organizations', { name: 'Acme' })).organization
+  organizationId = jsonOf(await operator.request('POST /api/organizations', { name: 'Acme' })).organization
     .id as string;
   await fixture.person('owner@example.com', { [organizationId]: 'owner' });
   owner = await fixture.signedIn('owner@example.com');
@@ -161,16 +161,16 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 beforeEach(() => {
   drained = false;
-  routerIsAway = false;
-  ledgerIsAway = false;
-  usageIsAway = false;
+  routerIsDown = false;
+  ledgerIsDown = false;
+  usageIsDown = false;
 });
 
-const jsonOf = (answer: Answered): Json => answer.json;
+const jsonOf = (response: DashboardResponse): Json => response.json;
 
 describe('the operator', () => {
-  it('sees the catalogue, with the faults of a change that was refused', async () => {
-    const { catalogue } = jsonOf(await operator.ask('GET /api/operator/catalogue'));
+  it('sees the model catalogue, with the errors of a rejected change', async () => {
+    const { catalogue } = jsonOf(await operator.request('GET /api/operator/catalogue'));
     expect(catalogue).toMatchObject({
       version: '7',
       file: 'models.yaml',
@@ -183,8 +183,8 @@ describe('the operator', () => {
     });
   });
 
-  it('sees how targets and settlement do, and what is there while the router is away', async () => {
-    const { health } = jsonOf(await operator.ask('GET /api/operator/providers'));
+  it('sees the health of targets and settlement, and partial health while a service is unavailable', async () => {
+    const { health } = jsonOf(await operator.request('GET /api/operator/providers'));
     expect(health.targets).toMatchObject([
       {
         breaker: 'half_open',
@@ -197,20 +197,20 @@ describe('the operator', () => {
     ]);
     const settlement = { open_holds: { count: 4, held_usd: '5', oldest_age_ms: null, overdue: 1 } };
     const lag = { event_log: [{ topic: 't', group: 'g', lag: 12 }] };
-    expect(jsonOf(await operator.ask('GET /api/operator/settlement')).health).toMatchObject({
+    expect(jsonOf(await operator.request('GET /api/operator/settlement')).health).toMatchObject({
       ...settlement,
       ...lag,
       spool: { generations: 3, bytes: 900 },
     });
-    routerIsAway = true;
-    expect(jsonOf(await operator.ask('GET /api/operator/settlement')).health).toMatchObject({
+    routerIsDown = true;
+    expect(jsonOf(await operator.request('GET /api/operator/settlement')).health).toMatchObject({
       ...settlement,
       spool: null,
     });
-    expect(jsonOf(await operator.ask('GET /api/operator/version'))).toMatchObject({ version: '1.2.3' });
-    routerIsAway = false;
-    ledgerIsAway = true;
-    expect(jsonOf(await operator.ask('GET /api/operator/settlement')).health).toMatchObject({
+    expect(jsonOf(await operator.request('GET /api/operator/version'))).toMatchObject({ version: '1.2.3' });
+    routerIsDown = false;
+    ledgerIsDown = true;
+    expect(jsonOf(await operator.request('GET /api/operator/settlement')).health).toMatchObject({
       ...lag,
       open_holds: null,
       spool: { generations: 3 },
@@ -218,18 +218,19 @@ describe('the operator', () => {
   });
 
   it.each(['catalogue', 'providers'])(
-    'is told that %s cannot be had, in the envelope of errors, whatever the router failed with',
+    'gets 503 with the error envelope for %s when the router fails, without internal details',
     async (what) => {
-      routerIsAway = true;
-      const answer = await operator.ask(`GET /api/operator/${what}`);
-      expect([answer.status, answer.error.code]).toEqual([503, 'unavailable']);
-      expect(answer.error.message).toMatch(/temporarily unavailable/);
-      expect(JSON.stringify(answer.json)).not.toContain('the router is away');
+      routerIsDown = true;
+      const response = await operator.request(`GET /api/operator/${what}`);
+      expect([response.status, response.error.code]).toEqual([503, 'unavailable']);
+      expect(response.error.message).toMatch(/temporarily unavailable/);
+      expect(JSON.stringify(response.json)).not.toContain('the router is down');
     },
   );
 
-  it('sees whether books, postings and usage agree, and what is known while usage is away', async () => {
-    const read = async () => jsonOf(await operator.ask('GET /api/operator/reconciliation')).reconciliation;
+  it('sees the reconciliation of ledger and usage, and only that of the ledger while usage is unavailable', async () => {
+    const read = async () =>
+      jsonOf(await operator.request('GET /api/operator/reconciliation')).reconciliation;
     const at = new Date(1_764_000_000_000).toISOString();
     const ledger = {
       last_run_at: at,
@@ -254,33 +255,33 @@ describe('the operator', () => {
         differences: [{ kind: 'hourly_sums', expected: sums, found: { ...sums, generations: 3 } }],
       },
     });
-    usageIsAway = true;
+    usageIsDown = true;
     expect(await read()).toMatchObject({ ledger, usage: null });
   });
 
-  it('drains a target with a reason that is in the audit log', async () => {
+  it('drains a target, and the audit log contains the reason', async () => {
     const body = { provider: 'acme', provider_model: 'm-1', drained: true, reason: 'repair' };
-    expect(jsonOf(await operator.ask('PUT /api/operator/targets/drain', body)).target).toMatchObject({
+    expect(jsonOf(await operator.request('PUT /api/operator/targets/drain', body)).target).toMatchObject({
       drained: { by: OPERATOR.email, reason: 'repair' },
     });
-    const { data } = jsonOf(await operator.ask('GET /api/audit?action=target.drain'));
+    const { data } = jsonOf(await operator.request('GET /api/audit?action=target.drain'));
     expect(data[0]).toMatchObject({ target: 'acme/m-1', details: { reason: 'repair' }, outcome: 'done' });
     expect(
-      (await operator.ask('PUT /api/operator/targets/drain', { ...body, provider_model: 'x' })).status,
+      (await operator.request('PUT /api/operator/targets/drain', { ...body, provider_model: 'x' })).status,
     ).toBe(404);
     expect(
-      (await operator.ask('PUT /api/operator/targets/drain', { ...body, reason: ' ' })).error.param,
+      (await operator.request('PUT /api/operator/targets/drain', { ...body, reason: ' ' })).error.param,
     ).toBe('reason');
   });
 
-  it('is nobody of an organization', async () => {
+  it("an organization's owner has no access to operator endpoints", async () => {
     for (const line of ['catalogue', 'providers', 'settlement', 'reconciliation', 'version'].map(
       (name) => `GET /api/operator/${name}`,
     )) {
-      expect((await owner.ask(line)).error.code).toBe('forbidden');
+      expect((await owner.request(line)).error.code).toBe('forbidden');
     }
-    expect(jsonOf(await owner.ask('GET /api/models')).data.map(({ id }: Json) => id)).toEqual(['acme/m']);
-    expect(jsonOf(await owner.ask('GET /api/models')).data[0]).not.toHaveProperty('targets');
+    expect(jsonOf(await owner.request('GET /api/models')).data.map(({ id }: Json) => id)).toEqual(['acme/m']);
+    expect(jsonOf(await owner.request('GET /api/models')).data[0]).not.toHaveProperty('targets');
   });
 });
 
@@ -288,12 +289,12 @@ describe('the playground', () => {
   const path = () => `/api/organizations/${organizationId}/playground`;
   const request = { model: 'acme/m', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 10 };
   const keysOf = async (query = '?kind=playground') =>
-    jsonOf(await operator.ask(`GET /api/organizations/${organizationId}/keys${query}`)).data as Json[];
+    jsonOf(await operator.request(`GET /api/organizations/${organizationId}/keys${query}`)).data as Json[];
 
-  it('gets a key of some minutes with a budget, which ends with the next one', async () => {
-    const made = await owner.ask(`POST ${path()}/key`, {});
-    expect(made.status).toBe(201);
-    const key = jsonOf(made);
+  it('creates a short-lived key with a budget, and revokes it when it creates the next one', async () => {
+    const created = await owner.request(`POST ${path()}/key`, {});
+    expect(created.status).toBe(201);
+    const key = jsonOf(created);
     expect(key).toMatchObject({ budget_usd: '1', base_url: 'https://api.example.com/v1' });
     expect(key.secret).toMatch(/^sk-gw-/);
     const [listed] = await keysOf();
@@ -308,61 +309,61 @@ describe('the playground', () => {
     expect(Date.parse(key.expires_at) - Date.now()).toBeLessThanOrEqual(15 * 60_000);
     expect(`${listed.expires_on}T23:59:59Z` >= key.expires_at).toBe(true);
 
-    const next = jsonOf(await owner.ask(`POST ${path()}/key`, { budget_usd: '0.5' }));
+    const next = jsonOf(await owner.request(`POST ${path()}/key`, { budget_usd: '0.5' }));
     const states = new Map((await keysOf()).map(({ id, state }) => [id, state]));
     expect([states.get(key.key_id), states.get(next.key_id)]).toEqual(['revoked', 'active']);
     const audit = jsonOf(
-      await operator.ask(`GET /api/organizations/${organizationId}/audit?action=key.create`),
+      await operator.request(`GET /api/organizations/${organizationId}/audit?action=key.create`),
     );
     expect(audit.data[0]).toMatchObject({ target: next.key_id, actor: { label: 'owner@example.com' } });
   });
 
-  it('leaves the list of keys to programs, but for whoever asks for its own', async () => {
+  it('its keys are listed only on request', async () => {
     const path = `/api/organizations/${organizationId}`;
-    const made = await owner.ask(`POST ${path}/keys`, { name: 'production', scopes: ['chat'] });
-    const standard = jsonOf(made).key.id as string;
-    const { key_id: own } = jsonOf(await owner.ask(`POST ${path}/playground/key`, {}));
+    const created = await owner.request(`POST ${path}/keys`, { name: 'production', scopes: ['chat'] });
+    const standard = jsonOf(created).key.id as string;
+    const { key_id: own } = jsonOf(await owner.request(`POST ${path}/playground/key`, {}));
     const idsOf = async (query: string) => (await keysOf(query)).map(({ id }) => id as string);
     expect(await idsOf('')).toEqual([standard]);
     expect(await idsOf('?kind=standard')).toEqual([standard]);
     expect(await idsOf('?kind=playground')).not.toContain(standard);
     expect((await idsOf('?kind=all&page_size=2')).sort()).toEqual([standard, own].sort());
-    expect((await operator.ask(`GET ${path}/keys?kind=other`)).error.param).toBe('kind');
+    expect((await operator.request(`GET ${path}/keys?kind=other`)).error.param).toBe('kind');
   });
 
-  it('has no key with more than it may spend, and none for who may only read', async () => {
-    expect((await owner.ask(`POST ${path()}/key`, { budget_usd: '10.01' })).error).toMatchObject({
+  it('rejects a key with too high a budget, or for another organization', async () => {
+    expect((await owner.request(`POST ${path()}/key`, { budget_usd: '10.01' })).error).toMatchObject({
       code: 'invalid',
       param: 'budget_usd',
     });
-    const foreign = jsonOf(await operator.ask('POST /api/organizations', { name: 'Other' })).organization
+    const foreign = jsonOf(await operator.request('POST /api/organizations', { name: 'Other' })).organization
       .id as string;
-    expect((await owner.ask(`POST /api/organizations/${foreign}/playground/key`, {})).status).toBe(404);
+    expect((await owner.request(`POST /api/organizations/${foreign}/playground/key`, {})).status).toBe(404);
   });
 
-  it('says the most that a request can cost, as the public API works it out', async () => {
-    const answer = jsonOf(await owner.ask(`POST ${path()}/estimate`, { request }));
-    expect(answer.max_output_tokens).toBe(10);
-    const tokens = Math.ceil((answer.estimated_input_tokens * 11) / 10);
-    expect(Number(answer.max_cost_usd)).toBeCloseTo((tokens * 1 + 10 * 4) / 1_000_000, 9);
-    expect(answer).toMatchObject({ available_usd: '0', affordable: false });
+  it('estimates the maximum cost of a request as the public API does', async () => {
+    const response = jsonOf(await owner.request(`POST ${path()}/estimate`, { request }));
+    expect(response.max_output_tokens).toBe(10);
+    const tokens = Math.ceil((response.estimated_input_tokens * 11) / 10);
+    expect(Number(response.max_cost_usd)).toBeCloseTo((tokens * 1 + 10 * 4) / 1_000_000, 9);
+    expect(response).toMatchObject({ available_usd: '0', affordable: false });
   });
 
-  it('is told what the public API would refuse, field by field', async () => {
-    const refused = await owner.ask(`POST ${path()}/estimate`, {
+  it('reports field by field what the public API would reject', async () => {
+    const refused = await owner.request(`POST ${path()}/estimate`, {
       request: { ...request, max_tokens: 5_000 },
     });
     expect(refused.error).toMatchObject({ code: 'invalid', metadata: { code: 'context_length_exceeded' } });
-    const unknown = await owner.ask(`POST ${path()}/estimate`, {
+    const unknown = await owner.request(`POST ${path()}/estimate`, {
       request: { ...request, model: 'acme/off' },
     });
     expect(unknown.error).toMatchObject({ param: 'request.model', metadata: { code: 'model_not_found' } });
   });
 
-  it('may estimate a request with images, which is larger than other bodies', async () => {
+  it('accepts larger bodies, to estimate requests with images', async () => {
     const image = `data:image/png;base64,${'A'.repeat(400_000)}`;
     const content = [{ type: 'image_url', image_url: { url: image } }];
-    const refused = await owner.ask(`POST ${path()}/estimate`, {
+    const refused = await owner.request(`POST ${path()}/estimate`, {
       request: { ...request, messages: [{ role: 'user', content }] },
     });
     expect(refused.error.code).not.toBe('body_too_large');

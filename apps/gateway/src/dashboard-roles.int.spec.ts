@@ -7,8 +7,8 @@ import {
   type DashboardFixture,
 } from './testing/dashboard-fixture';
 
-/** Who may what, once more and written by hand: the least role that may. Operators may everything. */
-const LEAST_ROLE: Readonly<Record<Permission, 'member' | 'admin' | 'owner' | 'operator'>> = {
+/** The lowest role for each permission, written independently of the code. Operators have every permission. */
+const LOWEST_ROLE: Readonly<Record<Permission, 'member' | 'admin' | 'owner' | 'operator'>> = {
   'organization:read': 'member',
   'organization:limits': 'admin',
   'members:read': 'member',
@@ -30,27 +30,24 @@ const LEAST_ROLE: Readonly<Record<Permission, 'member' | 'admin' | 'owner' | 'op
 };
 const RANKS = ['member', 'admin', 'owner', 'operator'] as const;
 
-/**
- * Refused by every endpoint that lets its caller in, before anything is done: no endpoint has such a
- * field.
- */
-const NONSENSE = 'no_such_field';
+/** A field that no endpoint accepts: an authorized request is rejected as invalid and has no effect. */
+const UNKNOWN_FIELD = 'no_such_field';
 
 const endpoints = allEndpoints().map(
   (endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const,
 );
 
-describe('who may ask what', () => {
+describe('authorization of the dashboard API', () => {
   let fixture: DashboardFixture;
   let ownId: string;
   let foreignId: string;
-  const browsers = {} as Record<(typeof RANKS)[number] | 'nobody', Browser>;
+  const browsers = {} as Record<(typeof RANKS)[number] | 'anonymous', Browser>;
 
   beforeAll(async () => {
     fixture = await createDashboardFixture();
     browsers.operator = await fixture.signedIn(OPERATOR.email);
     const create = async (name: string) => {
-      const { json } = await browsers.operator.ask('POST /api/organizations', { name });
+      const { json } = await browsers.operator.request('POST /api/organizations', { name });
       return (json as { organization: { id: string } }).organization.id;
     };
     [ownId, foreignId] = [await create('Own'), await create('Foreign')];
@@ -58,63 +55,65 @@ describe('who may ask what', () => {
       await fixture.person(`${role}@example.com`, { [ownId]: role });
       browsers[role] = await fixture.signedIn(`${role}@example.com`);
     }
-    browsers.nobody = createBrowser(fixture.api.port());
+    browsers.anonymous = createBrowser(fixture.api.port());
   });
   afterAll(() => fixture.stop());
 
-  function ask(browser: Browser, { method, path }: Endpoint, organizationId: string) {
-    const filled = path.replace('{organization_id}', organizationId).replace(/\{\w+\}/g, 'some-id');
-    if (method === 'GET') return browser.ask(`${method} ${filled}?${NONSENSE}=1`);
-    return browser.ask(`${method} ${filled}`, { [NONSENSE]: true });
+  function send(browser: Browser, { method, path }: Endpoint, organizationId: string) {
+    const concretePath = path.replace('{organization_id}', organizationId).replace(/\{\w+\}/g, 'some-id');
+    if (method === 'GET') return browser.request(`${method} ${concretePath}?${UNKNOWN_FIELD}=1`);
+    return browser.request(`${method} ${concretePath}`, { [UNKNOWN_FIELD]: true });
   }
 
-  const LET_IN = [400, 'invalid'];
+  const AUTHORIZED = [400, 'invalid'];
   const outcomeOf = async (browser: Browser, endpoint: Endpoint, organizationId: string) => {
-    const { status, error } = await ask(browser, endpoint, organizationId);
+    const { status, error } = await send(browser, endpoint, organizationId);
     return [status, error.code];
   };
 
-  it('is written down for every permission there is', () => {
-    expect(Object.keys(LEAST_ROLE).sort()).toEqual(Object.keys(permissions).sort());
+  it('is tested for every permission', () => {
+    expect(Object.keys(LOWEST_ROLE).sort()).toEqual(Object.keys(permissions).sort());
   });
 
   describe.each(endpoints)('%s', (_line, endpoint) => {
     const { access } = endpoint;
     if (access === 'anyone') {
-      it('is for anybody', async () => {
-        const outcome = await outcomeOf(browsers.nobody, endpoint, ownId);
-        // A provider of single sign-on may send what it likes.
-        if (endpoint.response.kind !== 'redirect') expect(outcome).toEqual(LET_IN);
+      it('allows anonymous requests', async () => {
+        const outcome = await outcomeOf(browsers.anonymous, endpoint, ownId);
+        // The callback accepts arbitrary query parameters from the identity provider.
+        if (endpoint.response.kind !== 'redirect') expect(outcome).toEqual(AUTHORIZED);
         else expect([401, 403]).not.toContain(outcome[0]);
       });
       return;
     }
 
-    it('is for nobody who is not signed in', async () => {
-      expect(await outcomeOf(browsers.nobody, endpoint, ownId)).toEqual([401, 'not_signed_in']);
+    it('requires a session', async () => {
+      expect(await outcomeOf(browsers.anonymous, endpoint, ownId)).toEqual([401, 'not_signed_in']);
     });
 
-    it.each(RANKS)('lets the role in that may, and no other: %s', async (role) => {
-      const may = access === 'signed_in' || RANKS.indexOf(role) >= RANKS.indexOf(LEAST_ROLE[access]);
-      expect(await outcomeOf(browsers[role], endpoint, ownId)).toEqual(may ? LET_IN : [403, 'forbidden']);
+    it.each(RANKS)('allows exactly the roles with the permission: %s', async (role) => {
+      const isAllowed = access === 'signed_in' || RANKS.indexOf(role) >= RANKS.indexOf(LOWEST_ROLE[access]);
+      expect(await outcomeOf(browsers[role], endpoint, ownId)).toEqual(
+        isAllowed ? AUTHORIZED : [403, 'forbidden'],
+      );
     });
 
     if (access === 'signed_in' || !endpoint.path.includes('{organization_id}')) return;
 
     it.each(['member', 'admin', 'owner'] as const)(
-      'tells no %s of another organization whether there is one',
+      'does not reveal to a %s whether another organization exists',
       async (role) => {
-        const foreign = await ask(browsers[role], endpoint, foreignId);
-        const absent = await ask(browsers[role], endpoint, 'org-that-is-not');
+        const foreign = await send(browsers[role], endpoint, foreignId);
+        const absent = await send(browsers[role], endpoint, 'org-missing');
         const expected = access.startsWith('platform:') ? [403, 'forbidden'] : [404, 'not_found'];
         expect([foreign.status, foreign.error.code]).toEqual(expected);
         expect([absent.status, absent.error]).toEqual([foreign.status, foreign.error]);
       },
     );
 
-    it('lets operators in everywhere, and tells them of what is not there', async () => {
-      expect(await outcomeOf(browsers.operator, endpoint, foreignId)).toEqual(LET_IN);
-      expect(await outcomeOf(browsers.operator, endpoint, 'org-that-is-not')).toEqual([404, 'not_found']);
+    it('allows operators in every organization, and returns 404 for a missing one', async () => {
+      expect(await outcomeOf(browsers.operator, endpoint, foreignId)).toEqual(AUTHORIZED);
+      expect(await outcomeOf(browsers.operator, endpoint, 'org-missing')).toEqual([404, 'not_found']);
     });
   });
 });

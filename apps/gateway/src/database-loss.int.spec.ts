@@ -7,17 +7,17 @@ import {
   seededRandom,
   type SeededRandom,
 } from '@gateway/test-support';
-import { ask, type Outcome } from './testing/ask';
-import { claimsChargedTwice, expectChargedAsTold, expectClosedBooks } from './testing/books';
+import { complete, type Outcome } from './testing/chat-completion';
+import { claimsChargedTwice, expectExactCharges, expectEverythingSettled } from './testing/ledger-checks';
 import { startCrashTestEnv, type CrashTestEnv } from './testing/crash-test-env';
 import { limitConcurrency } from './testing/limit-concurrency';
-import { startStorm, type Storm } from './testing/storm';
+import { startBurst, type RequestBurst } from './testing/request-burst';
 
 jest.setTimeout(120_000);
 
 const REQUESTS = 50;
 
-describe('a gateway whose database is lost under load', () => {
+describe('a gateway that loses its database under load', () => {
   let testEnv: CrashTestEnv;
 
   beforeAll(async () => {
@@ -26,75 +26,75 @@ describe('a gateway whose database is lost under load', () => {
   });
   afterAll(() => testEnv?.close());
 
-  async function stormUntilSomeAnswers(random: SeededRandom, name: string): Promise<Storm> {
-    const storm = startStorm(testEnv.gateway, random, { requests: REQUESTS, name });
+  async function burstUntilFirstResponses(random: SeededRandom, name: string): Promise<RequestBurst> {
+    const burst = startBurst(testEnv.gateway, random, { requests: REQUESTS, name });
     const enough = random.integer(1, REQUESTS / 2);
-    await eventually(`${enough} answers`, async () => (storm.finishedCount() >= enough ? true : undefined));
-    return storm;
+    await eventually(`${enough} responses`, async () => (burst.finishedCount() >= enough ? true : undefined));
+    return burst;
   }
 
-  /** The gateway itself lives on, so nobody's connection may simply end. */
-  function expectClearAnswers(outcomes: readonly Outcome[], refusals = ['no_capacity']): void {
+  /** The gateway keeps running, so no client connection may be closed without a response. */
+  function expectClearResponses(outcomes: readonly Outcome[], refusals = ['no_capacity']): void {
     const kinds = outcomes.map((outcome) => (outcome.kind === 'failed' ? outcome.code : outcome.kind));
     expect(kinds.filter((kind) => kind !== 'finished' && !refusals.includes(kind))).toEqual([]);
   }
 
-  /** Each slot that was not released would refuse one of these. */
+  /** Each unreleased concurrency slot would reject one of these requests. */
   async function expectAllSlotsFree(): Promise<void> {
     const outcomes = await Promise.all(
       Array.from({ length: REQUESTS }, (_, index) =>
-        ask(testEnv.gateway, { prompt: `[[delay:1500]] slot ${index}`, stream: false }),
+        complete(testEnv.gateway, { prompt: `[[delay:1500]] slot ${index}`, stream: false }),
       ),
     );
     expect(outcomes.filter(({ kind }) => kind !== 'finished')).toEqual([]);
   }
 
-  it('recovers by itself when PostgreSQL is killed, and loses no money', () =>
+  it('recovers automatically when PostgreSQL is killed, and charges exactly', () =>
     announceSeed(async (seed) => {
-      const storm = await stormUntilSomeAnswers(seededRandom(seed), `killed ${seed}`);
+      const burst = await burstUntilFirstResponses(seededRandom(seed), `killed ${seed}`);
       process.kill(databaseProcessesOf(testEnv.gateway.pid).postmaster, 'SIGKILL');
-      const outcomes = (await storm.outcomes).map(({ outcome }) => outcome);
-      expectClearAnswers(outcomes);
+      const outcomes = (await burst.outcomes).map(({ outcome }) => outcome);
+      expectClearResponses(outcomes);
       await eventually(
         'a request succeeds again',
         async () => {
-          const outcome = await ask(testEnv.gateway, { prompt: 'Hello', stream: true });
+          const outcome = await complete(testEnv.gateway, { prompt: 'Hello', stream: true });
           return outcome.kind === 'finished' ? true : undefined;
         },
         { pollMs: 200 },
       );
       await expectAllSlotsFree();
-      await expectClosedBooks(testEnv.pool);
-      await expectChargedAsTold(testEnv.pool, outcomes);
+      await expectEverythingSettled(testEnv.pool);
+      await expectExactCharges(testEnv.pool, outcomes);
     }));
 
-  it('refuses clearly while PostgreSQL is frozen, and leaves neither hold nor slot behind', () =>
+  it('returns clear errors while PostgreSQL is frozen, and leaks no holds or slots', () =>
     announceSeed(async (seed) => {
-      const storm = await stormUntilSomeAnswers(seededRandom(seed), `frozen ${seed}`);
-      const thaw = freezeDatabaseOf(testEnv.gateway.pid);
+      const burst = await burstUntilFirstResponses(seededRandom(seed), `frozen ${seed}`);
+      const unfreeze = freezeDatabaseOf(testEnv.gateway.pid);
       const outcomes: Outcome[] = [];
       try {
-        const late = startStorm(testEnv.gateway, seededRandom(seed + 1), {
+        const late = startBurst(testEnv.gateway, seededRandom(seed + 1), {
           requests: REQUESTS,
           name: `late ${seed}`,
         });
-        // Every caller has its answer before anything moves again.
-        for (const one of [storm, late]) {
+        // Every client has a response before PostgreSQL resumes.
+        for (const one of [burst, late]) {
           outcomes.push(...(await one.outcomes).map(({ outcome }) => outcome));
         }
         expect(outcomes.some(({ kind }) => kind === 'failed')).toBe(true);
-        expectClearAnswers(outcomes, ['no_capacity', 'rpm_exceeded']);
+        expectClearResponses(outcomes, ['no_capacity', 'rpm_exceeded']);
       } finally {
-        thaw();
+        unfreeze();
       }
       await expectAllSlotsFree();
-      await expectClosedBooks(testEnv.pool);
-      await expectChargedAsTold(testEnv.pool, outcomes);
+      await expectEverythingSettled(testEnv.pool);
+      await expectExactCharges(testEnv.pool, outcomes);
       expect(await claimsChargedTwice(testEnv.pool)).toEqual([]);
     }));
 
-  /** One request to each endpoint, with a key that is known and one that auth has to be asked about. */
-  async function askEverywhere(): Promise<Seen[]> {
+  /** One request to each endpoint, with a cached key and with an unknown key. */
+  async function requestEveryPath(): Promise<PathResponse[]> {
     const { baseUrl, apiKey } = testEnv.gateway;
     const body = JSON.stringify({
       model: 'demo/small',
@@ -120,8 +120,8 @@ describe('a gateway whose database is lost under load', () => {
     );
   }
 
-  /** What it says must be true whatever of the database is left: the usual answer, or that it is to be tried again. */
-  function expectTrueAnswers(seen: readonly Seen[]): void {
+  /** Each response must be either the normal one or a retryable error. */
+  function expectNormalOrRetryable(seen: readonly PathResponse[]): void {
     const others = seen.filter(({ status }) => ![200, 401, 404, 503].includes(status));
     expect(others).toEqual([]);
     for (const { path, status, retryAfter, text } of seen) {
@@ -130,42 +130,42 @@ describe('a gateway whose database is lost under load', () => {
         retryAfter: '10',
         text: expect.stringContaining('"no_capacity"'),
       });
-      // Reading costs nothing, so there is nothing to reassure anybody about.
+      // Only a completion's error says that nothing was billed.
       expect(`${path}: ${text.includes('billed')}`).toBe(`${path}: ${path === '/chat/completions'}`);
     }
   }
 
-  it('answers every path with 503 while PostgreSQL is frozen, and at once when it is not', async () => {
-    const thaw = freezeDatabaseOf(testEnv.gateway.pid);
+  it('returns 503 from every path while PostgreSQL is frozen', async () => {
+    const unfreeze = freezeDatabaseOf(testEnv.gateway.pid);
     try {
-      // What the edge knows for a little while is answered from there.
-      await eventually('nothing is answered from memory', async () => {
-        const seen = await askEverywhere();
-        expectTrueAnswers(seen);
+      // The edge's short-lived caches must expire first.
+      await eventually('no response comes from a cache', async () => {
+        const seen = await requestEveryPath();
+        expectNormalOrRetryable(seen);
         return seen.every(({ status }) => status === 503) ? true : undefined;
       });
     } finally {
-      thaw();
+      unfreeze();
     }
   });
 
-  it('answers every path with 503 while PostgreSQL is killed and starts again', async () => {
+  it('returns 503 from every path while PostgreSQL restarts after a kill', async () => {
     let refused = 0;
     for (let kills = 0; kills < 3; kills += 1) {
       process.kill(databaseProcessesOf(testEnv.gateway.pid).postmaster, 'SIGKILL');
-      await eventually('every path answers again', async () => {
-        const seen = await askEverywhere();
-        expectTrueAnswers(seen);
-        const away = seen.filter(({ status }) => status === 503).length;
-        refused += away;
-        return away === 0 ? true : undefined;
+      await eventually('every path has recovered', async () => {
+        const seen = await requestEveryPath();
+        expectNormalOrRetryable(seen);
+        const unavailable = seen.filter(({ status }) => status === 503).length;
+        refused += unavailable;
+        return unavailable === 0 ? true : undefined;
       });
     }
     expect(refused).toBeGreaterThan(0);
   });
 });
 
-interface Seen {
+interface PathResponse {
   readonly path: string;
   readonly status: number;
   readonly retryAfter: string | null;

@@ -14,7 +14,7 @@ import { inferenceRouterSchema } from '@gateway/inference-router';
 import { usageSchema } from '@gateway/usage';
 import type { Pool } from 'pg';
 
-/** One schema and one pool per domain, all in one PostgreSQL. */
+/** Each domain has its own schema and pool in the same PostgreSQL. */
 interface Domain extends DatabaseSchema {
   readonly maxConnections: number;
 }
@@ -37,21 +37,21 @@ export type Pools = Readonly<Record<keyof typeof domains, Pool>>;
 
 export interface Database {
   readonly pools: Pools;
-  /** Resolves with the reason when our own server is gone for good. */
+  /** Resolves with the reason when the embedded server has failed permanently. */
   readonly failed: Promise<Error>;
-  /** Whether the database answers. */
-  answers(): Promise<boolean>;
+  /** Whether the database responds. */
+  isResponding(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
-  /** A server to use; our own is started when absent. */
+  /** URL of an external server; the embedded one is started when absent. */
   readonly url: string | undefined;
   readonly stateDirectory: string;
   readonly log: Logger;
 }
 
-/** Opens the database, bringing every domain's schema up to date. */
+/** Opens the database and migrates every domain's schema. */
 export async function openDatabase({ url, stateDirectory, log }: DatabaseOptions): Promise<Database> {
   const server =
     url === undefined
@@ -64,7 +64,7 @@ export async function openDatabase({ url, stateDirectory, log }: DatabaseOptions
     await Promise.all([probe, ...opened].map((connections) => connections.end()));
     await server?.stop();
   };
-  /** An external server may always come back; our own says when it does not. */
+  /** An external server may always recover; the embedded one reports when it cannot. */
   const failed = new Promise<Error>((resolve) => {
     server?.stopped.catch(resolve);
   });
@@ -85,14 +85,14 @@ export async function openDatabase({ url, stateDirectory, log }: DatabaseOptions
 
   try {
     const pools = {
-      // First, since the ledger appends to it in its own transactions.
+      // First, since the ledger appends to it in its transactions.
       eventLog: await open(domains.eventLog),
       auth: await open(domains.auth),
       billingLedger: await open(domains.billingLedger),
       inferenceRouter: await open(domains.inferenceRouter),
       usage: await open(domains.usage),
     };
-    return { pools, failed, answers: () => probe.isAvailable(), close };
+    return { pools, failed, isResponding: () => probe.isAvailable(), close };
   } catch (error) {
     await close();
     throw error;

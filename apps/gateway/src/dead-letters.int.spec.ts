@@ -28,12 +28,12 @@ import { createTestDatabase, eventually } from '@gateway/test-support';
 const EMAIL = 'ops@example.com';
 const PASSWORD = 'correct horse battery';
 const COMMAND = path.resolve(__dirname, '../../../tools/commands/dead-letters.mjs');
-const LETTER = `billing-ledger/${TOPIC_GENERATION_FINISHED}`;
+const DEAD_LETTERS = `billing-ledger/${TOPIC_GENERATION_FINISHED}`;
 
 type Fixture = Awaited<ReturnType<typeof createFixture>>;
 let fixture: Fixture;
 
-/** A ledger that reads from a log, and the dashboard API over both. */
+/** A ledger that consumes from the event log, and the dashboard API. */
 async function createFixture() {
   const database = await createTestDatabase();
   const log = createSilentLogger();
@@ -67,7 +67,7 @@ async function createFixture() {
     metrics,
   });
   for (const consumer of ledgerModule.consumers) await eventLog.subscribe(consumer);
-  const letters = createClient(DeadLettersDefinition, createInProcessTransport(ledgerModule.services));
+  const deadLetters = createClient(DeadLettersDefinition, createInProcessTransport(ledgerModule.services));
   const api = createDashboardApi({
     authAdmin,
     ledger: {} as never,
@@ -75,7 +75,7 @@ async function createFixture() {
     ledgerAdmin: {} as never,
     routerAdmin: {} as never,
     inferenceRouter: {} as never,
-    deadLetters: new Map([['billing-ledger', letters]]),
+    deadLetters: new Map([['billing-ledger', deadLetters]]),
     clock,
     newId,
     log,
@@ -106,7 +106,7 @@ beforeAll(async () => {
 
 afterAll(() => fixture.stop());
 
-/** Runs the command as its caller does. */
+/** Runs the command as an operator does. */
 async function command(...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, ...args], {
     env: {
@@ -138,15 +138,15 @@ const PRICES = {
   imageNanoUsdPerMillion: 5_000_000n,
 };
 
-/** What the command prints once it says so. */
-const printed = (args: string[], said: RegExp): Promise<string> =>
-  eventually(`${args.join(' ')}: ${said.source}`, async () => {
+/** Repeats the command until its output matches. */
+const printed = (args: string[], pattern: RegExp): Promise<string> =>
+  eventually(`${args.join(' ')}: ${pattern.source}`, async () => {
     const text = await command(...args);
-    return said.test(text) ? text : undefined;
+    return pattern.test(text) ? text : undefined;
   });
 
-/** A finished generation that nothing can be settled by: it has neither a hold nor prices. */
-async function letterOf(generationId: string): Promise<string> {
+/** Creates a dead letter: a finished generation with neither a hold nor prices cannot be settled. */
+async function createDeadLetter(generationId: string): Promise<string> {
   const createdUnixMs = BigInt(clock.now());
   await append({ generationId, createdUnixMs, usage });
   const listed = await printed(['list'], /1 pending/);
@@ -162,13 +162,13 @@ async function settlementsOf(generationId: string): Promise<number> {
   return rows[0]?.settled ?? 0;
 }
 
-async function audited(action: string) {
+async function auditEntries(action: string) {
   const { entries } = await fixture.authAdmin.listAudit(ListAuditRequest.fromPartial({ pageSize: 50 }));
   return entries.filter((entry) => entry.action === action);
 }
 
-it('a generation that cannot be settled is found, fails again while nothing changed, and settles once it can', async () => {
-  const name = await letterOf('gen-1');
+it('a dead-lettered generation fails again on redelivery, and settles when its hold exists', async () => {
+  const name = await createDeadLetter('gen-1');
   expect(JSON.parse(await command('show', name))).toMatchObject({
     state: 'pending',
     payload: { generation_id: 'gen-1', usage: { completion_tokens: 5 } },
@@ -203,26 +203,26 @@ it('a generation that cannot be settled is found, fails again while nothing chan
   await printed(['list'], /No consumer group has dead letters/);
   expect(await settlementsOf('gen-1')).toBe(1);
   expect((await fixture.store.readBalance('org-1')).chargedNanoUsd).toBe(15n);
-  expect(await audited('dead_letter.redeliver')).toMatchObject(
+  expect(await auditEntries('dead_letter.redeliver')).toMatchObject(
     Array(2).fill({ target: name, outcome: AuditOutcome.AUDIT_OUTCOME_DONE, actor: { label: EMAIL } }),
   );
 });
 
-it('a discarded one is never settled, and its reason stays', async () => {
-  const name = await letterOf('gen-2');
+it('a discarded dead letter is never settled, and keeps its reason', async () => {
+  const name = await createDeadLetter('gen-2');
   await expect(command('discard', name)).rejects.toMatchObject({
     stderr: expect.stringContaining('--reason'),
   });
   await command('discard', name, '--reason', 'a load test');
   expect(await command('list', '--state', 'discarded')).toContain('discarded: a load test');
   expect(await settlementsOf('gen-2')).toBe(0);
-  expect(await audited('dead_letter.discard')).toMatchObject([
+  expect(await auditEntries('dead_letter.discard')).toMatchObject([
     { target: name, outcome: AuditOutcome.AUDIT_OUTCOME_DONE, detailsJson: '{"reason":"a load test"}' },
   ]);
 });
 
-it('the command says in a sentence what is wrong, and ends with a failure', async () => {
-  await expect(command('show', `${LETTER}/4711`)).rejects.toMatchObject({
+it('the command prints a clear error and exits with a failure code', async () => {
+  await expect(command('show', `${DEAD_LETTERS}/4711`)).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/There is no such dead letter\.\n$/),
   });

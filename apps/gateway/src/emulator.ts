@@ -2,17 +2,17 @@ import { needsEmulator } from '@gateway/inference-router';
 import { startModelEmulator } from '@gateway/model-emulator';
 import type { Config } from './config';
 
-/** The demo provider: its address, and how to end it when we started it. */
+/** The provider of the demo models. */
 export interface DemoProvider {
-  /** Undefined when no model needs it. */
+  /** Undefined if no model uses it. */
   readonly url: string | undefined;
   close(): Promise<void>;
 }
 
-/** Tokens per second of its answers, so that a stream is seen to stream. */
+/** Slow enough to see a stream arrive. */
 const DEMO_TOKENS_PER_SECOND = 60;
 
-/** Starts the model emulator when a model uses it and none was named. */
+/** Starts the model emulator if a model uses it and MODEL_EMULATOR_URL is not set. */
 export async function startDemoProvider(config: Config): Promise<DemoProvider> {
   const nothing = { close: () => Promise.resolve() };
   if (!needsEmulator(config.GATEWAY_MODELS_FILE)) return { url: undefined, ...nothing };

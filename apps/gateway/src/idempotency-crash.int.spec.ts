@@ -1,8 +1,8 @@
 import { createTestDatabase, eventually, type TestDatabase } from '@gateway/test-support';
-import { ask, type Outcome, type Question } from './testing/ask';
-import { claimsChargedTwice, expectClosedBooks } from './testing/books';
+import { complete, type Outcome, type ChatRequest } from './testing/chat-completion';
+import { claimsChargedTwice, expectEverythingSettled } from './testing/ledger-checks';
 import { startCrashTestEnv, type CrashTestEnv } from './testing/crash-test-env';
-import { stallRows } from './testing/stalled-rows';
+import { lockRows } from './testing/row-lock';
 
 jest.setTimeout(60_000);
 
@@ -12,12 +12,12 @@ const IN_FLIGHT: Outcome = {
   code: 'idempotency_key_in_flight',
   retryAfter: '2',
 };
-/** Where the end of a generation is made durable. */
+/** The row that is locked to append a finished generation. */
 const EVENT_LOG_TAIL = `select from event_log.topics where topic = 'generation.finished' for update`;
-/** What every settlement locks first. */
+/** The rows that every settlement locks first. */
 const ACCOUNTS = 'select from billing_ledger.accounts for update';
 
-describe('an Idempotency-Key whose process is killed', () => {
+describe('an Idempotency-Key when the gateway is killed', () => {
   let database: TestDatabase;
   let testEnv: CrashTestEnv;
   let counter = 0;
@@ -25,26 +25,26 @@ describe('an Idempotency-Key whose process is killed', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     testEnv = await startCrashTestEnv({ databaseUrl: database.url });
-    await ask(testEnv.gateway, { prompt: 'so that there is a log and an account', stream: false });
+    await complete(testEnv.gateway, { prompt: 'creates the event log and an account', stream: false });
   });
   afterAll(async () => {
     await testEnv?.close();
     await database?.drop();
   });
 
-  function question(prompt: string, stream = false): Question {
+  function newRequest(prompt: string, stream = false): ChatRequest {
     counter += 1;
     return { prompt: `${prompt} number ${counter}`, stream, idempotencyKey: `key-${counter}` };
   }
 
   const received = () => testEnv.emulator.stats().received;
 
-  /** How the request is answered once it no longer is in flight. */
-  function settledAnswer(asked: Question): Promise<Outcome> {
+  /** Retries until the request is no longer in flight. */
+  function retryUntilFinished(request: ChatRequest): Promise<Outcome> {
     return eventually(
-      'the key is in flight no more',
+      'the key is no longer in flight',
       async () => {
-        const outcome = await ask(testEnv.gateway, asked);
+        const outcome = await complete(testEnv.gateway, request);
         if (outcome.kind === 'finished') return outcome;
         expect(outcome).toEqual(IN_FLIGHT);
         return undefined;
@@ -54,86 +54,86 @@ describe('an Idempotency-Key whose process is killed', () => {
   }
 
   it.each([false, true])(
-    'while the provider works (stream: %s): 409 until its lease ends, then it runs again',
+    'during the provider call (stream: %s): 409 until the lease expires, then it runs again',
     async (stream) => {
-      const asked = question('[[delay:2000]] slow', stream);
+      const request = newRequest('[[delay:2000]] slow', stream);
       const before = received();
-      const first = ask(testEnv.gateway, asked);
+      const first = complete(testEnv.gateway, request);
       await testEnv.emulator.until((stats) => stats.received === before + 1);
-      expect(await ask(testEnv.gateway, asked)).toEqual(IN_FLIGHT);
+      expect(await complete(testEnv.gateway, request)).toEqual(IN_FLIGHT);
       await testEnv.kill();
-      expect(await first).toEqual({ kind: 'lost' });
+      expect(await first).toEqual({ kind: 'disconnected' });
       await testEnv.restart();
-      expect(await settledAnswer(asked)).toMatchObject({ kind: 'finished', replayed: false });
+      expect(await retryUntilFinished(request)).toMatchObject({ kind: 'finished', replayed: false });
       expect(received()).toBe(before + 2);
     },
   );
 
-  it('between the answer of the provider and the store: runs again, and is charged once', async () => {
-    const asked = question('answered, not stored');
-    const log = await stallRows(database.url, EVENT_LOG_TAIL);
-    const first = ask(testEnv.gateway, asked);
-    await log.someoneWaits();
+  it('between the response of the provider and storing it: it runs again, and is charged once', async () => {
+    const request = newRequest('completed, not stored');
+    const log = await lockRows(database.url, EVENT_LOG_TAIL);
+    const first = complete(testEnv.gateway, request);
+    await log.waitForBlockedQuery();
     await testEnv.kill();
-    await log.cutOffAndRelease();
-    expect(await first).toEqual({ kind: 'lost' });
+    await log.terminateBlockedAndRelease();
+    expect(await first).toEqual({ kind: 'disconnected' });
     await testEnv.restart();
-    const again = await settledAnswer(asked);
-    expect(again).toMatchObject({ kind: 'finished', replayed: false });
-    expect(await settledAnswer(asked)).toEqual({ ...again, replayed: true });
+    const retried = await retryUntilFinished(request);
+    expect(retried).toMatchObject({ kind: 'finished', replayed: false });
+    expect(await retryUntilFinished(request)).toEqual({ ...retried, replayed: true });
   });
 
-  it('while the store is under way and succeeds after its death: the stored answer is replayed', async () => {
-    const asked = question('stored after death', true);
-    const log = await stallRows(database.url, EVENT_LOG_TAIL);
+  it('while the response is being stored, which succeeds after the kill: the response is replayed', async () => {
+    const request = newRequest('stored after death', true);
+    const log = await lockRows(database.url, EVENT_LOG_TAIL);
     const before = received();
-    const first = ask(testEnv.gateway, asked);
-    await log.someoneWaits();
+    const first = complete(testEnv.gateway, request);
+    await log.waitForBlockedQuery();
     await testEnv.kill();
     await log.release();
-    expect(await first).toEqual({ kind: 'lost' });
+    expect(await first).toEqual({ kind: 'disconnected' });
     await testEnv.restart();
-    expect(await settledAnswer(asked)).toMatchObject({ kind: 'finished', replayed: true });
+    expect(await retryUntilFinished(request)).toMatchObject({ kind: 'finished', replayed: true });
     expect(received()).toBe(before + 1);
   });
 
-  it('between the store and the settlement: 409, then the stored answer', async () => {
-    const asked = question('[[delay:1000]] stored, not settled');
+  it('between storing and settling: 409, then the stored response', async () => {
+    const request = newRequest('[[delay:1000]] stored, not settled');
     const before = received();
-    const accounts = await stallAfterHold(asked);
-    await accounts.someoneWaits();
-    await accounts.answered;
-    expect(await ask(testEnv.gateway, asked)).toEqual(IN_FLIGHT);
+    const accounts = await lockAccountsAfterHold(request);
+    await accounts.waitForBlockedQuery();
+    await accounts.completed;
+    expect(await complete(testEnv.gateway, request)).toEqual(IN_FLIGHT);
     await testEnv.kill();
-    await accounts.cutOffAndRelease();
+    await accounts.terminateBlockedAndRelease();
     await testEnv.restart();
-    expect(await settledAnswer(asked)).toMatchObject({ kind: 'finished', replayed: true });
+    expect(await retryUntilFinished(request)).toMatchObject({ kind: 'finished', replayed: true });
     expect(received()).toBe(before + 1);
   });
 
-  /** Stalls settlements once the request has its hold. */
-  async function stallAfterHold(asked: Question) {
+  /** Blocks settlements after the request has its hold. */
+  async function lockAccountsAfterHold(request: ChatRequest) {
     const before = received();
-    const answered = ask(testEnv.gateway, asked);
+    const completed = complete(testEnv.gateway, request);
     await testEnv.emulator.until((stats) => stats.received === before + 1);
-    const accounts = await stallRows(database.url, ACCOUNTS);
-    return { ...accounts, answered };
+    const accounts = await lockRows(database.url, ACCOUNTS);
+    return { ...accounts, completed };
   }
 
-  it('after it was answered: the same answer, from the process that comes next', async () => {
+  it('after the response: the restarted process replays it', async () => {
     for (const stream of [false, true]) {
-      const asked = question('answered', stream);
-      const first = await ask(testEnv.gateway, asked);
+      const request = newRequest('completed', stream);
+      const first = await complete(testEnv.gateway, request);
       await testEnv.kill();
       await testEnv.restart();
-      expect(await settledAnswer(asked)).toEqual({ ...first, replayed: true });
+      expect(await retryUntilFinished(request)).toEqual({ ...first, replayed: true });
     }
   });
 
-  it('leaves nothing open and no key charged twice', async () => {
+  it('everything is settled, and no key is charged twice', async () => {
     await testEnv.kill();
     await testEnv.restart();
-    await expectClosedBooks(testEnv.pool);
+    await expectEverythingSettled(testEnv.pool);
     expect(await claimsChargedTwice(testEnv.pool)).toEqual([]);
   });
 });

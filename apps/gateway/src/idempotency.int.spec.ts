@@ -1,9 +1,9 @@
 import { eventually } from '@gateway/test-support';
-import { ask, MODEL, type Outcome, type Question } from './testing/ask';
-import { claimsChargedTwice, expectClosedBooks, holdOf, rowsOf } from './testing/books';
+import { complete, MODEL, type Outcome, type ChatRequest } from './testing/chat-completion';
+import { claimsChargedTwice, expectEverythingSettled, holdOf, rowsOf } from './testing/ledger-checks';
 import { LEASE_MS, startFleet, type Fleet } from './testing/fleet';
 import { foldStream } from './testing/fold-stream';
-import { stallRows } from './testing/stalled-rows';
+import { lockRows } from './testing/row-lock';
 
 jest.setTimeout(60_000);
 
@@ -14,7 +14,7 @@ const IN_FLIGHT: Outcome = {
   retryAfter: '2',
 };
 
-describe('an Idempotency-Key before two edges', () => {
+describe('an Idempotency-Key with two edges', () => {
   let fleet: Fleet;
   let counter = 0;
 
@@ -26,17 +26,20 @@ describe('an Idempotency-Key before two edges', () => {
   const at = (baseUrl: string, apiKey = fleet.apiKey) => ({ baseUrl, apiKey });
   const received = () => fleet.emulator.stats().received;
 
-  function question(prompt: string, stream = false): Question {
+  function newRequest(prompt: string, stream = false): ChatRequest {
     counter += 1;
     return { prompt: `${prompt} number ${counter}`, stream, idempotencyKey: `key-${counter}` };
   }
 
-  /** How an edge answers once the key no longer is in flight. */
-  function notInFlight(edge: string, asked: Question): Promise<Extract<Outcome, { kind: 'finished' }>> {
+  /** Retries until the key is no longer in flight. */
+  function retryUntilFinished(
+    edge: string,
+    request: ChatRequest,
+  ): Promise<Extract<Outcome, { kind: 'finished' }>> {
     return eventually(
-      'the key is in flight no more',
+      'the key is no longer in flight',
       async () => {
-        const outcome = await ask(at(edge), asked);
+        const outcome = await complete(at(edge), request);
         if (outcome.kind === 'finished') return outcome;
         expect(outcome).toEqual(IN_FLIGHT);
         return undefined;
@@ -57,51 +60,54 @@ describe('an Idempotency-Key before two edges', () => {
     });
   }
 
-  it('runs once when both get it in the same millisecond', async () => {
+  it('runs once when both edges receive it concurrently', async () => {
     const before = received();
     const [one, two] = fleet.edges;
     const pairs = await Promise.all(
       Array.from({ length: 30 }, async (_, index) => {
-        const asked = question('[[delay:300]] at once', index % 2 === 0);
-        return { asked, outcomes: await Promise.all([one, two].map((edge) => ask(at(edge), asked))) };
+        const request = newRequest('[[delay:300]] concurrent', index % 2 === 0);
+        return {
+          request,
+          outcomes: await Promise.all([one, two].map((edge) => complete(at(edge), request))),
+        };
       }),
     );
     expect(received() - before).toBe(pairs.length);
-    for (const { asked, outcomes } of pairs) {
+    for (const { request, outcomes } of pairs) {
       const ran = outcomes.filter((outcome) => outcome.kind === 'finished' && !outcome.replayed);
       expect(ran).toHaveLength(1);
       expect(outcomes).toContainEqual(IN_FLIGHT);
-      const again = await Promise.all([one, two].map((edge) => notInFlight(edge, asked)));
-      for (const answer of again) expect(answer).toEqual({ ...ran[0], replayed: true });
+      const replays = await Promise.all([one, two].map((edge) => retryUntilFinished(edge, request)));
+      for (const replay of replays) expect(replay).toEqual({ ...ran[0], replayed: true });
     }
     expect(received() - before).toBe(pairs.length);
   });
 
-  it('stays with a generation that outlasts the lease of its claim', async () => {
-    const asked = question(`[[delay:${LEASE_MS + 1_500}]] long`);
+  it('stays claimed by a generation that runs longer than a lease', async () => {
+    const request = newRequest(`[[delay:${LEASE_MS + 1_500}]] long`);
     const before = received();
-    const first = ask(at(fleet.edges[0]), asked);
+    const first = complete(at(fleet.edges[0]), request);
     await fleet.emulator.until((stats) => stats.received === before + 1);
-    const second = await notInFlight(fleet.edges[1], asked);
+    const second = await retryUntilFinished(fleet.edges[1], request);
     expect(second).toEqual({ ...(await first), replayed: true });
     expect(received()).toBe(before + 1);
   });
 
-  it('is charged once when an edge lost its lease and both edges ran it', async () => {
-    const asked = question(`[[delay:${LEASE_MS + 1_500}]] taken over`);
+  it('is charged once when an edge lost its lease and both edges have run the request', async () => {
+    const request = newRequest(`[[delay:${LEASE_MS + 1_500}]] taken over`);
     const before = received();
-    const late = ask(at(fleet.cutOffEdge), asked);
+    const late = complete(at(fleet.cutOffEdge), request);
     await fleet.emulator.until((stats) => stats.received === before + 1);
-    const taker = await notInFlight(fleet.edges[0], asked);
+    const winner = await retryUntilFinished(fleet.edges[0], request);
     const loser = await late;
-    if (loser.kind !== 'finished') throw new Error(`the first answer was ${loser.kind}`);
+    if (loser.kind !== 'finished') throw new Error(`the first outcome was ${loser.kind}`);
     expect(received()).toBe(before + 2);
-    expect(taker.id).not.toBe(loser.id);
+    expect(winner.id).not.toBe(loser.id);
 
-    const replayed = await notInFlight(fleet.edges[1], asked);
+    const replayed = await retryUntilFinished(fleet.edges[1], request);
     expect(replayed.replayed).toBe(true);
-    const waivedId = replayed.id === taker.id ? loser.id : taker.id;
-    const waived = await eventually('the other one settles', async () => {
+    const waivedId = replayed.id === winner.id ? loser.id : winner.id;
+    const waived = await eventually('the other generation is settled', async () => {
       const hold = await holdOf(fleet.pool, waivedId);
       return hold?.state === 'settled' ? hold : undefined;
     });
@@ -109,15 +115,15 @@ describe('an Idempotency-Key before two edges', () => {
     expect(await holdOf(fleet.pool, replayed.id)).toMatchObject({ charged: replayed.costNanoUsd });
   });
 
-  it('stays claimed while its settlement lags, for longer than a lease', async () => {
-    const asked = question('[[delay:500]] unsettled');
+  it('stays claimed longer than a lease while its settlement is delayed', async () => {
+    const request = newRequest('[[delay:500]] unsettled');
     const before = received();
-    const first = ask(at(fleet.edges[0]), asked);
+    const first = complete(at(fleet.edges[0]), request);
     await fleet.emulator.until((stats) => stats.received === before + 1);
-    const accounts = await stallRows(fleet.databaseUrl, 'select from billing_ledger.accounts for update');
+    const accounts = await lockRows(fleet.databaseUrl, 'select from billing_ledger.accounts for update');
     try {
       expect(await first).toMatchObject({ kind: 'finished' });
-      expect(await ask(at(fleet.edges[1]), asked)).toEqual(IN_FLIGHT);
+      expect(await complete(at(fleet.edges[1]), request)).toEqual(IN_FLIGHT);
       const [claim] = await rowsOf<{ left: bigint }>(
         fleet.pool,
         `select lease_ends_unix_ms - $1 as left from billing_ledger.idempotency_claims where state = 'running'`,
@@ -127,19 +133,19 @@ describe('an Idempotency-Key before two edges', () => {
     } finally {
       await accounts.release();
     }
-    expect(await notInFlight(fleet.edges[1], asked)).toEqual({ ...(await first), replayed: true });
+    expect(await retryUntilFinished(fleet.edges[1], request)).toEqual({ ...(await first), replayed: true });
   });
 
-  it('finds the whole answer after its caller disconnected, produced once and paid once', async () => {
+  it('replays the complete response after the client disconnected, with one generation and one charge', async () => {
     const cancelled = fleet.emulator.stats().cancelled;
     const body = {
       model: MODEL,
       stream: true,
       max_tokens: 60,
       stream_options: { include_usage: true },
-      messages: [{ role: 'user', content: '[[tokens:40]] [[rate:40]] a caller who disconnects' }],
+      messages: [{ role: 'user', content: '[[tokens:40]] [[rate:40]] a client that disconnects' }],
     };
-    const hangUp = new AbortController();
+    const abort = new AbortController();
     const first = await fetch(`${fleet.edges[0]}/chat/completions`, {
       method: 'POST',
       headers: {
@@ -148,13 +154,13 @@ describe('an Idempotency-Key before two edges', () => {
         'idempotency-key': 'disconnected',
       },
       body: JSON.stringify(body),
-      signal: hangUp.signal,
+      signal: abort.signal,
     });
     await first.body?.getReader().read();
-    hangUp.abort();
+    abort.abort();
 
     const replay = await eventually(
-      'the answer is stored',
+      'the response is stored',
       async () => {
         const response = await post(fleet.edges[1], body, 'disconnected');
         const text = await response.text();
@@ -172,7 +178,7 @@ describe('an Idempotency-Key before two edges', () => {
     expect(fleet.emulator.stats().cancelled).toBe(cancelled);
   });
 
-  it('means one body: its order and spacing do not count, anything else does, also the stream flag', async () => {
+  it('belongs to one body: member order and whitespace do not matter, but any other difference does', async () => {
     const body = {
       model: MODEL,
       max_tokens: 20,
@@ -186,27 +192,27 @@ describe('an Idempotency-Key before two edges', () => {
       { ...body, stream: true },
       { ...body, messages: [{ role: 'user', content: '[[delay:800]] one  body' }] },
     ];
-    const expectRefused = async () => {
+    const expectRejected = async () => {
       for (const other of others) {
         const response = await post(fleet.edges[1], other, 'one body');
         expect(response.status).toBe(422);
         expect(await response.json()).toMatchObject({ error: { code: 'idempotency_key_reused' } });
       }
     };
-    await expectRefused();
-    const answer = await (await first).text();
-    await expectRefused();
+    await expectRejected();
+    const firstBody = await (await first).text();
+    await expectRejected();
 
     const reordered = `{ "messages": [{"content": "[[delay:800]] one body", "role": "user"}],
       "max_tokens": 2e1, "model": ${JSON.stringify(MODEL)} }`;
-    const replay = await eventually('the answer is stored', async () => {
+    const replay = await eventually('the response is stored', async () => {
       const response = await post(fleet.edges[1], reordered, 'one body');
       return response.status === 409 ? undefined : response;
     });
     expect(replay.headers.get('idempotent-replayed')).toBe('true');
-    expect(await replay.text()).toBe(answer);
+    expect(await replay.text()).toBe(firstBody);
 
-    // Another API key knows nothing of it.
+    // Keys are scoped to the API key.
     const foreign = await post(fleet.edges[1], others[0], 'one body', fleet.otherApiKey);
     expect(foreign.status).toBe(200);
     expect(foreign.headers.get('idempotent-replayed')).toBeNull();
@@ -216,21 +222,24 @@ describe('an Idempotency-Key before two edges', () => {
     ['500', false, { status: 502, code: 'upstream_error' }],
     ['503', true, { status: 503, code: 'no_capacity' }],
   ])(
-    'is free again after a provider that answered %s to every attempt (stream: %s)',
+    'can be reused after the provider returned %s to every attempt (stream: %s)',
     async (status, stream, failure) => {
-      const asked = question(`[[fault:fail-first:3:${status}]] fails`, stream);
-      const first = await ask(at(fleet.edges[0]), asked);
+      const request = newRequest(`[[fault:fail-first:3:${status}]] fails`, stream);
+      const first = await complete(at(fleet.edges[0]), request);
       expect(first).toMatchObject({ kind: 'failed', ...failure });
-      expect(await notInFlight(fleet.edges[1], asked)).toMatchObject({ kind: 'finished', replayed: false });
+      expect(await retryUntilFinished(fleet.edges[1], request)).toMatchObject({
+        kind: 'finished',
+        replayed: false,
+      });
     },
   );
 
-  it('is free again after a stream that broke off', async () => {
-    const asked = question('[[fault:cut-after:5]] breaks', true);
+  it('can be reused after a broken stream', async () => {
+    const request = newRequest('[[fault:cut-after:5]] breaks', true);
     const before = received();
     for (const edge of fleet.edges) {
-      await eventually('the key is free', async () => {
-        const outcome = await ask(at(edge), asked);
+      await eventually('the claim is released', async () => {
+        const outcome = await complete(at(edge), request);
         if (outcome.kind === 'failed' && outcome.status === 409) return undefined;
         expect(outcome).toMatchObject({ kind: 'failed', status: 200, code: 'upstream_error' });
         return true;
@@ -240,7 +249,7 @@ describe('an Idempotency-Key before two edges', () => {
   });
 
   it.each([true, false])(
-    'replays a stream of tool calls as it was (include_usage: %s)',
+    'replays a stream of tool calls unchanged (include_usage: %s)',
     async (includeUsage) => {
       const body = {
         model: 'demo/standard',
@@ -259,7 +268,7 @@ describe('an Idempotency-Key before two edges', () => {
       };
       const key = `tools ${includeUsage}`;
       const first = await (await post(fleet.edges[0], body, key)).text();
-      const replay = await eventually('the answer is stored', async () => {
+      const replay = await eventually('the response is stored', async () => {
         const response = await post(fleet.edges[1], body, key);
         return response.status === 409 ? undefined : response;
       });
@@ -273,13 +282,13 @@ describe('an Idempotency-Key before two edges', () => {
     },
   );
 
-  it('is never charged twice, in all of the above', async () => {
-    await expectClosedBooks(fleet.pool);
+  it('is never charged twice in any of these tests', async () => {
+    await expectEverythingSettled(fleet.pool);
     const brokenOff = await rowsOf<{ id: string }>(
       fleet.pool,
       `select id from usage.generations where finish_reason = 'error'`,
     );
-    // What a broken stream produced is paid, and its key is free to run again.
+    // A broken stream is charged for its tokens, and its key can run again.
     expect(brokenOff).toHaveLength(2);
     const twice = (await claimsChargedTwice(fleet.pool)) as { generations: string[] }[];
     const broken = new Set(brokenOff.map(({ id }) => id));

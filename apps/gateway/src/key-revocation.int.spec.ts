@@ -18,11 +18,11 @@ import { announceSeed, createTestDatabase, seededRandom, type SeededRandom } fro
 const ACTOR = { id: 'system', label: 'system', ipAddress: '' };
 const sha256 = (secret: string) => createHash('sha256').update(secret).digest();
 
-/** A network between one edge and auth that can be made to fail. */
+/** A network between an edge and auth with injectable faults. */
 class Network {
-  /** The watch and its renewals vanish without an error; questions about keys still pass. */
-  deaf = false;
-  /** Nothing passes at all. */
+  /** Drops the watch and its renewals without an error; lookups still pass. */
+  dropsWatch = false;
+  /** Fails every call. */
   down = false;
   readonly calls: Record<string, number> = {};
   delay: (call: TransportCall) => Promise<void> = () => Promise.resolve();
@@ -36,39 +36,39 @@ class Network {
   async unary(call: TransportCall): Promise<unknown> {
     this.calls[call.method] = (this.calls[call.method] ?? 0) + 1;
     if (this.down) throw new Error('the network is down');
-    if (this.deaf && call.method === 'RenewLease') return vanish(call);
+    if (this.dropsWatch && call.method === 'RenewLease') return drop(call);
     await this.pass(call);
-    const answer = await this.replicas().unary(call);
+    const response = await this.replicas().unary(call);
     await this.pass(call);
-    if (this.deaf && call.method === 'RenewLease') return vanish(call);
-    return answer;
+    if (this.dropsWatch && call.method === 'RenewLease') return drop(call);
+    return response;
   }
 
   async *serverStream(call: TransportCall): AsyncGenerator<unknown> {
     if (this.down) throw new Error('the network is down');
-    if (this.deaf) await vanish(call);
+    if (this.dropsWatch) await drop(call);
     for await (const message of this.replicas().serverStream(call)) {
       await this.pass(call);
       if (this.down) throw new Error('the network is down');
-      if (this.deaf) await vanish(call);
+      if (this.dropsWatch) await drop(call);
       yield message;
     }
   }
 
-  /** Takes its time, but not beyond the caller's patience. */
+  /** Delays a call, but not beyond its timeout. */
   private async pass(call: TransportCall): Promise<void> {
     const passed = new AbortController();
     const signal = call.signal ? AbortSignal.any([toAbortSignal(call.signal), passed.signal]) : passed.signal;
-    const vanished = vanish({ ...call, signal });
-    vanished.catch(() => undefined);
-    await Promise.race([this.delay(call), vanished]).finally(() => passed.abort());
+    const dropped = drop({ ...call, signal });
+    dropped.catch(() => undefined);
+    await Promise.race([this.delay(call), dropped]).finally(() => passed.abort());
   }
 }
 
-function vanish({ signal, timeoutMs }: TransportCall): Promise<never> {
+function drop({ signal, timeoutMs }: TransportCall): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
-    if (timeoutMs !== undefined) setTimeout(() => reject(new Error('no answer')), timeoutMs).unref();
+    if (timeoutMs !== undefined) setTimeout(() => reject(new Error('no response')), timeoutMs).unref();
   });
 }
 
@@ -132,7 +132,7 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
     organizationId,
 
     edge(pick: () => number = () => 0) {
-      // Messages or bytes: it passes on whatever the replicas carry.
+      // Carries messages or bytes, as the replicas do.
       const network = new Network(() => replica(pick()) as MessageTransport);
       const directory = createKeyDirectory({
         auth: createClient(AuthDefinition, network),
@@ -164,7 +164,7 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
       return { id: outcome.value.key.id, hash: sha256(outcome.value.secret) };
     },
 
-    /** The hash of the new secret. Without a time the one of before ends at once. */
+    /** Returns the hash of the new secret. Without a time, the previous secret expires immediately. */
     async rotate(keyId: string, previousWorksUntilUnixMs?: bigint) {
       const target = { actor: ACTOR, organizationId, keyId };
       const endsNow = SecretToEnd.SECRET_TO_END_UNSPECIFIED;
@@ -191,7 +191,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-describe('revocation is immediate everywhere', () => {
+describe('revocation takes effect immediately on every edge', () => {
   const fleets: Awaited<ReturnType<typeof createFleet>>[] = [];
 
   async function fleetOf(options: FleetOptions) {
@@ -204,9 +204,9 @@ describe('revocation is immediate everywhere', () => {
   });
 
   it.each(['in process', 'gRPC'] as const)(
-    'answers known keys from the cache, and a revoked one nowhere, with two edges and no wait for a lease (%s)',
+    'with two edges, known keys come from the cache, and a revocation does not wait for a lease (%s)',
     async (rpc) => {
-      // A lease far longer than the test: the answer must come from acknowledgements.
+      // The lease is far longer than the test, so the revocation must rely on acknowledgements.
       const fleet = await fleetOf({ leaseMs: 600_000, replicas: 2, rpc });
       const near = fleet.edge(() => 0);
       const far = fleet.edge(() => 1);
@@ -226,7 +226,7 @@ describe('revocation is immediate everywhere', () => {
   );
 
   it.each(['in process', 'gRPC'] as const)(
-    'has every edge know the secrets of a rotated key by the time that the rotation answers (%s)',
+    'every edge knows the secrets of a rotated key when the rotation returns (%s)',
     async (rpc) => {
       const fleet = await fleetOf({ leaseMs: 600_000, replicas: 2, rpc });
       const edges = [fleet.edge(() => 0), fleet.edge(() => 1)];
@@ -252,7 +252,7 @@ describe('revocation is immediate everywhere', () => {
     },
   );
 
-  it('waits out an edge that was cut off, which then asks auth', async () => {
+  it('waits for the lease of a disconnected edge, which then calls auth', async () => {
     const fleet = await fleetOf({ leaseMs: 400 });
     const near = fleet.edge();
     const cutOff = fleet.edge();
@@ -260,58 +260,58 @@ describe('revocation is immediate everywhere', () => {
     const key = await fleet.key();
     await near.directory.lookup(key.hash);
     await cutOff.directory.lookup(key.hash);
-    const asked = cutOff.network.calls['VerifyKey'] ?? 0;
+    const callsBefore = cutOff.network.calls['VerifyKey'] ?? 0;
 
-    cutOff.network.deaf = true;
+    cutOff.network.dropsWatch = true;
     await fleet.revoke(key.id);
     expect(await near.directory.lookup(key.hash)).toMatchObject({ revoked: true });
     expect(await cutOff.directory.lookup(key.hash)).toMatchObject({ revoked: true });
-    expect(cutOff.network.calls['VerifyKey']).toBeGreaterThan(asked);
+    expect(cutOff.network.calls['VerifyKey']).toBeGreaterThan(callsBefore);
     expect(cutOff.directory.isLive()).toBe(false);
   });
 
-  it('refuses rather than trusts its memory when auth cannot be reached at all', async () => {
+  it('fails rather than using stale entries when auth is unreachable', async () => {
     const fleet = await fleetOf({ leaseMs: 300 });
     const { directory, network } = fleet.edge();
     await until(() => directory.isLive());
     const key = await fleet.key();
     await directory.lookup(key.hash);
-    network.deaf = true;
+    network.dropsWatch = true;
     network.down = true;
     await fleet.revoke(key.id);
     await expect(directory.lookup(key.hash)).rejects.toThrow('the network is down');
   });
 
-  it('does not wait forever for an edge that renews but never hears', async () => {
+  it('does not wait forever for an edge that renews its lease but receives no invalidations', async () => {
     const fleet = await fleetOf({ leaseMs: 300 });
     const { directory, network } = fleet.edge();
     await until(() => directory.isLive());
     const key = await fleet.key();
     await directory.lookup(key.hash);
-    // Messages on the watch are lost from now on, while renewals get through.
+    // Invalidations are lost from now on, while renewals succeed.
     network.delay = ({ method }) =>
       method === 'WatchInvalidations' ? new Promise(() => undefined) : Promise.resolve();
     await fleet.revoke(key.id);
     expect(await directory.lookup(key.hash)).toMatchObject({ revoked: true });
   });
 
-  it('takes its memory up again, empty, when the cut is over', async () => {
+  it('caches again, starting empty, after a disconnect', async () => {
     const fleet = await fleetOf({ leaseMs: 300 });
     const { directory, network } = fleet.edge();
     await until(() => directory.isLive());
     const key = await fleet.key();
     await directory.lookup(key.hash);
-    network.deaf = true;
+    network.dropsWatch = true;
     await until(() => !directory.isLive());
-    network.deaf = false;
+    network.dropsWatch = false;
     await until(() => directory.isLive());
-    const asked = network.calls['VerifyKey'] ?? 0;
+    const callsBefore = network.calls['VerifyKey'] ?? 0;
     await directory.lookup(key.hash);
     await directory.lookup(key.hash);
-    expect(network.calls['VerifyKey']).toBe(asked + 1);
+    expect(network.calls['VerifyKey']).toBe(callsBefore + 1);
   });
 
-  it('never keeps an answer that was under way while its key was revoked', async () => {
+  it('never caches a response that was in flight during the revocation of its key', async () => {
     const fleet = await fleetOf({ leaseMs: 600_000 });
     const { directory, network } = fleet.edge();
     await until(() => directory.isLive());
@@ -320,7 +320,7 @@ describe('revocation is immediate everywhere', () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     let passes = 0;
-    // The question passes, its answer is held up.
+    // The request passes; its response is delayed.
     network.delay = async ({ method }) => {
       if (method === 'VerifyKey' && (passes += 1) === 2) await held;
     };
@@ -334,13 +334,13 @@ describe('revocation is immediate everywhere', () => {
     expect(await directory.lookup(key.hash)).toMatchObject({ revoked: true });
   });
 
-  it('never keeps an answer that was under way while its organization was suspended', async () => {
+  it('never caches a response that was in flight during the suspension of its organization', async () => {
     const fleet = await fleetOf({ leaseMs: 600_000 });
     const { directory, network } = fleet.edge();
     await until(() => directory.isLive());
     const key = await fleet.key();
-    const remembered = await fleet.key();
-    await directory.lookup(remembered.hash);
+    const cachedKey = await fleet.key();
+    await directory.lookup(cachedKey.hash);
 
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -354,26 +354,26 @@ describe('revocation is immediate everywhere', () => {
     await fleet.admin.setOrganizationSuspended({ actor: ACTOR, organizationId, suspended: true });
     release();
     await early;
-    for (const { hash } of [key, remembered]) {
+    for (const { hash } of [key, cachedKey]) {
       expect(await directory.lookup(hash)).toMatchObject({ organizationSuspended: true });
     }
   });
 
-  it('shares one call among everyone who asks for a key at once', async () => {
+  it('shares one call among concurrent lookups of a key', async () => {
     const fleet = await fleetOf({ leaseMs: 600_000 });
     const { directory, network } = fleet.edge();
     await until(() => directory.isLive());
     const key = await fleet.key();
     const patient = Array.from({ length: 50 }, () => directory.lookup(key.hash));
-    const left = new AbortController();
-    const impatient = directory.lookup(key.hash, { signal: left.signal });
-    left.abort(new Error('gone'));
-    await expect(impatient).rejects.toThrow('gone');
+    const abort = new AbortController();
+    const impatient = directory.lookup(key.hash, { signal: abort.signal });
+    abort.abort(new Error('disconnected'));
+    await expect(impatient).rejects.toThrow('disconnected');
     for (const grant of await Promise.all(patient)) expect(grant?.keyId).toBe(key.id);
     expect(network.calls['VerifyKey']).toBe(1);
   });
 
-  it('lets a new key work at once, also where other unknown keys are remembered', async () => {
+  it('a new key works immediately, even where unknown keys are cached', async () => {
     const fleet = await fleetOf({ leaseMs: 600_000 });
     const { directory, network } = fleet.edge();
     await until(() => directory.isLive());
@@ -384,21 +384,21 @@ describe('revocation is immediate everywhere', () => {
     expect(await directory.lookup(key.hash)).toMatchObject({ keyId: key.id });
   });
 
-  it('answers a revocation that is repeated only when the first has been heard', async () => {
+  it('a repeated revocation returns only when the first has taken effect', async () => {
     const fleet = await fleetOf({ leaseMs: 400 });
     const { directory, network } = fleet.edge();
     await until(() => directory.isLive());
     const key = await fleet.key();
     await directory.lookup(key.hash);
-    network.deaf = true;
-    const left = new AbortController();
+    network.dropsWatch = true;
+    const abort = new AbortController();
     const { organizationId } = fleet;
     const first = fleet.admin.revokeKey(
       { actor: ACTOR, organizationId, keyId: key.id },
-      { signal: left.signal },
+      { signal: abort.signal },
     );
     const second = fleet.revoke(key.id);
-    left.abort(new Error('gone'));
+    abort.abort(new Error('disconnected'));
     await expect(first).rejects.toBeDefined();
     await second;
     expect(await directory.lookup(key.hash)).toMatchObject({ revoked: true });
@@ -410,7 +410,7 @@ describe('any interleaving', () => {
   const EDGES = 3;
   const KEYS = 20;
 
-  it('no lookup that started after RevokeKey answered is granted, whatever is cut or delayed', async () => {
+  it('no lookup that starts after RevokeKey has returned is granted, under any faults and delays', async () => {
     await announceSeed(async (seed) => {
       const random = seededRandom(seed);
       const fleet = await createFleet({ leaseMs: LEASE_MS, replicas: 2 });
@@ -437,40 +437,40 @@ describe('any interleaving', () => {
     let cached = 0;
     let done = false;
 
-    /** Looks a key up and holds the answer against what was known when the lookup started. */
+    /** Looks up a key and checks the result against the revocations at the start of the lookup. */
     const check = ({ directory, network }: Edge, key: FleetKey): Promise<void> => {
       const mustBeRevoked = revoked.has(key.id);
-      const asked = network.calls['VerifyKey'];
-      const looking = directory.lookup(key.hash);
-      if (network.calls['VerifyKey'] === asked) cached += 1;
-      return looking.then(
+      const callsBefore = network.calls['VerifyKey'];
+      const lookup = directory.lookup(key.hash);
+      if (network.calls['VerifyKey'] === callsBefore) cached += 1;
+      return lookup.then(
         (grant) => {
           if (mustBeRevoked && !grant?.revoked) violations.push(key.id);
         },
         () => undefined,
       );
     };
-    const look = async (edge: Edge): Promise<void> => {
+    const lookUpRepeatedly = async (edge: Edge): Promise<void> => {
       while (!done) {
         const checked = check(edge, random.pick(keys));
         if (random.chance(0.3)) await checked;
         await pause(random.integer(0, 3));
       }
     };
-    const disturb = async ({ network }: Edge): Promise<void> => {
+    const injectFaults = async ({ network }: Edge): Promise<void> => {
       while (!done) {
         await pause(random.integer(50, 400));
-        network.deaf = random.chance(0.4);
+        network.dropsWatch = random.chance(0.4);
         network.down = random.chance(0.15);
         await pause(random.integer(20, LEASE_MS));
-        network.deaf = false;
+        network.dropsWatch = false;
         network.down = false;
       }
     };
     const revokeAll = async (): Promise<void> => {
       for (const key of random.shuffle(keys)) {
         await pause(random.integer(0, 150));
-        // Remembered, or on its way, at as many edges as possible when the revocation comes.
+        // Cached, or in flight, at as many edges as possible during the revocation.
         for (const edge of edges) void check(edge, key);
         await pause(random.integer(0, 10));
         await fleet.revoke(key.id, random.pick(fleet.admins));
@@ -479,12 +479,16 @@ describe('any interleaving', () => {
       }
     };
 
-    const running = edges.flatMap((edge) => [look(edge), look(edge), disturb(edge)]);
+    const running = edges.flatMap((edge) => [
+      lookUpRepeatedly(edge),
+      lookUpRepeatedly(edge),
+      injectFaults(edge),
+    ]);
     await Promise.all([revokeAll(), revokeAll()]);
     done = true;
     await Promise.all(running);
     expect(violations).toEqual([]);
-    // Without this the run would prove nothing: edges did answer from memory.
+    // The test is only meaningful if edges have used their caches.
     expect(cached).toBeGreaterThan(KEYS);
   }
 

@@ -7,9 +7,9 @@ import { loadConfig, type Config } from './config';
 import { explainFailure } from './explain-failure';
 import { createGateway } from './wiring';
 
-/** Beyond the grace of running requests: for closing what they used. */
+/** Time to close resources after the grace period of running requests. */
 const STOP_MARGIN_MS = 30_000;
-/** Of a process that could not do what it was asked because of how it was asked. */
+/** For invalid arguments or configuration. */
 const USAGE_EXIT_CODE = 2;
 
 const command = orExit(() => readCommandLine(process.argv.slice(2)), USAGE);
@@ -26,7 +26,7 @@ if (command === 'check_config') {
 orExit(() => openStateDirectory(config.stateDirectory));
 void serve();
 
-/** Telemetry comes first: what is made after it looks once whether there is any. */
+/** Starts telemetry first, because other components check for it when they are created. */
 async function serve(): Promise<void> {
   const telemetry = await startTelemetry({ serviceName: 'gateway', settings: config });
   const isTerminal = process.stdout.isTTY === true;
@@ -59,14 +59,14 @@ async function serve(): Promise<void> {
   });
 }
 
-/** Everything that can be wrong before anything is started. */
+/** Validates settings and the models file before anything is started. */
 function loadConfiguration(): Config {
   const loaded = loadConfig();
   checkModelsFile(loaded.GATEWAY_MODELS_FILE, loaded.environment);
   return loaded;
 }
 
-/** Ends the process with the text of a mistake that its user can mend. */
+/** Exits with the message of an error that the operator can fix. */
 function orExit<Value>(read: () => Value, usage = ''): Value {
   try {
     return read();

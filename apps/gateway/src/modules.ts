@@ -34,15 +34,15 @@ export interface ModuleDeps {
   readonly config: Config;
   readonly pools: Pools;
   readonly eventLog: PostgresEventLog;
-  /** The model emulator's address with /v1, when a model uses it. */
+  /** The model emulator's URL with /v1, if a model uses it. */
   readonly emulatorUrl: string | undefined;
   readonly log: Logger;
   readonly metrics: Registry;
-  /** Of the calls between modules; as their transport has it when absent. */
+  /** Whether calls between modules freeze their messages; defaults to the transport's default. */
   readonly freezesMessages?: boolean;
 }
 
-/** The whole system on one page: every module with its adapters, and who calls whom. */
+/** The whole system on one page: every module with its adapters, and their calls. */
 export function createModules(deps: ModuleDeps) {
   const { config, metrics, log } = deps;
   const stores = createStores(deps);
@@ -69,14 +69,14 @@ export function createModules(deps: ModuleDeps) {
     tokenizer,
     edge,
     dashboardApi,
-    /** Those that others stand on come first: started in this order, stopped in reverse. */
+    /** Dependencies first; started in this order and stopped in reverse. */
     inOrder: [...stores.inOrder, inferenceRouter, edge, dashboardApi],
   };
 }
 
 export type Modules = ReturnType<typeof createModules>;
 
-/** Those that keep something, of which there is one each. */
+/** Modules with state, one of each. */
 function createStores(deps: ModuleDeps) {
   const { config, pools, eventLog, log, metrics } = deps;
   const mailer = openMailer(config);
@@ -110,15 +110,15 @@ function createStores(deps: ModuleDeps) {
     (module) => module.services,
   );
   return {
-    clients: clientsOver(transportTo(services, deps)),
-    /** Each serves the dead letters of its own group, so that the name of the service is taken twice. */
+    clients: createClients(transportTo(services, deps)),
+    /** Each serves the dead letters of its own group, under the same service name. */
     withDeadLetters: [billingLedger, usageAggregator],
     inOrder: [auth, rateLimit, billingLedger, statements, usageAggregator, generationQuery],
   };
 }
 
-/** Of the services that are called by what takes and answers requests. */
-function clientsOver(stores: MessageTransport) {
+/** Clients of the services that the edge and the dashboard call. */
+function createClients(stores: MessageTransport) {
   return {
     auth: createClient(AuthDefinition, stores),
     authAdmin: createClient(AuthAdminDefinition, stores),
@@ -130,7 +130,7 @@ function clientsOver(stores: MessageTransport) {
   };
 }
 
-type Clients = ReturnType<typeof clientsOver>;
+type Clients = ReturnType<typeof createClients>;
 
 interface RouterDeps {
   readonly deps: ModuleDeps;
@@ -160,7 +160,7 @@ interface EdgeDeps extends Pick<ModuleDeps, 'config' | 'log' | 'metrics'> {
   readonly clients: Clients;
   readonly routerClient: ReturnType<typeof createRouter>['routerClient'];
   readonly tokenizer: Tokenizer;
-  /** Where the dashboard listens, once it does. */
+  /** The dashboard's port, available after its start. */
   readonly dashboardPort: () => number;
 }
 
@@ -218,13 +218,13 @@ function transportTo(
   });
 }
 
-/** A vocabulary that no model uses would cost its memory for nothing. */
+/** Only the vocabularies of enabled models are loaded, to save memory. */
 export function encodingsInUse({ models }: ReturnType<FileCatalogue['current']>): readonly string[] {
   const enabled = [...models.values()].filter(({ disabled }) => !disabled);
   return [...new Set(enabled.map(({ tokenCounting }) => tokenCounting.encoding))];
 }
 
-/** Where the dashboard's pages come from: its playground calls the public API from there. */
+/** Origins of the dashboard, from which its playground calls the public API. */
 function dashboardOrigins(
   { GATEWAY_DASHBOARD_ORIGIN: origin, GATEWAY_HOST: host }: Config,
   port: number,

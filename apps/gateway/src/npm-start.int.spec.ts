@@ -1,12 +1,12 @@
 import { startGateway } from '@gateway/test-support';
-import { ask } from './testing/ask';
+import { complete } from './testing/chat-completion';
 
 jest.setTimeout(120_000);
 
-describe('the gateway as `npm start` runs it', () => {
-  it('answers and ends cleanly', async () => {
+describe('the gateway as started by `npm start`', () => {
+  it('serves a request and stops cleanly', async () => {
     const gateway = await startGateway({ script: 'tools/commands/start.mjs' });
-    const { kind } = await ask(gateway, { prompt: 'Hello', stream: false });
+    const { kind } = await complete(gateway, { prompt: 'Hello', stream: false });
     await gateway.stop();
     expect(kind).toBe('finished');
   });

@@ -3,8 +3,8 @@ import { startCrashTestEnv, type CrashTestEnv } from './testing/crash-test-env';
 
 jest.setTimeout(180_000);
 
-/** What the playground's key promises is in the database, so that it outlives whoever made it. */
-describe('a key of the playground, after the gateway was killed', () => {
+/** Expiry and revocation of a playground key are stored in the database, so they survive a crash. */
+describe('a playground key after a kill of the gateway', () => {
   let testEnv: CrashTestEnv;
   let cookie: string;
   let organizationId: string;
@@ -12,38 +12,38 @@ describe('a key of the playground, after the gateway was killed', () => {
   beforeAll(async () => {
     testEnv = await startCrashTestEnv();
     const { adminEmail: email, adminPassword: password } = testEnv.gateway;
-    const signedIn = await ask('POST', '/api/session', { email, password });
+    const signedIn = await send('POST', '/api/session', { email, password });
     cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-    const { data } = (await (await ask('GET', '/api/organizations')).json()) as { data: { id: string }[] };
+    const { data } = (await (await send('GET', '/api/organizations')).json()) as { data: { id: string }[] };
     organizationId = data[0]?.id ?? '';
   });
   afterAll(() => testEnv?.close());
 
-  const ask = (method: string, path: string, body?: object) =>
+  const send = (method: string, path: string, body?: object) =>
     fetch(testEnv.gateway.dashboardUrl + path, {
       method,
       headers: { 'content-type': 'application/json', ...(cookie === undefined ? {} : { cookie }) },
       ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
     });
 
-  async function makeKey() {
-    const made = await ask('POST', `/api/organizations/${organizationId}/playground/key`);
-    return (await made.json()) as { key_id: string; secret: string };
+  async function createKey() {
+    const created = await send('POST', `/api/organizations/${organizationId}/playground/key`);
+    return (await created.json()) as { key_id: string; secret: string };
   }
 
-  /** What the public API says to it: the status, and the code of the refusal. */
+  /** Uses the key. @returns the status and the error code */
   async function use(secret: string): Promise<string> {
-    const answer = await fetch(`${testEnv.gateway.baseUrl}/credits`, {
+    const response = await fetch(`${testEnv.gateway.baseUrl}/credits`, {
       headers: { authorization: `Bearer ${secret}` },
     });
-    const { error } = (await answer.json()) as { error?: { code: string } };
-    return [answer.status, error?.code].filter(Boolean).join(' ');
+    const { error } = (await response.json()) as { error?: { code: string } };
+    return [response.status, error?.code].filter(Boolean).join(' ');
   }
 
-  it('ends at its moment, by itself', async () => {
-    const { key_id: id, secret } = await makeKey();
+  it('expires at its time', async () => {
+    const { key_id: id, secret } = await createKey();
     expect(await use(secret)).toBe('200');
-    // Its quarter of an hour in seconds; the edge that serves it afterwards knows only what is written.
+    // Shortens its lifetime of 15 minutes; the restarted edge reads it from the database.
     await testEnv.pool.query(
       `update auth.api_keys set expires_at = clock_timestamp() + interval '20 seconds' where id = $1`,
       [id],
@@ -53,22 +53,22 @@ describe('a key of the playground, after the gateway was killed', () => {
     const seen = await eventually(
       'the key expires',
       async () => {
-        const answer = await use(secret);
-        return answer === '200' ? undefined : answer;
+        const result = await use(secret);
+        return result === '200' ? undefined : result;
       },
       { patienceMs: 60_000, pollMs: 200 },
     );
     expect(seen).toBe('401 key_expired');
   });
 
-  it('may be used by the pages of a dashboard whose port was picked at the start, and by no others', async () => {
+  it('can be used from the origin of a dashboard on a random port, and from no other origin', async () => {
     const allowedFor = async (origin: string) => {
-      const question = { origin, 'access-control-request-method': 'POST' };
-      const answer = await fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
+      const preflight = { origin, 'access-control-request-method': 'POST' };
+      const response = await fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
         method: 'OPTIONS',
-        headers: question,
+        headers: preflight,
       });
-      return answer.headers.get('access-control-allow-origin');
+      return response.headers.get('access-control-allow-origin');
     };
     const own = testEnv.gateway.dashboardUrl;
     expect(await allowedFor(own)).toBe(own);
@@ -79,12 +79,12 @@ describe('a key of the playground, after the gateway was killed', () => {
     expect(await allowedFor('http://evil.example')).toBeNull();
   });
 
-  it('ends when its person signs out', async () => {
-    const { secret } = await makeKey();
+  it('is revoked when its owner signs out', async () => {
+    const { secret } = await createKey();
     await testEnv.kill();
     await testEnv.restart();
     expect(await use(secret)).toBe('200');
-    expect((await ask('DELETE', '/api/session')).status).toBe(204);
+    expect((await send('DELETE', '/api/session')).status).toBe(204);
     expect(await use(secret)).toBe('401 key_revoked');
   });
 });

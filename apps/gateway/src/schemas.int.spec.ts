@@ -38,7 +38,7 @@ async function openDatabase(): Promise<(schema: string) => Pool> {
   };
 }
 
-/** The SQL files of a folder and of those in it, by path. */
+/** All SQL files in a folder, sorted by path. */
 function sqlFiles(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -53,12 +53,12 @@ describe.each(SCHEMAS)('the schema %s', (name, schema, folder) => {
   const functionFiles = sqlFiles(path.join(libs, folder, 'functions'));
   const tableFiles = sqlFiles(path.join(libs, folder)).filter((file) => !functionFiles.includes(file));
 
-  it('is what its SQL files say: migrated databases hold the same and nothing else', async () => {
+  it('matches its SQL files: a migrated database contains the same definitions', async () => {
     const [migrated, fromFiles] = [(await openDatabase())(name), (await openDatabase())(name)];
     await applyMigrations(migrated, schema);
     await fromFiles.query(`create schema ${name}`);
     for (const file of [...tableFiles, ...functionFiles]) await fromFiles.query(read(file));
-    // No file describes the history.
+    // The migration history has no SQL file.
     const withoutHistory = (lines: readonly string[]) =>
       lines.filter((line) => !line.includes('_prisma_migrations'));
     const catalog = withoutHistory(await readCatalog(migrated, name));
@@ -66,7 +66,7 @@ describe.each(SCHEMAS)('the schema %s', (name, schema, folder) => {
     expect(catalog).toEqual(withoutHistory(await readCatalog(fromFiles, name)));
   });
 
-  it('has a file for each function, with the text that the database holds', async () => {
+  it('has a file for each function, with the same text as in the database', async () => {
     const pool = (await openDatabase())(name);
     await applyMigrations(pool, schema);
     const { rows } = await pool.query<{ name: string; body: string }>(
@@ -81,7 +81,7 @@ describe.each(SCHEMAS)('the schema %s', (name, schema, folder) => {
     });
   });
 
-  it('is refused and left unchanged where commit 77ce3bf created it', async () => {
+  it('is rejected and left unchanged if commit 77ce3bf created it', async () => {
     const pool = (await openDatabase())(name);
     await pool.query(beforeFirstRelease);
     const state = async () => {

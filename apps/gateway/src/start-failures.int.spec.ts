@@ -34,7 +34,7 @@ describe('a gateway that cannot start', () => {
     });
   }
 
-  const FAULTY = `providers:
+  const INVALID = `providers:
   - { name: p, base_url: "http://p.example/v1", api_key_env: MISSING_KEY }
 models:
   - id: a/b
@@ -45,10 +45,10 @@ models:
 `;
 
   it.each([[], ['--check-config']])(
-    'names the faults of the models file with their lines, given %j',
+    'reports the errors of the models file with their lines, given %j',
     (...args) => {
       const file = path.join(folder, 'models.yaml');
-      writeFileSync(file, FAULTY);
+      writeFileSync(file, INVALID);
       const { status, stderr } = run(args, { GATEWAY_MODELS_FILE: file });
       expect(status).toBe(2);
       expect(stderr).toContain(`${file}: models[0].max_output_tokens (line 7): is above context_window`);
@@ -57,7 +57,7 @@ models:
     },
   );
 
-  it('names a models file that is not there', () => {
+  it('reports a missing models file', () => {
     const { status, stderr } = run(['--check-config'], { GATEWAY_MODELS_FILE: '/nowhere/models.yaml' });
     expect([status, stderr]).toEqual([
       2,
@@ -66,7 +66,7 @@ models:
   });
 
   it('reports a state folder that is not writable', () => {
-    writeFileSync(path.join(folder, 'state'), 'a file in its place');
+    writeFileSync(path.join(folder, 'state'), 'a file instead of a folder');
     const { status, stderr } = run([]);
     expect(status).toBe(2);
     expect(stderr).toMatch(/GATEWAY_STATE_DIR: the gateway cannot write to .*\/state \((EEXIST|ENOTDIR)\)/);
@@ -93,7 +93,7 @@ models:
     await pool.end();
   }
 
-  it('refuses a database of a version before the first release, and leaves it unchanged', async () => {
+  it('rejects a database of a version before the first release, and leaves it unchanged', async () => {
     const database = await createTestDatabase();
     try {
       await fill(database.url);
@@ -107,8 +107,8 @@ models:
     }
   });
 
-  it('refuses a state folder of a version before the first release, and leaves its data unchanged', async () => {
-    // As root the server runs as another user, who must be able to enter the folder.
+  it('rejects a state folder of a version before the first release, and leaves its data unchanged', async () => {
+    // As root, the server runs as another user, which must enter this folder.
     chmodSync(folder, 0o755);
     const stateDirectory = path.join(folder, 'state/postgres');
     const openServer = () => startEmbeddedPostgres({ stateDirectory, log: createSilentLogger() });
@@ -124,7 +124,7 @@ models:
     await server.stop();
   });
 
-  it('answers an option that it does not know with its usage', () => {
+  it('prints its usage for an unknown option', () => {
     const { status, stderr } = run(['--chek-config']);
     expect(status).toBe(2);
     expect(stderr).toContain("'--chek-config'");
@@ -133,24 +133,24 @@ models:
   });
 
   it.each(['GATEWAY_PORT', 'GATEWAY_DASHBOARD_PORT', 'GATEWAY_ADMIN_PORT'])(
-    'names the setting of a port that is taken: %s',
+    'names the setting of a port that is in use: %s',
     async (setting) => {
-      const squatter = createServer().listen(0, '127.0.0.1');
-      await once(squatter, 'listening');
+      const otherServer = createServer().listen(0, '127.0.0.1');
+      await once(otherServer, 'listening');
       try {
-        const { port } = squatter.address() as AddressInfo;
+        const { port } = otherServer.address() as AddressInfo;
         await expect(startGateway({ env: { [setting]: String(port) } })).rejects.toThrow(
-          `Port ${port} is in use. Stop what uses it, or set ${setting} to another one`,
+          `Port ${port} is already in use. Stop the other process, or set ${setting} to another port`,
         );
       } finally {
-        squatter.close();
+        otherServer.close();
       }
     },
   );
 });
 
-describe('what a started gateway prints without a terminal', () => {
-  it('holds neither the key nor the password, and its curl line is answered', async () => {
+describe('the output of a started gateway without a terminal', () => {
+  it('contains neither the key nor the password, and its curl line works', async () => {
     const gateway = await startGateway();
     try {
       const output = gateway.output();
@@ -158,8 +158,8 @@ describe('what a started gateway prints without a terminal', () => {
       expect(output).not.toContain(gateway.adminPassword);
       expect(readFileSync(path.join(gateway.stateDirectory, 'dev.json'), 'utf8')).toContain(gateway.apiKey);
       const curl = /^curl .*$/m.exec(output)?.[0] ?? '';
-      const answer = execFileSync('sh', ['-c', `${curl} -s`], { encoding: 'utf8' });
-      expect(JSON.parse(answer)).toMatchObject({ object: 'chat.completion' });
+      const body = execFileSync('sh', ['-c', `${curl} -s`], { encoding: 'utf8' });
+      expect(JSON.parse(body)).toMatchObject({ object: 'chat.completion' });
     } finally {
       await gateway.stop();
     }

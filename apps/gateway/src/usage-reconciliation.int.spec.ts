@@ -55,7 +55,7 @@ let eventLog: PostgresEventLog;
 let modules: GatewayModule[];
 let spent: number;
 
-/** Ledger and usage as the gateway runs them, with the event log between them. */
+/** Ledger, event log and usage as in the gateway. */
 beforeEach(async () => {
   database = await createTestDatabase();
   const open = (schema: string) =>
@@ -116,7 +116,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** Some held, some not; one organization has too little for what it spends. */
+/** Settles generations with and without holds; one organization has insufficient credit. */
 async function spend(): Promise<void> {
   spent += GENERATIONS;
   const services = modules.flatMap((module) => module.services);
@@ -161,7 +161,7 @@ async function spend(): Promise<void> {
   await ledger.settleGenerations({
     generations: generations.map((each) => GenerationFinished.fromPartial(each)),
   });
-  await eventually('all are recorded', async () => {
+  await eventually('every generation is recorded', async () => {
     const { rowCount } = await pools.usage.query('select from generations');
     return rowCount === spent || undefined;
   });
@@ -176,13 +176,13 @@ async function gauge(name: string): Promise<Record<string, number>> {
 
 const differences = () => gauge('gateway_usage_aggregator_reconciliation_differences');
 
-/** Until everything that was settled so far was told, consumed and compared. */
-async function hourPasses(): Promise<void> {
+/** Advances the clock and waits until all settlements are published, consumed and reconciled. */
+async function passHour(): Promise<void> {
   clock.advance(HOUR_MS + 10 * MINUTE_MS);
   const over = Math.floor((clock.now() - 10 * MINUTE_MS) / HOUR_MS) * HOUR_MS;
   const steps: [what: string, pool: Pool, isDone: string][] = [
     [
-      'all organizations are told of',
+      'the windows of all organizations are published',
       pools.ledger,
       `select count(*) = ${ORGANIZATIONS.length} as done from announced_settlement_windows where until_unix_ms = ${over}`,
     ],
@@ -193,7 +193,7 @@ async function hourPasses(): Promise<void> {
        where topic = 'generation.settled'`,
     ],
     [
-      'all is compared',
+      'all windows are reconciled',
       pools.usage,
       `select not exists (select from announced_settlements where compared_unix_ms = 0)
          and (select compared_until_unix_ms from reconciliation_progress) = ${over} as done`,
@@ -205,25 +205,25 @@ async function hourPasses(): Promise<void> {
       async () => (await pool.query<{ done: boolean }>(isDone)).rows[0]?.done || undefined,
     );
   }
-  // The metrics are set at the end of a run.
+  // A run updates its metrics at its end.
   for (const module of modules) await module.stop();
 }
 
-it('usage and settlements agree, whatever hour they are of', async () => {
+it('usage and settlements agree in every hour', async () => {
   await spend();
   clock.advance(HOUR_MS);
   await spend();
-  await hourPasses();
+  await passHour();
   expect(await differences()).toEqual({});
 });
 
-it('a row of usage that is changed by hand is found, named and counted', async () => {
+it('a manually changed usage row is found and counted', async () => {
   await spend();
   await pools.usage.query(
     `update generations set charged_nano_usd = charged_nano_usd + 1
      where id = (select min(id) from generations where organization_id = 'org-b')`,
   );
-  await hourPasses();
+  await passHour();
   expect(await differences()).toEqual({ settlements: 1, hourly_sums: 1 });
   const { rows } = await pools.usage.query(
     `select organization_id, found_charged_nano_usd - expected_charged_nano_usd as more
@@ -232,13 +232,13 @@ it('a row of usage that is changed by hand is found, named and counted', async (
   expect(rows).toEqual([{ organization_id: 'org-b', more: 1n }]);
 });
 
-it('a posting of the ledger that is gone is found, named and counted, by the ledger and by usage', async () => {
+it('a missing posting is found and counted by both ledger and usage', async () => {
   await spend();
   await pools.ledger.query(
     `delete from postings where kind = 'settlement'
        and reference = (select max(reference) from postings where kind = 'settlement' and organization_id = 'org-a')`,
   );
-  await hourPasses();
+  await passHour();
   expect(await differences()).toEqual({ settlements: 1 });
   const { rows } = await pools.usage.query(
     `select organization_id, found_generations - expected_generations as more from reconciliation_differences`,
@@ -247,17 +247,17 @@ it('a posting of the ledger that is gone is found, named and counted, by the led
   expect(await gauge('gateway_billing_ledger_reconciliation_differences')).toMatchObject({ charged: 1 });
 });
 
-it('an announcement that nobody took is found', async () => {
+it('a settlement that usage has not recorded is found', async () => {
   await spend();
   await pools.usage.query(`
-    with gone as (delete from generations where id = (select max(id) from generations) returning *),
+    with deleted as (delete from generations where id = (select max(id) from generations) returning *),
       hourly as (
         update usage_rollups_hourly sums set requests = sums.requests - 1,
-          cost_nano_usd = sums.cost_nano_usd - gone.cost_nano_usd, charged_nano_usd = sums.charged_nano_usd - gone.charged_nano_usd
-        from gone where sums.organization_id = gone.organization_id and sums.key_id = gone.key_id)
+          cost_nano_usd = sums.cost_nano_usd - deleted.cost_nano_usd, charged_nano_usd = sums.charged_nano_usd - deleted.charged_nano_usd
+        from deleted where sums.organization_id = deleted.organization_id and sums.key_id = deleted.key_id)
     update usage_rollups sums set requests = sums.requests - 1,
-      cost_nano_usd = sums.cost_nano_usd - gone.cost_nano_usd, charged_nano_usd = sums.charged_nano_usd - gone.charged_nano_usd
-    from gone where sums.organization_id = gone.organization_id and sums.key_id = gone.key_id`);
-  await hourPasses();
+      cost_nano_usd = sums.cost_nano_usd - deleted.cost_nano_usd, charged_nano_usd = sums.charged_nano_usd - deleted.charged_nano_usd
+    from deleted where sums.organization_id = deleted.organization_id and sums.key_id = deleted.key_id`);
+  await passHour();
   expect(await differences()).toEqual({ settlements: 1 });
 });

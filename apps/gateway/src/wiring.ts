@@ -14,24 +14,24 @@ import { openDatabase } from './database';
 import { startDemoProvider } from './emulator';
 import { createModules, encodingsInUse, type Modules } from './modules';
 
-/** Where health and metrics are when no port was set: this one, or a free one. */
+/** Port of health and metrics when none is set; if it is in use, a free one. */
 const PREFERRED_ADMIN_PORT = 8082;
-/** How long a stop waits for the settlement of what has just finished. */
+/** How long a stop waits for the settlement of finished generations. */
 const EVENT_DRAIN_MS = 5_000;
 
 export interface Gateway {
   /**
-   * @param options.showSecrets whether the text may hold the key and the password.
-   * @returns what to tell the person who started it.
+   * @param options.showSecrets whether the text may contain the key and the password
+   * @returns the text to print for the person who started it
    */
   start(options: { readonly showSecrets: boolean }): Promise<string>;
-  /** Resolves with the reason when the gateway can serve no longer. */
+  /** Resolves with the reason when the gateway can no longer serve requests. */
   readonly failed: Promise<Error>;
-  /** Ends what was started, latest first; works after half a start too. */
+  /** Stops components in reverse order; also works after an incomplete start. */
   stop(): Promise<void>;
 }
 
-/** Every module in one process, over one PostgreSQL. modules.ts says who calls whom; this starts and stops them. */
+/** Starts and stops every module in one process with one PostgreSQL. modules.ts connects them. */
 export function createGateway(config: Config, log: Logger): Gateway {
   const metrics = createMetrics({ labels: { process: 'gateway' } });
   const { stateDirectory } = config;
@@ -72,7 +72,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
     await life.subscribe(modules.inOrder, eventLog);
 
     const devFile = await introduceDemo(modules);
-    ready = async () => modules.edge.isReady() && (await database.answers());
+    ready = async () => modules.edge.isReady() && (await database.isResponding());
     return banner({
       ...devFile,
       adminUrl: `http://${config.GATEWAY_HOST}:${admin.port}`,
@@ -84,10 +84,10 @@ export function createGateway(config: Config, log: Logger): Gateway {
     });
   }
 
-  /** By then nothing adds events any more but the settlements themselves. */
+  /** At this point only settlements still append events. */
   async function drainAndStop(eventLog: PostgresEventLog): Promise<void> {
     const drained = await eventLog.drain(EVENT_DRAIN_MS).catch(() => false);
-    if (!drained) log.warn('events are left unread; they are settled at the next start');
+    if (!drained) log.warn('unread events remain; they are processed at the next start');
     await eventLog.stop();
   }
 

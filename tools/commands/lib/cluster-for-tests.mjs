@@ -7,13 +7,12 @@ import { root, StepFailed } from './run.mjs';
 const START_TIMEOUT_MS = 180_000;
 
 /**
- * One cluster for all suites that want no settings of their own, with an
- * emulator that is as fast as it can be. What it prints is shown only when it
- * does not start: the suites judge what it answers.
+ * Starts the cluster that all suites without settings of their own share, with a
+ * model emulator without delays. Its output is shown only when it does not start.
  *
  * @param {{ withPooler: boolean }} options
  * @returns {Promise<{ description: string, stop: () => Promise<void> }>}
- *   what the suites are told by `GATEWAY_TEST_CLUSTER`
+ *   the description is the value of `GATEWAY_TEST_CLUSTER`
  */
 export async function startClusterForTests({ withPooler }) {
   const programs = [];
@@ -23,9 +22,9 @@ export async function startClusterForTests({ withPooler }) {
   try {
     const emulator = startProgram('model-emulator', ['--port', '0']);
     programs.push(emulator);
-    const [, emulatorUrl] = await emulator.says(/listens on (http:\S+)/);
+    const [, emulatorUrl] = await emulator.waitForOutput(/listens on (http:\S+)/);
     const stateDirectory = mkdtempSync(path.join(os.tmpdir(), 'gateway-cluster-'));
-    // As root, the database's own user could not enter it otherwise.
+    // When tests run as root, PostgreSQL runs as another user, which must enter this folder.
     chmodSync(stateDirectory, 0o755);
     const cluster = startProgram('cluster', withPooler ? ['--pooler'] : [], {
       NODE_ENV: 'production',
@@ -36,7 +35,7 @@ export async function startClusterForTests({ withPooler }) {
       MODEL_EMULATOR_URL: emulatorUrl,
     });
     programs.push(cluster);
-    await cluster.says(/Health and metrics\s+http:\S+/);
+    await cluster.waitForOutput(/Health and metrics\s+http:\S+/);
     return { description: JSON.stringify({ stateDirectory, emulatorUrl, pid: cluster.pid }), stop };
   } catch (error) {
     await stop();
@@ -58,22 +57,22 @@ function startProgram(name, args, environment = {}) {
       for (const listener of listeners) listener();
     });
   }
-  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const exited = new Promise((resolve) => child.once('exit', resolve));
 
-  /** Resolves with the match of what it printed; rejects when it ends before, or says nothing of the kind. */
-  const says = async (pattern) => {
+  /** Resolves with the match; rejects when the program exits first or the timeout expires. */
+  const waitForOutput = async (pattern) => {
     let timer;
     try {
       return await new Promise((resolve, reject) => {
-        const fail = (what) => reject(new StepFailed(`${output.trim()}\n\n${name} ${what}.`));
-        const look = () => {
+        const fail = (reason) => reject(new StepFailed(`${output.trim()}\n\n${name} ${reason}.`));
+        const check = () => {
           const match = pattern.exec(output);
           if (match) resolve(match);
         };
-        listeners.add(look);
-        look();
-        timer = setTimeout(() => fail('was not ready in time'), START_TIMEOUT_MS);
-        void ended.then((code) => fail(`ended with ${code} before it was ready`));
+        listeners.add(check);
+        check();
+        timer = setTimeout(() => fail(`was not ready within ${START_TIMEOUT_MS / 1000} s`), START_TIMEOUT_MS);
+        void exited.then((code) => fail(`exited with code ${code} before it was ready`));
       });
     } finally {
       clearTimeout(timer);
@@ -83,10 +82,10 @@ function startProgram(name, args, environment = {}) {
 
   return {
     pid: child.pid,
-    says,
+    waitForOutput,
     async stop() {
       child.kill('SIGTERM');
-      await ended;
+      await exited;
     },
   };
 }

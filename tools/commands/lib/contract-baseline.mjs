@@ -1,9 +1,9 @@
 import { capture } from './run.mjs';
 
 /**
- * The commit that the contracts must not break with: where this branch left
- * main, or on main itself the commit before. Undefined where there is no
- * history, as in an archive or a shallow clone.
+ * The commit with which the contracts must stay compatible: the merge base with
+ * main, or on main itself the previous commit. Undefined without history, as in
+ * an archive or a shallow clone.
  */
 export async function contractBaseline() {
   const head = await git('rev-parse', 'HEAD');
@@ -16,7 +16,7 @@ async function git(...args) {
     const { code, output } = await capture('git', args);
     return code === 0 ? output.trim() : undefined;
   } catch {
-    // There is no git.
+    // git is not installed.
     return undefined;
   }
 }

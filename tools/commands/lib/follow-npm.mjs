@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 
-const LOOK_EVERY_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 /**
- * `npm start` runs us below a shell. A signal that ends npm or that shell does
- * not reach us by itself, and we would go on without anybody to stop us. This
- * calls back once when one of them is gone, unless a signal did reach us first:
- * a second one would mean "at once". Outside npm it does nothing.
+ * `npm start` runs this process below a shell. A signal that terminates npm or the
+ * shell does not reach this process, which would be orphaned. This calls back once
+ * when one of them has exited, unless a signal arrived first: a second signal would
+ * force an immediate stop. Outside npm it does nothing.
  */
 export function whenNpmEnds(callback) {
   if (process.env.npm_lifecycle_event === undefined || process.platform === 'win32') return;
@@ -16,7 +16,7 @@ export function whenNpmEnds(callback) {
     if (process.ppid === shell && (npm === undefined || isAlive(npm))) return;
     clearInterval(timer);
     callback();
-  }, LOOK_EVERY_MS);
+  }, POLL_INTERVAL_MS);
   timer.unref();
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => clearInterval(timer));
 }
@@ -26,7 +26,7 @@ function parentOf(pid) {
     const parent = Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8' }));
     return parent > 1 ? parent : undefined;
   } catch {
-    // Without `ps` the shell alone is followed.
+    // Without `ps`, only the shell is watched.
     return undefined;
   }
 }

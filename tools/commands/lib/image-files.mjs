@@ -6,16 +6,16 @@ import { packageOf } from '../../build/bundle/bundle.mjs';
 import { npmCommand } from './install.mjs';
 import { CLUSTER_PROJECTS } from './nx.mjs';
 
-/** What is for other databases, bundlers or editors, and larger than the rest of the image. */
-const NEEDLESS = [
+/** Files for other databases, bundlers or editors, which would more than double the image's size. */
+const EXCLUDED = [
   /\.(ts|mts|cts|map|md|markdown)$/,
   /^node_modules\/bintrees\/test\//,
   /^node_modules\/\.package-lock\.json$/,
-  // Of it the vocabularies are read, and the expressions that cut texts into words.
+  // Only the vocabularies and the regular expressions that split text are used.
   /^node_modules\/gpt-tokenizer\/(dist|src|esm)\//,
   /^node_modules\/gpt-tokenizer\/cjs\/(?!package\.json$|encodingParams\/constants\.js$)/,
   /^node_modules\/gpt-tokenizer\/data\/(?!(o200k_base|cl100k_base)\.tiktoken$)/,
-  // It runs queries of the one database by the one compiler that the clients are generated for.
+  // Only the query compiler for which the clients are generated is used.
   /^node_modules\/@prisma\/client\/runtime\/(?!client\.js$|query_compiler_small_bg\.postgresql\.)/,
   /^node_modules\/@prisma\/client\/runtime\/.*\.mjs$/,
 ];
@@ -28,14 +28,13 @@ export const IMAGE_PROGRAMS = [
   'demo',
 ];
 
-/** Programs without an admin port tell of themselves in another way. */
+/** Health URLs of programs without an admin port. */
 const HEALTH_URLS = { 'model-emulator': 'http://127.0.0.1:8090/v1/models' };
 
 /**
- * Writes what an image holds: `node`, which builds it, `app`, with the program
- * in dist/program, the packages that it uses, a list of them (CycloneDX) and
- * the health check, and `state`, an empty folder. The same sources give the
- * same bytes.
+ * Writes the files of an image: the `node` binary; `app`, with the program in
+ * dist/program, its packages, their SBOM (CycloneDX) and the health check; and
+ * `state`, an empty folder. The same sources give the same bytes.
  */
 export async function layOutImage(program, folder) {
   rmSync(folder, { recursive: true, force: true });
@@ -51,18 +50,18 @@ export async function layOutImage(program, folder) {
   layOutReport(app);
   const imports = JSON.parse(readFileSync(path.join(root, 'dist', program, 'imports.json'), 'utf8'));
   await installPackages(app, packagesOf(imports));
-  await writeBill(app);
+  await writeSbom(app);
   for (const file of filesOf(app)) {
-    if (file.startsWith('node_modules/') && NEEDLESS.some((pattern) => pattern.test(file))) {
+    if (file.startsWith('node_modules/') && EXCLUDED.some((pattern) => pattern.test(file))) {
       rmSync(path.join(app, file));
     }
   }
   await loadAll(app, imports);
-  settleTimes(folder);
+  resetTimes(folder);
 }
 
 /**
- * The health check, and beside it where this program is to be asked, in place of its admin port.
+ * Writes the health check and, for a program without an admin port, the URL to request.
  *
  * @public a test loads it in a process of its own
  */
@@ -72,7 +71,7 @@ export function layOutHealthCheck(program, app) {
 }
 
 /**
- * What a process tells of itself to whoever helps: `npm run support-bundle -- --pods` runs it.
+ * Writes the diagnostic report of a process, which `npm run support-bundle -- --pods` runs.
  *
  * @public a test loads it in a process of its own
  */
@@ -91,7 +90,7 @@ function packagesOf(imports) {
   return [...new Set(imports.map(({ path: imported }) => packageOf(imported)))].sort();
 }
 
-/** Some are loaded by a program only when they are needed: what is missing has to show here. */
+/** A program loads some packages lazily, so a missing one must fail the build of the image. */
 async function loadAll(app, imports) {
   const script = `
     import { readFileSync } from 'node:fs';
@@ -109,15 +108,15 @@ async function loadAll(app, imports) {
     {},
     { cwd: app },
   );
-  if (code !== 0) throw new StepFailed(`The image lacks what the program loads.\n${output.trim()}`);
+  if (code !== 0) throw new StepFailed(`The image lacks a package that the program loads.\n${output.trim()}`);
 }
 
-/** In the versions of the lock, and no others. */
+/** In exactly the versions of the lock file. */
 async function installPackages(app, packages) {
   const { name, version, license, dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json')));
   const used = Object.fromEntries(packages.map((each) => [each, dependencies[each]]));
-  const strangers = packages.filter((each) => dependencies[each] === undefined);
-  if (strangers.length > 0) throw new StepFailed(`not in "dependencies": ${strangers.join(', ')}`);
+  const undeclared = packages.filter((each) => dependencies[each] === undefined);
+  if (undeclared.length > 0) throw new StepFailed(`Not in "dependencies": ${undeclared.join(', ')}`);
   const manifest = { name, version, license, private: true, dependencies: used };
   writeFileSync(path.join(app, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   for (const file of ['package-lock.json', '.npmrc']) cpSync(path.join(root, file), path.join(app, file));
@@ -132,14 +131,14 @@ async function installPackages(app, packages) {
   ]);
 }
 
-async function writeBill(app) {
-  const bill = JSON.parse(
+async function writeSbom(app) {
+  const sbom = JSON.parse(
     await npm(app, ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--omit=optional', '--omit=peer']),
   );
-  // Different each time, about nothing.
-  delete bill.serialNumber;
-  delete bill.metadata.timestamp;
-  writeFileSync(path.join(app, 'sbom.cdx.json'), `${JSON.stringify(bill, null, 2)}\n`);
+  // These differ between identical builds.
+  delete sbom.serialNumber;
+  delete sbom.metadata.timestamp;
+  writeFileSync(path.join(app, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`);
   for (const file of ['package-lock.json', '.npmrc']) rmSync(path.join(app, file));
 }
 
@@ -166,8 +165,8 @@ function filesOf(folder) {
     );
 }
 
-/** Times of files are part of a layer's digest. */
-function settleTimes(folder) {
+/** Modification times are part of a layer's digest. */
+function resetTimes(folder) {
   const entries = readdirSync(folder, { recursive: true });
   for (const entry of ['', ...entries]) lutimesSync(path.join(folder, entry), 0, 0);
 }

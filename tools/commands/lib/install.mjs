@@ -16,7 +16,7 @@ export async function install() {
   process.stdout.write('Installing packages (about a minute the first time) …\n');
   const npm = npmCommand();
   // `npm ci` refuses a lock file that was written where other platforms' optional packages were unavailable.
-  // No package of this project needs its install scripts, and some would download binaries.
+  // No dependency needs its install scripts, and some would download binaries.
   const code = await runVisibly(npm.command, [
     ...npm.args,
     'install',
@@ -37,9 +37,7 @@ function requireNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   const [wantedMajor, wantedMinor] = MINIMUM_NODE;
   if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return;
-  throw new StepFailed(
-    `Node ${MINIMUM_NODE.join('.')} or newer is needed; this is ${process.version}. Install it and try again.`,
-  );
+  throw new StepFailed(`Node.js ${MINIMUM_NODE.join('.')} or newer is required; this is ${process.version}.`);
 }
 
 function hashOf(files) {
@@ -48,7 +46,7 @@ function hashOf(files) {
   return hash.digest('hex');
 }
 
-/** The npm that runs this process, if it says where it is; else the one on the PATH. */
+/** The npm that runs this process, if known; otherwise the one on the PATH. */
 export function npmCommand() {
   const script = process.env.npm_execpath;
   if (script && /npm-cli\.js$/.test(script) && existsSync(script)) {

@@ -1,6 +1,5 @@
-// A possible next version of every service, generated from this one: each message has one more field, which is
-// always sent, each enumeration one more value, each table one more column, and each SQL function another text. It
-// is for tests of old and new replicas next to each other, whatever the contracts and the schemas are by then.
+// Generates a next version of every service from the current one, to test rolling upgrades: each message gets a new
+// field that is always sent, each enumeration a new value, each table a new column, and each SQL function a new text.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { bundle } from '../../build/bundle/bundle.mjs';
@@ -11,7 +10,7 @@ import { capture, root, StepFailed } from './run.mjs';
 const FOLDER = 'dist/next-version';
 const PROTO = `${FOLDER}/proto`;
 const FIELD = 'added_in_next_version';
-/** Above those that a contract would take for long. */
+/** Far above the numbers that the contracts use. */
 const FIELD_NUMBER = 30_000;
 const ENUM_NUMBER = 1_000;
 const MIGRATION_TIME = 29_990_101_000_000;
@@ -30,7 +29,7 @@ export async function buildNextVersion() {
   for (const service of CLUSTER_PROJECTS.filter((project) => project !== 'cluster')) {
     const outfile = path.join(FOLDER, service, 'main.js');
     await bundle(`apps/${service}/src/main.ts`, outfile, [nextContracts, nextSchemas]);
-    // Files beside the bundle, such as documents and programs of threads, are the same in both versions.
+    // Other files, such as documents and worker threads, are the same in both versions.
     for (const name of readdirSync(path.join(root, 'dist', service))) {
       if (/^(main\.js(\.map)?|imports\.json)$/.test(name)) continue;
       cpSync(path.join(root, 'dist', service, name), path.join(root, FOLDER, service, name), {
@@ -51,7 +50,7 @@ function withAdditions(proto) {
 }
 
 const GENERATED = 'libs/platform/contracts/src/generated/';
-/** As the generator writes a field that is sent only when it is set. */
+/** The generated code that sends a field only when it is set. */
 const SENT_WHEN_SET =
   /if \(message\.addedInNextVersion !== ""\) \{\s*(writer\.uint32\(\d+\)\.string\()[^;]*;\s*\}/g;
 
@@ -62,12 +61,12 @@ const nextContracts = {
       { filter: /\/libs\/platform\/contracts\/src\/generated\/gateway\/.*\.ts$/ },
       ({ path: file }) => {
         const name = file.slice(file.indexOf(GENERATED));
-        const now = read(`${FOLDER}/${name}`);
-        const contents = now.replaceAll(SENT_WHEN_SET, '$1"of the next version");');
+        const current = read(`${FOLDER}/${name}`);
+        const contents = current.replaceAll(SENT_WHEN_SET, '$1"of the next version");');
         // The entries of maps are not written as messages.
-        const messages = now.match(/^export const \w+(?<!_[A-Za-z]+Entry): MessageFns</gm)?.length ?? 0;
+        const messages = current.match(/^export const \w+(?<!_[A-Za-z]+Entry): MessageFns</gm)?.length ?? 0;
         if (contents.split('of the next version').length - 1 !== messages) {
-          throw new StepFailed(`${name}: not every message sends the field that is new`);
+          throw new StepFailed(`${name}: not every message sends the new field`);
         }
         return { contents, loader: 'ts' };
       },
@@ -88,7 +87,7 @@ const nextSchemas = {
           ),
         ),
       );
-      if (tables.size === 0) throw new StepFailed(`${folder}: no table was found`);
+      if (tables.size === 0) throw new StepFailed(`${folder}: found no table`);
       const added = [...tables].map(
         (table, index) =>
           `{ name: '${MIGRATION_TIME + index}_${table}', sql: ${JSON.stringify(addColumn(table))} }`,
@@ -98,7 +97,7 @@ const nextSchemas = {
         /(migrations: \[[\s\S]*?),?\s*\],(?=\s+functions:)/,
         (_, migrations) => `${migrations},\n  ${added.join(',\n  ')},\n],`,
       );
-      if (contents === text) throw new StepFailed(`${file}: no list of migrations was found`);
+      if (contents === text) throw new StepFailed(`${file}: found no list of migrations`);
       return { contents, loader: 'ts' };
     });
     build.onLoad({ filter: /\/functions\/\w+\.sql$/ }, ({ path: file }) => ({
@@ -108,7 +107,7 @@ const nextSchemas = {
   },
 };
 
-/** A migration that touches one table, so that it holds the lock of one; tables that no longer exist are skipped. */
+/** One migration per table, so that each locks only one; tables that no longer exist are skipped. */
 function addColumn(table) {
   return `
     do $$ begin

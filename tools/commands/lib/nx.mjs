@@ -3,7 +3,7 @@ import path from 'node:path';
 import { install } from './install.mjs';
 import { root, runVisibly, StepFailed } from './run.mjs';
 
-/** The services of a cluster, and the program that starts them on this machine. */
+/** The services of a cluster, and the `cluster` program that starts them on this machine. */
 export const CLUSTER_PROJECTS = [
   'auth',
   'rate-limit',
@@ -16,7 +16,7 @@ export const CLUSTER_PROJECTS = [
   'cluster',
 ];
 
-/** Installs packages where needed and runs Nx; its targets are in nx.json and the project.json files. */
+/** Installs packages if needed and runs Nx; its targets are in nx.json and the project.json files. */
 export async function nx(...args) {
   await install();
   return runVisibly(process.execPath, [path.join('node_modules', 'nx', 'dist', 'bin', 'nx.js'), ...args], {
@@ -27,10 +27,10 @@ export async function nx(...args) {
 /** Generates contracts and database clients, where their sources changed. */
 export async function generate() {
   const code = await nx('run-many', '--target=generate');
-  if (code !== 0) throw new StepFailed('The generation of code failed.');
+  if (code !== 0) throw new StepFailed('Code generation failed.');
 }
 
-/** Builds projects to dist/, with everything that they need; what did not change comes from Nx's cache. */
+/** Builds projects and their dependencies to dist/; unchanged ones come from Nx's cache. */
 export async function build(...projects) {
   const code = await nx('run-many', '--target=build', `--projects=${projects.join(',')}`);
   if (code !== 0) throw new StepFailed('The build failed.');
@@ -48,7 +48,7 @@ const INPUTS = [
 ];
 const GENERATED = new Set(['generated', 'node_modules']);
 
-/** As `build`, but starts Nx, which takes a second, only if a source file is newer than the built program. */
+/** As `build`, but starts Nx, which needs a second, only if a source file is newer than the built program. */
 export async function buildIfChanged(project) {
   const built = path.join(root, 'dist', project, 'main.js');
   if (existsSync(built) && INPUTS.every((input) => newestChangeMs(input) < statSync(built).mtimeMs)) {
@@ -57,7 +57,7 @@ export async function buildIfChanged(project) {
   }
   const startedAt = new Date();
   await build(project);
-  // Nx leaves files alone that are the same as before.
+  // Nx does not touch unchanged outputs.
   utimesSync(built, startedAt, startedAt);
 }
 

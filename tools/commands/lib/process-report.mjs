@@ -1,9 +1,9 @@
-// What a process and its environment may tell about themselves. A part of every image, so of Node's own modules alone.
+// Settings, health and metrics of a process. Part of every image, so it uses only Node's built-in modules.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describeSetting } from './without-secrets.mjs';
 
-const ASK_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 const MAX_METRICS_LENGTH = 4 * 1024 * 1024;
 
 /** Names of the settings in the configuration reference, with those that are read from files. */
@@ -13,23 +13,25 @@ export function documentedSettings(docs) {
   return names.flatMap((name) => [name, `${name}_FILE`]).sort();
 }
 
-/** Those of these names; anything else in the environment is nobody's business. */
+/** The settings with these names; the rest of the environment is left out of a report. */
 export function describeSettings(environment, names) {
   const given = names.filter((name) => environment[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, describeSetting(name, environment[name])]));
 }
 
-/** Health, readiness and metrics, as the admin port of a process tells them. */
+/** Health, readiness and metrics from a process's admin port. */
 export async function askProcess(admin) {
-  const ask = async (what) => {
+  const get = async (probePath) => {
     try {
-      const answer = await fetch(new URL(what, admin), { signal: AbortSignal.timeout(ASK_TIMEOUT_MS) });
-      return { status: answer.status, text: await answer.text() };
+      const response = await fetch(new URL(probePath, admin), {
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      });
+      return { status: response.status, text: await response.text() };
     } catch (error) {
       return { failed: error.cause?.code ?? error.name };
     }
   };
-  const [live, ready, metrics] = await Promise.all(['/livez', '/readyz', '/metrics'].map(ask));
+  const [live, ready, metrics] = await Promise.all(['/livez', '/readyz', '/metrics'].map(get));
   const lines = (metrics.text ?? '').slice(0, MAX_METRICS_LENGTH).split('\n');
   const samples = lines.filter((line) => line !== '' && !line.startsWith('#'));
   return {

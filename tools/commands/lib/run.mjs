@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 
 export const root = path.resolve(fileURLToPath(new URL('../../..', import.meta.url)));
 
-/** A step that failed: its output is part of the message, so nothing else needs printing. */
+/** A failed step. The message contains its output, so it is printed without a stack trace. */
 export class StepFailed extends Error {}
 
-/** A command that was called with what it does not know. */
+/** Invalid command-line arguments. */
 export class Misused extends StepFailed {
   constructor(message, usage) {
     super(`${message}\n\nUsage: ${usage}`);
@@ -15,12 +15,12 @@ export class Misused extends StepFailed {
 }
 
 /** For commands without options. */
-export function takesNoOptions(usage) {
+export function rejectOptions(usage) {
   const [unknown] = process.argv.slice(2);
-  if (unknown !== undefined) throw new Misused(`there is no option '${unknown}'`, usage);
+  if (unknown !== undefined) throw new Misused(`unknown option '${unknown}'`, usage);
 }
 
-/** Runs a program with our own input and output; answers its exit code. */
+/** Runs a program that inherits standard input and output. @returns its exit code */
 export function runVisibly(command, args, env = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } });
@@ -29,7 +29,11 @@ export function runVisibly(command, args, env = {}) {
   });
 }
 
-/** Answers the exit code, and what the program wrote; only to its output with `stderr: false`, unless it failed. */
+/**
+ * Runs a program without showing its output.
+ *
+ * @returns the exit code and the output; with `stderr: false`, standard error only after a failure
+ */
 export function capture(command, args, env = {}, { cwd = root, stderr = true } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -48,7 +52,7 @@ export function capture(command, args, env = {}, { cwd = root, stderr = true } =
   });
 }
 
-/** Ends the process with the failure's text instead of a stack trace. */
+/** Exits with the error's message; only an unexpected error shows its stack trace. */
 export function exitOnFailure(error) {
   process.stderr.write(`\n${error instanceof StepFailed ? error.message : (error.stack ?? error)}\n`);
   process.exit(error instanceof Misused ? 2 : 1);

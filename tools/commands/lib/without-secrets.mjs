@@ -1,14 +1,14 @@
-// What of settings and log lines may be handed on.
+// Removes secrets from settings and log lines.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 const REDACTED = '[redacted]';
 const SECRET =
   /(_SECRET|_PASSWORD|_USERNAME|_KEY|_KEYS|_HEADERS)$|^(DATABASE_URL|DATABASE_DIRECT_URL|REDIS_URL|GATEWAY_SMTP_URL)$/;
-/** Shorter ones would cut words out of everything. */
+/** Replacing shorter secrets would remove ordinary words. */
 const MIN_SECRET_LENGTH = 6;
 
-/** A setting as it may be seen: whether a secret is set, and everything else without users and passwords in URLs. */
+/** For a secret, whether it is set; for another setting, its value without credentials in URLs. */
 export function describeSetting(name, value) {
   if (SECRET.test(name)) return value === '' ? '[empty]' : '[set]';
   return withoutCredentials(value);
@@ -19,9 +19,9 @@ function withoutCredentials(text) {
 }
 
 /**
- * Cuts out of a text whatever is secret here, wherever it came from: values of
- * secret settings and their parts, files of such settings, what `npm start` made,
- * and what looks like a key.
+ * Creates a function that removes secrets from a text: values of secret settings and
+ * their parts, contents of secret files, the credentials that `npm start` created, and
+ * anything that looks like a key.
  */
 export function createScrubber(environment, stateDirectory) {
   const secrets = new Set();
@@ -55,7 +55,7 @@ export function createScrubber(environment, stateDirectory) {
   };
 }
 
-/** Fields of lines that are ids, codes, names of ours and numbers. Texts of others are in none of them. */
+/** Log fields that contain only our ids, codes, names and numbers, never text from clients or providers. */
 const FIELDS = [
   'time',
   'level',
@@ -89,8 +89,8 @@ const FIELDS = [
   'span_id',
 ];
 
-/** A line of a log as it may be seen; undefined for one that is not JSON. */
-export function tellLine(line) {
+/** The allowed fields of a log line; undefined if it is not JSON. */
+export function redactLogLine(line) {
   let fields;
   try {
     fields = JSON.parse(line);
@@ -98,12 +98,12 @@ export function tellLine(line) {
     return undefined;
   }
   if (typeof fields !== 'object' || fields === null) return undefined;
-  const told = FIELDS.filter((name) => ['string', 'number', 'boolean'].includes(typeof fields[name]));
-  return { ...Object.fromEntries(told.map((name) => [name, fields[name]])), ...tellError(fields.err) };
+  const allowed = FIELDS.filter((name) => ['string', 'number', 'boolean'].includes(typeof fields[name]));
+  return { ...Object.fromEntries(allowed.map((name) => [name, fields[name]])), ...describeError(fields.err) };
 }
 
-/** Of an error its class, its code, and where it was thrown. Its text may quote anything. */
-function tellError(error) {
+/** An error's class, code and stack, without its message, which may quote anything. */
+function describeError(error) {
   if (typeof error !== 'object' || error === null) return {};
   const at = String(error.stack ?? '')
     .split('\n')

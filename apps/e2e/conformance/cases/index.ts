@@ -21,7 +21,7 @@ import { exactnessCases } from './section-8-exactness';
 import { limitCases } from './section-8-limits';
 import { versioningCases } from './section-9-versioning';
 
-/** Every case, in the order of the contract's sections. */
+/** All cases in the order of the specification's sections. */
 export const allCases: readonly ConformanceCase[] = [
   ...serviceCases,
   ...featureCases,

@@ -7,11 +7,11 @@ interface Completion {
   usage: { prompt_tokens: number; completion_tokens_details: { reasoning_tokens: number } };
 }
 
-/** What inference offers, and where the service ends. */
+/** Features of the service. */
 export const featureCases = casesOf('1', [
   {
-    line: 'client libraries are pointed at the base URL, which ends in /v1, with the key as their api_key',
-    async prove(deployment) {
+    title: 'client libraries work with the base URL, which ends in /v1, and the key as api_key',
+    async verify(deployment) {
       for (const baseURL of [deployment.baseUrl, `${deployment.baseUrl}/`]) {
         const client = new OpenAI({ baseURL, apiKey: deployment.shared.apiKey, maxRetries: 0 });
         const model = deployment.model().id;
@@ -27,21 +27,21 @@ export const featureCases = casesOf('1', [
     },
   },
   {
-    line: 'a model with vision reads inlined images; they count as input',
-    async prove(deployment) {
+    title: 'a vision model accepts inline images, which count as input tokens',
+    async verify(deployment) {
       const model = deployment.model(['vision']).id;
       const plain = await chat(deployment, body(deployment, { model }));
-      const seen = await chat(deployment, body(deployment, { model, ...image() }));
-      assert.equal(seen.status, 200, seen.text);
+      const withImage = await chat(deployment, body(deployment, { model, ...image() }));
+      assert.equal(withImage.status, 200, withImage.text);
       assert.ok(
-        seen.json<Completion>().usage.prompt_tokens > plain.json<Completion>().usage.prompt_tokens,
+        withImage.json<Completion>().usage.prompt_tokens > plain.json<Completion>().usage.prompt_tokens,
         'an image costs tokens',
       );
     },
   },
   {
-    line: 'a model with tools calls them',
-    async prove(deployment) {
+    title: 'a model with tool support calls tools',
+    async verify(deployment) {
       const model = deployment.model(['tools']).id;
       const response = await chat(
         deployment,
@@ -53,18 +53,18 @@ export const featureCases = casesOf('1', [
     },
   },
   {
-    line: 'a JSON response format gives JSON: any object, or one that fits the schema',
-    async prove(deployment) {
+    title: 'a JSON response format returns JSON: any object, or one that matches the schema',
+    async verify(deployment) {
       const model = deployment.model(['json_mode']).id;
       const schema = {
         type: 'object',
-        properties: { answer: { type: 'string' }, sure: { type: 'boolean' } },
-        required: ['answer', 'sure'],
+        properties: { conclusion: { type: 'string' }, sure: { type: 'boolean' } },
+        required: ['conclusion', 'sure'],
         additionalProperties: false,
       };
       for (const response_format of [
         { type: 'json_object' },
-        { type: 'json_schema', json_schema: { name: 'answer', strict: true, schema } },
+        { type: 'json_schema', json_schema: { name: 'opinion', strict: true, schema } },
       ]) {
         const response = await chat(
           deployment,
@@ -72,22 +72,22 @@ export const featureCases = casesOf('1', [
             model,
             max_tokens: 400,
             response_format,
-            messages: [{ role: 'user', content: 'Answer in JSON: is water wet?' }],
+            messages: [{ role: 'user', content: 'Reply in JSON: is water wet?' }],
           }),
         );
         assert.equal(response.status, 200, response.text);
-        const answer = JSON.parse(response.json<Completion>().choices[0]?.message.content ?? '') as object;
-        assert.equal(typeof answer, 'object');
+        const content = JSON.parse(response.json<Completion>().choices[0]?.message.content ?? '') as object;
+        assert.equal(typeof content, 'object');
         if (response_format.type === 'json_schema') {
-          assert.deepEqual(Object.keys(answer).sort(), ['answer', 'sure']);
+          assert.deepEqual(Object.keys(content).sort(), ['conclusion', 'sure']);
         }
       }
     },
   },
   {
-    line: 'a model that reasons takes each of the levels that it lists',
-    waits: true,
-    async prove(deployment) {
+    title: 'a reasoning model accepts each reasoning effort that it lists',
+    concurrent: true,
+    async verify(deployment) {
       const model = deployment.model(['reasoning']);
       for (const level of model.reasoning?.supported_efforts ?? []) {
         const response = await chat(
@@ -100,8 +100,8 @@ export const featureCases = casesOf('1', [
     },
   },
   {
-    line: 'keys are managed in the dashboard only: the API has no endpoints for it',
-    async prove(deployment) {
+    title: 'keys are managed only in the dashboard: the API has no endpoints for them',
+    async verify(deployment) {
       const headers = { authorization: `Bearer ${deployment.shared.apiKey}` };
       for (const path of ['/v1/keys', '/v1/key', '/v1/api_keys', '/v1/api-keys', '/v1/organizations']) {
         for (const method of ['GET', 'POST', 'DELETE']) {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import { assertError, body, casesOf, chat, directive, get, send } from '../framework';
 
-/** Headers, and texts that client libraries act upon. */
+/** Headers, and message texts that client libraries interpret. */
 export const headerCases = casesOf('11', [
   {
-    line: 'every answer has its own x-request-id, and none may be stored or allows other origins',
-    async prove(deployment) {
-      const answers = [
+    title: 'every response has a unique x-request-id, is not cacheable, and allows no other origins',
+    async verify(deployment) {
+      const responses = [
         await get(deployment, '/v1/models'),
         await get(deployment, '/v1/credits'),
         await get(deployment, '/v1/usage'),
@@ -17,9 +17,9 @@ export const headerCases = casesOf('11', [
         await send(deployment, { path: '/nothing', headers: { origin: 'https://example.com' } }),
         await send(deployment, { method: 'OPTIONS', path: '/v1/models', headers: { origin: 'https://a.b' } }),
       ];
-      const ids = answers.map(({ headers }) => headers['x-request-id']);
-      assert.equal(new Set(ids).size, answers.length);
-      for (const { headers } of answers) {
+      const ids = responses.map(({ headers }) => headers['x-request-id']);
+      assert.equal(new Set(ids).size, responses.length);
+      for (const { headers } of responses) {
         assert.equal(headers['cache-control'], 'no-store');
         assert.equal(headers['x-powered-by'], undefined);
         assert.equal(headers['etag'], undefined);
@@ -29,17 +29,17 @@ export const headerCases = casesOf('11', [
     },
   },
   {
-    line: 'a request id that the caller sends is not taken over',
-    async prove(deployment) {
+    title: "a client's request id is ignored",
+    async verify(deployment) {
       const headers = { 'x-request-id': 'req_mine' };
       assert.notEqual((await get(deployment, '/v1/models', { headers })).headers['x-request-id'], 'req_mine');
     },
   },
   {
-    line: 'a completion names its generation in x-generation-id, streamed or not; a refusal names none',
-    async prove(deployment) {
-      const whole = await chat(deployment, body(deployment));
-      assert.equal(whole.headers['x-generation-id'], whole.json<{ id: string }>().id);
+    title: 'a completion, streaming or not, returns its generation id in x-generation-id; an error does not',
+    async verify(deployment) {
+      const nonStreaming = await chat(deployment, body(deployment));
+      assert.equal(nonStreaming.headers['x-generation-id'], nonStreaming.json<{ id: string }>().id);
       const streamed = await chat(deployment, body(deployment, { stream: true }));
       assert.ok(streamed.text.includes(`"id":"${streamed.headers['x-generation-id']}"`));
       const refused = await chat(deployment, body(deployment, { zebra: 1 }));
@@ -47,8 +47,9 @@ export const headerCases = casesOf('11', [
     },
   },
   {
-    line: 'x-ratelimit headers tell the more restrictive of key and organization, as whole numbers and durations',
-    async prove(deployment) {
+    title:
+      'x-ratelimit headers report the more restrictive limit of key and organization, as integers and durations',
+    async verify(deployment) {
       const tenant = await deployment.tenant({
         limits: { requests_per_minute: 500, tokens_per_minute: 50_000 },
       });
@@ -67,9 +68,9 @@ export const headerCases = casesOf('11', [
     },
   },
   {
-    line: 'only what is worth retrying invites a retry: the headers of each kind of error',
+    title: 'retry headers are sent only with retryable errors',
     needs: ['emulator'],
-    async prove(deployment) {
+    async verify(deployment) {
       const advice = async (fault: string) => {
         const { status, headers } = await chat(deployment, body(deployment, directive(`[[fault:${fault}]]`)));
         return [status, headers['retry-after'], headers['x-should-retry']];
@@ -81,15 +82,15 @@ export const headerCases = casesOf('11', [
     },
   },
   {
-    line: 'rpm and tpm refusals speak of no billing or quota, which would stop clients from retrying',
-    async prove(deployment) {
+    title: 'rate-limit messages do not mention billing or quota, which would stop clients from retrying',
+    async verify(deployment) {
       for (const limits of [{ requests_per_minute: 1 }, { tokens_per_minute: 1 }]) {
         const { apiKey } = await deployment.tenant({ limits });
-        const answers = [];
+        const responses = [];
         for (let index = 0; index < 3; index += 1) {
-          answers.push(await chat(deployment, body(deployment), { apiKey }));
+          responses.push(await chat(deployment, body(deployment), { apiKey }));
         }
-        const refused = answers.find(({ status }) => status === 429);
+        const refused = responses.find(({ status }) => status === 429);
         assert.ok(refused);
         assert.doesNotMatch(refused.json().error.message, /billing|quota/i);
         assert.equal(refused.headers['x-should-retry'], undefined);
@@ -97,31 +98,31 @@ export const headerCases = casesOf('11', [
     },
   },
   {
-    line: 'what is not HTTP is answered with the envelope as well',
-    async prove(deployment) {
+    title: 'invalid HTTP also returns the error envelope',
+    async verify(deployment) {
       for (const [text, status] of [
         ['GET /v1/models HTTP/1.1\r\nhost: a\r\nbad header\r\n\r\n', 400],
         [`GET /v1/models HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(70_000)}\r\n\r\n`, 413],
         ['POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\ncontent-length: x\r\n\r\n', 400],
       ] as const) {
-        const answer = await exchange(deployment.baseUrl, text);
-        assert.ok(answer.startsWith(`HTTP/1.1 ${status} `), answer.slice(0, 200));
-        const { error } = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)) as { error: object };
+        const response = await exchange(deployment.baseUrl, text);
+        assert.ok(response.startsWith(`HTTP/1.1 ${status} `), response.slice(0, 200));
+        const { error } = JSON.parse(response.slice(response.indexOf('\r\n\r\n') + 4)) as { error: object };
         assert.deepEqual(Object.keys(error).sort(), ['code', 'message', 'metadata', 'type']);
       }
     },
   },
   {
-    line: 'an unknown path under /v1 names the endpoint that was meant, where one is known',
-    async prove(deployment) {
+    title: 'the error for an unknown path under /v1 suggests the intended endpoint, if known',
+    async verify(deployment) {
       const headers = { authorization: `Bearer ${deployment.shared.apiKey}` };
       const response = await send(deployment, { method: 'POST', path: '/v1/responses', headers });
       assertError(response, 'route_not_found', { messageHas: ['/v1/chat/completions'] });
     },
   },
   {
-    line: 'generation_not_found says that it may not have settled yet, and to retry',
-    async prove(deployment) {
+    title: 'generation_not_found says that the generation may not be settled yet, and to retry',
+    async verify(deployment) {
       assertError(await get(deployment, '/v1/generation?id=gen-unknown'), 'generation_not_found', {
         messageHas: [/settled/, /[Rr]etry/],
       });
@@ -129,14 +130,14 @@ export const headerCases = casesOf('11', [
   },
 ]);
 
-/** Sends this text over a socket of its own and returns all that comes back. */
+/** Sends a text over a new socket and returns the complete response. */
 function exchange(baseUrl: string, text: string): Promise<string> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve, reject) => {
-    // An address with the scheme's own port has none.
+    // A URL with the scheme's default port has an empty port.
     const socket = net.connect(Number(port || 80), hostname, () => socket.write(text));
-    let answer = '';
-    socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk));
-    socket.once('close', () => resolve(answer)).once('error', reject);
+    let received = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
+    socket.once('close', () => resolve(received)).once('error', reject);
   });
 }

@@ -2,23 +2,23 @@ import assert from 'node:assert/strict';
 import { AdminCallFailed } from '@gateway/test-support';
 import { assertError, body, casesOf, chat, get, type PublicModel } from '../framework';
 
-/** Fields of a key, and of an organization, as the dashboard sets them. */
+/** Fields of keys and organizations, set in the dashboard. */
 export const keyCases = casesOf('2', [
   {
-    line: 'a key has one or both of the scopes chat and usage:read, and no other',
-    async prove(deployment) {
+    title: 'a key has one or both of the scopes chat and usage:read, and no other',
+    async verify(deployment) {
       for (const scopes of [['chat'], ['usage:read'], ['chat', 'usage:read']]) {
         const { apiKey } = await deployment.shared.createKey({ scopes });
         assert.equal((await get(deployment, '/v1/models', { apiKey })).status, 200);
       }
       for (const scopes of [[], ['admin'], ['chat', 'everything']]) {
-        await assert.rejects(deployment.shared.createKey({ scopes }), refusedAs400);
+        await assert.rejects(deployment.shared.createKey({ scopes }), isRejectedWith400);
       }
     },
   },
   {
-    line: 'every restriction of a key is optional and can be lifted again',
-    async prove(deployment) {
+    title: 'every restriction of a key is optional and can be removed',
+    async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { requests_per_minute: 1_000 } });
       const [first, second] = deployment.models as [PublicModel, PublicModel];
       const { apiKey, keyId } = await tenant.createKey({
@@ -26,19 +26,19 @@ export const keyCases = casesOf('2', [
         ip_allowlist: ['192.0.2.7'],
         daily_budget_usd: '0.000000001',
       });
-      const ask = () => chat(deployment, body(deployment, { model: second.id }), { apiKey });
-      assertError(await ask(), 'ip_not_allowed');
+      const complete = () => chat(deployment, body(deployment, { model: second.id }), { apiKey });
+      assertError(await complete(), 'ip_not_allowed');
       await tenant.updateKey(keyId, { ip_allowlist: [] });
-      assertError(await ask(), 'model_not_allowed');
+      assertError(await complete(), 'model_not_allowed');
       await tenant.updateKey(keyId, { allowed_models: [] });
-      assertError(await ask(), 'daily_budget_exceeded');
+      assertError(await complete(), 'daily_budget_exceeded');
       await tenant.updateKey(keyId, { daily_budget_usd: null });
-      assert.equal((await ask()).status, 200);
+      assert.equal((await complete()).status, 200);
     },
   },
   {
-    line: 'each cap of a key, requests, tokens, slots and budget, is at or below that of its organization',
-    async prove(deployment) {
+    title: "a key's limits for requests, tokens, concurrency and budget must not exceed the organization's",
+    async verify(deployment) {
       const limits = {
         requests_per_minute: 10,
         tokens_per_minute: 1_000,
@@ -53,14 +53,14 @@ export const keyCases = casesOf('2', [
         { concurrency: 6 },
         { daily_budget_usd: '2.500000001' },
       ]) {
-        await assert.rejects(tenant.createKey(above), refusedAs400);
-        await assert.rejects(tenant.updateKey(tenant.keyId, above), refusedAs400);
+        await assert.rejects(tenant.createKey(above), isRejectedWith400);
+        await assert.rejects(tenant.updateKey(tenant.keyId, above), isRejectedWith400);
       }
     },
   },
   {
-    line: "when the organization's limit falls below a key's cap, the organization's holds",
-    async prove(deployment) {
+    title: "when the organization's limit is lowered below a key's, the organization's applies",
+    async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { daily_budget_usd: '50' } });
       const { apiKey } = await tenant.createKey({ daily_budget_usd: '40' });
       await tenant.setLimits({ daily_budget_usd: '0.000000001' });
@@ -71,7 +71,7 @@ export const keyCases = casesOf('2', [
   },
 ]);
 
-function refusedAs400(error: unknown): boolean {
+function isRejectedWith400(error: unknown): boolean {
   assert.ok(error instanceof AdminCallFailed);
   assert.equal(error.status, 400);
   return true;

@@ -4,8 +4,8 @@ import { assertError, body, casesOf, chat, get } from '../framework';
 
 export const resourceCases = casesOf('2', [
   {
-    line: 'a key starts with sk-gw-, carries at least 256 random bits, and is shown in full once',
-    async prove(deployment) {
+    title: 'a key starts with sk-gw-, has at least 256 random bits, and is shown in full only once',
+    async verify(deployment) {
       const { apiKey, keyId } = await deployment.shared.createKey();
       assert.match(apiKey, /^sk-gw-[A-Za-z0-9_-]{43,}$/);
       const path = `/api/organizations/${deployment.shared.organizationId}/keys`;
@@ -17,8 +17,8 @@ export const resourceCases = casesOf('2', [
     },
   },
   {
-    line: 'the caps of a key are at or below those of its organization',
-    async prove(deployment) {
+    title: "a key's limits must not exceed the organization's",
+    async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { requests_per_minute: 10, daily_budget_usd: '5' } });
       await tenant.createKey({ requests_per_minute: 10, daily_budget_usd: '5' });
       await assert.rejects(tenant.createKey({ requests_per_minute: 11 }));
@@ -26,15 +26,16 @@ export const resourceCases = casesOf('2', [
     },
   },
   {
-    line: 'metadata is an empty object where an error has no extra data; param is absent where there is no field',
-    async prove(deployment) {
+    title:
+      'metadata is an empty object if an error has no extra data; param is absent if no field is at fault',
+    async verify(deployment) {
       const error = assertError(await chat(deployment, '{'), 'invalid_json', { param: null });
       assert.deepEqual(error.metadata, {});
     },
   },
   {
-    line: 'a generation becomes retrievable once it has settled',
-    async prove(deployment) {
+    title: 'a generation is retrievable after settlement',
+    async verify(deployment) {
       const { id } = (await chat(deployment, body(deployment))).json<{ id: string }>();
       const generation = await settledGeneration(deployment.baseUrl, deployment.shared.apiKey, id);
       assert.equal(generation.id, id);

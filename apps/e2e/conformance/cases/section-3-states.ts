@@ -11,11 +11,11 @@ import { assertError, body, casesOf, chat, directive, eventsOf, get } from '../f
 let sequence = 0;
 const freshKey = (name: string) => ({ 'idempotency-key': `${name}-${Date.now()}-${(sequence += 1)}` });
 
-/** States of keys, organizations and idempotent requests, beyond what their error codes show. */
+/** States of keys, organizations and idempotent requests, beyond their error codes. */
 export const stateCases = casesOf('3', [
   {
-    line: 'an idempotent request is answered again from the store: same id, billed once, marked as replayed',
-    async prove(deployment) {
+    title: 'an idempotent request is replayed from storage: same id, billed once, marked as replayed',
+    async verify(deployment) {
       const tenant = await deployment.tenant();
       const { apiKey } = tenant;
       const headers = freshKey('replay');
@@ -25,10 +25,10 @@ export const stateCases = casesOf('3', [
       const { id } = first.json<{ id: string }>();
       await settledGeneration(deployment.baseUrl, apiKey, id);
       const paid = await nothingReserved(deployment.baseUrl, apiKey);
-      // Another order of the same fields is the same body.
+      // The order of members does not matter.
       const reordered = Object.fromEntries(Object.entries(body(deployment)).reverse());
-      for (const again of [body(deployment), reordered]) {
-        const replay = await chat(deployment, again, { apiKey, headers });
+      for (const retry of [body(deployment), reordered]) {
+        const replay = await chat(deployment, retry, { apiKey, headers });
         assert.equal(replay.status, 200);
         assert.equal(replay.headers['idempotent-replayed'], 'true');
         assert.equal(replay.headers['x-generation-id'], id);
@@ -38,11 +38,11 @@ export const stateCases = casesOf('3', [
     },
   },
   {
-    line: 'whoever has the answer of an idempotent request can replay it at once',
-    async prove(deployment) {
+    title: 'an idempotent response can be replayed immediately after it is received',
+    async verify(deployment) {
       for (const stream of [false, true]) {
         for (let round = 0; round < 5; round += 1) {
-          const headers = freshKey('at-once');
+          const headers = freshKey('immediate');
           const first = await chat(deployment, body(deployment, { stream }), { headers });
           const replay = await chat(deployment, body(deployment, { stream }), { headers });
           assert.deepEqual([first.status, replay.status], [200, 200], replay.text);
@@ -52,8 +52,8 @@ export const stateCases = casesOf('3', [
     },
   },
   {
-    line: 'an idempotent stream is replayed as a stream with the same id and content',
-    async prove(deployment) {
+    title: 'an idempotent stream is replayed as a stream with the same id and content',
+    async verify(deployment) {
       const headers = freshKey('stream');
       const request = body(deployment, { stream: true, stream_options: { include_usage: true } });
       const content = (events: string[]) =>
@@ -77,8 +77,8 @@ export const stateCases = casesOf('3', [
     },
   },
   {
-    line: 'a replay works at zero balance and beyond every limit',
-    async prove(deployment) {
+    title: 'a replay works with zero balance and exhausted limits',
+    async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { requests_per_minute: 1 } });
       const headers = freshKey('poor');
       const { apiKey } = tenant;
@@ -93,8 +93,8 @@ export const stateCases = casesOf('3', [
     },
   },
   {
-    line: 'an Idempotency-Key belongs to the API key: another key starts anew',
-    async prove(deployment) {
+    title: 'an Idempotency-Key is scoped to its API key: another key runs a new request',
+    async verify(deployment) {
       const headers = freshKey('scope');
       const other = await deployment.shared.createKey();
       const first = await chat(deployment, body(deployment), { headers });
@@ -104,9 +104,9 @@ export const stateCases = casesOf('3', [
     },
   },
   {
-    line: 'a refused or failed request lets its Idempotency-Key go',
+    title: 'a rejected or failed request releases its Idempotency-Key',
     needs: ['emulator'],
-    async prove(deployment) {
+    async verify(deployment) {
       const tenant = await deployment.tenant({ credit: '0.000000001' });
       const headers = freshKey('released');
       const { apiKey } = tenant;
@@ -115,36 +115,37 @@ export const stateCases = casesOf('3', [
       assert.equal((await chat(deployment, body(deployment), { apiKey, headers })).status, 200);
 
       const failing = freshKey('failing');
-      const faulty = body(deployment, directive('[[fault:fail-first:9:500]]'));
-      assertError(await chat(deployment, faulty, { apiKey, headers: failing }), 'upstream_error');
-      const again = await chat(deployment, body(deployment, directive('[[tokens:3]]')), {
+      const invalid = body(deployment, directive('[[fault:fail-first:9:500]]'));
+      assertError(await chat(deployment, invalid, { apiKey, headers: failing }), 'upstream_error');
+      const retried = await chat(deployment, body(deployment, directive('[[tokens:3]]')), {
         apiKey,
         headers: failing,
       });
-      assert.equal(again.status, 200, again.text);
+      assert.equal(retried.status, 200, retried.text);
     },
   },
   {
-    line: 'of parallel requests with one Idempotency-Key one runs and is billed, the others are told to wait or replayed',
+    title:
+      'of concurrent requests with the same Idempotency-Key, one runs and is billed; the others return idempotency_key_in_flight or a replay',
     needs: ['emulator'],
-    async prove(deployment) {
+    async verify(deployment) {
       const tenant = await deployment.tenant();
       const { apiKey } = tenant;
       const headers = freshKey('parallel');
       const request = body(deployment, directive('[[delay:800]]'));
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, () => chat(deployment, request, { apiKey, headers })),
       );
-      const ran = answers.filter((one) => one.status === 200 && !one.headers['idempotent-replayed']);
+      const ran = responses.filter((one) => one.status === 200 && !one.headers['idempotent-replayed']);
       assert.equal(ran.length, 1);
-      for (const one of answers) if (one.status !== 200) assertError(one, 'idempotency_key_in_flight');
+      for (const one of responses) if (one.status !== 200) assertError(one, 'idempotency_key_in_flight');
       const usage = await usageOnceAllCharged(deployment.baseUrl, apiKey);
       assert.equal(usage.totals.requests, 1);
     },
   },
   {
-    line: 'an Idempotency-Key has 1 to 255 printable characters; on GET it is ignored',
-    async prove(deployment) {
+    title: 'an Idempotency-Key has 1 to 255 printable characters; it is ignored for GET',
+    async verify(deployment) {
       for (const key of ['x'.repeat(256), ' ', 'tab\there']) {
         const response = await chat(deployment, body(deployment), { headers: { 'idempotency-key': key } });
         assertError(response, 'invalid_request', { param: 'Idempotency-Key' });

@@ -5,21 +5,22 @@ import { assertError, body, casesOf, chat, image, send, type Deployment } from '
 
 const user = (content: unknown) => [{ role: 'user', content }];
 
-/** Bodies at their limits and beyond, in bytes, depth, number and kind. */
+/** Bodies at and beyond the limits of size, depth, counts and types. */
 export const bodyCases = casesOf('4', [
   {
-    line: 'a body of exactly the limit is taken, one more byte is not, however it is sent',
-    async prove(deployment) {
+    title:
+      'a body of exactly the maximum size is accepted, and one byte more is rejected, with any transfer or content encoding',
+    async verify(deployment) {
       const limit = await bodyLimitOf(deployment);
       const text = JSON.stringify(body(deployment));
-      const whole = Buffer.alloc(limit, ' ');
-      whole.write(text);
-      assert.equal((await chat(deployment, whole)).status, 200);
+      const largest = Buffer.alloc(limit, ' ');
+      largest.write(text);
+      assert.equal((await chat(deployment, largest)).status, 200);
       assert.equal(
-        (await chat(deployment, whole, { headers: { 'transfer-encoding': 'chunked' } })).status,
+        (await chat(deployment, largest, { headers: { 'transfer-encoding': 'chunked' } })).status,
         200,
       );
-      const above = Buffer.concat([whole, Buffer.from(' ')]);
+      const above = Buffer.concat([largest, Buffer.from(' ')]);
       assertError(await chat(deployment, above), 'request_too_large', { metadata: { limit } });
       assertError(
         await chat(deployment, above, { headers: { 'transfer-encoding': 'chunked' } }),
@@ -31,14 +32,14 @@ export const bodyCases = casesOf('4', [
         ['br', fastBrotli],
       ] as const) {
         const headers = { 'content-encoding': encoding };
-        assert.equal((await chat(deployment, compress(whole), { headers })).status, 200, encoding);
+        assert.equal((await chat(deployment, compress(largest), { headers })).status, 200, encoding);
         assertError(await chat(deployment, compress(above), { headers }), 'request_too_large');
       }
     },
   },
   {
-    line: 'a faulty key is answered at once, while its large body is still on the way',
-    async prove(deployment) {
+    title: 'an invalid key is rejected immediately, before the body has been received',
+    async verify(deployment) {
       const response = await send(deployment, {
         method: 'POST',
         path: '/v1/chat/completions',
@@ -49,8 +50,8 @@ export const bodyCases = casesOf('4', [
     },
   },
   {
-    line: 'JSON is UTF-8, with or without a byte order mark, and anything else is not JSON',
-    async prove(deployment) {
+    title: 'JSON must be UTF-8, with or without a byte order mark',
+    async verify(deployment) {
       const text = JSON.stringify(body(deployment));
       assert.equal((await chat(deployment, `\uFEFF${text}`)).status, 200);
       for (const bytes of [
@@ -67,8 +68,8 @@ export const bodyCases = casesOf('4', [
     },
   },
   {
-    line: 'of a name that stands twice the last one counts',
-    async prove(deployment) {
+    title: 'the last of duplicate members applies',
+    async verify(deployment) {
       const text = JSON.stringify(body(deployment)).replace('{', '{"model":"no/such-model","max_tokens":-1,');
       assert.equal((await chat(deployment, text)).status, 200);
       const other = JSON.stringify(body(deployment)).replace(/}$/, ',"model":"no/such-model"}');
@@ -76,8 +77,8 @@ export const bodyCases = casesOf('4', [
     },
   },
   {
-    line: 'nesting has a limit that no real request meets',
-    async prove(deployment) {
+    title: 'nesting depth is limited, above the needs of real requests',
+    async verify(deployment) {
       const nested = (levels: number) =>
         `${'{"type":"object","properties":{"a":'.repeat(levels)}{}${'}}'.repeat(levels)}`;
       const withSchema = (levels: number) =>
@@ -100,8 +101,8 @@ export const bodyCases = casesOf('4', [
     },
   },
   {
-    line: 'numbers beyond all bounds are values out of range, not failures',
-    async prove(deployment) {
+    title: 'extreme numbers return errors for values out of range',
+    async verify(deployment) {
       for (const [name, number] of [
         ['max_tokens', '1e308'],
         ['max_tokens', '1e999'],
@@ -124,10 +125,10 @@ export const bodyCases = casesOf('4', [
     },
   },
   {
-    line: 'ten thousand messages are a conversation, one more is not',
-    async prove(deployment) {
+    title: '10,000 messages are accepted, and one more is rejected',
+    async verify(deployment) {
       const model = deployment.models.find(({ context_length }) => context_length > 100_000);
-      assert.ok(model, 'a model with room');
+      assert.ok(model, 'a model with a large context window');
       const messages = (count: number) =>
         Array.from({ length: count }, () => ({ role: 'user', content: 'a' }));
       const request = (count: number) =>
@@ -137,8 +138,8 @@ export const bodyCases = casesOf('4', [
     },
   },
   {
-    line: 'nulls where something has to stand are refused with their place',
-    async prove(deployment) {
+    title: 'null for a required value is rejected with its path',
+    async verify(deployment) {
       for (const [messages, param] of [
         [[null], 'messages[0]'],
         [[{ role: 'user', content: 'a' }, null], 'messages[1]'],
@@ -154,8 +155,8 @@ export const bodyCases = casesOf('4', [
     },
   },
   {
-    line: 'lone surrogates, control characters and special tokens are text like any other',
-    async prove(deployment) {
+    title: 'lone surrogates, control characters and special tokens are ordinary text',
+    async verify(deployment) {
       for (const content of [
         '\\ud800',
         '\\udc00\\ud800 and',
@@ -171,13 +172,13 @@ export const bodyCases = casesOf('4', [
     },
   },
   {
-    line: 'text that is made to be slow is counted like any other, and refused when it is too long',
-    async prove(deployment) {
+    title: 'text that is slow to tokenize is counted exactly, and rejected if it is too long',
+    async verify(deployment) {
       const small = deployment.model([], ['tools', 'vision', 'json_mode', 'reasoning']);
       for (const content of [
         'a'.repeat(200_000),
         '<|endoftext|>'.repeat(20_000),
-        letters(1_000_000),
+        randomText(1_000_000),
         ' '.repeat(300_000),
       ]) {
         const request = body(deployment, { model: small.id, messages: user(content) });
@@ -186,13 +187,13 @@ export const bodyCases = casesOf('4', [
           metadata: { limit: small.context_length },
         });
         const second = await chat(deployment, request);
-        assert.deepEqual(second.json().error, error, 'the same count both times');
+        assert.deepEqual(second.json().error, error, 'the count is deterministic');
       }
     },
   },
   {
-    line: 'images are what their first bytes and their size say, not what their type claims',
-    async prove(deployment) {
+    title: 'an image is identified by its first bytes and size, not by its declared type',
+    async verify(deployment) {
       const model = deployment.model(['vision']).id;
       const png = pngDataUri(8, 8);
       for (const [url, isAccepted] of [
@@ -216,7 +217,7 @@ export const bodyCases = casesOf('4', [
   },
 ]);
 
-/** The limit as the deployment states it. */
+/** The deployment's limit, from its error. */
 async function bodyLimitOf(deployment: Deployment): Promise<number> {
   const headers = { 'content-length': String(2 ** 40) };
   const error = assertError(await chat(deployment, '{', { headers }), 'request_too_large', {
@@ -230,8 +231,8 @@ function fastBrotli(bytes: Buffer): Buffer {
   return brotliCompressSync(bytes, { params: { 0: 0, 1: 1 } });
 }
 
-/** The same letters each time. */
-function letters(length: number): string {
+/** Deterministic pseudo-random lower-case text. */
+function randomText(length: number): string {
   let state = 7;
   const text = Buffer.alloc(length);
   for (let at = 0; at < length; at += 1) {

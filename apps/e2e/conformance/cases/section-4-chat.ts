@@ -23,11 +23,11 @@ interface Completion {
   };
 }
 
-/** POST /v1/chat/completions: fields and their rules, beyond what the error codes show. */
+/** POST /v1/chat/completions: fields and their rules, beyond the error codes. */
 export const chatCases = casesOf('4', [
   {
-    line: 'a completion has the shape that SDKs expect, with the id of its generation and its cost',
-    async prove(deployment) {
+    title: 'a completion has the OpenAI format, with its generation id and cost',
+    async verify(deployment) {
       const before = Math.floor(Date.now() / 1000) - 1;
       const response = await chat(deployment, body(deployment));
       assert.equal(response.status, 200, response.text);
@@ -36,7 +36,7 @@ export const chatCases = casesOf('4', [
       assert.match(String(response.headers['x-request-id']), /^req_/);
       assert.match(String(response.headers['openai-processing-ms']), /^\d+$/);
       const completion = response.json<Completion>();
-      // The one that is the provider's, passed on where it names one.
+      // The provider's fingerprint, if it sends one.
       const { system_fingerprint: fingerprint, ...own } = completion;
       assert.ok(fingerprint === undefined || /^[\x20-\x7e]{1,128}$/.test(fingerprint), fingerprint);
       assert.deepEqual(Object.keys(own).sort(), ['choices', 'created', 'id', 'model', 'object', 'usage']);
@@ -57,8 +57,8 @@ export const chatCases = casesOf('4', [
     },
   },
   {
-    line: 'fields that SDKs send by default are accepted, and null means absent',
-    async prove(deployment) {
+    title: 'fields that SDKs send by default are accepted, and null means absent',
+    async verify(deployment) {
       const everything = {
         temperature: 0.5,
         top_p: 1,
@@ -78,8 +78,8 @@ export const chatCases = casesOf('4', [
         tools: [],
         n: 1,
       };
-      const given = await chat(deployment, body(deployment, everything));
-      assert.equal(given.status, 200, given.text);
+      const present = await chat(deployment, body(deployment, everything));
+      assert.equal(present.status, 200, present.text);
       const nulls = Object.fromEntries(Object.keys(everything).map((name) => [name, null]));
       const absent = await chat(
         deployment,
@@ -89,8 +89,8 @@ export const chatCases = casesOf('4', [
     },
   },
   {
-    line: 'features that do not exist are unknown parameters',
-    async prove(deployment) {
+    title: 'unsupported features are unknown parameters',
+    async verify(deployment) {
       for (const name of [
         'functions',
         'function_call',
@@ -117,8 +117,8 @@ export const chatCases = casesOf('4', [
     },
   },
   {
-    line: 'max_completion_tokens is the same field by its newer name; the cap is one of max_tokens under both',
-    async prove(deployment) {
+    title: 'max_completion_tokens is the newer name of max_tokens; the same limit applies to both',
+    async verify(deployment) {
       const same = await chat(deployment, body(deployment, { max_tokens: 9, max_completion_tokens: 9 }));
       assert.equal(same.status, 200, same.text);
       const different = body(deployment, { max_tokens: 9, max_completion_tokens: 10 });
@@ -134,8 +134,8 @@ export const chatCases = casesOf('4', [
     },
   },
   {
-    line: 'wrong types and ranges are invalid_request with the path of the first offending field',
-    async prove(deployment) {
+    title: 'wrong types and ranges return invalid_request with the path of the first invalid field',
+    async verify(deployment) {
       for (const [overrides, param] of [
         [{ model: 7 }, 'model'],
         [{ temperature: 3 }, 'temperature'],
@@ -164,8 +164,8 @@ export const chatCases = casesOf('4', [
     },
   },
   {
-    line: 'images must be real: type, base64, magic bytes and dimensions are checked',
-    async prove(deployment) {
+    title: 'images are validated: type, base64, magic bytes and dimensions',
+    async verify(deployment) {
       const model = deployment.model(['vision']).id;
       for (const url of [
         'data:image/svg+xml;base64,PHN2Zy8+',
@@ -182,9 +182,9 @@ export const chatCases = casesOf('4', [
     },
   },
   {
-    line: 'tools: a call, its result, and the answer to it; tool_choice is passed on',
+    title: 'tools: a call, its result, and the final response; tool_choice is passed on',
     needs: ['emulator'],
-    async prove(deployment) {
+    async verify(deployment) {
       const model = deployment.model(['tools']).id;
       const response = await chat(
         deployment,
@@ -196,7 +196,7 @@ export const chatCases = casesOf('4', [
       assert.equal(message?.content, null);
       assert.equal(message.tool_calls?.length, 1);
       const { id } = message.tool_calls[0] as { id: string };
-      const answer = await chat(
+      const final = await chat(
         deployment,
         body(deployment, {
           model,
@@ -208,13 +208,13 @@ export const chatCases = casesOf('4', [
           ],
         }),
       );
-      assert.equal(answer.status, 200, answer.text);
-      assert.equal(typeof answer.json<Completion>().choices[0]?.message.content, 'string');
+      assert.equal(final.status, 200, final.text);
+      assert.equal(typeof final.json<Completion>().choices[0]?.message.content, 'string');
     },
   },
   {
-    line: 'bodies may be compressed; the limit counts what comes out',
-    async prove(deployment) {
+    title: 'bodies may be compressed; the size limit applies to the decompressed body',
+    async verify(deployment) {
       const { gzipSync, deflateSync, brotliCompressSync } = await import('node:zlib');
       const plain = Buffer.from(JSON.stringify(body(deployment)));
       for (const [encoding, compressed] of [
@@ -239,8 +239,8 @@ export const chatCases = casesOf('4', [
     },
   },
   {
-    line: 'what a validation refuses is not billed and leaves nothing held',
-    async prove(deployment) {
+    title: 'a request that fails validation is not billed and leaves no hold',
+    async verify(deployment) {
       const tenant = await deployment.tenant();
       const { apiKey } = tenant;
       await chat(deployment, body(deployment, { n: 2 }), { apiKey });

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { settledGeneration } from '../../src/testing/accounting';
 import { assertError, body, casesOf, chat, get, image, weatherTool } from '../framework';
 
-/** Top-level fields and what stands inside them, row by row. */
+/** Top-level and nested fields. */
 export const fieldCases = casesOf('4', [
   {
-    line: 'what a client library offers beyond OpenAI is refused by name, with a hint where there is another way',
-    async prove(deployment) {
+    title:
+      'non-OpenAI fields of client libraries are rejected by name, with a hint if there is an alternative',
+    async verify(deployment) {
       for (const [name, hint] of [
         ['functions', 'tools'],
         ['function_call', 'tool_choice'],
@@ -29,8 +30,8 @@ export const fieldCases = casesOf('4', [
     },
   },
   {
-    line: 'a field that is on no list is refused even when null, and names of object internals are names like any other',
-    async prove(deployment) {
+    title: 'an unknown field is rejected even if it is null, also one named like an object internal',
+    async verify(deployment) {
       const text = JSON.stringify(body(deployment));
       for (const name of ['zebra', '__proto__', 'constructor', 'toString', 'Model', 'model ', '']) {
         const withField = `${text.slice(0, -1)},${JSON.stringify(name)}:null}`;
@@ -39,8 +40,8 @@ export const fieldCases = casesOf('4', [
     },
   },
   {
-    line: 'fields that change the answer are refused where the model cannot honour them',
-    async prove(deployment) {
+    title: 'fields that affect the response are rejected if the model does not support them',
+    async verify(deployment) {
       const model = deployment.model([], ['tools', 'vision', 'json_mode', 'reasoning']).id;
       for (const [fields, param] of [
         [{ logprobs: true }, 'logprobs'],
@@ -56,8 +57,8 @@ export const fieldCases = casesOf('4', [
     },
   },
   {
-    line: 'mere hints are taken by every model',
-    async prove(deployment) {
+    title: 'every model accepts fields that are only hints',
+    async verify(deployment) {
       const response = await chat(
         deployment,
         body(deployment, {
@@ -75,8 +76,8 @@ export const fieldCases = casesOf('4', [
     },
   },
   {
-    line: 'the end user is kept with the generation; safety_identifier is preferred to user',
-    async prove(deployment) {
+    title: 'the end user is stored with the generation; safety_identifier takes precedence over user',
+    async verify(deployment) {
       const { apiKey } = deployment.shared;
       for (const [fields, expected] of [
         [{ user: 'u-1' }, 'u-1'],
@@ -93,9 +94,9 @@ export const fieldCases = casesOf('4', [
     },
   },
   {
-    line: 'ranges are those of OpenAI: at the edge accepted, beyond it refused by name',
-    async prove(deployment) {
-      for (const [name, accepted, refused] of [
+    title: "ranges are OpenAI's: bounds are accepted, values beyond them are rejected by name",
+    async verify(deployment) {
+      for (const [name, accepted, rejected] of [
         ['temperature', [0, 2], [-0.01, 2.01]],
         ['top_p', [0, 1], [1.01]],
         ['frequency_penalty', [-2, 2], [-2.1, 2.1]],
@@ -115,7 +116,7 @@ export const fieldCases = casesOf('4', [
           const response = await chat(deployment, body(deployment, { [name]: value }));
           assert.equal(response.status, 200, `${name} ${JSON.stringify(value)}: ${response.text}`);
         }
-        for (const value of refused) {
+        for (const value of rejected) {
           const response = await chat(deployment, body(deployment, { [name]: value }));
           const { param = '' } = assertError(response, 'invalid_request');
           assert.ok(param === name || param.startsWith(`${name}[`) || param.startsWith(`${name}.`), param);
@@ -126,8 +127,8 @@ export const fieldCases = casesOf('4', [
     },
   },
   {
-    line: 'unknown fields inside messages, parts and tools are dropped, since clients send many',
-    async prove(deployment) {
+    title: 'unknown fields inside messages, content parts and tools are dropped, since clients send many',
+    async verify(deployment) {
       const tools = [
         {
           ...weatherTool,
@@ -167,8 +168,8 @@ export const fieldCases = casesOf('4', [
     },
   },
   {
-    line: 'a remote image is refused in the messages of every role, with the path to it',
-    async prove(deployment) {
+    title: 'a remote image is rejected in messages of every role, with its path',
+    async verify(deployment) {
       const model = deployment.model(['vision']).id;
       const [remote] = image('https://example.com/a.png').messages as { content: unknown }[];
       for (const message of [
@@ -183,22 +184,22 @@ export const fieldCases = casesOf('4', [
     },
   },
   {
-    line: 'the message of json_mode_no_stream says what to do instead',
-    async prove(deployment) {
+    title: 'the message of json_mode_no_stream suggests an alternative',
+    async verify(deployment) {
       const fields = { stream: true, response_format: { type: 'json_object' } };
       const response = await chat(deployment, body(deployment, fields));
       assertError(response, 'json_mode_no_stream', { messageHas: [/stream/, /tool/] });
     },
   },
   {
-    line: 'without max_tokens only an input that fills the window by itself is too long',
-    async prove(deployment) {
+    title: 'without max_tokens, only an input that exceeds the context window is rejected',
+    async verify(deployment) {
       const model = deployment.model([], ['tools', 'vision', 'json_mode', 'reasoning']);
       const tooLong = 'word '.repeat(model.context_length + 10);
       const request = (content: string) =>
         body(deployment, { model: model.id, max_tokens: undefined, messages: [{ role: 'user', content }] });
       assertError(await chat(deployment, request(tooLong)), 'context_length_exceeded');
-      // Many short messages: a long text is counted in pieces, and not by every provider in the same.
+      // Many short messages, because providers split long texts differently when counting tokens.
       const nearlyFull = Array.from({ length: Math.floor((model.context_length - 500) / 106) }, () => ({
         role: 'user',
         content: 'word '.repeat(100),

@@ -8,8 +8,8 @@ const DECIMAL = /^\d+(\.\d+)?$/;
 /** GET /v1/models, /v1/credits, /v1/generation and /v1/usage. */
 export const readEndpointCases = casesOf('4', [
   {
-    line: 'GET /v1/models lists the available models with their capabilities, by id',
-    async prove(deployment) {
+    title: 'GET /v1/models lists the available models with their capabilities, sorted by id',
+    async verify(deployment) {
       const response = await get(deployment, '/v1/models');
       assert.equal(response.status, 200);
       const list = response.json<{ object: string; data: (PublicModel & Record<string, unknown>)[] }>();
@@ -37,8 +37,8 @@ export const readEndpointCases = casesOf('4', [
     },
   },
   {
-    line: 'GET /v1/models shows a key only the models that it may call',
-    async prove(deployment) {
+    title: 'GET /v1/models lists only the models that the key may use',
+    async verify(deployment) {
       const [first] = deployment.models;
       assert.ok(first);
       const { apiKey } = await deployment.shared.createKey({ allowed_models: [first.id] });
@@ -50,8 +50,8 @@ export const readEndpointCases = casesOf('4', [
     },
   },
   {
-    line: 'GET /v1/credits shows what was added, used, reserved and is available; the sums hold',
-    async prove(deployment) {
+    title: 'GET /v1/credits shows consistent added, used, reserved and available amounts',
+    async verify(deployment) {
       const tenant = await deployment.tenant({ credit: '12.34' });
       const fresh = (await get(deployment, '/v1/credits', { apiKey: tenant.apiKey })).json<object>();
       assert.deepEqual(fresh, {
@@ -73,8 +73,8 @@ export const readEndpointCases = casesOf('4', [
     },
   },
   {
-    line: 'GET /v1/generation finds a settled generation by the id of its completion, with all its fields',
-    async prove(deployment) {
+    title: 'GET /v1/generation returns a settled generation by its completion id, with all fields',
+    async verify(deployment) {
       const { apiKey } = deployment.shared;
       const response = await chat(deployment, body(deployment, { user: 'customer-7' }));
       const completion = response.json<{
@@ -110,8 +110,8 @@ export const readEndpointCases = casesOf('4', [
     },
   },
   {
-    line: 'GET /v1/usage covers the last 30 UTC days by day and model unless asked otherwise',
-    async prove(deployment) {
+    title: 'GET /v1/usage defaults to the last 30 UTC days by day and model',
+    async verify(deployment) {
       const tenant = await deployment.tenant();
       assert.equal((await chat(deployment, body(deployment), { apiKey: tenant.apiKey })).status, 200);
       await usageOnceAllCharged(deployment.baseUrl, tenant.apiKey);
@@ -139,8 +139,8 @@ export const readEndpointCases = casesOf('4', [
     },
   },
   {
-    line: 'GET /v1/usage groups by any of day, model and api_key, and filters by day and model',
-    async prove(deployment) {
+    title: 'GET /v1/usage groups by any of day, model and api_key, and filters by day and model',
+    async verify(deployment) {
       const tenant = await deployment.tenant();
       const second = await tenant.createKey();
       const [one, other] = deployment.models;
@@ -169,8 +169,8 @@ export const readEndpointCases = casesOf('4', [
     },
   },
   {
-    line: 'GET /v1/usage refuses values it cannot read, naming the parameter',
-    async prove(deployment) {
+    title: 'GET /v1/usage rejects invalid values and names the parameter',
+    async verify(deployment) {
       for (const [query, param] of [
         ['start_date=yesterday', 'start_date'],
         ['end_date=2026-02-30', 'end_date'],
@@ -187,8 +187,8 @@ export const readEndpointCases = casesOf('4', [
     },
   },
   {
-    line: 'HEAD on a GET endpoint answers as GET does, without a body',
-    async prove(deployment) {
+    title: 'HEAD on a GET endpoint returns the same headers, without a body',
+    async verify(deployment) {
       const headers = { authorization: `Bearer ${deployment.shared.apiKey}` };
       const response = await send(deployment, { method: 'HEAD', path: '/v1/models', headers });
       assert.equal(response.status, 200);

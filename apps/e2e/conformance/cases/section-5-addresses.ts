@@ -2,16 +2,18 @@ import assert from 'node:assert/strict';
 import { AdminCallFailed } from '@gateway/test-support';
 import { assertError, body, casesOf, chat, day, get } from '../framework';
 
-/** Restrictions of a key by address, model, day and amount. */
+/** Restrictions of a key by IP address, model, date and tokens. */
 export const restrictionCases = casesOf('5', [
   {
-    line: 'an allowlist takes IPv4 and IPv6 addresses and ranges, and nothing that is neither',
-    async prove(deployment) {
+    title: 'an IP allowlist accepts only IPv4 and IPv6 addresses and CIDR ranges',
+    async verify(deployment) {
       const { createKey, updateKey } = deployment.shared;
-      const everybody = await createKey({ ip_allowlist: ['0.0.0.0/0', '::/0'] });
-      const { apiKey } = everybody;
+      const unrestricted = await createKey({ ip_allowlist: ['0.0.0.0/0', '::/0'] });
+      const { apiKey } = unrestricted;
       assert.equal((await get(deployment, '/v1/models', { apiKey })).status, 200);
-      await updateKey(everybody.keyId, { ip_allowlist: ['192.0.2.0/24', '2001:db8::/32', '198.51.100.7'] });
+      await updateKey(unrestricted.keyId, {
+        ip_allowlist: ['192.0.2.0/24', '2001:db8::/32', '198.51.100.7'],
+      });
       assertError(await get(deployment, '/v1/models', { apiKey }), 'ip_not_allowed');
       for (const entry of ['localhost', '300.1.1.1', '10.0.0.0/33', '2001:db8::/129', '10.0.0', '*', '']) {
         await assert.rejects(
@@ -23,8 +25,8 @@ export const restrictionCases = casesOf('5', [
     },
   },
   {
-    line: 'headers that a caller writes do not change where it calls from',
-    async prove(deployment) {
+    title: 'headers sent by a client do not change its IP address',
+    async verify(deployment) {
       const { apiKey } = await deployment.shared.createKey({ ip_allowlist: ['192.0.2.1'] });
       for (const name of [
         'x-forwarded-for',
@@ -42,8 +44,8 @@ export const restrictionCases = casesOf('5', [
     },
   },
   {
-    line: 'allowed models restrict each model by itself; the list names only those',
-    async prove(deployment) {
+    title: 'only allowed models can be called, and only they are listed',
+    async verify(deployment) {
       const [first, second, third] = deployment.models;
       assert.ok(first && second && third, 'three models');
       const { apiKey } = await deployment.shared.createKey({ allowed_models: [first.id, third.id] });
@@ -67,8 +69,8 @@ export const restrictionCases = casesOf('5', [
     },
   },
   {
-    line: 'a key works through its expiry date and not on the day after; on every endpoint alike',
-    async prove(deployment) {
+    title: 'a key works until the end of its expiry date, on every endpoint',
+    async verify(deployment) {
       const { apiKey, keyId } = await deployment.shared.createKey({ expires_on: day(0) });
       const paths = ['/v1/models', '/v1/credits', '/v1/usage'];
       for (const path of paths) assert.equal((await get(deployment, path, { apiKey })).status, 200, path);
@@ -80,16 +82,16 @@ export const restrictionCases = casesOf('5', [
     },
   },
   {
-    line: 'the token cap of a key refuses that key alone',
-    async prove(deployment) {
+    title: "a key's token limit applies only to that key",
+    async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { tokens_per_minute: 1_000_000 } });
       const narrow = await tenant.createKey({ tokens_per_minute: 5 });
-      const answers = [];
-      // Of three requests two fall into one window.
+      const responses = [];
+      // At least two of three requests are in the same window.
       for (let index = 0; index < 3; index += 1) {
-        answers.push(await chat(deployment, body(deployment), { apiKey: narrow.apiKey }));
+        responses.push(await chat(deployment, body(deployment), { apiKey: narrow.apiKey }));
       }
-      const refused = answers.find(({ status }) => status !== 200);
+      const refused = responses.find(({ status }) => status !== 200);
       assert.ok(refused);
       assertError(refused, 'tpm_exceeded', { metadata: { limit_type: 'tpm', scope: 'key', limit: 5 } });
       assert.equal((await chat(deployment, body(deployment), { apiKey: tenant.apiKey })).status, 200);

@@ -3,8 +3,8 @@ import { assertError, body, casesOf, chat, day, directive, get, send } from '../
 
 export const authenticationCases = casesOf('5', [
   {
-    line: 'every endpoint needs the Authorization header',
-    async prove(deployment) {
+    title: 'every endpoint requires the Authorization header',
+    async verify(deployment) {
       for (const path of ['/v1/models', '/v1/credits', '/v1/generation?id=x', '/v1/usage']) {
         assertError(await send(deployment, { path }), 'invalid_api_key', { param: null });
       }
@@ -18,8 +18,9 @@ export const authenticationCases = casesOf('5', [
     },
   },
   {
-    line: 'the header is Authorization: Bearer <key>; the scheme in any case, anything else is refused',
-    async prove(deployment) {
+    title:
+      'the header is Authorization: Bearer <key>; the scheme is case-insensitive, and other forms are rejected',
+    async verify(deployment) {
       const key = deployment.shared.apiKey;
       for (const authorization of [`Bearer ${key}`, `bearer ${key}`, `BEARER   ${key} `]) {
         const response = await send(deployment, { path: '/v1/models', headers: { authorization } });
@@ -39,8 +40,8 @@ export const authenticationCases = casesOf('5', [
     },
   },
   {
-    line: 'query strings, cookies and other headers never authenticate',
-    async prove(deployment) {
+    title: 'query strings, cookies and other headers do not authenticate',
+    async verify(deployment) {
       const key = deployment.shared.apiKey;
       for (const path of [
         `/v1/models?api_key=${key}`,
@@ -60,8 +61,8 @@ export const authenticationCases = casesOf('5', [
     },
   },
   {
-    line: 'each scope grants its endpoints and no other; GET /v1/models needs none of them',
-    async prove(deployment) {
+    title: 'each scope grants only its endpoints; GET /v1/models requires no scope',
+    async verify(deployment) {
       const chatOnly = (await deployment.shared.createKey({ scopes: ['chat'] })).apiKey;
       const usageOnly = (await deployment.shared.createKey({ scopes: ['usage:read'] })).apiKey;
       for (const apiKey of [chatOnly, usageOnly]) {
@@ -76,9 +77,9 @@ export const authenticationCases = casesOf('5', [
     },
   },
   {
-    line: 'revocation is immediate: no new request authenticates, a running stream finishes',
+    title: 'revocation is immediate for new requests, while a running stream finishes',
     needs: ['emulator'],
-    async prove(deployment) {
+    async verify(deployment) {
       const { apiKey, keyId } = await deployment.shared.createKey();
       const response = await fetch(`${deployment.baseUrl}/chat/completions`, {
         method: 'POST',
@@ -107,23 +108,23 @@ export const authenticationCases = casesOf('5', [
     },
   },
   {
-    line: 'restrictions below the organization apply to the key alone',
-    async prove(deployment) {
+    title: "a key's limits apply only to that key",
+    async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { requests_per_minute: 100 } });
       const narrow = await tenant.createKey({ requests_per_minute: 1 });
-      const answers = [];
+      const responses = [];
       for (let index = 0; index < 3; index += 1) {
-        answers.push(await chat(deployment, body(deployment), { apiKey: narrow.apiKey }));
+        responses.push(await chat(deployment, body(deployment), { apiKey: narrow.apiKey }));
       }
-      const refused = answers.find(({ status }) => status !== 200);
+      const refused = responses.find(({ status }) => status !== 200);
       assert.ok(refused);
       assertError(refused, 'rpm_exceeded', { metadata: { limit_type: 'rpm', scope: 'key', limit: 1 } });
       assert.equal((await chat(deployment, body(deployment), { apiKey: tenant.apiKey })).status, 200);
     },
   },
   {
-    line: 'a change of restrictions holds from the next request on',
-    async prove(deployment) {
+    title: 'a changed restriction applies from the next request',
+    async verify(deployment) {
       const { apiKey, keyId } = await deployment.shared.createKey();
       assert.equal((await get(deployment, '/v1/models', { apiKey })).status, 200);
       await deployment.shared.updateKey(keyId, { expires_on: day(-1) });

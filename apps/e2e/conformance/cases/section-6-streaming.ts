@@ -37,7 +37,7 @@ interface Chunk {
   error?: ErrorBody['error'];
 }
 
-/** The chunks of a stream that has ended as it should: with [DONE], and one id throughout. */
+/** The chunks of a complete stream: it ends with [DONE], and all chunks have the same id. */
 function chunksOf(response: RawResponse): Chunk[] {
   assert.equal(response.status, 200, response.text.slice(0, 500));
   assert.equal(response.headers['content-type'], 'text/event-stream; charset=utf-8');
@@ -59,8 +59,8 @@ function chunksOf(response: RawResponse): Chunk[] {
 
 export const streamingCases = casesOf('6', [
   {
-    line: 'a stream has one role chunk, content chunks, one finish chunk, [DONE]; no usage unless asked for',
-    async prove(deployment) {
+    title: 'a stream has a role chunk, content chunks, a finish chunk and [DONE]; usage only if requested',
+    async verify(deployment) {
       const model = deployment.model().id;
       const chunks = chunksOf(await chat(deployment, body(deployment, { stream: true })));
       assert.ok(chunks.length >= 3);
@@ -84,8 +84,8 @@ export const streamingCases = casesOf('6', [
     },
   },
   {
-    line: 'with include_usage each chunk has usage null, and a last one without choices has it',
-    async prove(deployment) {
+    title: 'with include_usage, chunks have usage null, and a last chunk without choices contains the usage',
+    async verify(deployment) {
       const response = await chat(
         deployment,
         body(deployment, { stream: true, stream_options: { include_usage: true } }),
@@ -100,8 +100,8 @@ export const streamingCases = casesOf('6', [
     },
   },
   {
-    line: 'tool calls are streamed as a first delta with id and name, then arguments',
-    async prove(deployment) {
+    title: 'a streamed tool call has a first delta with id and name, followed by arguments',
+    async verify(deployment) {
       const chunks = chunksOf(
         await chat(
           deployment,
@@ -125,9 +125,9 @@ export const streamingCases = casesOf('6', [
     },
   },
   ...(['cut-after:3', 'malformed-chunk:3', 'error-event:3', 'end-early:3'] as const).map((fault) => ({
-    line: `a failure after the start (${fault}) is a last chunk with finish_reason error and the envelope, then [DONE]`,
+    title: `a failure after the first event (${fault}) sends a last chunk with finish_reason error and the error, then [DONE]`,
     needs: ['emulator'] as const,
-    async prove(deployment: Deployment) {
+    async verify(deployment: Deployment) {
       const response = await chat(
         deployment,
         body(deployment, { stream: true, max_tokens: 50, ...directive(`[[fault:${fault}]] [[tokens:30]]`) }),
@@ -144,9 +144,9 @@ export const streamingCases = casesOf('6', [
     },
   })),
   {
-    line: 'a failure before the first event keeps its real status',
+    title: 'a failure before the first event returns its HTTP status',
     needs: ['emulator'],
-    async prove(deployment) {
+    async verify(deployment) {
       const response = await chat(
         deployment,
         body(deployment, { stream: true, ...directive('[[fault:500]]') }),
@@ -156,16 +156,16 @@ export const streamingCases = casesOf('6', [
   },
   ...(
     ['no-done', 'crlf', 'comments', 'multi-line', 'byte-by-byte', 'huge-chunk:200000', 'no-usage'] as const
-  ).map((oddity) => ({
-    line: `a provider's oddity (${oddity}) is nothing that the client sees`,
+  ).map((variant) => ({
+    title: `a provider's unusual stream (${variant}) reaches the client in the standard format`,
     needs: ['emulator'] as const,
-    async prove(deployment: Deployment) {
+    async verify(deployment: Deployment) {
       const response = await chat(
         deployment,
         body(deployment, {
           stream: true,
           stream_options: { include_usage: true },
-          ...directive(`[[fault:${oddity}]] [[tokens:12]]`),
+          ...directive(`[[fault:${variant}]] [[tokens:12]]`),
         }),
       );
       const chunks = chunksOf(response);
@@ -176,8 +176,8 @@ export const streamingCases = casesOf('6', [
     },
   })),
   {
-    line: 'stream false, null or absent is one JSON object; stream_options is then ignored',
-    async prove(deployment) {
+    title: 'stream false, null or absent returns one JSON object; stream_options is ignored',
+    async verify(deployment) {
       for (const stream of [false, null, undefined]) {
         const response = await chat(
           deployment,

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { nothingReserved } from '../../src/testing/accounting';
 import { assertError, body, casesOf, chat, day, get } from '../framework';
 
-/** Errors of who asks and for what, one case per code, with everything that the contract says of it. */
+/** Authentication, permission and not-found errors, one case per code. */
 export const accessErrorCases = casesOf('7', [
   {
     code: 'invalid_api_key',
-    line: 'an unknown key is refused',
-    async prove(deployment) {
+    title: 'an unknown key is rejected',
+    async verify(deployment) {
       for (const apiKey of ['sk-gw-unknown', 'sk-other-format', 'x']) {
         assertError(await chat(deployment, body(deployment), { apiKey }), 'invalid_api_key', { param: null });
       }
@@ -15,12 +15,12 @@ export const accessErrorCases = casesOf('7', [
   },
   {
     code: 'ip_not_allowed',
-    line: "a caller outside the key's allowlist is refused; the key stays valid",
-    async prove(deployment) {
+    title: "a client outside the key's IP allowlist is rejected; the key stays valid",
+    async verify(deployment) {
       const { createKey, updateKey } = deployment.shared;
       const { apiKey, keyId } = await createKey({ ip_allowlist: ['192.0.2.1', '2001:db8::/32'] });
       assertError(await get(deployment, '/v1/models', { apiKey }), 'ip_not_allowed');
-      // Which address a deployment sees of us is not known here; but it lies in one half of one of the two spaces.
+      // The deployment's view of our address is unknown, but the address is in exactly one of these ranges.
       const statuses: number[] = [];
       for (const half of ['0.0.0.0/1', '128.0.0.0/1', '::/1', '8000::/1']) {
         await updateKey(keyId, { ip_allowlist: [half] });
@@ -31,8 +31,8 @@ export const accessErrorCases = casesOf('7', [
   },
   {
     code: 'key_expired',
-    line: 'a key past its expiry date is refused; on the day itself it works',
-    async prove(deployment) {
+    title: 'a key is rejected after its expiry date; on that date it works',
+    async verify(deployment) {
       const past = await deployment.shared.createKey({ expires_on: day(-1) });
       assertError(await get(deployment, '/v1/models', { apiKey: past.apiKey }), 'key_expired');
       const today = await deployment.shared.createKey({ expires_on: day(0) });
@@ -41,8 +41,8 @@ export const accessErrorCases = casesOf('7', [
   },
   {
     code: 'key_revoked',
-    line: 'a revoked key is refused at once',
-    async prove(deployment) {
+    title: 'a revoked key is rejected immediately',
+    async verify(deployment) {
       const { apiKey, keyId } = await deployment.shared.createKey();
       assert.equal((await get(deployment, '/v1/models', { apiKey })).status, 200);
       await deployment.shared.revokeKey(keyId);
@@ -51,8 +51,8 @@ export const accessErrorCases = casesOf('7', [
   },
   {
     code: 'missing_scope',
-    line: 'a key without the scope is refused; the message names the scope',
-    async prove(deployment) {
+    title: 'a key without the scope is rejected; the message names the scope',
+    async verify(deployment) {
       const usage = await deployment.shared.createKey({ scopes: ['usage:read'] });
       assertError(await chat(deployment, body(deployment), { apiKey: usage.apiKey }), 'missing_scope', {
         messageHas: ['chat'],
@@ -69,8 +69,8 @@ export const accessErrorCases = casesOf('7', [
   },
   {
     code: 'model_not_allowed',
-    line: "a model outside the key's allowed models is refused",
-    async prove(deployment) {
+    title: "a model outside the key's allowed models is rejected",
+    async verify(deployment) {
       const [first, second] = deployment.models;
       assert.ok(first && second);
       const { apiKey } = await deployment.shared.createKey({ allowed_models: [first.id] });
@@ -86,8 +86,8 @@ export const accessErrorCases = casesOf('7', [
   },
   {
     code: 'org_suspended',
-    line: 'all requests of a suspended organization are refused, until it is resumed',
-    async prove(deployment) {
+    title: 'all requests of a suspended organization are rejected until it is resumed',
+    async verify(deployment) {
       const tenant = await deployment.tenant();
       await tenant.setSuspended(true);
       const { apiKey } = tenant;
@@ -101,8 +101,8 @@ export const accessErrorCases = casesOf('7', [
   },
   {
     code: 'generation_not_found',
-    line: 'a missing, foreign or unsettled id is not found',
-    async prove(deployment) {
+    title: "a missing id, another organization's id and an unsettled id are not found",
+    async verify(deployment) {
       for (const path of ['/v1/generation', '/v1/generation?id=', '/v1/generation?id=gen-unknown']) {
         assertError(await get(deployment, path), 'generation_not_found', { param: 'id' });
       }
@@ -118,8 +118,8 @@ export const accessErrorCases = casesOf('7', [
   },
   {
     code: 'model_not_found',
-    line: 'an unknown or disabled model is not found, with the same message',
-    async prove(deployment) {
+    title: 'an unknown model is not found',
+    async verify(deployment) {
       const unknown = assertError(
         await chat(deployment, body(deployment, { model: 'no/such-model' })),
         'model_not_found',
@@ -130,8 +130,8 @@ export const accessErrorCases = casesOf('7', [
   },
   {
     code: 'route_not_found',
-    line: 'a path that does not exist is not found, for example with a missing or doubled /v1',
-    async prove(deployment) {
+    title: 'an unknown path is not found, for example with a missing or duplicate /v1',
+    async verify(deployment) {
       for (const path of [
         '/models',
         '/v1/v1/models',

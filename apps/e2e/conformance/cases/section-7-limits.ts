@@ -3,12 +3,12 @@ import { assertError, body, casesOf, chat, day, directive } from '../framework';
 
 const RETRY_SECONDS_MAX = 60;
 
-/** Errors of money, limits and repeated requests, one case per code, with everything that the contract says of it. */
+/** Credit, limit and idempotency errors, one case per code. */
 export const limitErrorCases = casesOf('7', [
   {
     code: 'insufficient_credits',
-    line: 'a balance that does not cover the estimate is refused; metadata carries available and estimate',
-    async prove(deployment) {
+    title: 'a request is rejected if the balance does not cover the estimate; metadata contains both amounts',
+    async verify(deployment) {
       const tenant = await deployment.tenant({ credit: '0.00000001' });
       const response = await chat(deployment, body(deployment), { apiKey: tenant.apiKey });
       const error = assertError(response, 'insufficient_credits', {
@@ -21,13 +21,13 @@ export const limitErrorCases = casesOf('7', [
   },
   {
     code: 'idempotency_key_in_flight',
-    line: 'the same Idempotency-Key while the first attempt runs is refused with retry-after 2',
+    title: 'the same Idempotency-Key is rejected with retry-after 2 while the first request runs',
     needs: ['emulator'],
-    async prove(deployment) {
+    async verify(deployment) {
       const headers = { 'idempotency-key': `in-flight-${Date.now()}` };
       const request = body(deployment, directive('[[delay:2000]]'));
       const first = chat(deployment, request, { headers });
-      // The claim is taken before the provider is called; the second comes while it delays.
+      // The key is claimed before the provider is called; the second request arrives during the provider's delay.
       await new Promise((resolve) => setTimeout(resolve, 700));
       const second = await chat(deployment, request, { headers });
       assertError(second, 'idempotency_key_in_flight');
@@ -37,8 +37,8 @@ export const limitErrorCases = casesOf('7', [
   },
   {
     code: 'idempotency_key_reused',
-    line: 'the same Idempotency-Key with a different body is refused',
-    async prove(deployment) {
+    title: 'the same Idempotency-Key with a different body is rejected',
+    async verify(deployment) {
       const headers = { 'idempotency-key': `reused-${Date.now()}` };
       const first = await chat(deployment, body(deployment), { headers });
       assert.equal(first.status, 200);
@@ -48,8 +48,9 @@ export const limitErrorCases = casesOf('7', [
   },
   {
     code: 'daily_budget_exceeded',
-    line: 'a reached daily cap is refused; retry-after counts to midnight UTC; not to be retried by itself',
-    async prove(deployment) {
+    title:
+      'a request above the daily budget is rejected; retry-after is the time until midnight UTC; SDKs must not retry',
+    async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { daily_budget_usd: '0.000000001' } });
       const response = await chat(deployment, body(deployment), { apiKey: tenant.apiKey });
       assertError(response, 'daily_budget_exceeded', {
@@ -57,17 +58,17 @@ export const limitErrorCases = casesOf('7', [
       });
       const untilMidnight = Math.ceil((Date.parse(`${day(1)}T00:00:00Z`) - Date.now()) / 1000);
       const retryAfter = Number(response.headers['retry-after']);
-      assert.ok(Math.abs(retryAfter - untilMidnight) <= 2, `${retryAfter} is not about ${untilMidnight}`);
+      assert.ok(Math.abs(retryAfter - untilMidnight) <= 2, `${retryAfter} is not close to ${untilMidnight}`);
       assert.equal(response.headers['x-should-retry'], 'false');
     },
   },
   {
     code: 'rpm_exceeded',
-    line: 'too many requests in the minute are refused; retry-after is what is left of it',
-    async prove(deployment) {
+    title: 'too many requests per minute are rejected; retry-after is the remaining time of the minute',
+    async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { requests_per_minute: 1 } });
       const responses = [];
-      // Three requests touch at most two windows, so one of them is refused at any time of the minute.
+      // Three requests span at most two windows, so at least one is rejected.
       for (let index = 0; index < 3; index += 1) {
         responses.push(await chat(deployment, body(deployment), { apiKey: tenant.apiKey }));
       }
@@ -83,14 +84,14 @@ export const limitErrorCases = casesOf('7', [
   },
   {
     code: 'tpm_exceeded',
-    line: 'a spent token budget is refused; retry-after is what is left of the minute',
-    async prove(deployment) {
+    title: 'an exhausted token limit rejects requests; retry-after is the remaining time of the minute',
+    async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { tokens_per_minute: 10 } });
       const responses = [];
       for (let index = 0; index < 3; index += 1) {
         responses.push(await chat(deployment, body(deployment), { apiKey: tenant.apiKey }));
       }
-      // An empty window admits a request above its cap; the next one finds it spent.
+      // An empty window admits a request above its limit, which exhausts it.
       assert.equal(responses[0]?.status, 200);
       const refused = responses.find(({ status }) => status !== 200);
       assert.ok(refused);

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { nothingReserved } from '../../src/testing/accounting';
-import { assertError, body, casesOf, chat, faulty, image, weatherTool } from '../framework';
+import { assertError, body, casesOf, chat, failingRequest, image, weatherTool } from '../framework';
 
-/** Errors of the request itself, one case per code, with everything that the contract says of it. */
+/** Errors of the request body, one case per code. */
 export const requestErrorCases = casesOf('7', [
   {
     code: 'context_length_exceeded',
-    line: 'input plus max_tokens above the context window is refused; the message carries estimate and limit; not billed',
-    async prove(deployment) {
+    title:
+      'input plus max_tokens above the context window is rejected and not billed; the message contains estimate and limit',
+    async verify(deployment) {
       const tenant = await deployment.tenant();
       const model = deployment.model();
       const long = 'word '.repeat(model.context_length + 1_000);
@@ -32,8 +33,8 @@ export const requestErrorCases = casesOf('7', [
   },
   {
     code: 'image_url_not_supported',
-    line: 'an image given as a remote link is refused',
-    async prove(deployment) {
+    title: 'a remote image URL is rejected',
+    async verify(deployment) {
       for (const url of ['https://example.com/a.png', 'HTTP://example.com/a.png', '//example.com/a.png']) {
         const response = await chat(
           deployment,
@@ -45,8 +46,8 @@ export const requestErrorCases = casesOf('7', [
   },
   {
     code: 'invalid_json',
-    line: 'a body that is not valid JSON is refused',
-    async prove(deployment) {
+    title: 'a body that is not valid JSON is rejected',
+    async verify(deployment) {
       for (const text of [
         '',
         '{',
@@ -62,16 +63,16 @@ export const requestErrorCases = casesOf('7', [
   },
   {
     code: 'invalid_request',
-    line: 'a body that the model rejects is refused as invalid for it',
+    title: 'a body that the provider rejects returns invalid_request',
     needs: ['emulator'],
-    async prove(deployment) {
-      assertError(await chat(deployment, faulty(deployment, '400')), 'invalid_request');
+    async verify(deployment) {
+      assertError(await chat(deployment, failingRequest(deployment, '400')), 'invalid_request');
     },
   },
   {
     code: 'invalid_request',
-    line: 'a schema beside json_object, which would not be kept, is refused by name',
-    async prove(deployment) {
+    title: 'a schema with json_object, which does not enforce it, is rejected by name',
+    async verify(deployment) {
       const format = { type: 'json_object', schema: { type: 'object' } };
       const { id: model } = deployment.model(['json_mode']);
       const response = await chat(deployment, body(deployment, { model, response_format: format }));
@@ -83,8 +84,8 @@ export const requestErrorCases = casesOf('7', [
   },
   {
     code: 'json_mode_no_stream',
-    line: 'a JSON response format cannot be combined with streaming',
-    async prove(deployment) {
+    title: 'a JSON response format cannot be combined with streaming',
+    async verify(deployment) {
       for (const type of ['json_object', 'json_schema']) {
         const format =
           type === 'json_object'
@@ -104,8 +105,8 @@ export const requestErrorCases = casesOf('7', [
   },
   {
     code: 'json_mode_not_supported',
-    line: 'a JSON response format needs a model that can enforce it',
-    async prove(deployment) {
+    title: 'a JSON response format requires a model with the json_mode capability',
+    async verify(deployment) {
       const model = deployment.model([], ['json_mode']).id;
       const response = await chat(
         deployment,
@@ -116,8 +117,9 @@ export const requestErrorCases = casesOf('7', [
   },
   {
     code: 'max_tokens_exceeds_cap',
-    line: 'max_tokens above the organization cap is refused; the message states the cap; param is max_tokens',
-    async prove(deployment) {
+    title:
+      "max_tokens above the organization's limit is rejected; the message contains the limit; param is max_tokens",
+    async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { max_output_tokens: 123 } });
       const response = await chat(deployment, body(deployment, { max_tokens: 124 }), {
         apiKey: tenant.apiKey,
@@ -127,14 +129,16 @@ export const requestErrorCases = casesOf('7', [
         messageHas: ['123'],
         metadata: { limit: 123 },
       });
-      const atCap = await chat(deployment, body(deployment, { max_tokens: 123 }), { apiKey: tenant.apiKey });
-      assert.equal(atCap.status, 200);
+      const atLimit = await chat(deployment, body(deployment, { max_tokens: 123 }), {
+        apiKey: tenant.apiKey,
+      });
+      assert.equal(atLimit.status, 200);
     },
   },
   {
     code: 'missing_messages',
-    line: 'a body without a messages array is refused',
-    async prove(deployment) {
+    title: 'a body without a messages array is rejected',
+    async verify(deployment) {
       for (const messages of [undefined, null, 'Hello', {}, []]) {
         assertError(await chat(deployment, body(deployment, { messages })), 'missing_messages', {
           param: 'messages',
@@ -144,8 +148,8 @@ export const requestErrorCases = casesOf('7', [
   },
   {
     code: 'missing_model',
-    line: 'a body without a model is refused',
-    async prove(deployment) {
+    title: 'a body without a model is rejected',
+    async verify(deployment) {
       for (const model of [undefined, null, '']) {
         assertError(await chat(deployment, body(deployment, { model })), 'missing_model', { param: 'model' });
       }
@@ -153,8 +157,8 @@ export const requestErrorCases = casesOf('7', [
   },
   {
     code: 'n_not_allowed',
-    line: 'more than one completion is disabled by default and can be enabled',
-    async prove(deployment) {
+    title: 'more than one completion is disabled by default and can be enabled',
+    async verify(deployment) {
       assertError(await chat(deployment, body(deployment, { n: 2 })), 'n_not_allowed', { param: 'n' });
       assert.equal((await chat(deployment, body(deployment, { n: 1 }))).status, 200);
       const tenant = await deployment.tenant({ limits: { multiple_completions: true } });
@@ -165,8 +169,8 @@ export const requestErrorCases = casesOf('7', [
   },
   {
     code: 'reasoning_effort_not_supported',
-    line: 'a level that the model does not accept is refused; the message lists the accepted ones',
-    async prove(deployment) {
+    title: 'an unsupported reasoning effort is rejected; the message lists the supported ones',
+    async verify(deployment) {
       const model = deployment.model(['reasoning']);
       const accepted = model.reasoning?.supported_efforts ?? [];
       assert.ok(accepted.length > 0);
@@ -189,8 +193,8 @@ export const requestErrorCases = casesOf('7', [
   },
   {
     code: 'tools_not_supported',
-    line: 'tools need a model with the tools capability',
-    async prove(deployment) {
+    title: 'tools require a model with the tools capability',
+    async verify(deployment) {
       const model = deployment.model([], ['tools']).id;
       assertError(
         await chat(deployment, body(deployment, { model, tools: [weatherTool] })),
@@ -203,24 +207,24 @@ export const requestErrorCases = casesOf('7', [
   },
   {
     code: 'unknown_parameter',
-    line: 'an unknown top-level field is refused; param names it',
-    async prove(deployment) {
+    title: 'an unknown top-level field is rejected; param names it',
+    async verify(deployment) {
       const response = await chat(deployment, body(deployment, { zebra: 1, aardvark: null }));
       assertError(response, 'unknown_parameter', { param: 'aardvark', messageHas: ['aardvark'] });
     },
   },
   {
     code: 'vision_not_available',
-    line: 'images need a model with the vision capability',
-    async prove(deployment) {
+    title: 'images require a model with the vision capability',
+    async verify(deployment) {
       const model = deployment.model([], ['vision']).id;
       assertError(await chat(deployment, body(deployment, { model, ...image() })), 'vision_not_available');
     },
   },
   {
     code: 'request_too_large',
-    line: 'a body over the size limit is refused',
-    async prove(deployment) {
+    title: 'a body over the size limit is rejected',
+    async verify(deployment) {
       const huge = Buffer.alloc(33 * 1024 * 1024, 0x20);
       assertError(await chat(deployment, huge), 'request_too_large', { param: null });
     },

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { nothingReserved, settledGeneration } from '../../src/testing/accounting';
-import { assertError, body, casesOf, chat, faulty, get, send } from '../framework';
+import { assertError, body, casesOf, chat, failingRequest, get, send } from '../framework';
 
-/** Errors of the service and of its providers, and what all errors have in common. */
+/** Errors of the service and its providers, and properties of all errors. */
 export const serviceErrorCases = casesOf('7', [
   {
     code: 'request_timeout',
-    line: 'a model that does not answer in time after internal retries is a timeout',
+    title: 'a provider that does not respond in time after internal retries returns a timeout error',
     needs: ['emulator'],
-    waits: true,
-    async prove(deployment) {
+    concurrent: true,
+    async verify(deployment) {
       const tenant = await deployment.tenant();
       const response = await chat(
         deployment,
-        { ...faulty(deployment, 'hang'), stream: true },
+        { ...failingRequest(deployment, 'hang'), stream: true },
         {
           apiKey: tenant.apiKey,
         },
@@ -25,12 +25,12 @@ export const serviceErrorCases = casesOf('7', [
   },
   {
     code: 'internal_error',
-    line: 'a failure on the service side says nothing of its inside, and is not to be retried by itself',
-    needs: ['breakage'],
-    async prove(deployment) {
+    title: 'an internal failure reveals no internals, and SDKs must not retry it',
+    needs: ['faultInjection'],
+    async verify(deployment) {
       const { id } = (await chat(deployment, body(deployment))).json<{ id: string }>();
       await settledGeneration(deployment.baseUrl, deployment.shared.apiKey, id);
-      const response = await deployment.breakage!.withoutGenerations(() =>
+      const response = await deployment.faultInjection!.withoutGenerations(() =>
         get(deployment, `/v1/generation?id=${id}`),
       );
       const error = assertError(response, 'internal_error', { param: null, metadata: {} });
@@ -40,13 +40,13 @@ export const serviceErrorCases = casesOf('7', [
     },
   },
   {
-    line: 'a database that does not answer is a lack of capacity; when it answers again, nothing is left held',
-    needs: ['breakage'],
-    async prove(deployment) {
+    title: 'an unresponsive database returns no_capacity; after recovery no holds are left',
+    needs: ['faultInjection'],
+    async verify(deployment) {
       const tenant = await deployment.tenant();
       const { apiKey } = tenant;
       assert.equal((await chat(deployment, body(deployment), { apiKey })).status, 200);
-      const response = await deployment.breakage!.withoutDatabase(() =>
+      const response = await deployment.faultInjection!.withoutDatabase(() =>
         chat(deployment, body(deployment), { apiKey }),
       );
       assertError(response, 'no_capacity');
@@ -56,11 +56,11 @@ export const serviceErrorCases = casesOf('7', [
   },
   {
     code: 'upstream_config_error',
-    line: 'a wrong model mapping on the service side is our error',
+    title: 'a wrong provider configuration returns an error of the service',
     needs: ['emulator'],
-    async prove(deployment) {
+    async verify(deployment) {
       for (const fault of ['401', '404']) {
-        const response = await chat(deployment, faulty(deployment, fault));
+        const response = await chat(deployment, failingRequest(deployment, fault));
         assertError(response, 'upstream_config_error', { param: null });
         assert.equal(response.headers['x-should-retry'], 'false');
       }
@@ -68,21 +68,21 @@ export const serviceErrorCases = casesOf('7', [
   },
   {
     code: 'upstream_error',
-    line: 'a provider that failed after internal retries is a 502',
+    title: 'a provider failure after internal retries returns 502',
     needs: ['emulator'],
-    async prove(deployment) {
+    async verify(deployment) {
       for (const fault of ['500', 'cut-before']) {
-        assertError(await chat(deployment, faulty(deployment, fault)), 'upstream_error');
+        assertError(await chat(deployment, failingRequest(deployment, fault)), 'upstream_error');
       }
     },
   },
   {
     code: 'no_capacity',
-    line: 'no capacity is a 503 with retry-after 10, not billed',
+    title: 'no capacity returns 503 with retry-after 10, and is not billed',
     needs: ['emulator'],
-    async prove(deployment) {
+    async verify(deployment) {
       const tenant = await deployment.tenant();
-      const response = await chat(deployment, faulty(deployment, '429'), {
+      const response = await chat(deployment, failingRequest(deployment, '429'), {
         apiKey: tenant.apiKey,
       });
       assertError(response, 'no_capacity', { messageHas: ['Retry in 10 seconds', 'not billed'] });
@@ -92,8 +92,8 @@ export const serviceErrorCases = casesOf('7', [
     },
   },
   {
-    line: 'every endpoint answers errors in the same envelope, also to what is not a request of the API',
-    async prove(deployment) {
+    title: 'every error has the same envelope, also for requests outside the API',
+    async verify(deployment) {
       const { baseUrl } = deployment;
       const authorization = `Bearer ${deployment.shared.apiKey}`;
       for (const [method, path] of [
@@ -110,11 +110,11 @@ export const serviceErrorCases = casesOf('7', [
     },
   },
   {
-    line: 'the same faulty request always yields the same error',
-    async prove(deployment) {
-      const faulty = body(deployment, { zebra: 1, temperature: 9, model: 'no/such-model', n: 7 });
-      const answers = await Promise.all(Array.from({ length: 20 }, () => chat(deployment, faulty)));
-      assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
+    title: 'the same invalid request always returns the same error',
+    async verify(deployment) {
+      const invalid = body(deployment, { zebra: 1, temperature: 9, model: 'no/such-model', n: 7 });
+      const responses = await Promise.all(Array.from({ length: 20 }, () => chat(deployment, invalid)));
+      assert.equal(new Set(responses.map(({ text }) => text)).size, 1);
     },
   },
 ]);

@@ -4,9 +4,9 @@ import { assertError, body, casesOf, chat, directive } from '../framework';
 
 export const limitCases = casesOf('8', [
   {
-    line: 'when the concurrency slots are full: rpm_exceeded with retry-after 1, told apart by metadata',
+    title: 'exceeding the concurrency limit returns rpm_exceeded with retry-after 1, identified in metadata',
     needs: ['emulator'],
-    async prove(deployment) {
+    async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { concurrency: 2 } });
       const { apiKey } = tenant;
       const slow = body(deployment, directive('[[delay:2500]]'));
@@ -22,26 +22,26 @@ export const limitCases = casesOf('8', [
     },
   },
   {
-    line: 'the rpm limit is exact under parallel requests',
-    async prove(deployment) {
+    title: 'the rpm limit is exact for concurrent requests',
+    async verify(deployment) {
       const limit = 20;
       const tenant = await deployment.tenant({ limits: { requests_per_minute: limit } });
-      await untilEarlyInTheMinute();
-      const answers = await Promise.all(
+      await ensureTimeInMinute();
+      const responses = await Promise.all(
         Array.from({ length: 60 }, () => chat(deployment, body(deployment), { apiKey: tenant.apiKey })),
       );
-      assert.equal(answers.filter(({ status }) => status === 200).length, limit);
-      for (const one of answers) if (one.status !== 200) assertError(one, 'rpm_exceeded');
+      assert.equal(responses.filter(({ status }) => status === 200).length, limit);
+      for (const one of responses) if (one.status !== 200) assertError(one, 'rpm_exceeded');
     },
   },
   {
-    line: 'a refused request consumes nothing: neither requests, tokens, slots nor money',
-    async prove(deployment) {
+    title: 'a rejected request consumes no requests, tokens, slots or credit',
+    async verify(deployment) {
       const tenant = await deployment.tenant({
         limits: { requests_per_minute: 1, concurrency: 1, daily_budget_usd: '50' },
         credit: '0.000000001',
       });
-      await untilEarlyInTheMinute();
+      await ensureTimeInMinute();
       for (let index = 0; index < 5; index += 1) {
         assertError(
           await chat(deployment, body(deployment), { apiKey: tenant.apiKey }),
@@ -58,29 +58,29 @@ export const limitCases = casesOf('8', [
     },
   },
   {
-    line: 'a request that reached a provider counts as one, whatever came back',
+    title: 'a request that reached a provider counts, regardless of the response',
     needs: ['emulator'],
-    async prove(deployment) {
+    async verify(deployment) {
       const tenant = await deployment.tenant({
         limits: { requests_per_minute: 1, tokens_per_minute: 100_000 },
       });
-      await untilEarlyInTheMinute();
-      const faulty = body(deployment, directive('[[fault:400]]'));
-      const failed = await chat(deployment, faulty, { apiKey: tenant.apiKey });
+      await ensureTimeInMinute();
+      const failing = body(deployment, directive('[[fault:400]]'));
+      const failed = await chat(deployment, failing, { apiKey: tenant.apiKey });
       assertError(failed, 'invalid_request');
-      const refused = await chat(deployment, faulty, { apiKey: tenant.apiKey });
+      const refused = await chat(deployment, failing, { apiKey: tenant.apiKey });
       assertError(refused, 'rpm_exceeded', { metadata: { limit_type: 'rpm', limit: 1 } });
       assert.equal(refused.headers['x-ratelimit-remaining-tokens'], '100000', 'it used no tokens');
       await nothingReserved(deployment.baseUrl, tenant.apiKey);
     },
   },
   {
-    line: 'the daily budget of a key stands beside that of its organization',
-    async prove(deployment) {
+    title: "a key's daily budget applies in addition to the organization's",
+    async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { daily_budget_usd: '50' } });
-      const poor = await tenant.createKey({ daily_budget_usd: '0.000000001' });
+      const limited = await tenant.createKey({ daily_budget_usd: '0.000000001' });
       assertError(
-        await chat(deployment, body(deployment), { apiKey: poor.apiKey }),
+        await chat(deployment, body(deployment), { apiKey: limited.apiKey }),
         'daily_budget_exceeded',
         {
           metadata: { limit_type: 'daily_budget', scope: 'key' },
@@ -90,8 +90,8 @@ export const limitCases = casesOf('8', [
     },
   },
   {
-    line: 'responses say what is left of the most restrictive limit',
-    async prove(deployment) {
+    title: 'responses show the remaining amount of the most restrictive limit',
+    async verify(deployment) {
       const tenant = await deployment.tenant({
         limits: { requests_per_minute: 50, tokens_per_minute: 1_000_000 },
       });
@@ -104,9 +104,9 @@ export const limitCases = casesOf('8', [
     },
   },
   {
-    line: 'without max_tokens the effective limit is sent to the provider and bounds the answer',
+    title: 'without max_tokens, the effective limit is sent to the provider and limits the response',
     needs: ['emulator'],
-    async prove(deployment) {
+    async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { max_output_tokens: 7 } });
       const response = await chat(
         deployment,
@@ -123,8 +123,8 @@ export const limitCases = casesOf('8', [
   },
 ]);
 
-/** Windows are UTC minutes; a case that counts within one waits when little of it is left. */
-async function untilEarlyInTheMinute(): Promise<void> {
+/** Rate-limit windows are UTC minutes: waits for the next one if less than 15 s remain. */
+async function ensureTimeInMinute(): Promise<void> {
   const left = 60_000 - (Date.now() % 60_000);
   if (left < 15_000) await new Promise((resolve) => setTimeout(resolve, left + 50));
 }

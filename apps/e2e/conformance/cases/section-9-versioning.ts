@@ -3,16 +3,16 @@ import { assertError, body, casesOf, get, send } from '../framework';
 
 export const versioningCases = casesOf('9', [
   {
-    line: 'the version is carried in the path prefix /v1 on every endpoint',
-    async prove(deployment) {
+    title: 'every endpoint has the version in its path prefix /v1',
+    async verify(deployment) {
       for (const path of ['/v1/models', '/v1/credits', '/v1/usage']) {
         assert.equal((await get(deployment, path)).status, 200, path);
       }
     },
   },
   {
-    line: 'a path without the prefix, or with it twice, is route_not_found on every endpoint',
-    async prove(deployment) {
+    title: 'a path with a missing, duplicate or wrong prefix returns route_not_found',
+    async verify(deployment) {
       for (const endpoint of ['/models', '/credits', '/generation?id=x', '/usage']) {
         for (const prefix of ['', '/v1/v1', '/v2', '/V1', '/v1/', '/v1//']) {
           assertError(await get(deployment, `${prefix}${endpoint}`), 'route_not_found', { param: null });
@@ -34,8 +34,8 @@ export const versioningCases = casesOf('9', [
     },
   },
   {
-    line: 'route_not_found comes before authentication',
-    async prove(deployment) {
+    title: 'route_not_found is returned before authentication',
+    async verify(deployment) {
       assertError(await send(deployment, { path: '/v1/nothing' }), 'route_not_found');
       assertError(await send(deployment, { path: '/models' }), 'route_not_found');
     },

@@ -1,9 +1,9 @@
 import type { ErrorCode } from '@gateway/errors';
 import type { Deployment, Need } from './deployment';
 
-/** Parts of the public contract that a case can name. */
+/** Sections of the specification. */
 export const sections = {
-  '1': 'What the service does',
+  '1': 'Features of the service',
   '2': 'Resources and their fields',
   '3': 'States and transitions',
   '4': 'Endpoints',
@@ -13,26 +13,26 @@ export const sections = {
   '8': 'Limits',
   '9': 'Versioning',
   '10': 'Order of checks',
-  '11': 'Headers and what client libraries rely on',
+  '11': 'Headers and client libraries',
 } as const;
 
 export type Section = keyof typeof sections;
 
-/** One statement of the contract and how to see that it is true. */
+/** A statement of the specification and its test. */
 export interface ConformanceCase {
   readonly section: Section;
-  /** The statement, in few words; unique within its section. */
-  readonly line: string;
-  /** The error code that this case shows with all its columns, if it does. */
+  /** The statement; unique within its section. */
+  readonly title: string;
+  /** The error code that this case covers completely, if any. */
   readonly code?: ErrorCode;
   readonly needs?: readonly Need[];
-  /** It mostly waits, as for a minute to pass, and disturbs nobody: it runs beside the others. */
-  readonly waits?: boolean;
-  /** Throws when the statement is not true. */
-  readonly prove: (deployment: Deployment) => Promise<void>;
+  /** Mostly waits, for example for the next minute, so it runs concurrently with the other cases. */
+  readonly concurrent?: boolean;
+  /** Throws if the statement is not true. */
+  readonly verify: (deployment: Deployment) => Promise<void>;
 }
 
-/** The cases of one section, in one file. */
+/** The cases of a section. */
 export function casesOf(
   section: Section,
   cases: readonly Omit<ConformanceCase, 'section'>[],

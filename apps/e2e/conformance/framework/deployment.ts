@@ -2,13 +2,13 @@ import { createTenant, signIn, type AdminClient, type Tenant } from '@gateway/te
 import type { HttpTarget } from './http';
 
 /**
- * What a case needs beyond the public API and the dashboard API. A deployment
- * that lacks it reports the case as not provable there, never as passed.
- * - `emulator`: the demo models are served by the model emulator, whose faults
- *   are asked for in the message.
- * - `breakage`: the suite started the deployment itself and may break its database.
+ * Requirements of a case beyond the public API and the dashboard API. Without them the
+ * case is skipped.
+ * - `emulator`: the models are served by the model emulator, which injects faults on
+ *   request.
+ * - `faultInjection`: the suite started the deployment itself and may break its database.
  */
-export type Need = 'emulator' | 'breakage';
+export type Need = 'emulator' | 'faultInjection';
 
 export interface DeploymentAddress {
   /** With /v1. */
@@ -27,48 +27,51 @@ export interface PublicModel {
   readonly pricing: Readonly<Record<string, string>>;
 }
 
-/** Ways to break what the deployment stands on; only for one that the suite started itself. */
-export interface Breakage {
-  /** The database does not answer while `during` runs. */
+/** Faults of the database, only for a deployment that the suite started itself. */
+export interface FaultInjection {
+  /** The database does not respond while `during` runs. */
   withoutDatabase<Value>(during: () => Promise<Value>): Promise<Value>;
-  /** What settled generations are read from is gone while `during` runs. */
+  /** The table of settled generations is missing while `during` runs. */
   withoutGenerations<Value>(during: () => Promise<Value>): Promise<Value>;
 }
 
-/** A running gateway, seen from outside. */
+/** A running gateway and its test data. */
 export interface Deployment extends DeploymentAddress, HttpTarget {
   readonly admin: AdminClient;
   readonly models: readonly PublicModel[];
-  readonly breakage: Breakage | undefined;
+  readonly faultInjection: FaultInjection | undefined;
   has(need: Need): boolean;
-  /** A new organization with credit, no limits, and a key with both scopes. */
+  /** Creates an organization with credit, no limits, and a key with both scopes. */
   tenant(options?: Parameters<typeof createTenant>[1]): Promise<Tenant>;
-  /** Shared by cases that change nothing of it. */
+  /** For cases that do not modify it. */
   readonly shared: Tenant;
   /**
-   * The first model that has all these capabilities and none of those. One that
-   * reasons spends its tokens on that first, so it is taken only when asked for.
+   * The first model with all required and none of the excluded capabilities. A reasoning
+   * model uses tokens for reasoning first, so it is returned only if required.
    */
   model(having?: readonly string[], lacking?: readonly string[]): PublicModel;
 }
 
-/** Signs in, makes a shared tenant and looks at what the deployment offers. */
-export async function openDeployment(address: DeploymentAddress, breakage?: Breakage): Promise<Deployment> {
+/** Signs in, creates the shared tenant and detects the deployment's features. */
+export async function openDeployment(
+  address: DeploymentAddress,
+  faultInjection?: FaultInjection,
+): Promise<Deployment> {
   const admin = await signIn(address.dashboardUrl, address.adminEmail, address.adminPassword);
   const shared = await createTenant(admin);
   const response = await fetch(`${address.baseUrl}/models`, {
     headers: { authorization: `Bearer ${shared.apiKey}` },
   });
   const { data: models } = JSON.parse(await response.text()) as { data: PublicModel[] };
-  const emulated = await answersAsEmulator(address.baseUrl, shared.apiKey, models[0]?.id);
+  const emulated = await usesEmulator(address.baseUrl, shared.apiKey, models[0]?.id);
 
   return {
     ...address,
     admin,
     models,
     shared,
-    breakage,
-    has: (need) => (need === 'emulator' ? emulated : breakage !== undefined),
+    faultInjection,
+    has: (need) => (need === 'emulator' ? emulated : faultInjection !== undefined),
     tenant: (options) => createTenant(admin, options),
     model(having = [], lacking = []) {
       const found = models.find(
@@ -83,8 +86,8 @@ export async function openDeployment(address: DeploymentAddress, breakage?: Brea
   };
 }
 
-/** The emulator refuses directives that it does not know; a model would just answer. */
-async function answersAsEmulator(baseUrl: string, apiKey: string, model?: string): Promise<boolean> {
+/** The emulator rejects unknown directives; a real model ignores them. */
+async function usesEmulator(baseUrl: string, apiKey: string, model?: string): Promise<boolean> {
   if (!model) return false;
   const response = await fetch(`${baseUrl}/chat/completions`, {
     method: 'POST',

@@ -10,9 +10,8 @@ export interface ExpectedError {
 }
 
 /**
- * Checks one error answer in all its columns: status, type, code, envelope
- * shape, headers that go with it, and what the contract says of its text.
- * `param: null` demands that there is none.
+ * Checks an error response completely: status, type, code, envelope, headers and message.
+ * `param: null` expects that there is none.
  */
 export function assertError(
   response: RawResponse,
@@ -26,15 +25,14 @@ export function assertError(
     { status: row.httpStatus, type: row.type, code },
     response.text.slice(0, 500),
   );
-  assert.deepEqual(rest, {}, 'the envelope has nothing beside "error"');
+  assert.deepEqual(rest, {}, 'the envelope contains only "error"');
   assertEnvelope(error);
   assert.match(String(response.headers['content-type']), /^application\/json/);
   assert.match(String(response.headers['x-request-id']), /^req_/);
   if (row.httpStatus === 401) assert.equal(response.headers['www-authenticate'], 'Bearer');
   if (row.httpStatus !== 429) assert.doesNotMatch(error.message, /rate[\s_-]*limit/i);
   const retryAfter = response.headers['retry-after'];
-  if (retryAfter !== undefined)
-    assert.match(retryAfter, /^[1-9]\d*$/, 'retry-after is a whole number above 0');
+  if (retryAfter !== undefined) assert.match(retryAfter, /^[1-9]\d*$/, 'retry-after is a positive integer');
 
   if (expected.param === null) assert.equal(error.param, undefined);
   else if (expected.param !== undefined) assert.equal(error.param, expected.param);
@@ -48,7 +46,7 @@ export function assertError(
   return error;
 }
 
-/** The shape that every error has, wherever it stands. */
+/** The format of every error, also inside a stream. */
 export function assertEnvelope(error: ErrorBody['error']): void {
   assert.equal(typeof error.message, 'string');
   assert.ok(error.message.length > 0);

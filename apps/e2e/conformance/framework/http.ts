@@ -1,10 +1,11 @@
 import http from 'node:http';
+import { eventDataOf } from '@gateway/test-support';
 
 export interface RawResponse {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
   readonly text: string;
-  /** The parsed body; throws when it is not JSON. */
+  /** The parsed body; throws if it is not JSON. */
   json<Body = ErrorBody>(): Body;
 }
 
@@ -20,27 +21,26 @@ export interface ErrorBody {
 
 export interface RawRequest {
   readonly method?: string;
-  /** From the root of the host, as it goes over the wire: nothing is normalised. */
+  /** Absolute path, sent without normalization. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string | Buffer;
 }
 
-/** Where requests go. */
 export interface HttpTarget {
   /** With /v1. */
   readonly baseUrl: string;
-  /** Sees every answer that comes back whole. */
-  readonly onAnswer?: (request: RawRequest, answer: RawResponse) => void;
+  /** Called with every complete response. */
+  readonly onResponse?: (request: RawRequest, response: RawResponse) => void;
 }
 
-/** One with a key that is used unless another is named. */
+/** A target with a default API key. */
 export interface KeyedTarget extends HttpTarget {
   readonly shared: { readonly apiKey: string };
 }
 
 /** Sends exactly these bytes: no default headers, no redirects, no path clean-up. */
-export function send({ baseUrl, onAnswer }: HttpTarget, request: RawRequest): Promise<RawResponse> {
+export function send({ baseUrl, onResponse }: HttpTarget, request: RawRequest): Promise<RawResponse> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve, reject) => {
     const outgoing = http.request(
@@ -58,14 +58,14 @@ export function send({ baseUrl, onAnswer }: HttpTarget, request: RawRequest): Pr
         response.once('error', reject);
         response.once('end', () => {
           const text = Buffer.concat(chunks).toString('utf8');
-          const answer = {
+          const received = {
             status: response.statusCode ?? 0,
             headers: response.headers,
             text,
             json: <Body>() => JSON.parse(text) as Body,
           };
-          onAnswer?.(request, answer);
-          resolve(answer);
+          onResponse?.(request, received);
+          resolve(received);
         });
       },
     );
@@ -79,7 +79,7 @@ export interface ChatOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** POST /v1/chat/completions with the shared key unless told otherwise. */
+/** POST /v1/chat/completions, by default with the shared key. */
 export function chat(
   target: KeyedTarget,
   body: unknown,
@@ -101,10 +101,7 @@ export function get(
   return send(target, { path, headers: { authorization: `Bearer ${apiKey}`, ...headers } });
 }
 
-/** The payloads of a server-sent event stream, "[DONE]" included, comments left out. */
+/** The data of server-sent events, including "[DONE]", without comments. */
 export function eventsOf(response: RawResponse): string[] {
-  return response.text
-    .split('\n\n')
-    .flatMap((event) => event.split('\n').filter((line) => line.startsWith('data: ')))
-    .map((line) => line.slice('data: '.length));
+  return eventDataOf(response.text);
 }

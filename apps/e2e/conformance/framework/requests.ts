@@ -14,16 +14,16 @@ export function body(
   };
 }
 
-/** Messages that ask the emulator for something, such as "[[fault:500]]". */
+/** Messages with a directive for the emulator, such as "[[fault:500]]". */
 export function directive(text: string): { messages: unknown[] } {
   return { messages: [{ role: 'user', content: `${text} Hello` }] };
 }
 
 /**
- * A request that the provider fails. It goes to another model than the other
- * cases use: enough failures open that model's circuit for a while.
+ * A request that fails at the provider. It uses another model than the other cases,
+ * because failures open that model's circuit breaker.
  */
-export function faulty(deployment: Deployment, fault: string): Record<string, unknown> {
+export function failingRequest(deployment: Deployment, fault: string): Record<string, unknown> {
   return body(deployment, { model: deployment.model(['vision']).id, ...directive(`[[fault:${fault}]]`) });
 }
 
@@ -50,7 +50,7 @@ export const weatherTool = {
   },
 };
 
-/** A UTC day as YYYY-MM-DD, so many days from today. */
+/** A UTC date as YYYY-MM-DD, relative to today. */
 export function day(offset: number): string {
   return new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
 }

@@ -1,8 +1,9 @@
 import { errorCodes, type ErrorCode } from '@gateway/errors';
+import { alignedTable } from '@gateway/test-support';
 import { sections, type ConformanceCase, type Section } from './case';
 import type { Deployment } from './deployment';
 
-type Outcome = 'proven' | 'failed' | 'not provable here';
+type Outcome = 'passed' | 'failed' | 'skipped';
 
 export interface CaseResult {
   readonly conformanceCase: ConformanceCase;
@@ -11,7 +12,19 @@ export interface CaseResult {
   readonly durationMs: number;
 }
 
-async function runCase(one: ConformanceCase, deployment: Deployment): Promise<CaseResult> {
+export interface RunOptions {
+  /**
+   * How often a case runs again after a connection to the deployment broke. For connections through `kubectl
+   * port-forward`, which closes some of them under load.
+   */
+  readonly connectionRetries?: number;
+}
+
+async function runCase(
+  one: ConformanceCase,
+  deployment: Deployment,
+  { connectionRetries = 0 }: RunOptions,
+): Promise<CaseResult> {
   const startedAt = performance.now();
   const result = (outcome: Outcome, error?: unknown): CaseResult => ({
     conformanceCase: one,
@@ -19,69 +32,73 @@ async function runCase(one: ConformanceCase, deployment: Deployment): Promise<Ca
     ...(error === undefined ? {} : { error }),
     durationMs: Math.round(performance.now() - startedAt),
   });
-  if (one.needs?.some((need) => !deployment.has(need))) return result('not provable here');
-  try {
-    await one.prove(deployment);
-    return result('proven');
-  } catch (error) {
-    return result('failed', error);
+  if (one.needs?.some((need) => !deployment.has(need))) return result('skipped');
+  for (let retries = 0; ; retries += 1) {
+    try {
+      await one.verify(deployment);
+      return result('passed');
+    } catch (error) {
+      if (retries === connectionRetries || !isConnectionError(error)) return result('failed', error);
+    }
   }
 }
 
+/** Codes of node:http and of `fetch` for a connection that was closed before the response was complete. */
+const CONNECTION_ERROR_CODES = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+/** `fetch` throws a TypeError whose cause has the code. */
+function isConnectionError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (
+    CONNECTION_ERROR_CODES.has((error as NodeJS.ErrnoException).code ?? '') || isConnectionError(error.cause)
+  );
+}
+
 /**
- * Starts the cases that mostly wait, all at once, and gives what runs a case:
- * those that were started are awaited, the others run when asked for.
+ * Starts all concurrent cases immediately. The returned function waits for a started case,
+ * or runs another one.
  */
 export function caseRunner(
   cases: readonly ConformanceCase[],
   deployment: Deployment,
+  options: RunOptions = {},
 ): (one: ConformanceCase) => Promise<CaseResult> {
   const started = new Map(
-    cases.filter(({ waits }) => waits).map((one) => [one, runCase(one, deployment)] as const),
+    cases
+      .filter(({ concurrent }) => concurrent)
+      .map((one) => [one, runCase(one, deployment, options)] as const),
   );
-  return (one) => started.get(one) ?? runCase(one, deployment);
+  return (one) => started.get(one) ?? runCase(one, deployment, options);
 }
 
-/** Codes of the catalogue that no case shows. */
+/** Error codes without a case. */
 export function codesWithoutCase(cases: readonly ConformanceCase[]): readonly ErrorCode[] {
   const shown = new Set(cases.map(({ code }) => code));
   return errorCodes.filter((code) => !shown.has(code));
 }
 
-/** Lines that two cases of a section claim; each line is proven in one place. */
-export function duplicateLines(cases: readonly ConformanceCase[]): readonly string[] {
+/** Titles that occur more than once in a section. */
+export function duplicateTitles(cases: readonly ConformanceCase[]): readonly string[] {
   const seen = new Set<string>();
   return cases
-    .map(({ section, line }) => `${section}: ${line}`)
+    .map(({ section, title }) => `${section}: ${title}`)
     .filter((name) => seen.size === seen.add(name).size);
 }
 
-/** The coverage table: one row per section, then codes. */
+/** A table of results per section, and the number of covered error codes. */
 export function coverageTable(results: readonly CaseResult[]): string {
   const rows = (Object.keys(sections) as Section[]).map((section) => {
-    const mine = results.filter(({ conformanceCase }) => conformanceCase.section === section);
-    const count = (outcome: Outcome) => String(mine.filter((result) => result.outcome === outcome).length);
-    return [`${section}. ${sections[section]}`, count('proven'), count('failed'), count('not provable here')];
+    const ofSection = results.filter(({ conformanceCase }) => conformanceCase.section === section);
+    const count = (outcome: Outcome) =>
+      String(ofSection.filter((result) => result.outcome === outcome).length);
+    return [`${section}. ${sections[section]}`, count('passed'), count('failed'), count('skipped')];
   });
-  const proven = new Set(
-    results.filter(({ outcome }) => outcome === 'proven').map(({ conformanceCase }) => conformanceCase.code),
+  const passed = new Set(
+    results.filter(({ outcome }) => outcome === 'passed').map(({ conformanceCase }) => conformanceCase.code),
   );
-  const codes = errorCodes.filter((code) => proven.has(code)).length;
+  const codes = errorCodes.filter((code) => passed.has(code)).length;
   return [
-    table([['Section', 'proven', 'failed', 'not provable here'], ...rows]),
-    `Error codes proven: ${codes} of ${errorCodes.length}`,
+    alignedTable([['Section', 'passed', 'failed', 'skipped'], ...rows], 1),
+    `Error codes covered: ${codes} of ${errorCodes.length}`,
   ].join('\n');
-}
-
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) =>
-          column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
-        )
-        .join('  '),
-    )
-    .join('\n');
 }

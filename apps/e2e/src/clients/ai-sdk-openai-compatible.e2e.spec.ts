@@ -6,7 +6,7 @@ describeClient({
   name: 'the Vercel AI SDK with @ai-sdk/openai-compatible',
   start: () => startNodeClient('ai-sdk.mjs', { provider: 'openai-compatible' }),
   reactions: aiSdkReactions,
-  // The error is the envelope's content itself, and no Error.
+  // It throws the content of the error envelope, not an Error.
   brokenStream: { failure: { class: undefined, code: 'upstream_error', type: 'api_error' } },
-  more: refusesStreamedJson,
+  ownTests: refusesStreamedJson,
 });

@@ -6,13 +6,13 @@ describeClient({
   name: 'the Vercel AI SDK with @ai-sdk/openai',
   start: () => startNodeClient('ai-sdk.mjs', { provider: 'openai' }),
   reactions: aiSdkReactions,
-  // It drops an error that stands beside choices: only the finish reason tells.
+  // It drops an error in a chunk that has choices: only the finish reason shows the failure.
   brokenStream: { value: { text: expect.any(String), finishReason: 'other', rawFinishReason: 'error' } },
-  more(it, work) {
-    refusesStreamedJson(it, work);
+  ownTests(it, client) {
+    refusesStreamedJson(it, client);
 
-    it('is told that there is no responses API, which it uses without `.chat`', async () => {
-      const { failure, calls } = await work.run('completeByDefault');
+    it('gets route_not_found for the Responses API, which it uses without `.chat`', async () => {
+      const { failure, calls } = await client.run('completeByDefault');
       expect(failure).toMatchObject({ status: 404, code: 'route_not_found' });
       expect(calls.map(({ path }) => path)).toEqual(['/v1/responses']);
     });

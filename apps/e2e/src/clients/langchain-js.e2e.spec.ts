@@ -2,10 +2,10 @@ import { startNodeClient } from '../testing/client-process';
 import { describeClient, type Reaction } from '../testing/client-suite';
 
 const once = (name: string): Reaction => ({ calls: 1, failure: { class: name } });
-/** Six retries, each after about twice the wait of the one before. */
-const sevenTimes = (name: string, waits: Reaction['waits']): Reaction => ({
+/** Six retries; each delay is about twice the one before. */
+const sevenTimes = (name: string, retryDelays: Reaction['retryDelays']): Reaction => ({
   calls: 7,
-  waits,
+  retryDelays,
   failure: { class: name },
 });
 
@@ -18,13 +18,13 @@ describeClient({
     insufficient_credits: once('APIError'),
     missing_scope: once('PermissionDeniedError'),
     model_not_found: once('NotFoundError'),
-    // It does not retry a conflict, which the others do.
+    // Unlike the other clients, it does not retry a conflict.
     idempotency_key_in_flight: once('ConflictError'),
-    // It retries this, which cannot help.
+    // It retries this, although a retry cannot succeed.
     idempotency_key_reused: sevenTimes('UnprocessableEntityError', 'own backoff'),
-    rpm_exceeded: sevenTimes('RateLimitError', 'as told'),
-    tpm_exceeded: sevenTimes('RateLimitError', 'as told'),
-    concurrency: sevenTimes('RateLimitError', 'as told'),
+    rpm_exceeded: sevenTimes('RateLimitError', 'retry-after'),
+    tpm_exceeded: sevenTimes('RateLimitError', 'retry-after'),
+    concurrency: sevenTimes('RateLimitError', 'retry-after'),
     daily_budget_exceeded: { calls: 1, failure: { class: 'RateLimitError', name: 'RateLimitCapacityError' } },
     // It ignores x-should-retry, and retry-after on anything but a 429.
     upstream_config_error: sevenTimes('InternalServerError', 'own backoff'),

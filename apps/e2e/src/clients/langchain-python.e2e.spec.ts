@@ -3,7 +3,7 @@ import { describeClient, type Reaction } from '../testing/client-suite';
 import { pythonWith } from '../testing/python';
 
 const python = pythonWith('langchain_openai');
-/** LangChain's own class, if there is one, is caught as the openai SDK's too. */
+/** LangChain's own error classes extend those of the openai SDK. */
 const failure = (name: string, openaiName: string) => ({
   class: name,
   bases: expect.arrayContaining([openaiName]),
@@ -12,9 +12,9 @@ const once = (name: string, openaiName = name): Reaction => ({
   calls: 1,
   failure: failure(name, openaiName),
 });
-const thrice = (waits: Reaction['waits'], name: string, openaiName = name): Reaction => ({
+const thrice = (retryDelays: Reaction['retryDelays'], name: string, openaiName = name): Reaction => ({
   calls: 3,
-  waits,
+  retryDelays,
   failure: failure(name, openaiName),
 });
 
@@ -28,23 +28,23 @@ describeClient({
     insufficient_credits: once('APIStatusError'),
     missing_scope: once('OpenAIPermissionDeniedError', 'PermissionDeniedError'),
     model_not_found: once('OpenAIModelNotFoundError', 'NotFoundError'),
-    idempotency_key_in_flight: thrice('as told', 'ConflictError'),
+    idempotency_key_in_flight: thrice('retry-after', 'ConflictError'),
     idempotency_key_reused: once('UnprocessableEntityError'),
-    rpm_exceeded: thrice('as told', 'OpenAIRateLimitError', 'RateLimitError'),
-    tpm_exceeded: thrice('as told', 'OpenAIRateLimitError', 'RateLimitError'),
-    concurrency: thrice('as told', 'OpenAIRateLimitError', 'RateLimitError'),
+    rpm_exceeded: thrice('retry-after', 'OpenAIRateLimitError', 'RateLimitError'),
+    tpm_exceeded: thrice('retry-after', 'OpenAIRateLimitError', 'RateLimitError'),
+    concurrency: thrice('retry-after', 'OpenAIRateLimitError', 'RateLimitError'),
     daily_budget_exceeded: once('OpenAIRateLimitError', 'RateLimitError'),
     upstream_config_error: once('OpenAIAPIError', 'InternalServerError'),
     upstream_error: thrice('own backoff', 'OpenAIAPIError', 'InternalServerError'),
-    no_capacity: thrice('as told', 'OpenAIAPIError', 'InternalServerError'),
+    no_capacity: thrice('retry-after', 'OpenAIAPIError', 'InternalServerError'),
   },
   brokenStream: {
     failure: { class: 'APIError', status: undefined, code: 'upstream_error', type: 'api_error' },
   },
-  more(it, work) {
-    it('has the limit that it sends as max_completion_tokens kept', async () => {
+  ownTests(it, client) {
+    it('sends its token limit as max_completion_tokens, which the gateway applies', async () => {
       let sent = '';
-      const { value, calls } = await work.run('complete', {}, async ({ body }) => void (sent = body));
+      const { value, calls } = await client.run('complete', {}, async ({ body }) => void (sent = body));
       expect(JSON.parse(sent)).toMatchObject({ max_completion_tokens: 200 });
       expect(value).toEqual(expect.any(String));
       expect(calls).toHaveLength(1);

@@ -4,9 +4,9 @@ import { pythonWith } from '../testing/python';
 
 const python = pythonWith('openai');
 const once = (name: string): Reaction => ({ calls: 1, failure: { class: name } });
-const thrice = (name: string, waits: Reaction['waits']): Reaction => ({
+const thrice = (name: string, retryDelays: Reaction['retryDelays']): Reaction => ({
   calls: 3,
-  waits,
+  retryDelays,
   failure: { class: name },
 });
 
@@ -17,19 +17,19 @@ describeClient({
   reactions: {
     context_length_exceeded: once('BadRequestError'),
     invalid_api_key: once('AuthenticationError'),
-    // No class of its own: programs look at the status or the code.
+    // 402 has no class of its own: programs check the status or the code.
     insufficient_credits: once('APIStatusError'),
     missing_scope: once('PermissionDeniedError'),
     model_not_found: once('NotFoundError'),
-    idempotency_key_in_flight: thrice('ConflictError', 'as told'),
+    idempotency_key_in_flight: thrice('ConflictError', 'retry-after'),
     idempotency_key_reused: once('UnprocessableEntityError'),
-    rpm_exceeded: thrice('RateLimitError', 'as told'),
-    tpm_exceeded: thrice('RateLimitError', 'as told'),
-    concurrency: thrice('RateLimitError', 'as told'),
+    rpm_exceeded: thrice('RateLimitError', 'retry-after'),
+    tpm_exceeded: thrice('RateLimitError', 'retry-after'),
+    concurrency: thrice('RateLimitError', 'retry-after'),
     daily_budget_exceeded: once('RateLimitError'),
     upstream_config_error: once('InternalServerError'),
     upstream_error: thrice('InternalServerError', 'own backoff'),
-    no_capacity: thrice('InternalServerError', 'as told'),
+    no_capacity: thrice('InternalServerError', 'retry-after'),
   },
   brokenStream: {
     failure: { class: 'APIError', status: undefined, code: 'upstream_error', type: 'api_error' },

@@ -1,5 +1,5 @@
 import { APIError } from 'openai';
-import { browserTests, complaintsOf, type Browser, type Page } from '../testing/chromium';
+import { browserTests, collectPageErrors, type Browser, type Page } from '../testing/chromium';
 import { createKeyByPage, signInByPage, storageOf, takeSession } from '../testing/dashboard-page';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
 
@@ -12,7 +12,7 @@ describe('keys in the dashboard, in a real browser', () => {
   let browser: Browser;
   let page: Page;
 
-  const begin = async () => {
+  const startOnce = async () => {
     if (testEnv) return;
     testEnv = await startTestEnv();
     browser = await browsers.launch();
@@ -26,16 +26,16 @@ describe('keys in the dashboard, in a real browser', () => {
     await testEnv?.stop();
   });
 
-  const ask = (apiKey: string) =>
+  const complete = (apiKey: string) =>
     testEnv.client(apiKey).chat.completions.create({
       model: 'demo/small',
       max_tokens: 20,
       messages: [{ role: 'user', content: 'Hello!' }],
     });
 
-  /** The code that the API refuses with; fails when it does not refuse. */
-  const refusalOf = async (apiKey: string) => {
-    const error: unknown = await ask(apiKey).then(
+  /** The status and code of the API's error; fails if the request succeeds. */
+  const errorOf = async (apiKey: string) => {
+    const error: unknown = await complete(apiKey).then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
@@ -43,9 +43,9 @@ describe('keys in the dashboard, in a real browser', () => {
     return [(error as APIError).status, (error as APIError).code];
   };
 
-  browsers.it('creates a key that works at once, and shows its secret this once', async () => {
-    await begin();
-    const complaints = complaintsOf(page);
+  browsers.it('creates a key that works immediately, and shows its secret only once', async () => {
+    await startOnce();
+    const pageErrors = collectPageErrors(page);
     const { organizationId } = await testEnv.tenant();
     const secret = await createKeyByPage(
       page,
@@ -54,7 +54,7 @@ describe('keys in the dashboard, in a real browser', () => {
       'from the browser',
     );
     expect(secret).toMatch(/^sk-gw-/);
-    expect((await ask(secret)).choices[0]?.message.content).toBeTruthy();
+    expect((await complete(secret)).choices[0]?.message.content).toBeTruthy();
     await expect(page.locator('pre').innerText()).resolves.toContain(secret);
 
     await page.getByRole('link', { name: 'Done' }).click();
@@ -62,15 +62,15 @@ describe('keys in the dashboard, in a real browser', () => {
     expect(await page.content()).not.toContain(secret);
     const stored = await storageOf(page);
     expect(stored).not.toContain('sk-gw-');
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
-  browsers.it('says that a key is revoked when the very next call is refused, and not before', async () => {
-    await begin();
+  browsers.it('reports a key as revoked only once the next API call with it fails', async () => {
+    await startOnce();
     const { organizationId } = await testEnv.tenant();
     const { dashboardUrl } = testEnv.gateway;
     const secret = await createKeyByPage(page, dashboardUrl, organizationId, 'to be revoked');
-    await ask(secret);
+    await complete(secret);
     await page.getByRole('link', { name: 'Done' }).click();
     await page.getByRole('link', { name: 'to be revoked' }).click();
     await page.getByRole('button', { name: 'Revoke' }).click();
@@ -80,11 +80,11 @@ describe('keys in the dashboard, in a real browser', () => {
     await page.getByLabel(/to confirm/).fill('to be revoked');
     await confirm.click();
     await page.getByText('Key revoked.').waitFor();
-    expect(await refusalOf(secret)).toEqual([401, 'key_revoked']);
+    expect(await errorOf(secret)).toEqual([401, 'key_revoked']);
   });
 
-  browsers.it('tells the second of two editors, and loses nothing of the first', async () => {
-    await begin();
+  browsers.it('warns the second of two editors of a key, and keeps the change of the first', async () => {
+    await startOnce();
     const { organizationId, keyId } = await testEnv.tenant();
     const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     const other = await browser.newContext();
@@ -121,9 +121,9 @@ describe('keys in the dashboard, in a real browser', () => {
   });
 
   browsers.it(
-    'tells the second of two editors of limits, whose input stays, and takes theirs or mine',
+    'warns the second of two editors of limits, keeps the input, and saves either version',
     async () => {
-      await begin();
+      await startOnce();
       const { organizationId } = await testEnv.tenant({ limits: { requests_per_minute: 100 } });
       const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
       const other = await browser.newContext();
@@ -142,17 +142,17 @@ describe('keys in the dashboard, in a real browser', () => {
         ).organization.limits;
       const save = async (editor: Page) => {
         await editor.getByRole('button', { name: 'Save', exact: true }).click();
-        // Not the words that say so: those of the save before may still be there.
+        // Does not wait for the notification, because that of the previous save may still be visible.
         await editor.getByRole('button', { name: 'Edit' }).waitFor();
       };
-      const saveInVain = async (editor: Page) => {
+      const saveOutdated = async (editor: Page) => {
         await editor.getByRole('button', { name: 'Save', exact: true }).click();
         await editor.getByText('Someone else changed these limits').waitFor();
       };
       await first.getByLabel('Requests per minute').fill('70');
       await save(first);
       await second.getByLabel('Concurrent requests').fill('7');
-      await saveInVain(second);
+      await saveOutdated(second);
       expect(await limits()).toMatchObject({ requests_per_minute: 70, concurrency: null });
       expect(await second.getByLabel('Concurrent requests').inputValue()).toBe('7');
 
@@ -163,10 +163,10 @@ describe('keys in the dashboard, in a real browser', () => {
       await save(second);
       expect(await limits()).toMatchObject({ requests_per_minute: 70, concurrency: 7 });
 
-      // The first has not seen that, is told in turn, and may save over it.
+      // The first editor's version is now outdated. It gets the warning, too, and may overwrite.
       await first.getByRole('button', { name: 'Edit' }).click();
       await first.getByLabel('Requests per minute').fill('71');
-      await saveInVain(first);
+      await saveOutdated(first);
       await first.getByRole('button', { name: 'Keep my changes' }).click();
       await save(first);
       expect(await limits()).toMatchObject({ requests_per_minute: 71, concurrency: null });
@@ -174,26 +174,26 @@ describe('keys in the dashboard, in a real browser', () => {
     },
   );
 
-  browsers.it('rotates a key: the new secret works, the old one until it is ended', async () => {
-    await begin();
+  browsers.it('rotates a key: the new secret works, and the old one works until it is revoked', async () => {
+    await startOnce();
     const { organizationId, keyId, apiKey } = await testEnv.tenant();
     await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/keys/${keyId}`);
     await page.getByRole('button', { name: 'Rotate' }).click();
     await page.getByRole('button', { name: 'Rotate key' }).click();
     const secret = await page.getByLabel('Your key').inputValue();
     expect(secret).not.toBe(apiKey);
-    await ask(secret);
-    await ask(apiKey);
+    await complete(secret);
+    await complete(apiKey);
 
     await page.getByRole('button', { name: 'Revoke now' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
     await page.getByText('Old secret revoked.').waitFor();
-    expect((await refusalOf(apiKey))[0]).toBe(401);
-    await ask(secret);
+    expect((await errorOf(apiKey))[0]).toBe(401);
+    await complete(secret);
   });
 
-  browsers.it('bounds a key by its organization before the server has to', async () => {
-    await begin();
+  browsers.it('limits a key to the limits of its organization before the request is sent', async () => {
+    await startOnce();
     const { organizationId } = await testEnv.tenant({
       limits: { requests_per_minute: 100, daily_budget_usd: '5' },
     });

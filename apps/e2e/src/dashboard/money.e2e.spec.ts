@@ -12,7 +12,7 @@ describe('money in the dashboard, in a real browser', () => {
   let browser: Browser;
   let page: Page;
 
-  const begin = async () => {
+  const startOnce = async () => {
     if (testEnv) return;
     testEnv = await startTestEnv();
     browser = await browsers.launch();
@@ -26,14 +26,14 @@ describe('money in the dashboard, in a real browser', () => {
     await testEnv?.stop();
   });
 
-  const ask = (apiKey: string) =>
+  const complete = (apiKey: string) =>
     testEnv.client(apiKey).chat.completions.create({
       model: 'demo/small',
       max_tokens: 20,
       messages: [{ role: 'user', content: 'Hello!' }],
     });
-  const refusalOf = async (apiKey: string) => {
-    const error: unknown = await ask(apiKey).then(
+  const errorOf = async (apiKey: string) => {
+    const error: unknown = await complete(apiKey).then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
@@ -42,8 +42,8 @@ describe('money in the dashboard, in a real browser', () => {
   };
   const open = (path: string) => page.goto(testEnv.gateway.dashboardUrl + path);
 
-  browsers.it('leads from nothing to a first answer in four steps', async () => {
-    await begin();
+  browsers.it('leads from a new organization to a first response in four steps', async () => {
+    await startOnce();
     await open('/operator/organizations');
     await page.getByRole('button', { name: 'Create organization' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('First steps');
@@ -56,8 +56,8 @@ describe('money in the dashboard, in a real browser', () => {
     await page.getByRole('button', { name: 'Create key' }).click();
     const secret = await page.getByLabel('Your key').inputValue();
     await page.getByText('Waiting for your first request…').waitFor();
-    await ask(secret);
-    // The page finds out by itself.
+    await complete(secret);
+    // The page updates automatically.
     await page.getByText('Your first request succeeded.').waitFor();
     await page.getByRole('link', { name: 'Go to overview' }).click();
     await page.getByRole('heading', { name: 'First steps', level: 1 }).waitFor();
@@ -65,9 +65,9 @@ describe('money in the dashboard, in a real browser', () => {
   });
 
   browsers.it(
-    'shows spend as it is settled, without being loaded again, and as exactly as /v1/credits',
+    'shows spend at settlement, without a reload, and with the same amounts as /v1/credits',
     async () => {
-      await begin();
+      await startOnce();
       const { organizationId, apiKey } = await testEnv.tenant({ credit: '1' });
       await open(`/o/${organizationId}/credit`);
       const figure = (name: string) =>
@@ -77,7 +77,7 @@ describe('money in the dashboard, in a real browser', () => {
           .locator('dd')
           .first();
       await page.getByText('$1.00').first().waitFor();
-      await ask(apiKey);
+      await complete(apiKey);
       const credits = async () =>
         (
           (await (
@@ -90,17 +90,17 @@ describe('money in the dashboard, in a real browser', () => {
         .locator('dd', { hasText: /^\$0\.000\d/ })
         .first()
         .waitFor();
-      const { balance, total_usage: used } = await credits();
-      expect(used).toBeGreaterThan(0);
+      const { balance, total_usage: usage } = await credits();
+      expect(usage).toBeGreaterThan(0);
       expect(Number((await figure('Balance').innerText()).replace(/[$,\n]/g, ''))).toBe(balance);
-      expect(Number((await figure('Spent today').innerText()).replace(/[$,\n]/g, ''))).toBe(used);
+      expect(Number((await figure('Spent today').innerText()).replace(/[$,\n]/g, ''))).toBe(usage);
     },
   );
 
-  browsers.it('adds credit after a 402, and the very next call goes through', async () => {
-    await begin();
+  browsers.it('adds credit after a 402, and the next API call succeeds', async () => {
+    await startOnce();
     const { organizationId, apiKey } = await testEnv.tenant({ credit: '0' });
-    expect(await refusalOf(apiKey)).toEqual([402, 'insufficient_credits']);
+    expect(await errorOf(apiKey)).toEqual([402, 'insufficient_credits']);
     await open(`/o/${organizationId}/credit`);
     await page.getByRole('button', { name: 'Add credit' }).click();
     const dialog = page.getByRole('dialog');
@@ -108,15 +108,15 @@ describe('money in the dashboard, in a real browser', () => {
     await dialog.getByLabel('Note').fill('invoice 4711');
     await dialog.getByRole('button', { name: 'Add credit' }).click();
     await page.getByText('$2.50 added.').waitFor();
-    await ask(apiKey);
+    await complete(apiKey);
     await page
       .getByRole('row', { name: /Credit added/ })
       .getByText('invoice 4711')
       .waitFor();
   });
 
-  browsers.it('takes credit back only after a second look, and never below zero', async () => {
-    await begin();
+  browsers.it('corrects credit only after a preview, and never below zero', async () => {
+    await startOnce();
     const { organizationId } = await testEnv.tenant({ credit: '3' });
     await open(`/o/${organizationId}/credit`);
     const correct = async (amount: string) => {
@@ -135,8 +135,8 @@ describe('money in the dashboard, in a real browser', () => {
     await page.getByText('$1.75').first().waitFor();
   });
 
-  browsers.it('suspends and resumes an organization, in force when the page says so', async () => {
-    await begin();
+  browsers.it('suspends and resumes an organization, in effect once the page reports it', async () => {
+    await startOnce();
     const { organizationId, apiKey } = await testEnv.tenant();
     await open(`/operator/organizations?find=${organizationId}`);
     const act = async (action: string) => {
@@ -146,9 +146,9 @@ describe('money in the dashboard, in a real browser', () => {
     };
     await act('Suspend');
     await page.getByText('Organization suspended.').waitFor();
-    expect(await refusalOf(apiKey)).toEqual([403, 'org_suspended']);
+    expect(await errorOf(apiKey)).toEqual([403, 'org_suspended']);
     await act('Resume');
     await page.getByText('Organization resumed.').waitFor();
-    await ask(apiKey);
+    await complete(apiKey);
   });
 });

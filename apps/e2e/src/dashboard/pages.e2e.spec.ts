@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { findFreePort } from '@gateway/database';
 import { seed } from '../../screenshots/seed';
-import { browserTests, complaintsOf, type Browser, type Page } from '../testing/chromium';
+import { browserTests, collectPageErrors, type Browser, type Page } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
 import { screens, type Screen, type ScreenIds } from '../testing/screens';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
@@ -11,32 +11,32 @@ jest.setTimeout(180_000);
 const browsers = browserTests();
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Faults that keep somebody from using a page; the others are of taste. */
+/** Impacts that prevent the use of a page; axe's other findings are best practices. */
 const SERIOUS = new Set(['serious', 'critical']);
 
-/** For the names, before anything is there. */
+/** To list the names of screens before the test data exists. */
 const NO_IDS: ScreenIds = { organizationId: '', emptyId: '', keyId: '', generationId: '' };
 
-interface Look {
+interface Appearance {
   readonly colorScheme: 'light' | 'dark';
   readonly viewport: { readonly width: number; readonly height: number };
 }
-const NARROW_AND_DARK: Look = { colorScheme: 'dark', viewport: { width: 375, height: 812 } };
-const WIDE_AND_LIGHT: Look = { colorScheme: 'light', viewport: { width: 1_920, height: 1_080 } };
+const NARROW_AND_DARK: Appearance = { colorScheme: 'dark', viewport: { width: 375, height: 812 } };
+const WIDE_AND_LIGHT: Appearance = { colorScheme: 'light', viewport: { width: 1_920, height: 1_080 } };
 
-/** What the first page may load until it is of use: its document, style, fonts, script and data. */
-const MOST_FIRST_REQUESTS = 20;
-const MOST_FIRST_BYTES = 400_000;
+/** What the first page may load until it is usable: its document, styles, fonts, scripts and data. */
+const MAX_FIRST_REQUESTS = 20;
+const MAX_FIRST_BYTES = 400_000;
 
-interface FirstPage {
+interface PageLoad {
   readonly requests: number;
-  /** As they travelled. */
+  /** Transferred, compressed. */
   readonly bytes: number;
-  /** Since the browser began to go there. */
+  /** Since the start of the navigation. */
   readonly ms: number;
 }
 
-const FIRST_PAGE = `(() => {
+const MEASURE_PAGE_LOAD = `(() => {
   const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
   return {
     requests: loaded.length,
@@ -45,16 +45,16 @@ const FIRST_PAGE = `(() => {
   };
 })()`;
 
-/** From an event to the paint after it, as the browser measures it; it tells of what took 16 ms or more. */
-const NOTE_INTERACTIONS = `
-  const seen = new Map();
-  const note = (entries) => {
+/** Durations from an event to its next paint, as measured by the browser, which reports those of 16 ms or more. */
+const RECORD_INTERACTIONS = `
+  const durations = new Map();
+  const record = (entries) => {
     for (const { interactionId, duration } of entries)
-      if (interactionId) seen.set(interactionId, Math.max(duration, seen.get(interactionId) ?? 0));
+      if (interactionId) durations.set(interactionId, Math.max(duration, durations.get(interactionId) ?? 0));
   };
-  const observer = new PerformanceObserver((list) => note(list.getEntries()));
+  const observer = new PerformanceObserver((list) => record(list.getEntries()));
   observer.observe({ type: 'event', durationThreshold: 16, buffered: true });
-  window.interactions = () => (note(observer.takeRecords()), [...seen.values()]);
+  window.interactions = () => (record(observer.takeRecords()), [...durations.values()]);
 `;
 
 interface Finding {
@@ -68,9 +68,9 @@ describe('every page of the dashboard', () => {
   let browser: Browser;
   let ids: ScreenIds;
 
-  const begin = async () => {
+  const startOnce = async () => {
     if (testEnv) return;
-    // The playground calls the public API from the dashboard's origin, which has to be known at the start.
+    // The playground calls the public API from the dashboard's origin, which CORS needs to know at startup.
     testEnv = await startTestEnv({ env: { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) } });
     browser = await browsers.launch();
     ids = await seed(testEnv);
@@ -83,54 +83,54 @@ describe('every page of the dashboard', () => {
 
   interface Visit {
     readonly page: Page;
-    readonly complaints: string[];
+    readonly pageErrors: string[];
   }
   const visits = new Map<boolean, Visit>();
 
-  /** One browser's page for all pages: a new one takes the browser as long as everything else. */
+  /** All tests share a browser tab, because opening one takes as long as the rest of a test. */
   async function visitOf(signedOut: boolean): Promise<Visit> {
-    const known = visits.get(signedOut);
-    if (known) return known;
+    const existing = visits.get(signedOut);
+    if (existing) return existing;
     const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     const context = await browser.newContext(WIDE_AND_LIGHT);
     if (!signedOut) await takeSession(context, dashboardUrl, adminEmail, adminPassword);
     const page = await context.newPage();
-    const visit = { page, complaints: complaintsOf(page) };
+    const visit = { page, pageErrors: collectPageErrors(page) };
     visits.set(signedOut, visit);
     return visit;
   }
 
-  async function faultsWideAndLight(page: Page): Promise<string[]> {
+  async function problemsWideAndLight(page: Page): Promise<string[]> {
     const title = await page.title();
     return [
-      ...(await faultsOfHeading(page)),
+      ...(await problemsOfHeading(page)),
       ...(/^.+ · Inference Gateway$/.test(title) ? [] : [`the title is ${title}`]),
       ...(await seriousFindings(page)),
     ];
   }
 
-  async function faultsNarrowAndDark(page: Page): Promise<string[]> {
-    await changeLook(page, NARROW_AND_DARK);
+  async function problemsNarrowAndDark(page: Page): Promise<string[]> {
+    await changeAppearance(page, NARROW_AND_DARK);
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
     return [
-      ...(width > NARROW_AND_DARK.viewport.width ? [`it is ${width} px wide on a phone`] : []),
-      ...(await seriousFindings(page)).map((finding) => `in dark on a phone: ${finding}`),
+      ...(width > NARROW_AND_DARK.viewport.width ? [`the page is ${width} px wide on a phone`] : []),
+      ...(await seriousFindings(page)).map((finding) => `dark, on a phone: ${finding}`),
     ];
   }
 
-  async function setLook(page: Page, { colorScheme, viewport }: Look): Promise<void> {
+  async function setAppearance(page: Page, { colorScheme, viewport }: Appearance): Promise<void> {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewport);
   }
 
-  async function changeLook(page: Page, { colorScheme, viewport }: Look): Promise<void> {
-    await setLook(page, { colorScheme, viewport });
+  async function changeAppearance(page: Page, { colorScheme, viewport }: Appearance): Promise<void> {
+    await setAppearance(page, { colorScheme, viewport });
     await page.locator(`html[data-theme=${colorScheme}]`).waitFor({ state: 'attached' });
-    await standStill(page);
+    await finishAnimations(page);
   }
 
-  /** Halfway between two themes nothing has contrast, and a dialog that only begins to show is none yet. */
-  async function standStill(page: Page): Promise<void> {
+  /** During a theme change or a dialog's entry animation, axe would report false contrast problems. */
+  async function finishAnimations(page: Page): Promise<void> {
     await page.evaluate(
       `Promise.all(document.getAnimations()
         .filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
@@ -139,7 +139,7 @@ describe('every page of the dashboard', () => {
   }
 
   async function seriousFindings(page: Page): Promise<string[]> {
-    // By the debugger's way, which the policy of the page does not concern.
+    // Injected through the debugger, so that the page's content security policy does not apply.
     await page.evaluate(axe);
     const findings = await page.evaluate<Finding[]>(
       `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
@@ -152,53 +152,53 @@ describe('every page of the dashboard', () => {
       );
   }
 
-  /** What is read out first: the page's own heading, or the name of the dialog that hides it. */
-  async function faultsOfHeading(page: Page): Promise<string[]> {
+  /** What a screen reader reads first: the page's heading, or the name of the open dialog. */
+  async function problemsOfHeading(page: Page): Promise<string[]> {
     if ((await page.getByRole('dialog').count()) > 0) {
       const named = await page.getByRole('dialog', { name: /\S/ }).count();
       return named === 1 ? [] : [`${named} dialogs with a name`];
     }
     const headings = await page.getByRole('heading', { level: 1 }).count();
-    return headings === 1 ? [] : [`${headings} headings of the first level`];
+    return headings === 1 ? [] : [`${headings} level 1 headings`];
   }
 
   describe.each(screens(NO_IDS).map(({ name }) => name))('%s', (name) => {
     browsers.it(
-      'is named, fits on a phone, breaks no policy, and has no serious finding of axe in either theme',
+      'has a title, fits on a phone, violates no policy, and has no serious axe finding in either theme',
       async () => {
-        await begin();
+        await startOnce();
         const screen = screens(ids).find((one) => one.name === name) as Screen;
-        const { page, complaints } = await visitOf(screen.signedOut ?? false);
-        complaints.length = 0;
+        const { page, pageErrors } = await visitOf(screen.signedOut ?? false);
+        pageErrors.length = 0;
         await page.unrouteAll();
-        await setLook(page, WIDE_AND_LIGHT);
+        await setAppearance(page, WIDE_AND_LIGHT);
         await page.goto(testEnv.gateway.dashboardUrl + screen.path);
         await page.getByRole('heading', { level: 1 }).waitFor();
         await screen.prepare?.(page);
         await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
-        await standStill(page);
-        expect(await faultsWideAndLight(page)).toEqual([]);
-        expect(await faultsNarrowAndDark(page)).toEqual([]);
-        expect(complaints).toEqual([]);
+        await finishAnimations(page);
+        expect(await problemsWideAndLight(page)).toEqual([]);
+        expect(await problemsNarrowAndDark(page)).toEqual([]);
+        expect(pageErrors).toEqual([]);
       },
     );
   });
 
   browsers.it(
-    'loads little before it is of use, and says how fast it was and how fast it reacts',
+    'loads little before it is usable, and reports its load time and interaction latency',
     async () => {
-      await begin();
+      await startOnce();
       const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
       const context = await browser.newContext(WIDE_AND_LIGHT);
       await takeSession(context, dashboardUrl, adminEmail, adminPassword);
-      await context.addInitScript(NOTE_INTERACTIONS);
+      await context.addInitScript(RECORD_INTERACTIONS);
       const page = await context.newPage();
       await page.goto(`${dashboardUrl}/o/${ids.organizationId}/keys`);
       await page.getByRole('link', { name: 'production' }).waitFor();
-      const first = await page.evaluate<FirstPage>(FIRST_PAGE);
-      // Each of them is a way to the server and back.
-      expect(first.requests).toBeLessThanOrEqual(MOST_FIRST_REQUESTS);
-      expect(first.bytes).toBeLessThanOrEqual(MOST_FIRST_BYTES);
+      const first = await page.evaluate<PageLoad>(MEASURE_PAGE_LOAD);
+      // Each request costs a round trip.
+      expect(first.requests).toBeLessThanOrEqual(MAX_FIRST_REQUESTS);
+      expect(first.bytes).toBeLessThanOrEqual(MAX_FIRST_BYTES);
 
       for (const name of ['Usage', 'Generations', 'Credit', 'Limits', 'Members', 'Models', 'Keys']) {
         await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
@@ -211,11 +211,11 @@ describe('every page of the dashboard', () => {
       await page.getByLabel('Name').pressSequentially(' of Monday');
       await page.getByRole('button', { name: 'Cancel' }).click();
       const interactions = await page.evaluate<number[]>('window.interactions()');
-      // Clicks and keys, of which those that took less than the browser tells of are not in the list.
+      // Clicks and key presses, without those faster than the browser reports.
       const slowest = Math.max(0, ...interactions);
       process.stderr.write(
-        `The first page: ${first.requests} requests, ${first.bytes} bytes, of use after ${Math.round(first.ms)} ms. ` +
-          `Until the next paint after a click or a key: at most ${slowest} ms, ` +
+        `First page: ${first.requests} requests, ${first.bytes} bytes, usable after ${Math.round(first.ms)} ms. ` +
+          `Interaction to next paint: at most ${slowest} ms, ` +
           `${interactions.filter((ms) => ms > 100).length} of ${interactions.length} above 100 ms.\n`,
       );
       await context.close();

@@ -8,20 +8,20 @@ jest.setTimeout(180_000);
 
 const browsers = browserTests();
 
-/** Of one step of an authenticator app. */
+/** The period of a TOTP code. */
 const STEP_MS = 30_000;
 
-describe('people at the dashboard, in a real browser', () => {
+describe('people in the dashboard, in a real browser', () => {
   let testEnv: TestEnv;
   let browser: Browser;
   const contexts: BrowserContext[] = [];
 
-  const begin = async () => {
+  const startOnce = async () => {
     if (testEnv) return;
     testEnv = await startTestEnv();
     browser = await browsers.launch();
   };
-  /** A browser of somebody's own. */
+  /** A page with its own cookies. */
   const newPage = async () => {
     const context = await browser.newContext();
     contexts.push(context);
@@ -48,8 +48,8 @@ describe('people at the dashboard, in a real browser', () => {
   };
   const isSignedIn = (page: Page) => page.getByRole('navigation', { name: 'Main' }).waitFor();
 
-  browsers.it('invites somebody new by a link, who chooses a password and has the role', async () => {
-    await begin();
+  browsers.it('invites a new person by a link, who sets a password and gets the role', async () => {
+    await startOnce();
     const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     const { organizationId } = await testEnv.tenant();
     const operator = await newPage();
@@ -67,7 +67,7 @@ describe('people at the dashboard, in a real browser', () => {
     const invited = await newPage();
     await invited.goto(link);
     await invited.getByText('new@example.com is invited as admin').waitFor();
-    // The token stays neither in the address nor in the history.
+    // The token is removed from the URL and the history.
     expect(invited.url()).toBe(`${dashboardUrl}/invitation`);
     await invited.getByLabel('Choose a password').fill('short');
     await invited.getByRole('button', { name: 'Accept invitation' }).click();
@@ -87,7 +87,7 @@ describe('people at the dashboard, in a real browser', () => {
     await again.goto(link);
     await again.getByText('The link no longer works').waitFor();
 
-    // A change of role counts from the next request on, in the page that is open.
+    // A change of role applies from the next request on, also in an open page.
     await operator.getByRole('combobox', { name: 'Role of new@example.com' }).selectOption('member');
     await operator.getByText('Role changed.').waitFor();
     await invited.reload();
@@ -95,8 +95,8 @@ describe('people at the dashboard, in a real browser', () => {
     expect(await invited.getByRole('link', { name: 'Create key' }).count()).toBe(0);
   });
 
-  browsers.it('takes whoever has an account through signing in, and back to the invitation', async () => {
-    await begin();
+  browsers.it('sends a person who has an account to sign in, and back to the invitation', async () => {
+    await startOnce();
     const { dashboardUrl } = testEnv.gateway;
     const first = await testEnv.tenant();
     const second = await testEnv.tenant();
@@ -119,9 +119,9 @@ describe('people at the dashboard, in a real browser', () => {
   });
 
   browsers.it(
-    'asks for the code of an authenticator app once it is on, and takes recovery codes once',
+    'requires an authenticator code once that is enabled, and accepts each recovery code once',
     async () => {
-      await begin();
+      await startOnce();
       const { dashboardUrl } = testEnv.gateway;
       const { organizationId } = await testEnv.tenant();
       const email = 'careful@example.com';
@@ -148,7 +148,7 @@ describe('people at the dashboard, in a real browser', () => {
       await dialog.getByRole('heading', { name: 'Recovery codes' }).waitFor();
       const codes = (await dialog.getByRole('listitem').allInnerTexts()).map((code) => code.trim());
       expect(new Set(codes).size).toBe(10);
-      // They cannot be shown again, so no stray key closes them.
+      // Recovery codes are shown only once, so the Escape key does not close the dialog.
       await page.keyboard.press('Escape');
       await dialog.getByRole('button', { name: 'Done' }).click();
       await page.getByText('On', { exact: true }).waitFor();
@@ -162,7 +162,7 @@ describe('people at the dashboard, in a real browser', () => {
       await signOut(page, email);
       await signInWith('000000');
       await page.getByRole('alert').waitFor();
-      // The code of the next step: each is taken once, and the present one was.
+      // The code of the next period, because each code is accepted once and the current one was used.
       await page.getByLabel('Code').fill(totp.generate({ timestamp: Date.now() + STEP_MS }));
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await isSignedIn(page);
@@ -177,7 +177,7 @@ describe('people at the dashboard, in a real browser', () => {
       await page.getByLabel('Code').fill(other);
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await isSignedIn(page);
-      // Nor does a direct request come in by the password alone.
+      // A direct request with only the password fails, too.
       const direct = await (
         await browser.newContext()
       ).request.post(`${dashboardUrl}/api/session`, {
@@ -190,8 +190,8 @@ describe('people at the dashboard, in a real browser', () => {
     },
   );
 
-  browsers.it('ends a session from another browser, which then has to sign in', async () => {
-    await begin();
+  browsers.it('ends a session from another browser, which then must sign in again', async () => {
+    await startOnce();
     const { dashboardUrl } = testEnv.gateway;
     const { organizationId } = await testEnv.tenant();
     const email = 'twice@example.com';
@@ -204,9 +204,9 @@ describe('people at the dashboard, in a real browser', () => {
     }
     await here.goto(`${dashboardUrl}/account`);
     await here.getByRole('button', { name: 'Sign out all others' }).click();
-    // The other one from accepting the invitation is among them.
+    // The second one is the session from accepting the invitation.
     await here.getByText(/2 sessions signed out/).waitFor();
-    // Its page follows the balance, and so learns of it by itself.
+    // Its page polls the balance, so it notices automatically.
     await there.getByRole('dialog', { name: 'Sign in again' }).waitFor();
   });
 });

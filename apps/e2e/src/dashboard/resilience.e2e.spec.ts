@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { browserTests, complaintsOf, type Browser, type BrowserContext } from '../testing/chromium';
+import { browserTests, collectPageErrors, type Browser, type BrowserContext } from '../testing/chromium';
 import { signInAgain, takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
 import { screens, type Screen } from '../testing/screens';
@@ -8,8 +8,8 @@ import { startTestEnv, type TestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
-/** Between two presses, so that the page has acted on the one before. */
-const ESCAPE_EVERY_MS = 300;
+/** Gives the page time to react between two presses. */
+const ESCAPE_INTERVAL_MS = 300;
 
 const browsers = browserTests();
 
@@ -26,47 +26,47 @@ const UNAVAILABLE = {
   }),
 };
 
-/** Pages that show nothing of their own until the API has answered; the others are looked at elsewhere. */
-const asksForData = ({ signedOut, prepare, name }: Screen) =>
+/** Pages that show only a loading state until the API responds. Other tests cover the other pages. */
+const loadsData = ({ signedOut, prepare, name }: Screen) =>
   !signedOut && !prepare && !name.startsWith('empty-') && !['not-found', 'account', 'new-key'].includes(name);
 
-describe('the dashboard when things are slow, broken, or without a mouse', () => {
+describe('the dashboard with a slow or failing API, or without a mouse', () => {
   let testEnv: TestEnv;
   let browser: Browser;
   let context: BrowserContext;
-  let elsewhere: Server;
+  let otherServer: Server;
 
-  const begin = async () => {
+  const startOnce = async () => {
     if (testEnv) return;
-    elsewhere = createServer((_request, response) =>
-      response.setHeader('content-type', 'text/html').end('<!doctype html><title>elsewhere</title>'),
+    otherServer = createServer((_request, response) =>
+      response.setHeader('content-type', 'text/html').end('<!doctype html><title>Other site</title>'),
     ).listen(0, '127.0.0.1');
-    await new Promise((resolve) => elsewhere.once('listening', resolve));
+    await new Promise((resolve) => otherServer.once('listening', resolve));
     testEnv = await startTestEnv({ env: { GATEWAY_CORS_ORIGINS: otherSite() } });
     browser = await browsers.launch();
     context = await browser.newContext();
     const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     await takeSession(context, dashboardUrl, adminEmail, adminPassword);
   };
-  const otherSite = () => `http://localhost:${(elsewhere.address() as AddressInfo).port}`;
+  const otherSite = () => `http://localhost:${(otherServer.address() as AddressInfo).port}`;
 
   afterAll(async () => {
     await browser?.close();
-    await new Promise((resolve) => (elsewhere ? elsewhere.close(resolve) : resolve(undefined)));
+    await new Promise((resolve) => (otherServer ? otherServer.close(resolve) : resolve(undefined)));
     await testEnv?.stop();
   });
 
   browsers.it(
-    'shows that it loads while the API is slow, what failed when it fails, and recovers',
+    'shows a loading state while the API is slow, the error when it fails, and recovers',
     async () => {
-      await begin();
+      await startOnce();
       const { organizationId } = await testEnv.tenant();
       const page = await context.newPage();
-      let answer: 'wait' | 'fail' | 'serve' = 'wait';
-      const waiting: (() => void)[] = [];
+      let mode: 'wait' | 'fail' | 'serve' = 'wait';
+      const pending: (() => void)[] = [];
       await page.route('**/api/organizations/*/keys?*', async (route) => {
-        if (answer === 'wait') await new Promise<void>((resolve) => waiting.push(resolve));
-        if (answer === 'serve') await route.continue();
+        if (mode === 'wait') await new Promise<void>((resolve) => pending.push(resolve));
+        if (mode === 'serve') await route.continue();
         else {
           await route.fulfill({
             status: 503,
@@ -84,72 +84,69 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
       });
       await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/keys`);
       await page.getByText('Loading', { exact: true }).waitFor();
-      answer = 'fail';
-      waiting.forEach((go) => go());
+      mode = 'fail';
+      pending.forEach((resume) => resume());
       await page.getByText('Couldn’t load keys').waitFor();
       await page.getByText('req-slow').waitFor();
-      answer = 'serve';
+      mode = 'serve';
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.getByRole('link', { name: 'test key' }).waitFor();
       await page.close();
     },
   );
 
-  browsers.it(
-    'has a state for loading and one for failing on every page, and recovers by itself',
-    async () => {
-      await begin();
-      const { organizationId, keyId, apiKey } = await testEnv.tenant();
-      const { id: generationId } = await testEnv.client(apiKey).chat.completions.create({
-        model: 'demo/small',
-        max_tokens: 10,
-        messages: [{ role: 'user', content: 'Hello!' }],
+  browsers.it('shows a loading and an error state on every page, and recovers', async () => {
+    await startOnce();
+    const { organizationId, keyId, apiKey } = await testEnv.tenant();
+    const { id: generationId } = await testEnv.client(apiKey).chat.completions.create({
+      model: 'demo/small',
+      max_tokens: 10,
+      messages: [{ role: 'user', content: 'Hello!' }],
+    });
+    const ids = { organizationId, emptyId: organizationId, keyId, generationId };
+    const found: Record<string, unknown> = {};
+    // All screens share a browser tab, because opening one takes as long as the rest.
+    const page = await context.newPage();
+    const pageErrors = collectPageErrors(page);
+    for (const { name, path } of screens(ids).filter(loadsData)) {
+      let mode: 'wait' | 'fail' | 'serve' = 'wait';
+      const pending: (() => void)[] = [];
+      await page.route('**/api/**', async (route) => {
+        // The session and the organizations load before any page.
+        if (/\/api\/(session|organizations)$|\/api\/organizations\?/.test(route.request().url())) {
+          if (!path.endsWith('/organizations')) return route.continue();
+        }
+        if (/\/api\/session$/.test(route.request().url())) return route.continue();
+        if (mode === 'wait') await new Promise<void>((resolve) => pending.push(resolve));
+        // The page may be closed by now.
+        await (mode === 'serve' ? route.continue() : route.fulfill(UNAVAILABLE)).catch(() => undefined);
       });
-      const ids = { organizationId, emptyId: organizationId, keyId, generationId };
-      const found: Record<string, unknown> = {};
-      // One for all of them: a new one takes the browser as long as everything else.
-      const page = await context.newPage();
-      const complaints = complaintsOf(page);
-      for (const { name, path } of screens(ids).filter(asksForData)) {
-        let answer: 'wait' | 'fail' | 'serve' = 'wait';
-        const waiting: (() => void)[] = [];
-        await page.route('**/api/**', async (route) => {
-          // Who is signed in, and where, is asked before there is a page.
-          if (/\/api\/(session|organizations)$|\/api\/organizations\?/.test(route.request().url())) {
-            if (!path.endsWith('/organizations')) return route.continue();
-          }
-          if (/\/api\/session$/.test(route.request().url())) return route.continue();
-          if (answer === 'wait') await new Promise<void>((resolve) => waiting.push(resolve));
-          // The page may be gone by now.
-          await (answer === 'serve' ? route.continue() : route.fulfill(UNAVAILABLE)).catch(() => undefined);
-        });
-        await page.goto(testEnv.gateway.dashboardUrl + path);
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        const loading = page.locator('main .skeleton').first();
-        await loading.waitFor();
-        answer = 'fail';
-        waiting.splice(0).forEach((go) => go());
-        await page.getByRole('alert').getByText(UNAVAILABLE.headers['x-request-id']).first().waitFor();
-        await page.getByRole('button', { name: 'Copy request ID' }).first().waitFor();
-        answer = 'serve';
-        await eventually('the page to recover', async () => {
-          const again = page.getByRole('button', { name: 'Try again' }).first();
-          if ((await again.count()) > 0) await again.click({ timeout: 1_000 }).catch(() => undefined);
-          const [alerts, skeletons] = [await page.getByRole('alert').count(), await loading.count()];
-          return alerts + skeletons === 0 ? true : undefined;
-        });
-        if (complaints.length > 0) found[name] = complaints.splice(0);
-        await page.unrouteAll({ behavior: 'ignoreErrors' });
-      }
-      expect(found).toEqual({});
-      await page.close();
-    },
-  );
+      await page.goto(testEnv.gateway.dashboardUrl + path);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      const loading = page.locator('main .skeleton').first();
+      await loading.waitFor();
+      mode = 'fail';
+      pending.splice(0).forEach((resume) => resume());
+      await page.getByRole('alert').getByText(UNAVAILABLE.headers['x-request-id']).first().waitFor();
+      await page.getByRole('button', { name: 'Copy request ID' }).first().waitFor();
+      mode = 'serve';
+      await eventually('the page recovers', async () => {
+        const retry = page.getByRole('button', { name: 'Try again' }).first();
+        if ((await retry.count()) > 0) await retry.click({ timeout: 1_000 }).catch(() => undefined);
+        const [alerts, skeletons] = [await page.getByRole('alert').count(), await loading.count()];
+        return alerts + skeletons === 0 ? true : undefined;
+      });
+      if (pageErrors.length > 0) found[name] = pageErrors.splice(0);
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+    }
+    expect(found).toEqual({});
+    await page.close();
+  });
 
   browsers.it(
-    'says that the gateway cannot be reached when it is gone, and signs in again after the session ended',
+    'reports that the gateway is unreachable while offline, and lets a person sign in again after the session ended',
     async () => {
-      await begin();
+      await startOnce();
       const { organizationId } = await testEnv.tenant();
       const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
       const own = await browser.newContext();
@@ -176,24 +173,24 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
     },
   );
 
-  browsers.it('is worked by the keyboard alone, from signing in to the new key', async () => {
-    await begin();
+  browsers.it('works with only the keyboard, from sign-in to a new key', async () => {
+    await startOnce();
     const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     const { organizationId } = await testEnv.tenant();
     const own = await browser.newContext();
     const page = await own.newPage();
     const { keyboard } = page;
-    /** Tab until the thing with this name has the focus; a person would do no other. */
+    /** Presses Tab until the element with this name has the focus. */
     const tabTo = async (name: string) => {
       const focused = () =>
         page.evaluate<string>(
-          `(() => { const one = document.activeElement; return one ? (one.labels?.[0]?.innerText ?? one.ariaLabel ?? one.innerText ?? '') : ''; })()`,
+          `(() => { const element = document.activeElement; return element ? (element.labels?.[0]?.innerText ?? element.ariaLabel ?? element.innerText ?? '') : ''; })()`,
         );
       for (let steps = 0; steps < 80; steps += 1) {
         await keyboard.press('Tab');
         if ((await focused()).trim().startsWith(name)) return;
       }
-      throw new Error(`no Tab leads to ${name}`);
+      throw new Error(`Tab does not reach ${name}`);
     };
     await page.goto(`${dashboardUrl}/sign-in?next=${encodeURIComponent(`/o/${organizationId}/keys`)}`);
     await page.getByLabel('Email').waitFor();
@@ -217,7 +214,7 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
     await keyboard.press('Enter');
     await page.getByRole('link', { name: 'by keyboard' }).waitFor();
 
-    // Into a dialog, round in it, and back to where one came from.
+    // The focus moves into a dialog, stays inside it, and returns to its button.
     await page.getByRole('link', { name: 'by keyboard' }).focus();
     await keyboard.press('Enter');
     await tabTo('Revoke');
@@ -229,43 +226,40 @@ describe('the dashboard when things are slow, broken, or without a mouse', () =>
         true,
       );
     }
-    // On a button that explains itself the first Escape ends the explanation, the next one the dialog.
+    // On a button with a tooltip, the first Escape closes the tooltip and the next one the dialog.
     await eventually(
-      'Escape to close the dialog',
+      'Escape closes the dialog',
       async () => {
         if ((await page.getByRole('dialog').count()) === 0) return true;
         await keyboard.press('Escape');
         return undefined;
       },
-      { pollMs: ESCAPE_EVERY_MS },
+      { pollMs: ESCAPE_INTERVAL_MS },
     );
-    // The focus comes back once the dialog has faded.
-    await eventually('the focus to come back', async () => {
+    // The focus returns after the dialog's exit animation.
+    await eventually('the focus returns', async () => {
       const focused = await page.evaluate<string | undefined>('document.activeElement?.innerText');
       return focused === 'Revoke' ? true : undefined;
     });
     await own.close();
   });
 
-  browsers.it(
-    'lets pages of a named origin call the public API from the browser, and no others',
-    async () => {
-      await begin();
-      const { apiKey } = await testEnv.tenant();
-      const page = await browser.newPage();
-      const askFrom = async (origin: string) => {
-        await page.goto(origin);
-        return page.evaluate<string>(
-          `fetch(${JSON.stringify(`${testEnv.gateway.baseUrl}/chat/completions`)}, {
+  browsers.it('allows only pages of configured origins to call the public API from a browser', async () => {
+    await startOnce();
+    const { apiKey } = await testEnv.tenant();
+    const page = await browser.newPage();
+    const callFrom = async (origin: string) => {
+      await page.goto(origin);
+      return page.evaluate<string>(
+        `fetch(${JSON.stringify(`${testEnv.gateway.baseUrl}/chat/completions`)}, {
           method: 'POST',
           headers: { authorization: 'Bearer ${apiKey}', 'content-type': 'application/json' },
           body: JSON.stringify({ model: 'demo/small', max_tokens: 10, messages: [{ role: 'user', content: 'Hello!' }] }),
-        }).then(async (answer) => answer.status + ' ' + (await answer.json()).object + ' ' + (answer.headers.get('x-request-id') !== null), () => 'refused')`,
-        );
-      };
-      expect(await askFrom(otherSite())).toBe('200 chat.completion true');
-      expect(await askFrom(otherSite().replace('localhost', '127.0.0.1'))).toBe('refused');
-      await page.close();
-    },
-  );
+        }).then(async (response) => response.status + ' ' + (await response.json()).object + ' ' + (response.headers.get('x-request-id') !== null), () => 'blocked')`,
+      );
+    };
+    expect(await callFrom(otherSite())).toBe('200 chat.completion true');
+    expect(await callFrom(otherSite().replace('localhost', '127.0.0.1'))).toBe('blocked');
+    await page.close();
+  });
 });

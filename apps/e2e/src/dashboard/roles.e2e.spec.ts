@@ -11,8 +11,8 @@ const browsers = browserTests();
 const ROLES = ['member', 'admin', 'owner', 'operator'] as const;
 type Role = (typeof ROLES)[number];
 
-/** What the navigation offers beside what everybody sees. */
-const EVERYBODYS = ['Overview', 'Keys', 'Usage', 'Generations', 'Credit', 'Limits', 'Members'];
+/** Navigation links that every role sees; OFFERED has those of each role. */
+const FOR_EVERYONE = ['Overview', 'Keys', 'Usage', 'Generations', 'Credit', 'Limits', 'Members'];
 const OFFERED: Readonly<Record<Role, readonly string[]>> = {
   member: [],
   admin: ['Playground', 'Audit log'],
@@ -29,7 +29,7 @@ const OFFERED: Readonly<Record<Role, readonly string[]>> = {
   ],
 };
 
-/** Buttons and links that change something, where they are, and the least role that is offered them. */
+/** Buttons and links that change data, with their page and the lowest role that may use them. */
 const ACTIONS: readonly { readonly at: string; readonly action: string; readonly least: Role }[] = [
   { at: '/keys', action: 'Create key', least: 'admin' },
   { at: '/keys/{key}', action: 'Edit', least: 'admin' },
@@ -44,7 +44,7 @@ const ACTIONS: readonly { readonly at: string; readonly action: string; readonly
   { at: '/credit', action: 'Remove credit', least: 'operator' },
 ];
 
-/** Pages that are not for everybody, by their addresses. */
+/** Restricted pages, with the lowest role that may see them. */
 const PAGES: readonly { readonly path: string; readonly least: Role }[] = [
   { path: '/o/{organization}/keys/new', least: 'admin' },
   { path: '/o/{organization}/playground', least: 'admin' },
@@ -58,46 +58,46 @@ const PAGES: readonly { readonly path: string; readonly least: Role }[] = [
   { path: '/welcome', least: 'operator' },
 ];
 
-/** Requests that would do something, with the least role that may; those who may do not send them here. */
+/** Restricted requests, with the lowest role that may send them. Roles that may send them do not do so here. */
 const REQUESTS: readonly {
-  readonly line: string;
+  readonly request: string;
   readonly body?: Readonly<Record<string, unknown>>;
   readonly least: Role;
 }[] = [
-  { line: 'POST {o}/keys', body: { name: 'stolen', scopes: ['chat'] }, least: 'admin' },
-  { line: 'PATCH {o}/keys/{key}', body: { name: 'renamed' }, least: 'admin' },
-  { line: 'POST {o}/keys/{key}/rotate', body: {}, least: 'admin' },
-  { line: 'POST {o}/keys/{key}/revoke', body: {}, least: 'admin' },
-  { line: 'PUT {o}/limits', body: { ...NO_LIMITS, multiple_completions: true }, least: 'admin' },
-  { line: 'POST {o}/invitations', body: { email: 'friend@example.com', role: 'member' }, least: 'admin' },
-  { line: 'GET {o}/invitations', least: 'admin' },
-  { line: 'POST {o}/invitations', body: { email: 'friend@example.com', role: 'owner' }, least: 'owner' },
-  { line: 'PUT {o}/members/{owner}/role', body: { role: 'member' }, least: 'owner' },
-  { line: 'DELETE {o}/members/{owner}', least: 'owner' },
-  { line: 'PUT {o}/members/{self}/role', body: { role: 'owner' }, least: 'owner' },
+  { request: 'POST {o}/keys', body: { name: 'stolen', scopes: ['chat'] }, least: 'admin' },
+  { request: 'PATCH {o}/keys/{key}', body: { name: 'renamed' }, least: 'admin' },
+  { request: 'POST {o}/keys/{key}/rotate', body: {}, least: 'admin' },
+  { request: 'POST {o}/keys/{key}/revoke', body: {}, least: 'admin' },
+  { request: 'PUT {o}/limits', body: { ...NO_LIMITS, multiple_completions: true }, least: 'admin' },
+  { request: 'POST {o}/invitations', body: { email: 'friend@example.com', role: 'member' }, least: 'admin' },
+  { request: 'GET {o}/invitations', least: 'admin' },
+  { request: 'POST {o}/invitations', body: { email: 'friend@example.com', role: 'owner' }, least: 'owner' },
+  { request: 'PUT {o}/members/{owner}/role', body: { role: 'member' }, least: 'owner' },
+  { request: 'DELETE {o}/members/{owner}', least: 'owner' },
+  { request: 'PUT {o}/members/{self}/role', body: { role: 'owner' }, least: 'owner' },
   {
-    line: 'PUT {o}/credit-alert',
+    request: 'PUT {o}/credit-alert',
     body: { threshold_usd: '1', webhook_url: null, emails: [] },
     least: 'admin',
   },
-  { line: 'GET {o}/audit', least: 'admin' },
-  { line: 'POST {o}/playground/key', body: {}, least: 'admin' },
-  { line: 'POST {o}/credits', body: { amount_usd: '1000' }, least: 'operator' },
-  { line: 'POST {o}/corrections/preview', body: { amount_usd: '1', reason: 'no' }, least: 'operator' },
-  { line: 'POST {o}/suspend', body: { reason: 'no' }, least: 'operator' },
-  { line: 'POST /api/organizations', body: { name: 'Mine' }, least: 'operator' },
-  { line: 'GET /api/people', least: 'operator' },
-  { line: 'PUT /api/people/{self}/operator', body: { operator: true }, least: 'operator' },
-  { line: 'POST /api/people/{owner}/password-reset-link', body: {}, least: 'operator' },
-  { line: 'GET /api/audit', least: 'operator' },
-  { line: 'GET /api/operator/catalogue', least: 'operator' },
-  { line: 'GET /api/operator/settlement', least: 'operator' },
-  { line: 'GET /api/dead-letters', least: 'operator' },
+  { request: 'GET {o}/audit', least: 'admin' },
+  { request: 'POST {o}/playground/key', body: {}, least: 'admin' },
+  { request: 'POST {o}/credits', body: { amount_usd: '1000' }, least: 'operator' },
+  { request: 'POST {o}/corrections/preview', body: { amount_usd: '1', reason: 'no' }, least: 'operator' },
+  { request: 'POST {o}/suspend', body: { reason: 'no' }, least: 'operator' },
+  { request: 'POST /api/organizations', body: { name: 'Mine' }, least: 'operator' },
+  { request: 'GET /api/people', least: 'operator' },
+  { request: 'PUT /api/people/{self}/operator', body: { operator: true }, least: 'operator' },
+  { request: 'POST /api/people/{owner}/password-reset-link', body: {}, least: 'operator' },
+  { request: 'GET /api/audit', least: 'operator' },
+  { request: 'GET /api/operator/catalogue', least: 'operator' },
+  { request: 'GET /api/operator/settlement', least: 'operator' },
+  { request: 'GET /api/dead-letters', least: 'operator' },
 ];
 
 const mayBy = (role: Role, least: Role) => ROLES.indexOf(role) >= ROLES.indexOf(least);
 
-describe('what each role may not', () => {
+describe('permissions of each role', () => {
   let testEnv: TestEnv;
   let browser: Browser;
   let organizationId: string;
@@ -106,7 +106,7 @@ describe('what each role may not', () => {
 
   const emailOf = (role: Role) => (role === 'operator' ? testEnv.gateway.adminEmail : `${role}@example.com`);
 
-  const begin = async () => {
+  const startOnce = async () => {
     if (testEnv) return;
     testEnv = await startTestEnv();
     browser = await browsers.launch();
@@ -136,10 +136,10 @@ describe('what each role may not', () => {
 
   const pages = new Map<Role, Page>();
 
-  /** Of somebody with this role, the same for all tests. */
+  /** A page of a person with this role, shared by all tests. */
   async function pageOf(role: Role): Promise<Page> {
-    const known = pages.get(role);
-    if (known) return known;
+    const existing = pages.get(role);
+    if (existing) return existing;
     const { dashboardUrl, adminPassword } = testEnv.gateway;
     const context = await browser.newContext();
     await takeSession(context, dashboardUrl, emailOf(role), role === 'operator' ? adminPassword : PASSWORD);
@@ -171,22 +171,22 @@ describe('what each role may not', () => {
   };
 
   describe.each(ROLES)('%s', (role) => {
-    browsers.it('is offered the pages and actions that are allowed, and no others', async () => {
-      await begin();
+    browsers.it('sees exactly the links and actions that the role allows', async () => {
+      await startOnce();
       const page = await pageOf(role);
       await open(page, `/o/${organizationId}`);
       const offered = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allInnerTexts();
-      expect([...offered].sort()).toEqual([...EVERYBODYS, ...OFFERED[role]].sort());
+      expect([...offered].sort()).toEqual([...FOR_EVERYONE, ...OFFERED[role]].sort());
 
       const seen: string[] = [];
-      for (const at of new Set(ACTIONS.map(({ at: place }) => place))) {
+      for (const at of new Set(ACTIONS.map(({ at: path }) => path))) {
         await open(page, `/o/${organizationId}${at.replace('{key}', keyId)}`);
         for (const { action } of ACTIONS.filter((one) => one.at === at)) {
-          const there = page
+          const element = page
             .getByRole('button', { name: action, exact: true })
             .or(page.getByRole('link', { name: action, exact: true }));
-          if (mayBy(role, least(at, action))) await there.first().waitFor();
-          if ((await there.count()) > 0) seen.push(`${at} ${action}`);
+          if (mayBy(role, least(at, action))) await element.first().waitFor();
+          if ((await element.count()) > 0) seen.push(`${at} ${action}`);
         }
       }
       expect(seen).toEqual(
@@ -194,44 +194,41 @@ describe('what each role may not', () => {
       );
     });
 
-    browsers.it('is shown no page by its address that is not for the role', async () => {
-      await begin();
+    browsers.it('cannot open the page of a higher role by its URL', async () => {
+      await startOnce();
       const page = await pageOf(role);
       for (const { path, least: leastRole } of PAGES) {
         await open(page, path.replace('{organization}', organizationId));
-        const refused = await page.getByText('You don’t have access').count();
-        expect([path, refused === 0]).toEqual([path, mayBy(role, leastRole)]);
+        const denied = await page.getByText('You don’t have access').count();
+        expect([path, denied === 0]).toEqual([path, mayBy(role, leastRole)]);
       }
     });
 
-    browsers.it(
-      'is refused by the server what the pages do not offer, and nothing has happened',
-      async () => {
-        await begin();
-        const page = await pageOf(role);
-        await open(page, `/o/${organizationId}`);
-        const before = await state();
-        const forbidden = REQUESTS.filter((one) => !mayBy(role, one.least));
-        for (const { line, body } of forbidden) {
-          const [method = '', path = ''] = line.split(' ');
-          const url = path
-            .replace('{o}', `/api/organizations/${organizationId}`)
-            .replace('{key}', keyId)
-            .replace('{owner}', idsByEmail.get('other-owner@example.com') ?? '')
-            .replace('{self}', idsByEmail.get(emailOf(role)) ?? '');
-          // From the page itself, with its session, as a script of its own would.
-          const outcome = await page.evaluate<string>(
-            `fetch(${JSON.stringify(url)}, ${JSON.stringify({
-              method,
-              headers: { 'content-type': 'application/json' },
-              ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-            })}).then(async (answer) => answer.status + ' ' + (await answer.json()).error?.code)`,
-          );
-          expect([line, outcome]).toEqual([line, '403 forbidden']);
-        }
-        expect(await state()).toBe(before);
-      },
-    );
+    browsers.it('gets an error from the server for every forbidden request, without any effect', async () => {
+      await startOnce();
+      const page = await pageOf(role);
+      await open(page, `/o/${organizationId}`);
+      const before = await state();
+      const forbidden = REQUESTS.filter((one) => !mayBy(role, one.least));
+      for (const { request, body } of forbidden) {
+        const [method = '', path = ''] = request.split(' ');
+        const url = path
+          .replace('{o}', `/api/organizations/${organizationId}`)
+          .replace('{key}', keyId)
+          .replace('{owner}', idsByEmail.get('other-owner@example.com') ?? '')
+          .replace('{self}', idsByEmail.get(emailOf(role)) ?? '');
+        // Sent from the page with its session, like the page's own requests.
+        const outcome = await page.evaluate<string>(
+          `fetch(${JSON.stringify(url)}, ${JSON.stringify({
+            method,
+            headers: { 'content-type': 'application/json' },
+            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          })}).then(async (response) => response.status + ' ' + (await response.json()).error?.code)`,
+        );
+        expect([request, outcome]).toEqual([request, '403 forbidden']);
+      }
+      expect(await state()).toBe(before);
+    });
   });
 
   const least = (at: string, action: string) =>

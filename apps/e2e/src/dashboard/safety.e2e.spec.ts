@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { findFreePort } from '@gateway/database';
-import { browserTests, complaintsOf, type Browser, type BrowserContext } from '../testing/chromium';
+import { browserTests, collectPageErrors, type Browser, type BrowserContext } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
 import { seedHostile } from '../testing/hostile';
 import { screens, type Screen } from '../testing/screens';
@@ -11,7 +11,7 @@ jest.setTimeout(180_000);
 
 const browsers = browserTests();
 
-/** Would run when it was written into a page as HTML, and each says so by the same call. */
+/** Each would run as code if a page inserted it as HTML, and then sets `window.ran`. */
 const MARKUP = [
   '<img src=x onerror="window.ran=1">',
   '<script>window.ran=1</script>',
@@ -19,19 +19,19 @@ const MARKUP = [
   "javascript:window.ran=1//'",
   '{{constructor.constructor("window.ran=1")()}}',
 ];
-/** Turns the text after it round: "moc.live" for "evil.com". */
-const TURNED = 'safe\u202Emoc.live';
+/** Reverses the text after it, so that "moc.live" is displayed as "evil.com". */
+const REVERSED = 'safe\u202Emoc.live';
 
-interface LookedAt {
-  /** Something of what was typed ran as a program. */
+interface Inspection {
+  /** User input was executed as code. */
   readonly ran: boolean;
-  /** Texts with characters that turn others round and are not seen themselves. */
-  readonly unseen: readonly string[];
+  /** Texts with invisible characters, such as those that reverse other text. */
+  readonly withInvisible: readonly string[];
   readonly text: string;
 }
 
-/** In the page: what it says to eyes and to screen readers. What stands in fields is as it was typed. */
-const LOOK = `(() => {
+/** Runs in the page: collects what eyes and screen readers read. Input fields show text as it was typed. */
+const INSPECT = `(() => {
   const texts = [document.title];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
@@ -39,148 +39,151 @@ const LOOK = `(() => {
       if (node.parentElement.tagName !== 'TEXTAREA') texts.push(node.data);
     } else for (const name of ['title', 'aria-label', 'alt', 'placeholder']) texts.push(node.getAttribute(name) ?? '');
   }
-  const unseen = texts.filter((text) => /[\\u061c\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]/.test(text));
-  return { ran: 'ran' in window, unseen, text: texts.join('\\n') };
+  const withInvisible = texts.filter((text) => /[\\u061c\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]/.test(text));
+  return { ran: 'ran' in window, withInvisible, text: texts.join('\\n') };
 })()`;
 
-describe('the dashboard against those who mean harm', () => {
+describe('the dashboard under attack', () => {
   let testEnv: TestEnv;
   let browser: Browser;
   let context: BrowserContext;
-  let elsewhere: Server;
+  let otherServer: Server;
 
-  const begin = async () => {
+  const startOnce = async () => {
     if (testEnv) return;
-    // The playground calls the public API from the dashboard's origin, which has to be known at the start.
+    // The playground calls the public API from the dashboard's origin, which CORS needs to know at startup.
     testEnv = await startTestEnv({ env: { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) } });
     browser = await browsers.launch();
     context = await browser.newContext();
     const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     await takeSession(context, dashboardUrl, adminEmail, adminPassword);
-    elsewhere = createServer((_request, response) =>
+    otherServer = createServer((_request, response) =>
       response
         .setHeader('content-type', 'text/html')
-        .end('<!doctype html><title>elsewhere</title><body></body>'),
+        .end('<!doctype html><title>Other site</title><body></body>'),
     ).listen(0, '127.0.0.1');
-    await new Promise((resolve) => elsewhere.once('listening', resolve));
+    await new Promise((resolve) => otherServer.once('listening', resolve));
   };
 
   afterAll(async () => {
     await browser?.close();
-    await new Promise((resolve) => (elsewhere ? elsewhere.close(resolve) : resolve(undefined)));
+    await new Promise((resolve) => (otherServer ? otherServer.close(resolve) : resolve(undefined)));
     await testEnv?.stop();
   });
 
-  /** A page of another site: the same machine under a name of its own. */
-  const otherSite = () => `http://localhost:${(elsewhere.address() as AddressInfo).port}`;
+  /** Another site: the same machine under another host name. */
+  const otherSite = () => `http://localhost:${(otherServer.address() as AddressInfo).port}`;
 
-  browsers.it('shows what somebody typed as text on every page, and nothing that nobody sees', async () => {
-    await begin();
-    const { ids, paths, shown } = await seedHostile(testEnv, [...MARKUP, TURNED]);
-    const places: readonly Screen[] = [
+  browsers.it('shows user input as text on every page, and makes invisible characters visible', async () => {
+    await startOnce();
+    const { ids, paths, shown } = await seedHostile(testEnv, [...MARKUP, REVERSED]);
+    const allScreens: readonly Screen[] = [
       ...screens(ids).filter(({ signedOut, name }) => !signedOut && !name.startsWith('empty-')),
       ...paths.map((path) => ({ name: path, path })),
     ];
     const page = await context.newPage();
-    const complaints = complaintsOf(page);
-    const faults: Record<string, unknown> = {};
+    const pageErrors = collectPageErrors(page);
+    const problems: Record<string, unknown> = {};
     const found = new Set<string>();
-    for (const screen of places) {
+    for (const screen of allScreens) {
       await page.goto(testEnv.gateway.dashboardUrl + screen.path);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await screen.prepare?.(page);
       await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
-      const { ran, unseen, text } = await page.evaluate<LookedAt>(LOOK);
-      if (ran || unseen.length > 0) faults[screen.name] = { ran, unseen };
+      const { ran, withInvisible, text } = await page.evaluate<Inspection>(INSPECT);
+      if (ran || withInvisible.length > 0) problems[screen.name] = { ran, withInvisible };
       for (const one of shown.filter((typed) => text.includes(typed))) found.add(one);
       await page.unrouteAll();
     }
-    expect(faults).toEqual({});
-    expect(complaints).toEqual([]);
-    // All of it was there to be seen, so that none was passed over.
+    expect(problems).toEqual({});
+    expect(pageErrors).toEqual([]);
+    // Every text appeared on some page, so none was skipped.
     expect(shown.filter((typed) => !found.has(typed))).toEqual([]);
     await page.close();
   });
 
-  browsers.it('shows what a model and its asker write as text, too', async () => {
-    await begin();
+  browsers.it('shows prompts and model output as text', async () => {
+    await startOnce();
     const { organizationId } = await testEnv.tenant();
     const page = await context.newPage();
-    const complaints = complaintsOf(page);
+    const pageErrors = collectPageErrors(page);
     await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/playground?model=demo/standard`);
-    for (const [number, text] of [...MARKUP, TURNED].entries()) {
+    for (const [number, text] of [...MARKUP, REVERSED].entries()) {
       await page.getByLabel('Message').fill(`[[say:${text}]]`);
       await page.getByText(/^Max \$/).waitFor();
       await page.getByRole('button', { name: 'Send' }).click();
       await page.getByRole('link', { name: 'Details' }).nth(number).waitFor();
     }
-    const { ran, unseen, text } = await page.evaluate<LookedAt>(LOOK);
-    expect([ran, unseen]).toEqual([false, []]);
+    const { ran, withInvisible, text } = await page.evaluate<Inspection>(INSPECT);
+    expect([ran, withInvisible]).toEqual([false, []]);
     for (const typed of MARKUP) expect(text).toContain(typed);
     expect(text).toContain('safe⟨U+202E⟩moc.live');
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.close();
   });
 
-  browsers.it('lets no page of another site change or read anything with the visitor’s session', async () => {
-    await begin();
-    const { dashboardUrl } = testEnv.gateway;
-    const { organizationId } = await testEnv.tenant();
-    const page = await context.newPage();
-    await page.goto(otherSite());
-    const suspend = JSON.stringify(`${dashboardUrl}/api/organizations/${organizationId}/suspend`);
-    const outcomes = await page.evaluate<string[]>(`Promise.all([
+  browsers.it(
+    'prevents pages of another site from reading or changing data with the session of a visitor',
+    async () => {
+      await startOnce();
+      const { dashboardUrl } = testEnv.gateway;
+      const { organizationId } = await testEnv.tenant();
+      const page = await context.newPage();
+      await page.goto(otherSite());
+      const suspend = JSON.stringify(`${dashboardUrl}/api/organizations/${organizationId}/suspend`);
+      const outcomes = await page.evaluate<string[]>(`Promise.all([
       [${suspend}, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }],
       [${suspend}, { method: 'POST', body: '{}', mode: 'no-cors', headers: { 'content-type': 'text/plain' } }],
       [${JSON.stringify(`${dashboardUrl}/api/session`)}, {}],
     ].map(([url, init]) => fetch(url, { credentials: 'include', ...init }).then(
-      (answer) => answer.type === 'opaque' ? 'opaque' : 'read ' + answer.status,
-      () => 'refused',
+      (response) => response.type === 'opaque' ? 'opaque' : 'read ' + response.status,
+      () => 'blocked',
     )))`);
-    // Neither read, nor what they ask for done, as is seen below.
-    expect(outcomes).toEqual(['refused', 'refused', 'refused']);
-    // A form needs nobody's leave to be sent.
-    await page.setContent(
-      `<form method="post" enctype="text/plain" action=${suspend}><button>Send</button></form>`,
-    );
-    await page.getByRole('button').click();
-    await page.waitForURL(/suspend$/);
-    const { organization } = await testEnv.admin.call<{ organization: { suspended: boolean } }>(
-      'GET',
-      `/api/organizations/${organizationId}`,
-    );
-    expect(organization.suspended).toBe(false);
-    await page.close();
-  });
+      // Responses are unreadable, and the check below shows that the requests had no effect.
+      expect(outcomes).toEqual(['blocked', 'blocked', 'blocked']);
+      // Forms are sent without a CORS preflight.
+      await page.setContent(
+        `<form method="post" enctype="text/plain" action=${suspend}><button>Send</button></form>`,
+      );
+      await page.getByRole('button').click();
+      await page.waitForURL(/suspend$/);
+      const { organization } = await testEnv.admin.call<{ organization: { suspended: boolean } }>(
+        'GET',
+        `/api/organizations/${organizationId}`,
+      );
+      expect(organization.suspended).toBe(false);
+      await page.close();
+    },
+  );
 
-  browsers.it('is framed by no other page', async () => {
-    await begin();
+  browsers.it('cannot be framed by another site', async () => {
+    await startOnce();
     const page = await context.newPage();
     await page.goto(otherSite());
-    const refused = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()));
+    const violation = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()));
     await page.setContent(`<iframe src="${testEnv.gateway.dashboardUrl}"></iframe>`);
-    await refused;
+    await violation;
     await page.close();
   });
 
-  browsers.it('goes to no other site after signing in, whatever the address asks for', async () => {
-    await begin();
+  browsers.it('never redirects to another site after sign-in, whatever `next` says', async () => {
+    await startOnce();
     const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     for (const next of [otherSite(), '//localhost:1/', '/\\localhost:1/', 'javascript:alert(1)']) {
-      const stranger = await browser.newContext();
-      const page = await stranger.newPage();
+      const visitor = await browser.newContext();
+      const page = await visitor.newPage();
       await page.goto(`${dashboardUrl}/sign-in?next=${encodeURIComponent(next)}`);
       await page.getByLabel('Email').fill(adminEmail);
       await page.getByLabel('Password').fill(adminPassword);
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await page.getByRole('navigation', { name: 'Main' }).waitFor();
       expect(new URL(page.url()).origin).toBe(dashboardUrl);
-      await stranger.close();
+      await visitor.close();
     }
   });
 
-  browsers.it('gives a new session at sign-in, so that one that was planted is worth nothing', async () => {
-    await begin();
+  browsers.it('creates a new session at sign-in, so that session fixation fails', async () => {
+    await startOnce();
     const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     const planted = await browser.newContext();
     await planted.addCookies([
@@ -193,13 +196,13 @@ describe('the dashboard against those who mean harm', () => {
     await planted.close();
   });
 
-  browsers.it('shows the reference of the public API at /docs without breaking its policy', async () => {
-    await begin();
+  browsers.it('shows the API reference at /docs without violating its content security policy', async () => {
+    await startOnce();
     const page = await context.newPage();
-    const complaints = complaintsOf(page);
+    const pageErrors = collectPageErrors(page);
     await page.goto(`${testEnv.gateway.dashboardUrl}/docs`);
     await page.getByText('/v1/chat/completions').first().waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.close();
   });
 });

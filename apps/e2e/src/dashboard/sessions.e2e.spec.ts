@@ -2,7 +2,7 @@ import { browserTests, type Browser, type Page } from '../testing/chromium';
 import { signInAgain, storageOf, takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
 import { PASSWORD, personWith } from '../testing/people';
-import { jump, withShiftedClock } from '../testing/shifted-clock';
+import { stepClock, withShiftedClock } from '../testing/shifted-clock';
 import { signIn } from '@gateway/test-support';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
 
@@ -14,16 +14,16 @@ const HOUR_MS = 3_600_000;
 const STEP_MS = 1.5 * HOUR_MS;
 const EMAIL = 'at-work@example.com';
 
-/** Long enough to be in no id by chance. */
+/** Long enough not to occur in an id by chance. */
 const TYPED = '1904631';
 
-/** With the times that are set unless somebody sets others: 2 hours without a request, 12 hours in all. */
-describe('a session that ends while somebody works', () => {
+/** With the default session settings: an idle timeout of 2 hours, and a lifetime of 12 hours. */
+describe('a session that expires during work', () => {
   let testEnv: TestEnv;
   let browser: Browser;
   let organizationId: string;
 
-  const begin = async () => {
+  const startOnce = async () => {
     if (testEnv) return;
     testEnv = await startTestEnv({ env: withShiftedClock({ stepMs: STEP_MS }) });
     browser = await browsers.launch();
@@ -46,21 +46,21 @@ describe('a session that ends while somebody works', () => {
     await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}${path}`);
     return page;
   };
-  /** In a session of now: the session of the environment ended long ago. */
+  /** Signs in again, because the session of the test environment has expired by then. */
   const operator = () => {
     const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     return signIn(dashboardUrl, adminEmail, adminPassword);
   };
-  /** The time as the gateway sees it, by when a session that is begun now would end. */
-  const gatewayTime = async () =>
+  /** The expiry of a new session, which moves with the gateway's clock. */
+  const newSessionExpiry = async () =>
     Date.parse((await (await operator()).call<{ expires_at: string }>('GET', '/api/session')).expires_at);
-  const jumpOnce = async () => {
-    const before = await gatewayTime();
-    jump(testEnv.gateway.pid);
+  const stepOnce = async () => {
+    const before = await newSessionExpiry();
+    stepClock(testEnv.gateway.pid);
     await eventually(
-      'the clock to jump',
-      async () => ((await gatewayTime()) - before >= STEP_MS ? true : undefined),
-      // Each question is a sign-in, of which there are so many in a quarter of an hour.
+      'the clock steps',
+      async () => ((await newSessionExpiry()) - before >= STEP_MS ? true : undefined),
+      // Each check is a sign-in, whose rate is limited.
       { pollMs: 250 },
     );
   };
@@ -74,23 +74,23 @@ describe('a session that ends while somebody works', () => {
     return organization.limits.requests_per_minute;
   };
 
-  browsers.it('asks to sign in after two idle hours, over the page, and loses nothing of it', async () => {
-    await begin();
+  browsers.it('shows a sign-in dialog after two idle hours, and keeps the input of the page', async () => {
+    await startOnce();
     const page = await openAt('/limits');
     await page.getByRole('button', { name: 'Edit' }).click();
-    await jumpOnce();
+    await stepOnce();
     await page.getByLabel('Requests per minute').fill('77');
-    // Half an hour is left; a request begins the two hours anew.
+    // Half an hour remains. The request restarts the idle timeout.
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('77', { exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByLabel('Requests per minute').fill(TYPED);
-    await jumpOnce();
-    await jumpOnce();
+    await stepOnce();
+    await stepOnce();
     await page.getByRole('button', { name: 'Save' }).click();
     await signInAgain(page, PASSWORD);
-    // What the ended session asked for was not done, and can be asked for again.
+    // The request of the expired session had no effect and can be repeated.
     await page.getByText('Your session had expired, so nothing was saved. Try again.').waitFor();
     expect(await requestsPerMinute()).toBe(77);
     expect(await page.getByLabel('Requests per minute').inputValue()).toBe(TYPED);
@@ -102,21 +102,21 @@ describe('a session that ends while somebody works', () => {
     await page.context().close();
   });
 
-  browsers.it('asks to sign in after twelve hours of work, without being asked anything', async () => {
-    await begin();
+  browsers.it('shows a sign-in dialog after twelve hours, without any action by the person', async () => {
+    await startOnce();
     const page = await openAt('/credit?month=2026-01');
     await page.getByRole('heading', { name: 'Credit', level: 1 }).waitFor();
     const live = `/api/organizations/${organizationId}/live`;
-    for (let jumps = 1; jumps * STEP_MS < 12 * HOUR_MS; jumps += 1) {
-      await jumpOnce();
-      // The page follows the balance, so its session is never idle.
-      const answer = await page.waitForResponse((response) => response.url().endsWith(live));
-      expect([jumps, answer.status()]).toEqual([jumps, 200]);
+    for (let steps = 1; steps * STEP_MS < 12 * HOUR_MS; steps += 1) {
+      await stepOnce();
+      // The page polls the balance, so its session is never idle.
+      const poll = await page.waitForResponse((response) => response.url().endsWith(live));
+      expect([steps, poll.status()]).toEqual([steps, 200]);
     }
-    await jumpOnce();
+    await stepOnce();
     await signInAgain(page, PASSWORD);
     expect(page.url()).toBe(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/credit?month=2026-01`);
-    // It follows the balance again.
+    // The page polls the balance again.
     const after = await page.waitForResponse((response) => response.url().endsWith(live));
     expect(after.status()).toBe(200);
     await page.context().close();

@@ -1,7 +1,7 @@
 import { startIdentityProvider, type IdentityProviderUnderTest } from '@gateway/test-support';
 import {
   browserTests,
-  complaintsOf,
+  collectPageErrors,
   type Browser,
   type BrowserContext,
   type Page,
@@ -15,12 +15,12 @@ jest.setTimeout(180_000);
 const browsers = browserTests();
 const LABEL = 'Acme login';
 
-describe('the dashboard with a single sign-on', () => {
+describe('the dashboard with single sign-on', () => {
   let provider: IdentityProviderUnderTest;
   let testEnv: TestEnv;
   let browser: Browser;
 
-  const begin = async () => {
+  const startOnce = async () => {
     if (testEnv) return;
     provider = await startIdentityProvider();
     testEnv = await startTestEnv({ env: { ...provider.environment, GATEWAY_OIDC_LABEL: LABEL } });
@@ -32,7 +32,7 @@ describe('the dashboard with a single sign-on', () => {
     await provider?.close();
   });
 
-  /** From the sign-in page to the provider, there as this person, and back. */
+  /** Goes from the sign-in page to the identity provider, signs in there, and returns. */
   async function signOn(page: Page, login: string): Promise<void> {
     await page.getByRole('link', { name: LABEL }).click();
     await page.getByPlaceholder('Enter any login').fill(login);
@@ -41,29 +41,29 @@ describe('the dashboard with a single sign-on', () => {
     await page.getByRole('button', { name: 'Continue' }).click();
   }
 
-  /** The provider has the same host, and cookies know no ports. */
-  async function ownCookies(context: BrowserContext) {
+  /** The gateway's cookies. Cookies ignore ports, so those of the identity provider on the same host are filtered out. */
+  async function gatewayCookies(context: BrowserContext) {
     const cookies = await context.cookies(`${testEnv.gateway.dashboardUrl}/api/oidc`);
     return cookies.filter(({ name }) => name.startsWith('gateway_'));
   }
 
   browsers.it(
-    'lets the people of a mapped domain in, to where they wanted to go, and no others',
+    'lets only people of a mapped domain sign in, and opens the page that they requested',
     async () => {
-      await begin();
+      await startOnce();
       const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
       const { organizationId } = await testEnv.tenant();
 
       const operator = await browser.newContext();
       await takeSession(operator, dashboardUrl, adminEmail, adminPassword);
       const members = await operator.newPage();
-      const complaints = complaintsOf(members);
+      const pageErrors = collectPageErrors(members);
       await members.goto(`${dashboardUrl}/o/${organizationId}/members`);
       await members.getByRole('button', { name: 'Map domain' }).click();
       await members.getByRole('textbox', { name: 'Domain' }).fill('Acme.example');
       await members.getByRole('button', { name: 'Map', exact: true }).click();
       await members.getByRole('cell', { name: 'acme.example', exact: true }).waitFor();
-      expect(complaints).toEqual([]);
+      expect(pageErrors).toEqual([]);
 
       const ada = await browser.newContext();
       const page = await ada.newPage();
@@ -71,10 +71,10 @@ describe('the dashboard with a single sign-on', () => {
       await signOn(page, 'ada@acme.example');
       await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
       expect(page.url()).toBe(`${dashboardUrl}/o/${organizationId}/keys`);
-      expect(await ownCookies(ada)).toMatchObject([
+      expect(await gatewayCookies(ada)).toMatchObject([
         { name: 'gateway_session', sameSite: 'Strict', httpOnly: true },
       ]);
-      // Still there after a reload: the cookie goes with the page's own requests.
+      // Still signed in after a reload: the browser sends the cookie with the page's own requests.
       await page.goto(`${dashboardUrl}/account`);
       await page
         .getByRole('table', { name: 'Sessions' })
@@ -87,18 +87,18 @@ describe('the dashboard with a single sign-on', () => {
       await members.getByText('ada@acme.example').waitFor();
 
       const eve = await browser.newContext();
-      const stranger = await eve.newPage();
-      await stranger.goto(`${dashboardUrl}/sign-in`);
-      await signOn(stranger, 'eve@elsewhere.example');
-      const alert = stranger.getByRole('alert');
+      const visitor = await eve.newPage();
+      await visitor.goto(`${dashboardUrl}/sign-in`);
+      await signOn(visitor, 'eve@elsewhere.example');
+      const alert = visitor.getByRole('alert');
       await alert.getByText(/No organization accepts your email’s domain/).waitFor();
       expect(await alert.innerText()).toMatch(/req-\w+/);
-      expect(await ownCookies(eve)).toEqual([]);
+      expect(await gatewayCookies(eve)).toEqual([]);
     },
   );
 
-  browsers.it('is unlinked on the account’s page by whoever has a password, too', async () => {
-    await begin();
+  browsers.it('can be unlinked on the account page by a person who has a password', async () => {
+    await startOnce();
     const { dashboardUrl } = testEnv.gateway;
     const { organizationId } = await testEnv.tenant();
     const email = 'grace@acme.example';
@@ -119,8 +119,8 @@ describe('the dashboard with a single sign-on', () => {
     await context.close();
   });
 
-  browsers.it('takes an invited person back to the invitation, whose link no script keeps', async () => {
-    await begin();
+  browsers.it('returns an invited person to the invitation, whose token no script can read', async () => {
+    await startOnce();
     const { dashboardUrl } = testEnv.gateway;
     const [home, other] = [await testEnv.tenant(), await testEnv.tenant()];
     const email = 'hedy@acme.example';
@@ -137,33 +137,33 @@ describe('the dashboard with a single sign-on', () => {
     await signOn(page, email);
     await page.getByRole('button', { name: 'Accept invitation' }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/invitation');
-    const kept = await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])');
-    expect(kept).not.toContain(new URL(link).hash.slice(1));
+    const stored = await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])');
+    expect(stored).not.toContain(new URL(link).hash.slice(1));
     await page.getByRole('button', { name: 'Accept invitation' }).click();
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
     await page.goto(`${dashboardUrl}/o/${other.organizationId}/members`);
     await page.getByRole('cell', { name: `${email} (you)` }).waitFor();
-    // It was good once.
+    // An invitation can be accepted once.
     await page.goto(`${dashboardUrl}/invitation`);
     await page.getByText('The link no longer works').waitFor();
     await context.close();
   });
 
-  browsers.it('says so on the sign-in page while the provider is away', async () => {
-    await begin();
+  browsers.it('shows on the sign-in page that the provider is unavailable', async () => {
+    await startOnce();
     const context = await browser.newContext();
     const page = await context.newPage();
     await page.goto(`${testEnv.gateway.dashboardUrl}/sign-in`);
-    provider.meddle((path, answer) =>
-      path === '/token' ? { ...answer, status: 503, body: 'down' } : answer,
+    provider.alterResponses((path, response) =>
+      path === '/token' ? { ...response, status: 503, body: 'down' } : response,
     );
     await signOn(page, 'ada@acme.example');
     await page
       .getByRole('alert')
       .getByText(/temporarily unavailable/)
       .waitFor();
-    provider.meddle(undefined);
-    // The provider knows them by now, and asks only whether to go on.
+    provider.alterResponses(undefined);
+    // The provider has a session by now, and shows only its consent page.
     await page.getByRole('link', { name: LABEL }).click();
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('navigation', { name: 'Main' }).waitFor();

@@ -1,8 +1,8 @@
 import { eventually } from './eventually';
 
 /**
- * The tests' own arithmetic: what a generation must cost, from the public price
- * list and the public usage alone. Amounts are nano-dollars.
+ * Computes what a generation must cost, independently of the gateway's code: from the public price list and the public
+ * usage only. Amounts are nano-dollars.
  */
 
 export interface PublicUsage {
@@ -37,9 +37,10 @@ export function expectedCostNanoUsd(usage: PublicUsage, pricing: PublicPricing):
 }
 
 function perMillion(usdPerToken: string): bigint {
-  const [whole = '0', fraction = ''] = usdPerToken.split('.');
-  if (fraction.length > PRICE_DECIMALS) throw new Error(`a price finer than expected: ${usdPerToken}`);
-  return BigInt(whole + fraction.padEnd(PRICE_DECIMALS, '0'));
+  const [integer = '0', fraction = ''] = usdPerToken.split('.');
+  if (fraction.length > PRICE_DECIMALS)
+    throw new Error(`the price ${usdPerToken} has more than ${PRICE_DECIMALS} decimals`);
+  return BigInt(integer + fraction.padEnd(PRICE_DECIMALS, '0'));
 }
 
 /** A JSON number of dollars as whole nano-dollars. */
@@ -55,13 +56,13 @@ export interface Credits {
   available: number;
 }
 
-async function getJson<Answer>(
+async function getJson<Body>(
   baseUrl: string,
   apiKey: string,
   path: string,
-): Promise<{ status: number; body: Answer }> {
+): Promise<{ status: number; body: Body }> {
   const response = await fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${apiKey}` } });
-  return { status: response.status, body: (await response.json()) as Answer };
+  return { status: response.status, body: (await response.json()) as Body };
 }
 
 export async function credits(baseUrl: string, apiKey: string): Promise<Credits> {
@@ -101,7 +102,7 @@ export function settledGeneration(baseUrl: string, apiKey: string, id: string): 
   });
 }
 
-/** Waits until no hold of the organization is left. */
+/** Waits until the organization has no open holds. */
 export function nothingReserved(baseUrl: string, apiKey: string): Promise<Credits> {
   return eventually('nothing is reserved', async () => {
     const now = await credits(baseUrl, apiKey);
@@ -115,9 +116,8 @@ export interface UsageReport {
 }
 
 /**
- * Waits until usage shows everything that the ledger has charged: it is written
- * a moment after settlement. Holds must be settled as well, unless they are
- * those that a crash left for the reaper.
+ * Waits until usage contains everything that the ledger has charged; usage is written shortly after settlement. Open
+ * holds must be settled as well, unless `ignoreHolds` is set for those that a crash left to the reaper.
  */
 export function usageOnceAllCharged(
   baseUrl: string,

@@ -1,34 +1,34 @@
-import type { ClientAtWork, ClientUnderTest, Reaction } from './client-suite';
+import type { RunningClient, ClientUnderTest, Reaction } from './client-suite';
 
 const once: Reaction = { calls: 1, failure: { class: 'AI_APICallError', wrapped: false } };
-const thrice = (waits: Reaction['waits']): Reaction => ({
+const thrice = (retryDelays: Reaction['retryDelays']): Reaction => ({
   calls: 3,
-  waits,
+  retryDelays,
   failure: { class: 'AI_APICallError', wrapped: true },
 });
 
-/** What the SDK does with each situation, whatever the provider package. */
+/** How the SDK reacts to each scenario, with any provider package. */
 export const aiSdkReactions: ClientUnderTest['reactions'] = {
   context_length_exceeded: once,
   invalid_api_key: once,
   insufficient_credits: once,
   missing_scope: once,
   model_not_found: once,
-  idempotency_key_in_flight: thrice('as told'),
+  idempotency_key_in_flight: thrice('retry-after'),
   idempotency_key_reused: once,
-  rpm_exceeded: thrice('as told'),
-  tpm_exceeded: thrice('as told'),
-  concurrency: thrice('as told'),
-  // It ignores x-should-retry, and a retry-after of a minute or more.
+  rpm_exceeded: thrice('retry-after'),
+  tpm_exceeded: thrice('retry-after'),
+  concurrency: thrice('retry-after'),
+  // It ignores x-should-retry, and a retry-after of one minute or more.
   daily_budget_exceeded: thrice('own backoff'),
   upstream_config_error: thrice('own backoff'),
   upstream_error: thrice('own backoff'),
-  no_capacity: thrice('as told'),
+  no_capacity: thrice('retry-after'),
 };
 
-export function refusesStreamedJson(it: jest.It, work: ClientAtWork): void {
-  it('is told that streamObject asks for what cannot be combined', async () => {
-    const { failure, calls } = await work.run('streamJson');
+export function refusesStreamedJson(it: jest.It, client: RunningClient): void {
+  it('gets json_mode_no_stream for streamObject, which combines JSON mode with streaming', async () => {
+    const { failure, calls } = await client.run('streamJson');
     expect(failure).toMatchObject({ status: 400, code: 'json_mode_no_stream' });
     expect(calls).toHaveLength(1);
   });

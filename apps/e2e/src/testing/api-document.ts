@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { readApiDocument, type SeenAnswer } from '@gateway/test-support';
+import { readApiDocument, type ReceivedResponse } from '@gateway/test-support';
 
 export const openApiFile = path.resolve(__dirname, '../../../../docs/reference/openapi.json');
 
-/** The committed OpenAPI document, as the judge of real answers. */
+/** The committed OpenAPI document, to validate real responses against. */
 export const apiDocument = readApiDocument(JSON.parse(readFileSync(openApiFile, 'utf8')));
 
-/** Sends a request as fetch does, and keeps what came back whole. */
-export async function ask(
+/** Sends a request and returns the full response. */
+export async function sendRequest(
   baseUrl: string,
   apiKey: string,
-  line: `${'GET' | 'POST'} /v1/${string}`,
+  operation: `${'GET' | 'POST'} /v1/${string}`,
   { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {},
-): Promise<SeenAnswer> {
-  const [method = '', target = ''] = line.split(' ');
+): Promise<ReceivedResponse> {
+  const [method = '', target = ''] = operation.split(' ');
   const response = await fetch(new URL(target, baseUrl), {
     method,
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },

@@ -1,23 +1,23 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 
-/** Tests in a real Chromium, on a machine that may have none. */
+/** Tests in a real Chromium, which a machine may lack. */
 export interface BrowserTests {
-  /** `it` where there is one; elsewhere a loud skip, and with CI=true a failure. */
+  /** `it` if Chromium is installed; otherwise a skip with a warning, or with CI=true a failure. */
   readonly it: jest.It;
-  /** Starts it; throws when there is none. */
+  /** Starts Chromium; throws if it is not installed. */
   launch(): Promise<Browser>;
 }
 
-/** Where distributions put it. */
-const PLACES = [
+/** Where systems install it. */
+const PATHS = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
-/** It asks nobody for anything, and needs no user namespaces, which containers often refuse. */
+/** No background network traffic, and no user namespaces, which containers often forbid. */
 const ARGUMENTS = [
   '--headless',
   '--no-sandbox',
@@ -29,15 +29,15 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** The browser that GATEWAY_TEST_CHROMIUM names, else the one of the system. */
+/** The browser at GATEWAY_TEST_CHROMIUM, or else the system's. */
 function findChromium(): string | undefined {
-  return [process.env.GATEWAY_TEST_CHROMIUM, ...PLACES].find((place) => place && existsSync(place));
+  return [process.env.GATEWAY_TEST_CHROMIUM, ...PATHS].find((file) => file && existsSync(file));
 }
 
 export async function launchChromium(): Promise<Browser> {
   const executablePath = findChromium();
   if (!executablePath) {
-    throw new Error('Chromium is missing; .ci/run installs it. GATEWAY_TEST_CHROMIUM may name one.');
+    throw new Error('Chromium is missing; .ci/run installs it. Or set GATEWAY_TEST_CHROMIUM to its path.');
   }
   return chromium.launch({ executablePath, args: ARGUMENTS });
 }
@@ -46,20 +46,20 @@ export function browserTests(): BrowserTests {
   const skipped = !findChromium() && process.env.CI !== 'true';
   if (skipped) {
     console.warn(
-      'SKIPPED: no Chromium. `apt-get install chromium` brings it; GATEWAY_TEST_CHROMIUM may name one.',
+      'SKIPPED: no Chromium. Install it with `apt-get install chromium`, or set GATEWAY_TEST_CHROMIUM to its path.',
     );
   }
   return { it: skipped ? (it.skip as jest.It) : it, launch: launchChromium };
 }
 
-/** What a page complained about: scripts that threw, and whatever its policy forbade. */
-export function complaintsOf(page: Page): string[] {
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(`threw: ${error.message}`));
+/** Collects a page's uncaught exceptions and its violations of the content security policy. */
+export function collectPageErrors(page: Page): string[] {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(`threw: ${error.message}`));
   page.on('console', (message) => {
-    if (/content.security.policy/i.test(message.text())) complaints.push(message.text());
+    if (/content.security.policy/i.test(message.text())) errors.push(message.text());
   });
-  return complaints;
+  return errors;
 }
 
 export type { Browser, BrowserContext, Page };

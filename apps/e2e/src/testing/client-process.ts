@@ -4,11 +4,11 @@ import { createInterface } from 'node:readline';
 import { pythonScripts } from './python';
 
 /**
- * A program of a user of some SDK: one script of apps/e2e/clients or apps/e2e/python, which runs the commands `complete`,
+ * A user's program with one SDK: a script of apps/e2e/clients or apps/e2e/python, which runs the commands `complete`,
  * `stream` and `callTool`.
  */
 export interface ClientProcess {
-  run(command: string, options: ClientOptions): Promise<ClientAnswer>;
+  run(command: string, options: ClientOptions): Promise<ClientResult>;
   stop(): Promise<void>;
 }
 
@@ -20,19 +20,19 @@ export interface ClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What came of a command: a value, or what a program reads from the client's error. */
-export interface ClientAnswer {
+/** The result of a command: a value, or what a program reads from the client's error. */
+export interface ClientResult {
   readonly value?: unknown;
   readonly failure?: Readonly<Record<string, unknown>>;
   /** The error as the client prints it. */
   readonly text?: string;
-  /** How long the client would have waited before each of its retries, in milliseconds; it did not. */
-  readonly waitsMs: readonly number[];
+  /** The delay before each retry. The scripts skip the delays. */
+  readonly retryDelaysMs: readonly number[];
 }
 
 const nodeScripts = path.resolve(__dirname, '../../clients');
 
-/** `options` are given to every command beside its own. */
+/** @param options are passed to every command in addition to its own. */
 export function startNodeClient(
   script: string,
   options: Readonly<Record<string, string>> = {},
@@ -51,25 +51,25 @@ function startClient(
 ): ClientProcess {
   const child = spawn(program, [script], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    // Nothing of the machine's own set-up, such as a key or a proxy, may reach the client.
+    // Settings of the machine, such as a key or a proxy, must not reach the client.
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PYTHONDONTWRITEBYTECODE: '1' },
   });
-  let complaints = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints += text));
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const exited = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const results = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
 
   return {
     async run(command, options) {
       child.stdin.write(`${JSON.stringify({ command, options: { ...ownOptions, ...options } })}\n`);
-      const { value: line, done } = await answers.next();
-      if (done) throw new Error(`${script} ended:\n${complaints}`);
-      return JSON.parse(line) as ClientAnswer;
+      const { value: line, done } = await results.next();
+      if (done) throw new Error(`${script} exited:\n${stderr}`);
+      return JSON.parse(line) as ClientResult;
     },
     async stop() {
-      // It has nothing to finish.
+      // It has no work in flight.
       child.kill('SIGKILL');
-      await ended;
+      await exited;
     },
   };
 }

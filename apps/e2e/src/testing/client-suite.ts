@@ -1,34 +1,34 @@
 import { settledGeneration } from './accounting';
 import type { CountedCall, PendingCall } from './counting-proxy';
-import type { ClientAnswer, ClientOptions, ClientProcess } from './client-process';
+import type { ClientResult, ClientOptions, ClientProcess } from './client-process';
 import { clientModels, startClientTestEnv, type ClientTestEnv } from './client-test-env';
-import { situations, type Situation } from './client-situations';
+import { scenarios, type Scenario } from './client-scenarios';
 
-/** What a client makes of one situation. */
+/** How a client reacts to one scenario. */
 export interface Reaction {
   /** Calls that reach the gateway for one call of the program, with the client's default settings. */
   readonly calls: number;
-  /** What it waits before its retries: at least what the answer's retry-after says, or a backoff of its own. */
-  readonly waits?: 'as told' | 'own backoff';
-  /** What a program reads from the error, beside the envelope, which every program can read. */
+  /** The delay before retries: at least the response's retry-after, or the client's own backoff. */
+  readonly retryDelays?: 'retry-after' | 'own backoff';
+  /** What a program reads from the error, in addition to the envelope, which every client exposes. */
   readonly failure: Readonly<Record<string, unknown>>;
 }
 
 export interface ClientUnderTest {
   readonly name: string;
-  /** `it`, or what stands for it where the client is missing. */
+  /** `it`, or its replacement when the client is not installed. */
   readonly it?: jest.It;
   start(): ClientProcess;
-  readonly reactions: Readonly<Record<Situation, Reaction>>;
-  /** A stream that fails midway: what a program sees of it. Never a complete answer. */
-  readonly brokenStream: Pick<ClientAnswer, 'failure' | 'value'>;
-  /** Guarantees of this client alone. */
-  more?(it: jest.It, at: ClientAtWork): void;
+  readonly reactions: Readonly<Record<Scenario, Reaction>>;
+  /** What a program gets from a stream that fails midway; never a complete response. */
+  readonly brokenStream: Pick<ClientResult, 'failure' | 'value'>;
+  /** Tests of guarantees that only this client has. */
+  ownTests?(it: jest.It, client: RunningClient): void;
 }
 
-export interface ClientAtWork {
+export interface RunningClient {
   readonly testEnv: ClientTestEnv;
-  /** Runs a command against the gateway and gives back its answer and the calls that it took. */
+  /** Runs a command against the gateway; returns its result and the calls that reached the gateway. */
   run(
     command: string,
     options?: Partial<ClientOptions>,
@@ -36,45 +36,45 @@ export interface ClientAtWork {
   ): Promise<Run>;
 }
 
-interface Run extends ClientAnswer {
+interface Run extends ClientResult {
   readonly calls: readonly CountedCall[];
 }
 
-/** A retry sooner than this would be hammering. */
-const SHORTEST_OWN_BACKOFF_MS = 300;
-/** A client that is told to wait until midnight sleeps longer; LangChain's longest backoff is a little shorter. */
-const LONGEST_WAIT_MS = 64_001;
+/** An earlier retry would overload the gateway. */
+const MIN_OWN_BACKOFF_MS = 300;
+/** Below a wait until midnight, above LangChain's longest backoff. */
+const MAX_RETRY_DELAY_MS = 64_001;
 
-/** The guarantees that every client has, as users run it: unchanged and with its defaults, only that its waits take no time. */
-export function describeClient(client: ClientUnderTest): void {
-  describe(client.name, () => {
-    const run = client.it ?? it;
+/** The guarantees for every client, run as users run it: unmodified and with its defaults, except that retry delays are skipped. */
+export function describeClient(underTest: ClientUnderTest): void {
+  describe(underTest.name, () => {
+    const run = underTest.it ?? it;
     let testEnv: ClientTestEnv | undefined;
     let program: ClientProcess | undefined;
     let apiKey: string;
 
-    const work: ClientAtWork = {
+    const client: RunningClient = {
       get testEnv() {
-        if (!testEnv) throw new Error('the gateway has not started');
+        if (!testEnv) throw new Error('the gateway is not running');
         return testEnv;
       },
       async run(command, options, beforeFirst) {
-        if (!program) throw new Error('the client has not started');
-        const { proxy } = work.testEnv;
+        if (!program) throw new Error('the client is not running');
+        const { proxy } = client.testEnv;
         proxy.reset(beforeFirst);
-        const answer = await program.run(command, {
+        const result = await program.run(command, {
           baseURL: proxy.baseUrl,
           apiKey,
           model: clientModels.works,
           prompt: 'Hello',
           ...options,
         });
-        return { ...answer, calls: [...proxy.calls] };
+        return { ...result, calls: [...proxy.calls] };
       },
     };
 
     beforeAll(async () => {
-      program = client.start();
+      program = underTest.start();
       testEnv = await startClientTestEnv();
       ({ apiKey } = await testEnv.testEnv.tenant());
     }, 90_000);
@@ -84,23 +84,23 @@ export function describeClient(client: ClientUnderTest): void {
       await testEnv?.stop();
     }, 60_000);
 
-    run.each(situations.map((one) => [one.name, one] as const))(
-      '%s: the right error, and no more calls than expected',
-      async (name, situation) => {
-        const expected = client.reactions[name];
-        const prepared = await situation.prepare(work.testEnv, client.name);
-        const { calls, waitsMs, failure, value } = await work
+    run.each(scenarios.map((one) => [one.name, one] as const))(
+      '%s: raises the right error after the expected number of calls',
+      async (name, scenario) => {
+        const expected = underTest.reactions[name];
+        const prepared = await scenario.prepare(client.testEnv, underTest.name);
+        const { calls, retryDelaysMs, failure, value } = await client
           .run('complete', prepared.options, prepared.beforeFirst)
           .finally(prepared.clean);
 
         expect({ value, calls: calls.map(({ status }) => status) }).toEqual({
           value: undefined,
-          calls: Array.from({ length: expected.calls }, () => situation.status),
+          calls: Array.from({ length: expected.calls }, () => scenario.status),
         });
-        expectFailure(failure, { ...situation.envelope, status: situation.status, ...expected.failure });
+        expectFailure(failure, { ...scenario.envelope, status: scenario.status, ...expected.failure });
         expect(failure?.requestId).toBe(calls.at(-1)?.responseHeaders['x-request-id']);
-        expectWaits(calls, waitsMs, expected.waits);
-        // A retry with another key, or with none, might be charged a second time.
+        expectRetryDelays(calls, retryDelaysMs, expected.retryDelays);
+        // A retry with another key, or without one, could be charged twice.
         const keys = calls.map(({ requestHeaders }) => requestHeaders['idempotency-key']);
         expect(new Set(keys)).toEqual(new Set([prepared.options.headers?.['Idempotency-Key']]));
       },
@@ -108,68 +108,70 @@ export function describeClient(client: ClientUnderTest): void {
     );
 
     run('completes', async () => {
-      const { value, calls } = await work.run('complete');
+      const { value, calls } = await client.run('complete');
       expect(value).toEqual(expect.stringContaining('Hello'));
       expect(calls.map(({ status }) => status)).toEqual([200]);
     });
 
     run('streams to the end', async () => {
-      const { value, calls } = await work.run('stream');
+      const { value, calls } = await client.run('stream');
       expect(value).toMatchObject({ text: expect.stringContaining('Hello'), finishReason: 'stop' });
       expect(calls.map(({ status }) => status)).toEqual([200]);
     });
 
-    run('calls a tool and brings its result back', async () => {
-      const { value, calls } = await work.run('callTool');
+    run('calls a tool and returns its result to the model', async () => {
+      const { value, calls } = await client.run('callTool');
       expect(value).toEqual({ text: expect.stringMatching(/\S/), cities: [expect.stringMatching(/\S/)] });
       expect(calls.map(({ status }) => status)).toEqual([200, 200]);
     });
 
-    run('takes no stream that fails midway for complete, and does not start it again', async () => {
-      const { value, failure, calls } = await work.run('stream', { prompt: '[[fault:cut-after:3]] Hello' });
-      expect(failure === undefined).toBe(client.brokenStream.failure === undefined);
-      expectFailure(failure, client.brokenStream.failure ?? {});
-      expect(value).toEqual(client.brokenStream.value);
+    run('reports a stream that fails midway as incomplete, and does not retry it', async () => {
+      const { value, failure, calls } = await client.run('stream', { prompt: '[[fault:cut-after:3]] Hello' });
+      expect(failure === undefined).toBe(underTest.brokenStream.failure === undefined);
+      expectFailure(failure, underTest.brokenStream.failure ?? {});
+      expect(value).toEqual(underTest.brokenStream.value);
       expect(calls).toHaveLength(1);
     });
 
-    run('is told of a failure before a stream begins by its real status', async () => {
-      const { failure, calls } = await work.run('stream', { model: clientModels.noCapacity });
-      const { calls: count, failure: expected } = client.reactions.no_capacity;
+    run('reports a failure before the first chunk of a stream with its HTTP status', async () => {
+      const { failure, calls } = await client.run('stream', { model: clientModels.noCapacity });
+      const { calls: count, failure: expected } = underTest.reactions.no_capacity;
       expectFailure(failure, { status: 503, code: 'no_capacity', ...expected });
       expect(calls).toHaveLength(count);
     });
 
-    run('gets the stored answer when it repeats an Idempotency-Key', async () => {
-      const options = { headers: { 'Idempotency-Key': `replayed ${client.name}` } };
-      const first = await work.run('complete', options);
-      // Until then the key counts as in flight.
+    run('gets the stored response when it repeats an Idempotency-Key', async () => {
+      const options = { headers: { 'Idempotency-Key': `replayed ${underTest.name}` } };
+      const first = await client.run('complete', options);
+      // The key stays in flight until settlement.
       const id = String(first.calls[0]?.responseHeaders['x-generation-id']);
-      await settledGeneration(work.testEnv.testEnv.gateway.baseUrl, apiKey, id);
-      const second = await work.run('complete', options);
+      await settledGeneration(client.testEnv.testEnv.gateway.baseUrl, apiKey, id);
+      const second = await client.run('complete', options);
       expect(second.value).toEqual(first.value);
       expect(second.calls[0]?.responseHeaders['idempotent-replayed']).toBe('true');
     });
 
-    client.more?.(run, work);
+    underTest.ownTests?.(run, client);
   });
 }
 
-/** Compares what is expected of the error, where undefined means that the error does not tell it. */
-function expectFailure(failure: ClientAnswer['failure'], expected: Readonly<Record<string, unknown>>): void {
+/** Compares the expected fields of an error; undefined means that the error lacks the field. */
+function expectFailure(failure: ClientResult['failure'], expected: Readonly<Record<string, unknown>>): void {
   expect(Object.fromEntries(Object.keys(expected).map((name) => [name, failure?.[name]]))).toEqual(expected);
 }
 
-function expectWaits(
+function expectRetryDelays(
   calls: readonly CountedCall[],
-  waitsMs: readonly number[],
-  kind: Reaction['waits'],
+  retryDelaysMs: readonly number[],
+  expected: Reaction['retryDelays'],
 ): void {
-  expect(waitsMs).toHaveLength(calls.length - 1);
-  for (const [index, waitMs] of waitsMs.entries()) {
-    const told = Number(calls[index]?.responseHeaders['retry-after-ms']);
-    // A client that reckons in seconds loses a part of a millisecond.
-    expect(waitMs + 1).toBeGreaterThanOrEqual(kind === 'as told' ? told : SHORTEST_OWN_BACKOFF_MS);
-    if (kind === 'as told') expect(waitMs).toBeLessThan(LONGEST_WAIT_MS);
+  expect(retryDelaysMs).toHaveLength(calls.length - 1);
+  for (const [index, delayMs] of retryDelaysMs.entries()) {
+    const retryAfterMs = Number(calls[index]?.responseHeaders['retry-after-ms']);
+    // Clients that compute in seconds lose a fraction of a millisecond.
+    expect(delayMs + 1).toBeGreaterThanOrEqual(
+      expected === 'retry-after' ? retryAfterMs : MIN_OWN_BACKOFF_MS,
+    );
+    if (expected === 'retry-after') expect(delayMs).toBeLessThan(MAX_RETRY_DELAY_MS);
   }
 }

@@ -5,26 +5,26 @@ import { startCountingProxy, type CountingProxy, type PendingCall } from './coun
 import { eventually } from './eventually';
 import { startTestEnv, type TestEnv } from './test-env';
 
-/** What a client meets: a gateway with models that work and models that fail, behind a proxy that counts. */
+/** A gateway with models that work and models that fail, behind a proxy that counts calls. */
 export interface ClientTestEnv {
   readonly testEnv: TestEnv;
   readonly proxy: CountingProxy;
-  /** Waits until another call like this one runs in the gateway. */
-  runBeside(call: PendingCall): Promise<void>;
-  /** A call that runs until it is told to end. */
+  /** Sends a copy of the call, and returns once it is in flight in the gateway. */
+  runDuplicate(call: PendingCall): Promise<void>;
+  /** Starts a call that occupies a slot until the returned function cancels it. */
   occupySlot(apiKey: string): Promise<() => void>;
   stop(): Promise<void>;
 }
 
-/** The ids of the models, by what becomes of a call. */
+/** Model ids by the outcome of a call. */
 export const clientModels = {
   works: 'test/works',
-  upstreamConfigError: 'test/set-up-wrongly',
+  upstreamConfigError: 'test/misconfigured',
   upstreamError: 'test/fails',
-  noCapacity: 'test/is-overloaded',
+  noCapacity: 'test/overloaded',
 } as const;
 
-/** How long the emulator thinks about a prompt that has to be in flight while a client calls: the clients do not wait. */
+/** A prompt whose response takes long enough to be in flight while a client, which skips its delays, retries. */
 export const SLOW = '[[delay:5000]] Hello';
 
 export async function startClientTestEnv(): Promise<ClientTestEnv> {
@@ -35,7 +35,7 @@ export async function startClientTestEnv(): Promise<ClientTestEnv> {
   const proxy = await startCountingProxy(testEnv.gateway.baseUrl);
   const running: Promise<unknown>[] = [];
 
-  const oneMoreInFlight = async (start: () => Promise<unknown>) => {
+  const waitUntilInFlight = async (start: () => Promise<unknown>) => {
     const before = await inFlight(testEnv);
     running.push(start().catch(() => undefined));
     await eventually('the call is in flight', async () =>
@@ -46,11 +46,11 @@ export async function startClientTestEnv(): Promise<ClientTestEnv> {
   return {
     testEnv,
     proxy,
-    runBeside: ({ url, headers, body }) =>
-      oneMoreInFlight(async () => (await fetch(url, { method: 'POST', headers, body })).text()),
+    runDuplicate: ({ url, headers, body }) =>
+      waitUntilInFlight(async () => (await fetch(url, { method: 'POST', headers, body })).text()),
     async occupySlot(apiKey) {
       const abort = new AbortController();
-      await oneMoreInFlight(() =>
+      await waitUntilInFlight(() =>
         fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
           method: 'POST',
           headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
@@ -77,7 +77,7 @@ async function inFlight(testEnv: TestEnv): Promise<number> {
   return ((await stats.json()) as { in_flight: number }).in_flight;
 }
 
-/** One attempt upstream, so that the gateway's own retries neither slow the tests nor open its circuit breaker. */
+/** One upstream attempt, so that the gateway's own retries neither slow the tests nor open its circuit breaker. */
 const MODELS = `
 providers:
   - name: emulator

@@ -1,7 +1,7 @@
 import http, { type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request that reached the gateway, and the head of its answer. */
+/** One request that reached the gateway, and its response's status and headers. */
 export interface CountedCall {
   readonly path: string;
   readonly status: number;
@@ -9,13 +9,13 @@ export interface CountedCall {
   readonly responseHeaders: IncomingHttpHeaders;
 }
 
-/** Stands before the gateway and counts what a client really sends. */
+/** A proxy in front of the gateway that records the calls a client sends. */
 export interface CountingProxy {
   /** With /v1. */
   readonly baseUrl: string;
-  /** Every call since the last reset, in the order of their answers. */
+  /** Every call since the last reset, in the order of their responses. */
   readonly calls: readonly CountedCall[];
-  /** Forgets the calls, and awaits `beforeFirst` with the next call before that is passed on. */
+  /** Clears the calls. `beforeFirst` is awaited with the next call, before that is forwarded. */
   reset(beforeFirst?: (call: PendingCall) => Promise<void>): void;
   close(): Promise<void>;
 }
@@ -26,8 +26,8 @@ export interface PendingCall {
   readonly body: string;
 }
 
-/** Headers of one connection, which are not passed on when a call is made again. */
-const OWN_OF_CONNECTION = new Set([
+/** Headers of a connection, which must not be copied to another one. */
+const CONNECTION_HEADERS = new Set([
   'host',
   'connection',
   'content-length',
@@ -38,20 +38,20 @@ const OWN_OF_CONNECTION = new Set([
 export async function startCountingProxy(gatewayBaseUrl: string): Promise<CountingProxy> {
   const gateway = new URL(gatewayBaseUrl);
   const calls: CountedCall[] = [];
-  let before: ((call: PendingCall) => Promise<void>) | undefined;
+  let beforeNext: ((call: PendingCall) => Promise<void>) | undefined;
 
   const forward = async (request: http.IncomingMessage, response: http.ServerResponse) => {
-    const pieces: Buffer[] = [];
-    for await (const piece of request) pieces.push(piece as Buffer);
-    const body = Buffer.concat(pieces);
-    const waitFor = before;
-    before = undefined;
-    await waitFor?.({
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    const hook = beforeNext;
+    beforeNext = undefined;
+    await hook?.({
       url: new URL(request.url ?? '/', gateway).href,
-      headers: passedOn(request.headers),
+      headers: endToEndHeaders(request.headers),
       body: body.toString('utf8'),
     });
-    const onward = http.request(
+    const upstream = http.request(
       {
         host: gateway.hostname,
         port: gateway.port,
@@ -59,19 +59,19 @@ export async function startCountingProxy(gatewayBaseUrl: string): Promise<Counti
         path: request.url,
         headers: request.headers,
       },
-      (answer) => {
+      (upstreamResponse) => {
         calls.push({
           path: request.url ?? '',
-          status: answer.statusCode ?? 0,
+          status: upstreamResponse.statusCode ?? 0,
           requestHeaders: request.headers,
-          responseHeaders: answer.headers,
+          responseHeaders: upstreamResponse.headers,
         });
-        response.writeHead(answer.statusCode ?? 0, answer.headers);
-        answer.pipe(response);
+        response.writeHead(upstreamResponse.statusCode ?? 0, upstreamResponse.headers);
+        upstreamResponse.pipe(response);
       },
     );
-    onward.on('error', () => response.destroy());
-    onward.end(body);
+    upstream.on('error', () => response.destroy());
+    upstream.end(body);
   };
   const server = http.createServer((request, response) => {
     forward(request, response).catch(() => response.destroy());
@@ -83,7 +83,7 @@ export async function startCountingProxy(gatewayBaseUrl: string): Promise<Counti
     calls,
     reset(beforeFirst) {
       calls.length = 0;
-      before = beforeFirst;
+      beforeNext = beforeFirst;
     },
     close() {
       server.closeAllConnections();
@@ -92,10 +92,10 @@ export async function startCountingProxy(gatewayBaseUrl: string): Promise<Counti
   };
 }
 
-function passedOn(headers: IncomingHttpHeaders): Record<string, string> {
+function endToEndHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers)
-      .filter(([name, value]) => !OWN_OF_CONNECTION.has(name) && typeof value === 'string')
+      .filter(([name, value]) => !CONNECTION_HEADERS.has(name) && typeof value === 'string')
       .map(([name, value]) => [name, String(value)]),
   );
 }

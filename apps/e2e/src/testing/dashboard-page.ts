@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from './chromium';
 
-/** How the tests use the dashboard: by the names that a person reads. */
+/** The tests use the dashboard by its visible labels. */
 export async function signInByPage(
   page: Page,
   dashboardUrl: string,
@@ -14,18 +14,18 @@ export async function signInByPage(
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
 }
 
-/** A tab of somebody who is signed in already, by the cookie that the API gave. */
+/** Signs a browser context in through the API's session cookie. */
 export async function takeSession(
   context: BrowserContext,
   dashboardUrl: string,
   email: string,
   password: string,
 ) {
-  const answer = await context.request.post(`${dashboardUrl}/api/session`, { data: { email, password } });
-  if (!answer.ok()) throw new Error(`signing in answered ${answer.status()}: ${await answer.text()}`);
+  const response = await context.request.post(`${dashboardUrl}/api/session`, { data: { email, password } });
+  if (!response.ok()) throw new Error(`sign-in returned ${response.status()}: ${await response.text()}`);
 }
 
-/** In the dialog over a page whose session has ended. */
+/** Signs in again in the dialog of a page whose session has ended. */
 export async function signInAgain(page: Page, password: string): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Sign in again' });
   await dialog.getByLabel('Password').fill(password);
@@ -33,7 +33,7 @@ export async function signInAgain(page: Page, password: string): Promise<void> {
   await dialog.waitFor({ state: 'detached' });
 }
 
-/** Everything that the page keeps in the browser; by index, since a thing named "key" hides from a spread. */
+/** Everything that the page stored in the browser. Reads by index, because a spread misses an item named "key". */
 export function storageOf(page: Page): Promise<string> {
   return page.evaluate<string>(
     `JSON.stringify([localStorage, sessionStorage].map((storage) =>
@@ -41,7 +41,7 @@ export function storageOf(page: Page): Promise<string> {
   );
 }
 
-/** Creates a key on its page and gives back the secret that the page shows. */
+/** Creates a key on its page and returns the secret that the page shows. */
 export async function createKeyByPage(
   page: Page,
   dashboardUrl: string,

@@ -4,22 +4,22 @@ import type { TestEnv } from './test-env';
 
 export interface Hostile {
   readonly ids: ScreenIds;
-  /** Addresses beside those of all screens, where more of it is. */
+  /** Additional pages, other than all screens, that show the texts. */
   readonly paths: readonly string[];
-  /** What of it was taken, as pages have to show it: none of it may be missing on all of them. */
+  /** The accepted texts as pages must show them: each must appear on at least one page. */
   readonly shown: readonly string[];
 }
 
-/** An organization in which every field that somebody may write in holds each of the texts, where it is not refused. */
+/** An organization in which every writable field holds each of the texts that it accepts. */
 export async function seedHostile(testEnv: TestEnv, texts: readonly string[]): Promise<Hostile> {
   const { admin } = testEnv;
   const { organizationId, apiKey, keyId } = await testEnv.tenant();
   const path = `/api/organizations/${organizationId}`;
   const shown: string[] = [];
-  /** Each is told apart by where it was written. */
-  const write = async (place: string, text: string, send: (marked: string) => Promise<unknown>) => {
-    const marked = `${place} ${text}`;
-    if (await isTaken(() => send(marked))) shown.push(marked.replace('\u202e', '⟨U+202E⟩'));
+  /** Prefixes each text with its field, to distinguish them. */
+  const write = async (field: string, text: string, send: (marked: string) => Promise<unknown>) => {
+    const marked = `${field} ${text}`;
+    if (await isAccepted(() => send(marked))) shown.push(marked.replace('\u202e', '⟨U+202E⟩'));
   };
   const generationIds: string[] = [];
   for (const text of texts) {
@@ -39,11 +39,11 @@ export async function seedHostile(testEnv: TestEnv, texts: readonly string[]): P
       });
       generationIds.push(id);
     });
-    // Shown shortened, or as addresses are written: these only must do no harm.
+    // Pages show these shortened or encoded, so the tests only check that they do no harm.
     const email = `${text.replace(/[\s@]/g, '')}@example.com`;
-    await isTaken(() => admin.call('POST', `${path}/invitations`, { email, role: 'member' }));
+    await isAccepted(() => admin.call('POST', `${path}/invitations`, { email, role: 'member' }));
     await signInFrom(testEnv, text);
-    await isTaken(() =>
+    await isAccepted(() =>
       admin.call('PUT', `${path}/credit-alert`, {
         threshold_usd: '1',
         webhook_url: `https://example.com/${text}`,
@@ -54,20 +54,20 @@ export async function seedHostile(testEnv: TestEnv, texts: readonly string[]): P
   const { organization } = await admin.call<{ organization: { id: string } }>('POST', '/api/organizations', {
     name: 'empty',
   });
-  const of = `/o/${organizationId}`;
+  const base = `/o/${organizationId}`;
   return {
     ids: { organizationId, emptyId: organization.id, keyId, generationId: generationIds[0] ?? '' },
     paths: [
-      ...generationIds.map((id) => `${of}/generations/${id}`),
-      ...['organization.', 'key.', 'credit', 'invitation.'].map((action) => `${of}/audit?action=${action}`),
+      ...generationIds.map((id) => `${base}/generations/${id}`),
+      ...['organization.', 'key.', 'credit', 'invitation.'].map((action) => `${base}/audit?action=${action}`),
       '/operator/audit?action=target.',
     ],
     shown,
   };
 }
 
-/** False when it was refused as not valid, as bad names are; anything else that fails is a fault. */
-async function isTaken(send: () => Promise<unknown>): Promise<boolean> {
+/** False when the API rejected the text as invalid. Other failures are thrown. */
+async function isAccepted(send: () => Promise<unknown>): Promise<boolean> {
   try {
     await send();
     return true;
@@ -95,15 +95,15 @@ async function drain(admin: AdminClient, reason: string): Promise<void> {
 
 async function signInFrom(testEnv: TestEnv, device: string): Promise<void> {
   const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
-  const answer = await fetch(`${dashboardUrl}/api/session`, {
+  const response = await fetch(`${dashboardUrl}/api/session`, {
     method: 'POST',
-    // A header has bytes, which servers read as UTF-8 or not.
+    // Headers are bytes, which fetch takes as Latin-1.
     headers: {
       'content-type': 'application/json',
       'user-agent': Buffer.from(device, 'utf8').toString('latin1'),
     },
     body: JSON.stringify({ email: adminEmail, password: adminPassword }),
   });
-  if (!answer.ok) throw new Error(`signing in answered ${answer.status}`);
-  await answer.body?.cancel();
+  if (!response.ok) throw new Error(`sign-in returned ${response.status}`);
+  await response.body?.cancel();
 }

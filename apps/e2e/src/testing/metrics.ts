@@ -1,8 +1,8 @@
 import type { GatewayProcess } from './gateway-process';
 
-/** One look at the metrics of every process. */
+/** One scrape of the metrics of every process. */
 export interface Metrics {
-  /** The sum of all series of the name whose labels hold this text. */
+  /** The sum of all series with this name whose labels contain the text. */
   sum(name: string, labels?: string): number;
 }
 

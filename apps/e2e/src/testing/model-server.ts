@@ -3,20 +3,20 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { pythonScripts } from './python';
 
-/** A real model server in a process of its own: llama.cpp's, over a tiny model of random weights. */
+/** A real model server in its own process: llama.cpp with a tiny model of random weights. */
 export interface ModelServer {
   /** Without /v1. */
   readonly url: string;
-  /** How many of its slots are generating. */
+  /** The number of slots that are generating. */
   busySlots(): Promise<number>;
-  /** SIGKILL, and wait. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>;
 }
 
 export interface ModelServerOptions {
-  /** Where the model is written. */
+  /** The model file is written here. */
   readonly folder: string;
-  /** Of one before it, to take its place; a free one when absent. */
+  /** The port of a server to replace. Default: a free port. */
   readonly port?: number;
   /** Tokens of one request, input and output together. */
   readonly context: number;
@@ -30,17 +30,15 @@ export async function startModelServer(python: string, options: ModelServerOptio
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PYTHONDONTWRITEBYTECODE: '1' },
   });
-  let complaints = '';
-  child.stderr
-    .setEncoding('utf8')
-    .on('data', (text: string) => (complaints = (complaints + text).slice(-4_000)));
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-4_000)));
+  const exited = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const lines = createInterface({ input: child.stdout });
   const url = await new Promise<string>((resolve, reject) => {
     lines.on('line', (line) => {
       if (line.startsWith('http://')) resolve(line);
     });
-    void ended.then(() => reject(new Error(`the model server ended:\n${complaints}`)));
+    void exited.then(() => reject(new Error(`the model server exited:\n${stderr}`)));
   });
   return {
     url,
@@ -50,7 +48,7 @@ export async function startModelServer(python: string, options: ModelServerOptio
     },
     async kill() {
       child.kill('SIGKILL');
-      await ended;
+      await exited;
     },
   };
 }

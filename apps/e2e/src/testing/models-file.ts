@@ -9,7 +9,7 @@ export interface ProviderTimeouts {
   readonly total_ms?: number;
 }
 
-/** Writes a models file with one model, `test/model`, that the emulator runs; returns its path. */
+/** Writes a models file with one model, `test/model`, which the emulator serves. Returns its path. */
 export function writeModelsFile(options: { timeouts?: ProviderTimeouts; emulated?: string } = {}): string {
   const file = path.join(mkdtempSync(path.join(os.tmpdir(), 'gateway-models-')), 'models.yaml');
   const { timeouts = {}, emulated = 'emu-long' } = options;

@@ -1,14 +1,14 @@
-// Loaded before the gateway: its clock runs beside that of the machine, by GATEWAY_TEST_CLOCK_SHIFT_MS from the start
-// on, and by GATEWAY_TEST_CLOCK_STEP_MS more with each SIGUSR2. So days of history are made by real requests, and
-// sessions end without anybody waiting for it.
+// Loaded before the gateway. Shifts its clock by GATEWAY_TEST_CLOCK_SHIFT_MS from the start, and by
+// GATEWAY_TEST_CLOCK_STEP_MS more with each SIGUSR2. Tests use it to create days of history with real requests, and to
+// let sessions expire without waiting.
 let shiftMs = Number(process.env.GATEWAY_TEST_CLOCK_SHIFT_MS ?? 0);
 const stepMs = Number(process.env.GATEWAY_TEST_CLOCK_STEP_MS ?? 0);
 const RealDate = Date;
 
 globalThis.Date = class extends RealDate {
-  constructor(...parts) {
-    if (parts.length === 0) super(RealDate.now() + shiftMs);
-    else super(...parts);
+  constructor(...args) {
+    if (args.length === 0) super(RealDate.now() + shiftMs);
+    else super(...args);
   }
   static now() {
     return RealDate.now() + shiftMs;

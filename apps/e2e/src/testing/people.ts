@@ -4,7 +4,7 @@ export const PASSWORD = 'four words in a row';
 
 export type Role = 'owner' | 'admin' | 'member';
 
-/** The link by which somebody comes into an organization. */
+/** Invites a person to an organization; returns the invitation link. */
 export async function inviteTo(
   admin: AdminClient,
   organizationId: string,
@@ -19,18 +19,19 @@ export async function inviteTo(
   return link;
 }
 
-/** Somebody with an account and a role, who signs in with `PASSWORD`. */
+/** Creates a person with an account and a role, who signs in with `PASSWORD`. */
 export async function personWith(
   admin: AdminClient,
   dashboardUrl: string,
   { organizationId, email, role }: { organizationId: string; email: string; role: Role },
 ): Promise<void> {
   const token = (await inviteTo(admin, organizationId, email, role)).split('#')[1];
-  const answer = await fetch(`${dashboardUrl}/api/invitations/accept`, {
+  const response = await fetch(`${dashboardUrl}/api/invitations/accept`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ token, password: PASSWORD }),
   });
-  if (!answer.ok) throw new Error(`accepting answered ${answer.status}: ${await answer.text()}`);
-  await answer.body?.cancel();
+  if (!response.ok)
+    throw new Error(`accepting the invitation returned ${response.status}: ${await response.text()}`);
+  await response.body?.cancel();
 }

@@ -1,22 +1,22 @@
 import { execFile, execFileSync } from 'node:child_process';
 import path from 'node:path';
 
-/** Python programs that tests drive, on a machine that may have no Python. */
+/** Tests that run Python programs, on a machine that may lack Python. */
 export interface PythonTests {
-  /** `it` where the packages are there; elsewhere a loud skip, and with CI=true a failure. */
+  /** `it` if the packages are installed; otherwise a skip with a warning, or with CI=true a failure. */
   readonly it: jest.It;
-  /** The path of that Python; throws when there is none. */
+  /** The path of the Python that has the packages; throws if there is none. */
   executable(): string;
   /**
-   * Runs Python with these arguments and gives back its standard output; rejects, with both outputs,
-   * when it ends with anything but 0. Nothing of this process's environment but PATH and HOME is passed on.
+   * Runs Python with these arguments and returns its standard output. Rejects with both outputs if the exit code is
+   * not 0. Of this process's environment, only PATH and HOME are passed on.
    */
   run(
     args: readonly string[],
     options?: {
       env?: Readonly<Record<string, string>>;
       timeoutMs?: number;
-      /** Where it runs; by default with the scripts. */
+      /** The working directory. Default: the folder of the scripts. */
       cwd?: string;
     },
   ): Promise<string>;
@@ -25,17 +25,17 @@ export interface PythonTests {
 const DEFAULT_TIMEOUT_MS = 100_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
-/** The folder of the scripts and of their requirements. */
+/** The folder of the scripts and their requirements.txt. */
 export const pythonScripts = path.resolve(__dirname, '../../python');
 
-/** Finds a Python that has these packages: the one that GATEWAY_TEST_PYTHON names, else `python3`. */
+/** Finds a Python that has these packages: GATEWAY_TEST_PYTHON, or else `python3`. */
 export function pythonWith(...packages: readonly string[]): PythonTests {
   const python = findPython(packages);
   const missing = `Python with ${packages.join(', ')}`;
-  // A summary must not look whole when it is not: in CI the test runs, and fails for want of Python.
+  // In CI the test runs and fails without Python, so that a summary never hides a skipped test.
   const skipped = !python && process.env.CI !== 'true';
   if (skipped) {
-    console.warn(`SKIPPED: no ${missing}. \`pip install -r apps/e2e/python/requirements.txt\` brings it.`);
+    console.warn(`SKIPPED: no ${missing}. Run \`pip install -r apps/e2e/python/requirements.txt\`.`);
   }
   const executable = () => {
     if (!python) throw new Error(`${missing} is missing; .ci/run installs it.`);
@@ -66,7 +66,7 @@ export function pythonWith(...packages: readonly string[]): PythonTests {
 }
 
 function findPython(packages: readonly string[]): string | undefined {
-  // Looking them up is enough, and importing some of them takes seconds.
+  // Only looks the packages up, because importing some of them takes seconds.
   const check = `import importlib.util, sys; sys.exit(any(importlib.util.find_spec(name) is None for name in ${JSON.stringify(packages)}))`;
   for (const candidate of [process.env.GATEWAY_TEST_PYTHON, 'python3']) {
     if (!candidate) continue;
@@ -74,7 +74,7 @@ function findPython(packages: readonly string[]): string | undefined {
       execFileSync(candidate, ['-c', check], { stdio: 'ignore' });
       return candidate;
     } catch {
-      // The next one may have them.
+      // The next candidate may have the packages.
     }
   }
   return undefined;

@@ -1,16 +1,16 @@
 import net from 'node:net';
 
-/** A connection that reads only when told to, as a slow client does. */
+/** A connection that reads only on demand, like a slow client. */
 export interface RawStream {
   readonly socket: net.Socket;
-  /** Reads on until this has come, or the connection ends; gives all that came so far, head included. */
+  /** Reads until this text arrives or the connection ends. Returns everything received so far, including the headers. */
   until(text: string): Promise<string>;
   /** Stops reading. */
   pause(): void;
   close(): void;
 }
 
-/** Posts a JSON body over a socket of its own and starts to read the answer. */
+/** Posts a JSON body over its own socket and starts to read the response. */
 export function postRaw(baseUrl: string, apiKey: string, body: unknown): RawStream {
   const { hostname, port } = new URL(baseUrl);
   const payload = JSON.stringify(body);
@@ -34,16 +34,16 @@ export function postRaw(baseUrl: string, apiKey: string, body: unknown): RawStre
     socket,
     until: (wanted) =>
       new Promise((resolve, reject) => {
-        const look = () => {
-          // It may be cut in two; looking at all of a long stream each time would take too long.
+        const check = () => {
+          // The text may span two chunks. Searching the entire stream each time would be too slow.
           if (!chunks.slice(-2).join('').includes(wanted)) return;
-          socket.off('data', look);
+          socket.off('data', check);
           resolve(chunks.join(''));
         };
-        socket.on('data', look).once('error', reject);
+        socket.on('data', check).once('error', reject);
         socket.once('close', () => resolve(chunks.join('')));
         socket.resume();
-        look();
+        check();
       }),
     pause: () => socket.pause(),
     close: () => socket.destroy(),

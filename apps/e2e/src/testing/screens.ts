@@ -1,20 +1,17 @@
 import type { Page } from './chromium';
 
-/**
- * Every page of the dashboard by its name and address, for the tests and pictures that look at all of
- * them.
- */
+/** Every page of the dashboard by its name and path, for the tests and screenshots that cover all of them. */
 export interface Screen {
   readonly name: string;
   readonly path: string;
   readonly signedOut?: boolean;
-  /** What a person does there before it is looked at. */
+  /** Actions on the page before it is checked. */
   readonly prepare?: (page: Page) => Promise<void>;
 }
 
 export interface ScreenIds {
   readonly organizationId: string;
-  /** Of an organization in which nothing has happened yet. */
+  /** An organization without any history. */
   readonly emptyId: string;
   readonly keyId: string;
   readonly generationId: string;
@@ -66,8 +63,8 @@ function emptyPages({ emptyId }: ScreenIds): readonly Screen[] {
   }));
 }
 
-/** As the API refuses. */
-function refusal(status: number, error: { code: string; type: string; message: string }) {
+/** An error response of the API. */
+function errorResponse(status: number, error: { code: string; type: string; message: string }) {
   return {
     status,
     headers: { 'content-type': 'application/json', 'x-request-id': 'req-01KAEXAMPLE' },
@@ -75,7 +72,7 @@ function refusal(status: number, error: { code: string; type: string; message: s
   };
 }
 
-/** What pages show once something was done in them, or something is wrong. */
+/** Pages after an action or in an error state. */
 function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[] {
   const path = `/o/${organizationId}`;
   const dialog = (name: string, at: string, button: string): Screen => ({
@@ -99,7 +96,11 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
         await page.getByRole('button', { name: 'Edit', exact: true }).click();
         await page.route('**/api/organizations/*/limits', (route) =>
           route.fulfill(
-            refusal(401, { code: 'not_signed_in', type: 'authentication_error', message: 'Sign in first.' }),
+            errorResponse(401, {
+              code: 'not_signed_in',
+              type: 'authentication_error',
+              message: 'Sign in first.',
+            }),
           ),
         );
         await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -131,7 +132,7 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
       prepare: async (page) => {
         await page.route('**/api/organizations/*/keys?*', (route) =>
           route.fulfill(
-            refusal(503, {
+            errorResponse(503, {
               code: 'unavailable',
               type: 'service_unavailable_error',
               message: 'The service is not available right now. Try again.',
@@ -143,7 +144,7 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
       },
     },
     {
-      name: 'playground-answer',
+      name: 'playground-response',
       path: `${path}/playground?model=demo/standard`,
       prepare: async (page) => {
         await page.getByLabel('Message').fill('What does a gateway do? [[tokens:60]]');
@@ -169,7 +170,7 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
     },
     {
       name: 'generations-nothing-found',
-      path: `${path}/generations?user=nobody`,
+      path: `${path}/generations?user=unknown`,
     },
     {
       name: 'audit-of-a-key',

@@ -1,13 +1,13 @@
 import path from 'node:path';
 
 interface ClockOptions {
-  /** How far the gateway's clock is from that of the machine when it starts. */
+  /** The offset of the gateway's clock from the machine's clock at startup. */
   readonly shiftMs?: number;
-  /** How far it jumps with each `jump`. */
+  /** The step of each `stepClock`. */
   readonly stepMs?: number;
 }
 
-/** What a gateway is started with so that its clock runs beside that of the machine. */
+/** The environment of a gateway whose clock is shifted from the machine's. */
 export function withShiftedClock({ shiftMs = 0, stepMs = 0 }: ClockOptions): Record<string, string> {
   return {
     NODE_OPTIONS: `--import ${path.resolve('apps/e2e/src/testing/move-clock.mjs')}`,
@@ -16,7 +16,7 @@ export function withShiftedClock({ shiftMs = 0, stepMs = 0 }: ClockOptions): Rec
   };
 }
 
-/** Has the clock of a running gateway jump by its `stepMs`. */
-export function jump(pid: number): void {
+/** Steps the clock of a running gateway by its `stepMs`. */
+export function stepClock(pid: number): void {
   process.kill(pid, 'SIGUSR2');
 }

@@ -9,7 +9,7 @@ import {
   type StartOptions,
 } from './gateway-process';
 
-/** A running gateway with its own settings, over a model emulator whose counts tell what reached a provider. */
+/** A running gateway on a model emulator, whose counters show what reached the provider. */
 export interface SharedTestEnv {
   readonly gateway: RunningGateway;
   readonly emulatorUrl: string;
@@ -19,18 +19,17 @@ export interface SharedTestEnv {
   stop(): Promise<void>;
 }
 
-/** One that no other suite uses, so that it may end. */
+/** A test environment that no other suite uses, so that it can be stopped. */
 export interface TestEnv extends SharedTestEnv {
   readonly gateway: GatewayProcess;
-  /** Ends the gateway as a crash would and starts it again on the same state. */
+  /** Kills the gateway and starts it again on the same state. */
   crashAndRestart(): Promise<void>;
   stop(options?: { keepState?: boolean }): Promise<void>;
 }
 
 /**
- * For suites that want no settings of their own and leave alone what others
- * made. Starting a cluster takes longer than most suites, so they share one
- * where there is one; a suite's organizations, keys and money are its own.
+ * For suites that need no settings of their own and do not touch data of others. Starting a cluster takes longer than
+ * most suites, so they share one if there is one. Each suite has its own organizations, keys and money.
  */
 export async function joinTestEnv(): Promise<SharedTestEnv> {
   const shared = sharedCluster();
@@ -60,7 +59,7 @@ export async function startTestEnv(options: StartOptions = {}): Promise<TestEnv>
       env: { LOG_LEVEL: 'warn', MODEL_EMULATOR_URL: emulator.url, ...options.env },
     });
   let gateway = await start().catch(async (error: unknown) => {
-    // Left open, it would keep the test run from ending.
+    // An open emulator would keep the test run from exiting.
     await emulator.close();
     throw error;
   });

@@ -7,25 +7,25 @@ import { startGateway, type GatewayProcess } from '@gateway/test-support';
 import type { Pool } from 'pg';
 
 /**
- * A real gateway process and a provider that outlives it. Its database is its
- * own embedded one, with durability on, or one that outlives it too. The test
- * reads it as well, to judge what is in it.
+ * A real gateway process and a provider that survives its crashes. Its database is the
+ * embedded one, with durability, or an external one that also survives. The test reads
+ * the database to check it.
  */
 export interface CrashTestEnv {
   readonly gateway: GatewayProcess;
   readonly emulator: ModelEmulator;
-  /** Connections of the test's own to the gateway's database; new ones after a restart. */
+  /** The test's connections to the gateway's database; recreated after a restart. */
   readonly pool: Pool;
-  /** Ends the process as a crash would. */
+  /** Simulates a crash. */
   kill(): Promise<void>;
-  /** SIGTERM; rejects unless it ends with 0. */
+  /** Sends SIGTERM; rejects unless the exit code is 0. */
   stopCleanly(): Promise<void>;
-  /** Starts it again on the same state folder. */
+  /** Restarts it on the same state folder. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How long one generation may take in these tests: it decides when a lost hold is due. */
+/** Timeout of a generation, which determines the deadline of an orphaned hold. */
 const GENERATION_TIMEOUT_MS = 4_000;
 
 const ENVIRONMENT = {
@@ -36,7 +36,7 @@ const ENVIRONMENT = {
 };
 
 export interface CrashTestEnvOptions {
-  /** Of a database that outlives the gateway; its own embedded one when absent. */
+  /** URL of an external database; the embedded one when absent. */
   readonly databaseUrl?: string;
 }
 
@@ -56,11 +56,11 @@ export async function startCrashTestEnv({ databaseUrl }: CrashTestEnvOptions = {
   let pool = open();
   let isRunning = true;
 
-  async function down(how: () => Promise<void>): Promise<void> {
-    // An embedded database ends with the gateway; connections to one that stays are kept for the judge.
+  async function bringDown(stop: () => Promise<void>): Promise<void> {
+    // The embedded database stops with the gateway; connections to an external one stay open for checks.
     if (databaseUrl === undefined) await pool.end();
     isRunning = false;
-    await how();
+    await stop();
   }
 
   const testEnv: CrashTestEnv = {
@@ -71,8 +71,8 @@ export async function startCrashTestEnv({ databaseUrl }: CrashTestEnvOptions = {
     get pool() {
       return pool;
     },
-    kill: () => down(() => gateway.kill()),
-    stopCleanly: () => down(() => gateway.stop({ keepState: true })),
+    kill: () => bringDown(() => gateway.kill()),
+    stopCleanly: () => bringDown(() => gateway.stop({ keepState: true })),
     async restart() {
       gateway = await start(gateway.stateDirectory);
       if (databaseUrl === undefined) pool = open();
@@ -80,7 +80,7 @@ export async function startCrashTestEnv({ databaseUrl }: CrashTestEnvOptions = {
     },
     async close() {
       if (!isRunning) await testEnv.restart();
-      await down(() => gateway.stop());
+      await bringDown(() => gateway.stop());
       if (!pool.ended) await pool.end();
       await emulator.close();
     },

@@ -1,25 +1,25 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A way to a database that can be cut, as when its server is gone. */
+/** A TCP proxy to a database that can be cut, to simulate an unreachable server. */
 export interface CuttableDatabase {
-  /** Of the same database, by this way. */
+  /** URL of the database through the proxy. */
   readonly url: string;
-  /** Ends every connection and refuses new ones. */
+  /** Closes every connection and refuses new ones. */
   cut(): Promise<void>;
-  mend(): Promise<void>;
+  restore(): Promise<void>;
   close(): Promise<void>;
 }
 
 export async function createCuttableDatabase(url: string): Promise<CuttableDatabase> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
-  const keep = (socket: Socket) => {
+  const track = (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
   };
   const server = createServer((near) => {
     const far = connect(Number(target.port || '5432'), target.hostname);
-    [near, far].forEach(keep);
+    [near, far].forEach(track);
     near.pipe(far).pipe(near);
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());
@@ -38,7 +38,7 @@ export async function createCuttableDatabase(url: string): Promise<CuttableDatab
   return {
     url: through.href,
     cut,
-    mend: () => listen(port),
+    restore: () => listen(port),
     close: async () => {
       if (server.listening) await cut();
     },

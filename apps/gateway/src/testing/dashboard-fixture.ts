@@ -21,7 +21,7 @@ import { createCuttableDatabase } from './cuttable-database';
 
 export const OPERATOR = { email: 'ops@example.com', password: 'correct horse battery' };
 
-/** Balances in memory, idempotent by credit id as the ledger's contract says. */
+/** Balances in memory, idempotent by credit id as the ledger's contract requires. */
 function createLedgerStub(): RpcClient<typeof BillingLedgerDefinition> {
   const credits = new Map<string, { organizationId: string; amount: bigint }>();
   const balanceOf = (organizationId: string): GetBalanceResponse => {
@@ -45,18 +45,18 @@ function createLedgerStub(): RpcClient<typeof BillingLedgerDefinition> {
   return stub as RpcClient<typeof BillingLedgerDefinition>;
 }
 
-/** How auth is told apart from how it is by default. */
+/** Options of auth that differ from the defaults. */
 type FixtureAuthOptions = Pick<AuthAdapterOptions, 'oidc' | 'mailer'> & { readonly clock?: Clock };
 
-/** The dashboard's API over the real auth domain on a database of its own; the other domains are stubs, unless given. */
+/** The dashboard API with the real auth domain on a separate database; other domains are stubs unless given. */
 export async function createDashboardFixture(
   others: Partial<DashboardApiPorts> = {},
   { clock = systemClock, ...adapters }: FixtureAuthOptions = {},
 ) {
   const database = await createTestDatabase();
-  const way = await createCuttableDatabase(database.url);
+  const cuttable = await createCuttableDatabase(database.url);
   const pool = createPool({
-    url: way.url,
+    url: cuttable.url,
     schema: AUTH_SCHEMA,
     applicationName: 'test',
     maxConnections: 8,
@@ -88,9 +88,9 @@ export async function createDashboardFixture(
   const api = createDashboardApi({
     authAdmin,
     ledger: createLedgerStub(),
-    // Keys are listed without their activity then.
+    // Without it, keys are listed without their activity.
     generationReports: {} as RpcClient<typeof GenerationReportsDefinition>,
-    // No key of these tests is limited to models.
+    // No key in these tests is restricted to models.
     inferenceRouter: {} as RpcClient<typeof InferenceRouterDefinition>,
     deadLetters: new Map(),
     clock: systemClock,
@@ -107,13 +107,13 @@ export async function createDashboardFixture(
     api,
     authAdmin,
     pool,
-    /** The way to it, which can be cut. */
-    database: way,
+    /** The connection to the database, which can be cut. */
+    database: cuttable,
     auth: createClient(AuthDefinition, transport),
-    /** Signs in from a browser of its own; what it asks is as that person. */
+    /** Signs in from a new browser. */
     signedIn: (email: string, password = OPERATOR.password) => signInAt(api.port(), email, password),
 
-    /** Somebody who can sign in, with these roles by organization id. */
+    /** Creates a person who can sign in, with roles by organization id. */
     async person(email: string, roles: Readonly<Record<string, string>> = {}): Promise<string> {
       const { member } = await authAdmin.ensureMember({
         actor: { id: 'system', label: 'system', ipAddress: '' },
@@ -136,7 +136,7 @@ export async function createDashboardFixture(
       await api.stop();
       await module.stop();
       await pool.end();
-      await way.close();
+      await cuttable.close();
       await database.drop();
     },
   };
@@ -144,8 +144,8 @@ export async function createDashboardFixture(
 
 export type DashboardFixture = Awaited<ReturnType<typeof createDashboardFixture>>;
 
-/** An answer as the tests read it. */
-export interface Answered {
+/** A response of the dashboard API. */
+export interface DashboardResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly json: unknown;
@@ -161,19 +161,19 @@ export type Browser = Awaited<ReturnType<typeof signInAt>>;
 
 async function signInAt(port: number, email: string, password: string) {
   const browser = createBrowser(port);
-  const answer = await browser.ask('POST /api/session', { email, password });
-  if (answer.status !== 200) throw new Error(`signing in answered ${answer.status}`);
+  const response = await browser.request('POST /api/session', { email, password });
+  if (response.status !== 200) throw new Error(`signing in returned ${response.status}`);
   return browser;
 }
 
-const described = allEndpoints().map((endpoint) => ({
+const endpointPatterns = allEndpoints().map((endpoint) => ({
   endpoint,
   pattern: new RegExp(`^${endpoint.path.replace(/\{\w+\}/g, '[^/?]+')}(\\?.*)?$`),
 }));
 
-/** Whatever a test asks is refused with nothing but what the contract says of that endpoint. */
-function expectDescribed(method: string, path: string, code: string | undefined): void {
-  const found = described.find(
+/** Expects an error code that the contract lists for the endpoint. */
+function expectDocumentedError(method: string, path: string, code: string | undefined): void {
+  const found = endpointPatterns.find(
     ({ endpoint, pattern }) => endpoint.method === method && pattern.test(path),
   )?.endpoint;
   if (code === undefined || found === undefined) return;
@@ -184,20 +184,24 @@ function expectDescribed(method: string, path: string, code: string | undefined)
   ]);
 }
 
-/** Keeps cookies as a browser does, and sends JSON as the dashboard's pages do. */
+/** Stores cookies like a browser, and sends JSON like the dashboard's pages. */
 export function createBrowser(port: number) {
-  /** By name, with what it is for and what is sent. */
+  /** Cookies by name, with their path and `name=value` pair. */
   const jar = new Map<string, { readonly path: string; readonly pair: string }>();
-  const keep = (set: string) => {
+  const store = (set: string) => {
     const [pair = '', ...attributes] = set.split(/; */);
     const [name = '', value = ''] = pair.split('=');
     const path = attributes.find((one) => one.startsWith('Path='))?.slice('Path='.length) ?? '/';
     if (value === '') jar.delete(name);
     else jar.set(name, { path, pair });
   };
-  const cookieFor = (asked: string) =>
-    [...jar.values()].flatMap(({ path, pair }) => (asked.startsWith(path) ? [pair] : [])).join('; ');
-  async function ask(line: string, body?: object, headers: Record<string, string> = {}): Promise<Answered> {
+  const cookieFor = (requestPath: string) =>
+    [...jar.values()].flatMap(({ path, pair }) => (requestPath.startsWith(path) ? [pair] : [])).join('; ');
+  async function request(
+    line: string,
+    body?: object,
+    headers: Record<string, string> = {},
+  ): Promise<DashboardResponse> {
     const [method = '', path = ''] = line.split(' ');
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
@@ -209,12 +213,12 @@ export function createBrowser(port: number) {
       },
       ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
     });
-    response.headers.getSetCookie().forEach(keep);
+    response.headers.getSetCookie().forEach(store);
     const text = await response.text();
     const json: unknown = text.startsWith('{') ? JSON.parse(text) : {};
-    const error = (json as { error?: Answered['error'] }).error ?? {};
-    expectDescribed(method, path, error.code);
+    const error = (json as { error?: DashboardResponse['error'] }).error ?? {};
+    expectDocumentedError(method, path, error.code);
     return { status: response.status, headers: response.headers, json, error };
   }
-  return { ask, cookie: () => cookieFor('/') };
+  return { request, cookie: () => cookieFor('/') };
 }

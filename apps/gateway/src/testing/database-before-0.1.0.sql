@@ -1,5 +1,5 @@
--- What matters of a database that was created by commit 77ce3bf, before 0.1.0: the
--- migrations of each schema, and one of its tables with a row.
+-- The relevant part of a database that commit 77ce3bf (before 0.1.0) created: each
+-- schema's migrations, and one table with a row.
 
 create schema event_log;
 

@@ -23,7 +23,7 @@ import { createModules } from '../modules';
 
 type LedgerClient = RpcClient<typeof BillingLedgerDefinition>;
 
-/** Several edges over one set of backends, all in the test's process. */
+/** Several edges with shared backends, all in the test's process. */
 export interface Fleet {
   /** With /v1. */
   readonly edges: readonly [string, string];
@@ -33,14 +33,14 @@ export interface Fleet {
   readonly otherApiKey: string;
   readonly emulator: ModelEmulator;
   readonly databaseUrl: string;
-  /** Of the test's own, on the ledger. */
+  /** The test's connections to the ledger. */
   readonly pool: Pool;
-  /** Every line that was logged. */
+  /** All logged lines. */
   readonly logLines: readonly string[];
   close(): Promise<void>;
 }
 
-/** How long the claim of an edge that is gone blocks its key. */
+/** How long the claim of a terminated edge blocks its key. */
 export const LEASE_MS = 3_000;
 
 export async function startFleet(): Promise<Fleet> {
@@ -153,7 +153,7 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
 function withoutRenewals(ledger: LedgerClient): LedgerClient {
   return {
     ...ledger,
-    renewIdempotencyClaims: () => Promise.reject(new Error('the ledger does not hear this edge')),
+    renewIdempotencyClaims: () => Promise.reject(new Error('the ledger is unreachable from this edge')),
   };
 }
 

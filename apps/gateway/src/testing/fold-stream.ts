@@ -1,3 +1,5 @@
+import { eventDataOf } from '@gateway/test-support';
+
 interface Chunk {
   readonly id: string;
   readonly choices: readonly {
@@ -16,7 +18,7 @@ interface Chunk {
   readonly usage?: object | null;
 }
 
-/** What a stream of one choice says in all, however it was cut into chunks. */
+/** The combined content of a stream with one choice. */
 export interface FoldedStream {
   readonly id: string;
   readonly role: string;
@@ -26,13 +28,10 @@ export interface FoldedStream {
   readonly usage: object | undefined;
 }
 
-/** Adds up a whole event stream as an SDK does. Throws when it does not end with [DONE]. */
+/** Combines the chunks of an event stream as an SDK does. @throws Error if it does not end with [DONE] */
 export function foldStream(text: string): FoldedStream {
-  const events = text
-    .split('\n\n')
-    .filter((event) => event.startsWith('data: '))
-    .map((event) => event.slice('data: '.length));
-  if (events.pop() !== '[DONE]') throw new Error('the stream has no end');
+  const events = eventDataOf(text);
+  if (events.pop() !== '[DONE]') throw new Error('the stream does not end with [DONE]');
   const chunks = events.map((event) => JSON.parse(event) as Chunk);
   const ids = new Set(chunks.map(({ id }) => id));
   if (ids.size !== 1) throw new Error(`the stream has ${ids.size} ids`);

@@ -1,6 +1,6 @@
 import type { GatewayProcess } from '@gateway/test-support';
 
-/** Sets how many requests every organization may run at once, as an operator would. */
+/** Sets the concurrency limit of every organization through the dashboard API. */
 export async function limitConcurrency(gateway: GatewayProcess, concurrency: number): Promise<void> {
   const { dashboardUrl, adminEmail, adminPassword } = gateway;
   const signedIn = await fetch(`${dashboardUrl}/api/session`, {

@@ -41,7 +41,7 @@ const PRICES = {
   imageNanoUsdPerMillion: 2_000_000_000n,
 };
 
-export interface Spent {
+export interface Spending {
   readonly id: string;
   readonly organizationId: string;
   readonly promptTokens?: number;
@@ -49,7 +49,7 @@ export interface Spent {
   readonly keyId?: string;
 }
 
-/** The dashboard's API over auth, the ledger and usage, each real; money is spent by hand, on a clock of the test's. */
+/** The dashboard API with real auth, ledger and usage domains. Tests spend money explicitly, on a test clock. */
 export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) {
   const database = await createTestDatabase();
   const clock = createTestClock();
@@ -65,13 +65,13 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
   };
   await applyMigrations(pools.ledger, billingLedgerSchema);
   await applyMigrations(pools.usage, usageSchema);
-  const announced: GenerationSettled[] = [];
+  const settledEvents: GenerationSettled[] = [];
   const appender: TransactionalAppender<PoolClient> = {
     appending: (_topic, events) => ({
       async write(client) {
-        // In a transaction that has failed, this does, too.
+        // Fails if the transaction has failed.
         await client.query('select');
-        announced.push(...events.map(({ payload }) => GenerationSettled.decode(payload)));
+        settledEvents.push(...events.map(({ payload }) => GenerationSettled.decode(payload)));
       },
       committed: () => undefined,
     }),
@@ -130,8 +130,8 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
     pools,
     dashboard,
     ledger,
-    /** Holds, settles and announces a generation, as the edge, the router and the event log do. */
-    async spend({ id, organizationId, promptTokens = 1_000, modelId = 'acme/m', keyId = 'key-1' }: Spent) {
+    /** Holds, settles and publishes a generation, as the edge, the router and the event log do. */
+    async spend({ id, organizationId, promptTokens = 1_000, modelId = 'acme/m', keyId = 'key-1' }: Spending) {
       const now = BigInt(clock.now());
       const { results } = await ledger.holdCredit({
         holds: [
@@ -167,14 +167,14 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
         ],
       });
       await ledger.settleGenerations({ generations: [finished] });
-      const settled = announced.filter((one) => one.finished?.generationId === id).at(-1);
-      if (!settled) throw new Error('nothing was announced');
+      const settled = settledEvents.filter((one) => one.finished?.generationId === id).at(-1);
+      if (!settled) throw new Error('no generation.settled event was appended');
       await aggregator.consumers[0]!.handle([
         {
           topic: 'generation.settled',
           key: organizationId,
           headers: {},
-          position: BigInt(announced.length),
+          position: BigInt(settledEvents.length),
           payload: GenerationSettled.encode(settled).finish(),
         },
       ]);

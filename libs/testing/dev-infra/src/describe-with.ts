@@ -2,20 +2,20 @@
 export interface TestServer {
   /** Such as "Redis". */
   readonly name: string;
-  /** How it comes onto a machine. */
+  /** How to install it. */
   readonly howToGet: string;
   isAvailable(): boolean;
 }
 
 /**
- * Tests that need a server: skipped out loud where it cannot be had. In CI they
- * run, and fail for want of it, since a summary must not look whole when it is not.
+ * Declares tests that need a server. Without the server they are skipped with a
+ * warning; in CI they run and fail, so that missing tests cannot go unnoticed.
  */
 export function describeWith(server: TestServer, name: string, tests: () => void): void {
   if (server.isAvailable() || process.env['CI'] === 'true') {
     describe(name, tests);
     return;
   }
-  console.warn(`SKIPPED: ${name}: there is no ${server.name}. ${server.howToGet}`);
+  console.warn(`SKIPPED: ${name}: ${server.name} is not installed. ${server.howToGet}`);
   describe.skip(name, tests);
 }

@@ -17,10 +17,10 @@ jest.mock('node:os', () => {
   return { ...os, homedir: jest.fn(os.homedir) };
 });
 
-/** Writes one jar, and into it where it ran. */
+/** Writes one jar that contains the working directory. */
 const MAVEN = '#!/bin/sh\nmkdir jars && pwd > jars/kafka.jar\n';
 
-it('brings the jars by way of a folder beside theirs, for the temporary one may be on another file system', async () => {
+it('downloads the jars to a sibling folder, since the temporary folder may be on another file system', async () => {
   const home = mkdtempSync(path.join(tmpdir(), 'gateway-home-'));
   const pathBefore = process.env['PATH'];
   try {

@@ -6,7 +6,7 @@ const START_MS = 120_000;
 
 describeWith(kafka, 'a Kafka server for tests', () => {
   it(
-    'keeps what was written over a kill',
+    'keeps written records after a kill',
     async () => {
       const server = await startKafka();
       try {
@@ -20,10 +20,10 @@ describeWith(kafka, 'a Kafka server for tests', () => {
         await Promise.all([admin.disconnect(), producer.disconnect()]);
         await server.kill();
         await server.start();
-        const again = client.admin();
-        await again.connect();
-        expect(await again.fetchTopicOffsets('notes')).toMatchObject([{ partition: 0, high: '2' }]);
-        await again.disconnect();
+        const restartedAdmin = client.admin();
+        await restartedAdmin.connect();
+        expect(await restartedAdmin.fetchTopicOffsets('notes')).toMatchObject([{ partition: 0, high: '2' }]);
+        await restartedAdmin.disconnect();
       } finally {
         await server.stop();
       }

@@ -10,17 +10,17 @@ import type { TestServer } from './describe-with';
 import { findProgram } from './find-program';
 import { startTethered, type TetheredProcess } from './tethered-process';
 
-/** The broker's version, from Maven Central. Raise it here alone. */
+/** The broker's version on Maven Central. */
 const KAFKA_VERSION = '4.1.0';
 const SCALA_VERSION = '2.13';
 const SLF4J_VERSION = '1.7.36';
 
-/** A quick start rather than a high throughput. */
+/** For a fast start, not for throughput. */
 const JVM_OPTIONS = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
 export const kafka: TestServer = {
   name: 'Kafka',
-  howToGet: "Java 17 and Maven bring it: Debian's packages openjdk-17-jre-headless and maven.",
+  howToGet: 'Install Java 17 and Maven (Debian: openjdk-17-jre-headless and maven).',
   isAvailable: () =>
     findProgram('java') !== undefined && (findProgram('mvn') !== undefined || existsSync(jars())),
 };
@@ -28,36 +28,36 @@ export const kafka: TestServer = {
 export interface KafkaServer {
   /** `host:port` */
   readonly broker: string;
-  /** Stops to answer, without an end of its connections. */
+  /** Stops responding without closing connections. */
   pause(): void;
   resume(): void;
-  /** As by a crash; what was written is kept. */
+  /** Simulates a crash; written records are kept. */
   kill(): Promise<void>;
-  /** Starts it again on the same port with what was written. */
+  /** Restarts it on the same port with its written records. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface KafkaServerOptions {
   readonly port?: number;
-  /** Keeps what was written, also for the next start; absent: a temporary one. */
+  /** Data directory that is kept after a stop; a temporary one when absent. */
   readonly directory?: string;
   /** As in server.properties. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** One Kafka broker that is its own controller, in a folder of its own. */
+/** Starts one Kafka broker that is also its controller. */
 export async function startKafka({
-  port: wanted,
-  directory: kept,
+  port: requestedPort,
+  directory: permanentDirectory,
   settings = {},
 }: KafkaServerOptions = {}): Promise<KafkaServer> {
   const java = findProgram('java');
-  if (java === undefined) throw new Error(`there is no Java on this machine. ${kafka.howToGet}`);
+  if (java === undefined) throw new Error(`Java is not installed. ${kafka.howToGet}`);
   await fetchJars();
-  const port = wanted ?? (await findFreePort());
+  const port = requestedPort ?? (await findFreePort());
   const controllerPort = await findFreePort();
-  const directory = kept ?? (await mkdtemp(join(tmpdir(), 'gateway-kafka-')));
+  const directory = permanentDirectory ?? (await mkdtemp(join(tmpdir(), 'gateway-kafka-')));
   await mkdir(directory, { recursive: true });
   const properties = join(directory, 'server.properties');
   await writeFile(
@@ -83,7 +83,7 @@ export async function startKafka({
       args: [...JVM_OPTIONS, ...classPath, 'kafka.Kafka', properties],
     });
     server = started;
-    await untilListening(port, started);
+    await waitUntilListening(port, started);
   }
 
   await start();
@@ -95,15 +95,14 @@ export async function startKafka({
     kill: async () => server?.kill(),
     stop: async () => {
       server?.signal('SIGCONT');
-      if (kept !== undefined) return server?.stop();
-      // Whoever asks for a stop is done with the folder as well: nothing is to be written down in order.
+      if (permanentDirectory !== undefined) return server?.stop();
+      // A temporary folder is deleted anyway, so there is no need for a clean shutdown.
       await server?.kill();
       await rm(directory, { recursive: true, force: true });
     },
   };
 }
 
-/** Any will do, once for all. */
 const CLUSTER_ID = 'Z2F0ZXdheS1kZXYtaW5mcg';
 
 function defaultSettings(port: number, controllerPort: number, directory: string): Record<string, string> {
@@ -123,7 +122,7 @@ function defaultSettings(port: number, controllerPort: number, directory: string
     'transaction.state.log.num.partitions': '4',
     'group.initial.rebalance.delay.ms': '0',
     'controlled.shutdown.enable': 'false',
-    // A broker that was killed is not let in again before the controller has forgotten its last life.
+    // After a kill, a broker can register again only when its previous session has expired.
     'broker.session.timeout.ms': '3000',
     'broker.heartbeat.interval.ms': '500',
   };
@@ -134,7 +133,7 @@ const toProperties = (settings: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name}=${value}\n`)
     .join('');
 
-/** Shared by all checkouts of this user. */
+/** Shared by all checkouts of a user. */
 function jars(): string {
   return join(homedir(), '.cache', 'inference-gateway', `kafka-${KAFKA_VERSION}`);
 }
@@ -150,7 +149,7 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `;
 
-/** @returns the folder of the broker's jars; brings them from Maven Central, once. */
+/** Downloads the broker's jars from Maven Central, once. @returns their folder */
 export async function kafkaJars(): Promise<string> {
   await fetchJars();
   return jars();
@@ -159,9 +158,9 @@ export async function kafkaJars(): Promise<string> {
 async function fetchJars(): Promise<void> {
   if (existsSync(jars())) return;
   const maven = findProgram('mvn');
-  if (maven === undefined) throw new Error(`there is no Maven on this machine. ${kafka.howToGet}`);
+  if (maven === undefined) throw new Error(`Maven is not installed. ${kafka.howToGet}`);
   await mkdir(dirname(jars()), { recursive: true });
-  // Beside the place that they are moved to: nothing is renamed from one file system to another.
+  // A sibling of the target, so that the rename stays on one file system.
   const folder = await mkdtemp(`${jars()}-`);
   try {
     await writeFile(join(folder, 'pom.xml'), POM);
@@ -173,7 +172,7 @@ async function fetchJars(): Promise<void> {
       '-DincludeScope=runtime',
     ];
     await promisify(execFile)(maven, args, { cwd: folder });
-    // At once, so that half a download never looks like a whole one; another process may have been quicker.
+    // Atomic, so that an incomplete download is never used; another process may have renamed its own first.
     await rename(join(folder, 'jars'), jars()).catch((error: unknown) => {
       if (!existsSync(jars())) throw error;
     });
@@ -184,16 +183,16 @@ async function fetchJars(): Promise<void> {
 
 const POLL_MS = 50;
 
-async function untilListening(port: number, server: TetheredProcess): Promise<void> {
-  let ended = false;
-  void server.ended.then(() => (ended = true));
-  while (!(await listens(port))) {
-    if (ended) throw new Error(`the Kafka broker ended at once:\n${server.lastLines()}`);
+async function waitUntilListening(port: number, server: TetheredProcess): Promise<void> {
+  let hasExited = false;
+  void server.exited.then(() => (hasExited = true));
+  while (!(await isListening(port))) {
+    if (hasExited) throw new Error(`the Kafka broker exited during startup:\n${server.lastLines()}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
-function listens(port: number): Promise<boolean> {
+function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ host: '127.0.0.1', port }, () => {
       socket.destroy();

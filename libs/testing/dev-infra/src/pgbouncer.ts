@@ -12,19 +12,19 @@ const PROGRAM = 'pgbouncer';
 
 export const pgbouncer: TestServer = {
   name: 'PgBouncer',
-  howToGet: "Debian's package pgbouncer brings it.",
+  howToGet: 'Install it (Debian: pgbouncer).',
   isAvailable: () => findProgram(PROGRAM) !== undefined,
 };
 
 export interface PgBouncerOptions<Name extends string> {
-  /** Each database's own address, with its role and password. */
+  /** Each database's direct URL, with its role and password. */
   readonly databases: Readonly<Record<Name, string>>;
-  /** Connections to each of them; few, so that transactions of one caller meet several. */
+  /** Server connections per database; few, so that one client's transactions use several connections. */
   readonly poolSize?: number;
 }
 
 export interface PgBouncer<Name extends string> {
-  /** Each database by way of the pooler. */
+  /** Each database's URL through the pooler. */
   readonly databases: Readonly<Record<Name, string>>;
   readonly port: number;
   stop(): Promise<void>;
@@ -32,25 +32,25 @@ export interface PgBouncer<Name extends string> {
 
 const DEFAULT_POOL_SIZE = 4;
 const MAX_CLIENTS = 1_000;
-/** As in Debian; it refuses to run as root. */
+/** PgBouncer refuses to run as root. */
 const USER = { name: 'nobody', uid: 65_534, gid: 65_534 };
 
-/** A pooler that lends connections for one transaction, with the settings that it comes with. */
+/** Starts a pooler in transaction mode with otherwise default settings. */
 export async function startPgBouncer<Name extends string>({
   databases,
   poolSize = DEFAULT_POOL_SIZE,
 }: PgBouncerOptions<Name>): Promise<PgBouncer<Name>> {
   const program = findProgram(PROGRAM);
-  if (program === undefined) throw new Error(`there is no ${PROGRAM} on this machine. ${pgbouncer.howToGet}`);
+  if (program === undefined) throw new Error(`${PROGRAM} is not installed. ${pgbouncer.howToGet}`);
   const port = await findFreePort();
   const directory = await mkdtemp(join(tmpdir(), 'gateway-pgbouncer-'));
   const isRoot = process.getuid?.() === 0;
-  const places = Object.entries<string>(databases);
+  const entries = Object.entries<string>(databases);
   const file = join(directory, 'pgbouncer.ini');
-  // Whoever may connect here has the rights of the role of each database.
+  // No authentication: a client gets the rights of each database's role.
   const settings = [
     '[databases]',
-    ...places.map(([name, url]) => `${name} = ${connectionOf(url)}`),
+    ...entries.map(([name, url]) => `${name} = ${connectionOf(url)}`),
     '[pgbouncer]',
     'listen_addr = 127.0.0.1',
     `listen_port = ${port}`,
@@ -64,10 +64,10 @@ export async function startPgBouncer<Name extends string>({
   await writeFile(file, `${settings.join('\n')}\n`, { mode: 0o600 });
   if (isRoot) for (const path of [directory, file]) await chown(path, USER.uid, USER.gid);
   const server = await startTethered({ command: program, args: ['--quiet', file] });
-  await untilListening(port, server);
+  await waitUntilListening(port, server);
   return {
     databases: Object.fromEntries(
-      places.map(([name, url]) => [name, throughPort(url, name, port)]),
+      entries.map(([name, url]) => [name, throughPort(url, name, port)]),
     ) as Record<Name, string>,
     port,
     async stop() {
@@ -101,11 +101,11 @@ function throughPort(url: string, name: string, port: number): string {
 
 const POLL_MS = 20;
 
-async function untilListening(port: number, server: TetheredProcess): Promise<void> {
-  let ended = false;
-  void server.ended.then(() => (ended = true));
+async function waitUntilListening(port: number, server: TetheredProcess): Promise<void> {
+  let hasExited = false;
+  void server.exited.then(() => (hasExited = true));
   while (!(await isListening(port))) {
-    if (ended) throw new Error(`${PROGRAM} ended at once:\n${server.lastLines()}`);
+    if (hasExited) throw new Error(`${PROGRAM} exited during startup:\n${server.lastLines()}`);
     await delay(POLL_MS);
   }
 }

@@ -11,19 +11,19 @@ const PROGRAM = 'redis-server';
 
 export const redis: TestServer = {
   name: 'Redis',
-  howToGet: "Debian's package redis-server brings it.",
+  howToGet: 'Install it (Debian: redis-server).',
   isAvailable: () => findProgram(PROGRAM) !== undefined,
 };
 
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Stops to answer, without an end of its connections. */
+  /** Stops responding without closing connections. */
   pause(): void;
   resume(): void;
-  /** As by a crash: nothing is written down, its memory is lost. */
+  /** Simulates a crash: its data is lost. */
   kill(): Promise<void>;
-  /** Starts it again on the same port, with empty memory. */
+  /** Restarts it on the same port, empty. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -34,14 +34,14 @@ export interface RedisServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A Redis server that keeps everything in memory only. */
+/** Starts a Redis server without persistence. */
 export async function startRedis({
-  port: wanted,
+  port: requestedPort,
   settings = {},
 }: RedisServerOptions = {}): Promise<RedisServer> {
   const program = findProgram(PROGRAM);
-  if (program === undefined) throw new Error(`there is no ${PROGRAM} on this machine. ${redis.howToGet}`);
-  const port = wanted ?? (await findFreePort());
+  if (program === undefined) throw new Error(`${PROGRAM} is not installed. ${redis.howToGet}`);
+  const port = requestedPort ?? (await findFreePort());
   const directory = await mkdtemp(join(tmpdir(), 'gateway-redis-'));
   const all = {
     bind: '127.0.0.1',
@@ -57,7 +57,7 @@ export async function startRedis({
   async function start(): Promise<void> {
     const started = await startTethered({ command: program ?? PROGRAM, args });
     server = started;
-    await untilAnswering(port, started);
+    await waitUntilResponding(port, started);
   }
 
   await start();
@@ -78,12 +78,12 @@ export async function startRedis({
 
 const POLL_MS = 10;
 
-/** Until PING is answered; rejects when the server ends before. */
-async function untilAnswering(port: number, server: TetheredProcess): Promise<void> {
-  let ended = false;
-  void server.ended.then(() => (ended = true));
+/** Waits for a response to PING; rejects if the server exits first. */
+async function waitUntilResponding(port: number, server: TetheredProcess): Promise<void> {
+  let hasExited = false;
+  void server.exited.then(() => (hasExited = true));
   while (!(await ping(port))) {
-    if (ended) throw new Error(`${PROGRAM} ended at once:\n${server.lastLines()}`);
+    if (hasExited) throw new Error(`${PROGRAM} exited during startup:\n${server.lastLines()}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
@@ -91,8 +91,8 @@ async function untilAnswering(port: number, server: TetheredProcess): Promise<vo
 function ping(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ host: '127.0.0.1', port }, () => socket.write('PING\r\n'));
-    socket.once('data', (answer) => {
-      resolve(answer.toString().startsWith('+PONG'));
+    socket.once('data', (reply) => {
+      resolve(reply.toString().startsWith('+PONG'));
       socket.destroy();
     });
     socket.once('error', () => resolve(false));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createConnection, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { startTcpRelay, type TcpRelay } from './tcp-relay';
 
-/** A server that answers each message with its name before it. */
+/** A server that echoes each message with its name as a prefix. */
 async function startEcho(name: string): Promise<{ port: number; server: Server }> {
   const server = createServer((socket) => {
     socket.on('data', (data) => socket.write(`${name}:${data.toString()}`)).on('error', () => undefined);
@@ -29,7 +29,7 @@ function connect(relay: TcpRelay): Socket {
   return socket;
 }
 
-async function ask(socket: Socket, text: string): Promise<string> {
+async function send(socket: Socket, text: string): Promise<string> {
   socket.write(text);
   const [data] = (await once(socket, 'data')) as [Buffer];
   return data.toString();
@@ -42,40 +42,40 @@ afterEach(async () => {
 });
 
 describe('the relay', () => {
-  it('gives each connection to the next server', async () => {
+  it('connects clients to the servers in turn', async () => {
     const { relay } = await echoes('a', 'b');
-    const answers = [await ask(connect(relay), '1'), await ask(connect(relay), '2')];
-    expect(answers.map((answer) => answer[0]).sort()).toEqual(['a', 'b']);
+    const replies = [await send(connect(relay), '1'), await send(connect(relay), '2')];
+    expect(replies.map((reply) => reply[0]).sort()).toEqual(['a', 'b']);
   });
 
-  it('passes over a server that refuses', async () => {
+  it('skips a server that refuses connections', async () => {
     const { relay, started } = await echoes('a', 'b');
     started[0]?.server.close();
-    for (let n = 0; n < 3; n += 1) expect(await ask(connect(relay), 'x')).toBe('b:x');
+    for (let n = 0; n < 3; n += 1) expect(await send(connect(relay), 'x')).toBe('b:x');
   });
 
-  it('lets nothing through while it is cut, and everything afterwards', async () => {
+  it('passes nothing on while it is cut, and everything after it is restored', async () => {
     const { relay } = await echoes('a');
     const before = connect(relay);
-    expect(await ask(before, '1')).toBe('a:1');
+    expect(await send(before, '1')).toBe('a:1');
     relay.cut();
     const after = connect(relay);
-    const heard: string[] = [];
-    for (const socket of [before, after]) socket.on('data', (data) => heard.push(data.toString()));
+    const received: string[] = [];
+    for (const socket of [before, after]) socket.on('data', (data) => received.push(data.toString()));
     before.write('2');
     after.write('3');
     await once(after, 'connect');
-    // The round trip of another connection, so that silence means something.
+    // A completed round trip on another connection shows that data had time to arrive.
     const other = await startTcpRelay({ upstreams: () => [{ host: '127.0.0.1', port: portOf(opened) }] });
-    expect(await ask(connect(other), 'x')).toBe('a:x');
+    expect(await send(connect(other), 'x')).toBe('a:x');
     await other.stop();
-    expect(heard).toEqual([]);
-    relay.heal();
-    while (heard.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(heard.sort()).toEqual(['a:2', 'a:3']);
+    expect(received).toEqual([]);
+    relay.restore();
+    while (received.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(received.sort()).toEqual(['a:2', 'a:3']);
   });
 
-  it('brings the last answer of a server that closes while it is still being sent to', async () => {
+  it('delivers the last response of a server that closes before it has read everything', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => socket.end('enough'));
@@ -86,16 +86,16 @@ describe('the relay', () => {
     opened.relay = await startTcpRelay({ upstreams: () => [upstream] });
     const socket = connect(opened.relay);
     socket.write(Buffer.alloc(8 * 1024 * 1024));
-    let heard = '';
-    socket.on('data', (data) => (heard += data.toString()));
+    let received = '';
+    socket.on('data', (data) => (received += data.toString()));
     await new Promise((resolve) => socket.once('end', resolve));
-    expect(heard).toBe('enough');
+    expect(received).toBe('enough');
   });
 
-  it('ends every connection when asked', async () => {
+  it('resets every connection', async () => {
     const { relay } = await echoes('a');
     const socket = connect(relay);
-    await ask(socket, '1');
+    await send(socket, '1');
     const closed = new Promise<boolean>((resolve) => socket.once('close', resolve));
     relay.reset();
     expect(await closed).toBe(true);

@@ -1,73 +1,74 @@
 import { createConnection, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 
-/** Passes connections on: a balancer before several servers, or a wire between two that can be cut. */
+/** A TCP proxy: a load balancer for several servers, or a network connection that tests can cut. */
 export interface TcpRelay {
   readonly port: number;
-  /** Nothing gets through any more, and nobody is told: as a network that loses every packet. */
+  /** Passes nothing on and closes nothing, like a network that drops every packet. */
   cut(): void;
-  /** What was sent since arrives; new connections are passed on again. */
-  heal(): void;
-  /** Ends every connection through it, at once and on both sides. */
+  /** Delivers data sent since the cut; forwards new connections again. */
+  restore(): void;
+  /** Resets every connection on both sides. */
   reset(): void;
   stop(): Promise<void>;
 }
 
 export interface TcpRelayOptions {
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port?: number;
-  /** Who takes new connections now, each in turn; one that refuses is passed over. */
+  /** Servers for new connections, used in turn; one that refuses is skipped. */
   readonly upstreams: () => readonly { readonly host: string; readonly port: number }[];
 }
 
-interface Passage {
+interface RelayedConnection {
   readonly client: Socket;
-  /** What the client said, on its way to the upstream. */
-  readonly said: Transform;
+  /** Data from the client to the upstream. */
+  readonly toUpstream: Transform;
   upstream: Socket | undefined;
 }
 
-const LET_GO_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 5_000;
 
 export async function startTcpRelay({ port = 0, upstreams }: TcpRelayOptions): Promise<TcpRelay> {
-  const passages = new Set<Passage>();
-  /** Who came while it was cut. */
+  const connections = new Set<RelayedConnection>();
+  /** Clients that connected while it was cut. */
   const waiting = new Set<Socket>();
   let isCut = false;
   let turn = 0;
 
   const server = createServer({ pauseOnConnect: true, noDelay: true, allowHalfOpen: true }, (client) => {
     client.on('error', () => client.destroy());
-    if (!isCut) return pass(client);
+    if (!isCut) return relay(client);
     waiting.add(client);
     client.once('close', () => waiting.delete(client));
   });
 
-  function pass(client: Socket): void {
+  function relay(client: Socket): void {
     const candidates = upstreams();
     turn += 1;
-    const passage: Passage = { client, said: afterAnswers(), upstream: undefined };
-    passages.add(passage);
+    const connection: RelayedConnection = { client, toUpstream: deferredWrites(), upstream: undefined };
+    connections.add(connection);
     client.once('close', () => {
-      passages.delete(passage);
-      passage.upstream?.destroy();
+      connections.delete(connection);
+      connection.upstream?.destroy();
     });
     tryNext(0);
 
-    function tryNext(tried: number): void {
-      const next = candidates[(turn + tried) % candidates.length];
-      if (next === undefined || tried === candidates.length || client.destroyed) return void client.destroy();
+    function tryNext(attempts: number): void {
+      const next = candidates[(turn + attempts) % candidates.length];
+      if (next === undefined || attempts === candidates.length || client.destroyed)
+        return void client.destroy();
       const upstream = createConnection({ ...next, noDelay: true, allowHalfOpen: true });
-      passage.upstream = upstream;
-      const onRefused = (): void => tryNext(tried + 1);
+      connection.upstream = upstream;
+      const onRefused = (): void => tryNext(attempts + 1);
       upstream.once('error', onRefused);
       upstream.once('connect', () => {
         upstream.off('error', onRefused);
         upstream.on('error', () => upstream.destroy());
-        upstream.once('close', () => letGo(client));
-        passage.said.pipe(upstream).pipe(client);
-        client.pipe(passage.said);
-        if (isCut) hold(passage);
+        upstream.once('close', () => closeGracefully(client));
+        connection.toUpstream.pipe(upstream).pipe(client);
+        client.pipe(connection.toUpstream);
+        if (isCut) pause(connection);
       });
     }
   }
@@ -76,26 +77,26 @@ export async function startTcpRelay({ port = 0, upstreams }: TcpRelayOptions): P
     port: await listen(server, port),
     cut() {
       isCut = true;
-      for (const passage of passages) hold(passage);
+      for (const connection of connections) pause(connection);
     },
-    heal() {
+    restore() {
       isCut = false;
-      for (const { client, said, upstream } of passages) {
+      for (const { client, toUpstream, upstream } of connections) {
         if (upstream === undefined) continue;
-        client.pipe(said);
+        client.pipe(toUpstream);
         upstream.pipe(client);
       }
-      for (const client of waiting) pass(client);
+      for (const client of waiting) relay(client);
       waiting.clear();
     },
     reset() {
-      for (const { client, upstream } of passages) {
+      for (const { client, upstream } of connections) {
         client.resetAndDestroy();
         upstream?.resetAndDestroy();
       }
     },
     async stop() {
-      for (const { client } of passages) client.destroy();
+      for (const { client } of connections) client.destroy();
       for (const client of waiting) client.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
@@ -103,31 +104,30 @@ export async function startTcpRelay({ port = 0, upstreams }: TcpRelayOptions): P
 }
 
 /**
- * Passes on what it gets once all that has arrived by now was read. A write to
- * an upstream that refuses the rest ends its socket at once, with an answer that
- * lies there unread.
+ * Defers each write until pending reads are done. Writing to an upstream that has
+ * closed destroys its socket, and with it a response that has not been read yet.
  */
-function afterAnswers(): Transform {
+function deferredWrites(): Transform {
   return new Transform({
     transform: (chunk: Buffer, _encoding, done) => void setImmediate(done, null, chunk),
   });
 }
 
 /**
- * What was said last still arrives: a socket that is destroyed while its other
- * side is sending takes an answer along that is on its way.
+ * Lets the last response arrive: destroying a socket while its peer is sending
+ * would discard a response in flight.
  */
-function letGo(client: Socket): void {
+function closeGracefully(client: Socket): void {
   client.unpipe();
   client.resume();
   client.end();
-  setTimeout(() => client.destroy(), LET_GO_MS).unref();
+  setTimeout(() => client.destroy(), CLOSE_TIMEOUT_MS).unref();
 }
 
-/** Neither side is read any more, so neither hears of the other, not even of its end. */
-function hold({ client, said, upstream }: Passage): void {
+/** Stops reading both sides, so that neither notices even the other's close. */
+function pause({ client, toUpstream, upstream }: RelayedConnection): void {
   if (upstream === undefined) return;
-  client.unpipe(said);
+  client.unpipe(toUpstream);
   upstream.unpipe(client);
   client.pause();
   upstream.pause();

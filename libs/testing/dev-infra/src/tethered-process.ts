@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process';
 
-/** A server of our own, which does not outlive this process. */
+/** A child process that does not outlive this process. */
 export interface TetheredProcess {
   readonly pid: number;
-  /** Sends it a signal; nothing when it has ended. */
+  /** Sends it a signal; does nothing if it has exited. */
   signal(signal: NodeJS.Signals): void;
-  /** Asks it to end, and waits until it has; kills it when it takes too long. */
+  /** Sends SIGTERM and waits for the exit; kills the process after a timeout. */
   stop(): Promise<void>;
-  /** Kills it, and waits until it is gone. */
+  /** Kills it and waits for the exit. */
   kill(): Promise<void>;
-  /** The last lines that it printed, for whoever wonders why it ended. */
+  /** The last lines that it printed, for error messages. */
   lastLines(): string;
-  /** Resolves when it has ended, for whatever reason. */
-  readonly ended: Promise<void>;
+  /** Resolves when it has exited, for any reason. */
+  readonly exited: Promise<void>;
 }
 
 export interface TetheredProcessOptions {
@@ -20,11 +20,11 @@ export interface TetheredProcessOptions {
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly directory?: string;
-  /** Told of each line that it prints. */
+  /** Called with each line that it prints. */
   readonly onLine?: (line: string) => void;
 }
 
-/** Its first line is the server's process id; it kills the server when our end of its input closes. */
+/** Prints the server's process id first; kills the server when this process closes the tether's standard input. */
 const TETHER = `
   exec 3<&0
   "$@" </dev/null 3<&- &
@@ -33,8 +33,8 @@ const TETHER = `
   ( read -r line <&3; kill -KILL "$server" 2>/dev/null ) &
   wait "$server"`;
 
-const STOP_PATIENCE_MS = 20_000;
-const KEPT_LINES = 50;
+const STOP_TIMEOUT_MS = 20_000;
+const MAX_LAST_LINES = 50;
 
 export function startTethered(options: TetheredProcessOptions): Promise<TetheredProcess> {
   const { command, args, environment, directory, onLine } = options;
@@ -49,10 +49,10 @@ export function startTethered(options: TetheredProcessOptions): Promise<Tethered
   const lines: string[] = [];
   let running = true;
 
-  const ended = new Promise<void>((resolve) => {
+  const exited = new Promise<void>((resolve) => {
     tether.once('exit', () => {
       running = false;
-      // The reader of its input is still there.
+      // The subshell that reads the input is still running.
       signalGroup(tether.pid, 'SIGKILL');
       resolve();
     });
@@ -60,18 +60,18 @@ export function startTethered(options: TetheredProcessOptions): Promise<Tethered
 
   return new Promise((resolve, reject) => {
     let pid: number | undefined;
-    const take = (line: string): void => {
+    const onPrinted = (line: string): void => {
       if (pid === undefined) {
         pid = Number(line);
         resolve(handle(pid));
         return;
       }
       lines.push(line);
-      if (lines.length > KEPT_LINES) lines.shift();
+      if (lines.length > MAX_LAST_LINES) lines.shift();
       onLine?.(line);
     };
-    eachLine(tether.stdout, take);
-    eachLine(tether.stderr, (line) => pid !== undefined && take(line));
+    eachLine(tether.stdout, onPrinted);
+    eachLine(tether.stderr, (line) => pid !== undefined && onPrinted(line));
     tether.once('error', reject);
   });
 
@@ -81,31 +81,31 @@ export function startTethered(options: TetheredProcessOptions): Promise<Tethered
     };
     const kill = async (): Promise<void> => {
       signal('SIGKILL');
-      await ended;
+      await exited;
     };
     return {
       pid,
       signal,
       kill,
-      ended,
+      exited,
       lastLines: () => lines.join('\n'),
       stop: async () => {
         signal('SIGTERM');
-        const overdue = setTimeout(() => void kill(), STOP_PATIENCE_MS);
-        await ended;
+        const overdue = setTimeout(() => void kill(), STOP_TIMEOUT_MS);
+        await exited;
         clearTimeout(overdue);
       },
     };
   }
 }
 
-function eachLine(stream: NodeJS.ReadableStream, take: (line: string) => void): void {
+function eachLine(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
   let rest = '';
   stream.setEncoding('utf8');
   stream.on('data', (chunk: string) => {
     const parts = (rest + chunk).split('\n');
     rest = parts.pop() ?? '';
-    for (const line of parts) take(line);
+    for (const line of parts) onLine(line);
   });
 }
 
@@ -113,7 +113,7 @@ function signalProcess(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended.
+    // It has exited.
   }
 }
 

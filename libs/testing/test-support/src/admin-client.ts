@@ -1,11 +1,11 @@
 import { parseUsd } from '@gateway/base';
 
 /**
- * The dashboard API for tests and tools, signed in. Paths and bodies are plain JSON, unlike those of the web app's typed
- * client, because tests also send invalid ones.
+ * A signed-in client of the dashboard API for tests and tools. Unlike the dashboard's typed client, it accepts any path
+ * and body, because tests also send invalid requests.
  */
 export interface AdminClient {
-  call<Answer = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Answer>;
+  call<Body = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Body>;
 }
 
 export interface Limits {
@@ -41,24 +41,24 @@ export class AdminCallFailed extends Error {
   constructor(
     readonly status: number,
     readonly body: unknown,
-    what: string,
+    request: string,
   ) {
-    super(`${what} answered ${status}: ${JSON.stringify(body)}`);
+    super(`${request} returned ${status}: ${JSON.stringify(body)}`);
   }
 }
 
 export async function signIn(dashboardUrl: string, email: string, password: string): Promise<AdminClient> {
   const base = dashboardUrl.replace(/\/$/, '');
-  const answer = await fetch(`${base}/api/session`, {
+  const response = await fetch(`${base}/api/session`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email, password }),
   });
-  if (!answer.ok) throw new AdminCallFailed(answer.status, await answer.text(), 'POST /api/session');
-  const cookie = (answer.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '';
-  await answer.body?.cancel();
+  if (!response.ok) throw new AdminCallFailed(response.status, await response.text(), 'POST /api/session');
+  const cookie = (response.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '';
+  await response.body?.cancel();
   return {
-    async call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+    async call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
       const response = await fetch(`${base}${path}`, {
         method,
         headers: { cookie, 'content-type': 'application/json' },
@@ -67,7 +67,7 @@ export async function signIn(dashboardUrl: string, email: string, password: stri
       const text = await response.text();
       const parsed: unknown = text === '' ? {} : JSON.parse(text);
       if (!response.ok) throw new AdminCallFailed(response.status, parsed, `${method} ${path}`);
-      return parsed as Answer;
+      return parsed as Body;
     },
   };
 }
@@ -81,7 +81,7 @@ export const NO_LIMITS: Limits = {
   multiple_completions: false,
 };
 
-/** A new organization with credit and one key: each test has its own and disturbs no other. */
+/** Creates an organization with credit and one key, so that tests do not affect each other. */
 export async function createTenant(
   admin: AdminClient,
   options: { name?: string; credit?: string; limits?: Partial<Limits>; key?: KeySettings } = {},
@@ -136,7 +136,7 @@ export interface Tenant {
   readonly organizationId: string;
   readonly apiKey: string;
   readonly keyId: string;
-  /** Limits that are not named do not apply. */
+  /** Limits that are not given are removed. */
   setLimits(limits: Partial<Limits>): Promise<void>;
   addCredit(amountUsd: string): Promise<void>;
   createKey(settings?: KeySettings): Promise<{ apiKey: string; keyId: string }>;
@@ -146,7 +146,7 @@ export interface Tenant {
   balance(): Promise<Balance>;
 }
 
-/** What an organization has spent, and what is reserved for running requests. */
+/** An organization's spending, and the amount reserved for running requests. */
 export async function spendingOf(
   admin: AdminClient,
   organizationId: string,
@@ -158,6 +158,6 @@ export async function spendingOf(
 
 function nanoUsd(decimal: string): bigint {
   const amount = parseUsd(decimal);
-  if (amount === undefined) throw new Error(`not an amount in dollars: '${decimal}'`);
+  if (amount === undefined) throw new Error(`not an amount in US dollars: '${decimal}'`);
   return amount;
 }

@@ -1,12 +1,13 @@
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
+import { eventDataOf } from './event-stream';
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type JsonObject = { [name: string]: Json };
 
-/** An answer as a client sees it. */
-export interface SeenAnswer {
+/** A response as a client receives it. */
+export interface ReceivedResponse {
   readonly method: string;
-  /** With or without its query. */
+  /** With or without a query string. */
   readonly path: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,15 +15,15 @@ export interface SeenAnswer {
 }
 
 export interface ApiDocument {
-  /** Whether there is such an operation. */
+  /** Whether the document contains this operation. */
   describes(method: string, path: string): boolean;
-  /** What the document does not say of an answer, or says otherwise; empty when all is as described. */
-  faultsOf(answer: SeenAnswer): string[];
-  /** The same of a value, by the name of its schema. */
+  /** Differences between a response and the document; empty if the response conforms. */
+  problemsOf(received: ReceivedResponse): string[];
+  /** As `problemsOf`, for a value and the name of its schema. */
   faultsOfValue(schemaName: string, value: unknown): string[];
 }
 
-/** Headers that are HTTP's or the server's, not the API's. */
+/** Headers of HTTP or the server, which the document does not list. */
 const COMMON_HEADERS = new Set([
   'cache-control',
   'connection',
@@ -37,8 +38,8 @@ const COMMON_HEADERS = new Set([
 ]);
 
 /**
- * Reads an OpenAPI document strictly: a member of an answer that the document
- * does not name is a fault, and so is one that it promises and that is absent.
+ * Reads an OpenAPI document strictly: an undocumented member of a response is a
+ * problem, and so is a missing required one.
  */
 export function readApiDocument(document: unknown): ApiDocument {
   const root = document as JsonObject;
@@ -56,57 +57,56 @@ export function readApiDocument(document: unknown): ApiDocument {
     let check = compiled.get(key);
     if (!check) compiled.set(key, (check = ajv.compile(absolute)));
     if (check(value)) return [];
-    const faults = (check.errors ?? []).map(
+    const problems = (check.errors ?? []).map(
       ({ instancePath, message, params }) => `${instancePath || '/'} ${message} ${JSON.stringify(params)}`,
     );
-    return [...new Set(faults)];
+    return [...new Set(problems)];
   }
 
   function operationOf(method: string, path: string): JsonObject | undefined {
     return find(root, 'paths', path.split('?')[0] ?? '', method.toLowerCase());
   }
 
-  function faultsOf(answer: SeenAnswer): string[] {
-    const path = answer.path.split('?')[0] ?? '';
-    const operation = operationOf(answer.method, answer.path);
-    if (!operation) return [`${answer.method} ${path} is not described`];
-    const response = find(operation, 'responses', String(answer.status));
-    if (!response) return [`${answer.method} ${path} may not answer ${answer.status}`];
-    const mediaType = (answer.headers['content-type'] ?? '').split(';')[0] ?? '';
+  function problemsOf(received: ReceivedResponse): string[] {
+    const path = received.path.split('?')[0] ?? '';
+    const operation = operationOf(received.method, received.path);
+    if (!operation) return [`${received.method} ${path} is not documented`];
+    const response = find(operation, 'responses', String(received.status));
+    if (!response) return [`${received.method} ${path} has no documented response ${received.status}`];
+    const mediaType = (received.headers['content-type'] ?? '').split(';')[0] ?? '';
     const content = find(response, 'content', mediaType);
-    if (!content) return [`${answer.status} may not be ${mediaType}`];
+    if (!content) return [`${received.status} has no documented content of type ${mediaType}`];
     return [
-      ...headerFaults(response, answer.headers),
+      ...headerProblems(response, received.headers),
       ...(mediaType === 'text/event-stream'
-        ? eventFaults(content, answer.body)
-        : jsonFaults(at(content, 'schema'), answer.body)),
-    ].map((fault) => `${answer.method} ${path} ${answer.status}: ${fault}`);
+        ? eventProblems(content, received.body)
+        : jsonProblems(at(content, 'schema'), received.body)),
+    ].map((problem) => `${received.method} ${path} ${received.status}: ${problem}`);
   }
 
-  function headerFaults(response: JsonObject, sent: Readonly<Record<string, string>>): string[] {
+  function headerProblems(response: JsonObject, sent: Readonly<Record<string, string>>): string[] {
     const described = at(response, 'headers');
     const unknown = Object.keys(sent).filter((name) => !COMMON_HEADERS.has(name) && !(name in described));
-    const faults = Object.keys(described).flatMap((name) => {
+    const problems = Object.keys(described).flatMap((name) => {
       const header = at(root, 'components', 'headers', name);
       const value = sent[name];
       if (value === undefined) return header['required'] === true ? [`the header ${name} is missing`] : [];
       const schema = at(header, 'schema');
       return validate(schema, schema['type'] === 'integer' ? Number(value) : value).map(
-        (fault) => `the header ${name}: ${fault}`,
+        (problem) => `the header ${name}: ${problem}`,
       );
     });
-    return [...unknown.map((name) => `the header ${name} is not described`), ...faults];
+    return [...unknown.map((name) => `the header ${name} is not documented`), ...problems];
   }
 
-  function eventFaults(content: JsonObject, body: string): string[] {
+  function eventProblems(content: JsonObject, body: string): string[] {
     const [chunk] = at(content, 'schema', 'properties', 'data')['anyOf'] as JsonObject[];
-    const events = body.split('\n\n').filter((event) => event.startsWith('data: '));
-    const data = events.map((event) => event.slice('data: '.length));
+    const data = eventDataOf(body);
     if (data.pop() !== '[DONE]') return ['the stream does not end with [DONE]'];
-    return data.flatMap((text) => jsonFaults(at(chunk ?? {}, 'contentSchema'), text));
+    return data.flatMap((text) => jsonProblems(at(chunk ?? {}, 'contentSchema'), text));
   }
 
-  function jsonFaults(schema: JsonObject, text: string): string[] {
+  function jsonProblems(schema: JsonObject, text: string): string[] {
     let value: unknown;
     try {
       value = JSON.parse(text);
@@ -118,12 +118,12 @@ export function readApiDocument(document: unknown): ApiDocument {
 
   return {
     describes: (method, path) => operationOf(method, path) !== undefined,
-    faultsOf,
+    problemsOf,
     faultsOfValue: (name, value) => validate({ $ref: `#/components/schemas/${name}` }, value),
   };
 }
 
-/** A copy in which objects have no members but those that are named. */
+/** A copy in which objects allow only the listed members. */
 function closed<Value extends Json>(value: Value): Value {
   if (Array.isArray(value)) return value.map((item) => closed(item)) as Value;
   if (typeof value !== 'object' || value === null) return value;

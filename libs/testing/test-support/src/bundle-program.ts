@@ -6,10 +6,10 @@ const root = path.resolve(__dirname, '../../../..');
 const folder = path.join(root, 'node_modules', '.cache', 'gateway-programs');
 
 /**
- * Bundles a program of a thread as the build does, since a thread cannot run
- * TypeScript. The bundle of the last run is replaced.
+ * Bundles the program of a worker thread as the build does, since a worker thread
+ * cannot run TypeScript. Replaces the bundle of the previous run.
  *
- * @param entry - below the project's folder.
+ * @param entry - path relative to the workspace root.
  * @returns the absolute path of the bundle.
  */
 export function bundleProgram(entry: string): string {
@@ -26,10 +26,10 @@ export function bundleProgram(entry: string): string {
     logLevel: 'silent',
   });
   const program = path.join(folder, `${path.basename(entry, '.ts')}.js`);
-  // Renamed when it is whole: a test beside this one may be reading it.
-  const unfinished = `${program}.${process.pid}`;
+  // An atomic rename, since a concurrent test may be reading the old bundle.
+  const temporaryFile = `${program}.${process.pid}`;
   mkdirSync(folder, { recursive: true });
-  writeFileSync(unfinished, outputFiles[0]?.contents ?? '');
-  renameSync(unfinished, program);
+  writeFileSync(temporaryFile, outputFiles[0]?.contents ?? '');
+  renameSync(temporaryFile, program);
   return program;
 }

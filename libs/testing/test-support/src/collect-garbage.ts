@@ -1,9 +1,9 @@
 import v8 from 'node:v8';
 import vm from 'node:vm';
 
-/** Collects all garbage of this process, for tests of what stays in memory. */
+/** Runs a full garbage collection, for tests of memory use. */
 export function collectGarbage(): void {
-  // Without a flag of its own, Node offers no other way.
+  // Works without starting Node.js with --expose-gc.
   v8.setFlagsFromString('--expose-gc');
   const collect = vm.runInNewContext('gc') as () => void;
   v8.setFlagsFromString('--no-expose-gc');

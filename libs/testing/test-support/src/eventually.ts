@@ -1,24 +1,24 @@
 const POLL_MS = 20;
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
-export interface Patience {
-  /** When it fails; 15 seconds when absent. */
+export interface EventuallyOptions {
+  /** Defaults to 15 s. */
   readonly patienceMs?: number;
-  /** Between two questions; 20 ms when absent. */
+  /** Interval between calls; defaults to 20 ms. */
   readonly pollMs?: number;
 }
 
-/** Asks again until there is an answer; fails with the name of what never came. */
+/** Calls `query` until it returns a value; fails with `what` after the timeout. */
 export async function eventually<Value>(
   what: string,
-  ask: () => Promise<Value | undefined>,
-  { patienceMs = PATIENCE_MS, pollMs = POLL_MS }: Patience = {},
+  query: () => Promise<Value | undefined>,
+  { patienceMs = TIMEOUT_MS, pollMs = POLL_MS }: EventuallyOptions = {},
 ): Promise<Value> {
   const deadline = Date.now() + patienceMs;
   for (;;) {
-    const value = await ask();
+    const value = await query();
     if (value !== undefined) return value;
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
+    if (Date.now() > deadline) throw new Error(`timed out waiting for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
 }

@@ -7,17 +7,14 @@ afterEach(() => {
   else process.env['FUZZ_RUNS'] = before;
 });
 
-it('property tests run 2,000 times unless FUZZ_RUNS says otherwise', () => {
+it('property tests run 2,000 times unless FUZZ_RUNS sets another number', () => {
   delete process.env['FUZZ_RUNS'];
   expect(fuzzRuns()).toEqual({ numRuns: 2_000 });
   process.env['FUZZ_RUNS'] = '100000';
   expect(fuzzRuns()).toEqual({ numRuns: 100_000 });
 });
 
-it.each(['', '0', '-5', '1e5', 'many'])(
-  'FUZZ_RUNS=%j is a mistake that is said, not a test that is not run',
-  (text) => {
-    process.env['FUZZ_RUNS'] = text;
-    expect(() => fuzzRuns()).toThrow('FUZZ_RUNS');
-  },
-);
+it.each(['', '0', '-5', '1e5', 'many'])('FUZZ_RUNS=%j is rejected', (text) => {
+  process.env['FUZZ_RUNS'] = text;
+  expect(() => fuzzRuns()).toThrow('FUZZ_RUNS');
+});

@@ -6,7 +6,7 @@ import { withTimeout } from '@gateway/base';
 import { pgbouncer } from '@gateway/dev-infra';
 import { NODE_OPTIONS } from './node-options';
 
-/** What the gateway writes to dev.json, and where its processes are. */
+/** The contents of dev.json, and the gateway's processes. */
 export interface RunningGateway {
   /** With /v1. */
   readonly baseUrl: string;
@@ -15,50 +15,50 @@ export interface RunningGateway {
   readonly adminEmail: string;
   readonly adminPassword: string;
   readonly adminUrl: string;
-  /** Of every process of it, the one above among them. */
+  /** Of every process, including `adminUrl`. */
   readonly adminUrls: readonly string[];
   readonly pid: number;
   readonly stateDirectory: string;
 }
 
-/** One that the tests started, and so how to end it. */
+/** A gateway that the test started and controls. */
 export interface GatewayProcess extends RunningGateway {
   /** Resolves with its exit code, or null after a signal. */
   readonly exited: Promise<number | null>;
-  /** Everything it printed so far. */
+  /** Everything that it has printed. */
   output(): string;
-  /** SIGTERM and wait; rejects unless it ends with 0. Removes the state folder unless kept. */
+  /** Sends SIGTERM and waits; rejects unless the exit code is 0. Removes the state folder unless kept. */
   stop(options?: { keepState?: boolean }): Promise<void>;
-  /** SIGKILL and wait. The state folder stays. */
+  /** Sends SIGKILL and waits. Keeps the state folder. */
   kill(): Promise<void>;
 }
 
 export interface StartOptions {
-  /** Started on again after a stop or a kill; a new temporary one when absent. */
+  /** For a restart after a stop or a kill; a new temporary one when absent. */
   readonly stateDirectory?: string;
   /** Absolute path; the repository's own when absent. */
   readonly modelsFile?: string;
-  /** Of what `npm start` runs, from the root; the built program itself when absent. */
+  /** Path of a start script from the root; the built program when absent. */
   readonly script?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /**
- * What the end-to-end tests run against: the gateway in one process, or, with
- * `GATEWAY_TEST_DEPLOYMENT=cluster`, each service in processes of its own.
+ * Whether the end-to-end tests run against a cluster, with each service in its own
+ * processes (`GATEWAY_TEST_DEPLOYMENT=cluster`), or against the gateway in one process.
  */
-export const testsCluster = (): boolean => process.env['GATEWAY_TEST_DEPLOYMENT'] === 'cluster';
+export const isClusterDeployment = (): boolean => process.env['GATEWAY_TEST_DEPLOYMENT'] === 'cluster';
 
-/** A cluster that runs for all suites that want nothing special of it, as its starter describes it. */
+/** The cluster that suites without settings of their own share. */
 interface SharedCluster {
   readonly gateway: RunningGateway;
   readonly emulatorUrl: string;
 }
 
-/** @returns undefined when each suite starts its own. */
+/** @returns undefined if each suite starts its own deployment */
 export function sharedCluster(): SharedCluster | undefined {
   const text = process.env['GATEWAY_TEST_CLUSTER'];
-  if (!testsCluster() || !text) return undefined;
+  if (!isClusterDeployment() || !text) return undefined;
   const { pid, stateDirectory, emulatorUrl } = JSON.parse(text) as {
     pid: number;
     stateDirectory: string;
@@ -74,15 +74,15 @@ export function sharedCluster(): SharedCluster | undefined {
 const START_TIMEOUT_MS = 180_000;
 const STOP_TIMEOUT_MS = 120_000;
 
-/** Starts the built gateway, or cluster, on free ports and waits until it serves. */
+/** Starts the built gateway, or cluster, on free ports and waits until it is ready. */
 export async function startGateway(options: StartOptions = {}): Promise<GatewayProcess> {
   const root = workspaceRoot();
-  const program = testsCluster() ? 'cluster' : 'gateway';
+  const program = isClusterDeployment() ? 'cluster' : 'gateway';
   const main = path.join(root, options.script ?? `dist/${program}/main.js`);
   if (!existsSync(main))
     throw new Error(`The ${program} is not built: run \`npm run build\`, or \`npm test\`.`);
-  const stateDirectory = options.stateDirectory ?? makeStateDirectory();
-  // What it wrote before a restart keeps the demo key, so it stays; its new content is told by the ready line.
+  const stateDirectory = options.stateDirectory ?? createStateDirectory();
+  // A dev.json from before a restart stays, since it contains the demo key; the ready line shows that it is up to date.
   const child = spawn(process.execPath, [...NODE_OPTIONS, main, ...argumentsOf(program)], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -100,7 +100,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   });
   const chunks: string[] = [];
   const logFile = createWriteStream(path.join(stateDirectory, 'gateway.log'), { flags: 'a' });
-  // Later than its exit: its last output is still to be read.
+  // After `exit`, output may still be unread.
   child.once('close', () => logFile.end());
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8');
@@ -113,7 +113,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
 
   try {
-    const adminUrl = await ready(child, output, exited);
+    const adminUrl = await waitUntilReady(child, output, exited);
     return {
       ...readDevFile(stateDirectory),
       adminUrl,
@@ -130,7 +130,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
               throw new Error(`the gateway did not stop:\n${output()}`, { cause: error });
             },
           );
-          if (code !== 0) throw new Error(`the gateway ended with ${code}:\n${tail(output())}`);
+          if (code !== 0) throw new Error(`the gateway exited with code ${code}:\n${tail(output())}`);
         }
         if (!keepState) rmSync(stateDirectory, { recursive: true, force: true });
       },
@@ -146,39 +146,39 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   }
 }
 
-/** A cluster is reached as many a production is: through a pooler, which CI has to have. */
+/** A cluster connects through PgBouncer, as many production deployments do; CI must have it installed. */
 function argumentsOf(program: 'gateway' | 'cluster'): readonly string[] {
   const hasPooler = pgbouncer.isAvailable() || process.env['CI'] === 'true';
   return program === 'cluster' && hasPooler ? ['--pooler'] : [];
 }
 
-/** One that everyone may enter: as root, the database's own user could not, and would keep its data outside. */
-function makeStateDirectory(): string {
+/** Readable by all: when tests run as root, PostgreSQL runs as another user and stores its data here. */
+function createStateDirectory(): string {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'gateway-e2e-'));
   chmodSync(directory, 0o755);
   return directory;
 }
 
-/** The nearest folder above the current one that holds the workspace. */
+/** The nearest parent folder that contains the workspace. */
 function workspaceRoot(from = process.cwd()): string {
   if (existsSync(path.join(from, 'nx.json'))) return from;
   const parent = path.dirname(from);
-  if (parent === from) throw new Error('run the tests from within the workspace');
+  if (parent === from) throw new Error('run the tests inside the workspace');
   return workspaceRoot(parent);
 }
 
-/** What the gateway writes for its developer. */
+/** The file that the gateway writes for developers. */
 export type DevFile = Pick<
   RunningGateway,
   'baseUrl' | 'apiKey' | 'dashboardUrl' | 'adminEmail' | 'adminPassword'
 >;
 
-/** @throws Error when there is none yet. */
+/** @throws Error if it does not exist yet */
 export function readDevFile(stateDirectory: string): DevFile {
   return JSON.parse(readFileSync(path.join(stateDirectory, 'dev.json'), 'utf8')) as RunningGateway;
 }
 
-/** As a cluster writes it down. */
+/** From the file that a cluster writes. */
 function readAdminUrls(stateDirectory: string): string[] | undefined {
   const file = path.join(stateDirectory, 'cluster.json');
   if (!existsSync(file)) return undefined;
@@ -186,24 +186,24 @@ function readAdminUrls(stateDirectory: string): string[] | undefined {
   return processes.map(({ adminUrl }) => adminUrl);
 }
 
-/** Waits for the line that says where the admin port is: the last one before the gateway is ready. */
-async function ready(
+/** Waits for the line with the admin URL, the last one that is printed before the gateway is ready. */
+async function waitUntilReady(
   child: ChildProcess,
   output: () => string,
   exited: Promise<number | null>,
 ): Promise<string> {
   const found = new Promise<string>((resolve) => {
-    const look = () => {
+    const check = () => {
       const match = /Health and metrics\s+(http:\/\/\S+)/.exec(output());
       if (match?.[1]) resolve(match[1]);
     };
-    child.stdout?.on('data', look);
-    look();
+    child.stdout?.on('data', check);
+    check();
   });
-  const early = exited.then((code) => {
-    throw new Error(`the gateway ended with ${code} before it was ready:\n${tail(output())}`);
+  const exitedEarly = exited.then((code) => {
+    throw new Error(`the gateway exited with code ${code} before it was ready:\n${tail(output())}`);
   });
-  return withTimeout(Promise.race([found, early]), START_TIMEOUT_MS, 'starting the gateway').catch(
+  return withTimeout(Promise.race([found, exitedEarly]), START_TIMEOUT_MS, 'starting the gateway').catch(
     (error: unknown) => {
       throw new Error(`the gateway did not start:\n${tail(output())}`, { cause: error });
     },

@@ -1,9 +1,11 @@
 export * from './api-document';
-export * from './begin-patiently';
+export * from './begin-idle-transaction';
 export * from './bundle-program';
 export * from './collect-garbage';
+export * from './command-line';
 export * from './admin-client';
 export * from './documented-settings';
+export * from './event-stream';
 export * from './eventually';
 export * from './fuzz-runs';
 export * from './gateway-process';
@@ -21,6 +23,6 @@ export * from './text-table';
 export {
   startIdentityProvider,
   type IdentityProviderUnderTest,
-  type Meddle,
-  type ProviderAnswer,
+  type AlterResponse,
+  type IdentityProviderResponse,
 } from './identity-provider/start-identity-provider';

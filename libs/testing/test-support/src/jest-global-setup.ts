@@ -1,13 +1,13 @@
-import { offerSharedPostgres, type SharedPostgres } from './shared-postgres';
+import { provideSharedPostgres, type SharedPostgres } from './shared-postgres';
 
 declare global {
-  /** Handed from jest's global set-up to its global tear-down. */
+  /** Passed from jest's global setup to its global teardown. */
   var sharedPostgres: SharedPostgres | undefined;
 }
 
 /** Runs once in jest's main process; the test files inherit its environment. */
 export default async function setUp(): Promise<void> {
   if (process.env['TEST_DATABASE_URL']) return;
-  globalThis.sharedPostgres = await offerSharedPostgres();
+  globalThis.sharedPostgres = await provideSharedPostgres();
   process.env['GATEWAY_TEST_POSTGRES_PORT'] = String(globalThis.sharedPostgres.port);
 }

@@ -1,19 +1,18 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 
-/** As it arrived. */
-export interface ReceivedMail {
+export interface ReceivedEmail {
   readonly from: string;
   readonly to: readonly string[];
-  /** With its headers. */
+  /** The message including its headers. */
   readonly data: string;
-  /** Who signed in to send it. */
+  /** The authenticated SMTP user. */
   readonly user: string | undefined;
 }
 
-/** A server that takes mails as any would, and keeps them; "gateway" signs in with "p@ss". */
+/** Starts an SMTP server that stores received emails; the user "gateway" has the password "p@ss". */
 export async function startMailServer(options: { readonly refuses?: boolean } = {}) {
-  const mails: ReceivedMail[] = [];
+  const mails: ReceivedEmail[] = [];
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS'],
     authOptional: true,
@@ -22,7 +21,7 @@ export async function startMailServer(options: { readonly refuses?: boolean } = 
       else done(new Error('refused'));
     },
     onRcptTo(_address, _session, done) {
-      done(options.refuses ? new Error('no such box') : null);
+      done(options.refuses ? new Error('no such mailbox') : null);
     },
     onData(stream, session, done) {
       let data = '';

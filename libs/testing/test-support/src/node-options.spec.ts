@@ -3,13 +3,13 @@ import { NODE_OPTIONS } from './node-options';
 
 const [, semiSpace] = NODE_OPTIONS;
 
-describe('what Node is started with', () => {
-  it('is the same in the images', () => {
+describe('the options of Node.js', () => {
+  it('are the same in the images', () => {
     const entryPoint = /^ENTRYPOINT (.*)$/m.exec(readFileSync('docker/Dockerfile', 'utf8'))?.[1] ?? '[]';
     expect(JSON.parse(entryPoint)).toEqual(['node', ...NODE_OPTIONS, '/app/dist/program/main.js']);
   });
 
-  it('is the same for `npm start`', () => {
+  it('are the same for `npm start`', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
     expect(scripts.start).toBe(`node ${semiSpace} tools/commands/start.mjs`);
     expect(readFileSync('tools/commands/start.mjs', 'utf8')).toContain('process.setSourceMapsEnabled(true)');

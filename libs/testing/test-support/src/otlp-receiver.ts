@@ -2,17 +2,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
-/** A span as a collector gets it. Ids in hex. */
+/** A received span; ids are hexadecimal. */
 export interface ReceivedSpan {
   readonly service: string;
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for the first of a trace. */
+  /** Empty for a root span. */
   readonly parentSpanId: string;
   readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Ids of the spans that it names besides. */
+  /** Ids of linked spans. */
   readonly links: readonly string[];
   readonly failed: boolean;
 }
@@ -33,22 +33,22 @@ export interface OtlpReceiver {
   readonly lines: readonly ReceivedLine[];
   /** Headers of every export. */
   readonly headers: readonly NodeJS.Dict<string | string[]>[];
-  /** All that came, byte by byte, to search for what must not be in it. */
+  /** All received bytes, to search for data that must not be exported. */
   bytes(): Buffer;
   close(): Promise<void>;
 }
 
-/** What stands for a collector: takes OTLP over HTTP as protobuf and keeps all of it. */
+/** Starts a fake collector that stores everything it receives as OTLP over HTTP in protobuf. */
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const bodies: Buffer[] = [];
   const spans: ReceivedSpan[] = [];
   const lines: ReceivedLine[] = [];
   const headers: NodeJS.Dict<string | string[]>[] = [];
   const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const body = Buffer.concat(parts);
+      const body = Buffer.concat(chunks);
       bodies.push(body);
       headers.push(request.headers);
       if (request.url === '/v1/traces') spans.push(...readSpans(body));
@@ -74,17 +74,17 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
 const KINDS = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 const STATUS_ERROR = 2;
 
-/** Of a message: what came under each field's number. Messages, texts and bytes are as bytes. */
+/** A message's values by field number. Nested messages, strings and byte fields are bytes. */
 type Fields = ReadonlyMap<number, readonly (Uint8Array | bigint | number)[]>;
 
-// The numbers are those of opentelemetry/proto, which never change.
+// Field numbers of the OpenTelemetry protocol, which never change.
 const readSpans = (body: Uint8Array): ReceivedSpan[] => readSignal(body, toSpan);
 const readLines = (body: Uint8Array): ReceivedLine[] => readSignal(body, toLine);
 
 function readSignal<Item>(body: Uint8Array, read: (service: string, fields: Fields) => Item): Item[] {
   return messages(fieldsOf(body), 1).flatMap((resource) => {
-    const [about] = messages(resource, 1);
-    const service = String(attributesOf(about, 1)['service.name']);
+    const [description] = messages(resource, 1);
+    const service = String(attributesOf(description, 1)['service.name']);
     return messages(resource, 2).flatMap((scope) => messages(scope, 2).map((item) => read(service, item)));
   });
 }
@@ -161,7 +161,7 @@ function attributesOf(fields: Fields | undefined, number: number): Record<string
   return Object.fromEntries(pairs) as Record<string, unknown>;
 }
 
-/** An AnyValue: what is neither text, flag nor number is only there. */
+/** An AnyValue; arrays and maps become 'structure'. */
 function valueOf(value: Fields): unknown {
   if (value.has(1)) return text(value, 1);
   if (value.has(2)) return value.get(2)?.[0] === 1n;

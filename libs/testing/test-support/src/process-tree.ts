@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** The PostgreSQL server that a process started: its first process, and all that this one has started. */
+/** The processes of the PostgreSQL server that a process started. */
 export interface DatabaseProcesses {
   readonly postmaster: number;
   readonly all: readonly number[];
 }
 
-/** Finds the PostgreSQL server below a process, by /proc. Throws when there is none. */
+/** Finds the PostgreSQL server below a process in /proc. Throws if there is none. */
 export function databaseProcessesOf(ancestor: number): DatabaseProcesses {
   const all = descendantsOf(ancestor).filter((pid) => /postgres/.test(programOf(pid)));
   const [postmaster] = all;
@@ -15,16 +15,16 @@ export function databaseProcessesOf(ancestor: number): DatabaseProcesses {
 }
 
 /**
- * Stops every process of the database below `ancestor`, so that it answers
- * nothing and closes nothing.
+ * Suspends every process of the database below `ancestor`, so that it neither responds
+ * nor closes connections.
  *
- * @returns what lets it go on.
+ * @returns a function that resumes it
  */
 export function freezeDatabaseOf(ancestor: number): () => void {
   return freeze(databaseProcessesOf(ancestor).all);
 }
 
-/** Stops a process and all that it has started. @returns what lets them go on. */
+/** Suspends a process and its descendants. @returns a function that resumes them */
 export function freezeProcesses(pid: number): () => void {
   return freeze([pid, ...descendantsOf(pid)]);
 }
@@ -36,7 +36,7 @@ function freeze(pids: readonly number[]): () => void {
   };
 }
 
-/** All processes that `ancestor` and its descendants started, parents first; empty where there is no /proc. */
+/** All descendants of `ancestor`, parents first; empty on systems without /proc. */
 export function descendantsOf(ancestor: number): number[] {
   if (!existsSync('/proc')) return [];
   const children = new Map<number, number[]>();
@@ -55,7 +55,7 @@ function parentOf(pid: number): number | undefined {
   return parent === undefined ? undefined : Number(parent);
 }
 
-/** The fields of /proc/<pid>/stat after the program's name, which may hold anything; undefined where unknown. */
+/** The fields of /proc/<pid>/stat after the program's name, which may contain any character; undefined if unknown. */
 export function processStat(pid: number): readonly string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -65,7 +65,7 @@ export function processStat(pid: number): readonly string[] | undefined {
   }
 }
 
-/** The first word of its command line; a shell that merely mentions the database is none of it. */
+/** The first word of the command line, so that a shell that mentions the database does not match. */
 function programOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0] ?? '';
@@ -78,6 +78,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // A process that has ended meanwhile needs none.
+    // It has exited in the meantime.
   }
 }

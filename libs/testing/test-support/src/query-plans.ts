@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 
-/** A node of a plan as EXPLAIN (ANALYZE, FORMAT JSON) tells it. */
+/** A plan node of EXPLAIN (ANALYZE, FORMAT JSON). */
 export interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
@@ -18,14 +18,14 @@ export interface TableRead {
   readonly how: string;
   /** The index, when one was used. */
   readonly index: string | undefined;
-  /** Read in all runs of the node, those included that a filter then threw away. */
+  /** Rows read in all loops of the node, including rows removed by a filter. */
   readonly rows: number;
 }
 
 /**
- * Runs `work` and answers how each statement read its tables, those inside of
- * functions too. What a plan names but never ran, such as a partition that was
- * pruned, is left out. Needs a superuser's connection, for auto_explain.
+ * Runs `work` and returns how each statement, including those inside functions, read its
+ * tables. Nodes that never ran, such as pruned partitions, are omitted. Needs a
+ * superuser's connection for auto_explain.
  */
 export async function readsOf(client: ClientBase, work: () => Promise<unknown>): Promise<TableRead[]> {
   const reads: TableRead[] = [];

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** Everything of a schema that has a definition, a line each, without what depends on when it was created. */
+/** One line per definition in a schema, without properties that depend on the order of creation. */
 const READ_CATALOG = `
   with relations as (
     select oid, relname as name, relkind, relispartition, reloptions, relpartbound

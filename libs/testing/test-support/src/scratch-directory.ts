@@ -8,15 +8,15 @@ export interface ScratchDirectory {
   remove(): Promise<void>;
 }
 
-/** Waits for its input to close, which it does when the test's process dies; then for servers in there to stop. */
+/** When the test's process exits, its input closes; then it removes the folder, retrying while servers still stop. */
 const REAPER = `
   read -r line
   tries=0
   while [ $tries -lt 10 ]; do sleep 1; rm -rf "$1" && [ ! -e "$1" ] && exit; tries=$((tries + 1)); done`;
 
 /**
- * A new folder for a test's files, which everyone may enter. It is removed when
- * the test's process dies as well, so that an interrupted run leaves nothing.
+ * Creates a world-readable folder for a test's files. It is also removed when the test's
+ * process is killed.
  */
 export async function createScratchDirectory(): Promise<ScratchDirectory> {
   const path = await mkdtemp(join(tmpdir(), 'gateway-test-scratch-'));

@@ -1,7 +1,7 @@
 import { announceSeed, seededRandom } from './seeded-random';
 
 describe('seededRandom', () => {
-  it('repeats itself for the same seed and differs for another', () => {
+  it('returns the same sequence for the same seed, and another one for another seed', () => {
     const draw = (seed: number) => {
       const random = seededRandom(seed);
       return Array.from({ length: 20 }, () => random.next());
@@ -10,7 +10,7 @@ describe('seededRandom', () => {
     expect(draw(7)).not.toEqual(draw(8));
   });
 
-  it('draws whole numbers evenly, both ends included', () => {
+  it('draws integers uniformly, both bounds included', () => {
     const random = seededRandom(1);
     const counts = new Map<number, number>();
     for (let draw = 0; draw < 60_000; draw += 1) {
@@ -21,7 +21,7 @@ describe('seededRandom', () => {
     for (const count of counts.values()) expect(Math.abs(count - 10_000)).toBeLessThan(500);
   });
 
-  it('shuffles without losing or repeating anything, and leaves the original alone', () => {
+  it('shuffles without losing or repeating items, and does not change the original', () => {
     const original = Array.from({ length: 50 }, (_, index) => index);
     const shuffled = seededRandom(3).shuffle(original);
     expect(shuffled).not.toEqual(original);
@@ -30,7 +30,7 @@ describe('seededRandom', () => {
 });
 
 describe('announceSeed', () => {
-  it('names the seed in the failure', async () => {
+  it('adds the seed to the error', async () => {
     const silenced = jest.spyOn(console, 'error').mockImplementation(() => undefined);
     let seed = 0;
     const failing = announceSeed((given) => {

@@ -2,7 +2,7 @@
 export interface SeededRandom {
   /** From 0, below 1. */
   next(): number;
-  /** A whole number from `low` to `high`, both included. */
+  /** An integer from `low` to `high`, both included. */
   integer(low: number, high: number): number;
   /** True with the given probability. */
   chance(probability: number): boolean;
@@ -46,15 +46,15 @@ export function seededRandom(seed: number): SeededRandom {
   };
 }
 
-/** The seeds of a simulation that is run for each: 1 to `count`, or that of SIMULATION_SEED alone. */
+/** The seeds to run: 1 to `count`, or only SIMULATION_SEED if set. */
 export function simulationSeeds(count: number): readonly number[] {
   const given = givenSeed();
   return given === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [given];
 }
 
 /**
- * Runs a simulation with the seed of SIMULATION_SEED, else a new one, and names
- * the seed when it fails, so that the failure can be had again.
+ * Runs a simulation with SIMULATION_SEED, or a random seed. A failure names the seed, so
+ * that it can be reproduced.
  */
 export async function announceSeed(simulate: (seed: number) => Promise<void> | void): Promise<void> {
   const seed = givenSeed() ?? Math.floor(Math.random() * 2 ** 31) + 1;
@@ -62,7 +62,7 @@ export async function announceSeed(simulate: (seed: number) => Promise<void> | v
     await simulate(seed);
   } catch (error) {
     if (error instanceof Error) error.message = `[SIMULATION_SEED=${seed}] ${error.message}`;
-    console.error(`to run this simulation again: SIMULATION_SEED=${seed}`);
+    console.error(`to reproduce this simulation: SIMULATION_SEED=${seed}`);
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-// Jest does not apply the workspace's import aliases to its global set-up, so this reaches over by path.
+// Jest's global setup does not support the workspace's import aliases, so this imports by path.
 // eslint-disable-next-line @nx/enforce-module-boundaries
 import {
   startEmbeddedPostgres,
@@ -11,17 +11,17 @@ import {
 } from '../../../platform/database/src/embedded/start-embedded-postgres';
 
 /**
- * One PostgreSQL server for all the test files of a jest run. It belongs to
- * jest's main process, is started when the first test file asks for it, and is
- * gone with its folder when the run ends, be it by an interrupt or a kill.
+ * One PostgreSQL server for all test files of a jest run. It belongs to jest's main
+ * process, starts when the first test file needs it, and is removed with its folder when
+ * the run ends, even after an interrupt or a kill.
  */
 export interface SharedPostgres {
-  /** Where test files ask for the server's URL. */
+  /** Port on which test files request the server's URL. */
   readonly port: number;
   stop(): Promise<void>;
 }
 
-/** Tests that check what survives a crash start a server of their own; the others need speed. */
+/** Durability is off for speed; tests of crash recovery start their own server. */
 const SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -29,7 +29,7 @@ const SETTINGS = {
   max_connections: '300',
 };
 
-/** Waits for its input to close, which it does when jest dies; then for the server to stop; then cleans up. */
+/** When jest exits, its input closes; then it waits for the server to stop and removes the files. */
 const REAPER = `
   read -r line
   home=$(cat "$1/postgres-location" 2>/dev/null) || home="$1/postgres"
@@ -37,7 +37,7 @@ const REAPER = `
   while [ -e "$home/data/postmaster.pid" ] && [ $tries -lt 150 ]; do sleep 0.2; tries=$((tries + 1)); done
   rm -rf "$home" "$1"`;
 
-export async function offerSharedPostgres(): Promise<SharedPostgres> {
+export async function provideSharedPostgres(): Promise<SharedPostgres> {
   let running: Promise<RunningServer> | undefined;
   const listener = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -65,7 +65,7 @@ interface RunningServer {
 
 async function startServer(): Promise<RunningServer> {
   const stateDirectory = await mkdtemp(join(tmpdir(), 'gateway-test-postgres-'));
-  // As root the server runs as another user, who must be able to get in.
+  // When tests run as root, the server runs as another user, which must enter this folder.
   await chmod(stateDirectory, 0o755);
   const reaper = spawn('/bin/sh', ['-c', REAPER, 'test-postgres-reaper', stateDirectory], {
     stdio: ['pipe', 'ignore', 'ignore'],

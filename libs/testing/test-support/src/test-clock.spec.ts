@@ -1,7 +1,7 @@
 import { createTestClock } from './test-clock';
 
 describe('createTestClock', () => {
-  it('stands still until it is moved', () => {
+  it('advances only when it is moved', () => {
     const clock = createTestClock(1_000);
     expect([clock.now(), clock.now()]).toEqual([1_000, 1_000]);
     clock.advance(250);

@@ -12,7 +12,7 @@ async function query<Row extends object>(url: string, sql: string): Promise<Row[
 }
 
 describe('createTestDatabase', () => {
-  it('gives each caller an empty database of its own', async () => {
+  it('creates a separate empty database for each caller', async () => {
     const [first, second] = await Promise.all([createTestDatabase(), createTestDatabase()]);
     await query(first.url, 'create table only_here (id int)');
     const tables = `select relname from pg_class where relname = 'only_here'`;
@@ -22,7 +22,7 @@ describe('createTestDatabase', () => {
     await expect(query(first.url, 'select 1')).rejects.toThrow(/does not exist/);
   });
 
-  it('sorts text by its bytes whatever the environment of the run', async () => {
+  it('sorts text by its bytes, independent of the locale', async () => {
     const database = await createTestDatabase();
     const rows = await query<{ t: string }>(
       database.url,
@@ -32,13 +32,13 @@ describe('createTestDatabase', () => {
     await database.drop();
   });
 
-  it('drops a database that somebody is still connected to', async () => {
+  it('drops a database that still has connections', async () => {
     const database = await createTestDatabase();
-    const straggler = new Client({ connectionString: database.url });
-    straggler.on('error', () => undefined);
-    await straggler.connect();
+    const connected = new Client({ connectionString: database.url });
+    connected.on('error', () => undefined);
+    await connected.connect();
     await database.drop();
     await expect(query(database.url, 'select 1')).rejects.toThrow(/does not exist/);
-    await straggler.end().catch(() => undefined);
+    await connected.end().catch(() => undefined);
   });
 });

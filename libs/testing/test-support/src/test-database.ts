@@ -3,17 +3,17 @@ import { connect } from 'node:net';
 import { Client } from 'pg';
 
 export interface TestDatabase {
-  /** Of a role that may do everything in this database. */
+  /** For a role with all rights in this database. */
   readonly url: string;
   readonly name: string;
-  /** Closes what is still connected and removes the database. */
+  /** Closes remaining connections and drops the database. */
   drop(): Promise<void>;
 }
 
 /**
- * A fresh, empty database on a real PostgreSQL server, to be made in
- * `beforeAll` and dropped in `afterAll` of a test file. The server is that of
- * TEST_DATABASE_URL, else one that the jest run shares.
+ * Creates an empty database on a real PostgreSQL server. Create it in `beforeAll` and drop
+ * it in `afterAll` of a test file. The server is that of TEST_DATABASE_URL, or one that
+ * the jest run shares.
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = await findServer();
@@ -32,10 +32,11 @@ async function findServer(): Promise<string> {
   const configured = process.env['TEST_DATABASE_URL'];
   if (configured) return configured;
   const port = process.env['GATEWAY_TEST_POSTGRES_PORT'];
-  if (!port) throw new Error('no test server: run by jest with its global set-up, or set TEST_DATABASE_URL');
-  const answer = JSON.parse(await readAll(Number(port))) as { url?: string; error?: string };
-  if (!answer.url) throw new Error(`the test server did not start: ${answer.error}`);
-  return answer.url;
+  if (!port)
+    throw new Error('no test server: run with the global setup of jest.config.mjs, or set TEST_DATABASE_URL');
+  const result = JSON.parse(await readAll(Number(port))) as { url?: string; error?: string };
+  if (!result.url) throw new Error(`the test server did not start: ${result.error}`);
+  return result.url;
 }
 
 function readAll(port: number): Promise<string> {

@@ -1,6 +1,6 @@
 import { alignedTable, markdownTable } from './text-table';
 
-it('renders Markdown with one line per row, text to the left and figures to the right', () => {
+it('renders a Markdown table with one line per row, text left-aligned and figures right-aligned', () => {
   const rows = [
     ['name', 'note', 'count'],
     ['a | b', 'one\n  two', '3'],
@@ -14,7 +14,7 @@ it('renders Markdown with one line per row, text to the left and figures to the 
   ]);
 });
 
-it('aligns columns by spaces', () => {
+it('aligns columns with spaces', () => {
   const rows = [
     ['name', 'count'],
     ['a', '1'],

@@ -1,6 +1,6 @@
 type Rows = readonly (readonly string[])[];
 
-/** A table in Markdown: the first row is its head; columns after the first `leftColumns` are figures. */
+/** A Markdown table; the first row is the heading, and columns after the first `leftColumns` are right-aligned. */
 export function markdownTable([head = [], ...rows]: Rows, leftColumns = head.length): string {
   const rule = head.map((_, column) => (column < leftColumns ? '---' : '---:'));
   return [head, rule, ...rows]
@@ -8,12 +8,12 @@ export function markdownTable([head = [], ...rows]: Rows, leftColumns = head.len
     .join('\n');
 }
 
-/** A row of Markdown is one line, and a bar ends a cell. */
+/** A Markdown row is one line, and a bar ends a cell. */
 function cell(text = ''): string {
   return text.replaceAll(/\s*\n\s*/g, '; ').replaceAll('|', '\\|');
 }
 
-/** Columns aligned by spaces; those after the first `leftColumns` are aligned to the right. */
+/** Columns aligned with spaces; those after the first `leftColumns` are right-aligned. */
 export function alignedTable(rows: Rows, leftColumns: number): string {
   const columns = Math.max(...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, column) =>

@@ -61,9 +61,9 @@ describe('the OpenAPI document', () => {
       headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': 'req_1' },
       body: responseExamples().chatStream,
     };
-    expect(document.faultsOf(response)).toEqual([]);
-    expect(document.faultsOf({ ...response, body: 'data: {}\n\n' })).not.toEqual([]);
-    expect(document.faultsOf({ ...response, body: 'data: {"id":1}\n\ndata: [DONE]\n\n' })).not.toEqual([]);
+    expect(document.problemsOf(response)).toEqual([]);
+    expect(document.problemsOf({ ...response, body: 'data: {}\n\n' })).not.toEqual([]);
+    expect(document.problemsOf({ ...response, body: 'data: {"id":1}\n\ndata: [DONE]\n\n' })).not.toEqual([]);
   });
 
   it('passes the recommended rules of a linter', () => {

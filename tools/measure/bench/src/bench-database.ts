@@ -8,12 +8,12 @@ import { createSilentLogger } from '@gateway/runtime';
 import { USAGE_SCHEMA, usageSchema } from '@gateway/usage';
 import type { Pool } from 'pg';
 
-/** A PostgreSQL of its own with the schemas of ledger, event log and usage; commits are durable, as in production. */
+/** A separate PostgreSQL with the schemas of ledger, event log and usage; commits are durable, as in production. */
 export interface BenchDatabase {
   readonly url: string;
-  /** As its superuser. */
+  /** For the superuser. */
   readonly adminUrl: string;
-  /** Of the server's main process. */
+  /** Process id of the postmaster. */
   readonly pid: number;
   readonly ledgerPool: Pool;
   readonly eventPool: Pool;
@@ -21,14 +21,14 @@ export interface BenchDatabase {
   remove(): Promise<void>;
 }
 
-/** Fewer checkpoints, so that filling takes minutes; measured figures differ little by it. */
+/** Fewer checkpoints, so that filling takes minutes; the effect on measured figures is small. */
 const SETTINGS = { max_wal_size: '8GB', checkpoint_timeout: '30min', max_connections: '100' };
 
 export async function openBenchDatabase(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<BenchDatabase> {
   const stateDirectory = await mkdtemp(path.join(tmpdir(), 'gateway-bench-database-'));
-  // As root the server runs as another user, who must be able to get in.
+  // As root, the server runs as another user, which must enter this folder.
   await chmod(stateDirectory, 0o755);
   const server = await startEmbeddedPostgres({
     stateDirectory,
@@ -59,8 +59,8 @@ export async function openBenchDatabase(
 }
 
 /**
- * What a fill leaves to be vacuumed would be vacuumed while something is
- * measured, the longer the more rows there are; in tables that grew it is long done.
+ * Vacuums filled tables, so that autovacuum does not run during the measurement. In
+ * production, tables grow slowly and are vacuumed along the way.
  */
 export async function vacuumFilled(pool: Pool, tables: readonly string[]): Promise<void> {
   const client = await pool.connect();

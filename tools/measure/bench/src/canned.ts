@@ -1,20 +1,20 @@
-/** What the upstream answers and the load generator expects, agreed here. All of it is ASCII. */
+/** Canned responses, shared by the upstream, which sends them, and the load generator, which checks them. ASCII only. */
 
 export const MODEL = 'bench/echo';
-/** What the upstream calls it; the gateway maps the one to the other. */
+/** The upstream's name of the model, to which the gateway maps MODEL. */
 export const UPSTREAM_MODEL = 'echo-1';
 export const STREAM_CHUNKS = 100;
-export const ANSWER = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
+export const RESPONSE_TEXT = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
 const PROMPT_TOKENS = 24;
 
-/** In the prompt: asks for a slow stream. */
+/** Marks a prompt that requests a slow stream. */
 const SLOW_MARK = 'bench-slow-';
-/** The upstream's clock: a chunk of a slow stream comes each so many of its ticks. */
+/** Slow streams send chunks at multiples of this interval. */
 export const TICK_MS = 100;
 
 export interface SlowStream {
   readonly chunks: number;
-  /** From one chunk to the next, in ticks. */
+  /** Interval between chunks, in ticks. */
   readonly everyTicks: number;
 }
 
@@ -22,7 +22,7 @@ export function slowPrompt({ chunks, everyTicks }: SlowStream): string {
   return `${SLOW_MARK}${chunks}-${everyTicks} please.`;
 }
 
-/** The slow stream that a request asks for; undefined for any other. */
+/** The slow stream that the prompt requests; undefined if it requests none. */
 export function slowStreamIn(request: string): SlowStream | undefined {
   const mark = request.indexOf(SLOW_MARK);
   if (mark < 0) return undefined;
@@ -32,12 +32,12 @@ export function slowStreamIn(request: string): SlowStream | undefined {
   return { chunks: Number.parseInt(chunks ?? '', 10), everyTicks: Number.parseInt(everyTicks ?? '', 10) };
 }
 
-/** The text of chunk `index`: each differs, so that a lost or doubled chunk is seen. */
+/** The text of chunk `index`, unique so that a lost or duplicate chunk is detected. */
 export function chunkText(index: number): string {
   return ` tok${index}`;
 }
 
-export type Kind = 'whole' | 'stream';
+export type Kind = 'non-streaming' | 'stream';
 
 /** The request body of a client. */
 export function requestBody(
@@ -64,16 +64,16 @@ function usage(completionTokens: number): string {
   );
 }
 
-/** The upstream's answer to a request that does not stream. */
-export function wholeAnswer(): string {
+/** The upstream's non-streaming response. */
+export function nonStreamingBody(): string {
   return (
     `{"id":"chatcmpl-bench","object":"chat.completion","created":1764000000,"model":"${UPSTREAM_MODEL}",` +
-    `"choices":[{"index":0,"message":{"role":"assistant","content":"${ANSWER}","refusal":null},"logprobs":null,` +
+    `"choices":[{"index":0,"message":{"role":"assistant","content":"${RESPONSE_TEXT}","refusal":null},"logprobs":null,` +
     `"finish_reason":"stop"}],"usage":${usage(40)},"system_fingerprint":"fp_bench"}`
   );
 }
 
-/** The SSE events of a stream, `[DONE]` included. */
+/** The SSE events of a stream, including `[DONE]`. */
 export function streamEvents(chunks: number, includeUsage: boolean): string[] {
   const usageKey = includeUsage ? ',"usage":null' : '';
   const event = (choices: string, last: string) =>

@@ -1,7 +1,7 @@
 import { parseCoreList } from './machine';
 import { quantile, type Row } from './measure';
-import { checkMoney } from './money-check';
-import { judge, renderReport } from './report';
+import { checkCharges } from './check-charges';
+import { evaluateTargets, renderReport } from './report';
 
 const row = (target: Row['target'], scenario: string, requestsPerSecond: number, p50Ms: number): Row => ({
   scenario,
@@ -18,14 +18,14 @@ const row = (target: Row['target'], scenario: string, requestsPerSecond: number,
 });
 
 const ROWS = [
-  row('express', 'whole answer, c=1', 1_000, 1),
-  row('gateway', 'whole answer, c=1', 300, 3.5),
-  row('express', 'whole answer, c=32', 8_000, 3),
-  row('gateway', 'whole answer, c=32', 4_000, 8),
+  row('express', 'non-streaming, c=1', 1_000, 1),
+  row('gateway', 'non-streaming, c=1', 300, 3.5),
+  row('express', 'non-streaming, c=32', 8_000, 3),
+  row('gateway', 'non-streaming, c=32', 4_000, 8),
 ];
 
 describe('figures', () => {
-  it('takes quantiles by nearest rank', () => {
+  it('computes nearest-rank quantiles', () => {
     const sorted = Float64Array.from([1, 2, 3, 4]);
     expect([quantile(sorted, 0.5), quantile(sorted, 0.99), quantile(sorted.slice(0, 1), 0.5)]).toEqual([
       2, 4, 1,
@@ -33,36 +33,36 @@ describe('figures', () => {
     expect(quantile(new Float64Array(), 0.5)).toBeNaN();
   });
 
-  it('reads core lists', () => {
+  it('parses core lists', () => {
     expect(parseCoreList('0-2,5')).toEqual([0, 1, 2, 5]);
   });
 
-  it('judges the aims it has figures for', () => {
+  it('evaluates the targets for which it has figures', () => {
     const slow = {
       target: 'gateway' as const,
       streams: 1000,
       seconds: 1,
-      residentBeforeMiB: 1,
-      residentPeakMiB: 500,
+      initialResidentMiB: 1,
+      peakResidentMiB: 500,
     };
-    expect(judge(ROWS, [slow]).map(({ measured, reached }) => [measured, reached])).toEqual([
+    expect(evaluateTargets(ROWS, [slow]).map(({ measured, met }) => [measured, met])).toEqual([
       ['0.50', true],
       ['2.50 ms', false],
       ['500 MiB', false],
     ]);
-    expect(judge([], [])).toEqual([]);
+    expect(evaluateTargets([], [])).toEqual([]);
   });
 
-  it('allows five thousand slow streams more memory than one thousand, and tells what each took', () => {
+  it('allows more memory for 5,000 slow streams than for 1,000, and reports memory per stream', () => {
     const slow = {
       target: 'gateway',
       streams: 5_000,
       seconds: 1,
-      residentBeforeMiB: 100,
-      residentPeakMiB: 590,
+      initialResidentMiB: 100,
+      peakResidentMiB: 590,
     };
-    expect(judge([], [slow])).toMatchObject([{ measured: '590 MiB', reached: true }]);
-    expect(judge([], [{ ...slow, residentPeakMiB: 600 }])).toMatchObject([{ reached: false }]);
+    expect(evaluateTargets([], [slow])).toMatchObject([{ measured: '590 MiB', met: true }]);
+    expect(evaluateTargets([], [{ ...slow, peakResidentMiB: 600 }])).toMatchObject([{ met: false }]);
     const machine = { cpu: 'cpu', cores: 2, memoryGiB: 8, node: 'v20', platform: 'linux', pinned: 'no' };
     const results = {
       machine,
@@ -70,23 +70,24 @@ describe('figures', () => {
       rows: [],
       slowStreams: [slow],
       paced: [],
-      money: null,
-      aims: [],
+      charges: null,
+      performanceTargets: [],
     };
     expect(renderReport(results)).toMatch(/5,000 slow streams +gateway +1\.0 +100 +590 +100$/m);
   });
 
-  it('compares what a chunk costs with what it costs a relay', () => {
+  it('compares the CPU time per chunk with that of a relay', () => {
     const paced = (target: string, cpuMicrosecondsPerChunk: number | null) => ({
       ...{ target, streams: 200, chunks: 100, cpuMicrosecondsPerChunk, cpuMicrosecondsPerStream: 1 },
     });
-    const judged = (gateway: number | null) => judge([], [], [paced('relay', 10), paced('gateway', gateway)]);
-    expect(judged(20)).toMatchObject([{ measured: '2.00', reached: true }]);
-    expect(judged(21)).toMatchObject([{ measured: '2.10', reached: false }]);
-    expect(judged(null)).toEqual([]);
+    const evaluated = (gateway: number | null) =>
+      evaluateTargets([], [], [paced('relay', 10), paced('gateway', gateway)]);
+    expect(evaluated(20)).toMatchObject([{ measured: '2.00', met: true }]);
+    expect(evaluated(21)).toMatchObject([{ measured: '2.10', met: false }]);
+    expect(evaluated(null)).toEqual([]);
   });
 
-  it('prints ratios to the baselines of the same scenario', () => {
+  it('shows ratios to the baselines of the same scenario', () => {
     const machine = { cpu: 'cpu', cores: 2, memoryGiB: 8, node: 'v20', platform: 'linux', pinned: 'no' };
     const text = renderReport({
       machine,
@@ -94,25 +95,25 @@ describe('figures', () => {
       rows: ROWS,
       slowStreams: [],
       paced: [],
-      money: null,
-      aims: [],
+      charges: null,
+      performanceTargets: [],
     });
     expect(text).toMatch(/gateway +300 .* 0\.30$/m);
     expect(text).toMatch(/gateway +4,000 .* 0\.50$/m);
   });
 });
 
-describe('the money check', () => {
+describe('checkCharges', () => {
   const check = (usedNanoUsd: bigint, heldNanoUsd: bigint, priced = 2) =>
-    checkMoney(
-      { settled: () => Promise.resolve({ usedNanoUsd, heldNanoUsd }) },
-      { answers: 2, priced, costNanoUsd: 140 },
+    checkCharges(
+      { finalBalance: () => Promise.resolve({ usedNanoUsd, heldNanoUsd }) },
+      { responses: 2, priced, costNanoUsd: 140 },
     );
 
   it('is exact to the nano-dollar', async () => {
     expect((await check(140n, 0n)).exact).toBe(true);
     expect((await check(141n, 0n)).text).toContain('charged 141');
     expect((await check(140n, 1n)).text).toContain('still held');
-    expect((await check(140n, 0n, 1)).text).toContain('name no cost');
+    expect((await check(140n, 0n, 1)).text).toContain('without a cost');
   });
 });

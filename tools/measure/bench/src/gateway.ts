@@ -20,10 +20,10 @@ import { modelsFile } from './models-file';
 import type { Child, Processes } from './processes';
 
 const READY_TIMEOUT_MS = 180_000;
-const SETTLE_TIMEOUT_MS = 60_000;
+const HOLDS_TIMEOUT_MS = 60_000;
 const POLL_MS = 100;
 const CREDIT_USD = '100000.00';
-/** All of them, far away: what is counted costs, whether it is reached or not. */
+/** Every limit is set, but far above the load: counting has a cost even when no limit is reached. */
 const LIMITS: Partial<Limits> = {
   requests_per_minute: 10_000_000,
   tokens_per_minute: 2_000_000_000,
@@ -31,31 +31,31 @@ const LIMITS: Partial<Limits> = {
   concurrency: 10_000,
 };
 
-/** The built gateway with an organization of its own: every limit, a budget, credit, one key. */
+/** The built gateway and an organization with every limit, a budget, credit and one key. */
 export interface RunningGateway {
   readonly child: Child;
   readonly destination: Destination;
-  /** Of the gateway or the cluster, at this moment. */
+  /** Current Node.js processes of the gateway or the cluster. */
   nodePids(): readonly number[];
-  /** PostgreSQL, at this moment. */
+  /** Current PostgreSQL processes. */
   databasePids(): readonly number[];
-  /** Waits until nothing is held any more; the amounts of the organization then. */
-  settled(): Promise<{ usedNanoUsd: bigint; heldNanoUsd: bigint }>;
+  /** Waits until there are no holds, then returns the organization's amounts. */
+  finalBalance(): Promise<{ usedNanoUsd: bigint; heldNanoUsd: bigint }>;
 }
 
-/** The folder of the builds that the bench's own is one of. */
+/** The dist folder that contains the bench. */
 const ownBuilds = (): string => path.resolve(path.dirname(process.argv[1] ?? '.'), '..');
 
 export const gatewayBundle = (): string => path.join(ownBuilds(), 'gateway', 'main.js');
 
 export interface GatewayUnderTest {
-  /** Of Node, besides those that all programs have. */
+  /** Additional options of Node.js. */
   readonly nodeOptions?: readonly string[];
-  /** The cluster instead of the gateway in one process. */
+  /** Starts a cluster with these arguments instead of the gateway in one process. */
   readonly clusterArguments?: readonly string[] | undefined;
-  /** The folder of another build. */
+  /** The dist folder of another build. */
   readonly builds?: string;
-  /** A PostgreSQL that is there, in place of the gateway's own. */
+  /** An existing PostgreSQL instead of the embedded one. */
   readonly database?: { readonly url: string; readonly pid: number } | undefined;
 }
 
@@ -69,7 +69,7 @@ export async function startGateway(
   const bundle = path.join(builds, program, 'main.js');
   if (!existsSync(bundle)) throw new Error(`The gateway is not built (${bundle}): run \`npm run build\`.`);
   const state = mkdtempSync(path.join(os.tmpdir(), 'gateway-bench-'));
-  // The database's own user has to enter it.
+  // PostgreSQL may run as another user, which must enter this folder.
   chmodSync(state, 0o755);
   process.once('exit', () => rmSync(state, { recursive: true, force: true, maxRetries: 3 }));
   const models = path.join(state, 'models.yaml');
@@ -90,7 +90,7 @@ export async function startGateway(
       ...openTelemetrySettings(),
     },
   });
-  const dev = await waitUntilServing(child, state);
+  const dev = await waitUntilReady(child, state);
   const started = () => descendantsOf(child.pid);
   const databasePids = () =>
     database === undefined
@@ -112,24 +112,24 @@ export async function startGateway(
     },
     nodePids: () => [child.pid, ...started().filter(isNode)],
     databasePids,
-    settled: () => settled(dashboard, tenant.organizationId),
+    finalBalance: () => finalBalance(dashboard, tenant.organizationId),
   };
 }
 
-/** What traces cost is the difference to a run without. */
+/** Passed on, so that the cost of tracing can be measured as the difference between two runs. */
 function openTelemetrySettings(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('OTEL_')));
 }
 
-/** Waits for dev.json and for the API to answer with the key in it. */
-async function waitUntilServing(child: Child, state: string): Promise<DevFile> {
+/** Waits for dev.json and for a successful API response to its key. */
+async function waitUntilReady(child: Child, state: string): Promise<DevFile> {
   const poll = async (): Promise<DevFile> => {
     for (;;) {
       if (child.process.exitCode !== null || child.process.signalCode !== null) {
-        throw new Error(`the gateway ended before it served:\n${child.output()}`);
+        throw new Error(`the gateway exited before it was ready:\n${child.output()}`);
       }
       const dev = devFileIn(state);
-      if (dev !== undefined && (await answers(dev))) return dev;
+      if (dev !== undefined && (await isResponding(dev))) return dev;
       await sleep(POLL_MS);
     }
   };
@@ -144,12 +144,12 @@ function devFileIn(state: string): DevFile | undefined {
   try {
     return readDevFile(state);
   } catch {
-    // Not there yet, or half written.
+    // Missing or incomplete.
     return undefined;
   }
 }
 
-async function answers(dev: DevFile): Promise<boolean> {
+async function isResponding(dev: DevFile): Promise<boolean> {
   try {
     const response = await fetch(`${dev.baseUrl}/models`, {
       headers: { authorization: `Bearer ${dev.apiKey}` },
@@ -161,9 +161,9 @@ async function answers(dev: DevFile): Promise<boolean> {
   }
 }
 
-/** Holds end within moments of the last answer; one that stays is a leak, and reported as such. */
-async function settled(dashboard: AdminClient, organizationId: string) {
-  const deadlineMs = Date.now() + SETTLE_TIMEOUT_MS;
+/** Holds are closed shortly after the last response; a remaining hold is a leak, which the caller reports. */
+async function finalBalance(dashboard: AdminClient, organizationId: string) {
+  const deadlineMs = Date.now() + HOLDS_TIMEOUT_MS;
   for (;;) {
     const balance = await spendingOf(dashboard, organizationId);
     if (balance.heldNanoUsd === 0n || Date.now() > deadlineMs) return balance;

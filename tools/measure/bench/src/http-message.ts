@@ -1,22 +1,22 @@
-/** One HTTP/1.1 message, as far as a benchmark needs it. Text is latin1: a character is a byte. */
+/** An HTTP/1.1 message, as far as the benchmark needs it. Text is latin1, so a character is a byte. */
 export interface HttpMessage {
   /** `POST /path HTTP/1.1` or `HTTP/1.1 200 OK`. */
   readonly startLine: string;
-  /** Lower-case, as one text. */
+  /** The headers as one lower-case text. */
   readonly head: string;
   readonly body: string;
 }
 
 /**
- * Reads the messages of one keep-alive connection from text in any split. It does the least that
- * is right for both sides of a benchmark on loopback: Content-Length or chunked bodies, no trailers.
+ * Reads the messages of one keep-alive connection from arbitrarily split text. Minimal, for both sides of
+ * a benchmark on loopback: supports Content-Length and chunked bodies, but no trailers.
  */
 export class HttpMessageReader {
   private buffer = '';
   private position = 0;
   private startLine = '';
   private head = '';
-  /** Characters of body still to come; -1: chunked; undefined: the head is not complete. */
+  /** Remaining characters of the body; -1: chunked; undefined: the head is incomplete. */
   private bodyLength: number | undefined;
   private chunks = '';
 
@@ -29,7 +29,7 @@ export class HttpMessageReader {
     this.buffer = this.position === this.buffer.length ? text : this.buffer.slice(this.position) + text;
     this.position = 0;
     while (this.readHead() && this.readBody()) {
-      // One message after another, until there is too little for the next.
+      // Reads complete messages only.
     }
   }
 

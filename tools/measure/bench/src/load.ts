@@ -1,19 +1,19 @@
 import { connect, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { checkAnswer } from './check';
+import { checkResponse } from './check';
 import type { Kind } from './canned';
 import { HttpMessageReader, type HttpMessage } from './http-message';
 
-/** Where requests go and what they say. */
+/** The URL, key and headers of requests. */
 export interface Destination {
   readonly port: number;
   readonly path: string;
   readonly apiKey: string;
-  /** More headers of each request. */
+  /** Additional headers of each request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Requests and their latencies in milliseconds, as measured inside a window. */
+/** Requests inside the measuring window and their latencies. */
 export interface Measured {
   readonly requests: number;
   readonly chunks: number;
@@ -23,20 +23,19 @@ export interface Measured {
   readonly firstBytesMs: readonly number[];
 }
 
-/** Sums over everything sent to one destination, warm-up included: what the money must agree with. */
+/** Totals of all requests to a destination, including the warm-up, for comparison with the charges. */
 export interface Tally {
-  answers: number;
-  /** Answers that named a cost. */
+  responses: number;
+  /** Responses that contain a cost. */
   priced: number;
   costNanoUsd: number;
 }
 
 export function newTally(): Tally {
-  return { answers: 0, priced: 0, costNanoUsd: 0 };
+  return { responses: 0, priced: 0, costNanoUsd: 0 };
 }
 
-/** An answer later than this is a failure of the target. */
-const ANSWER_TIMEOUT_MS = 60_000;
+const RESPONSE_TIMEOUT_MS = 60_000;
 
 function requestText(destination: Destination, body: string): string {
   const headers = Object.entries(destination.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -47,19 +46,21 @@ function requestText(destination: Destination, body: string): string {
   );
 }
 
-/** One keep-alive connection that sends a request and waits for its answer, over and over. */
+/** A keep-alive connection with one request in flight. */
 class Connection {
   private readonly socket: Socket;
-  private answered: ((message: HttpMessage) => void) | undefined;
+  private onResponse: ((message: HttpMessage) => void) | undefined;
   private failed: ((error: Error) => void) | undefined;
   firstBodyAtMs = 0;
 
   constructor(port: number) {
     this.socket = connect({ port, host: '127.0.0.1', noDelay: true });
     this.socket.setEncoding('latin1');
-    this.socket.setTimeout(ANSWER_TIMEOUT_MS, () => this.socket.destroy(new Error('no answer in time')));
+    this.socket.setTimeout(RESPONSE_TIMEOUT_MS, () =>
+      this.socket.destroy(new Error(`no response within ${RESPONSE_TIMEOUT_MS / 1000} s`)),
+    );
     const reader = new HttpMessageReader(
-      (message) => this.answered?.(message),
+      (message) => this.onResponse?.(message),
       () => (this.firstBodyAtMs = performance.now()),
     );
     this.socket.on('data', (text: string) => {
@@ -75,7 +76,7 @@ class Connection {
 
   exchange(text: string): Promise<HttpMessage> {
     return new Promise((resolve, reject) => {
-      this.answered = resolve;
+      this.onResponse = resolve;
       this.failed = reject;
       this.socket.write(text);
     });
@@ -106,8 +107,8 @@ export interface Load {
 }
 
 /**
- * Keeps `connections` requests in the air through a warm-up and a window, then lets the last ones
- * finish. Counts what was answered inside the window. Throws at the first wrong answer.
+ * Keeps `connections` requests in flight during a warm-up and a measuring window, then waits for the last
+ * ones. Counts responses inside the window. Throws at the first incorrect response.
  */
 export async function runLoad(load: Load): Promise<Measured> {
   const text = requestText(load.destination, load.body);
@@ -126,7 +127,7 @@ export async function runLoad(load: Load): Promise<Measured> {
     for (let startedAtMs = performance.now(); startedAtMs < closesAtMs;) {
       const message = await connection.exchange(text);
       const nowMs = performance.now();
-      count(load.tally, checkAnswer(load.kind, load.chunks, message).costNanoUsd);
+      count(load.tally, checkResponse(load.kind, load.chunks, message).costNanoUsd);
       if (nowMs >= opensAtMs && nowMs < closesAtMs) {
         latenciesMs.push(nowMs - startedAtMs);
         if (load.kind === 'stream') firstBytesMs.push(connection.firstBodyAtMs - startedAtMs);
@@ -137,7 +138,7 @@ export async function runLoad(load: Load): Promise<Measured> {
   const connections = Array.from({ length: load.connections }, () => new Connection(load.destination.port));
   try {
     await Promise.all(connections.map(work));
-    // The last answers may have come before their timers had a turn.
+    // The last responses may have arrived before the timers fired.
     nextEdge();
     nextEdge();
   } finally {
@@ -153,7 +154,7 @@ export async function runLoad(load: Load): Promise<Measured> {
   };
 }
 
-/** Opens `streams` streams at once, one request each, and waits for all of them. Milliseconds taken. */
+/** Runs `streams` concurrent streams, one request each. @returns the duration in milliseconds */
 export async function runOnce(
   load: Pick<Load, 'destination' | 'body' | 'chunks' | 'tally'>,
   streams: number,
@@ -165,7 +166,7 @@ export async function runOnce(
     await Promise.all(
       connections.map(async (connection) => {
         const message = await connection.exchange(text);
-        count(load.tally, checkAnswer('stream', load.chunks, message).costNanoUsd);
+        count(load.tally, checkResponse('stream', load.chunks, message).costNanoUsd);
       }),
     );
   } finally {
@@ -175,7 +176,7 @@ export async function runOnce(
 }
 
 function count(tally: Tally, costNanoUsd: number | undefined): void {
-  tally.answers++;
+  tally.responses++;
   if (costNanoUsd === undefined) return;
   tally.priced++;
   tally.costNanoUsd += costNanoUsd;

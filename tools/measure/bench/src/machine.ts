@@ -3,10 +3,10 @@ import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import os from 'node:os';
 import { processStat } from '@gateway/test-support';
 
-/** Linux counts CPU time in hundredths of a second, whatever the kernel's own tick is. */
+/** Linux reports CPU time in hundredths of a second, regardless of the kernel's tick rate. */
 const MICROSECONDS_PER_TICK = 10_000;
 
-/** CPU time a process has used, all its threads, user and system, in µs; undefined where unknown. */
+/** User and system CPU time of all threads of a process, in µs; undefined if unknown. */
 export function cpuMicroseconds(pid: number): number | undefined {
   const fields = processStat(pid);
   const user = Number(fields?.[11]);
@@ -14,7 +14,7 @@ export function cpuMicroseconds(pid: number): number | undefined {
   return fields === undefined ? undefined : (user + system) * MICROSECONDS_PER_TICK;
 }
 
-/** Resident memory in bytes; undefined where unknown. */
+/** Resident memory in bytes; undefined if unknown. */
 export function residentBytes(pid: number): number | undefined {
   try {
     const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
@@ -24,7 +24,7 @@ export function residentBytes(pid: number): number | undefined {
   }
 }
 
-/** Whether a process runs the same Node as this one; false where unknown, too. */
+/** Whether a process runs the same Node.js binary as this one; false if unknown. */
 export function isNode(pid: number): boolean {
   try {
     return readlinkSync(`/proc/${pid}/exe`) === realpathSync(process.execPath);
@@ -33,12 +33,12 @@ export function isNode(pid: number): boolean {
   }
 }
 
-/** When a process started, in the kernel's words: with its pid it names one process for good. */
+/** A process's start time from /proc. Together with the pid it identifies a process uniquely. */
 export function startTime(pid: number): string | undefined {
   return processStat(pid)?.[19];
 }
 
-/** Cores for the two sides of the bench; undefined where processes cannot be pinned. */
+/** Cores for the measured process and for the rest of the bench. */
 export interface Cores {
   /** The process that is measured. */
   readonly measured: string;
@@ -67,12 +67,12 @@ export function parseCoreList(text: string): number[] {
   });
 }
 
-/** Moves a running process with all its threads; a process that has just ended is no failure. */
+/** Pins a running process with all its threads; ignores a process that has exited. */
 export function pin(pid: number, cores: string): void {
   try {
     execFileSync('taskset', ['-acp', cores, String(pid)], { stdio: 'ignore' });
   } catch {
-    // Gone, or not ours to move: the report says how it was started.
+    // The process has exited or belongs to another user.
   }
 }
 
@@ -95,7 +95,7 @@ export function machineFacts(cores: Cores | undefined): MachineFacts {
     platform: `${os.platform()} ${os.release()} ${os.arch()}`,
     pinned:
       cores === undefined
-        ? 'no (needs taskset and two cores): everything shares the cores'
+        ? 'no (needs taskset and two cores); all processes share the cores, so figures are unreliable'
         : `target on core ${cores.measured}; load, upstream and PostgreSQL on ${cores.others}`,
   };
 }

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { readOptionsOrExit } from '@gateway/test-support';
 import { measureClusters } from './cluster/measure-clusters';
 import { renderDeployments } from './cluster/deployments';
 import { findCores, machineFacts, pin, type Cores } from './machine';
@@ -9,16 +10,16 @@ import {
   scenarioName,
   SCENARIOS,
   type Row,
-  type SlowRow,
+  type SlowStreamsRow,
 } from './measure';
 import { measurePaced } from './measure-paced';
-import { checkMoney, type MoneyCheck } from './money-check';
+import { checkCharges, type ChargesCheck } from './check-charges';
 import { HELP, readOptions, type CommandName, type Options } from './options';
 import { renderPeers } from './peers/render-peers';
 import { runPeers } from './peers/run-peers';
 import { Processes } from './processes';
 import { runProfile } from './profile/run-profile';
-import { judge, renderReport, type Results } from './report';
+import { evaluateTargets, renderReport, type Results } from './report';
 import { startExpressProxy } from './roles/express-proxy';
 import type { RunningRole } from './roles/listen';
 import { startNodeProxy } from './roles/node-proxy';
@@ -26,9 +27,7 @@ import { startRelay } from './roles/relay';
 import { startUpstream } from './roles/upstream';
 import { startTargets, type StartedTargets } from './targets';
 
-const USAGE_EXIT_CODE = 2;
-
-/** The bench starts itself again for each of these. */
+/** Roles that the bench runs in child processes of itself. */
 const ROLES: Readonly<Record<string, (upstream: string) => Promise<RunningRole>>> = {
   upstream: startUpstream,
   node: startNodeProxy,
@@ -36,7 +35,7 @@ const ROLES: Readonly<Record<string, (upstream: string) => Promise<RunningRole>>
   relay: startRelay,
 };
 
-/** What each command prints. The ledger's code is loaded by those that use it, not by the proxies that are measured. */
+/** Each command returns its report. The ledger's code is imported lazily, so that the measured proxies do not load it. */
 const COMMANDS: Readonly<Record<CommandName, (options: Options) => Promise<string>>> = {
   compare,
   ab: compare,
@@ -60,8 +59,8 @@ const COMMANDS: Readonly<Record<CommandName, (options: Options) => Promise<strin
 };
 
 async function main(argv: readonly string[]): Promise<void> {
-  if (argv[0] === '--role') return playRole(argv[1] ?? '', argv[2] ?? '');
-  const options = readOrExit(argv);
+  if (argv[0] === '--role') return runRole(argv[1] ?? '', argv[2] ?? '');
+  const options = readOptionsOrExit(() => readOptions(argv), HELP);
   const text = await COMMANDS[options.command](options);
   process.stdout.write(`\n${text}`);
 }
@@ -69,10 +68,10 @@ async function main(argv: readonly string[]): Promise<void> {
 /** Gateway, bare proxies and upstream in every scenario. */
 function compare(options: Options): Promise<string> {
   return withTargets(options, async ({ targets }) => {
-    // A relay that reads nothing is what a chunk is compared with, and nothing else.
+    // The relay is the baseline of paced chunks only.
     const compared = targets.filter(({ name }) => name !== 'relay');
-    // First, while nothing else has let their memory grow.
-    const slowStreams: SlowRow[] = [];
+    // First, before other load has increased memory use.
+    const slowStreams: SlowStreamsRow[] = [];
     for (const target of compared.filter(({ name }) => name !== 'upstream')) {
       say(`Measuring: ${options.slowStreams.toLocaleString('en')} slow streams, ${target.name}`);
       slowStreams.push(await measureSlowStreams(target, options));
@@ -101,7 +100,7 @@ function paced(options: Options): Promise<string> {
   });
 }
 
-/** Starts the targets, measures, checks the money and renders the report. */
+/** Starts the targets, measures them, checks the charges and renders the report. */
 function withTargets(
   options: Options,
   measure: (started: StartedTargets) => Promise<Pick<Results, 'rows' | 'slowStreams' | 'paced'>>,
@@ -113,37 +112,37 @@ function withTargets(
     const measured = await measure(started);
     const { targets, gateway } = started;
     const tally = targets.find(({ name }) => name === 'gateway')?.tally;
-    const money = gateway === undefined || tally === undefined ? null : await checkMoney(gateway, tally);
-    const aims = judge(measured.rows, measured.slowStreams, measured.paced);
-    const results = { machine: machineFacts(cores), startedAt, ...measured, money, aims };
+    const charges = gateway === undefined || tally === undefined ? null : await checkCharges(gateway, tally);
+    const performanceTargets = evaluateTargets(measured.rows, measured.slowStreams, measured.paced);
+    const results = { machine: machineFacts(cores), startedAt, ...measured, charges, performanceTargets };
     finish(options, results);
     return renderReport(results);
   });
 }
 
-/** Writes the results down; money that is not exact is a failure of the gateway. */
-function finish({ jsonFile }: Options, results: { readonly money: MoneyCheck | null }): void {
+/** Writes the results to a file; inexact charges set the exit code. */
+function finish({ jsonFile }: Options, results: { readonly charges: ChargesCheck | null }): void {
   if (jsonFile !== undefined) writeFileSync(jsonFile, `${JSON.stringify(results, null, 2)}\n`);
-  if (results.money?.exact === false) process.exitCode = 1;
+  if (results.charges?.exact === false) process.exitCode = 1;
 }
 
-/** The bench itself stays off the core of what it measures. */
+/** Keeps the bench itself off the core of the measured process. */
 function withPinned<T>(work: (processes: Processes, cores: Cores | undefined) => Promise<T>): Promise<T> {
   const cores = findCores();
   if (cores !== undefined) pin(process.pid, cores.others);
   return withProcesses(cores, (processes) => work(processes, cores));
 }
 
-/** Serves as one of the roles, tells the parent process the port, and ends with the parent. */
-async function playRole(name: string, upstream: string): Promise<void> {
+/** Runs one of the roles, sends its port to the parent process, and exits with the parent. */
+async function runRole(name: string, upstream: string): Promise<void> {
   const start = ROLES[name];
-  if (start === undefined) throw new Error(`no role '${name}'`);
+  if (start === undefined) throw new Error(`unknown role '${name}'`);
   process.once('disconnect', () => process.exit(0));
   const { port } = await start(upstream);
   process.send?.({ port });
 }
 
-/** Whatever `work` starts is stopped at its end. */
+/** Stops all processes that `work` has started. */
 async function withProcesses<T>(
   cores: Cores | undefined,
   work: (processes: Processes) => Promise<T>,
@@ -160,23 +159,11 @@ async function withProcesses<T>(
   }
 }
 
-function readOrExit(argv: readonly string[]): Options {
-  try {
-    const options = readOptions(argv);
-    if (options !== 'help') return options;
-    process.stdout.write(HELP);
-    process.exit(0);
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
-    process.exit(USAGE_EXIT_CODE);
-  }
-}
-
 function say(text: string): void {
   process.stderr.write(`${text} …\n`);
 }
 
-/** On Ctrl-C everything that was started is stopped before the bench ends. */
+/** Stops all processes before exiting on a signal. */
 function stopOnSignals(processes: Processes): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {

@@ -4,41 +4,43 @@ import { cpuMicroseconds } from './machine';
 import type { Options } from './options';
 import type { Target } from './targets';
 
-/** Streams at once. */
+/** Concurrent streams. */
 const STREAMS = 200;
-/** Of the short streams; those of the long ones are the option's. */
-const FEW_CHUNKS = 1;
+/** Chunks of a short stream. */
+const SHORT_STREAM_CHUNKS = 1;
 
-export interface PacedRow {
+export interface PacedChunksRow {
   readonly target: string;
   readonly streams: number;
   readonly chunks: number;
-  /** CPU of the Node process for each chunk of a stream that is open, in µs; null where it is not known. */
+  /** CPU time of the Node.js process per chunk of an open stream, in µs; null if unknown. */
   readonly cpuMicrosecondsPerChunk: number | null;
-  /** The same for a stream with a single chunk, all in all. */
+  /** Total CPU time of a stream with a single chunk, in µs. */
   readonly cpuMicrosecondsPerStream: number | null;
 }
 
-interface Spent {
-  few: number;
-  many: number;
+interface CpuTime {
+  short: number;
+  long: number;
 }
 
 /**
- * What a chunk costs that comes by itself, in a stream that is open: long streams less short ones,
- * so that opening and settling them is not in it. The targets take turns.
+ * The CPU time of a chunk in an open stream: that of long streams minus that of short streams, so that
+ * starting and settling them is excluded. The targets take turns.
  */
-export async function measurePaced(targets: readonly Target[], options: Options): Promise<PacedRow[]> {
-  const spent = new Map<Target, Spent | undefined>(targets.map((target) => [target, { few: 0, many: 0 }]));
+export async function measurePaced(targets: readonly Target[], options: Options): Promise<PacedChunksRow[]> {
+  const spent = new Map<Target, CpuTime | undefined>(
+    targets.map((target) => [target, { short: 0, long: 0 }]),
+  );
   for (let round = 0; round <= options.rounds; round += 1) {
     for (const target of targets) {
-      const few = await cpuOf(target, FEW_CHUNKS);
-      const many = await cpuOf(target, FEW_CHUNKS + options.slowChunks);
+      const short = await cpuOf(target, SHORT_STREAM_CHUNKS);
+      const long = await cpuOf(target, SHORT_STREAM_CHUNKS + options.slowChunks);
       const sum = spent.get(target);
-      // The first is for the code to be compiled.
+      // The first round is a warm-up.
       if (round === 0 || !sum) continue;
-      if (few === undefined || many === undefined) spent.set(target, undefined);
-      else spent.set(target, { few: sum.few + few, many: sum.many + many });
+      if (short === undefined || long === undefined) spent.set(target, undefined);
+      else spent.set(target, { short: sum.short + short, long: sum.long + long });
     }
   }
   const streams = STREAMS * options.rounds;
@@ -48,8 +50,8 @@ export async function measurePaced(targets: readonly Target[], options: Options)
       target: target.name,
       streams: STREAMS,
       chunks: options.slowChunks,
-      cpuMicrosecondsPerChunk: sum ? (sum.many - sum.few) / (streams * options.slowChunks) : null,
-      cpuMicrosecondsPerStream: sum ? sum.few / streams : null,
+      cpuMicrosecondsPerChunk: sum ? (sum.long - sum.short) / (streams * options.slowChunks) : null,
+      cpuMicrosecondsPerStream: sum ? sum.short / streams : null,
     };
   });
 }

@@ -10,47 +10,47 @@ export interface Scenario {
 }
 
 export const SCENARIOS: readonly Scenario[] = [
-  { kind: 'whole', connections: 1 },
-  { kind: 'whole', connections: 32 },
+  { kind: 'non-streaming', connections: 1 },
+  { kind: 'non-streaming', connections: 32 },
   { kind: 'stream', connections: 1 },
   { kind: 'stream', connections: 32 },
 ];
 
-/** The figures of one target in one scenario, all rounds together. */
+/** The figures of a target in a scenario, over all rounds. */
 export interface Row {
   readonly scenario: string;
   readonly target: string;
   readonly requests: number;
   readonly requestsPerSecond: number;
-  /** 0 when nothing was streamed. */
+  /** 0 if the scenario does not stream. */
   readonly chunksPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Until the first byte of the stream; null when nothing was streamed. */
+  /** Time to the first byte of a stream; null if the scenario does not stream. */
   readonly firstByteP50Ms: number | null;
-  /** CPU of the Node processes per request, in µs; null where it is not known. */
+  /** CPU time of the Node.js processes per request, in µs; null if unknown. */
   readonly cpuMicrosecondsPerRequest: number | null;
-  /** CPU of PostgreSQL and other engines per request, in µs; null where there is none. */
+  /** CPU time of PostgreSQL and other datastores per request, in µs; null if the target has none. */
   readonly databaseCpuMicrosecondsPerRequest: number | null;
   readonly residentMiB: number | null;
 }
 
-export interface SlowRow {
+export interface SlowStreamsRow {
   readonly target: string;
   readonly streams: number;
   readonly seconds: number;
-  readonly residentBeforeMiB: number | null;
-  readonly residentPeakMiB: number | null;
+  readonly initialResidentMiB: number | null;
+  readonly peakResidentMiB: number | null;
 }
 
 const MEBIBYTE = 1024 * 1024;
 const SAMPLE_EVERY_MS = 100;
 const SLOW_WARM_UP_STREAMS = 32;
-/** So many bring a chunk each at every tick of the upstream; of more, each brings one seldomer. */
-const STREAMS_OF_EVERY_TICK = 1_000;
+/** With more streams, each stream sends chunks less often. */
+const MAX_CHUNKS_PER_TICK = 1_000;
 
 export function scenarioName({ kind, connections }: Scenario): string {
-  return `${kind === 'whole' ? 'whole answer' : `stream of ${STREAM_CHUNKS}`}, c=${connections}`;
+  return `${kind === 'non-streaming' ? 'non-streaming' : `stream of ${STREAM_CHUNKS}`}, c=${connections}`;
 }
 
 interface Round {
@@ -60,17 +60,16 @@ interface Round {
 }
 
 /**
- * Drives every target for a while without measuring: a process that was just
- * started runs interpreted code, the more of it the longer.
+ * Sends load to every target without measuring, so that its code is compiled.
  */
 export async function compile(targets: readonly Target[], { compileMs }: Options): Promise<void> {
   for (const target of targets) {
-    await measureRound({ kind: 'whole', connections: 32 }, target, compileMs / 2, 1);
+    await measureRound({ kind: 'non-streaming', connections: 32 }, target, compileMs / 2, 1);
     await measureRound({ kind: 'stream', connections: 32 }, target, compileMs / 2, 1);
   }
 }
 
-/** Drives every target through a scenario, taking turns, and merges the rounds of each. */
+/** Measures every target in a scenario, taking turns, and merges the rounds of each. */
 export async function measureScenario(
   scenario: Scenario,
   targets: readonly Target[],
@@ -156,7 +155,7 @@ function merge(scenario: Scenario, target: Target, rounds: readonly Round[]): Ro
   };
 }
 
-/** The nearest-rank quantile of sorted values; NaN when there are none. */
+/** The nearest-rank quantile of sorted values; NaN if there are none. */
 export function quantile(sorted: Float64Array, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
@@ -165,10 +164,10 @@ function mebibytes(bytes: number | undefined): number | null {
   return bytes === undefined ? null : bytes / MEBIBYTE;
 }
 
-/** Opens many slow streams at once and watches the target's memory until the last one is complete. */
-export async function measureSlowStreams(target: Target, options: Options): Promise<SlowRow> {
-  // Together they bring as many chunks a second as a thousand do: more would measure something else.
-  const everyTicks = Math.ceil(options.slowStreams / STREAMS_OF_EVERY_TICK);
+/** Runs many concurrent slow streams and samples the target's memory until the last one is complete. */
+export async function measureSlowStreams(target: Target, options: Options): Promise<SlowStreamsRow> {
+  // The total rate of chunks does not depend on the number of streams.
+  const everyTicks = Math.ceil(options.slowStreams / MAX_CHUNKS_PER_TICK);
   const chunks = Math.ceil(options.slowChunks / everyTicks);
   const load = {
     destination: target.destination,
@@ -190,8 +189,8 @@ export async function measureSlowStreams(target: Target, options: Options): Prom
       target: target.name,
       streams: options.slowStreams,
       seconds: tookMs / 1000,
-      residentBeforeMiB: mebibytes(before),
-      residentPeakMiB: mebibytes(peak),
+      initialResidentMiB: mebibytes(before),
+      peakResidentMiB: mebibytes(peak),
     };
   } finally {
     clearInterval(sampler);

@@ -1,6 +1,6 @@
 import { MODEL, UPSTREAM_MODEL } from './canned';
 
-/** The gateway's models file: one model at the bench's upstream, with prices, so that money is moved. */
+/** A models file with one priced model at the bench's upstream. */
 export function modelsFile(upstreamPort: number): string {
   return `providers:
   - name: bench

@@ -18,7 +18,7 @@ describe('the command line of the bench', () => {
     expect(read('--only', 'node,gateway').targets).toEqual(['node', 'gateway']);
   });
 
-  it('reads a command with its argument and flags', () => {
+  it('parses a command with its argument and options', () => {
     expect(read('ab', '/before/dist', '--only', 'gateway')).toMatchObject({
       command: 'ab',
       otherBuilds: '/before/dist',
@@ -33,19 +33,19 @@ describe('the command line of the bench', () => {
   });
 
   it.each([
-    [['nonsense'], "there is no command 'nonsense'"],
-    [['--only', 'nginx'], "not 'nginx'"],
-    [['history'], 'history takes ROWS'],
-    [['history', 'many'], "ROWS is a number, not 'many'"],
-    [['ab'], 'ab takes DIR'],
+    [['nonsense'], "unknown command 'nonsense'"],
+    [['--only', 'nginx'], "unknown name 'nginx'"],
+    [['history'], 'history requires ROWS'],
+    [['history', 'many'], "ROWS must be a positive integer, not 'many'"],
+    [['ab'], 'ab requires DIR'],
     [['paced', '/dist'], 'paced takes no argument'],
-    [['statements', '--json', 'x'], 'statements has no --json'],
-    [['--sizes', '2'], 'compare has no --sizes'],
-  ])('refuses %j with the reason', (argv, reason) => {
+    [['statements', '--json', 'x'], 'statements has no option --json'],
+    [['--sizes', '2'], 'compare has no option --sizes'],
+  ])('rejects %j with the reason', (argv, reason) => {
     expect(() => readOptions(argv)).toThrow(reason);
   });
 
-  it('has help that names every command', () => {
+  it('lists every command in its help', () => {
     expect(readOptions(['--help'])).toBe('help');
     for (const name of [
       'compare',

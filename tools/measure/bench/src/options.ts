@@ -4,36 +4,36 @@ import { parseArgs } from 'node:util';
 const TARGET_NAMES = ['upstream', 'node', 'express', 'relay', 'gateway'] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
-/** What `history` measures: the ledger with its event log, or usage. */
+/** Parts of `history`: the ledger with its event log, and usage. */
 const HISTORY_PARTS = ['ledger', 'usage'] as const;
 export type HistoryPart = (typeof HISTORY_PARTS)[number];
 
 export interface Options {
   readonly command: CommandName;
   readonly targets: readonly TargetName[];
-  /** Rounds over all targets; their figures are merged, so that a slow moment hits every target alike. */
+  /** Rounds over all targets, merged so that a temporary slowdown affects all targets alike. */
   readonly rounds: number;
-  /** How long each target is driven before anything is measured, so that its code is compiled. */
+  /** Duration of the load that compiles each target's code before measuring. */
   readonly compileMs: number;
   readonly warmUpMs: number;
   readonly windowMs: number;
   readonly slowStreams: number;
-  /** Chunks of one slow stream, at ten per second; of more than a thousand streams fewer, and as many less often. */
+  /** Chunks of a slow stream, at ten per second; with more than 1,000 streams, fewer chunks at a lower rate. */
   readonly slowChunks: number;
   readonly jsonFile: string | undefined;
-  /** `ab`: the folder of another build whose gateway is measured, too. */
+  /** `ab`: the dist folder of another build to compare. */
   readonly otherBuilds: string | undefined;
   /** `history`: rows of each table. */
   readonly historyRows: number;
   readonly historyParts: readonly HistoryPart[];
-  /** `cluster`: replicas of edge and ledger in each. */
+  /** `cluster`: replicas of edge and ledger in each cluster. */
   readonly sizes: readonly number[];
-  /** `peers`: where they are installed; the user's cache folder when absent. */
+  /** `peers`: installation folder; the user's cache folder when absent. */
   readonly cacheFolder: string | undefined;
 }
 
 interface Command {
-  /** Of its one argument, if it has one. */
+  /** Name of its argument, if it has one. */
   readonly argument?: 'DIR' | 'ROWS';
   readonly flags: readonly Flag[];
   readonly summary: string;
@@ -43,19 +43,19 @@ const FLAGS = {
   quick: {
     type: 'boolean',
     usage: '--quick',
-    summary: 'short windows: shows that it works, too short to compare',
+    summary: 'short windows: checks that the bench works, too short to compare',
   },
   json: { type: 'string', usage: '--json FILE', summary: 'also write the results as JSON' },
-  only: { type: 'string', usage: '--only LIST', summary: 'of targets (history: of ledger,usage) only these' },
+  only: { type: 'string', usage: '--only LIST', summary: 'only these targets (history: ledger, usage)' },
   sizes: {
     type: 'string',
     usage: '--sizes LIST',
-    summary: 'replicas of edge and ledger in each cluster (1,2,4)',
+    summary: 'replicas of edge and ledger in each cluster (default: 1,2,4)',
   },
   cache: {
     type: 'string',
     usage: '--cache DIR',
-    summary: "where peers are installed (the user's cache folder)",
+    summary: "where to install peers (default: the user's cache folder)",
   },
 } as const;
 type Flag = keyof typeof FLAGS;
@@ -63,34 +63,34 @@ type Flag = keyof typeof FLAGS;
 const COMMANDS = {
   compare: {
     flags: ['quick', 'json', 'only'],
-    summary: 'gateway, bare proxies and upstream, in turns (the default; three minutes)',
+    summary: 'gateway, bare proxies and upstream (the default; 3 minutes)',
   },
   ab: {
     argument: 'DIR',
     flags: ['quick', 'json', 'only'],
-    summary: 'the same with the gateway of another build, whose dist folder is DIR',
+    summary: 'the same, plus the gateway of another build, whose dist folder is DIR',
   },
   paced: {
     flags: ['quick', 'json', 'only'],
-    summary: 'the CPU time of a chunk in an open stream, beside a relay of bytes (two minutes)',
+    summary: 'CPU time per chunk in an open stream, compared with a byte relay (2 minutes)',
   },
   peers: {
     flags: ['quick', 'json', 'only', 'cache'],
-    summary: 'the gateway beside Portkey and LiteLLM, as a table in Markdown (seven minutes)',
+    summary: 'the gateway compared with Portkey and LiteLLM, as a Markdown table (7 minutes)',
   },
   statements: {
     flags: ['quick'],
-    summary: 'how often each SQL statement runs per request, and its time (a minute)',
+    summary: 'calls, time and rows of each SQL statement per request (1 minute)',
   },
-  profile: { flags: ['quick'], summary: "the gateway's CPU time by cause and by file (two minutes)" },
+  profile: { flags: ['quick'], summary: "the gateway's CPU time by cause and by file (2 minutes)" },
   cluster: {
     flags: ['quick', 'sizes'],
-    summary: 'one process beside clusters of several sizes (eight minutes)',
+    summary: 'one process compared with clusters of several sizes (8 minutes)',
   },
   history: {
     argument: 'ROWS',
     flags: ['only'],
-    summary: 'ledger, event log and usage with a tenth of ROWS rows, then with all of them',
+    summary: 'ledger, event log and usage with a tenth of ROWS rows, then with ROWS',
   },
 } as const satisfies Record<string, Command>;
 export type CommandName = keyof typeof COMMANDS;
@@ -108,7 +108,7 @@ const LENGTHS = {
   },
 };
 
-export const HELP = `npm run bench -- [COMMAND] [OPTIONS]
+export const HELP = `Usage: npm run bench -- [COMMAND] [OPTIONS]
 
 ${commandNames.map((name) => helpOf(name)).join('\n')}
 
@@ -116,7 +116,7 @@ ${Object.values(FLAGS)
   .map(({ usage, summary }) => `  ${usage.padEnd(14)} ${summary}`)
   .join('\n')}
 
-Settings of OpenTelemetry (OTEL_…) are passed on to the gateway, so that the cost of traces can be measured.
+OpenTelemetry settings (OTEL_…) are passed on to the gateway, to measure the cost of tracing.
 `;
 
 function helpOf(name: CommandName): string {
@@ -125,7 +125,7 @@ function helpOf(name: CommandName): string {
   return `  ${usage}\n      ${summary}`;
 }
 
-/** @returns 'help' when that is requested. @throws Error for what it does not understand. */
+/** @returns 'help' if requested @throws Error for invalid arguments */
 export function readOptions(argv: readonly string[]): Options | 'help' {
   const { values, positionals } = parseArgs({
     args: [...argv],
@@ -143,21 +143,25 @@ export function readOptions(argv: readonly string[]): Options | 'help' {
   const [first = 'compare', argument, ...more] = positionals;
   const command = commandNames.find((name) => name === first);
   if (command === undefined)
-    throw new Error(`there is no command '${first}', but ${commandNames.join(', ')}`);
+    throw new Error(`unknown command '${first}'; commands are ${commandNames.join(', ')}`);
   const definition: Command = COMMANDS[command];
   if (more.length > 0 || (argument === undefined) !== (definition.argument === undefined)) {
-    throw new Error(`${command} takes ${definition.argument ?? 'no argument'}`);
+    throw new Error(
+      definition.argument === undefined
+        ? `${command} takes no argument`
+        : `${command} requires ${definition.argument}`,
+    );
   }
   for (const flag of Object.keys(FLAGS) as Flag[]) {
     const isGiven = values[flag] !== undefined && values[flag] !== false;
-    if (isGiven && !definition.flags.includes(flag)) throw new Error(`${command} has no --${flag}`);
+    if (isGiven && !definition.flags.includes(flag)) throw new Error(`${command} has no option --${flag}`);
   }
   const isHistory = command === 'history';
   return {
     command,
     ...(values.quick ? LENGTHS.quick : LENGTHS.full),
-    targets: isHistory ? TARGET_NAMES : chosen(values.only, TARGET_NAMES),
-    historyParts: isHistory ? chosen(values.only, HISTORY_PARTS) : HISTORY_PARTS,
+    targets: isHistory ? TARGET_NAMES : selectNames(values.only, TARGET_NAMES),
+    historyParts: isHistory ? selectNames(values.only, HISTORY_PARTS) : HISTORY_PARTS,
     historyRows: isHistory ? count('ROWS', argument) : 0,
     otherBuilds: command === 'ab' && argument !== undefined ? path.resolve(argument) : undefined,
     jsonFile: values.json,
@@ -166,17 +170,17 @@ export function readOptions(argv: readonly string[]): Options | 'help' {
   };
 }
 
-function chosen<Name extends string>(only: string | undefined, names: readonly Name[]): readonly Name[] {
+function selectNames<Name extends string>(only: string | undefined, names: readonly Name[]): readonly Name[] {
   if (only === undefined) return names;
   return only.split(',').map((text) => {
     const found = names.find((name) => name === text.trim());
-    if (found === undefined) throw new Error(`--only knows ${names.join(', ')}, not '${text}'`);
+    if (found === undefined) throw new Error(`--only: unknown name '${text}'; names are ${names.join(', ')}`);
     return found;
   });
 }
 
 function count(name: string, text: string | undefined): number {
   if (text === undefined || !/^[1-9][0-9]*$/.test(text))
-    throw new Error(`${name} is a number, not '${text}'`);
+    throw new Error(`${name} must be a positive integer, not '${text}'`);
   return Number(text);
 }

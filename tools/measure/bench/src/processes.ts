@@ -5,32 +5,32 @@ import { startTime, type Cores } from './machine';
 
 const READY_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 20_000;
-/** Output of a child that is kept for its obituary, in characters. */
-const KEPT_OUTPUT = 64_000;
+/** Characters of a child's output that are kept for error messages. */
+const MAX_OUTPUT_LENGTH = 64_000;
 
 export interface Child {
   readonly pid: number;
   readonly process: ChildProcess;
-  /** The end of what it printed. */
+  /** The end of its output. */
   output(): string;
 }
 
-/** Everything the bench has started; stops all of it, whichever way the bench ends. */
+/** The child processes of the bench. All are stopped whenever the bench exits. */
 export class Processes {
   private readonly children = new Set<Child>();
-  /** Processes of children, by pid, with the time of their start: a pid alone may be used again. */
+  /** Processes started by children: pid and start time, since a pid may be reused. */
   private readonly adopted = new Map<number, string>();
 
   constructor(private readonly cores: Cores | undefined) {
     process.once('exit', () => this.killAll());
   }
 
-  /** Starts `node script args…`, pinned to one side where that is possible. */
+  /** Starts `node script args…`, pinned to the cores of one side if possible. */
   start(side: keyof Cores, args: readonly string[], options: Pick<SpawnOptions, 'env' | 'cwd'> = {}): Child {
     return this.startProgram(side, process.execPath, args, options);
   }
 
-  /** Starts a program of any kind in the same way. */
+  /** As `start`, for any program. */
   startProgram(
     side: keyof Cores,
     program: string,
@@ -40,7 +40,7 @@ export class Processes {
     const bare = [program, ...args];
     const [command = '', ...rest] =
       this.cores === undefined ? bare : ['taskset', '-c', this.cores[side], ...bare];
-    // A group of their own: on Ctrl-C the terminal speaks to the bench only, which then stops them in order.
+    // A separate process group, so that Ctrl-C signals only the bench, which then stops its children in order.
     const spawned = spawn(command, rest, {
       ...options,
       detached: true,
@@ -49,9 +49,9 @@ export class Processes {
     let output = '';
     for (const stream of [spawned.stdout, spawned.stderr]) {
       stream?.setEncoding('utf8');
-      stream?.on('data', (text: string) => (output = (output + text).slice(-KEPT_OUTPUT)));
+      stream?.on('data', (text: string) => (output = (output + text).slice(-MAX_OUTPUT_LENGTH)));
     }
-    // taskset replaces itself by the program, so this is the program's pid either way.
+    // taskset replaces itself with the program, so this is the program's pid either way.
     if (spawned.pid === undefined) throw new Error(`${command} could not be started`);
     const child: Child = { pid: spawned.pid, process: spawned, output: () => output };
     this.children.add(child);
@@ -70,7 +70,7 @@ export class Processes {
       new Promise<number>((resolve, reject) => {
         child.process.once('message', (message) => resolve((message as { port: number }).port));
         child.process.once('exit', (code) =>
-          reject(new Error(`${role} ended with ${code}: ${child.output()}`)),
+          reject(new Error(`${role} exited with code ${code}: ${child.output()}`)),
         );
       }),
       READY_TIMEOUT_MS,
@@ -79,7 +79,7 @@ export class Processes {
     return { ...child, port };
   }
 
-  /** Remembers what a child has started, to end it at last even if the child dies without doing so. */
+  /** Records processes that a child has started, to kill them even if the child crashes. */
   adopt(pids: readonly number[]): void {
     for (const pid of pids) {
       const started = startTime(pid);
@@ -87,12 +87,12 @@ export class Processes {
     }
   }
 
-  /** The end of what the running children have printed: the reason for a failure is often there. */
+  /** The end of the running children's output, for error messages. */
   output(): string {
     return [...this.children].map((child) => child.output()).join('');
   }
 
-  /** Asks every child to end, and makes it end. */
+  /** Sends SIGTERM to every child, and kills it after a timeout. */
   async stopAll(): Promise<void> {
     await Promise.all([...this.children].map((child) => this.stop(child)));
   }
@@ -109,7 +109,7 @@ export class Processes {
     for (const [pid, started] of this.adopted) if (startTime(pid) === started) killNow(pid);
   }
 
-  /** Kills a child and what it started: PostgreSQL would outlive its parent. */
+  /** Kills a child and its descendants: PostgreSQL would outlive its parent. */
   private kill(child: Child): void {
     for (const pid of [...descendantsOf(child.pid), child.pid]) killNow(pid);
   }
@@ -119,6 +119,6 @@ function killNow(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has already exited.
   }
 }

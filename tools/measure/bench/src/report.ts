@@ -1,94 +1,93 @@
 import { alignedTable } from '@gateway/test-support';
 import type { MachineFacts } from './machine';
-import type { Row, SlowRow } from './measure';
-import type { PacedRow } from './measure-paced';
-import type { MoneyCheck } from './money-check';
+import type { Row, SlowStreamsRow } from './measure';
+import type { PacedChunksRow } from './measure-paced';
+import type { ChargesCheck } from './check-charges';
 import type { TargetName } from './options';
 
 export interface Results {
   readonly machine: MachineFacts;
   readonly startedAt: string;
   readonly rows: readonly Row[];
-  readonly slowStreams: readonly SlowRow[];
-  readonly paced: readonly PacedRow[];
-  readonly money: MoneyCheck | null;
-  readonly aims: readonly Aim[];
+  readonly slowStreams: readonly SlowStreamsRow[];
+  readonly paced: readonly PacedChunksRow[];
+  readonly charges: ChargesCheck | null;
+  readonly performanceTargets: readonly PerformanceTarget[];
 }
 
-/** What the project sets out to reach, and what this run says. */
-export interface Aim {
-  readonly aim: string;
+/** A performance target of the project and the result of this run. */
+export interface PerformanceTarget {
+  readonly target: string;
   readonly measured: string;
-  readonly reached: boolean;
+  readonly met: boolean;
 }
 
 const TITLES: Readonly<Record<string, string>> = {
-  upstream: 'upstream, no proxy',
+  upstream: 'upstream without a proxy',
   node: 'bare node:http proxy',
   express: 'bare express proxy',
-  relay: 'bare relay of bytes',
+  relay: 'byte relay',
   gateway: 'gateway',
   other: 'gateway of the other build',
 };
 
 const MIN_SHARE_OF_EXPRESS = 0.4;
 const MAX_ADDED_P50_MS = 2;
-/** Of a thousand slow streams, and of five thousand. */
+/** For 1,000 slow streams and for 5,000. */
 const MAX_SLOW_STREAMS_MIB = { few: 400, many: 600 };
 const FEW_STREAMS = 1_000;
-const MAX_CHUNK_OF_RELAY = 2;
+const MAX_CHUNK_CPU_RATIO = 2;
 
-/** The aims that this run has the figures for. */
-export function judge(
+/** The performanceTargets that this run has the figures for. */
+export function evaluateTargets(
   rows: readonly Row[],
-  slowStreams: readonly SlowRow[],
-  paced: readonly PacedRow[] = [],
-): Aim[] {
+  slowStreams: readonly SlowStreamsRow[],
+  paced: readonly PacedChunksRow[] = [],
+): PerformanceTarget[] {
   const find = (scenario: string, target: TargetName) =>
     rows.find((row) => row.scenario === scenario && row.target === target);
-  const aims: Aim[] = [];
-  const busy = find('whole answer, c=32', 'gateway');
-  const busyExpress = find('whole answer, c=32', 'express');
-  if (busy !== undefined && busyExpress !== undefined) {
-    const share = busy.requestsPerSecond / busyExpress.requestsPerSecond;
-    aims.push({
-      aim: `c=32, whole answers: at least ${MIN_SHARE_OF_EXPRESS} of the bare express proxy`,
+  const performanceTargets: PerformanceTarget[] = [];
+  const concurrent = find('non-streaming, c=32', 'gateway');
+  const concurrentExpress = find('non-streaming, c=32', 'express');
+  if (concurrent !== undefined && concurrentExpress !== undefined) {
+    const share = concurrent.requestsPerSecond / concurrentExpress.requestsPerSecond;
+    performanceTargets.push({
+      target: `c=32, non-streaming: at least ${MIN_SHARE_OF_EXPRESS} × req/s of the bare express proxy`,
       measured: share.toFixed(2),
-      reached: share >= MIN_SHARE_OF_EXPRESS,
+      met: share >= MIN_SHARE_OF_EXPRESS,
     });
   }
-  const calm = find('whole answer, c=1', 'gateway');
-  const calmExpress = find('whole answer, c=1', 'express');
-  if (calm !== undefined && calmExpress !== undefined) {
-    const added = calm.p50Ms - calmExpress.p50Ms;
-    aims.push({
-      aim: `c=1, whole answers: p50 at most ${MAX_ADDED_P50_MS} ms above the bare express proxy`,
+  const sequential = find('non-streaming, c=1', 'gateway');
+  const sequentialExpress = find('non-streaming, c=1', 'express');
+  if (sequential !== undefined && sequentialExpress !== undefined) {
+    const added = sequential.p50Ms - sequentialExpress.p50Ms;
+    performanceTargets.push({
+      target: `c=1, non-streaming: p50 at most ${MAX_ADDED_P50_MS} ms above the bare express proxy`,
       measured: `${added.toFixed(2)} ms`,
-      reached: added <= MAX_ADDED_P50_MS,
+      met: added <= MAX_ADDED_P50_MS,
     });
   }
   const slow = slowStreams.find((row) => row.target === 'gateway');
-  if (slow !== undefined && slow.residentPeakMiB !== null) {
+  if (slow !== undefined && slow.peakResidentMiB !== null) {
     const maxMiB = slow.streams > FEW_STREAMS ? MAX_SLOW_STREAMS_MIB.many : MAX_SLOW_STREAMS_MIB.few;
-    aims.push({
-      aim: `${slow.streams.toLocaleString('en')} slow streams at once: below ${maxMiB} MiB`,
-      measured: `${slow.residentPeakMiB.toFixed(0)} MiB`,
-      reached: slow.residentPeakMiB < maxMiB,
+    performanceTargets.push({
+      target: `${slow.streams.toLocaleString('en')} concurrent slow streams: below ${maxMiB} MiB`,
+      measured: `${slow.peakResidentMiB.toFixed(0)} MiB`,
+      met: slow.peakResidentMiB < maxMiB,
     });
   }
   const chunkOf = (target: TargetName) => paced.find((row) => row.target === target)?.cpuMicrosecondsPerChunk;
   const [chunk, chunkOfRelay] = [chunkOf('gateway'), chunkOf('relay')];
   if (chunk && chunkOfRelay) {
-    aims.push({
-      aim: `paced chunks: at most ${MAX_CHUNK_OF_RELAY} times the CPU of a bare relay`,
+    performanceTargets.push({
+      target: `paced chunks: at most ${MAX_CHUNK_CPU_RATIO} × CPU time of a byte relay`,
       measured: (chunk / chunkOfRelay).toFixed(2),
-      reached: chunk <= MAX_CHUNK_OF_RELAY * chunkOfRelay,
+      met: chunk <= MAX_CHUNK_CPU_RATIO * chunkOfRelay,
     });
   }
-  return aims;
+  return performanceTargets;
 }
 
-/** The whole report as text. */
 export function renderReport(results: Results): string {
   const { machine } = results;
   const parts = [
@@ -100,11 +99,13 @@ export function renderReport(results: Results): string {
   if (results.slowStreams.length > 0)
     parts.push(...(results.rows.length > 0 ? [''] : []), renderSlow(results.slowStreams));
   if (results.paced.length > 0) parts.push('', renderPaced(results.paced));
-  if (results.money !== null) parts.push('', `Money: ${results.money.text}`);
-  if (results.aims.length > 0) {
+  if (results.charges !== null) parts.push('', `Charges: ${results.charges.text}`);
+  if (results.performanceTargets.length > 0) {
     parts.push(
       '',
-      ...results.aims.map(({ aim, measured, reached }) => `${reached ? '✓' : '✗'} ${aim}: ${measured}`),
+      ...results.performanceTargets.map(
+        ({ target, measured, met }) => `${met ? '✓' : '✗'} ${target}: ${measured}`,
+      ),
     );
   }
   return `${parts.join('\n')}\n`;
@@ -139,8 +140,8 @@ function renderRows(rows: readonly Row[]): string {
     lines.push([
       row.scenario === previous ? '' : row.scenario,
       TITLES[row.target] ?? row.target,
-      whole(row.requestsPerSecond),
-      row.chunksPerSecond === 0 ? '' : whole(row.chunksPerSecond),
+      rounded(row.requestsPerSecond),
+      row.chunksPerSecond === 0 ? '' : rounded(row.chunksPerSecond),
       row.p50Ms.toFixed(2),
       row.p99Ms.toFixed(2),
       row.firstByteP50Ms === null ? '' : row.firstByteP50Ms.toFixed(2),
@@ -155,22 +156,22 @@ function renderRows(rows: readonly Row[]): string {
   return renderTable(lines);
 }
 
-function renderSlow(rows: readonly SlowRow[]): string {
+function renderSlow(rows: readonly SlowStreamsRow[]): string {
   const lines = [['', '', 'seconds', 'RSS before MiB', 'RSS peak MiB', 'KiB/stream']];
   for (const [index, row] of rows.entries()) {
     lines.push([
       index === 0 ? `${row.streams.toLocaleString('en')} slow streams` : '',
       TITLES[row.target] ?? row.target,
       row.seconds.toFixed(1),
-      optional(row.residentBeforeMiB),
-      optional(row.residentPeakMiB),
+      optional(row.initialResidentMiB),
+      optional(row.peakResidentMiB),
       optional(kibibytesPerStream(row)),
     ]);
   }
   return renderTable(lines);
 }
 
-function renderPaced(rows: readonly PacedRow[]): string {
+function renderPaced(rows: readonly PacedChunksRow[]): string {
   const lines = [['', '', 'CPU µs/chunk', 'CPU µs/stream']];
   for (const [index, row] of rows.entries()) {
     lines.push([
@@ -183,18 +184,18 @@ function renderPaced(rows: readonly PacedRow[]): string {
   return renderTable(lines);
 }
 
-/** By how much the memory grew, stream by stream. */
-function kibibytesPerStream({ streams, residentBeforeMiB, residentPeakMiB }: SlowRow): number | null {
-  if (residentBeforeMiB === null || residentPeakMiB === null) return null;
-  return ((residentPeakMiB - residentBeforeMiB) * 1024) / streams;
+/** Growth of resident memory per stream. */
+function kibibytesPerStream({ streams, initialResidentMiB, peakResidentMiB }: SlowStreamsRow): number | null {
+  if (initialResidentMiB === null || peakResidentMiB === null) return null;
+  return ((peakResidentMiB - initialResidentMiB) * 1024) / streams;
 }
 
-function whole(value: number): string {
+function rounded(value: number): string {
   return Math.round(value).toLocaleString('en');
 }
 
 function optional(value: number | null): string {
-  return value === null ? '' : whole(value);
+  return value === null ? '' : rounded(value);
 }
 
 /** Names in the first two columns, figures in the others. */

@@ -4,15 +4,15 @@ import type { Cores } from './machine';
 import type { Options } from './options';
 import type { Processes } from './processes';
 
-/** Something that is measured. */
+/** A measured system. */
 export interface Target {
   readonly name: string;
   readonly destination: Destination;
-  /** The Node process that does the work, or the first of several. */
+  /** The Node.js process, or the first of several. */
   readonly pid: number;
-  /** All of them; that one alone when absent. */
+  /** All its Node.js processes; only `pid` when absent. */
   nodePids?(): readonly number[];
-  /** Its database and other engines, if it has any. */
+  /** Its database and other datastores, if it has any. */
   databasePids(): readonly number[];
   readonly tally: Tally;
 }
@@ -26,7 +26,7 @@ export interface StartedTargets {
   readonly upstreamPort: number;
 }
 
-/** Of another build. */
+/** The gateway of another build. */
 const OTHER_GATEWAY = 'other';
 
 export function targetOf(name: string, gateway: RunningGateway): Target {
@@ -39,7 +39,7 @@ export function targetOf(name: string, gateway: RunningGateway): Target {
   };
 }
 
-/** Starts the upstream and the targets that were asked for. */
+/** Starts the upstream and the requested targets. */
 export async function startTargets(
   options: Options,
   processes: Processes,

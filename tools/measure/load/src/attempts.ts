@@ -1,39 +1,39 @@
-/** How a request went, as its client saw it. */
+/** Outcome of a request for its client. */
 export type Outcome =
-  /** A whole answer, or a stream to its `[DONE]` without an error in it. */
-  | 'answered'
-  /** An error of the gateway, before or within a stream. */
-  | 'refused'
-  /** We hung up on purpose. */
+  /** A complete response, or a stream up to `[DONE]` without an error. */
+  | 'completed'
+  /** An error of the gateway, also within a stream. */
+  | 'failed'
+  /** The client closed the connection on purpose. */
   | 'cancelled'
-  /** The connection ended without an answer, or in the middle of one. */
-  | 'lost'
-  /** Nothing came for longer than anything may take. */
-  | 'late';
+  /** The connection was closed without a complete response. */
+  | 'disconnected'
+  /** There was no complete response within the longest allowed time. */
+  | 'timed out';
 
-export type Kind = 'whole' | 'stream' | 'idempotent' | 'cancelled';
+export type Kind = 'non-streaming' | 'stream' | 'idempotent' | 'cancelled';
 
-/** One request, repetitions by its Idempotency-Key included. */
+/** One request, including retries with its Idempotency-Key. */
 export interface Attempt {
-  /** Travels as `user`, so that the provider and the books name it, too. */
+  /** Sent as `user`, so that it appears at the provider and in the usage records. */
   readonly marker: string;
   readonly kind: Kind;
   readonly tenant: string;
-  readonly beganMs: number;
+  readonly startedMs: number;
   readonly endedMs: number;
   readonly outcome: Outcome;
-  /** The status of the answer, 200 also where a stream ended with an error. */
+  /** HTTP status; 200 also for a stream that ended with an error. */
   readonly status?: number;
-  /** Of the error. */
+  /** The error code. */
   readonly code?: string;
   readonly generationId?: string;
-  /** As `usage.cost` said. */
+  /** From `usage.cost`. */
   readonly costNanoUsd?: bigint;
-  /** What was wrong with the answer itself: no envelope, an unknown code. */
-  readonly fault?: string;
+  /** Why the response is invalid: no error envelope, an unknown code. */
+  readonly problem?: string;
 }
 
-/** Whether the gateway did what it should: also where it says that there is no credit any more. */
+/** Whether the gateway handled the request correctly, including one without credit. */
 export function isServed({ outcome, code }: Attempt): boolean {
-  return outcome === 'answered' || outcome === 'cancelled' || code === 'insufficient_credits';
+  return outcome === 'completed' || outcome === 'cancelled' || code === 'insufficient_credits';
 }

@@ -1,5 +1,5 @@
 import type { Attempt } from './attempts';
-import { differencesOf, faultsOfAttempt, type SettledGeneration } from './books';
+import { differencesOf, problemsOfAttempt, type SettledGeneration } from './books';
 
 const generation = (id: string, charged = 5n): SettledGeneration => ({
   id,
@@ -7,30 +7,35 @@ const generation = (id: string, charged = 5n): SettledGeneration => ({
   cost: 5n,
   charged,
 });
-const booksOf = (settled: readonly SettledGeneration[], shown: readonly SettledGeneration[]) => ({
+const booksOf = (settled: readonly SettledGeneration[], recorded: readonly SettledGeneration[]) => ({
   settled: new Map(settled.map((one) => [one.id, one])),
-  shown: shown.map((one) => ({ ...one, marker: undefined, status: 'completed' })),
+  recorded: recorded.map((one) => ({ ...one, marker: undefined, status: 'completed' })),
 });
 const attempt = (changes: Partial<Attempt>): Attempt => ({
-  ...{ marker: 'm-1', kind: 'whole', tenant: 'first', beganMs: 0, endedMs: 1, outcome: 'answered' },
+  ...{
+    marker: 'm-1',
+    kind: 'non-streaming',
+    tenant: 'first',
+    startedMs: 0,
+    endedMs: 1,
+    outcome: 'completed',
+  },
   ...changes,
 });
 
 describe('the comparison of ledger and usage', () => {
-  it('finds nothing where both have the same generations', () => {
+  it('finds no differences when both have the same generations', () => {
     expect(differencesOf(booksOf([generation('a')], [generation('a')]))).toEqual([]);
   });
 
-  it('finds a generation that one of them lacks, has twice, or charges differently', () => {
-    expect(differencesOf(booksOf([generation('a')], []))).toEqual(['a: settled, but shown nowhere']);
-    expect(differencesOf(booksOf([], [generation('a')]))).toEqual([
-      'a: shown as a generation, but never settled',
-    ]);
+  it('finds a generation that is missing, duplicate or charged differently in one of them', () => {
+    expect(differencesOf(booksOf([generation('a')], []))).toEqual(['a: settled, but missing in usage']);
+    expect(differencesOf(booksOf([], [generation('a')]))).toEqual(['a: in usage, but never settled']);
     expect(differencesOf(booksOf([generation('a')], [generation('a'), generation('a')]))).toEqual([
-      'a: shown twice',
+      'a: twice in usage',
     ]);
     expect(differencesOf(booksOf([generation('a')], [generation('a', 4n)]))).toEqual([
-      'a: settled 5/5, shown 5/4',
+      'a: settled 5/5, usage has 5/4',
     ]);
   });
 });
@@ -38,17 +43,17 @@ describe('the comparison of ledger and usage', () => {
 describe('the comparison of a response and its settlement', () => {
   const { settled } = booksOf([generation('a')], []);
 
-  it('finds a complete response that was not settled at the cost that it named', () => {
-    expect(faultsOfAttempt(attempt({ generationId: 'a', costNanoUsd: 5n }), settled)).toEqual([]);
-    expect(faultsOfAttempt(attempt({ generationId: 'a', costNanoUsd: 6n }), settled)).toEqual([
-      'm-1: the response says 6, settled 5',
+  it('finds a complete response that was not settled at its stated cost', () => {
+    expect(problemsOfAttempt(attempt({ generationId: 'a', costNanoUsd: 5n }), settled)).toEqual([]);
+    expect(problemsOfAttempt(attempt({ generationId: 'a', costNanoUsd: 6n }), settled)).toEqual([
+      'm-1: the response states a cost of 6, settled at 5',
     ]);
-    expect(faultsOfAttempt(attempt({ generationId: 'b', costNanoUsd: 5n }), settled)).toEqual([
-      'm-1: answered as b, which was never settled',
+    expect(problemsOfAttempt(attempt({ generationId: 'b', costNanoUsd: 5n }), settled)).toEqual([
+      'm-1: completed as b, which was never settled',
     ]);
   });
 
-  it('leaves a refused request alone', () => {
-    expect(faultsOfAttempt(attempt({ outcome: 'refused' }), settled)).toEqual([]);
+  it('ignores a failed request', () => {
+    expect(problemsOfAttempt(attempt({ outcome: 'failed' }), settled)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { Pool } from 'pg';
 import type { Attempt } from './attempts';
 
-/** A generation as the ledger settled it. */
+/** A generation in the ledger. */
 export interface SettledGeneration {
   readonly id: string;
   readonly organization: string;
@@ -9,64 +9,66 @@ export interface SettledGeneration {
   readonly charged: bigint;
 }
 
-/** The same as the usage domain shows it. */
-export interface ShownGeneration extends SettledGeneration {
-  /** Of the request: its `user`. */
+/** A generation in the usage records. */
+export interface RecordedGeneration extends SettledGeneration {
+  /** The request's `user`. */
   readonly marker: string | undefined;
   readonly status: string;
 }
 
 export interface Books {
   readonly settled: ReadonlyMap<string, SettledGeneration>;
-  readonly shown: readonly ShownGeneration[];
-  /** What the auditor of the ledger found. */
-  readonly faults: readonly string[];
+  readonly recorded: readonly RecordedGeneration[];
+  /** Problems that the ledger audit found. */
+  readonly problems: readonly string[];
   readonly openHolds: number;
 }
 
-/** The auditor of the ledger domain, which tools do not depend on. */
-export type AuditLedger = (ledger: Pool) => Promise<Pick<Books, 'faults' | 'openHolds'>>;
+/** The ledger audit, injected because tools do not depend on domains. */
+export type AuditLedger = (
+  ledger: Pool,
+) => Promise<{ readonly faults: readonly string[]; readonly openHolds: number }>;
 
-/** The tables of ledger and usage. Shares no code with the services that it audits. */
+/** Reads the tables of ledger and usage. Shares no code with the audited services. */
 export class BookReader {
   private readonly ledger: Pool;
   private readonly usage: Pool;
 
-  /** @param databaseUrl of a role that may read everything */
+  /** @param databaseUrl URL for a role that can read all tables */
   constructor(databaseUrl: (database: string) => string) {
     this.ledger = new Pool({ connectionString: databaseUrl('billing_ledger'), max: 1 });
     this.usage = new Pool({ connectionString: databaseUrl('usage'), max: 1 });
   }
 
-  /** @returns what still runs: open holds, settlements that usage does not show yet; empty when nothing does. */
+  /** @returns pending work: open holds and settlements that usage has not recorded; empty if there is none */
   async unfinished(): Promise<string[]> {
     const holds = await countOf(this.ledger, 'select count(*) from billing_ledger.open_holds');
     const settled = await countOf(
       this.ledger,
       `select count(*) from billing_ledger.closed_holds where state = 'settled'`,
     );
-    const shown = await countOf(this.usage, 'select count(*) from usage.generations');
+    const recorded = await countOf(this.usage, 'select count(*) from usage.generations');
     return [
       ...(holds > 0 ? [`${holds} holds are open`] : []),
-      ...(settled === shown ? [] : [`${settled} generations are settled, ${shown} are shown`]),
+      ...(settled === recorded ? [] : [`${settled} generations are settled, ${recorded} are in usage`]),
     ];
   }
 
   async read(auditLedger: AuditLedger): Promise<Books> {
-    const { faults, openHolds } = await auditLedger(this.ledger);
+    const { faults: problems, openHolds } = await auditLedger(this.ledger);
     const settled = await rowsOf<{ id: string; organization: string }>(
       this.ledger,
       `select hold_id as id, organization_id as organization, cost_nano_usd::text as cost,
          charged_nano_usd::text as charged
        from billing_ledger.closed_holds where state = 'settled'`,
     );
-    const shown = await rowsOf<{ id: string; organization: string; marker: string; status: string }>(
+    const recorded = await rowsOf<{ id: string; organization: string; marker: string; status: string }>(
       this.usage,
       `select id, organization_id as organization, external_user as marker, status,
          cost_nano_usd::text as cost, charged_nano_usd::text as charged
        from usage.generations`,
     );
-    return { settled: new Map(settled.map((one) => [one.id, one])), shown, faults, openHolds };
+    return { settled: new Map(settled.map((one) => [one.id, one])), recorded, problems, openHolds };
   }
 
   async close(): Promise<void> {
@@ -74,32 +76,32 @@ export class BookReader {
   }
 }
 
-/** Where the ledger and the usage domain differ, to the nano-dollar. */
-export function differencesOf({ settled, shown }: Pick<Books, 'settled' | 'shown'>): string[] {
-  const faults: string[] = [];
+/** Differences between the ledger and usage, to the nano-dollar. */
+export function differencesOf({ settled, recorded }: Pick<Books, 'settled' | 'recorded'>): string[] {
+  const problems: string[] = [];
   const seen = new Set<string>();
-  for (const { id, cost, charged } of shown) {
-    if (seen.has(id)) faults.push(`${id}: shown twice`);
+  for (const { id, cost, charged } of recorded) {
+    if (seen.has(id)) problems.push(`${id}: twice in usage`);
     seen.add(id);
     const other = settled.get(id);
-    if (other === undefined) faults.push(`${id}: shown as a generation, but never settled`);
+    if (other === undefined) problems.push(`${id}: in usage, but never settled`);
     else if (other.cost !== cost || other.charged !== charged)
-      faults.push(`${id}: settled ${other.cost}/${other.charged}, shown ${cost}/${charged}`);
+      problems.push(`${id}: settled ${other.cost}/${other.charged}, usage has ${cost}/${charged}`);
   }
-  for (const id of settled.keys()) if (!seen.has(id)) faults.push(`${id}: settled, but shown nowhere`);
-  return faults;
+  for (const id of settled.keys()) if (!seen.has(id)) problems.push(`${id}: settled, but missing in usage`);
+  return problems;
 }
 
-/** Where a client received a complete response that was never settled, or settled at another cost. */
-export function faultsOfAttempt(
+/** Reports a complete response that was never settled, or settled at another cost. */
+export function problemsOfAttempt(
   { marker, outcome, generationId = '', costNanoUsd }: Attempt,
   settled: Books['settled'],
 ): string[] {
-  if (outcome !== 'answered') return [];
+  if (outcome !== 'completed') return [];
   const generation = settled.get(generationId);
-  if (generation === undefined) return [`${marker}: answered as ${generationId}, which was never settled`];
+  if (generation === undefined) return [`${marker}: completed as ${generationId}, which was never settled`];
   if (costNanoUsd === undefined || generation.cost === costNanoUsd) return [];
-  return [`${marker}: the response says ${costNanoUsd}, settled ${generation.cost}`];
+  return [`${marker}: the response states a cost of ${costNanoUsd}, settled at ${generation.cost}`];
 }
 
 /** @returns the sum of an organization's charges. */

@@ -8,64 +8,64 @@ export interface Tenant {
   readonly apiKey: string;
 }
 
-interface Order {
+interface ChatRequest {
   readonly marker: string;
   readonly kind: Kind;
   readonly tenant: Tenant;
-  /** Of the answer. */
+  /** Length of the response. */
   readonly tokens: number;
-  /** Of `cancelled`: after how many chunks. */
+  /** For `cancelled`: number of chunks before the client disconnects. */
   readonly chunks: number;
 }
 
 export interface ChatClient {
-  send(order: Order): Promise<Attempt>;
+  send(chat: ChatRequest): Promise<Attempt>;
   close(): Promise<void>;
 }
 
-type Ending = Pick<Attempt, 'outcome' | 'status' | 'code' | 'generationId' | 'costNanoUsd' | 'fault'>;
+type ChatOutcome = Pick<Attempt, 'outcome' | 'status' | 'code' | 'generationId' | 'costNanoUsd' | 'problem'>;
 
-/** Longer than a generation may take, with all that a request waits for before it. */
-const PATIENCE_MS = 30_000;
-/** For the repetitions of an Idempotency-Key. */
-const IDEMPOTENT_PATIENCE_MS = 40_000;
-const REPEAT_PAUSE_MS = 500;
+/** Longer than any generation, including its time in queues. */
+const RESPONSE_TIMEOUT_MS = 30_000;
+/** For all retries with an Idempotency-Key. */
+const RETRY_TIMEOUT_MS = 40_000;
+const RETRY_INTERVAL_MS = 500;
 const NANO_USD_PER_USD = 1e9;
 const known: ReadonlySet<string> = new Set(errorCodes);
 
 /**
- * Sends chat completions and judges each answer. It repeats nothing but what has an Idempotency-Key.
+ * Sends chat completions and checks each response. Retries only requests with an Idempotency-Key.
  *
- * @param model one that the model emulator answers for, since prompts say how long the answer is to be.
+ * @param model a model of the model emulator, since prompts set the length of responses
  */
 export function createChatClient(baseUrl: string, model: string): ChatClient {
   const agent = new Agent({ connections: null, keepAliveTimeout: 4_000 });
 
-  async function send(order: Order): Promise<Attempt> {
-    const { marker, kind, tenant } = order;
-    const beganMs = Date.now();
-    const ending = kind === 'idempotent' ? await sendUntilAnswered(order) : await sendOnce(order);
-    return { marker, kind, tenant: tenant.name, beganMs, endedMs: Date.now(), ...ending };
+  async function send(chat: ChatRequest): Promise<Attempt> {
+    const { marker, kind, tenant } = chat;
+    const startedMs = Date.now();
+    const outcome = kind === 'idempotent' ? await sendUntilCompleted(chat) : await sendOnce(chat);
+    return { marker, kind, tenant: tenant.name, startedMs, endedMs: Date.now(), ...outcome };
   }
 
-  async function sendUntilAnswered(order: Order): Promise<Ending> {
-    const deadline = Date.now() + IDEMPOTENT_PATIENCE_MS;
+  async function sendUntilCompleted(chat: ChatRequest): Promise<ChatOutcome> {
+    const deadline = Date.now() + RETRY_TIMEOUT_MS;
     for (;;) {
-      const ending = await sendOnce(order);
-      // 402 and the like would be said again.
-      const isFinal = ending.outcome === 'answered' || ending.status === 400 || ending.status === 402;
-      if (isFinal || Date.now() > deadline) return ending;
-      await new Promise((resolve) => setTimeout(resolve, REPEAT_PAUSE_MS));
+      const outcome = await sendOnce(chat);
+      // These errors would be repeated.
+      const isFinal = outcome.outcome === 'completed' || outcome.status === 400 || outcome.status === 402;
+      if (isFinal || Date.now() > deadline) return outcome;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_INTERVAL_MS));
     }
   }
 
-  async function sendOnce(order: Order): Promise<Ending> {
-    const { marker, kind, tenant, tokens } = order;
+  async function sendOnce(chat: ChatRequest): Promise<ChatOutcome> {
+    const { marker, kind, tenant, tokens } = chat;
     const isStreamed = kind === 'stream' || kind === 'cancelled';
     const abort = new AbortController();
-    const overdue = setTimeout(() => abort.abort(), PATIENCE_MS);
+    const overdue = setTimeout(() => abort.abort(), RESPONSE_TIMEOUT_MS);
     try {
-      const answer = await request(`${baseUrl}/chat/completions`, {
+      const response = await request(`${baseUrl}/chat/completions`, {
         method: 'POST',
         dispatcher: agent,
         signal: abort.signal,
@@ -82,12 +82,14 @@ export function createChatClient(baseUrl: string, model: string): ChatClient {
           messages: [{ role: 'user', content: `${marker} [[tokens:${tokens}]]` }],
         }),
       });
-      if (answer.statusCode !== 200) return refusal(answer.statusCode, await answer.body.text());
-      const generationId = header(answer, 'x-generation-id');
-      const ending = isStreamed ? await readStream(answer, order) : readWhole(await answer.body.text());
-      return { status: 200, ...(generationId === undefined ? {} : { generationId }), ...ending };
+      if (response.statusCode !== 200) return readError(response.statusCode, await response.body.text());
+      const generationId = header(response, 'x-generation-id');
+      const outcome = isStreamed
+        ? await readStream(response, chat)
+        : readNonStreaming(await response.body.text());
+      return { status: 200, ...(generationId === undefined ? {} : { generationId }), ...outcome };
     } catch {
-      return { outcome: abort.signal.aborted ? 'late' : 'lost' };
+      return { outcome: abort.signal.aborted ? 'timed out' : 'disconnected' };
     } finally {
       clearTimeout(overdue);
     }
@@ -96,60 +98,61 @@ export function createChatClient(baseUrl: string, model: string): ChatClient {
   return { send, close: () => agent.destroy() };
 }
 
-/** Of an amount in dollars as the API writes it. */
+/** Converts an amount in dollars from the API. */
 export const nanoUsdOf = (usd: number): bigint => BigInt(Math.round(usd * NANO_USD_PER_USD));
 
-function header(answer: Dispatcher.ResponseData, name: string): string | undefined {
-  const value = answer.headers[name];
+function header(response: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = response.headers[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-function readWhole(text: string): Ending {
+function readNonStreaming(text: string): ChatOutcome {
   const { usage } = JSON.parse(text) as { usage?: { cost?: number } };
-  if (usage?.cost === undefined) return { outcome: 'answered', fault: 'an answer without usage.cost' };
-  return { outcome: 'answered', costNanoUsd: nanoUsdOf(usage.cost) };
+  if (usage?.cost === undefined) return { outcome: 'completed', problem: 'a response without usage.cost' };
+  return { outcome: 'completed', costNanoUsd: nanoUsdOf(usage.cost) };
 }
 
-async function readStream(answer: Dispatcher.ResponseData, order: Order): Promise<Ending> {
+async function readStream(response: Dispatcher.ResponseData, chat: ChatRequest): Promise<ChatOutcome> {
   let rest = '';
   let chunks = 0;
   let cost: number | undefined;
-  for await (const piece of answer.body.setEncoding('utf8') as AsyncIterable<string>) {
-    const events = (rest + piece).split('\n\n');
+  for await (const text of response.body.setEncoding('utf8') as AsyncIterable<string>) {
+    const events = (rest + text).split('\n\n');
     rest = events.pop() ?? '';
     for (const event of events.filter((each) => each.startsWith('data: '))) {
       const data = event.slice('data: '.length);
       if (data === '[DONE]') {
-        if (cost === undefined) return { outcome: 'answered', fault: 'a stream without usage.cost' };
-        return { outcome: 'answered', costNanoUsd: nanoUsdOf(cost) };
+        if (cost === undefined) return { outcome: 'completed', problem: 'a stream without usage.cost' };
+        return { outcome: 'completed', costNanoUsd: nanoUsdOf(cost) };
       }
       const chunk = JSON.parse(data) as { error?: { code?: string }; usage?: { cost?: number } | null };
-      if (chunk.error) return { outcome: 'refused', ...judged(chunk.error.code) };
+      if (chunk.error) return { outcome: 'failed', ...checkCode(chunk.error.code) };
       cost = chunk.usage?.cost ?? cost;
       chunks += 1;
-      if (order.kind === 'cancelled' && chunks > order.chunks) {
-        answer.body.destroy();
+      if (chat.kind === 'cancelled' && chunks > chat.chunks) {
+        response.body.destroy();
         return { outcome: 'cancelled' };
       }
     }
   }
-  // It ended without [DONE], as only a crash may end it.
-  return { outcome: 'lost' };
+  // Only a crash may close a stream without [DONE].
+  return { outcome: 'disconnected' };
 }
 
-function refusal(status: number, text: string): Ending {
+function readError(status: number, text: string): ChatOutcome {
   try {
     const { error } = JSON.parse(text) as { error?: { code?: string; message?: string; type?: string } };
     const isEnvelope = typeof error?.message === 'string' && typeof error.type === 'string';
-    if (!isEnvelope) return { outcome: 'refused', status, fault: `no envelope: ${text.slice(0, 200)}` };
-    return { outcome: 'refused', status, ...judged(error.code) };
+    if (!isEnvelope)
+      return { outcome: 'failed', status, problem: `no error envelope:  ${text.slice(0, 200)}` };
+    return { outcome: 'failed', status, ...checkCode(error.code) };
   } catch {
-    return { outcome: 'refused', status, fault: `not JSON: ${text.slice(0, 200)}` };
+    return { outcome: 'failed', status, problem: `not JSON: ${text.slice(0, 200)}` };
   }
 }
 
-function judged(code: string | undefined): Pick<Ending, 'code' | 'fault'> {
+function checkCode(code: string | undefined): Pick<ChatOutcome, 'code' | 'problem'> {
   if (code === undefined || !known.has(code))
-    return { fault: `the code ${String(code)} is not in the catalogue` };
+    return { problem: `the code ${String(code)} is not in the error table` };
   return { code };
 }

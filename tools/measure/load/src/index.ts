@@ -3,11 +3,11 @@ export {
   BookReader,
   chargedOf,
   differencesOf,
-  faultsOfAttempt,
+  problemsOfAttempt,
   type AuditLedger,
   type Books,
   type SettledGeneration,
-  type ShownGeneration,
+  type RecordedGeneration,
 } from './books';
 export { createChatClient, nanoUsdOf, type ChatClient, type Tenant } from './client';
 export { startTraffic, type Traffic } from './traffic';

@@ -3,26 +3,26 @@ import {
   BookReader,
   chargedOf,
   differencesOf,
-  faultsOfAttempt as faultsOfSettlement,
+  problemsOfAttempt as problemsOfSettlement,
   type Attempt,
   type Books,
-  type ShownGeneration,
+  type RecordedGeneration,
 } from '@gateway/load';
 import type { SeenRequest } from '@gateway/model-emulator';
 
-/** What a client, a provider and the books say of the same requests, and where they differ. */
+/** The comparison of the clients', the provider's and the ledger's records of the same requests. */
 export interface Audit {
-  /** Empty when the promise was kept. */
-  readonly faults: readonly string[];
+  /** Violated guarantees; empty if there are none. */
+  readonly problems: readonly string[];
   readonly figures: {
     readonly requests: number;
-    readonly answered: number;
+    readonly completed: number;
     /** Calls that reached the provider. */
     readonly provided: number;
     readonly settled: number;
     readonly chargedNanoUsd: bigint;
-    /** Whole answers of the provider that came too late, or that a lost process took along: nobody got them, and nobody paid. */
-    readonly absorbed: number;
+    /** Complete responses of the provider that no client received or paid for: too late, or lost in a killed process. */
+    readonly uncharged: number;
   };
 }
 
@@ -30,88 +30,92 @@ export interface AuditInput {
   readonly attempts: readonly Attempt[];
   readonly seen: readonly SeenRequest[];
   readonly credits: ReadonlyMap<string, { readonly creditNanoUsd: bigint; readonly usedNanoUsd: bigint }>;
-  /** Of a role that may read everything. */
+  /** For a role that can read all tables. */
   readonly databaseUrl: (database: string) => string;
-  /** Whether a process was lost that may have had a generation under way. */
+  /** Whether a process with generations in flight may have been killed. */
   readonly lostGenerations: boolean;
 }
 
-/** The provider ended an answer that was given up before any of it was read: nobody pays for that. */
-function cameTooLate({ outcome, code }: Attempt): boolean {
+/** The provider completed a response after the gateway had cancelled the call: it is not charged. */
+function isAbandoned({ outcome, code }: Attempt): boolean {
   return outcome === 'cancelled' || code === 'request_timeout';
 }
 
-const MAX_FAULTS = 30;
+const MAX_PROBLEMS = 30;
 
-/** Compares the tables, the provider's list and the clients' own notes. */
+/** Compares the tables, the provider's requests and the clients' attempts. */
 export async function audit(input: AuditInput): Promise<Audit> {
   const books = await readBooks(input.databaseUrl);
-  const { shown: booked } = books;
-  const faults = books.faults.map((fault) => `ledger: ${fault}`);
-  if (books.openHolds > 0) faults.push(`ledger: ${books.openHolds} holds are open after their deadline`);
-  faults.push(...differencesOf(books));
-  const byMarker = groupBy(booked, ({ marker }) => marker ?? '');
+  const { recorded } = books;
+  const problems = books.problems.map((problem) => `ledger: ${problem}`);
+  if (books.openHolds > 0) problems.push(`ledger: ${books.openHolds} holds are open after their deadline`);
+  problems.push(...differencesOf(books));
+  const byMarker = groupBy(recorded, ({ marker }) => marker ?? '');
   const provided = groupBy(input.seen, markerOf);
 
   for (const attempt of input.attempts) {
     const own = byMarker.get(attempt.marker) ?? [];
-    faults.push(...faultsOfSettlement(attempt, books.settled));
-    faults.push(...faultsOfAttempt(attempt, own, provided.get(attempt.marker) ?? []));
+    problems.push(...problemsOfSettlement(attempt, books.settled));
+    problems.push(...problemsOfAttempt(attempt, own, provided.get(attempt.marker) ?? []));
   }
   const known = new Set(input.attempts.map(({ marker }) => marker));
   for (const [marker, generations] of byMarker) {
-    if (!known.has(marker)) faults.push(`${generations[0]?.id}: nobody asked for "${marker}"`);
+    if (!known.has(marker)) problems.push(`${generations[0]?.id}: no client sent "${marker}"`);
   }
   for (const [organization, { creditNanoUsd, usedNanoUsd }] of input.credits) {
     const charged = chargedOf(books, organization);
     if (charged !== usedNanoUsd) {
-      faults.push(`${organization}: /v1/credits says ${usedNanoUsd} used, the generations ${charged}`);
+      problems.push(
+        `${organization}: /v1/credits shows ${usedNanoUsd} used, generations were charged ${charged}`,
+      );
     }
-    if (charged > creditNanoUsd) faults.push(`${organization}: charged ${charged} of ${creditNanoUsd}`);
+    if (charged > creditNanoUsd)
+      problems.push(`${organization}: charged ${charged}, more than its credit of ${creditNanoUsd}`);
   }
-  const absorbed = input.attempts.filter(
-    ({ marker }) => provided.get(marker)?.some(isWholeAnswer) && !byMarker.has(marker),
+  const uncharged = input.attempts.filter(
+    ({ marker }) => provided.get(marker)?.some(isCompleteResponse) && !byMarker.has(marker),
   );
-  const unexplained = absorbed.filter((attempt) => !input.lostGenerations && !cameTooLate(attempt));
+  const unexplained = uncharged.filter((attempt) => !input.lostGenerations && !isAbandoned(attempt));
   if (unexplained.length > 0) {
     const [{ marker, kind, outcome, code } = {}] = unexplained;
-    faults.push(
-      `${unexplained.length} answers of the provider were booked nowhere, such as ${marker} (${kind}, ${outcome} ${code ?? ''})`,
+    problems.push(
+      `${unexplained.length} responses of the provider were not charged, such as ${marker} (${kind}, ${outcome} ${code ?? ''})`,
     );
   }
   return {
-    faults:
-      faults.length > MAX_FAULTS
-        ? [...faults.slice(0, MAX_FAULTS), `and ${faults.length - MAX_FAULTS} more`]
-        : faults,
+    problems:
+      problems.length > MAX_PROBLEMS
+        ? [...problems.slice(0, MAX_PROBLEMS), `and ${problems.length - MAX_PROBLEMS} more`]
+        : problems,
     figures: {
       requests: input.attempts.length,
-      answered: input.attempts.filter(({ outcome }) => outcome === 'answered').length,
+      completed: input.attempts.filter(({ outcome }) => outcome === 'completed').length,
       provided: input.seen.length,
-      settled: booked.length,
-      chargedNanoUsd: sumOf(booked),
-      absorbed: absorbed.length,
+      settled: recorded.length,
+      chargedNanoUsd: sumOf(recorded),
+      uncharged: uncharged.length,
     },
   };
 }
 
-function faultsOfAttempt(
+function problemsOfAttempt(
   attempt: Attempt,
-  own: readonly ShownGeneration[],
+  own: readonly RecordedGeneration[],
   provided: readonly SeenRequest[],
 ): string[] {
-  const { marker, kind, outcome, fault } = attempt;
-  const faults = fault === undefined ? [] : [`${marker}: ${fault}`];
-  // A client that disconnected owes the prompt of a call that was started, whether or not it arrived.
-  const isDisconnected = outcome === 'lost' || outcome === 'late' || outcome === 'cancelled';
+  const { marker, kind, outcome, problem } = attempt;
+  const problems = problem === undefined ? [] : [`${marker}: ${problem}`];
+  // A client that disconnects is charged for the prompt of a started call, even if the provider did not receive it.
+  const isDisconnected = outcome === 'disconnected' || outcome === 'timed out' || outcome === 'cancelled';
   if (provided.length === 0 && own.length > 0 && !isDisconnected) {
-    faults.push(
+    problems.push(
       `${marker} (${kind}, ${outcome} ${attempt.code ?? ''}): charged without a call to the provider`,
     );
   }
-  const most = kind === 'idempotent' ? own.filter(({ status }) => status === 'completed').length : own.length;
-  if (most > 1) faults.push(`${marker}: ${most} generations for one request (${kind})`);
-  return faults;
+  const count =
+    kind === 'idempotent' ? own.filter(({ status }) => status === 'completed').length : own.length;
+  if (count > 1) problems.push(`${marker}: ${count} generations for one request (${kind})`);
+  return problems;
 }
 
 async function readBooks(databaseUrl: AuditInput['databaseUrl']): Promise<Books> {
@@ -123,8 +127,8 @@ async function readBooks(databaseUrl: AuditInput['databaseUrl']): Promise<Books>
   }
 }
 
-/** Some faults of the provider come with a whole answer around them, which the router does not take for one. */
-function isWholeAnswer({ outcome, status, faults }: SeenRequest): boolean {
+/** A response with an injected fault is not complete for the router. */
+function isCompleteResponse({ outcome, status, faults }: SeenRequest): boolean {
   return outcome === 'completed' && status === 200 && faults.length === 0;
 }
 
@@ -132,8 +136,8 @@ function markerOf({ body }: SeenRequest): string {
   return /"content":"(chaos-\d+) /.exec(body)?.[1] ?? '';
 }
 
-const sumOf = (booked: readonly ShownGeneration[]): bigint =>
-  booked.reduce((sum, { charged }) => sum + charged, 0n);
+const sumOf = (recorded: readonly RecordedGeneration[]): bigint =>
+  recorded.reduce((sum, { charged }) => sum + charged, 0n);
 
 function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();

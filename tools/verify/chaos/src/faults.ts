@@ -2,16 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Cluster, Replica } from '@gateway/cluster';
 import { freezeProcesses } from '@gateway/test-support';
 
-/** Something that breaks, and how long until it is whole again. */
+/** A fault to inject. */
 export interface Fault {
   readonly name: string;
-  /** Whether another replica goes on doing the work, so that most requests must succeed. */
-  readonly hasDouble: boolean;
-  /** Whether connections of clients end with it. */
-  readonly touchesClients: boolean;
-  /** Whether a generation may be under way in a process that is lost, and with it what it would have cost. */
+  /** Whether another replica takes over, so that most requests must succeed. */
+  readonly hasAnotherReplica: boolean;
+  /** Whether the fault closes client connections. */
+  readonly closesClientConnections: boolean;
+  /** Whether a killed process may have generations in flight, which are then not charged. */
   readonly losesGenerations: boolean;
-  /** Breaks it, waits, and mends it. */
+  /** Injects the fault, waits, and removes it. */
   run(): Promise<void>;
 }
 
@@ -20,32 +20,32 @@ export interface FaultTimes {
   readonly cutMs: number;
 }
 
-/** Between a crash of an engine and its next start. */
-const ENGINE_AWAY_MS = 3_000;
+/** Downtime of a datastore after a crash. */
+const DATASTORE_DOWN_MS = 3_000;
 
-/** Every fault that the cluster can have: of each service one replica, of each engine, of each wire. */
+/** All faults: of one replica of each service, of each datastore, and of each network connection. */
 export function allFaults(cluster: Cluster, times: FaultTimes): Fault[] {
   const firsts = cluster.replicas.filter(({ name }) => name.endsWith('-1'));
   return [
     ...firsts.flatMap((replica) => replicaFaults(cluster, replica, times)),
-    ...engineFaults(cluster, times),
-    ...[...(cluster.wires?.all ?? [])].map(([name, wire]): Fault => {
+    ...datastoreFaults(cluster, times),
+    ...[...(cluster.networkProxies?.all ?? [])].map(([name, proxy]): Fault => {
       return {
         name: `cut ${name}`,
-        hasDouble: isOneOfTwo(cluster, name),
-        touchesClients: false,
+        hasAnotherReplica: leadsToReplicatedService(cluster, name),
+        closesClientConnections: false,
         losesGenerations: false,
         async run() {
-          wire.cut();
+          proxy.cut();
           await delay(times.cutMs);
-          wire.heal();
+          proxy.restore();
         },
       };
     }),
     {
       name: 'rolling restart of everything',
-      hasDouble: false,
-      touchesClients: true,
+      hasAnotherReplica: false,
+      closesClientConnections: true,
       losesGenerations: false,
       async run() {
         for (const replica of cluster.replicas) {
@@ -56,8 +56,8 @@ export function allFaults(cluster: Cluster, times: FaultTimes): Fault[] {
     },
     {
       name: 'rebalance of every consumer',
-      hasDouble: false,
-      touchesClients: false,
+      hasAnotherReplica: false,
+      closesClientConnections: false,
       losesGenerations: false,
       async run() {
         const consumers = cluster.replicas.filter(
@@ -72,8 +72,8 @@ export function allFaults(cluster: Cluster, times: FaultTimes): Fault[] {
 function replicaFaults(cluster: Cluster, replica: Replica, { pauseMs }: FaultTimes): Fault[] {
   const { service, name } = replica;
   const rest = {
-    hasDouble: cluster.replicas.filter((each) => each.service === service).length > 1,
-    touchesClients: service === 'edge-proxy',
+    hasAnotherReplica: cluster.replicas.filter((each) => each.service === service).length > 1,
+    closesClientConnections: service === 'edge-proxy',
   };
   const losesGenerations = service === 'inference-router' || service === 'edge-proxy';
   return [
@@ -92,25 +92,25 @@ function replicaFaults(cluster: Cluster, replica: Replica, { pauseMs }: FaultTim
   ];
 }
 
-function engineFaults({ engines }: Cluster, { pauseMs }: FaultTimes): Fault[] {
-  const { postgres, redis, kafka } = engines;
-  const rest = { hasDouble: false, touchesClients: false, losesGenerations: false };
-  const crash = (name: string, engine: { kill(): Promise<void>; start(): Promise<void> }): Fault => ({
+function datastoreFaults({ datastores }: Cluster, { pauseMs }: FaultTimes): Fault[] {
+  const { postgres, redis, kafka } = datastores;
+  const rest = { hasAnotherReplica: false, closesClientConnections: false, losesGenerations: false };
+  const crash = (name: string, datastore: { kill(): Promise<void>; start(): Promise<void> }): Fault => ({
     name: `kill -9 ${name}`,
     ...rest,
     async run() {
-      await engine.kill();
-      await delay(ENGINE_AWAY_MS);
-      await engine.start();
+      await datastore.kill();
+      await delay(DATASTORE_DOWN_MS);
+      await datastore.start();
     },
   });
-  const pause = (name: string, engine: { pause(): void; resume(): void }): Fault => ({
+  const pause = (name: string, datastore: { pause(): void; resume(): void }): Fault => ({
     name: `pause ${name}`,
     ...rest,
     async run() {
-      engine.pause();
+      datastore.pause();
       await delay(pauseMs);
-      engine.resume();
+      datastore.resume();
     },
   });
   return [
@@ -118,22 +118,22 @@ function engineFaults({ engines }: Cluster, { pauseMs }: FaultTimes): Fault[] {
     pause('Redis', redis),
     crash('Kafka', kafka),
     pause('Kafka', kafka),
-    // Its supervisor starts it again.
+    // Its supervisor restarts it.
     { name: 'kill -9 PostgreSQL', ...rest, run: async () => void process.kill(postgres.pid, 'SIGKILL') },
     {
       name: 'pause PostgreSQL',
       ...rest,
       async run() {
-        const thaw = freezeProcesses(postgres.pid);
+        const unfreeze = freezeProcesses(postgres.pid);
         await delay(pauseMs);
-        thaw();
+        unfreeze();
       },
     },
   ];
 }
 
-/** A wire to one replica of a service that has another. */
-function isOneOfTwo(cluster: Cluster, wire: string): boolean {
-  const called = wire.split(' → ')[1]?.replace(/-\d+$/, '');
-  return cluster.replicas.filter(({ service }) => service === called).length > 1;
+/** Whether a connection leads to a service with more than one replica. */
+function leadsToReplicatedService(cluster: Cluster, connection: string): boolean {
+  const service = connection.split(' → ')[1]?.replace(/-\d+$/, '');
+  return cluster.replicas.filter((replica) => replica.service === service).length > 1;
 }

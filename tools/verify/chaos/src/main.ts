@@ -2,14 +2,13 @@ import { createWriteStream } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createLogger } from '@gateway/runtime';
+import { readOptionsOrExit } from '@gateway/test-support';
 import { readOptions, USAGE } from './options';
-import { renderBooks, renderTable } from './report';
+import { renderAudit, renderTable } from './report';
 import { runChaos } from './run';
 
-const USAGE_EXIT_CODE = 2;
-
 async function main(): Promise<number> {
-  const options = readOrExit();
+  const options = readOptionsOrExit(() => readOptions(process.argv.slice(2)), USAGE);
   const logFile = path.join(os.tmpdir(), `gateway-chaos-${options.seed}.log`);
   const lines = createWriteStream(logFile);
   const onLine = (replica: string, line: string): void => void lines.write(`${replica} ${line}\n`);
@@ -25,27 +24,15 @@ async function main(): Promise<number> {
     process.stdout.write(`${seconds} s  ${text}\n`);
     onLine('chaos', text);
   };
-  say(`seed ${options.seed}; what the processes say is in ${logFile}`);
+  say(`seed ${options.seed}; logs are in ${logFile}`);
   const programs = path.resolve(__dirname, '..');
-  const laboratoryOptions = { seed: options.seed, programs, onLine, log };
-  const { broken, audit } = await runChaos(options, laboratoryOptions, say);
-  process.stdout.write(`\n${renderTable(broken)}\n\n${renderBooks(audit)}\n`);
-  if (audit.faults.length > 0)
-    process.stdout.write(`\nThe same again: npm run chaos -- --seed ${options.seed}\n`);
+  const testEnvOptions = { seed: options.seed, programs, onLine, log };
+  const { results, audit } = await runChaos(options, testEnvOptions, say);
+  process.stdout.write(`\n${renderTable(results)}\n\n${renderAudit(audit)}\n`);
+  if (audit.problems.length > 0)
+    process.stdout.write(`\nTo reproduce: npm run chaos -- --seed ${options.seed}\n`);
   lines.end();
-  return audit.faults.length > 0 ? 1 : 0;
-}
-
-function readOrExit() {
-  try {
-    const options = readOptions(process.argv.slice(2));
-    if (options !== 'help') return options;
-    process.stdout.write(USAGE);
-    process.exit(0);
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
-    process.exit(USAGE_EXIT_CODE);
-  }
+  return audit.problems.length > 0 ? 1 : 0;
 }
 
 main().then(

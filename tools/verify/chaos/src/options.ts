@@ -7,29 +7,29 @@ export interface Options {
   readonly rate: number;
   readonly pauseMs: number;
   readonly cutMs: number;
-  /** Only faults whose name holds this text, each once, however long that takes. */
+  /** Only faults whose name contains this text, each once, regardless of `minutes`. */
   readonly only: string | undefined;
-  /** Whether a throughput that fell too far is a failure; on a machine that does other work it says nothing. */
-  readonly judgesThroughput: boolean;
+  /** Whether low throughput is a failure; unreliable on a machine with other load. */
+  readonly checksThroughput: boolean;
 }
 
 export const USAGE = `Usage: npm run chaos -- [--seed N] [--minutes M] [--rate N] [--pause S] [--cut S] [--only TEXT] [--books-only]
 
-Breaks a cluster on this machine while requests run through it, and adds up afterwards what the provider
-served, what the clients got and what the ledger booked. Needs what npm run cluster needs.
+Injects faults into a cluster on this machine under load. Afterwards it compares the records of the provider, the clients
+and the ledger. Has the requirements of npm run cluster.
 
-  --seed     which faults, in which order, and which requests; a new one when absent
-  --minutes  how long faults are begun (5)
-  --rate     requests per second (30)
-  --pause    how long a process is stopped, in seconds (20)
-  --cut      how long a wire is cut, in seconds (8)
-  --books-only  judge the answers and the books, not how many requests got through meanwhile
-  --only     every fault whose name holds this text, once each, instead of a random choice
+  --seed        selects faults, their order and requests (default: random)
+  --minutes     for how long to inject faults (default: 5)
+  --rate        requests per second (default: 30)
+  --pause       duration of a paused process in seconds (default: 20)
+  --cut         duration of a cut connection in seconds (default: 8)
+  --books-only  check responses and the ledger, but not throughput
+  --only        every fault whose name contains TEXT, once each, instead of a random selection
 `;
 
 const MAX_SEED = 2 ** 31;
 
-/** @returns 'help' when that is asked for. @throws Error with what is wrong. */
+/** @returns 'help' if requested @throws Error for invalid arguments */
 export function readOptions(argv: readonly string[]): Options | 'help' {
   const { values } = parseArgs({
     args: [...argv],
@@ -52,12 +52,13 @@ export function readOptions(argv: readonly string[]): Options | 'help' {
     pauseMs: numberOf('--pause', values.pause) * 1_000,
     cutMs: numberOf('--cut', values.cut) * 1_000,
     only: values.only,
-    judgesThroughput: !values['books-only'],
+    checksThroughput: !values['books-only'],
   };
 }
 
 function numberOf(name: string, text: string): number {
   const number = Number(text);
-  if (!/^\d+(\.\d+)?$/.test(text) || number <= 0) throw new Error(`${name}: '${text}' is no number above 0`);
+  if (!/^\d+(\.\d+)?$/.test(text) || number <= 0)
+    throw new Error(`${name} must be a number above 0, not '${text}'`);
   return number;
 }

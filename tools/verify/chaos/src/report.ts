@@ -3,54 +3,63 @@ import type { Audit } from './audit';
 import type { Fault } from './faults';
 import type { Impact } from './timeline';
 
-export interface Broken {
+export interface FaultResult {
   readonly fault: Fault;
   readonly impact: Impact;
 }
 
-/** What one of two replicas has to keep up. */
-const MIN_SHARE = 0.5;
+/** Minimum throughput with one of two replicas, as a share of normal. */
+const MIN_THROUGHPUT = 0.5;
 
-/** What the promise does not allow, of the requests alone. */
-export function faultsOfImpacts(
-  broken: readonly Broken[],
-  { judgesThroughput }: { readonly judgesThroughput: boolean },
+/** Violated guarantees of availability. */
+export function problemsOfImpacts(
+  results: readonly FaultResult[],
+  { checksThroughput }: { readonly checksThroughput: boolean },
 ): string[] {
-  return broken.flatMap(({ fault, impact }) => {
-    const faults: string[] = [];
-    if (judgesThroughput && fault.hasDouble && impact.worstShare < MIN_SHARE) {
-      faults.push(`${fault.name}: throughput fell to ${percent(impact.worstShare)} after three seconds`);
+  return results.flatMap(({ fault, impact }) => {
+    const problems: string[] = [];
+    if (checksThroughput && fault.hasAnotherReplica && impact.lowestThroughput < MIN_THROUGHPUT) {
+      problems.push(
+        `${fault.name}: throughput fell to ${percent(impact.lowestThroughput)} of normal after 3 s`,
+      );
     }
-    const late = impact.errors['late'] ?? 0;
-    if (late > 0) faults.push(`${fault.name}: ${late} requests got no answer in time`);
-    const lost = impact.errors['lost'] ?? 0;
-    if (lost > 0 && !fault.touchesClients)
-      faults.push(`${fault.name}: ${lost} connections of clients were lost`);
-    return faults;
+    const timedOut = impact.errors['timed out'] ?? 0;
+    if (timedOut > 0) problems.push(`${fault.name}: ${timedOut} requests timed out`);
+    const disconnected = impact.errors['disconnected'] ?? 0;
+    if (disconnected > 0 && !fault.closesClientConnections)
+      problems.push(`${fault.name}: ${disconnected} client connections were closed`);
+    return problems;
   });
 }
 
-export function renderTable(broken: readonly Broken[]): string {
-  const rows = broken.map(({ fault, impact }) => [
+export function renderTable(results: readonly FaultResult[]): string {
+  const rows = results.map(({ fault, impact }) => [
     fault.name,
     String(impact.requests),
     errorsOf(impact.errors),
-    seconds(impact.longestGapMs),
+    seconds(impact.longestOutageMs),
     seconds(impact.recoveryMs),
-    percent(impact.worstShare),
+    percent(impact.lowestThroughput),
   ]);
-  const header = ['fault', 'requests', 'errors by code', 'longest gap', 'recovery', 'worst share after 3 s'];
+  const header = [
+    'fault',
+    'requests',
+    'errors by code',
+    'longest outage',
+    'recovery',
+    'lowest throughput after 3 s',
+  ];
   return markdownTable([header, ...rows]);
 }
 
-export function renderBooks({ figures, faults }: Audit): string {
-  const { requests, answered, provided, settled, chargedNanoUsd, absorbed } = figures;
+export function renderAudit({ figures, problems }: Audit): string {
+  const { requests, completed, provided, settled, chargedNanoUsd, uncharged } = figures;
   const sum =
-    `${requests} requests, ${answered} answered; the provider was called ${provided} times; ` +
+    `${requests} requests, ${completed} completed; ${provided} calls to the provider;  ` +
     `${settled} generations settled for ${chargedNanoUsd} nano-dollars; ` +
-    `${absorbed} answers came too late or were lost with a process that ended, and charged to nobody.`;
-  if (faults.length === 0) return `${sum}\nThe books are exact.`;
-  return `${sum}\n${faults.map((fault) => `  ✗ ${fault}`).join('\n')}`;
+    `${uncharged} responses were too late or lost in a killed process, and were not charged.`;
+  if (problems.length === 0) return `${sum}\nThe ledger is exact.`;
+  return `${sum}\n${problems.map((problem) => `  ✗ ${problem}`).join('\n')}`;
 }
 
 function errorsOf(errors: Readonly<Record<string, number>>): string {

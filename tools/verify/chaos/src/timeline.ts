@@ -1,66 +1,66 @@
 import { isServed, type Attempt } from '@gateway/load';
 
-/** What a fault did to the requests around it. */
+/** Effect of a fault on requests. */
 export interface Impact {
   readonly requests: number;
-  readonly answered: number;
-  /** By code; "lost" and "late" are those without one. */
+  readonly completed: number;
+  /** By error code, or by outcome for requests without a response. */
   readonly errors: Readonly<Record<string, number>>;
-  /** Between two answers, in milliseconds. */
-  readonly longestGapMs: number;
-  /** From the moment when it was mended until most requests succeed again. */
+  /** Longest time between two responses. */
+  readonly longestOutageMs: number;
+  /** Time from the end of the fault until most requests succeed. */
   readonly recoveryMs: number;
-  /** The worst share of the usual answers, three seconds after it began and later. */
-  readonly worstShare: number;
+  /** Lowest throughput from three seconds after the start, as a share of normal. */
+  readonly lowestThroughput: number;
 }
 
 export interface Window {
-  readonly beganMs: number;
-  readonly mendedMs: number;
-  /** When the next fault may begin. */
+  readonly startedMs: number;
+  readonly recoveredMs: number;
+  /** When the next fault may start. */
   readonly endedMs: number;
 }
 
-/** What one of two replicas may take along before the other does all the work. */
+/** Time for the other replica to take over. */
 export const GRACE_MS = 3_000;
-/** Over which answers are counted. */
+/** Sliding window over which throughput is measured. */
 export const SPAN_MS = 2_000;
 const STEP_MS = 100;
 const RECOVERED_SHARE = 0.8;
 
-/** @param usualPerSecond answers per second while nothing is broken. */
-export function impactOf(attempts: readonly Attempt[], window: Window, usualPerSecond: number): Impact {
-  const { beganMs, mendedMs, endedMs } = window;
-  const within = attempts.filter((each) => each.endedMs >= beganMs && each.endedMs < endedMs);
-  const good = attempts
-    .filter((each) => isServed(each) && each.endedMs >= beganMs - SPAN_MS && each.endedMs < endedMs)
+/** @param normalPerSecond responses per second without faults */
+export function impactOf(attempts: readonly Attempt[], window: Window, normalPerSecond: number): Impact {
+  const { startedMs, recoveredMs, endedMs } = window;
+  const within = attempts.filter((each) => each.endedMs >= startedMs && each.endedMs < endedMs);
+  const served = attempts
+    .filter((each) => isServed(each) && each.endedMs >= startedMs - SPAN_MS && each.endedMs < endedMs)
     .map(({ endedMs: at }) => at)
     .sort((a, b) => a - b);
   const errors: Record<string, number> = {};
   for (const attempt of within.filter((each) => !isServed(each))) {
-    const name = attempt.outcome === 'refused' ? (attempt.code ?? 'unknown') : attempt.outcome;
+    const name = attempt.outcome === 'failed' ? (attempt.code ?? 'unknown') : attempt.outcome;
     errors[name] = (errors[name] ?? 0) + 1;
   }
   const shareAt = (end: number): number =>
-    good.filter((at) => at > end - SPAN_MS && at <= end).length / ((usualPerSecond * SPAN_MS) / 1_000);
-  let worstShare = 1;
-  const judgedFromMs = beganMs + GRACE_MS + SPAN_MS;
-  const judgedToMs = Math.min(Math.max(mendedMs, judgedFromMs), endedMs);
-  for (let at = judgedFromMs; at <= judgedToMs; at += STEP_MS) {
-    worstShare = Math.min(worstShare, shareAt(at));
+    served.filter((at) => at > end - SPAN_MS && at <= end).length / ((normalPerSecond * SPAN_MS) / 1_000);
+  let lowestThroughput = 1;
+  const measuredFromMs = startedMs + GRACE_MS + SPAN_MS;
+  const measuredToMs = Math.min(Math.max(recoveredMs, measuredFromMs), endedMs);
+  for (let at = measuredFromMs; at <= measuredToMs; at += STEP_MS) {
+    lowestThroughput = Math.min(lowestThroughput, shareAt(at));
   }
-  let recoveredMs = mendedMs;
-  while (recoveredMs < endedMs && shareAt(recoveredMs) < RECOVERED_SHARE) recoveredMs += STEP_MS;
+  let normalAtMs = recoveredMs;
+  while (normalAtMs < endedMs && shareAt(normalAtMs) < RECOVERED_SHARE) normalAtMs += STEP_MS;
   return {
     requests: within.length,
-    answered: within.filter(isServed).length,
+    completed: within.filter(isServed).length,
     errors,
-    longestGapMs: longestGap([beganMs, ...good.filter((at) => at >= beganMs), endedMs]),
-    recoveryMs: recoveredMs - mendedMs,
-    worstShare,
+    longestOutageMs: longestOutage([startedMs, ...served.filter((at) => at >= startedMs), endedMs]),
+    recoveryMs: normalAtMs - recoveredMs,
+    lowestThroughput,
   };
 }
 
-function longestGap(moments: readonly number[]): number {
+function longestOutage(moments: readonly number[]): number {
   return moments.reduce((longest, at, index) => Math.max(longest, at - (moments[index - 1] ?? at)), 0);
 }

@@ -10,41 +10,41 @@ import { startModelEmulator } from '@gateway/model-emulator';
 import { createClient } from '@gateway/rpc';
 import { createReplicatedTransport } from '@gateway/rpc/grpc';
 import type { Logger } from '@gateway/runtime';
-import { startEngines, type Engines } from './engines';
+import { startDatastores, type Datastores } from './datastores';
 import { createReplica, type Replica } from './replica';
 import { ensureSecretsKey } from './secrets-key';
 import { SERVICE_NAMES, settingsOf, type ServiceName, type Wiring } from './services';
-import { openWires, type Wires } from './wires';
+import { openNetworkProxies, type NetworkProxies } from './network-proxies';
 
 export interface ClusterOptions {
-  /** What PostgreSQL, Kafka and the spools keep, and dev.json. */
+  /** Contains the data of PostgreSQL and Kafka, the spools, and dev.json. */
   readonly stateDirectory: string;
-  /** Where the builds of the services are. */
+  /** The folder with the services' builds. */
   readonly programs: string;
   readonly replicas: Readonly<Record<ServiceName, number>>;
-  /** Of the public API and the dashboard; 0 picks free ones. */
+  /** Ports of the public API and the dashboard; 0 picks a free one. */
   readonly port: number;
   readonly dashboardPort: number;
   readonly modelsFile: string;
-  /** A model emulator that runs already; one is started when absent. */
+  /** A running model emulator; one is started when absent. */
   readonly emulatorUrl?: string | undefined;
-  /** Settings for every service, such as LOG_LEVEL or keys of providers. */
+  /** Settings for every service, such as LOG_LEVEL or provider keys. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether services reach each other, Redis and PostgreSQL through wires that can be cut. */
-  readonly withWires?: boolean;
-  /** Whether PgBouncer stands before PostgreSQL, in transaction mode. */
+  /** Whether services connect to each other, Redis and PostgreSQL through proxies that tests can cut. */
+  readonly withNetworkProxies?: boolean;
+  /** Whether services connect to PostgreSQL through PgBouncer in transaction mode. */
   readonly withPooler?: boolean;
   readonly onLine: (replica: string, line: string) => void;
   readonly log: Logger;
 }
 
 export interface Cluster {
-  /** How clients, admins and the demo reach it. */
+  /** URLs and credentials for clients and admins. */
   readonly dev: DevFile;
   readonly replicas: readonly Replica[];
-  readonly engines: Engines;
-  readonly wires: Wires | undefined;
-  /** What stands for an ingress before the edges. */
+  readonly datastores: Datastores;
+  readonly networkProxies: NetworkProxies | undefined;
+  /** Simulates the ingress in front of the edges. */
   readonly front: TcpRelay;
   /** Resolves when every replica is ready. */
   ready(): Promise<void>;
@@ -53,48 +53,50 @@ export interface Cluster {
 
 const HOST = '127.0.0.1';
 const POLL_MS = 50;
-/** Tokens per second of the emulator's answers, so that a stream is seen to stream. */
+/** Tokens per second of the emulator's responses, slow enough to see a stream arrive. */
 const TOKENS_PER_SECOND = 60;
 
-/** The engines, every service in as many processes as asked, and a balancer before the edges. */
+/** Starts the datastores, the replicas of every service, and a load balancer in front of the edges. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { stateDirectory, log } = options;
   const stops: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
     for (let next = stops.pop(); next; next = stops.pop()) {
-      await next().catch((error: unknown) => log.error({ err: error }, 'something did not stop cleanly'));
+      await next().catch((error: unknown) => log.error({ err: error }, 'failed to stop a process cleanly'));
     }
   };
   try {
     mkdirSync(stateDirectory, { recursive: true });
-    const [engines, emulatorUrl] = await Promise.all([
-      startEngines({ stateDirectory, withPooler: options.withPooler ?? false, log }),
+    const [datastores, emulatorUrl] = await Promise.all([
+      startDatastores({ stateDirectory, withPooler: options.withPooler ?? false, log }),
       options.emulatorUrl ?? startEmulator(stops),
     ]);
-    stops.push(() => engines.stop());
+    stops.push(() => datastores.stop());
     const ports = await findPorts(options.replicas);
     const all: Replica[] = [];
-    const readyOnes = (service: ServiceName) =>
+    const readyReplicas = (service: ServiceName) =>
       all
         .filter((replica) => replica.service === service && replica.isReady())
         .map(({ httpPort }) => ({ host: HOST, port: httpPort }));
-    const front = await startTcpRelay({ port: options.port, upstreams: () => readyOnes('edge-proxy') });
+    const front = await startTcpRelay({ port: options.port, upstreams: () => readyReplicas('edge-proxy') });
     stops.push(() => front.stop());
     const dashboard = await startTcpRelay({
       port: options.dashboardPort,
-      upstreams: () => readyOnes('dashboard-api'),
+      upstreams: () => readyReplicas('dashboard-api'),
     });
     stops.push(() => dashboard.stop());
 
     const rpcPorts = (service: ServiceName) => ports[service].map(({ rpc }) => rpc);
-    const wires = options.withWires ? await openWires(engines, rpcPorts) : undefined;
-    if (wires) stops.push(() => wires.stop());
+    const networkProxies = options.withNetworkProxies
+      ? await openNetworkProxies(datastores, rpcPorts)
+      : undefined;
+    if (networkProxies) stops.push(() => networkProxies.stop());
     const baseUrl = `http://${HOST}:${front.port}/v1`;
     const dashboardUrl = `http://${HOST}:${dashboard.port}`;
     const wiring: Wiring = {
-      ...(wires?.engines ?? engines),
+      ...(networkProxies?.datastores ?? datastores),
       targetOf:
-        wires?.targetOf ??
+        networkProxies?.targetOf ??
         ((service) =>
           rpcPorts(service)
             .map((port) => `${HOST}:${port}`)
@@ -132,10 +134,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       while (!all.every((replica) => replica.isReady())) await delay(POLL_MS);
     };
     await ready();
-    const dev = await introduceDemo();
-    return { dev, replicas: all, engines, wires, front, ready, stop };
+    const dev = await createDemo();
+    return { dev, replicas: all, datastores, networkProxies, front, ready, stop };
 
-    async function introduceDemo(): Promise<DevFile> {
+    async function createDemo(): Promise<DevFile> {
       const connect = (service: ServiceName) =>
         createReplicatedTransport({
           target: rpcPorts(service)
@@ -161,12 +163,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-/** Those that call others first, so that what runs can finish. */
+/** Stops calling services first, so that requests in flight can finish. */
 async function stopReplicas(all: readonly Replica[]): Promise<void> {
   for (const service of ['edge-proxy', 'dashboard-api', 'inference-router'] as const) {
-    await Promise.all(all.filter((one) => one.service === service).map((one) => one.stop()));
+    await Promise.all(all.filter((replica) => replica.service === service).map((replica) => replica.stop()));
   }
-  await Promise.all(all.map((one) => one.stop()));
+  await Promise.all(all.map((replica) => replica.stop()));
 }
 
 async function startEmulator(stops: (() => Promise<void>)[]): Promise<string> {

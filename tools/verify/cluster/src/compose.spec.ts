@@ -26,7 +26,7 @@ const file = parse(text, { merge: true }) as {
 };
 const services = Object.entries(file.services);
 
-/** Variables that .env.example names, with a value for each that it leaves open. */
+/** Variables of .env.example, with a generated value for each empty one. */
 const variables = new Map(
   [...readFileSync(path.join(root, 'deploy/.env.example'), 'utf8').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(
     ([, name = '', value]) => [name, value || Buffer.alloc(32, name).toString('base64').replaceAll('/', 'a')],
@@ -34,11 +34,11 @@ const variables = new Map(
 );
 const VARIABLE = /\$\{([A-Z_]+)(:\?|:-([^}]*))?\}/g;
 
-function filledIn(value: string): string {
+function substituteVariables(value: string): string {
   return value.replace(VARIABLE, (_, name: string) => variables.get(name) ?? '');
 }
 
-/** The program of one of our images; undefined for an engine. */
+/** The program of one of the project's images; undefined for a datastore. */
 function programOf({ image }: ComposeService): string | undefined {
   return /^\$\{GATEWAY_IMAGES[^/]*\/([a-z-]+):\$\{GATEWAY_TAG/.exec(image)?.[1];
 }
@@ -66,17 +66,20 @@ describe('deploy/compose.yaml', () => {
     expect(replicas).toEqual(Object.fromEntries(SERVICE_NAMES.map((app) => [app, SERVICES[app].replicas])));
   });
 
-  it.each(withSettings)('$name is given what $app reads, and nothing else', async ({ service, app }) => {
-    const settings = await settingsOf(app);
-    const given = Object.fromEntries(
-      Object.entries(service.environment ?? {}).map(([name, value]) => [name, filledIn(value)]),
-    );
-    expect(Object.keys(given).filter((name) => !(name in settings.shape))).toEqual([]);
-    // Whatever is required and missing, or not as it has to be.
-    expect(settings.safeParse(given).error?.issues ?? []).toEqual([]);
-  });
+  it.each(withSettings)(
+    '$name gets all required settings of $app, and no unknown ones',
+    async ({ service, app }) => {
+      const settings = await settingsOf(app);
+      const settingsGiven = Object.fromEntries(
+        Object.entries(service.environment ?? {}).map(([name, value]) => [name, substituteVariables(value)]),
+      );
+      expect(Object.keys(settingsGiven).filter((name) => !(name in settings.shape))).toEqual([]);
+      // Missing or invalid settings.
+      expect(settings.safeParse(settingsGiven).error?.issues ?? []).toEqual([]);
+    },
+  );
 
-  it('calls services by names that are there, at the port that they listen on', async () => {
+  it('connects to existing services at their ports', async () => {
     const names = new Set(
       services.flatMap(([name, { networks }]) => [name, ...(networks?.default.aliases ?? [])]),
     );
@@ -97,7 +100,7 @@ describe('deploy/compose.yaml', () => {
     expect(called.filter(([host, at]) => host !== 'kafka' && at !== rpcPort)).toEqual([]);
   });
 
-  it('keeps every container of ours from what it does not need', () => {
+  it('runs every container of the project with minimal privileges', () => {
     expect(ours.length).toBeGreaterThan(SERVICE_NAMES.length);
     for (const [name, service] of ours) {
       const { read_only, cap_drop, security_opt } = service;
@@ -108,7 +111,7 @@ describe('deploy/compose.yaml', () => {
     }
   });
 
-  it('gives what runs the time that it asks for', async () => {
+  it('gives running requests the grace period to finish', async () => {
     const { GATEWAY_SHUTDOWN_GRACE_MS: grace } = (await settingsOf('edge-proxy')).shape;
     for (const { service } of running) {
       expect(Number.parseInt(service.stop_grace_period ?? '0', 10)).toBeGreaterThanOrEqual(
@@ -117,7 +120,7 @@ describe('deploy/compose.yaml', () => {
     }
   });
 
-  it('keeps the spool of each router in a volume of its own', () => {
+  it("stores each router's spool in a separate volume", () => {
     const spools = running
       .filter(({ app }) => app === 'inference-router')
       .map(({ service }) => service.volumes?.find((volume) => volume.endsWith(':/var/lib/gateway')));
@@ -127,7 +130,7 @@ describe('deploy/compose.yaml', () => {
     );
   });
 
-  it('has migrations applied before each service that keeps data', () => {
+  it('applies migrations before starting each service with a database', () => {
     for (const { service } of running.filter(({ service }) => service.environment?.DATABASE_URL)) {
       const first = Object.keys(service.depends_on ?? {}).filter((name) => name.startsWith('migrate-'));
       expect(first).toHaveLength(1);
@@ -137,15 +140,15 @@ describe('deploy/compose.yaml', () => {
     }
   });
 
-  it('makes a database for each domain', () => {
+  it('creates a database for each domain', () => {
     const script = readFileSync(path.join(root, 'deploy/postgres/create-databases.sh'), 'utf8');
-    const made = [...script.matchAll(/^create (\w+) "\$(\w+)"$/gm)];
-    expect(made.map(([, database]) => database)).toEqual([...DATABASES]);
+    const created = [...script.matchAll(/^create (\w+) "\$(\w+)"$/gm)];
+    expect(created.map(([, database]) => database)).toEqual([...DATABASES]);
     const given = Object.keys(file.services.postgres?.environment ?? {});
-    expect(given).toEqual(expect.arrayContaining(made.map(([, , password]) => password)));
+    expect(given).toEqual(expect.arrayContaining(created.map(([, , password]) => password)));
   });
 
-  it('holds no secret, and .env.example names every variable, and none besides', () => {
+  it('contains no secret, and .env.example lists exactly the used variables', () => {
     const used = new Set([...text.matchAll(VARIABLE)].map(([, name]) => name));
     expect([...variables.keys()].sort()).toEqual([...used].sort());
     const secrets = [...text.matchAll(/(?:PASSWORD|SECRETS_KEY|REDISCLI_AUTH): (.*)$/gm)].map(

@@ -16,7 +16,7 @@ describe('the databases of a cluster', () => {
     chmodSync(folder, 0o755);
     server = await startEmbeddedPostgres({ stateDirectory: folder, log: createSilentLogger() });
     await ensureDatabases(server.adminUrl);
-    // Once more, as at the next start.
+    // Again, as at the next start.
     urls = await ensureDatabases(server.adminUrl);
   });
   afterAll(async () => {
@@ -24,7 +24,7 @@ describe('the databases of a cluster', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function answer(url: string, sql: string): Promise<unknown> {
+  async function run(url: string, sql: string): Promise<unknown> {
     const pool = createPool({ url, schema: 'public', applicationName: 'test', maxConnections: 1 });
     try {
       return (await pool.query<Record<string, unknown>>(sql)).rows[0];
@@ -35,18 +35,21 @@ describe('the databases of a cluster', () => {
     }
   }
 
-  it.each(DATABASES)('%s: its role makes schemas in it, and reaches no other', async (own) => {
-    expect(await answer(urls[own], 'create schema theirs')).toBeUndefined();
-    expect(
-      await answer(
-        urls[own],
-        'select rolsuper, rolcreatedb, rolcreaterole from pg_roles where rolname = current_user',
-      ),
-    ).toEqual({ rolsuper: false, rolcreatedb: false, rolcreaterole: false });
-    for (const other of DATABASES.filter((name) => name !== own)) {
-      const elsewhere = new URL(urls[own]);
-      elsewhere.pathname = new URL(urls[other]).pathname;
-      expect(await answer(elsewhere.toString(), 'select 1')).toMatch(/permission denied for database/);
-    }
-  });
+  it.each(DATABASES)(
+    '%s: its role can create schemas in it, and cannot connect to another database',
+    async (own) => {
+      expect(await run(urls[own], 'create schema theirs')).toBeUndefined();
+      expect(
+        await run(
+          urls[own],
+          'select rolsuper, rolcreatedb, rolcreaterole from pg_roles where rolname = current_user',
+        ),
+      ).toEqual({ rolsuper: false, rolcreatedb: false, rolcreaterole: false });
+      for (const other of DATABASES.filter((name) => name !== own)) {
+        const elsewhere = new URL(urls[own]);
+        elsewhere.pathname = new URL(urls[other]).pathname;
+        expect(await run(elsewhere.toString(), 'select 1')).toMatch(/permission denied for database/);
+      }
+    },
+  );
 });

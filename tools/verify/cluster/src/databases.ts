@@ -5,14 +5,16 @@ import { DATABASES, type DatabaseName } from './services';
 const PASSWORD_BYTES = 18;
 
 /**
- * A database for each domain, whose role owns it and may not even connect to
- * another; answers their addresses, each with a password that is made anew.
+ * Creates a database and its owner role for each domain. A role cannot connect to other
+ * databases. Each call sets new passwords.
+ *
+ * @returns the databases' URLs
  */
 export async function ensureDatabases(adminUrl: string): Promise<Record<DatabaseName, string>> {
   const client = new Client({ connectionString: adminUrl });
   await client.connect();
   try {
-    // A statement that fails is written to the server's log, and these hold passwords.
+    // Failed statements would be logged, and these contain passwords.
     await client.query(`set log_min_error_statement = 'panic'`);
     const urls: Partial<Record<DatabaseName, string>> = {};
     for (const database of DATABASES) urls[database] = await ensureDatabase(client, adminUrl, database);

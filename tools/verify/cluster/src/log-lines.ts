@@ -2,7 +2,7 @@ import { prettyFactory } from 'pino-pretty';
 import type { ServiceName } from './services';
 
 const RESET = '\u001b[0m';
-/** Of the terminal's own palette, so that they suit its background. */
+/** ANSI colours, so that the terminal's palette applies. */
 const COLOURS: Readonly<Record<ServiceName | 'cluster', number>> = {
   cluster: 90,
   auth: 35,
@@ -18,7 +18,7 @@ const NAME_WIDTH = 'inference-router-1'.length;
 
 export type LinePrinter = (replica: string, line: string) => void;
 
-/** One log of all processes, each line with the name of who wrote it. */
+/** Prints one log of all processes, with the replica's name on each line. */
 export function createLinePrinter(write: (text: string) => void, coloured: boolean): LinePrinter {
   const format = prettyFactory({
     colorize: coloured,

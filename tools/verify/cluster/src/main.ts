@@ -1,17 +1,17 @@
 import path from 'node:path';
 import { banner, openStateDirectory } from '@gateway/demo';
 import { createLogger, runProcess } from '@gateway/runtime';
+import { readOptionsOrExit } from '@gateway/test-support';
 import { startCluster, type Cluster } from './cluster';
 import { createLinePrinter } from './log-lines';
-import { readCommand, USAGE, type ClusterCommand } from './options';
+import { readCommand, USAGE } from './options';
 import { writeProcessesFile } from './processes-file';
-import { tableOf } from './table';
+import { renderProcessTable } from './process-table';
 
-/** Long enough for every service to finish what runs, one after the other. */
+/** Long enough for all services to finish their requests sequentially. */
 const STOP_GRACE_MS = 120_000;
-const USAGE_EXIT_CODE = 2;
 
-const command = readOrExit();
+const command = readOptionsOrExit(() => readCommand(process.argv.slice(2), process.env), USAGE);
 const isTerminal = process.stdout.isTTY === true;
 const print = createLinePrinter((text) => process.stdout.write(text), isTerminal);
 const log = createLogger({
@@ -38,28 +38,18 @@ void runProcess({
         showSecrets: isTerminal,
       }),
     );
-    process.stdout.write(`${tableOf(cluster)}\n`);
+    process.stdout.write(`${renderProcessTable(cluster)}\n`);
   },
   stop: async () => cluster?.stop(),
   graceMs: STOP_GRACE_MS,
   log,
 });
 
-/** @returns undefined when the demo key may use none. */
+/** @returns undefined if the demo key has no models */
 async function firstModelId({ dev }: Cluster): Promise<string | undefined> {
-  const answer = await fetch(`${dev.baseUrl}/models`, { headers: { authorization: `Bearer ${dev.apiKey}` } });
-  const { data } = (await answer.json()) as { data?: { id: string }[] };
+  const response = await fetch(`${dev.baseUrl}/models`, {
+    headers: { authorization: `Bearer ${dev.apiKey}` },
+  });
+  const { data } = (await response.json()) as { data?: { id: string }[] };
   return data?.[0]?.id;
-}
-
-function readOrExit(): ClusterCommand {
-  try {
-    const read = readCommand(process.argv.slice(2), process.env);
-    if (read !== 'help') return read;
-    process.stdout.write(USAGE);
-    process.exit(0);
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
-    process.exit(USAGE_EXIT_CODE);
-  }
 }

@@ -4,21 +4,21 @@ const command = (args: readonly string[], environment: Record<string, string> = 
   readCommand(args, environment) as ClusterCommand;
 
 describe('the command line of the cluster', () => {
-  it('runs two of what carries the requests unless told otherwise', () => {
+  it('runs two replicas of the services on the request path by default', () => {
     const { replicas } = command([]);
     expect(replicas).toMatchObject({ 'edge-proxy': 2, 'rate-limit': 2, 'billing-ledger': 2, auth: 2 });
   });
 
-  it('takes names whole and in short', () => {
+  it('accepts full and short service names', () => {
     const { replicas } = command(['--replicas', 'edge=3', '--replicas', 'billing-ledger=4']);
     expect(replicas).toMatchObject({ 'edge-proxy': 3, 'billing-ledger': 4 });
   });
 
-  it.each(['edge', 'edge=0', 'edge=10', 'nobody=2', 'edge=two', ''])('refuses %j replicas', (text) =>
+  it.each(['edge', 'edge=0', 'edge=10', 'unknown=2', 'edge=two', ''])('rejects --replicas %j', (text) =>
     expect(() => command(['--replicas', text])).toThrow('--replicas'),
   );
 
-  it('passes settings and keys of providers on, but not where this machine has its servers', () => {
+  it('passes on settings and provider keys, but no addresses of servers', () => {
     const { environment, port } = command([], {
       LOG_LEVEL: 'debug',
       SOME_PROVIDER_KEY: 'k',
@@ -31,7 +31,7 @@ describe('the command line of the cluster', () => {
     expect(port).toBe(9000);
   });
 
-  it('says which port is none', () => {
+  it('names the setting of an invalid port', () => {
     expect(() => command([], { GATEWAY_PORT: '99999' })).toThrow('GATEWAY_PORT');
   });
 });

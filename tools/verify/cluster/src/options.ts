@@ -4,15 +4,15 @@ import { SERVICE_NAMES, SERVICES, type ServiceName } from './services';
 
 export const USAGE = `Usage: npm run cluster -- [--replicas SERVICE=N …] [--pooler]
 
-Runs every service as processes of their own on this machine, over a real PostgreSQL, Redis and Kafka.
-Needs redis-server, and Java 17 with Maven for Kafka.
+Runs every service in its own processes on this machine, with PostgreSQL, Redis and Kafka.
+Requires redis-server, and Java 17 with Maven for Kafka.
 
-  --replicas  how many of a service, such as edge-proxy=3 or, in short, edge=3; may be repeated
-              (${SERVICE_NAMES.map((name) => `${name}=${SERVICES[name].replicas}`).join(' ')})
-  --pooler    PgBouncer before PostgreSQL, in transaction mode; needs pgbouncer
+  --replicas  number of replicas, such as edge-proxy=3 or edge=3; may be repeated
+              (default: ${SERVICE_NAMES.map((name) => `${name}=${SERVICES[name].replicas}`).join(' ')})
+  --pooler    connect to PostgreSQL through PgBouncer in transaction mode; requires pgbouncer
 
-Settings of the services are read from the environment, as docs/reference/configuration.md names them.
-GATEWAY_PORT, GATEWAY_DASHBOARD_PORT and GATEWAY_STATE_DIR (.gateway/cluster) say where it is.
+Settings of the services (docs/reference/configuration.md) are read from the environment. GATEWAY_PORT, GATEWAY_DASHBOARD_PORT and
+GATEWAY_STATE_DIR (default: .gateway/cluster) apply to the whole cluster.
 `;
 
 const MAX_REPLICAS = 9;
@@ -32,7 +32,7 @@ export interface ClusterCommand {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @returns 'help' when that is asked for. @throws Error with what is wrong. */
+/** @returns 'help' if requested @throws Error for invalid arguments */
 export function readCommand(argv: readonly string[], environment: Environment): ClusterCommand | 'help' {
   const { values } = parseArgs({
     args: [...argv],
@@ -51,7 +51,7 @@ export function readCommand(argv: readonly string[], environment: Environment): 
     stateDirectory: path.resolve(environment['GATEWAY_STATE_DIR'] || '.gateway/cluster'),
     modelsFile: path.resolve(environment['GATEWAY_MODELS_FILE'] || 'models.yaml'),
     emulatorUrl: environment['MODEL_EMULATOR_URL'] || undefined,
-    environment: passedOn(environment),
+    environment: forwardedSettings(environment),
   };
 }
 
@@ -64,29 +64,29 @@ function readReplicas(given: readonly string[]): Record<ServiceName, number> {
     const matches = SERVICE_NAMES.filter((service) => service === name || service.split('-').includes(name));
     const [service] = matches;
     if (service === undefined || matches.length > 1)
-      throw new Error(`--replicas: there is no service in '${text}'`);
+      throw new Error(`--replicas: unknown service in '${text}'`);
     const number = Number(count);
     if (number < 1 || number > MAX_REPLICAS)
-      throw new Error(`--replicas: 1 to ${MAX_REPLICAS}, not '${text}'`);
+      throw new Error(`--replicas must be 1 to ${MAX_REPLICAS}: '${text}'`);
     replicas[service] = number;
   }
   return replicas as Record<ServiceName, number>;
 }
 
-function portOf(environment: Environment, name: string, absent: number): number {
+function portOf(environment: Environment, name: string, defaultPort: number): number {
   const text = environment[name];
-  if (!text) return absent;
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new Error(`${name}: '${text}' is no port`);
+  if (!text) return defaultPort;
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new Error(`${name}: '${text}' is not a port`);
   return Number(text);
 }
 
-/** What names the places of this machine is ours to say. */
-function passedOn(environment: Environment): Record<string, string> {
-  const ours =
+/** The environment without the addresses that the cluster sets itself. */
+function forwardedSettings(environment: Environment): Record<string, string> {
+  const reserved =
     /^(GATEWAY_(HOST|PORT|DASHBOARD_PORT|DASHBOARD_ORIGIN|ADMIN_PORT|RPC_PORT|STATE_DIR|PUBLIC_URL|.*_TARGET)|DATABASE_URL|DATABASE_DIRECT_URL|REDIS_URL|KAFKA_BROKERS)(_FILE)?$/;
   return Object.fromEntries(
     Object.entries(environment).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined && !ours.test(entry[0]),
+      (entry): entry is [string, string] => entry[1] !== undefined && !reserved.test(entry[0]),
     ),
   );
 }

@@ -4,26 +4,25 @@ import { startTethered, type TetheredProcess } from '@gateway/dev-infra';
 import { NODE_OPTIONS } from '@gateway/test-support';
 import type { ServiceName } from './services';
 
-/** One process of a service. When it ends by itself it is started again, as an orchestrator would. */
+/** A process of a service. It is restarted when it exits unexpectedly, as an orchestrator would do. */
 export interface Replica {
   readonly service: ServiceName;
   /** Such as "edge-proxy-1". */
   readonly name: string;
-  /** Its settings. */
   readonly environment: Readonly<Record<string, string>>;
   readonly adminUrl: string;
   readonly rpcPort: number;
-  /** Where browsers and clients reach it; of the edge and the dashboard. */
+  /** Port for browsers and clients; used by the edge and the dashboard. */
   readonly httpPort: number;
-  /** Of the process that runs now; undefined between two. */
+  /** Pid of the current process; undefined during a restart. */
   pid(): number | undefined;
   isReady(): boolean;
-  /** How often it was started. */
+  /** Number of starts. */
   starts(): number;
   start(): Promise<void>;
-  /** Asks it to end, waits until it has, and starts it again, from other builds when they are named. */
+  /** Sends SIGTERM, waits for the exit and restarts it, optionally from other builds. */
   restart(programs?: string): Promise<void>;
-  /** As a crash would; it is started again after a moment. */
+  /** Simulates a crash; the process is restarted. */
   kill(): void;
   pause(): void;
   resume(): void;
@@ -35,13 +34,13 @@ export interface ReplicaOptions {
   readonly name: string;
   readonly ports: { readonly admin: number; readonly rpc: number; readonly http: number };
   readonly environment: Readonly<Record<string, string>>;
-  /** Where the builds of the services are. */
+  /** The folder with the services' builds. */
   readonly programs: string;
   readonly onLine: (line: string) => void;
   readonly nodeOptions?: readonly string[];
 }
 
-const RESTART_PAUSE_MS = 500;
+const RESTART_DELAY_MS = 500;
 const READY_POLL_MS = 200;
 const READY_TIMEOUT_MS = 1_000;
 
@@ -65,24 +64,24 @@ export function createReplica(options: ReplicaOptions): Replica {
       onLine,
     });
     running = started;
-    void started.ended.then(() => onEnded(started));
-    watch ??= setInterval(() => void look(), READY_POLL_MS);
+    void started.exited.then(() => onExit(started));
+    watch ??= setInterval(() => void checkReadiness(), READY_POLL_MS);
   }
 
-  async function onEnded(ended: TetheredProcess): Promise<void> {
-    if (running !== ended) return;
+  async function onExit(exited: TetheredProcess): Promise<void> {
+    if (running !== exited) return;
     running = undefined;
     ready = false;
     if (stopping) return;
-    await delay(RESTART_PAUSE_MS);
+    await delay(RESTART_DELAY_MS);
     if (!stopping && running === undefined) await start();
   }
 
-  async function look(): Promise<void> {
+  async function checkReadiness(): Promise<void> {
     try {
-      const answer = await fetch(`${adminUrl}/readyz`, { signal: AbortSignal.timeout(READY_TIMEOUT_MS) });
-      await answer.arrayBuffer();
-      ready = answer.ok && running !== undefined;
+      const response = await fetch(`${adminUrl}/readyz`, { signal: AbortSignal.timeout(READY_TIMEOUT_MS) });
+      await response.arrayBuffer();
+      ready = response.ok && running !== undefined;
     } catch {
       ready = false;
     }
@@ -99,13 +98,13 @@ export function createReplica(options: ReplicaOptions): Replica {
     isReady: () => ready,
     starts: () => starts,
     start,
-    async restart(others = programs) {
-      programs = others;
+    async restart(newPrograms = programs) {
+      programs = newPrograms;
       const before = running;
-      // Before it listens no more, as an ingress is told.
+      // Removes it from the load balancer before it stops listening.
       ready = false;
       before?.signal('SIGTERM');
-      await before?.ended;
+      await before?.exited;
     },
     kill: () => running?.signal('SIGKILL'),
     pause: () => running?.signal('SIGSTOP'),

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 const BYTES = 32;
 
-/** A key as GATEWAY_SECRETS_KEY has it: made once, and kept for the next start. */
+/** A value for GATEWAY_SECRETS_KEY, generated at the first start and stored. */
 export function ensureSecretsKey(stateDirectory: string): string {
   const file = path.join(stateDirectory, 'secrets-key');
   if (!existsSync(file)) writeFileSync(file, `${randomBytes(BYTES).toString('base64')}\n`, { mode: 0o600 });

@@ -1,4 +1,4 @@
-/** The services of the cluster, as `npm run cluster` runs them: those that others stand on first, though any order would do. */
+/** The services of `npm run cluster`, dependencies first, although any order works. */
 
 export const SERVICES = {
   auth: { replicas: 2 },
@@ -14,11 +14,11 @@ export const SERVICES = {
 export type ServiceName = keyof typeof SERVICES;
 export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 
-/** Where the engines are. */
-export interface EngineAddresses {
-  /** A database of its own for each domain, with a role that owns it and reaches no other. */
+/** URLs of the datastores. */
+export interface DatastoreAddresses {
+  /** A database per domain, owned by a role that cannot connect to other databases. */
   readonly databases: Readonly<Record<DatabaseName, string>>;
-  /** The same past the pooler, where one stands before them. */
+  /** Direct URLs, if `databases` lead through a pooler. */
   readonly directDatabases?: Readonly<Record<DatabaseName, string>> | undefined;
   readonly redisUrl: string;
   readonly broker: string;
@@ -27,23 +27,23 @@ export interface EngineAddresses {
 export const DATABASES = ['auth', 'billing_ledger', 'usage', 'inference_router'] as const;
 export type DatabaseName = (typeof DATABASES)[number];
 
-export interface Wiring extends EngineAddresses {
-  /** Every replica of a service, as `host:port` with commas between. */
+export interface Wiring extends DatastoreAddresses {
+  /** All replicas of a service as a comma-separated list of `host:port`. */
   readonly targetOf: (service: ServiceName, caller: ServiceName) => string;
   readonly publicUrl: string;
   readonly dashboardUrl: string;
   readonly replicas: Readonly<Record<ServiceName, number>>;
-  /** Of one replica of the router. */
+  /** State folder of a replica of the router. */
   readonly stateDirectoryOf: (replica: number) => string;
   readonly modelsFile: string;
   readonly emulatorUrl: string | undefined;
-  /** Seals what auth has to read again. */
+  /** Encrypts auth's stored secrets. */
   readonly secretsKey: string;
 }
 
 type Settings = Record<string, string | undefined>;
 
-/** The settings that are a service's own, beside its ports. */
+/** A service's settings except its ports. */
 export function settingsOf(service: ServiceName, replica: number, wiring: Wiring): Settings {
   const { broker, redisUrl, replicas } = wiring;
   const target = (called: ServiceName) => wiring.targetOf(called, service);

@@ -12,7 +12,7 @@ const NAME = 'verify-access';
 const PORTS = { 'edge-proxy': 8_001, 'dashboard-api': 8_002 };
 const READY_TIMEOUT = '180s';
 
-/** Passes each connection on to a service, which picks one of its pods. */
+/** Forwards each connection to a Service, which picks one of its pods. */
 const RELAY = `
   const net = require('node:net');
   for (const [host, port] of JSON.parse(process.argv[1])) {
@@ -26,8 +26,8 @@ const RELAY = `
   process.on('SIGTERM', () => process.exit());`;
 
 /**
- * A forwarded port leads to one pod, and breaks when that pod is replaced. So it leads to a pod of our own, which
- * connects to the services as any client in the cluster does.
+ * Port forwarding to a pod breaks when the pod is replaced. Therefore ports are forwarded to a separate relay pod,
+ * which connects to the Services like any client in the cluster.
  */
 export async function openAccess(cluster: Cluster): Promise<Access> {
   const image = await cluster.kubectl(

@@ -1,4 +1,4 @@
-import { Cluster, Missing } from './cluster';
+import { Cluster, MissingPrerequisite } from './cluster';
 import { FakePrograms } from './fake-programs.fixture';
 import { loadImages, needsLoading } from './load-images';
 import { Release } from './release';
@@ -12,17 +12,17 @@ describe('a cluster by kubectl and helm', () => {
   beforeEach(() => (programs = new FakePrograms()));
   afterEach(() => programs.remove());
 
-  it('is missing when a program is, and when it does not respond', async () => {
+  it('reports a missing program, and a cluster that does not respond', async () => {
     programs.add('kubectl', 'case "$*" in *--client*) ;; *) echo "connection refused" >&2; exit 1;; esac');
     await expect(cluster.expectReachable(['kubectl', 'no-such-program'])).rejects.toThrow(
-      new Missing("there is no 'no-such-program' on the PATH"),
+      new MissingPrerequisite("'no-such-program' was not found on the PATH"),
     );
     await expect(cluster.expectReachable(['kubectl'])).rejects.toThrow(
-      new Missing("no cluster responds at the context 'here': connection refused"),
+      new MissingPrerequisite("the cluster of the context 'here' does not respond: connection refused"),
     );
   });
 
-  it('gets the chart with the images and values of the options', async () => {
+  it('installs the chart with the images and values from the options', async () => {
     programs.add('helm', '');
     await release.install({ registry: 'registry.test', imageTag: 'v2', set: ['demo.images.redis=other'] });
     await release.upgrade('image.tag=v3');
@@ -32,14 +32,14 @@ describe('a cluster by kubectl and helm', () => {
       'image.tag=v2',
       'demo.images.redis=other',
     ];
-    const of = '--wait --timeout 15m --kube-context here --namespace spot';
+    const target = '--wait --timeout 15m --kube-context here --namespace spot';
     expect(programs.calls()).toEqual([
-      `helm install gateway /tree/helm/inference-gateway ${values.map((each) => `--set ${each}`).join(' ')} ${of}`,
-      `helm upgrade gateway /tree/helm/inference-gateway --reset-then-reuse-values --set image.tag=v3 ${of}`,
+      `helm install gateway /tree/helm/inference-gateway ${values.map((each) => `--set ${each}`).join(' ')} ${target}`,
+      `helm upgrade gateway /tree/helm/inference-gateway --reset-then-reuse-values --set image.tag=v3 ${target}`,
     ]);
   });
 
-  it('shows the pods of the release alone', async () => {
+  it('lists only pods of the release', async () => {
     const pod = {
       metadata: {
         name: 'edge-1',
@@ -61,21 +61,21 @@ describe('a cluster by kubectl and helm', () => {
     ]);
   });
 
-  it('forwards a port until it is stopped, and says why it cannot', async () => {
+  it('forwards a port until it is stopped, and reports why it cannot', async () => {
     programs.add(
       'kubectl',
-      'case "$*" in *gone*) echo "no such pod" >&2; exit 1;; esac; echo "Forwarding from 127.0.0.1:4321 -> 80"; exec sleep 60',
+      'case "$*" in *missing*) echo "no such pod" >&2; exit 1;; esac; echo "Forwarding from 127.0.0.1:4321 -> 80"; exec sleep 60',
     );
     const forward = await cluster.forwardPort('pod/edge-1', 80);
     expect(forward.address).toBe('127.0.0.1:4321');
     cluster.stopForwards();
-    await expect(cluster.forwardPort('pod/gone', 80)).rejects.toThrow('no such pod');
+    await expect(cluster.forwardPort('pod/missing', 80)).rejects.toThrow('no such pod');
     expect(programs.calls()).toContain(
       `kubectl ${IN_NAMESPACE} port-forward pod/edge-1 :80 --address 127.0.0.1`,
     );
   });
 
-  it('gets images of this machine only when it is kind, and no registry has them', async () => {
+  it('loads local images only into kind, and only without a registry', async () => {
     expect(needsLoading({ context: 'kind-test', registry: undefined })).toBe(true);
     expect(needsLoading({ context: 'kind-test', registry: 'registry.test' })).toBe(false);
     expect(needsLoading({ context: 'production', registry: undefined })).toBe(false);

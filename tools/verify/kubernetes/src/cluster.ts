@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { runProgram } from './run-program';
 
-/** What the run needs is missing; the message is one line. */
-export class Missing extends Error {}
+/** A missing prerequisite of the run. */
+export class MissingPrerequisite extends Error {}
 
-/** A local port that leads to a port of a pod. */
+/** A local port that is forwarded to a port of a pod. */
 export interface PortForward {
   /** Such as `127.0.0.1:40123`. */
   readonly address: string;
@@ -13,7 +13,7 @@ export interface PortForward {
 
 const REACH_TIMEOUT = '10s';
 
-/** A namespace of a cluster, by `kubectl` and `helm` with one of their contexts. */
+/** A namespace of a cluster, accessed with `kubectl` and `helm` through a context. */
 export class Cluster {
   private readonly forwards = new Set<PortForward>();
 
@@ -36,7 +36,7 @@ export class Cluster {
     return runProgram('helm', [...args, '--kube-context', this.context, '--namespace', this.namespace]);
   }
 
-  /** @throws Missing when the programs or the cluster cannot be reached. */
+  /** @throws MissingPrerequisite if a program is not installed or the cluster does not respond */
   async expectReachable(programs: readonly string[]): Promise<void> {
     for (const program of programs) {
       const isFound = await runProgram(program, [
@@ -46,15 +46,17 @@ export class Cluster {
         () => true,
         ({ code }: NodeJS.ErrnoException) => code !== 'ENOENT',
       );
-      if (!isFound) throw new Missing(`there is no '${program}' on the PATH`);
+      if (!isFound) throw new MissingPrerequisite(`'${program}' was not found on the PATH`);
     }
     await this.kubectl('version', `--request-timeout=${REACH_TIMEOUT}`).catch((error: Error) => {
       const [reason] = error.message.trim().split('\n').slice(-1);
-      throw new Missing(`no cluster responds at the context '${this.context}': ${reason}`);
+      throw new MissingPrerequisite(
+        `the cluster of the context '${this.context}' does not respond: ${reason}`,
+      );
     });
   }
 
-  /** Until it is stopped, or the pod ends. */
+  /** Forwards a local port until it is stopped or the pod terminates. */
   async forwardPort(target: string, port: number): Promise<PortForward> {
     const args = this.args('port-forward', target, `:${port}`, '--address', '127.0.0.1');
     const child = spawn('kubectl', args, { env: process.env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -69,7 +71,7 @@ export class Cluster {
         if (found !== undefined) resolve(found);
       });
       child.once('error', reject);
-      child.once('exit', () => reject(new Error(`no port of ${target} could be forwarded: ${errors}`)));
+      child.once('exit', () => reject(new Error(`cannot forward a port of ${target}: ${errors}`)));
     });
     const forward = { address, stop };
     this.forwards.add(forward);

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 
-/** Programs on the PATH that record their arguments and write what a test gives them. */
+/** Fake programs on the PATH that record their arguments and run a test's script. */
 export class FakePrograms {
   private readonly folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-fake-programs-'));
   private readonly before = process.env['PATH'];
@@ -11,7 +11,7 @@ export class FakePrograms {
     process.env['PATH'] = `${this.folder}:/usr/bin:/bin`;
   }
 
-  /** @param script of a shell; the arguments are recorded before it runs. */
+  /** @param script shell script that runs after the arguments are recorded */
   add(name: string, script: string): void {
     const file = path.join(this.folder, name);
     writeFileSync(file, `#!/bin/sh\necho "${name} $*" >> ${this.log()}\n${script}\n`);

@@ -5,14 +5,14 @@ import type { Options } from './options';
 import { runProgram } from './run-program';
 
 const KIND = 'kind-';
-/** What the demo runs, besides its engines. */
+/** Images of the demo, without its datastores. */
 const DEMO_IMAGES = [...SERVICE_NAMES, 'model-emulator', 'demo'];
 
-/** Images of this machine have to be loaded into kind's nodes; any other cluster pulls them. */
+/** Local images must be loaded into kind's nodes; any other cluster pulls them. */
 export const needsLoading = ({ context, registry }: Pick<Options, 'context' | 'registry'>): boolean =>
   registry === undefined && context.startsWith(KIND);
 
-/** @returns what was loaded. */
+/** @returns a summary of the loaded images */
 export async function loadImages(
   { context, imageTag, upgradeTag }: Pick<Options, 'context' | 'imageTag' | 'upgradeTag'>,
   root: string,

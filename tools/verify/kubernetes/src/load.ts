@@ -3,21 +3,21 @@ import { type AdminClient, createTenant, seededRandom, signIn } from '@gateway/t
 import type { Access } from './access';
 import type { Release } from './release';
 
-/** Of the demo's models. */
+/** A model of the demo. */
 const MODEL = 'demo/standard';
 const CREDIT_USD = '1000';
 const TENANTS = ['first', 'second', 'third'];
 
-/** What clients of the edge's service saw during a step. */
-export interface Seen {
+/** Clients' results during a step. */
+export interface ClientResults {
   readonly requests: number;
-  /** By code; "lost" and "late" are those without a response. */
+  /** By error code, or by outcome for requests without a response. */
   readonly errors: Readonly<Record<string, number>>;
-  /** Responses that no gateway may send: no envelope, an unknown code. */
-  readonly wrong: readonly string[];
+  /** Responses that violate the API: no error envelope, an unknown code. */
+  readonly invalid: readonly string[];
 }
 
-/** Requests from organizations of its own, and their outcomes. */
+/** Load from separate organizations, and its outcomes. */
 export class Load {
   readonly attempts: Attempt[] = [];
   readonly model = MODEL;
@@ -39,8 +39,8 @@ export class Load {
     return new Load(`${apiUrl}/v1`, rate, dashboard, tenants);
   }
 
-  /** Sends requests until `work` has finished, to the edge's service or another URL of it. */
-  async during(work: () => Promise<void>, baseUrl = this.baseUrl): Promise<Seen> {
+  /** Sends requests to the edge until `work` has finished. */
+  async during(work: () => Promise<void>, baseUrl = this.baseUrl): Promise<ClientResults> {
     this.count += 1;
     const client = createChatClient(baseUrl, MODEL);
     const traffic = startTraffic({
@@ -57,16 +57,16 @@ export class Load {
       await client.close();
       this.attempts.push(...traffic.attempts);
     }
-    return seenIn(traffic.attempts);
+    return summarize(traffic.attempts);
   }
 }
 
-export function seenIn(attempts: readonly Attempt[]): Seen {
+export function summarize(attempts: readonly Attempt[]): ClientResults {
   const errors: Record<string, number> = {};
   for (const attempt of attempts.filter((each) => !isServed(each))) {
     const name = attempt.code ?? attempt.outcome;
     errors[name] = (errors[name] ?? 0) + 1;
   }
-  const wrong = attempts.flatMap(({ fault }) => (fault === undefined ? [] : [fault]));
-  return { requests: attempts.length, errors, wrong };
+  const invalid = attempts.flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
+  return { requests: attempts.length, errors, invalid };
 }

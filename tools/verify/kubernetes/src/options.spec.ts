@@ -3,7 +3,7 @@ import { readOptions } from './options';
 const STEPS = ['test', 'upgrade'];
 
 describe('the options', () => {
-  it('need a context and nothing else', () => {
+  it('require only a context', () => {
     expect(readOptions(['--context', 'kind-kind'], STEPS)).toMatchObject({
       context: 'kind-kind',
       namespace: 'gateway-verify',
@@ -15,7 +15,7 @@ describe('the options', () => {
     });
   });
 
-  it('name the ways into the cluster with the URL of their controllers', () => {
+  it('set the controllers of Ingress and HTTPRoute with their URLs', () => {
     const options = readOptions(
       [
         ...['--context', 'here', '--ingress', 'nginx=http://api.test:8080'],
@@ -30,14 +30,14 @@ describe('the options', () => {
   });
 
   it.each([
-    [[], /--context is missing/],
-    [['--context', 'x', '--only', 'upgrades'], /there is no step 'upgrades', but test, upgrade/],
-    [['--context', 'x', '--rate', 'fast'], /'fast' is no number above 0/],
-    [['--context', 'x', '--rate', '0'], /'0' is no number above 0/],
-    [['--context', 'x', '--ingress', 'nginx'], /'nginx' is no NAME=URL/],
-    [['--context', 'x', '--http-route', 'public=http://x'], /'public' is no NAMESPACE\/GATEWAY/],
+    [[], /--context is required/],
+    [['--context', 'x', '--only', 'upgrades'], /unknown step 'upgrades'; steps are test, upgrade/],
+    [['--context', 'x', '--rate', 'fast'], /must be a number above 0, not 'fast'/],
+    [['--context', 'x', '--rate', '0'], /must be a number above 0, not '0'/],
+    [['--context', 'x', '--ingress', 'nginx'], /'nginx' is not NAME=URL/],
+    [['--context', 'x', '--http-route', 'public=http://x'], /'public' is not NAMESPACE\/GATEWAY/],
     [['--no-such-option'], /--no-such-option/],
-  ])('refuse %j with the reason', (argv, reason) => {
+  ])('reject %j with the reason', (argv, reason) => {
     expect(() => readOptions(argv, STEPS)).toThrow(reason);
   });
 });

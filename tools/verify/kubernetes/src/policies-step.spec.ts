@@ -1,13 +1,13 @@
-import { faultsOf, partyOf, type Party, type PodObject } from './policies-step';
+import { problemsOf, peerOf, type Peer, type PodObject } from './policies-step';
 
-const pod = (component: string, container: PodObject['spec']['containers'][number]): Party => {
-  const [party] = partyOf({
+const pod = (component: string, container: PodObject['spec']['containers'][number]): Peer => {
+  const [peer] = peerOf({
     metadata: { name: `${component}-1`, labels: { 'app.kubernetes.io/component': component } },
     spec: { containers: [container] },
     status: { podIP: '10.0.0.1' },
   });
-  if (party === undefined) throw new Error('no party');
-  return party;
+  if (peer === undefined) throw new Error('no peer');
+  return peer;
 };
 const edge = pod('edge-proxy', {
   env: [{ name: 'GATEWAY_RATE_LIMIT_TARGET' }],
@@ -23,15 +23,15 @@ const limiter = pod('rate-limit', {
 const demo = pod('demo', { args: ['--auth=gateway-inference-gateway-auth:50051'] });
 
 describe('the connections that a pod may open', () => {
-  it('are those that its settings and arguments name', () => {
+  it('are those in its settings and arguments', () => {
     expect([...edge.calls]).toEqual(['rate-limit:50051']);
     expect([...limiter.calls]).toEqual(['redis:6379']);
     expect([...demo.calls]).toEqual(['auth:50051']);
   });
 
-  it('have no fault where exactly these open, and the public ports to pods whose engines may be anywhere', () => {
+  it('are correct when exactly these succeed, plus connections to public ports from pods with open egress', () => {
     expect(
-      faultsOf([
+      problemsOf([
         { from: edge, to: limiter, port: 50_051, isOpen: true },
         { from: edge, to: limiter, port: 8_082, isOpen: false },
         { from: limiter, to: edge, port: 8_080, isOpen: true },
@@ -40,16 +40,16 @@ describe('the connections that a pod may open', () => {
     ).toEqual([]);
   });
 
-  it('are named once where others open or these do not', () => {
+  it('are reported once when others succeed or these fail', () => {
     const wrong = { from: edge, to: limiter, port: 8_082, isOpen: true };
-    expect(faultsOf([wrong, wrong, { ...wrong, port: 50_051, isOpen: false }])).toEqual([
-      'edge-proxy reaches rate-limit:8082',
-      'edge-proxy does not reach rate-limit:50051',
+    expect(problemsOf([wrong, wrong, { ...wrong, port: 50_051, isOpen: false }])).toEqual([
+      'edge-proxy can connect to rate-limit:8082',
+      'edge-proxy cannot connect to rate-limit:50051',
     ]);
   });
 
-  it('are all open where the network plugin enforces nothing', () => {
-    expect(faultsOf([{ from: edge, to: limiter, port: 8_082, isOpen: true }])).toEqual([
+  it('all succeed when the network plugin enforces no policies', () => {
+    expect(problemsOf([{ from: edge, to: limiter, port: 8_082, isOpen: true }])).toEqual([
       expect.stringContaining('enforces no NetworkPolicies'),
     ]);
   });

@@ -2,15 +2,15 @@ import { spawn } from 'node:child_process';
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Written to its input. */
+  /** Written to standard input. */
   readonly input?: string;
 }
 
 /**
- * Runs a program to its end.
+ * Runs a program and waits for its exit.
  *
- * @returns what it wrote to its output.
- * @throws Error with all that it wrote, when it failed or could not be started.
+ * @returns its standard output
+ * @throws Error with all its output if it failed or could not be started
  */
 export async function runProgram(
   program: string,
@@ -22,7 +22,7 @@ export async function runProgram(
   let errors = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
-  // A program that ends without reading is judged by its exit code.
+  // For a program that exits without reading its input, only the exit code matters.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input ?? '');
   const code = await new Promise<number | null>((resolve, reject) => {
@@ -30,5 +30,5 @@ export async function runProgram(
     child.once('close', resolve);
   });
   if (code === 0) return output;
-  throw new Error(`${program} ${args.slice(0, 6).join(' ')} … ended with ${code}:\n${output}${errors}`);
+  throw new Error(`${program} ${args.slice(0, 6).join(' ')} … exited with code ${code}:\n${output}${errors}`);
 }

@@ -7,7 +7,7 @@ import { Release } from './release';
 import { Recorder, type StepResult } from './report';
 import { install, STEPS, type StepContext } from './steps';
 
-/** Installs the chart, runs the steps, and removes what it made. */
+/** Installs the chart, runs the steps and cleans up. */
 export async function runSteps(options: Options, cluster: Cluster, root: string): Promise<StepResult[]> {
   const recorder = new Recorder();
   const release = new Release(cluster, root);
@@ -29,23 +29,23 @@ export async function runSteps(options: Options, cluster: Cluster, root: string)
       options.kept ||
       ((!needsLoading(options) || (await recorder.try('kind load', () => loadImages(options, root)))) &&
         (await recorder.try('helm install', () => install(context))));
-    const chosen = STEPS.filter(({ group }) => options.only.length === 0 || options.only.includes(group));
-    for (const step of isReady ? chosen : []) {
-      // The release stays for the next run.
+    const selected = STEPS.filter(({ group }) => options.only.length === 0 || options.only.includes(group));
+    for (const step of isReady ? selected : []) {
+      // The release is kept for the next run.
       if (step.group === 'uninstall' && options.keep) continue;
-      const skipped = await step.skipped?.(context);
-      if (skipped === undefined) await recorder.try(step.name, () => step.run(context));
-      else recorder.skip(step.name, skipped);
+      const skipReason = await step.skipReason?.(context);
+      if (skipReason === undefined) await recorder.try(step.name, () => step.run(context));
+      else recorder.skip(step.name, skipReason);
     }
   } finally {
     await context.closeAccess().catch(() => undefined);
     cluster.stopForwards();
-    if (!options.keep) await recorder.try('delete the namespace', () => deleted(release));
+    if (!options.keep) await recorder.try('delete the namespace', () => deleteNamespace(release));
   }
   return recorder.results;
 }
 
-async function deleted(release: Release): Promise<string> {
+async function deleteNamespace(release: Release): Promise<string> {
   await release.deleteNamespace();
   return '';
 }

@@ -11,7 +11,7 @@ export interface ProjectFile {
   readonly text: string;
 }
 
-/** Every text file of the project that people write. */
+/** Every hand-written text file of the project. */
 export function projectFiles(folder = ''): ProjectFile[] {
   return readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const name = path.posix.join(folder, entry.name);
@@ -27,12 +27,12 @@ export function isTypeScript({ name }: ProjectFile): boolean {
   return /\.tsx?$/.test(name) && !name.endsWith('.d.ts');
 }
 
-/** Specs, shared suites, and what only they use. */
+/** Specs, contract suites and their helpers. */
 export function isForTests({ name }: ProjectFile): boolean {
   return /\.(spec|contract)\.tsx?$|\/(testing|test-support|e2e)\//.test(name);
 }
 
-/** The files, by their names without ending, that a file imports by relative path. */
+/** Names, without extension, of the files that a file imports by relative path. */
 export function relativeImports({ name, text }: ProjectFile): string[] {
   return [...text.matchAll(/(?:from|import|require)\s*\(?\s*'(\.[^']*)'/g)].map(([, target = '']) =>
     path.posix.join(path.posix.dirname(name), target),

@@ -11,7 +11,7 @@ const sources = files.filter(isTypeScript);
 const named = (found: readonly { name: string }[]) => found.map(({ name }) => name);
 
 describe('the project', () => {
-  it('has no file that is hard to hold in mind', () => {
+  it('has no source file over the maximum length', () => {
     const long = sources.filter((file) => {
       const lines = file.text.split('\n').length;
       return lines > (isForTests(file) ? MAX_TEST_LINES : MAX_LINES);
@@ -19,15 +19,15 @@ describe('the project', () => {
     expect(named(long)).toEqual([]);
   });
 
-  it('has no leftovers', () => {
-    // Put together, so that this file is not one.
+  it('has no leftover markers', () => {
+    // Concatenated, so that this file does not match.
     const leftovers = new RegExp(
       ['\\bTO' + 'DO\\b', 'FIX' + 'ME', '\\bXX' + 'X\\b', 'for ' + 'now\\b'].join('|'),
     );
     expect(named(files.filter(({ text }) => leftovers.test(text)))).toEqual([]);
   });
 
-  it('has no test that is skipped for good, or runs alone', () => {
+  it('has no permanently skipped or exclusive tests', () => {
     const marked =
       /\b(?:it|test|describe)\.(?:only|todo)\b|\b(?:it|test|describe)\.skip\(|\bx(?:it|describe)\(/;
     const offenders = sources.filter(({ name, text }) => isForTests({ name, text }) && marked.test(text));
@@ -36,14 +36,14 @@ describe('the project', () => {
     ).toEqual([]);
   });
 
-  it('names folders of test helpers alike', () => {
+  it('uses the same names for folders of test helpers', () => {
     const others = /\/(support|test-support|test-helpers|fixtures)\//;
     expect(named(sources.filter(({ name }) => others.test(name.replace(/^libs\/testing\//, ''))))).toEqual(
       [],
     );
   });
 
-  it('has no file that nothing uses', () => {
+  it('has no unused source files', () => {
     const used = new Set(sources.flatMap(relativeImports));
     const entries =
       /(^|\/)(index|main)\.tsx?$|-(process|worker)\.ts$|\.spec\.tsx?$|^libs\/platform\/contracts\/src\/|jest-global-/;
@@ -61,7 +61,7 @@ describe('the project', () => {
     expect(named(offenders)).toEqual([]);
   });
 
-  it('names no key, no host of a package registry and no folder of somebody’s machine', () => {
+  it("contains no API key, no package registry host and no path of a developer's machine", () => {
     const foreign = new RegExp(
       [
         'registry\\.npm' + 'js',
@@ -76,21 +76,21 @@ describe('the project', () => {
     expect(named(files.filter((file) => !isForTests(file) && realKey.test(file.text)))).toEqual([]);
   });
 
-  it('tracks nothing that it ignores, such as generated code', () => {
-    // A tree without its history, such as an unpacked archive, tracks nothing at all.
+  it('does not track ignored files, such as generated code', () => {
+    // An unpacked archive has no git history.
     const tracked = existsSync(path.join(root, '.git')) ? git('ls-files', '-ci', '--exclude-standard') : '';
     expect(tracked).toBe('');
   });
 
-  it('explains every library and tool on a page of its own', () => {
+  it('has a README for every library', () => {
     const folders = new Set(sources.map(({ name }) => name.split('/').slice(0, 3).join('/')));
-    const silent = [...folders].filter(
+    const undocumented = [...folders].filter(
       (folder) => /^libs\//.test(folder) && !existsSync(path.join(root, folder, 'README.md')),
     );
-    expect(silent).toEqual([]);
+    expect(undocumented).toEqual([]);
   });
 
-  it('has no broken link between its own documents', () => {
+  it('has no broken links between its documents', () => {
     const broken = files
       .filter(({ name }) => name.endsWith('.md'))
       .flatMap(({ name, text }) =>
@@ -102,8 +102,8 @@ describe('the project', () => {
     expect(broken).toEqual([]);
   });
 
-  it('names no source file in its documents that does not exist', () => {
-    // From the root, from the document's folder, or as the end of a path, as "core/ports.ts" is.
+  it('mentions only existing source files in its documents', () => {
+    // Relative to the root or the document, or the end of a path, such as "core/ports.ts".
     const exists = (from: string, name: string) =>
       [name, path.posix.join(path.posix.dirname(from), name)].some((one) =>
         existsSync(path.join(root, one)),
@@ -120,7 +120,7 @@ describe('the project', () => {
   });
 });
 
-/** Trusts the folder whoever owns it: containers often check out as somebody else. */
+/** Trusts the folder regardless of its owner: containers often check out as another user. */
 function git(...args: string[]): string {
   return execFileSync('git', ['-c', 'safe.directory=*', ...args], { cwd: root, encoding: 'utf8' });
 }

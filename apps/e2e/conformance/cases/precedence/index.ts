@@ -1,59 +1,59 @@
 import assert from 'node:assert/strict';
 import { errorTable } from '@gateway/errors';
 import { body, casesOf, chat, type Deployment } from '../../framework';
-import { canStandTogether, faults, nameOf, type Fault, type FaultContext } from './faults';
+import { canCombine, violations, nameOf, type Violation, type ViolationContext } from './violations';
 import { createObserver, type Observation } from './observe';
 
-const OBSERVED_AT_ONCE = 8;
-const LOAD_REQUESTS_AT_ONCE = 8;
+const CONCURRENT_OBSERVATIONS = 8;
+const CONCURRENT_LOAD_REQUESTS = 8;
 
-type Pair = readonly [earlier: Fault, later: Fault];
+type Pair = readonly [earlier: Violation, later: Violation];
 
-const pairs: readonly Pair[] = faults.flatMap((earlier, index) =>
-  faults
+const pairs: readonly Pair[] = violations.flatMap((earlier, index) =>
+  violations
     .slice(index + 1)
-    .flatMap((later): Pair[] => (canStandTogether(earlier, later) ? [[earlier, later]] : [])),
+    .flatMap((later): Pair[] => (canCombine(earlier, later) ? [[earlier, later]] : [])),
 );
 
-/** The stages of a request, by the ranks of their faults. */
+/** The stages of a request, by the ranks of their violations. */
 const stages = [
-  { what: 'the route and the key', from: 1, to: 7 },
-  { what: 'the body as it is read', from: 8, to: 13 },
-  { what: 'the body as the organization and its key may send it', from: 14, to: 19 },
-  { what: 'the body as the model takes it', from: 20, to: 24 },
-  { what: 'the Idempotency-Key, limits and money', from: 24.5, to: 30 },
+  { stage: 'route and key', from: 1, to: 7 },
+  { stage: 'parsing and validating the body', from: 8, to: 13 },
+  { stage: 'permissions of the organization and the key', from: 14, to: 19 },
+  { stage: 'capabilities of the model', from: 20, to: 24 },
+  { stage: 'Idempotency-Key, limits and credit', from: 24.5, to: 30 },
 ] as const;
 
 export const precedenceCases = casesOf('10', [
   {
-    line: 'each fault by itself is answered with its own code',
+    title: 'each error condition on its own returns its error code',
     needs: ['emulator'],
-    async prove(deployment) {
+    async verify(deployment) {
       const observed = await observeAll(
         deployment,
-        faults.map((fault) => [fault]),
+        violations.map((violation) => [violation]),
       );
       assert.deepEqual(
-        faults.flatMap((fault, index) => differences([fault], fault, observed[index])),
+        violations.flatMap((violation, index) => differences([violation], violation, observed[index])),
         [],
       );
     },
   },
-  ...stages.map(({ what, from, to }) => ({
-    line: `a fault of ${what} is answered before any later one, at rest and under load alike`,
+  ...stages.map(({ stage, from, to }) => ({
+    title: `errors of the stage "${stage}" are returned before any later ones, with and without load`,
     needs: ['emulator'] as const,
-    async prove(deployment: Deployment) {
-      const mine = pairs.filter(([{ rank }]) => rank >= from && rank <= to);
-      assert.ok(mine.length > 0);
-      const atRest = await observeAll(deployment, mine);
-      const underLoad = await underLoadOf(deployment, () => observeAll(deployment, mine));
-      const wrong = mine.flatMap((pair, index) => [
-        ...differences(pair, pair[0], atRest[index]),
-        ...differences(pair, pair[0], underLoad[index]),
-        // Amounts and times that the later ones name may differ; what the body alone decides may not.
-        ...(pair[0].rank < 25 && atRest[index]?.message !== underLoad[index]?.message
+    async verify(deployment: Deployment) {
+      const stagePairs = pairs.filter(([{ rank }]) => rank >= from && rank <= to);
+      assert.ok(stagePairs.length > 0);
+      const withoutLoad = await observeAll(deployment, stagePairs);
+      const loaded = await underLoad(deployment, () => observeAll(deployment, stagePairs));
+      const wrong = stagePairs.flatMap((pair, index) => [
+        ...differences(pair, pair[0], withoutLoad[index]),
+        ...differences(pair, pair[0], loaded[index]),
+        // Messages of later errors contain amounts and times, which may differ.
+        ...(pair[0].rank < 25 && withoutLoad[index]?.message !== loaded[index]?.message
           ? [
-              `${pair.map(nameOf).join(' + ')}: "${atRest[index]?.message}", then "${underLoad[index]?.message}"`,
+              `${pair.map(nameOf).join(' + ')}: "${withoutLoad[index]?.message}", then "${loaded[index]?.message}"`,
             ]
           : []),
       ]);
@@ -62,7 +62,11 @@ export const precedenceCases = casesOf('10', [
   })),
 ]);
 
-function differences(given: readonly Fault[], expected: Fault, observed: Observation | undefined): string[] {
+function differences(
+  given: readonly Violation[],
+  expected: Violation,
+  observed: Observation | undefined,
+): string[] {
   const status = errorTable[expected.code].httpStatus;
   const isExpected =
     observed?.code === expected.code &&
@@ -75,7 +79,7 @@ function differences(given: readonly Fault[], expected: Fault, observed: Observa
 
 async function observeAll(
   deployment: Deployment,
-  combinations: readonly (readonly Fault[])[],
+  combinations: readonly (readonly Violation[])[],
 ): Promise<Observation[]> {
   const observer = createObserver(deployment, contextOf(deployment));
   const observed: Observation[] = [];
@@ -86,31 +90,31 @@ async function observeAll(
     }
   }
   try {
-    await Promise.all(Array.from({ length: OBSERVED_AT_ONCE }, work));
+    await Promise.all(Array.from({ length: CONCURRENT_OBSERVATIONS }, work));
   } finally {
     observer.close();
   }
   return observed;
 }
 
-function contextOf(deployment: Deployment): FaultContext {
+function contextOf(deployment: Deployment): ViolationContext {
   const bare = deployment.model([], ['tools', 'vision', 'json_mode', 'reasoning']);
   const other = deployment.models.find(({ id }) => id !== bare.id);
   assert.ok(other, 'a second model');
   return { bare, other };
 }
 
-/** Other requests run without a pause while `during` does. */
-async function underLoadOf<Value>(deployment: Deployment, during: () => Promise<Value>): Promise<Value> {
+/** Runs `during` under continuous load from other requests. */
+async function underLoad<Value>(deployment: Deployment, during: () => Promise<Value>): Promise<Value> {
   const { apiKey } = await deployment.tenant();
-  let isOver = false;
-  const load = Array.from({ length: LOAD_REQUESTS_AT_ONCE }, async () => {
-    while (!isOver) await chat(deployment, body(deployment), { apiKey });
+  let isDone = false;
+  const load = Array.from({ length: CONCURRENT_LOAD_REQUESTS }, async () => {
+    while (!isDone) await chat(deployment, body(deployment), { apiKey });
   });
   try {
     return await during();
   } finally {
-    isOver = true;
+    isDone = true;
     await Promise.all(load);
   }
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Tenant } from '@gateway/test-support';
 import { chat, send, type Deployment, type ErrorBody, type RawResponse } from '../../framework';
-import type { Draft, Fault, FaultContext } from './faults';
+import type { Draft, Violation, ViolationContext } from './violations';
 
-/** What a caller sees of a fault. */
+/** The error that a client receives. */
 export interface Observation {
   readonly status: number;
   readonly code: string | undefined;
@@ -12,39 +12,39 @@ export interface Observation {
 }
 
 export interface Observer {
-  /** Sends one request that has all these faults. */
-  observe(faults: readonly Fault[]): Promise<Observation>;
-  /** Lets go of what was kept running. */
+  /** Sends one request with all these violations. */
+  observe(violations: readonly Violation[]): Promise<Observation>;
+  /** Cancels the running requests. */
   close(): void;
 }
 
-/** Whole minutes may pass between the preparation and the request; then it is tried again. */
+/** If the minute changes between the preparation and the request, both are repeated. */
 const MAX_ATTEMPTS = 4;
 const MINUTE_MS = 60_000;
-/** A hundred tokens in as many seconds: costs nearly nothing and lasts longer than its window. */
-const OCCUPANT = { stream: true, max_tokens: 100, text: '[[tokens:100]] [[rate:1]]' };
+/** 100 tokens in 100 s: costs little and outlasts the rate-limit window. */
+const LONG_REQUEST = { stream: true, max_tokens: 100, text: '[[tokens:100]] [[rate:1]]' };
 
-/** Prepares tenants for combinations of faults and keeps those that can be used again. */
-export function createObserver(deployment: Deployment, context: FaultContext): Observer {
+/** Prepares tenants for combinations of violations and caches the reusable ones. */
+export function createObserver(deployment: Deployment, context: ViolationContext): Observer {
   const tenants = new Map<string, Promise<Tenant>>();
-  const occupants = new AbortController();
+  const longRequests = new AbortController();
 
-  async function observe(faults: readonly Fault[]): Promise<Observation> {
+  async function observe(violations: readonly Violation[]): Promise<Observation> {
     for (let attempt = 1; ; attempt += 1) {
-      const draft = draftOf(faults, context);
+      const draft = draftOf(violations, context);
       const minute = currentMinute();
       const tenant = await preparedTenant(draft, minute);
       const response = await sendDraft(deployment, draft, context, tenant.apiKey);
-      // What was used up in one window is free in the next.
+      // An exhausted limit is available again in the next window.
       if (!dependsOnWindow(draft) || currentMinute() === minute) return observationOf(response);
-      assert.ok(attempt < MAX_ATTEMPTS, 'the preparations take longer than a minute');
+      assert.ok(attempt < MAX_ATTEMPTS, 'the preparation takes longer than a minute');
     }
   }
 
   function preparedTenant(draft: Draft, minute: number): Promise<Tenant> {
     if (draft.running === 'same') return prepare(draft);
-    const { key, revoked, suspended, maxOutputTokens, counters, poor, dailyBudget, spent, running } = draft;
-    const state = { key, revoked, suspended, maxOutputTokens, counters, poor, dailyBudget, spent, running };
+    const { key, revoked, suspended, maxOutputTokens, counters, isPoor, dailyBudget, spent, running } = draft;
+    const state = { key, revoked, suspended, maxOutputTokens, counters, isPoor, dailyBudget, spent, running };
     const name = JSON.stringify([state, draft.idempotencyKey, dependsOnWindow(draft) ? minute : 0]);
     let tenant = tenants.get(name);
     if (!tenant) tenants.set(name, (tenant = prepare(draft)));
@@ -52,13 +52,13 @@ export function createObserver(deployment: Deployment, context: FaultContext): O
   }
 
   async function prepare(draft: Draft): Promise<Tenant> {
-    // The request itself costs at most about one estimate; what runs before it nearly nothing, or the same.
-    const short = (estimateUsd(context) * (draft.running === 'same' ? 1.5 : 0.5)).toFixed(9);
-    const limits = { ...draft.counters, ...(draft.dailyBudget ? { daily_budget_usd: short } : {}) };
-    const tenant = await deployment.tenant({ limits, ...(draft.poor ? { credit: short } : {}) });
-    // What goes on running uses up its window too, unless an earlier answer is what counts.
-    const isAnswered = draft.running === 'other' && draft.idempotencyKey !== undefined;
-    if (draft.spent && (draft.running === 'no' || isAnswered)) await spend(draft, tenant.apiKey);
+    // The request costs at most one estimate; a preparing request costs almost nothing, or the same.
+    const insufficient = (estimateUsd(context) * (draft.running === 'same' ? 1.5 : 0.5)).toFixed(9);
+    const limits = { ...draft.counters, ...(draft.dailyBudget ? { daily_budget_usd: insufficient } : {}) };
+    const tenant = await deployment.tenant({ limits, ...(draft.isPoor ? { credit: insufficient } : {}) });
+    // A running request also exhausts its window, unless a stored response is needed.
+    const needsStoredResponse = draft.running === 'other' && draft.idempotencyKey !== undefined;
+    if (draft.spent && (draft.running === 'no' || needsStoredResponse)) await spend(draft, tenant.apiKey);
     if (draft.running !== 'no') await occupy(draft, tenant.apiKey);
 
     if (draft.maxOutputTokens !== undefined) {
@@ -73,12 +73,12 @@ export function createObserver(deployment: Deployment, context: FaultContext): O
   async function spend(draft: Draft, apiKey: string): Promise<void> {
     const request = { model: context.bare.id, max_tokens: 1, messages: [{ role: 'user', content: 'Hello' }] };
     const response = await chat(deployment, request, { apiKey, headers: idempotencyOf(draft) });
-    assert.equal(response.status, 200, `what was to be spent: ${response.text}`);
+    assert.equal(response.status, 200, `preparing request: ${response.text}`);
   }
 
-  /** Starts a stream that goes on while the request is sent. */
+  /** Starts a stream that keeps running while the request is sent. */
   async function occupy(draft: Draft, apiKey: string): Promise<void> {
-    const { text, ...fields } = OCCUPANT;
+    const { text, ...fields } = LONG_REQUEST;
     const request =
       draft.running === 'same'
         ? bodyOf(draft, context)
@@ -91,21 +91,21 @@ export function createObserver(deployment: Deployment, context: FaultContext): O
         ...(draft.running === 'same' ? idempotencyOf(draft) : {}),
       },
       body: request,
-      signal: occupants.signal,
+      signal: longRequests.signal,
     });
-    if (response.status !== 200) assert.fail(`what was to be running: ${await response.text()}`);
+    if (response.status !== 200) assert.fail(`long request: ${await response.text()}`);
     void drain(response);
   }
 
-  return { observe, close: () => occupants.abort() };
+  return { observe, close: () => longRequests.abort() };
 }
 
 async function drain(response: Response): Promise<void> {
-  // Ends with an error when it is no longer needed.
+  // Rejects when the request is cancelled.
   await response.text().catch(() => undefined);
 }
 
-function draftOf(faults: readonly Fault[], context: FaultContext): Draft {
+function draftOf(violations: readonly Violation[], context: ViolationContext): Draft {
   const draft: Draft = {
     path: '/v1/chat/completions',
     apiKey: undefined,
@@ -120,35 +120,35 @@ function draftOf(faults: readonly Fault[], context: FaultContext): Draft {
     suspended: false,
     maxOutputTokens: undefined,
     counters: {},
-    poor: false,
+    isPoor: false,
     dailyBudget: false,
     spent: false,
     running: 'no',
   };
-  for (const fault of faults) fault.apply(draft, context);
+  for (const violation of violations) violation.apply(draft, context);
   return draft;
 }
 
-function bodyOf({ fields, text, imageUrl, suffix }: Draft, { bare }: FaultContext): string {
+function bodyOf({ fields, text, imageUrl, suffix }: Draft, { bare }: ViolationContext): string {
   const content = imageUrl
     ? [
         { type: 'text', text },
         { type: 'image_url', image_url: { url: imageUrl } },
       ]
     : text;
-  const whole = {
+  const body = {
     model: bare.id,
     max_tokens: bare.max_output_tokens,
     messages: [{ role: 'user', content }],
     ...fields,
   };
-  return JSON.stringify(whole) + suffix;
+  return JSON.stringify(body) + suffix;
 }
 
 function sendDraft(
   deployment: Deployment,
   draft: Draft,
-  context: FaultContext,
+  context: ViolationContext,
   apiKey: string,
 ): Promise<RawResponse> {
   const headers: Record<string, string> = {
@@ -178,6 +178,6 @@ function currentMinute(): number {
   return Math.floor(Date.now() / MINUTE_MS);
 }
 
-function estimateUsd({ bare }: FaultContext): number {
+function estimateUsd({ bare }: ViolationContext): number {
   return bare.max_output_tokens * Number(bare.pricing.completion);
 }

@@ -1,6 +1,5 @@
-// A real OpenID provider for tests, in a process of its own: it is written as ES modules and for the web, and whatever
-// it prints or keeps is none of the tests' business. Prints the port that it listens on; ends with
-// whoever started it.
+// A real OpenID provider for tests. It runs in its own process because it ships as ES modules, and to isolate its output
+// and global state. It prints its port and exits with its parent process.
 import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
 
@@ -16,14 +15,14 @@ const provider = new Provider(issuer, {
       redirect_uris: redirectUris,
       response_types: ['code'],
       grant_types: ['authorization_code'],
-      // Programs of one machine pick their ports, which then count for nothing in the address to come back to.
+      // Native clients choose their ports, so the port of a loopback redirect URI is ignored (RFC 8252).
       application_type: 'native',
     },
   ],
   pkce: { required: () => true },
   scopes: ['openid', 'email'],
   claims: { openid: ['sub'], email: ['email', 'email_verified'] },
-  // Whoever comes is who they say: the login is the provider's name of the person, and their email unless told otherwise.
+  // Any login is accepted. The login is the subject and, unless a test sets another one, the email.
   findAccount: (_context, accountId) => {
     const [, unverified, login] = /^(unverified )?(.*)$/.exec(accountId);
     const email = emails.get(login) ?? login;
@@ -33,13 +32,13 @@ const provider = new Provider(issuer, {
   cookies: { keys: ['only for tests'] },
   ttl: { AccessToken: 60, AuthorizationCode: 60, IdToken: 60, Interaction: 600, Session: 600, Grant: 600 },
 });
-// The issuer may be a proxy in front, which a test puts there to meddle.
+// The issuer URL may be a proxy that alters responses.
 provider.proxy = true;
 
 const server = createServer(provider.callback());
 server.listen(0, '127.0.0.1', () => console.log(`listening on ${server.address().port}`));
 process.on('message', ({ login, email }) => {
   emails.set(login, email);
-  process.send('noted');
+  process.send('saved');
 });
 process.on('disconnect', () => process.exit(0));

@@ -3,54 +3,57 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
-/** What the provider answered, on its way to whoever asked. */
-export interface ProviderAnswer {
+/** A response of the provider, before the proxy forwards it. */
+export interface IdentityProviderResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly setCookies: readonly string[];
   readonly body: string;
 }
 
-/** Changes an answer; "silence" leaves the asker without any. */
-export type Meddle = (path: string, answer: ProviderAnswer) => ProviderAnswer | 'silence';
+/** Changes a response; 'no response' leaves the request without one. */
+export type AlterResponse = (
+  path: string,
+  response: IdentityProviderResponse,
+) => IdentityProviderResponse | 'no response';
 
-/** A real OpenID provider (oidc-provider) with one client, behind a proxy of the test's own that can meddle. */
+/** A real OpenID provider (oidc-provider) with one client, behind a proxy that can alter its responses. */
 export interface IdentityProviderUnderTest {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** With what the gateway is configured by it. */
+  /** The gateway settings for this provider. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Whoever signs in as this has this email from now on. */
-  giveEmail(login: string, email: string): Promise<void>;
-  /** From now on; undefined: no more. */
-  meddle(meddle: Meddle | undefined): void;
-  /** Nobody answers at its address from now on. */
-  goAway(): Promise<void>;
-  comeBack(): Promise<void>;
+  /** Sets the email of a login. */
+  setEmail(login: string, email: string): Promise<void>;
+  /** Alters responses from now on; undefined stops altering them. */
+  alterResponses(alter: AlterResponse | undefined): void;
+  /** Refuses connections until `resume`. */
+  suspend(): Promise<void>;
+  resume(): Promise<void>;
   close(): Promise<void>;
 }
 
 const CLIENT = { clientId: 'the-gateway', clientSecret: 'a secret between the two of them' };
-/** The dashboard's on any port of this machine, as RFC 8252 has it for programs that pick one. */
+/** The dashboard's callback on any loopback port (RFC 8252). */
 const REDIRECT_URIS = ['http://127.0.0.1/api/oidc/callback'];
 
 /**
- * Whoever signs in there is who they say. The login is the provider's name of
- * the person, and their email; nobody has verified "unverified ada@example.com".
+ * Starts a provider that accepts any login. The login is the subject and the email;
+ * the prefix "unverified ", as in "unverified ada@example.com", makes the email unverified.
  */
 export async function startIdentityProvider(): Promise<IdentityProviderUnderTest> {
-  let meddle: Meddle | undefined;
+  let alter: AlterResponse | undefined;
   let upstreamPort = 0;
   const create = () =>
     createServer((request, response) => {
       void forward(request, upstreamPort).then(
-        (answer) => {
+        (original) => {
           const { pathname } = new URL(request.url ?? '/', 'http://provider');
-          const given = meddle ? meddle(pathname, answer) : answer;
-          if (given === 'silence') return;
-          response.writeHead(given.status, { ...given.headers, 'set-cookie': [...given.setCookies] });
-          response.end(given.body);
+          const altered = alter ? alter(pathname, original) : original;
+          if (altered === 'no response') return;
+          response.writeHead(altered.status, { ...altered.headers, 'set-cookie': [...altered.setCookies] });
+          response.end(altered.body);
         },
         () => response.destroy(),
       );
@@ -71,14 +74,14 @@ export async function startIdentityProvider(): Promise<IdentityProviderUnderTest
       GATEWAY_OIDC_CLIENT_ID: CLIENT.clientId,
       GATEWAY_OIDC_CLIENT_SECRET: CLIENT.clientSecret,
     },
-    async giveEmail(login, email) {
-      const noted = new Promise((resolve) => child.once('message', resolve));
+    async setEmail(login, email) {
+      const saved = new Promise((resolve) => child.once('message', resolve));
       child.send({ login, email });
-      await noted;
+      await saved;
     },
-    meddle: (next) => (meddle = next),
-    goAway: () => closed(server),
-    async comeBack() {
+    alterResponses: (next) => (alter = next),
+    suspend: () => closed(server),
+    async resume() {
       server = create();
       await listen(server, port);
     },
@@ -110,11 +113,11 @@ function portOf(child: ChildProcess): Promise<number> {
         if (port !== undefined) resolve(Number(port));
       });
     }
-    child.once('exit', (code) => reject(new Error(`the provider ended with ${code}:\n${printed}`)));
+    child.once('exit', (code) => reject(new Error(`the provider exited with code ${code}:\n${printed}`)));
   });
 }
 
-async function forward(request: IncomingMessage, port: number): Promise<ProviderAnswer> {
+async function forward(request: IncomingMessage, port: number): Promise<IdentityProviderResponse> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
@@ -127,7 +130,7 @@ async function forward(request: IncomingMessage, port: number): Promise<Provider
     redirect: 'manual',
     ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
   });
-  const answered = Object.fromEntries(
+  const responseHeaders = Object.fromEntries(
     [...response.headers].filter(
       ([name]) =>
         ![
@@ -141,7 +144,7 @@ async function forward(request: IncomingMessage, port: number): Promise<Provider
     ),
   );
   const setCookies = response.headers.getSetCookie();
-  return { status: response.status, headers: answered, setCookies, body: await response.text() };
+  return { status: response.status, headers: responseHeaders, setCookies, body: await response.text() };
 }
 
 function listen(server: Server, port: number): Promise<number> {

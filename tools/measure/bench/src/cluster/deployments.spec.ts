@@ -16,13 +16,13 @@ const row = (scenario: string, figures: Partial<Row>): Row => ({
   ...figures,
 });
 
-const deployment = (name: string, rows: readonly Row[], isMoneyExact = true): DeploymentFigures => ({
+const deployment = (name: string, rows: readonly Row[], areChargesExact = true): DeploymentFigures => ({
   name,
   rows,
-  isMoneyExact,
+  areChargesExact,
 });
 
-const SCENARIO = 'whole answer, c=32';
+const SCENARIO = 'non-streaming, c=32';
 const ONE = deployment('one process', [row(SCENARIO, {})]);
 const TWO = deployment('cluster, 2', [
   row(SCENARIO, {
@@ -38,16 +38,16 @@ it('compares each deployment with the first', () => {
   expect(text).toContain('| cluster, 2 | 1900 | 1.90 | 0.9 | 2.0 | 250 | 1.25 | 90 |');
 });
 
-it('leaves out what could not be measured', () => {
+it('shows a dash for figures that could not be measured', () => {
   const unknown = deployment('elsewhere', [
     row(SCENARIO, { cpuMicrosecondsPerRequest: null, databaseCpuMicrosecondsPerRequest: null }),
   ]);
   expect(renderDeployments([ONE, unknown])).toContain('| elsewhere | 1000 | 1.00 | 1.0 | 2.0 | – | – | – |');
 });
 
-it('says whose money is wrong', () => {
-  expect(renderDeployments([ONE, TWO])).toContain('The money is exact everywhere.');
+it('names the deployments with wrong charges', () => {
+  expect(renderDeployments([ONE, TWO])).toContain('Charges are exact in every deployment.');
   expect(renderDeployments([ONE, deployment('cluster, 2', [], false)])).toContain(
-    'The money is wrong: cluster, 2',
+    'Charges are wrong in: cluster, 2',
   );
 });

@@ -1,26 +1,35 @@
 import { markdownTable } from '@gateway/test-support';
 import { scenarioName, type Row, type Scenario } from '../measure';
 
-/** What one deployment took and gave. */
+/** Figures of one deployment. */
 export interface DeploymentFigures {
   readonly name: string;
   readonly rows: readonly Row[];
-  readonly isMoneyExact: boolean;
+  readonly areChargesExact: boolean;
 }
 
-/** What each is measured in. */
+/** The scenarios in which each deployment is measured. */
 export const SCENARIOS: readonly Scenario[] = [
-  { kind: 'whole', connections: 1 },
-  { kind: 'whole', connections: 32 },
-  { kind: 'whole', connections: 256 },
+  { kind: 'non-streaming', connections: 1 },
+  { kind: 'non-streaming', connections: 32 },
+  { kind: 'non-streaming', connections: 256 },
   { kind: 'stream', connections: 32 },
 ];
-/** Each of many processes gets a share of the requests, and so compiles its code later than one that gets them all. */
+/** With several processes, each gets a share of the requests and takes longer to compile its code. */
 export const COMPILE_FACTOR = 3;
 
-/** A table in Markdown for each scenario; × is relative to the first deployment. */
+/** A Markdown table for each scenario; × is relative to the first deployment. */
 export function renderDeployments(figures: readonly DeploymentFigures[]): string {
-  const columns = ['deployment', 'requests/s', '×', 'p50 ms', 'p99 ms', 'Node CPU µs', '×', 'engines µs'];
+  const columns = [
+    'deployment',
+    'requests/s',
+    '×',
+    'p50 ms',
+    'p99 ms',
+    'Node CPU µs',
+    '×',
+    'datastore CPU µs',
+  ];
   const lines: string[] = [];
   for (const scenario of SCENARIOS) {
     const title = scenarioName(scenario);
@@ -37,21 +46,23 @@ export function renderDeployments(figures: readonly DeploymentFigures[]): string
         ratio(row.requestsPerSecond, first?.requestsPerSecond),
         row.p50Ms.toFixed(1),
         row.p99Ms.toFixed(1),
-        whole(cpu),
+        rounded(cpu),
         ratio(cpu, first?.cpuMicrosecondsPerRequest),
-        whole(row.databaseCpuMicrosecondsPerRequest),
+        rounded(row.databaseCpuMicrosecondsPerRequest),
       ]);
     }
     lines.push(title, '', markdownTable(rows, 1), '');
   }
-  const wrong = figures.filter(({ isMoneyExact }) => !isMoneyExact).map(({ name }) => name);
+  const wrong = figures.filter(({ areChargesExact }) => !areChargesExact).map(({ name }) => name);
   lines.push(
-    wrong.length === 0 ? 'The money is exact everywhere.' : `The money is wrong: ${wrong.join(', ')}`,
+    wrong.length === 0
+      ? 'Charges are exact in every deployment.'
+      : `Charges are wrong in: ${wrong.join(', ')}`,
   );
   return `${lines.join('\n')}\n`;
 }
 
-const whole = (value: number | null): string => (value === null ? '–' : value.toFixed(0));
+const rounded = (value: number | null): string => (value === null ? '–' : value.toFixed(0));
 
 const ratio = (value: number | null, base: number | null | undefined): string =>
   value && base ? (value / base).toFixed(2) : '–';

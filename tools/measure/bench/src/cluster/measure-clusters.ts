@@ -1,6 +1,6 @@
 import { startGateway } from '../gateway';
 import { compile, measureScenario, type Row } from '../measure';
-import { checkMoney } from '../money-check';
+import { checkCharges } from '../check-charges';
 import type { Options } from '../options';
 import type { Processes } from '../processes';
 import { targetOf, type Target } from '../targets';
@@ -9,9 +9,9 @@ import { COMPILE_FACTOR, SCENARIOS, type DeploymentFigures } from './deployments
 type WithProcesses = <T>(cores: undefined, work: (processes: Processes) => Promise<T>) => Promise<T>;
 
 /**
- * The gateway in one process beside clusters on the same machine, one after the
- * other: their processes share all cores with the load, so the cost per request
- * says more than the requests per second.
+ * Measures the gateway in one process, then clusters on the same machine. The processes
+ * share all cores with the load generator, so CPU per request is more meaningful than
+ * requests per second.
  */
 export async function measureClusters(
   options: Options,
@@ -20,7 +20,10 @@ export async function measureClusters(
 ): Promise<DeploymentFigures[]> {
   const figures: DeploymentFigures[] = [];
   for (const size of [0, ...options.sizes]) {
-    const name = size === 0 ? 'one process' : `cluster, ${size} of edge and ledger`;
+    const name =
+      size === 0
+        ? 'one process'
+        : `cluster, ${size} ${size === 1 ? 'replica' : 'replicas'} of edge and ledger`;
     say(`Measuring: ${name}`);
     figures.push(
       await withProcesses(undefined, (processes) => measureDeployment(name, size, options, processes)),
@@ -41,15 +44,15 @@ async function measureDeployment(
   });
   const target: Target = {
     ...targetOf(name, gateway),
-    // Of a cluster the first process is what stands for an orchestrator and an ingress: no part of its cost.
+    // The first process of a cluster simulates the orchestrator and the ingress, so it is not counted.
     nodePids: () => gateway.nodePids().slice(size === 0 ? 0 : 1),
   };
   const factor = size === 0 ? 1 : COMPILE_FACTOR;
   await compile([target], { ...options, compileMs: factor * options.compileMs });
   const rows: Row[] = [];
   for (const scenario of SCENARIOS) rows.push(...(await measureScenario(scenario, [target], options)));
-  const { exact } = await checkMoney(gateway, target.tally);
-  return { name, rows, isMoneyExact: exact };
+  const { exact } = await checkCharges(gateway, target.tally);
+  return { name, rows, areChargesExact: exact };
 }
 
 function argumentsOf(size: number): readonly string[] | undefined {

@@ -8,17 +8,17 @@ export interface SyntheticEvents {
 
 const TOPICS = ['finished', 'settled'];
 const EVENTS_PER_STATEMENT = 500_000;
-/** About what a finished generation takes. */
+/** About the size of a finished generation. */
 const PAYLOAD_BYTES = 300;
 
-/** $1 topic, $2 first position, $3 last, $4 from in milliseconds, $5 milliseconds between two events. */
+/** $1 topic, $2 first position, $3 last position, $4 start in Unix milliseconds, $5 milliseconds between events. */
 const FILL = `
   insert into events (topic, position, key, payload, headers, appended_at)
   select $1, position, 'org-' || position % 1000, decode(repeat('ab', ${PAYLOAD_BYTES}), 'hex'), '{}',
     to_timestamp(($4::float8 + position * $5::float8) / 1000)
   from generate_series($2::bigint, $3::bigint) as position`;
 
-/** Fills the log with events, half of each topic, that a group has read but for the last thousands. */
+/** Fills two topics with events, of which a consumer group has read all but the last few thousand. */
 export async function fillEventLog(pool: Pool, synthetic: SyntheticEvents): Promise<void> {
   const { events, fromUnixMs, untilUnixMs } = synthetic;
   const perTopic = Math.floor(events / TOPICS.length);

@@ -6,10 +6,10 @@ import { createMetrics, createSilentLogger } from '@gateway/runtime';
 import { sumSyntheticGenerations, syntheticGenerations, USAGE_SCHEMA } from '@gateway/usage';
 import { vacuumFilled, type BenchDatabase } from '../bench-database';
 
-/** What a history spans; a part of its events is past their retention. */
+/** Days of history; some events are older than the retention period. */
 export const DAYS = 60;
 export const ORGANIZATIONS = 1_000;
-/** Keeps what the fill writes until trim is measured. */
+/** Retains all filled events until deletion is measured. */
 const KEEP_ALL_DAYS = 3_650;
 const FILL_TIMEOUT_MS = 3_600_000;
 
@@ -18,9 +18,9 @@ export interface Span {
   readonly untilUnixMs: UnixMs;
 }
 
-/** Sixty days of the ledger, without events; the tables of the past are made first. */
+/** Fills sixty days of the ledger, without events; creates the partitions of the past first. */
 export async function fillLedger(database: BenchDatabase, clock: Clock, generations: number): Promise<Span> {
-  await makeTablesOfThePast(database, clock.now());
+  await createPastPartitions(database, clock.now());
   const fromUnixMs = (clock.now() - DAYS * DAY_MS) as UnixMs;
   const span = { fromUnixMs, untilUnixMs: clock.now() };
   await fillLedgerHistory(database.ledgerPool, { generations, organizations: ORGANIZATIONS, ...span });
@@ -28,7 +28,7 @@ export async function fillLedger(database: BenchDatabase, clock: Clock, generati
   return span;
 }
 
-/** A month of usage, with its sums. */
+/** Fills a month of usage, including rollups. */
 export async function fillUsage(database: BenchDatabase, rows: number, end: UnixMs): Promise<void> {
   const filling = createPool({
     url: database.url,
@@ -56,8 +56,8 @@ export function openLog({ eventPool }: BenchDatabase, clock: Clock, retentionDay
   });
 }
 
-/** As a gateway would have made them that ran all the time. */
-async function makeTablesOfThePast(database: BenchDatabase, nowUnixMs: number): Promise<void> {
+/** Creates the partitions that a gateway running all the time would have created. */
+async function createPastPartitions(database: BenchDatabase, nowUnixMs: number): Promise<void> {
   for (let daysAgo = DAYS; daysAgo >= 0; daysAgo -= 1) {
     const clock = { now: () => (nowUnixMs - daysAgo * DAY_MS) as UnixMs };
     await createPostgresLedgerHistory({ pool: database.ledgerPool, clock }).prepare();

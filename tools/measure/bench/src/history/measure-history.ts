@@ -10,7 +10,7 @@ import { openBenchDatabase, vacuumFilled, type BenchDatabase } from '../bench-da
 import { ROUNDS, row, timed, timedWhile, type HistoryRow } from './timing';
 
 export interface HistoryFigures {
-  /** Of the ledger (holds and postings), of the event log, and of usage. */
+  /** Rows in each of the ledger (holds and postings), the event log and usage. */
   readonly rows: number;
   readonly measured: readonly HistoryRow[];
 }
@@ -19,7 +19,7 @@ const BATCH = 32;
 /** A generation has a hold and two postings. */
 const ROWS_PER_GENERATION = 3;
 
-/** Fills one database after another, and measures what a request or the housekeeping waits for. */
+/** Fills one database per size and measures the queries of requests and of maintenance. */
 export async function measureHistory(
   marks: readonly number[],
   parts: readonly HistoryPart[],
@@ -67,19 +67,19 @@ async function measureLedgerAndEvents(
 async function measureLedger(store: LedgerStore, clock: Clock): Promise<HistoryRow[]> {
   const batches = Array.from({ length: ROUNDS }, () => newHolds(clock.now()));
   const overdue = Array.from({ length: 10 }, () => newHolds(clock.now(), -1));
-  const announce = () => ({ key: 'bench', payload: Buffer.alloc(300) });
+  const toEvent = () => ({ key: 'bench', payload: Buffer.alloc(300) });
   const held = await timed(batches, (holds) => store.holdCredit(holds));
   const settle = (holds: ReturnType<typeof newHolds>) =>
-    store.settleGenerations(holds.map(finishedOf), announce);
+    store.settleGenerations(holds.map(finishedOf), toEvent);
   const settled = await timed(batches, settle);
-  const again = await timed(batches, settle);
+  const repeated = await timed(batches, settle);
   for (const holds of overdue) await store.holdCredit(holds);
   const reaped = await timed(overdue, () => store.voidOverdueHolds(BATCH));
   const idle = await timed(Array.from({ length: ROUNDS }), () => store.voidOverdueHolds(200));
   return [
     row(`hold ${BATCH}`, held),
     row(`settle ${BATCH}`, settled),
-    row(`settle ${BATCH} again`, again),
+    row(`settle ${BATCH} again`, repeated),
     row(`reap ${BATCH} overdue holds`, reaped),
     row('reap nothing', idle),
   ];
@@ -171,14 +171,14 @@ async function measureEvents({ eventPool }: BenchDatabase, log: PostgresEventLog
     row(`append ${BATCH} events`, appended),
     { what: 'read 2,000 events at the end', p50: readMs, max: readMs },
     row('trim all but the last 7 days', trimmed),
-    // Dropping a day keeps others from the table: for as long as the longest of these.
+    // Dropping a partition locks the table; the longest append shows for how long.
     row(`append ${BATCH} events while trimming`, meanwhile),
   ];
 }
 
 const MAX_TRIMS = 100;
 
-/** A vacuum that is at a day keeps it until the next time. */
+/** Repeated, because a partition that is being vacuumed is skipped. */
 async function trimAll(log: PostgresEventLog): Promise<void> {
   let days = 0;
   for (let trims = 0; trims < MAX_TRIMS && days < DAYS - 7; trims += 1)

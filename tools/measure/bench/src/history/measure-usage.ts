@@ -13,7 +13,7 @@ import { ROUNDS, row, timed, type HistoryRow } from './timing';
 
 const PAGE = 51;
 const BATCHES = [1, 32, 128];
-/** Half of all generations are this one's. */
+/** Owns half of all generations. */
 const ORGANIZATION = 'org-hot';
 
 export interface MeasureUsageOptions {
@@ -22,7 +22,7 @@ export interface MeasureUsageOptions {
   readonly say: (text: string) => void;
 }
 
-/** Fills usage with so many generations of a month, and measures what a page, a lookup and a settlement wait for. */
+/** Fills usage with a month of generations and measures pages, lookups, reports and recording. */
 export async function measureUsage(
   database: BenchDatabase,
   { rows, clock, say }: MeasureUsageOptions,
@@ -35,7 +35,7 @@ export async function measureUsage(
   return [
     ...(await measureReading(createPostgresUsageReader(usagePool), end)),
     ...(await measureRecording(createPostgresSettlementStore(usagePool), clock)),
-    ...(await measureComparing(createPostgresUsageReconciler({ pool: usagePool, clock }), end)),
+    ...(await measureReconciling(createPostgresUsageReconciler({ pool: usagePool, clock }), end)),
   ];
 }
 
@@ -67,26 +67,23 @@ async function measureReading(reader: UsageReader, end: UnixMs): Promise<History
       'a page of 50 generations, anywhere',
       async (place) => found.push(...(await reader.scan(all, place, PAGE)).found.slice(0, 1)),
     ],
-    ['a page of those that failed', (place) => reader.scan({ ...all, status: 'failed' }, place, PAGE)],
+    ['a page of failed generations', (place) => reader.scan({ ...all, status: 'failed' }, place, PAGE)],
     [
-      'a page of a model that nobody uses',
+      'a page filtered by an unused model',
       (place) => reader.scan({ ...all, modelId: 'model-unknown' }, place, PAGE),
     ],
     [
-      'a page of costs that there are none of',
+      'a page filtered by a cost above all others',
       (place) => reader.scan({ ...all, minCostNanoUsd: nanoUsd(10n ** 15n) }, place, PAGE),
     ],
-    ['one generation by its id', (_, index) => reader.findGeneration(ORGANIZATION, found[index]?.id ?? '')],
+    ['one generation by id', (_, index) => reader.findGeneration(ORGANIZATION, found[index]?.id ?? '')],
     [
-      'search for an id of a request',
+      'search by request id',
       (_, index) => reader.findByIds(ORGANIZATION, found[index]?.requestId ?? '', PAGE),
     ],
-    [
-      'search for an id that nobody has',
-      (_, index) => reader.findByIds(ORGANIZATION, `gen-nobody-${index}`, PAGE),
-    ],
-    ['what happened today', () => reader.readNow(ORGANIZATION, end)],
-    ['when 25 keys were used, what they spent', () => reader.readKeyActivity(ORGANIZATION, keyIds, end)],
+    ['search by an unknown id', (_, index) => reader.findByIds(ORGANIZATION, `gen-unknown-${index}`, PAGE)],
+    ["today's activity", () => reader.readNow(ORGANIZATION, end)],
+    ['last use and spending of 25 keys', () => reader.readKeyActivity(ORGANIZATION, keyIds, end)],
     [
       'a report of 31 days by day and model',
       () =>
@@ -166,8 +163,8 @@ function newGeneration(clock: Clock): SettledGeneration {
   };
 }
 
-/** An hour of a small organization each; the sums that the ledger would tell do not matter to what it takes. */
-async function measureComparing(
+/** Reconciles one hour of many small organizations; the ledger's sums do not affect the duration. */
+async function measureReconciling(
   reconciler: ReturnType<typeof createPostgresUsageReconciler>,
   end: UnixMs,
 ): Promise<HistoryRow[]> {
@@ -183,9 +180,9 @@ async function measureComparing(
       chargedNanoUsd: nanoUsd(0n),
     })),
   );
-  const times = await timed(rounds, async (told) => {
-    await reconciler.storeAnnounced(told);
-    await reconciler.reconcile(told.length);
+  const times = await timed(rounds, async (windows) => {
+    await reconciler.storeAnnounced(windows);
+    await reconciler.reconcile(windows.length);
   });
-  return [row('compare an hour of 100 organizations', times)];
+  return [row('reconcile an hour of 100 organizations', times)];
 }

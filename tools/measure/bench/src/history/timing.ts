@@ -2,16 +2,16 @@ import { quantile } from '../measure';
 
 export interface HistoryRow {
   readonly what: string;
-  /** In milliseconds, unless `unit` says otherwise. */
+  /** In milliseconds, unless `unit` is set. */
   readonly p50: number;
   readonly max: number;
   readonly unit?: string;
 }
 
-/** How often each thing is done that is measured. */
+/** Repetitions of each measured operation. */
 export const ROUNDS = 60;
 
-/** Milliseconds of each, one after the other, the shortest first. */
+/** Runs `work` sequentially. @returns the durations in milliseconds, ascending */
 export async function timed<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<unknown>,
@@ -25,11 +25,14 @@ export async function timed<Item>(
   return times.sort();
 }
 
-/** The same for as long as `goesOn` says so, and once at least. */
-export async function timedWhile(goesOn: () => boolean, work: () => Promise<unknown>): Promise<Float64Array> {
+/** Repeats `work` while `isRunning` returns true, at least once. @returns the durations as `timed` does */
+export async function timedWhile(
+  isRunning: () => boolean,
+  work: () => Promise<unknown>,
+): Promise<Float64Array> {
   const times: number[] = [];
   do times.push(...(await timed([0], work)));
-  while (goesOn());
+  while (isRunning());
   return Float64Array.from(times).sort();
 }
 

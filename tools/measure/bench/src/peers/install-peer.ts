@@ -7,10 +7,10 @@ import type { Peer } from './peers';
 
 const INSTALL_TIMEOUT_MS = 600_000;
 const REASON_CHARACTERS = 160;
-/** Written last, with how it was made: a folder without it is half an installation. */
+/** Written last, with the install commands: a folder without it is incomplete. */
 const MARK = 'installed';
 
-export type Installed = { readonly folder: string } | { readonly notMeasured: string };
+export type Installed = { readonly folder: string } | { readonly failureReason: string };
 
 /** Outside the repository, so that no peer becomes a dependency of it. */
 export function defaultPeerCache(): string {
@@ -18,7 +18,7 @@ export function defaultPeerCache(): string {
   return path.join(cache, 'inference-gateway', 'bench-peers');
 }
 
-/** Installs a peer once for each version; says why when that cannot be done. */
+/** Installs a peer once per version; returns the reason if that fails. */
 export async function installPeer(peer: Peer, cacheFolder: string): Promise<Installed> {
   const folder = path.join(cacheFolder, `${peer.name}-${peer.version}`);
   const commands = peer.install(folder, peer.version);
@@ -31,14 +31,14 @@ export async function installPeer(peer: Peer, cacheFolder: string): Promise<Inst
     try {
       await promisify(execFile)(command, args, { cwd: folder, timeout: INSTALL_TIMEOUT_MS });
     } catch (error) {
-      return { notMeasured: reasonOf(error) };
+      return { failureReason: reasonOf(error) };
     }
   }
   writeFileSync(mark, recipe);
   return { folder };
 }
 
-/** The last line of what a program said, or what went wrong, in a line. */
+/** The last line of a program's error output, or the error, on one line. */
 export function reasonOf(error: unknown): string {
   const { stderr = '', message = String(error) } = error as { stderr?: string; message?: string };
   const lines = (stderr.trim() === '' ? message : stderr).trim().split('\n');

@@ -1,13 +1,13 @@
 import type { MachineFacts } from '../machine';
 import { compile, measureScenario, scenarioName, type Row, type Scenario } from '../measure';
-import type { MoneyCheck } from '../money-check';
+import type { ChargesCheck } from '../check-charges';
 import type { Options } from '../options';
 import type { Target } from '../targets';
-import { PEERS, type Duties } from './peers';
+import { PEERS, type Features } from './peers';
 
 export const PEER_SCENARIOS = {
-  calm: { kind: 'whole', connections: 1 },
-  busy: { kind: 'whole', connections: 32 },
+  sequential: { kind: 'non-streaming', connections: 1 },
+  concurrent: { kind: 'non-streaming', connections: 32 },
   streams: { kind: 'stream', connections: 32 },
 } as const satisfies Record<string, Scenario>;
 
@@ -15,9 +15,9 @@ export const PEER_SCENARIOS = {
 export interface PeerLine {
   readonly name: string;
   readonly title: string;
-  readonly duties: Duties;
-  /** Why there are no figures. */
-  readonly notMeasured: string | undefined;
+  readonly features: Features;
+  /** Why there are no figures; undefined if it was measured. */
+  readonly failureReason: string | undefined;
 }
 
 export interface PeerResults {
@@ -25,30 +25,30 @@ export interface PeerResults {
   readonly startedAt: string;
   readonly lines: readonly PeerLine[];
   readonly rows: readonly Row[];
-  readonly money: MoneyCheck | null;
+  readonly charges: ChargesCheck | null;
 }
 
-const NOTHING: Duties = { auth: 'no', limits: 'no', billing: 'no' };
+const NO_FEATURES: Features = { auth: 'no', limits: 'no', billing: 'no' };
 
-/** In the order of the table; the peers with the reasons of those that are missing. */
-export function peerLines(notMeasured: ReadonlyMap<string, string>): PeerLine[] {
-  const own = { notMeasured: undefined };
+/** The lines of the table in order, including peers that could not be measured. */
+export function peerLines(failureReason: ReadonlyMap<string, string>): PeerLine[] {
+  const own = { failureReason: undefined };
   return [
-    { ...own, name: 'node', title: 'bare `node:http` proxy', duties: NOTHING },
-    { ...own, name: 'express', title: 'bare express proxy', duties: NOTHING },
+    { ...own, name: 'node', title: 'bare `node:http` proxy', features: NO_FEATURES },
+    { ...own, name: 'express', title: 'bare express proxy', features: NO_FEATURES },
     {
       ...own,
       name: 'gateway',
       title: '**this gateway**',
-      duties: { auth: 'keys', limits: 'four, and a budget', billing: 'hold and settle, durable' },
+      features: { auth: 'keys', limits: 'four and a budget', billing: 'hold and settle, durable' },
     },
-    ...PEERS.map(({ name, title, version, duties }) => ({
-      ...{ name, title: `${title} ${version}`, duties, notMeasured: notMeasured.get(name) },
+    ...PEERS.map(({ name, title, version, features }) => ({
+      ...{ name, title: `${title} ${version}`, features, failureReason: failureReason.get(name) },
     })),
   ];
 }
 
-/** All of them under the same load, in turns. */
+/** Measures all targets under the same load, in turn. */
 export async function measurePeers(
   targets: readonly Target[],
   options: Options,

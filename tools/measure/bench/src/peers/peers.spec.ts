@@ -26,35 +26,39 @@ const row = (
   residentMiB: 150,
 });
 
-const { calm, busy, streams } = PEER_SCENARIOS;
+const { sequential, concurrent, streams } = PEER_SCENARIOS;
 
-function table(notMeasured: ReadonlyMap<string, string>, rows: readonly Row[]): string {
+function table(failureReason: ReadonlyMap<string, string>, rows: readonly Row[]): string {
   const machine = { cpu: 'cpu', cores: 2, memoryGiB: 8, node: 'v20', platform: 'linux', pinned: 'no' };
   return renderPeers({
     machine,
     startedAt: '2026-01-02T03:04:05Z',
-    lines: peerLines(notMeasured),
+    lines: peerLines(failureReason),
     rows,
-    money: null,
+    charges: null,
   });
 }
 
 describe('the table of peers', () => {
-  it('has the figures of each, what it does for them, and the CPU of PostgreSQL apart', () => {
+  it('shows the features and figures of each target, with the CPU time of PostgreSQL separately', () => {
     const rows = [
-      ...[row('gateway', calm, 500, 90), row('gateway', busy, 2_500, 120), row('gateway', streams, 300, 130)],
-      row('portkey', busy, 532, null),
+      ...[
+        row('gateway', sequential, 500, 90),
+        row('gateway', concurrent, 2_500, 120),
+        row('gateway', streams, 300, 130),
+      ],
+      row('portkey', concurrent, 532, null),
     ];
     const text = table(new Map([['litellm', 'no python3']]), rows);
     const lines = text.split('\n').map((line) => line.replaceAll(/ +/g, ' '));
     expect(lines[0]).toContain('2026-01-02; cpu, 2 cores');
     expect(lines).toContain(
-      '| **this gateway** | keys | four, and a budget | hold and settle, durable | 1.23 | 2,500 | 1.2 | 400 + 120 | 300 | 400 + 130 | 150 |',
+      '| **this gateway** | keys | four and a budget | hold and settle, durable | 1.23 | 2,500 | 1.2 | 400 + 120 | 300 | 400 + 130 | 150 |',
     );
     expect(text).toMatch(/Portkey .* no +\| no +\| no +\| +\| +532 .* 400 \|/);
   });
 
-  it('never leaves out a peer that could not be measured: it says why', () => {
+  it('shows the reason for a peer that could not be measured', () => {
     const text = table(new Map([['litellm', 'no python3']]), []);
     expect(text).toMatch(/LiteLLM .* not measured \|/);
     expect(text).toMatch(/^LiteLLM .* was not measured: no python3$/m);
@@ -65,11 +69,11 @@ describe('installing a peer', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'bench-peers-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('is not skipped where it was installed in another way', async () => {
+  it('is repeated when the install commands have changed', async () => {
     const first: Peer = { ...(PEERS[1] as Peer), install: () => [[process.execPath, '-e', '0']] };
     const second: Peer = { ...first, install: () => [[process.execPath, '-e', 'process.exit(1)']] };
     expect(await installPeer(first, folder)).toHaveProperty('folder');
-    expect(await installPeer(second, folder)).toHaveProperty('notMeasured');
+    expect(await installPeer(second, folder)).toHaveProperty('failureReason');
   });
 
   const peer = (...commands: string[]): Peer => ({
@@ -77,19 +81,19 @@ describe('installing a peer', () => {
     install: (_, version) => commands.map((script) => [process.execPath, '-e', script, version]),
   });
 
-  it('says why it failed, tries again the next time, and installs no version twice', async () => {
+  it('reports the reason of a failure, retries the next time, and installs a version only once', async () => {
     const failing = "process.stderr.write('first\\nno such package\\n'); process.exit(1)";
-    expect(await installPeer(peer(failing), folder)).toEqual({ notMeasured: 'no such package' });
+    expect(await installPeer(peer(failing), folder)).toEqual({ failureReason: 'no such package' });
     const done = { folder: path.join(folder, `${PEERS[0]?.name}-${PEERS[0]?.version}`) };
     const onlyOnce = "require('node:fs').writeFileSync('../was-here', '', { flag: 'wx' })";
     expect(await installPeer(peer(onlyOnce), folder)).toEqual(done);
     expect(await installPeer(peer(onlyOnce), folder)).toEqual(done);
   });
 
-  it('says so when there is no program to install it with', async () => {
+  it('reports a missing install program', async () => {
     const missing: Peer = { ...peer(), name: 'litellm', install: () => [['no-such-program']] };
-    expect(await installPeer(missing, folder)).toEqual({ notMeasured: 'spawn no-such-program ENOENT' });
-    expect(reasonOf(new Error('gone'))).toBe('gone');
+    expect(await installPeer(missing, folder)).toEqual({ failureReason: 'spawn no-such-program ENOENT' });
+    expect(reasonOf(new Error('failed'))).toBe('failed');
     expect(reasonOf(new Error('not a 200\nHTTP/1.1 500\n\n{}'))).toBe('not a 200: {}');
   });
 });

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { MODEL, UPSTREAM_MODEL } from '../canned';
 
-/** What a target does for a request besides passing it on. */
-export interface Duties {
+/** What a target does for a request in addition to forwarding it. */
+export interface Features {
   readonly auth: string;
   readonly limits: string;
   readonly billing: string;
@@ -11,29 +11,29 @@ export interface Duties {
 
 /** How a peer is started. */
 interface PeerProgram {
-  /** Node's own path for a program of Node. */
+  /** The path of Node.js for a Node.js program. */
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
-interface PeerPlace {
-  /** Where it is installed. */
+interface PeerLocation {
+  /** Installation folder. */
   readonly folder: string;
   readonly port: number;
   readonly upstreamPort: number;
 }
 
-/** A gateway that others make, as its makers' documents say to run it in production. */
+/** Another gateway, configured for production as its documentation says. */
 export interface Peer {
   readonly name: 'portkey' | 'litellm';
   readonly title: string;
   readonly version: string;
-  readonly duties: Duties;
-  /** Commands that install it into a folder, one after the other, run there. */
+  readonly features: Features;
+  /** Commands that install it, run in order in its folder. */
   install(folder: string, version: string): readonly (readonly string[])[];
-  program(place: PeerPlace): PeerProgram;
-  /** What a client has to send beside its key. */
+  program(location: PeerLocation): PeerProgram;
+  /** Additional headers that a client must send. */
   headers(upstreamPort: number): Readonly<Record<string, string>>;
 }
 
@@ -41,16 +41,15 @@ export const PEER_KEY = 'sk-bench';
 
 const upstreamUrl = (port: number): string => `http://127.0.0.1:${port}/v1`;
 
-/** The versions are pinned here and nowhere else. */
 export const PEERS: readonly Peer[] = [
   {
     name: 'portkey',
     title: 'Portkey',
     version: '1.15.2',
-    duties: { auth: 'no', limits: 'no', billing: 'no' },
+    features: { auth: 'no', limits: 'no', billing: 'no' },
     install: (_, version) => [
       ['npm', 'init', '--yes'],
-      // With a newer one, which npm would choose, it fails at every stream: "TypeError: immutable".
+      // Newer versions, which npm would choose, fail for every stream: "TypeError: immutable".
       ['npm', 'pkg', 'set', 'overrides[@hono/node-server]=1.13.8'],
       ['npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', `@portkey-ai/gateway@${version}`],
     ],
@@ -69,12 +68,12 @@ export const PEERS: readonly Peer[] = [
     }),
   },
   {
-    // Of those that came after it some want packages that are newer than what a mirror may hold.
+    // Some later versions need packages that a mirror may not have yet.
     name: 'litellm',
     title: 'LiteLLM',
     version: '1.100.0',
-    // Its keys, budgets and limits want a database of its own; without one there is the master key.
-    duties: { auth: 'one key', limits: 'no', billing: 'no' },
+    // Its keys, budgets and limits need a database; without one there is only the master key.
+    features: { auth: 'one key', limits: 'no', billing: 'no' },
     install: (folder, version) => [
       ['python3', '-m', 'venv', path.join(folder, 'venv')],
       [

@@ -15,52 +15,52 @@ const HEAD = [
   'CPU µs/stream',
   'RSS MiB',
 ];
-/** What is text. */
+/** Columns that are text. */
 const LEFT_COLUMNS = 4;
 
 /** The table that the project's README quotes. */
-export function renderPeers({ machine, startedAt, lines, rows, money }: PeerResults): string {
+export function renderPeers({ machine, startedAt, lines, rows, charges }: PeerResults): string {
   const table = markdownTable([HEAD, ...lines.map((line) => cells(line, rows))], LEFT_COLUMNS);
   return [
     `${startedAt.slice(0, 10)}; ${machine.cpu}, ${machine.cores} cores, Node ${machine.node}. Pinned: ${machine.pinned}.`,
-    'CPU is of the measured process, and after the + of its PostgreSQL. Streams are of 100 chunks, 32 at once; RSS is after them.',
+    'CPU is that of the measured process + its PostgreSQL. Streams have 100 chunks, 32 are concurrent; RSS is measured after them.',
     '',
     table,
-    ...lines.flatMap(({ title, notMeasured }) =>
-      notMeasured === undefined ? [] : ['', `${title} was not measured: ${notMeasured}`],
+    ...lines.flatMap(({ title, failureReason }) =>
+      failureReason === undefined ? [] : ['', `${title} was not measured: ${failureReason}`],
     ),
-    ...(money === null ? [] : ['', `Money: ${money.text}`]),
+    ...(charges === null ? [] : ['', `Charges: ${charges.text}`]),
     '',
   ].join('\n');
 }
 
-function cells({ name, title, duties, notMeasured }: PeerLine, rows: readonly Row[]): string[] {
-  const told = [title, duties.auth, duties.limits, duties.billing];
-  if (notMeasured !== undefined) return [...told, 'not measured'];
+function cells({ name, title, features, failureReason }: PeerLine, rows: readonly Row[]): string[] {
+  const description = [title, features.auth, features.limits, features.billing];
+  if (failureReason !== undefined) return [...description, 'not measured'];
   const row = (scenario: Scenario) =>
     rows.find((each) => each.target === name && each.scenario === scenarioName(scenario));
-  const [calm, busy, streams] = [
-    row(PEER_SCENARIOS.calm),
-    row(PEER_SCENARIOS.busy),
+  const [sequential, concurrent, streams] = [
+    row(PEER_SCENARIOS.sequential),
+    row(PEER_SCENARIOS.concurrent),
     row(PEER_SCENARIOS.streams),
   ];
   return [
-    ...told,
-    calm?.p50Ms.toFixed(2) ?? '',
-    whole(busy?.requestsPerSecond),
-    busy?.p50Ms.toFixed(1) ?? '',
-    cpu(busy),
-    whole(streams?.requestsPerSecond),
+    ...description,
+    sequential?.p50Ms.toFixed(2) ?? '',
+    rounded(concurrent?.requestsPerSecond),
+    concurrent?.p50Ms.toFixed(1) ?? '',
+    cpu(concurrent),
+    rounded(streams?.requestsPerSecond),
     cpu(streams),
-    whole(streams?.residentMiB),
+    rounded(streams?.residentMiB),
   ];
 }
 
 function cpu(row: Row | undefined): string {
-  const database = whole(row?.databaseCpuMicrosecondsPerRequest);
-  return `${whole(row?.cpuMicrosecondsPerRequest)}${database === '' ? '' : ` + ${database}`}`;
+  const database = rounded(row?.databaseCpuMicrosecondsPerRequest);
+  return `${rounded(row?.cpuMicrosecondsPerRequest)}${database === '' ? '' : ` + ${database}`}`;
 }
 
-function whole(value: number | null | undefined): string {
+function rounded(value: number | null | undefined): string {
   return value === null || value === undefined ? '' : Math.round(value).toLocaleString('en');
 }

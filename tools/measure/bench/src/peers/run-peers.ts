@@ -1,5 +1,5 @@
 import { machineFacts, type Cores } from '../machine';
-import { checkMoney } from '../money-check';
+import { checkCharges } from '../check-charges';
 import type { Options } from '../options';
 import type { Processes } from '../processes';
 import { startTargets, type Target } from '../targets';
@@ -8,7 +8,7 @@ import { measurePeers, peerLines, type PeerResults } from './measure-peers';
 import { PEERS } from './peers';
 import { startPeer } from './start-peer';
 
-/** Our own targets and the peers behind one upstream, in one run. */
+/** Measures the gateway, the bare proxies and the peers in one run with one upstream. */
 export async function runPeers(
   options: Options,
   processes: Processes,
@@ -21,15 +21,15 @@ export async function runPeers(
   const { targets: own, gateway, upstreamPort } = await startTargets(options, processes, cores);
   const cacheFolder = options.cacheFolder ?? defaultPeerCache();
   const targets: Target[] = own.filter(({ name }) => name !== 'upstream' && name !== 'relay');
-  const notMeasured = new Map<string, string>();
+  const failureReason = new Map<string, string>();
   for (const peer of PEERS) {
     say(`Starting ${peer.title} ${peer.version}, from ${cacheFolder}`);
     const started = await startPeer(processes, peer, { cacheFolder, upstreamPort });
-    if ('notMeasured' in started) notMeasured.set(peer.name, started.notMeasured);
+    if ('failureReason' in started) failureReason.set(peer.name, started.failureReason);
     else targets.push(started);
   }
   const rows = await measurePeers(targets, options, say);
   const tally = targets.find(({ name }) => name === 'gateway')?.tally;
-  const money = gateway === undefined || tally === undefined ? null : await checkMoney(gateway, tally);
-  return { machine, startedAt, lines: peerLines(notMeasured), rows, money };
+  const charges = gateway === undefined || tally === undefined ? null : await checkCharges(gateway, tally);
+  return { machine, startedAt, lines: peerLines(failureReason), rows, charges };
 }

@@ -17,16 +17,16 @@ export interface PeerOptions {
   readonly upstreamPort: number;
 }
 
-export type StartedPeer = Target | { readonly notMeasured: string };
+export type StartedPeer = Target | { readonly failureReason: string };
 
-/** Installs and starts a peer; one that does not start, or whose first answers are wrong, is not measured. */
+/** Installs and starts a peer; returns the reason if it does not start or its first responses are incorrect. */
 export async function startPeer(
   processes: Processes,
   peer: Peer,
   { cacheFolder, upstreamPort }: PeerOptions,
 ): Promise<StartedPeer> {
   const installed = await installPeer(peer, cacheFolder);
-  if ('notMeasured' in installed) return installed;
+  if ('failureReason' in installed) return installed;
   const port = await freePort();
   const { command, args, env } = peer.program({ folder: installed.folder, port, upstreamPort });
   const child = processes.startProgram('measured', command, args, {
@@ -41,13 +41,13 @@ export async function startPeer(
   };
   try {
     await withTimeout(
-      firstAnswers(child, destination),
+      waitForCorrectResponses(child, destination),
       READY_TIMEOUT_MS,
       `the first correct response of ${peer.title}`,
     );
   } catch (error) {
     await processes.stop(child);
-    return { notMeasured: reasonOf(error) };
+    return { failureReason: reasonOf(error) };
   }
   return {
     name: peer.name,
@@ -59,28 +59,28 @@ export async function startPeer(
   };
 }
 
-/** Asks until it serves; then a whole answer and a stream have to be right. */
-async function firstAnswers(child: Child, destination: Destination): Promise<void> {
+/** Waits until it accepts requests, then checks a non-streaming response and a stream. */
+async function waitForCorrectResponses(child: Child, destination: Destination): Promise<void> {
   for (;;) {
     if (child.process.exitCode !== null)
-      throw new Error(`it ended with ${child.process.exitCode}\n${child.output()}`);
-    const isServing = await fetch(`http://127.0.0.1:${destination.port}/`).then(
+      throw new Error(`it exited with code ${child.process.exitCode}\n${child.output()}`);
+    const isListening = await fetch(`http://127.0.0.1:${destination.port}/`).then(
       async (response) => (await response.arrayBuffer(), true),
       () => false,
     );
-    if (isServing) break;
+    if (isListening) break;
     await sleep(POLL_MS);
   }
-  for (const kind of ['whole', 'stream'] as const) {
+  for (const kind of ['non-streaming', 'stream'] as const) {
     const once = { connections: 1, warmUpMs: 0, windowMs: 1, tally: newTally(), chunks: STREAM_CHUNKS };
     await runLoad({ ...once, destination, kind, body: requestBody(kind) });
   }
 }
 
-/** Peers want to be told their port. */
+/** A peer cannot choose a free port itself. */
 async function freePort(): Promise<number> {
   const { createServer } = await import('node:net');
-  const held = await listen(createServer(), () => undefined);
-  await held.close();
-  return held.port;
+  const reserved = await listen(createServer(), () => undefined);
+  await reserved.close();
+  return reserved.port;
 }

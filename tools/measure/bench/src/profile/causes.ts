@@ -1,16 +1,16 @@
-/** A function of a profile, with the file it was written in. */
+/** A function of a profile, with its source file. */
 export interface Frame {
   readonly name: string;
-  /** `libs/…`, `node_modules/…`, `node:…`, or empty for what the engine brings itself. */
+  /** `libs/…`, `node_modules/…`, `node:…`, or empty for functions of V8. */
   readonly file: string;
 }
 
 export const IDLE = 'idle';
-export const NODE = 'node and the engine, for nobody in particular';
+export const NODE = 'Node.js and V8, no known caller';
 
-/** By the start of a file's path; the first that fits. Another lib or app of the project is a cause by its name. */
+/** Path prefixes of causes; the first match wins. Any other library or app is a cause with its name. */
 const CAUSES: readonly (readonly [cause: string, ...starts: readonly string[]])[] = [
-  ['HTTP server of node', 'node:_http_', 'node:internal/http'],
+  ['HTTP server of Node.js', 'node:_http_', 'node:internal/http'],
   ['undici (calls of providers)', 'node_modules/undici/'],
   ['express', ...packages('express', 'router', 'path-to-regexp', 'finalhandler', 'helmet', 'cookie', 'qs')],
   [
@@ -43,18 +43,18 @@ function packages(...names: readonly string[]): string[] {
   return names.map((name) => `node_modules/${name}/`);
 }
 
-/** What a sample is laid to. */
-export interface Blame {
+/** The cause and file of a sample. */
+export interface Attribution {
   readonly cause: string;
   readonly file: string;
 }
 
 /**
- * Asks the frames of a stack, the innermost first, until one says whose work it is: what node and the engine
- * do for a caller is the caller's, except for collecting garbage and the HTTP server. The engine's profiler
- * does not tell JSON.parse and JSON.stringify from the function that calls them.
+ * Attributes a stack to its innermost frame with a known cause: work of Node.js and V8 counts for its caller,
+ * except for garbage collection and the HTTP server. V8's profiler attributes JSON.parse and JSON.stringify to
+ * their caller.
  */
-export function blame(stack: readonly Frame[]): Blame {
+export function attribute(stack: readonly Frame[]): Attribution {
   const leaf = stack[0];
   if (leaf?.file === '') {
     if (leaf.name === '(idle)') return { cause: IDLE, file: '' };

@@ -3,54 +3,56 @@ import { WebSocket } from 'undici';
 import type { Child } from '../processes';
 import type { CpuProfile } from './profile-figures';
 
-/** For Node, before the program; it says on its standard error at which port. */
-export const INSPECTED = ['--inspect=127.0.0.1:0'];
+/** Options of Node.js that start the inspector on a free port, which is printed on standard error. */
+export const INSPECTOR_OPTIONS = ['--inspect=127.0.0.1:0'];
 
-const ANSWER_TIMEOUT_MS = 30_000;
-/** Often enough for some ten thousand looks in a scenario, seldom enough not to be what is measured. */
-const SAMPLE_EVERY_MICROSECONDS = 500;
+const RESPONSE_TIMEOUT_MS = 30_000;
+/** About 10,000 samples per scenario, with little overhead. */
+const SAMPLING_INTERVAL_MICROSECONDS = 500;
 
-interface Answer {
+interface InspectorResponse {
   readonly id?: number;
   readonly result?: unknown;
   readonly error?: { readonly message: string };
 }
 
-/** The profiler of a process that was started with `INSPECTED`. */
+/** The profiler of a process that was started with `INSPECTOR_OPTIONS`. */
 export class Profiler {
-  private readonly waiting = new Map<number, (answer: Answer) => void>();
+  private readonly pending = new Map<number, (response: InspectorResponse) => void>();
   private lastId = 0;
 
   private constructor(private readonly socket: WebSocket) {
     socket.addEventListener('message', ({ data }) => {
-      const answer = JSON.parse(String(data)) as Answer;
-      this.waiting.get(answer.id ?? 0)?.(answer);
+      const response = JSON.parse(String(data)) as InspectorResponse;
+      this.pending.get(response.id ?? 0)?.(response);
     });
   }
 
-  /** `greeting` is what the process printed when it started. */
-  static async connect(greeting: string): Promise<Profiler> {
-    const address = /Debugger listening on (ws:\S+)/.exec(greeting)?.[1];
-    if (address === undefined) throw new Error('the gateway did not say where its inspector listens');
+  /** @param startupOutput the output of the process when it started */
+  static async connect(startupOutput: string): Promise<Profiler> {
+    const address = /Debugger listening on (ws:\S+)/.exec(startupOutput)?.[1];
+    if (address === undefined) throw new Error("the gateway did not print its inspector's URL");
     const socket = new WebSocket(address);
     await withTimeout(
       new Promise<void>((resolve, reject) => {
         socket.addEventListener('open', () => resolve(), { once: true });
-        socket.addEventListener('error', () => reject(new Error('the inspector refused')), { once: true });
+        socket.addEventListener('error', () => reject(new Error('cannot connect to the inspector')), {
+          once: true,
+        });
       }),
-      ANSWER_TIMEOUT_MS,
+      RESPONSE_TIMEOUT_MS,
       'connecting to the inspector',
     );
     return new Profiler(socket);
   }
 
-  /** The profile of the main thread while `work` runs. */
-  async watch(work: () => Promise<unknown>): Promise<CpuProfile> {
-    await this.ask('Profiler.enable');
-    await this.ask('Profiler.setSamplingInterval', { interval: SAMPLE_EVERY_MICROSECONDS });
-    await this.ask('Profiler.start');
+  /** Profiles the main thread while `work` runs. */
+  async profile(work: () => Promise<unknown>): Promise<CpuProfile> {
+    await this.call('Profiler.enable');
+    await this.call('Profiler.setSamplingInterval', { interval: SAMPLING_INTERVAL_MICROSECONDS });
+    await this.call('Profiler.start');
     await work();
-    const { profile } = (await this.ask('Profiler.stop')) as { profile: CpuProfile };
+    const { profile } = (await this.call('Profiler.stop')) as { profile: CpuProfile };
     return profile;
   }
 
@@ -58,21 +60,25 @@ export class Profiler {
     this.socket.close();
   }
 
-  private async ask(method: string, params: object = {}): Promise<unknown> {
+  private async call(method: string, params: object = {}): Promise<unknown> {
     const id = ++this.lastId;
-    const answered = new Promise<Answer>((resolve) => this.waiting.set(id, resolve));
+    const pendingResponse = new Promise<InspectorResponse>((resolve) => this.pending.set(id, resolve));
     this.socket.send(JSON.stringify({ id, method, params }));
     try {
-      const { result, error } = await withTimeout(answered, ANSWER_TIMEOUT_MS, `the response to ${method}`);
+      const { result, error } = await withTimeout(
+        pendingResponse,
+        RESPONSE_TIMEOUT_MS,
+        `the response to ${method}`,
+      );
       if (error !== undefined) throw new Error(`${method}: ${error.message}`);
       return result;
     } finally {
-      this.waiting.delete(id);
+      this.pending.delete(id);
     }
   }
 }
 
-/** The inspector's address is among the first things that a process prints. */
+/** A process prints the inspector's URL when it starts. */
 export function connectProfiler(child: Child): Promise<Profiler> {
   return Profiler.connect(child.output());
 }

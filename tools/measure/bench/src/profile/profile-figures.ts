@@ -1,7 +1,7 @@
 import { renderTable } from '../report';
-import { blame, IDLE, type Frame } from './causes';
+import { attribute, IDLE, type Frame } from './causes';
 
-/** A function of a program, as the engine's profiler names it; lines and columns are counted from 0. */
+/** A function as V8's profiler reports it; lines and columns start at 0. */
 interface CallFrame {
   readonly functionName: string;
   readonly url: string;
@@ -9,7 +9,7 @@ interface CallFrame {
   readonly columnNumber: number;
 }
 
-/** As `Profiler.stop` of the inspector gives it: a tree of calls, and which node was under way at each look. */
+/** The result of the inspector's `Profiler.stop`: a call tree, and the running node of each sample. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
@@ -17,14 +17,14 @@ export interface CpuProfile {
     readonly children?: readonly number[];
   }[];
   readonly samples: readonly number[];
-  /** µs since the look before. */
+  /** µs since the previous sample. */
   readonly timeDeltas: readonly number[];
 }
 
-/** Tells the file that a position of a bundle was written in; undefined when that is not known. */
+/** Returns the source file of a position in a bundle; undefined if unknown. */
 export type FindSource = (url: string, line: number, column: number) => string | undefined;
 
-/** µs of samples, by cause and by file, with nothing of what was idle. */
+/** CPU time in µs by cause and by file, without idle time. */
 export interface ProfileShares {
   readonly causes: ReadonlyMap<string, number>;
   readonly files: ReadonlyMap<string, number>;
@@ -45,17 +45,17 @@ export function sharesOf({ nodes, samples, timeDeltas }: CpuProfile, findSource:
     }
     return stack;
   };
-  const blames = new Map(nodes.map(({ id }) => [id, blame(stackOf(id))]));
+  const attributions = new Map(nodes.map(({ id }) => [id, attribute(stackOf(id))]));
   const causes = new Map<string, number>();
   const files = new Map<string, number>();
   let busyMicroseconds = 0;
   for (const [index, id] of samples.entries()) {
-    const blamed = blames.get(id);
+    const attribution = attributions.get(id);
     const took = timeDeltas[index] ?? 0;
-    if (blamed === undefined || blamed.cause === IDLE) continue;
+    if (attribution === undefined || attribution.cause === IDLE) continue;
     busyMicroseconds += took;
-    causes.set(blamed.cause, (causes.get(blamed.cause) ?? 0) + took);
-    files.set(blamed.file, (files.get(blamed.file) ?? 0) + took);
+    causes.set(attribution.cause, (causes.get(attribution.cause) ?? 0) + took);
+    files.set(attribution.file, (files.get(attribution.file) ?? 0) + took);
   }
   return { causes, files, busyMicroseconds };
 }
@@ -65,20 +65,20 @@ function frameOf({ functionName, url, lineNumber, columnNumber }: CallFrame, fin
   return { name: functionName, file };
 }
 
-/** The last part of a path that names a package; other paths are left as they are. */
+/** The path from its last `node_modules/`; other paths are unchanged. */
 export function fromModules(url: string): string {
   const at = url.lastIndexOf('node_modules/');
   return at === -1 ? url : url.slice(at);
 }
 
-/** What each cause takes of the CPU time of a request, the dearest first; together they are all of it. */
+/** CPU time per request by cause, in descending order, adding up to the total. */
 export function renderProfile(shares: ProfileShares, cpuMicrosecondsPerRequest: number): string {
   const line = (name: string, microseconds: number) => {
     const share = shares.busyMicroseconds === 0 ? 0 : microseconds / shares.busyMicroseconds;
     return [name, '', (share * cpuMicrosecondsPerRequest).toFixed(1), `${(share * 100).toFixed(1)} %`];
   };
-  const lines = (of: ReadonlyMap<string, number>) =>
-    [...of].sort(([, a], [, b]) => b - a).map(([name, microseconds]) => line(name, microseconds));
+  const lines = (shares: ReadonlyMap<string, number>) =>
+    [...shares].sort(([, a], [, b]) => b - a).map(([name, microseconds]) => line(name, microseconds));
   return renderTable([
     ['cause', '', 'CPU µs/req', 'share'],
     ...lines(shares.causes),

@@ -1,8 +1,8 @@
-import { blame, IDLE, NODE } from './causes';
+import { attribute, IDLE, NODE } from './causes';
 import { fromModules, renderProfile, sharesOf, type CpuProfile } from './profile-figures';
 
 const inFile = (file: string, name = 'work') => ({ name, file });
-const causeOf = (...files: string[]) => blame(files.map((file) => inFile(file))).cause;
+const causeOf = (...files: string[]) => attribute(files.map((file) => inFile(file))).cause;
 
 describe('the cause of a sample', () => {
   it.each([
@@ -17,36 +17,36 @@ describe('the cause of a sample', () => {
     ['libs/platform/runtime/src/clock.ts', 'runtime'],
     ['libs/domains/billing-ledger/src/core/hold.ts', 'billing-ledger'],
     ['node_modules/zod/index.js', 'other packages'],
-    ['node:_http_outgoing', 'HTTP server of node'],
-  ])('is told by the file: %s', (file, cause) => expect(causeOf(file)).toBe(cause));
+    ['node:_http_outgoing', 'HTTP server of Node.js'],
+  ])('depends on the file: %s', (file, cause) => expect(causeOf(file)).toBe(cause));
 
-  it('is the caller, for what node and the engine do', () => {
+  it('is the caller of work in Node.js and V8', () => {
     expect(causeOf('', 'node:net', 'node_modules/pg/lib/client.js', 'libs/domains/usage/src/a.ts')).toBe(
       'SQL driver',
     );
-    expect(blame([inFile('node:net'), inFile('libs/domains/usage/src/a.ts')]).file).toBe(
+    expect(attribute([inFile('node:net'), inFile('libs/domains/usage/src/a.ts')]).file).toBe(
       'libs/domains/usage/src/a.ts',
     );
   });
 
-  it('is the HTTP server, for what it does for the edge', () => {
+  it('is the HTTP server for work that it does for the edge', () => {
     expect(causeOf('node:net', 'node:_http_outgoing', 'libs/domains/edge-proxy/src/a.ts')).toBe(
-      'HTTP server of node',
+      'HTTP server of Node.js',
     );
   });
 
-  it('is garbage collection or idleness, whoever was under way', () => {
+  it('is garbage collection or idle time regardless of the caller', () => {
     const below = inFile('libs/domains/usage/src/a.ts');
-    expect(blame([inFile('', '(garbage collector)'), below]).cause).toBe('garbage collection');
-    expect(blame([inFile('', '(idle)')]).cause).toBe(IDLE);
+    expect(attribute([inFile('', '(garbage collector)'), below]).cause).toBe('garbage collection');
+    expect(attribute([inFile('', '(idle)')]).cause).toBe(IDLE);
   });
 
-  it('is nobody in particular when no caller is known', () => {
-    expect(blame([inFile('', 'then'), inFile('node:internal/timers'), inFile('', '(root)')])).toEqual({
+  it('is Node.js and V8 when no caller is known', () => {
+    expect(attribute([inFile('', 'then'), inFile('node:internal/timers'), inFile('', '(root)')])).toEqual({
       cause: NODE,
       file: 'node:internal/timers',
     });
-    expect(blame([inFile('', '(program)'), inFile('', '(root)')]).file).toBe('(program)');
+    expect(attribute([inFile('', '(program)'), inFile('', '(root)')]).file).toBe('(program)');
   });
 });
 
@@ -71,7 +71,7 @@ const findSource = (url: string, line: number, column: number) =>
     ? 'libs/domains/billing-ledger/src/core/hold.ts'
     : undefined;
 
-it('the samples are summed by cause and by file, without what was idle', () => {
+it('samples are summed by cause and by file, without idle time', () => {
   const shares = sharesOf(PROFILE, findSource);
   expect(shares.busyMicroseconds).toBe(1_000);
   expect(Object.fromEntries(shares.causes)).toEqual({ 'billing-ledger': 400, express: 600 });
@@ -82,7 +82,7 @@ it('the samples are summed by cause and by file, without what was idle', () => {
   expect(fromModules('node:net')).toBe('node:net');
 });
 
-it('the causes add up to the CPU time of a request, the dearest first', () => {
+it('causes add up to the CPU time per request, in descending order', () => {
   const lines = renderProfile(sharesOf(PROFILE, findSource), 250).split('\n');
   expect(lines.map((line) => line.replaceAll(/ +/g, ' '))).toEqual([
     'cause CPU µs/req share',

@@ -4,11 +4,11 @@ import { compile, measureScenario, scenarioName, SCENARIOS } from '../measure';
 import type { Options } from '../options';
 import type { Processes } from '../processes';
 import { targetOf } from '../targets';
-import { connectProfiler, INSPECTED } from './inspector';
+import { connectProfiler, INSPECTOR_OPTIONS } from './inspector';
 import { renderProfile, sharesOf } from './profile-figures';
 import { sourcesOf } from './source-map';
 
-/** Where the gateway's CPU time goes, cause by cause, in the scenarios of the full run. */
+/** Reports the gateway's CPU time by cause and file in each scenario. */
 export async function runProfile(
   options: Options,
   processes: Processes,
@@ -16,7 +16,7 @@ export async function runProfile(
   say: (text: string) => void,
 ): Promise<string> {
   const upstream = await processes.startRole('others', 'upstream');
-  const gateway = await startGateway(processes, cores, upstream.port, { nodeOptions: INSPECTED });
+  const gateway = await startGateway(processes, cores, upstream.port, { nodeOptions: INSPECTOR_OPTIONS });
   const profiler = await connectProfiler(gateway.child);
   try {
     const findSource = sourcesOf(gatewayBundle());
@@ -26,11 +26,11 @@ export async function runProfile(
     const parts: string[] = [];
     for (const scenario of SCENARIOS) {
       say(`Profiling: ${scenarioName(scenario)}`);
-      // The time of the process is taken while nobody looks: looking costs, too.
+      // CPU time is measured without the profiler, which adds overhead.
       const [row] = await measureScenario(scenario, [target], options);
       const cpu = row?.cpuMicrosecondsPerRequest ?? null;
-      if (cpu === null) throw new Error('the CPU time of a process is not known on this platform');
-      const profile = await profiler.watch(() => measureScenario(scenario, [target], options));
+      if (cpu === null) throw new Error('CPU time of a process is not available on this platform');
+      const profile = await profiler.profile(() => measureScenario(scenario, [target], options));
       parts.push(scenarioName(scenario), renderProfile(sharesOf(profile, findSource), cpu), '');
     }
     return parts.join('\n');

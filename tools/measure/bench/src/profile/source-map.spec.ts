@@ -9,7 +9,7 @@ describe('a position in the bundle', () => {
   const bundle = path.join(folder, 'main.js');
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('leads to the file of the project that it was made of', () => {
+  it('maps to the source file in the project', () => {
     // The second line is the first of the first file, the third line the first of the second file.
     const map = { version: 3, sources: ['../../libs/a/src/a.ts', '../../libs/b/src/b.ts'], names: [] };
     writeFileSync(`${bundle}.map`, JSON.stringify({ ...map, mappings: ';AAAA;ACAA' }));

@@ -4,7 +4,7 @@ import express from 'express';
 import { forward, passEvents } from './forward';
 import { listen, type RunningRole } from './listen';
 
-/** The same proxy as a careful engineer writes it: express 5, its body parser and `res.send`, nothing that nobody asked for. */
+/** The same proxy on express 5 with its body parser and `res.send`, without unneeded middleware. */
 export async function startExpressProxy(upstream: string): Promise<RunningRole> {
   const app = express();
   app.disable('etag');

@@ -2,7 +2,7 @@ import { Agent, type Dispatcher } from 'undici';
 
 const agent = new Agent({ pipelining: 1, keepAliveTimeout: 60_000 });
 
-/** Sends a parsed body on to the upstream. */
+/** Sends a parsed body to the upstream. */
 export function forward(upstream: string, body: unknown): Promise<Dispatcher.ResponseData> {
   return agent.request({
     origin: upstream,
@@ -14,8 +14,8 @@ export function forward(upstream: string, body: unknown): Promise<Dispatcher.Res
 }
 
 /**
- * Passes a stream on, parsing each event as any proxy must that counts tokens or rewrites ids.
- * What one read brought is written at once.
+ * Forwards a stream and parses each event, as a proxy that counts tokens or rewrites ids must do.
+ * All events of one read are written together.
  */
 export async function passEvents(
   body: Dispatcher.ResponseData['body'],
@@ -23,8 +23,8 @@ export async function passEvents(
   drained: () => Promise<void>,
 ): Promise<void> {
   let rest = '';
-  for await (const piece of body) {
-    const text: string = rest + (piece as Buffer).toString();
+  for await (const chunk of body) {
+    const text: string = rest + (chunk as Buffer).toString();
     const end = text.lastIndexOf('\n\n') + 2;
     if (end < 2) {
       rest = text;

@@ -1,12 +1,12 @@
 import type { AddressInfo, Server } from 'node:net';
 
-/** A role that serves on loopback. */
+/** A role that listens on loopback. */
 export interface RunningRole {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** Listens on a free port. `onClose` ends what is still open. */
+/** Listens on a free port. @param onClose closes open connections */
 export async function listen(server: Server, onClose: () => void): Promise<RunningRole> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -3,20 +3,20 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { forward, passEvents } from './forward';
 import { listen, type RunningRole } from './listen';
 
-/** The least a Node proxy can do that reads both bodies: node:http and undici, no checks, no money. */
+/** A minimal Node.js proxy that parses both bodies: node:http and undici, without checks or billing. */
 export async function startNodeProxy(upstream: string): Promise<RunningRole> {
   const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      answer(upstream, Buffer.concat(pieces).toString(), response).catch(() => response.destroy());
+      proxyRequest(upstream, Buffer.concat(chunks).toString(), response).catch(() => response.destroy());
     });
     request.on('error', () => response.destroy());
   });
   return listen(server, () => server.closeAllConnections());
 }
 
-async function answer(
+async function proxyRequest(
   upstream: string,
   text: string,
   response: ServerResponse<IncomingMessage>,

@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { slowStreamIn, STREAM_CHUNKS, TICK_MS, streamEvents, wholeAnswer } from '../canned';
+import { slowStreamIn, STREAM_CHUNKS, TICK_MS, streamEvents, nonStreamingBody } from '../canned';
 import { HttpMessageReader } from '../http-message';
 import { listen, type RunningRole } from './listen';
 
@@ -8,7 +8,7 @@ const STREAM_HEAD =
   'transfer-encoding: chunked\r\n\r\n';
 const LAST_HTTP_CHUNK = '0\r\n\r\n';
 
-/** Every SSE event in an HTTP chunk of its own, as a provider that flushes each token sends them. */
+/** One HTTP chunk per SSE event, as a provider that flushes each token sends them. */
 function httpChunk(event: string): string {
   return `${event.length.toString(16)}\r\n${event}\r\n`;
 }
@@ -19,12 +19,11 @@ function canned(includeUsage: boolean): Buffer {
 }
 
 /**
- * The provider all targets talk to: ready-made bytes over bare sockets, so that it costs next to
- * nothing beside what it is used to measure.
+ * The provider of all targets: precomputed bytes over raw sockets, so that its cost is negligible.
  */
 export async function startUpstream(): Promise<RunningRole> {
-  const body = wholeAnswer();
-  const whole = Buffer.from(
+  const body = nonStreamingBody();
+  const nonStreaming = Buffer.from(
     `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
   const stream = canned(false);
@@ -37,15 +36,15 @@ export async function startUpstream(): Promise<RunningRole> {
     socket.setEncoding('latin1');
     const reader = new HttpMessageReader(({ body: request }) => {
       if (!request.includes('"stream":true')) {
-        socket.write(whole);
+        socket.write(nonStreaming);
         return;
       }
       const includeUsage = request.includes('"include_usage":true');
-      const asked = slowStreamIn(request);
-      if (!asked) {
+      const requested = slowStreamIn(request);
+      if (!requested) {
         socket.write(includeUsage ? streamWithUsage : stream);
       } else {
-        slow.add(socket, streamEvents(asked.chunks, includeUsage), asked.everyTicks);
+        slow.add(socket, streamEvents(requested.chunks, includeUsage), requested.everyTicks);
       }
     });
     socket.on('data', (text: string) => reader.push(text));
@@ -67,7 +66,7 @@ interface OpenStream {
   ticksLeft: number;
 }
 
-/** Writes the next event to every slow stream whose time has come: one timer for all of them. */
+/** Writes the next event of every slow stream that is due, with one timer for all. */
 class SlowStreams {
   private readonly streams = new Map<Socket, OpenStream>();
   private added = 0;
@@ -75,7 +74,7 @@ class SlowStreams {
 
   add(socket: Socket, events: readonly string[], everyTicks: number): void {
     socket.write(STREAM_HEAD);
-    // Those that come together do not all write at the same tick.
+    // Concurrent streams write at different ticks.
     const ticksLeft = 1 + (this.added++ % everyTicks);
     this.streams.set(socket, { events, everyTicks, next: 0, ticksLeft });
     this.timer ??= setInterval(() => this.tick(), TICK_MS);

@@ -9,7 +9,7 @@ import { renderStatements, startCounting, STATEMENT_SETTINGS } from './statement
 
 const CONNECTIONS = [1, 32];
 
-/** What the gateway asks of PostgreSQL for a request, statement by statement. */
+/** Reports the SQL statements that the gateway executes per request. */
 export async function runStatements(
   options: Options,
   processes: Processes,
@@ -24,13 +24,13 @@ export async function runStatements(
       await compile([target], options);
       const parts: string[] = [];
       for (const connections of CONNECTIONS) {
-        const before = target.tally.answers;
+        const before = target.tally.responses;
         const counting = await startCounting(database.adminUrl);
-        await measureScenario({ kind: 'whole', connections }, [target], options);
-        // What an answer leaves to be done is done when nothing is held.
-        await gateway.settled();
-        const requests = target.tally.answers - before;
-        parts.push(`c=${connections}, ${requests.toLocaleString('en')} whole answers`);
+        await measureScenario({ kind: 'non-streaming', connections }, [target], options);
+        // Work after a response is complete when there are no holds.
+        await gateway.finalBalance();
+        const requests = target.tally.responses - before;
+        parts.push(`c=${connections}, ${requests.toLocaleString('en')} non-streaming requests`);
         parts.push(renderStatements(await counting.read(), requests), '');
       }
       return parts.join('\n');

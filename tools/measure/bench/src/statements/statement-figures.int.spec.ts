@@ -6,7 +6,7 @@ describe('statements', () => {
   beforeAll(async () => void (database = await openBenchDatabase(STATEMENT_SETTINGS)), 60_000);
   afterAll(() => database.remove(), 60_000);
 
-  it('are counted from when counting began, whoever ran them, with their rows', async () => {
+  it('are counted since counting started, for all roles, with their rows', async () => {
     const query = 'select * from generate_series(1, $1::integer) as counted';
     await database.usagePool.query(query, [7]);
     const counting = await startCounting(database.adminUrl);
@@ -18,16 +18,16 @@ describe('statements', () => {
   });
 });
 
-it('are told by request, the dearest first, and all together', () => {
+it('are shown per request, in descending order of time, with a total', () => {
   const text = renderStatements(
     [
       { query: 'cheap', calls: 20, milliseconds: 1, rows: 0 },
-      { query: 'dear\n  one', calls: 5, milliseconds: 4, rows: 10 },
+      { query: 'expensive\n  one', calls: 5, milliseconds: 4, rows: 10 },
     ],
     10,
   ).split('\n');
   expect(text.slice(1).map((line) => line.replaceAll(/ +/g, ' '))).toEqual([
-    'dear one 0.500 400.0 800 1.00',
+    'expensive one 0.500 400.0 800 1.00',
     'cheap 2.000 100.0 50 0.00',
     'all 2.500 500.0 200 1.00',
   ]);

@@ -1,7 +1,7 @@
 import { createPool } from '@gateway/database';
 import { renderTable } from '../report';
 
-/** What PostgreSQL counted of one statement. */
+/** PostgreSQL's statistics of one statement. */
 export interface StatementCount {
   readonly query: string;
   readonly calls: number;
@@ -12,10 +12,10 @@ export interface StatementCount {
 const NAME_CHARACTERS = 70;
 const SHOWN = 25;
 
-/** Preloaded by the server; the extension is made by `startCounting`. */
+/** Server settings that preload the extension; `startCounting` creates it. */
 export const STATEMENT_SETTINGS = { shared_preload_libraries: 'pg_stat_statements' };
 
-/** Begins to count anew; as the server's superuser, who alone sees all that others ran. */
+/** Resets the statistics. Needs the superuser, the only role that sees the statements of all roles. */
 export async function startCounting(adminUrl: string): Promise<{ read(): Promise<StatementCount[]> }> {
   const run = async <Row extends object>(text: string): Promise<Row[]> => {
     const pool = createPool({
@@ -40,7 +40,7 @@ export async function startCounting(adminUrl: string): Promise<{ read(): Promise
   };
 }
 
-/** Those that took longest first, as shares of a request. */
+/** Statistics per request, in descending order of time. */
 export function renderStatements(counts: readonly StatementCount[], requests: number): string {
   const sorted = [...counts].sort((a, b) => b.milliseconds - a.milliseconds);
   const sum = (value: (count: StatementCount) => number) =>

@@ -4,12 +4,12 @@ import path from 'node:path';
 import type { EmbeddedPostgres } from '@gateway/database';
 import { Client } from 'pg';
 
-/** A base backup by PostgreSQL's own functions, as pg_basebackup takes it. */
+/** Takes a base backup with PostgreSQL's backup functions, as pg_basebackup does. */
 export async function takeBackup({ dataDirectory, adminUrl }: EmbeddedPostgres): Promise<string> {
   const backup = `${dataDirectory}.backup`;
   const client = new Client({ connectionString: adminUrl });
   await client.connect();
-  // What an archive_command does for good is done here by keeping the log.
+  // Retains the WAL on disk instead of archiving it.
   await client.query(`alter system set wal_keep_size = '1GB'`);
   await client.query('select pg_reload_conf()');
   await client.query(`select pg_backup_start('test', true)`);
@@ -20,21 +20,25 @@ export async function takeBackup({ dataDirectory, adminUrl }: EmbeddedPostgres):
   return backup;
 }
 
-/** Puts the backup in the place of what is lost, and has it follow the log to the moment. */
-export function restore({ dataDirectory, pid }: EmbeddedPostgres, backup: string, moment: string): void {
+/** Replaces the data directory with the backup and recovers to the restore point. */
+export function restore(
+  { dataDirectory, pid }: EmbeddedPostgres,
+  backup: string,
+  restorePoint: string,
+): void {
   const lost = `${dataDirectory}.lost`;
   rmSync(path.join(backup, 'postmaster.pid'), { force: true });
   rmSync(path.join(backup, 'pg_wal'), { recursive: true });
   const log = path.join(backup, 'pg_wal');
   mkdirSync(log, { mode: 0o700 });
-  // Whoever runs the test may not be who runs the server.
+  // The server may run as another user than the test.
   const { uid, gid } = statSync(dataDirectory);
-  for (const made of [log, path.join(backup, 'backup_label')]) chownSync(made, uid, gid);
+  for (const created of [log, path.join(backup, 'backup_label')]) chownSync(created, uid, gid);
   appendFileSync(
     path.join(backup, 'postgresql.auto.conf'),
     [
       `restore_command = 'cp "${lost}/pg_wal/%f" "%p"'`,
-      `recovery_target_name = '${moment}'`,
+      `recovery_target_name = '${restorePoint}'`,
       `recovery_target_action = 'promote'\n`,
     ].join('\n'),
   );

@@ -3,117 +3,121 @@ import type { KeySettings, Limits } from '@gateway/test-support';
 import { pngDataUri } from '../../../src/testing/png';
 import { day, weatherTool, type PublicModel } from '../../framework';
 
-/** A request in the making, with what its key, its organization and earlier requests are to be like. */
+/** A request to build, with the state of its key, its organization and earlier requests. */
 export interface Draft {
   path: string;
-  /** Replaces the key of the tenant. */
+  /** Replaces the tenant's key. */
   apiKey: string | undefined;
   readonly headers: Record<string, string>;
-  /** Sent with the request and with those before it. */
+  /** Sent with this request and the preparing requests. */
   idempotencyKey: string | undefined;
-  /** Top-level fields over those of a valid body; `undefined` removes one. */
+  /** Top-level fields that override those of a valid body; `undefined` removes one. */
   readonly fields: Record<string, unknown>;
   /** Text of the last message. */
   text: string;
   imageUrl: string | undefined;
-  /** What follows the JSON text. */
+  /** Appended to the JSON text. */
   suffix: string;
-  /** Changed after the preparations, so that they can run. */
+  /** Applied after the preparing requests. */
   readonly key: KeySettings;
   revoked: boolean;
   suspended: boolean;
   maxOutputTokens: number | undefined;
-  /** In force before the preparations, which use them up. */
+  /** Applied before the preparing requests, which exhaust them. */
   readonly counters: Partial<Limits>;
-  /** The balance, or the budget, covers the preparations but not the request. */
-  poor: boolean;
+  /** The balance covers the preparing requests but not this request. */
+  isPoor: boolean;
   dailyBudget: boolean;
   /** A small request has run. */
   spent: boolean;
-  /** A request is running: another one, or this very one. */
+  /** A running request: another one, or the same one. */
   running: 'no' | 'other' | 'same';
 }
 
-export interface FaultContext {
-  /** A model that can nothing but answer text. */
+export interface ViolationContext {
+  /** A text-only model without other capabilities. */
   readonly bare: PublicModel;
   readonly other: PublicModel;
 }
 
-/** One fault that a request can have. */
-export interface Fault {
-  /** Its place in the order of checks: of two, the lower one is the answer. */
+/** An invalid property of a request, its key or its organization. */
+export interface Violation {
+  /** Its position in the order of checks: of two violations, the lower rank is reported. */
   readonly rank: number;
   readonly code: ErrorCode;
-  /** Tells it from other faults of the same code. */
+  /** Distinguishes violations with the same code. */
   readonly name?: string;
   readonly param?: string;
   /**
-   * What has to be so for the fault to be there. Two faults that say different
-   * things of one subject cannot stand in one request: an unknown key has no
-   * organization, a missing model no capabilities.
+   * Preconditions. Two violations with different preconditions on a subject cannot
+   * be combined: an unknown key has no organization, a missing model no capabilities.
    */
-  readonly given: Readonly<Partial<Record<Subject, string>>>;
-  readonly apply: (draft: Draft, context: FaultContext) => void;
+  readonly requires: Readonly<Partial<Record<Subject, string>>>;
+  readonly apply: (draft: Draft, context: ViolationContext) => void;
 }
 
 type Subject = 'key' | 'model' | 'messages' | 'idempotency key' | 'body' | 'provider';
 
-/** Whether both faults can stand in one request. */
-export function canStandTogether(one: Fault, other: Fault): boolean {
-  return (Object.keys(one.given) as Subject[]).every(
-    (subject) => other.given[subject] === undefined || other.given[subject] === one.given[subject],
+/** Whether one request can have both violations. */
+export function canCombine(one: Violation, other: Violation): boolean {
+  return (Object.keys(one.requires) as Subject[]).every(
+    (subject) => other.requires[subject] === undefined || other.requires[subject] === one.requires[subject],
   );
 }
 
-export function nameOf({ code, name }: Fault): string {
+export function nameOf({ code, name }: Violation): string {
   return name ? `${code} (${name})` : code;
 }
 
 const KNOWN = { key: 'known' };
-const FAULTY = { body: 'faulty' };
-const BARE = { ...FAULTY, model: 'bare' };
+const INVALID = { body: 'invalid' };
+const BARE = { ...INVALID, model: 'bare' };
 const IDEMPOTENCY_KEY = 'the same one';
 
-/** Every fault, in the order of checks. */
-export const faults: readonly Fault[] = [
-  { rank: 1, code: 'route_not_found', given: {}, apply: (draft) => (draft.path = '/v1/chat/completion') },
+/** All violations in the order of checks. */
+export const violations: readonly Violation[] = [
+  { rank: 1, code: 'route_not_found', requires: {}, apply: (draft) => (draft.path = '/v1/chat/completion') },
   {
     rank: 2,
     code: 'invalid_api_key',
-    given: { key: 'unknown' },
+    requires: { key: 'unknown' },
     apply: (draft) => (draft.apiKey = 'sk-gw-unknown'),
   },
-  { rank: 3, code: 'key_revoked', given: KNOWN, apply: (draft) => (draft.revoked = true) },
-  { rank: 4, code: 'key_expired', given: KNOWN, apply: ({ key }) => (key.expires_on = day(-1)) },
-  { rank: 5, code: 'ip_not_allowed', given: KNOWN, apply: ({ key }) => (key.ip_allowlist = ['192.0.2.1']) },
-  { rank: 6, code: 'org_suspended', given: KNOWN, apply: (draft) => (draft.suspended = true) },
-  { rank: 7, code: 'missing_scope', given: KNOWN, apply: ({ key }) => (key.scopes = ['usage:read']) },
+  { rank: 3, code: 'key_revoked', requires: KNOWN, apply: (draft) => (draft.revoked = true) },
+  { rank: 4, code: 'key_expired', requires: KNOWN, apply: ({ key }) => (key.expires_on = day(-1)) },
+  {
+    rank: 5,
+    code: 'ip_not_allowed',
+    requires: KNOWN,
+    apply: ({ key }) => (key.ip_allowlist = ['192.0.2.1']),
+  },
+  { rank: 6, code: 'org_suspended', requires: KNOWN, apply: (draft) => (draft.suspended = true) },
+  { rank: 7, code: 'missing_scope', requires: KNOWN, apply: ({ key }) => (key.scopes = ['usage:read']) },
   {
     rank: 8,
     code: 'request_too_large',
-    given: {},
-    // The header says so; nothing of that size has to be sent.
+    requires: {},
+    // The header is enough; no body of that size has to be sent.
     apply: ({ headers }) => (headers['content-length'] = String(2 ** 30)),
   },
-  { rank: 9, code: 'invalid_json', given: FAULTY, apply: (draft) => (draft.suffix = '}') },
+  { rank: 9, code: 'invalid_json', requires: INVALID, apply: (draft) => (draft.suffix = '}') },
   {
     rank: 10,
     code: 'missing_model',
-    given: { ...FAULTY, model: 'missing' },
+    requires: { ...INVALID, model: 'missing' },
     apply: ({ fields }) => (fields.model = undefined),
   },
   {
     rank: 11,
     code: 'missing_messages',
-    given: { ...FAULTY, messages: 'missing' },
+    requires: { ...INVALID, messages: 'missing' },
     apply: ({ fields }) => (fields.messages = undefined),
   },
   {
     rank: 12,
     code: 'unknown_parameter',
     param: 'zebra',
-    given: FAULTY,
+    requires: INVALID,
     apply: ({ fields }) => (fields.zebra = 1),
   },
   {
@@ -121,68 +125,68 @@ export const faults: readonly Fault[] = [
     code: 'invalid_request',
     name: 'a value out of range',
     param: 'temperature',
-    given: FAULTY,
+    requires: INVALID,
     apply: ({ fields }) => (fields.temperature = 9),
   },
   {
     rank: 14,
     code: 'image_url_not_supported',
-    given: { ...FAULTY, messages: 'given' },
+    requires: { ...INVALID, messages: 'given' },
     apply: (draft) => (draft.imageUrl = 'https://example.com/a.png'),
   },
   {
     rank: 15,
     code: 'json_mode_no_stream',
-    given: FAULTY,
+    requires: INVALID,
     apply: ({ fields }) => Object.assign(fields, { response_format: { type: 'json_object' }, stream: true }),
   },
-  { rank: 16, code: 'n_not_allowed', given: FAULTY, apply: ({ fields }) => (fields.n = 2) },
+  { rank: 16, code: 'n_not_allowed', requires: INVALID, apply: ({ fields }) => (fields.n = 2) },
   {
     rank: 17,
     code: 'max_tokens_exceeds_cap',
-    given: KNOWN,
+    requires: KNOWN,
     apply: (draft, { bare }) => (draft.maxOutputTokens = bare.max_output_tokens - 1),
   },
   {
     rank: 18,
     code: 'model_not_found',
-    given: { ...FAULTY, model: 'unknown' },
+    requires: { ...INVALID, model: 'unknown' },
     apply: ({ fields }) => (fields.model = 'no/such-model'),
   },
   {
     rank: 19,
     code: 'model_not_allowed',
-    given: KNOWN,
+    requires: KNOWN,
     apply: ({ key }, { other }) => (key.allowed_models = [other.id]),
   },
   {
     rank: 20,
     code: 'tools_not_supported',
-    given: BARE,
+    requires: BARE,
     apply: ({ fields }) => (fields.tools = [weatherTool]),
   },
   {
     rank: 21,
     code: 'vision_not_available',
-    given: { ...BARE, messages: 'given' },
+    requires: { ...BARE, messages: 'given' },
     apply: (draft) => (draft.imageUrl ??= pngDataUri(8, 8)),
   },
   {
     rank: 22,
     code: 'json_mode_not_supported',
-    given: BARE,
+    requires: BARE,
     apply: ({ fields }) => (fields.response_format = { type: 'json_object' }),
   },
   {
     rank: 23,
     code: 'reasoning_effort_not_supported',
-    given: BARE,
+    requires: BARE,
     apply: ({ fields }) => (fields.reasoning_effort = 'low'),
   },
   {
     rank: 24,
     code: 'context_length_exceeded',
-    given: { ...BARE, messages: 'given' },
+    requires: { ...BARE, messages: 'given' },
     apply: (draft, { bare }) => (draft.text += 'word '.repeat(bare.context_length)),
   },
   {
@@ -190,13 +194,13 @@ export const faults: readonly Fault[] = [
     code: 'invalid_request',
     name: 'an unusable Idempotency-Key',
     param: 'Idempotency-Key',
-    given: { 'idempotency key': 'unusable' },
+    requires: { 'idempotency key': 'unusable' },
     apply: ({ headers }) => (headers['idempotency-key'] = 'x'.repeat(300)),
   },
   {
     rank: 25,
     code: 'idempotency_key_reused',
-    given: { ...KNOWN, 'idempotency key': 'used' },
+    requires: { ...KNOWN, 'idempotency key': 'used' },
     apply: (draft) => {
       draft.idempotencyKey = IDEMPOTENCY_KEY;
       draft.spent = true;
@@ -205,14 +209,14 @@ export const faults: readonly Fault[] = [
   {
     rank: 25,
     code: 'idempotency_key_in_flight',
-    // The same body was accepted before, so nothing can be wrong with it.
-    given: {
+    // The same body was accepted before, so it is valid.
+    requires: {
       ...KNOWN,
       'idempotency key': 'running',
       body: 'accepted',
       model: 'bare',
       messages: 'given',
-      provider: 'answers',
+      provider: 'available',
     },
     apply: (draft) => {
       draft.idempotencyKey = IDEMPOTENCY_KEY;
@@ -225,7 +229,7 @@ export const faults: readonly Fault[] = [
     rank: 26,
     code: 'rpm_exceeded',
     name: 'requests per minute',
-    given: KNOWN,
+    requires: KNOWN,
     apply: (draft) => {
       draft.counters.requests_per_minute = 1;
       draft.spent = true;
@@ -234,7 +238,7 @@ export const faults: readonly Fault[] = [
   {
     rank: 27,
     code: 'tpm_exceeded',
-    given: KNOWN,
+    requires: KNOWN,
     apply: (draft) => {
       draft.counters.tokens_per_minute = 1;
       draft.spent = true;
@@ -244,14 +248,14 @@ export const faults: readonly Fault[] = [
     rank: 28,
     code: 'rpm_exceeded',
     name: 'concurrency',
-    given: KNOWN,
+    requires: KNOWN,
     apply: (draft) => {
       draft.counters.concurrency = 1;
       if (draft.running === 'no') draft.running = 'other';
     },
   },
-  { rank: 29, code: 'insufficient_credits', given: KNOWN, apply: (draft) => (draft.poor = true) },
-  { rank: 30, code: 'daily_budget_exceeded', given: KNOWN, apply: (draft) => (draft.dailyBudget = true) },
+  { rank: 29, code: 'insufficient_credits', requires: KNOWN, apply: (draft) => (draft.isPoor = true) },
+  { rank: 30, code: 'daily_budget_exceeded', requires: KNOWN, apply: (draft) => (draft.dailyBudget = true) },
   ...(
     [
       ['400', 'invalid_request'],
@@ -259,11 +263,11 @@ export const faults: readonly Fault[] = [
       ['429', 'no_capacity'],
       ['500', 'upstream_error'],
     ] as const
-  ).map(([fault, code]): Fault => ({
+  ).map(([fault, code]): Violation => ({
     rank: 31,
     code,
-    name: `the provider answers ${fault}`,
-    given: { messages: 'given', provider: fault },
+    name: `the provider returns ${fault}`,
+    requires: { messages: 'given', provider: fault },
     apply: (draft) => (draft.text += `[[fault:${fault}]]`),
   })),
 ];

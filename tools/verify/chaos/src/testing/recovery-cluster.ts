@@ -12,35 +12,35 @@ import { Client } from 'pg';
 const root = path.resolve(__dirname, '../../../../..');
 const UNAVAILABLE = 503;
 
-/** So many generations, and what they cost together. */
+/** Ids of generations and their total cost. */
 interface Generated {
   readonly ids: readonly string[];
   readonly costNanoUsd: bigint;
 }
 
-/** A cluster of one replica of each service, whose engines and services a test takes away. */
-export interface LossyCluster extends Cluster {
+/** A cluster with one replica of each service, whose services and datastores a test kills and restores. */
+export interface RecoveryCluster extends Cluster {
   readonly stateDirectory: string;
   replica(service: ServiceName): Replica;
-  /** Asks the public API with the demo's key. */
-  ask(url: string, body?: object): Promise<Response>;
-  /** One after another, each as soon as the edge has found again what was away. */
+  /** Sends a request to the public API with the demo key. */
+  request(url: string, body?: object): Promise<Response>;
+  /** Completes generations sequentially; retries while a dependency of the edge is unavailable. */
   complete(count: number): Promise<Generated>;
-  /** The same, once they are in the usage. */
+  /** As `complete`, and waits until usage has recorded them. */
   generate(count: number): Promise<Generated>;
-  /** Of each as it is shown: 404 for what usage does not know. */
+  /** Status of each generation's lookup: 404 if usage has not recorded it. */
   statusesOf(ids: readonly string[]): Promise<readonly number[]>;
-  /** Until all are in the usage. */
-  areKnown(ids: readonly string[]): Promise<unknown>;
-  /** @returns the rows of the last statement, by a superuser. */
+  /** Waits until usage has recorded all of them. */
+  waitUntilRecorded(ids: readonly string[]): Promise<unknown>;
+  /** Runs statements as superuser. @returns the rows of the last one */
   inPostgres<Row>(database: string, ...statements: string[]): Promise<Row[]>;
-  /** What the auditor says of the ledger's books. */
-  audited(): Promise<{ faults: readonly string[]; chargedNanoUsd: bigint }>;
+  /** Audits the ledger. */
+  audit(): Promise<{ faults: readonly string[]; chargedNanoUsd: bigint }>;
 }
 
-export async function openLossyCluster(): Promise<LossyCluster> {
+export async function openRecoveryCluster(): Promise<RecoveryCluster> {
   const stateDirectory = mkdtempSync(path.join(tmpdir(), 'gateway-losses-'));
-  // The database's own user has to enter it.
+  // PostgreSQL may run as another user, which must enter this folder.
   chmodSync(stateDirectory, 0o755);
   const cluster = await startCluster({
     stateDirectory,
@@ -53,13 +53,13 @@ export async function openLossyCluster(): Promise<LossyCluster> {
     onLine: () => undefined,
     log: createLogger({ name: 'cluster', level: 'silent', pretty: false }),
   });
-  const addressOf = (database: string): string => {
-    const url = new URL(cluster.engines.postgres.adminUrl);
+  const urlOf = (database: string): string => {
+    const url = new URL(cluster.datastores.postgres.adminUrl);
     url.pathname = `/${database}`;
     return url.toString();
   };
 
-  const ask = (url: string, body?: object): Promise<Response> =>
+  const request = (url: string, body?: object): Promise<Response> =>
     fetch(`${cluster.dev.baseUrl}${url}`, {
       headers: { authorization: `Bearer ${cluster.dev.apiKey}`, 'content-type': 'application/json' },
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
@@ -70,12 +70,12 @@ export async function openLossyCluster(): Promise<LossyCluster> {
     let costNanoUsd = 0n;
     for (let number = 0; number < count; number += 1) {
       const messages = [{ role: 'user', content: `Number ${number} [[tokens:40]] [[rate:0]]` }];
-      const answer = await eventually('an answer', async () => {
-        const given = await ask('/chat/completions', { model: 'demo/small', messages });
-        return given.status === UNAVAILABLE ? undefined : given;
+      const response = await eventually('a response', async () => {
+        const received = await request('/chat/completions', { model: 'demo/small', messages });
+        return received.status === UNAVAILABLE ? undefined : received;
       });
-      expect(answer.status).toBe(200);
-      const { id, usage } = (await answer.json()) as { id: string; usage: { cost: number } };
+      expect(response.status).toBe(200);
+      const { id, usage } = (await response.json()) as { id: string; usage: { cost: number } };
       ids.push(id);
       costNanoUsd += nanoUsdOf(usage.cost);
     }
@@ -83,10 +83,10 @@ export async function openLossyCluster(): Promise<LossyCluster> {
   }
 
   const statusesOf = (ids: readonly string[]) =>
-    Promise.all(ids.map(async (id) => (await ask(`/generation?id=${id}`)).status));
-  const areKnown = (ids: readonly string[]) =>
+    Promise.all(ids.map(async (id) => (await request(`/generation?id=${id}`)).status));
+  const waitUntilRecorded = (ids: readonly string[]) =>
     eventually(
-      'all are in the usage',
+      'usage has recorded every generation',
       async () => (await statusesOf(ids)).every((status) => status === 200) || undefined,
       { patienceMs: 90_000 },
     );
@@ -96,20 +96,20 @@ export async function openLossyCluster(): Promise<LossyCluster> {
     stateDirectory,
     replica(service) {
       const found = cluster.replicas.find((each) => each.service === service);
-      if (found === undefined) throw new Error(`there is no ${service}`);
+      if (found === undefined) throw new Error(`no replica of ${service}`);
       return found;
     },
-    ask,
+    request,
     complete,
     async generate(count) {
       const completed = await complete(count);
-      await areKnown(completed.ids);
+      await waitUntilRecorded(completed.ids);
       return completed;
     },
     statusesOf,
-    areKnown,
+    waitUntilRecorded,
     async inPostgres<Row>(database: string, ...statements: string[]) {
-      const client = new Client({ connectionString: addressOf(database) });
+      const client = new Client({ connectionString: urlOf(database) });
       client.on('error', () => undefined);
       await client.connect();
       try {
@@ -121,9 +121,9 @@ export async function openLossyCluster(): Promise<LossyCluster> {
         await client.end().catch(() => undefined);
       }
     },
-    async audited() {
+    async audit() {
       const pool = createPool({
-        url: addressOf('billing_ledger'),
+        url: urlOf('billing_ledger'),
         schema: 'billing_ledger',
         applicationName: 'audit',
         maxConnections: 1,

@@ -9,13 +9,13 @@ import {
 } from '@gateway/dev-infra';
 import type { Logger } from '@gateway/runtime';
 import { ensureDatabases } from './databases';
-import type { EngineAddresses } from './services';
+import type { DatastoreAddresses } from './services';
 
-export interface Engines extends EngineAddresses {
+export interface Datastores extends DatastoreAddresses {
   readonly postgres: EmbeddedPostgres;
   readonly redis: RedisServer;
   readonly kafka: KafkaServer;
-  /** Of PgBouncer, where it stands before PostgreSQL. */
+  /** Port of PgBouncer, if it is used. */
   readonly poolerPort: number | undefined;
   stop(): Promise<void>;
 }
@@ -23,22 +23,26 @@ export interface Engines extends EngineAddresses {
 /** Enough for the pools of a dozen replicas. */
 const POSTGRES_SETTINGS = { max_connections: '300' };
 
-export interface EngineOptions {
+export interface DatastoreOptions {
   readonly stateDirectory: string;
-  /** Whether PgBouncer stands before PostgreSQL, in transaction mode. */
+  /** Whether services connect to PostgreSQL through PgBouncer in transaction mode. */
   readonly withPooler: boolean;
   readonly log: Logger;
 }
 
-/** PostgreSQL and Kafka keep what they have in the state folder; Redis has only its memory. */
-export async function startEngines({ stateDirectory, withPooler, log }: EngineOptions): Promise<Engines> {
+/** PostgreSQL and Kafka store their data in the state folder; Redis only in memory. */
+export async function startDatastores({
+  stateDirectory,
+  withPooler,
+  log,
+}: DatastoreOptions): Promise<Datastores> {
   const started: { stop(): Promise<void> }[] = [];
-  const keep = <Engine extends { stop(): Promise<void> }>(engine: Engine): Engine => {
-    started.push(engine);
-    return engine;
+  const track = <Datastore extends { stop(): Promise<void> }>(datastore: Datastore): Datastore => {
+    started.push(datastore);
+    return datastore;
   };
   const stop = async (): Promise<void> => {
-    await Promise.all(started.map((engine) => engine.stop()));
+    await Promise.all(started.map((datastore) => datastore.stop()));
   };
   const [postgres, redis, kafka] = await Promise.allSettled([
     startEmbeddedPostgres({
@@ -46,9 +50,9 @@ export async function startEngines({ stateDirectory, withPooler, log }: EngineOp
       port: await findFreePort(),
       settings: POSTGRES_SETTINGS,
       log,
-    }).then(keep),
-    startRedis().then(keep),
-    startKafka({ directory: path.join(stateDirectory, 'kafka') }).then(keep),
+    }).then(track),
+    startRedis().then(track),
+    startKafka({ directory: path.join(stateDirectory, 'kafka') }).then(track),
   ]);
   const failed = [postgres, redis, kafka].find(({ status }) => status === 'rejected');
   if (postgres.status === 'rejected' || redis.status === 'rejected' || kafka.status === 'rejected') {
@@ -56,7 +60,7 @@ export async function startEngines({ stateDirectory, withPooler, log }: EngineOp
     throw (failed as PromiseRejectedResult).reason;
   }
   const direct = await ensureDatabases(postgres.value.adminUrl);
-  const pooler = withPooler ? keep(await startPgBouncer({ databases: direct })) : undefined;
+  const pooler = withPooler ? track(await startPgBouncer({ databases: direct })) : undefined;
   return {
     postgres: postgres.value,
     redis: redis.value,

@@ -1,8 +1,8 @@
 import { alignedTable } from '@gateway/test-support';
 import type { Cluster } from './cluster';
 
-/** What runs where. */
-export function tableOf({ replicas, engines }: Cluster): string {
+/** Processes with their URLs. */
+export function renderProcessTable({ replicas, datastores }: Cluster): string {
   const rows = [
     ['process', 'pid', 'health and metrics', 'gRPC', 'HTTP'],
     ...replicas.map(({ name, service, pid, adminUrl, rpcPort, httpPort }) => [
@@ -12,12 +12,12 @@ export function tableOf({ replicas, engines }: Cluster): string {
       service === 'edge-proxy' || service === 'dashboard-api' ? '–' : `127.0.0.1:${rpcPort}`,
       service === 'edge-proxy' || service === 'dashboard-api' ? `127.0.0.1:${httpPort}` : '–',
     ]),
-    ['PostgreSQL', String(engines.postgres.pid), '–', '–', `127.0.0.1:${engines.postgres.port}`],
-    ...(engines.poolerPort === undefined
+    ['PostgreSQL', String(datastores.postgres.pid), '–', '–', `127.0.0.1:${datastores.postgres.port}`],
+    ...(datastores.poolerPort === undefined
       ? []
-      : [['PgBouncer', '–', '–', '–', `127.0.0.1:${engines.poolerPort}`]]),
-    ['Redis', '–', '–', '–', `127.0.0.1:${engines.redis.port}`],
-    ['Kafka', '–', '–', '–', engines.broker],
+      : [['PgBouncer', '–', '–', '–', `127.0.0.1:${datastores.poolerPort}`]]),
+    ['Redis', '–', '–', '–', `127.0.0.1:${datastores.redis.port}`],
+    ['Kafka', '–', '–', '–', datastores.broker],
   ];
   return alignedTable(rows, rows.length)
     .split('\n')

@@ -7,26 +7,26 @@ import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator'
 import type { Logger } from '@gateway/runtime';
 import { type AdminClient, createTenant, signIn } from '@gateway/test-support';
 
-/** A cluster to be broken, with a provider that errs now and then and tenants to pay for it. */
-export interface ChaosLab {
+/** A cluster with network proxies, a provider that fails occasionally, and tenants with credit. */
+export interface ChaosTestEnv {
   readonly cluster: Cluster;
   readonly emulator: ModelEmulator;
   readonly dashboard: AdminClient;
   readonly tenants: readonly Tenant[];
-  /** How much each was given. */
+  /** Each tenant's credit. */
   readonly creditNanoUsd: ReadonlyMap<string, bigint>;
   stop(): Promise<void>;
 }
 
-export interface ChaosLabOptions {
+export interface ChaosTestEnvOptions {
   readonly seed: number;
-  /** Where the builds of the services are. */
+  /** The folder with the services' builds. */
   readonly programs: string;
   readonly onLine: (replica: string, line: string) => void;
   readonly log: Logger;
 }
 
-/** So that what a crash left is over soon: a hold outlives it by the generation's time and this. */
+/** Short timeouts, so that holds and leases of a crashed process expire soon. */
 const ENVIRONMENT = {
   GATEWAY_GENERATION_TIMEOUT_MS: '10000',
   GATEWAY_HOLD_MARGIN_MS: '5000',
@@ -38,10 +38,10 @@ const TOKENS_PER_SECOND = 200;
 const MAX_SEEN_REQUESTS = 1_000_000;
 const PROVIDER_FAULTS = { rate: 0.04, kinds: ['503', 'cut-before', 'cut-after:3', 'error-event:2'] };
 
-/** Of the last one there is soon nothing left, so that it has to be refused to the nano-dollar. */
+/** The last tenant soon runs out of credit. */
 const CREDITS_USD = { first: '100', second: '100', third: '100', poor: '0.002' };
 
-/** That every request asks for. */
+/** The model of every request. */
 export const MODEL = 'chaos/model';
 
 const MODELS = `providers:
@@ -57,9 +57,14 @@ models:
     prices: { input: '0.30', cached_input: '0.03', output: '1.70', reasoning: '2.30' }
 `;
 
-export async function openChaosLab({ seed, programs, onLine, log }: ChaosLabOptions): Promise<ChaosLab> {
+export async function openChaosTestEnv({
+  seed,
+  programs,
+  onLine,
+  log,
+}: ChaosTestEnvOptions): Promise<ChaosTestEnv> {
   const stateDirectory = mkdtempSync(path.join(os.tmpdir(), 'gateway-chaos-'));
-  // The database's own user has to enter it.
+  // PostgreSQL may run as another user, which must enter this folder.
   chmodSync(stateDirectory, 0o755);
   const modelsFile = path.join(stateDirectory, 'models.yaml');
   writeFileSync(modelsFile, MODELS);
@@ -88,7 +93,7 @@ export async function openChaosLab({ seed, programs, onLine, log }: ChaosLabOpti
       modelsFile,
       emulatorUrl: emulator.url,
       environment,
-      withWires: true,
+      withNetworkProxies: true,
       onLine,
       log,
     });

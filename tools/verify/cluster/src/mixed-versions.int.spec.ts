@@ -10,7 +10,7 @@ import { Client } from 'pg';
 import { startCluster, type Cluster } from './cluster';
 import type { Replica } from './replica';
 import { DATABASES, SERVICE_NAMES, SERVICES, type DatabaseName, type ServiceName } from './services';
-import { clusterEngines } from './testing/cluster-engines';
+import { clusterDatastores } from './testing/cluster-datastores';
 
 const run = promisify(execFile);
 const root = path.resolve(__dirname, '../../../..');
@@ -18,7 +18,7 @@ const OLD = path.join(root, 'dist');
 const NEW = path.join(root, 'dist/next-version');
 const MODEL = 'demo/small';
 const NANO = 1e9;
-/** The services that bring the schemas of each database up to date. */
+/** The service that migrates each database. */
 const OWNERS: Readonly<Record<DatabaseName, ServiceName>> = {
   auth: 'auth',
   billing_ledger: 'billing-ledger',
@@ -29,22 +29,22 @@ const OWNERS: Readonly<Record<DatabaseName, ServiceName>> = {
 jest.setTimeout(240_000);
 
 /**
- * The next version is made by machine from this one: every message has a field
- * more, which is always sent, every enumeration a value, every table a column.
+ * The next version is generated from this one: every message gets a field that is
+ * always sent, every enumeration a value, and every table a column.
  */
-describeWith(clusterEngines, 'old replicas beside new ones', () => {
+describeWith(clusterDatastores, 'replicas of two versions side by side', () => {
   let stateDirectory: string;
   let cluster: Cluster;
   let dashboard: AdminClient;
   const lines: string[] = [];
-  /** Of every generation so far: its id, and its cost as the client was told. */
+  /** Cost of each generation according to its response, by id. */
   const costs = new Map<string, bigint>();
   let sent = 0;
 
   beforeAll(async () => {
     execFileSync(process.execPath, ['tools/commands/next-version.mjs'], { cwd: root, stdio: 'pipe' });
     stateDirectory = mkdtempSync(path.join(tmpdir(), 'gateway-mixed-'));
-    // The database's own user has to enter it.
+    // PostgreSQL may run as another user, which must enter this folder.
     chmodSync(stateDirectory, 0o755);
     cluster = await startCluster({
       stateDirectory,
@@ -75,56 +75,56 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
     'content-type': 'application/json',
   });
 
-  /** @returns undefined while another request has the key: an answer does not wait for a ledger that is locked to let it go. */
-  async function ask(edge: Replica, more: object, key?: string): Promise<'answered' | undefined> {
+  /** @returns undefined while the idempotency key is claimed: a response does not wait for a locked ledger to release the claim */
+  async function complete(edge: Replica, fields: object, key?: string): Promise<'completed' | undefined> {
     sent += 1;
-    const says = key ?? `number ${sent}`;
-    const answer = await fetch(`http://127.0.0.1:${edge.httpPort}/v1/chat/completions`, {
+    const text = key ?? `number ${sent}`;
+    const response = await fetch(`http://127.0.0.1:${edge.httpPort}/v1/chat/completions`, {
       method: 'POST',
       headers: { ...headers(), ...(key !== undefined && { 'idempotency-key': key }) },
       body: JSON.stringify({
         model: MODEL,
         max_tokens: 20,
-        messages: [{ role: 'user', content: `Say ${says} [[tokens:5]]` }],
-        ...more,
+        messages: [{ role: 'user', content: `Say ${text} [[tokens:5]]` }],
+        ...fields,
       }),
     });
-    const text = await answer.text();
-    if (key !== undefined && text.includes('idempotency_key_in_flight')) return undefined;
-    expect([answer.status, text]).toEqual([200, expect.stringContaining('"cost":')]);
-    const cost = Number(/"cost":([\d.e-]+)/.exec(text)?.[1]);
-    costs.set(answer.headers.get('x-generation-id') ?? '', BigInt(Math.round(cost * NANO)));
-    return 'answered';
+    const body = await response.text();
+    if (key !== undefined && body.includes('idempotency_key_in_flight')) return undefined;
+    expect([response.status, body]).toEqual([200, expect.stringContaining('"cost":')]);
+    const cost = Number(/"cost":([\d.e-]+)/.exec(body)?.[1]);
+    costs.set(response.headers.get('x-generation-id') ?? '', BigInt(Math.round(cost * NANO)));
+    return 'completed';
   }
 
-  /** Requests of every kind, by each edge to whichever replicas are behind it. */
+  /** Sends requests of every kind through each edge. */
   async function serveAll(): Promise<void> {
     const rounds = edges().flatMap((edge) => Array.from({ length: 3 }, () => edge));
     for (const edge of rounds) {
       const key = `mixed-${sent}`;
       const other = edges().find((each) => each !== edge) ?? edge;
       await Promise.all([
-        ask(edge, {}),
-        ask(edge, { stream: true, stream_options: { include_usage: true } }),
-        // The answer that one edge stored is replayed by the other.
-        ask(edge, {}, key).then(async (first) => {
-          expect(first).toBe('answered');
-          await eventually('the key to be free', () => ask(other, {}, key));
+        complete(edge, {}),
+        complete(edge, { stream: true, stream_options: { include_usage: true } }),
+        // One edge replays the response that another edge stored.
+        complete(edge, {}, key).then(async (first) => {
+          expect(first).toBe('completed');
+          await eventually('the idempotency claim is released', () => complete(other, {}, key));
         }),
       ]);
     }
   }
 
-  /** Everything that was answered is charged and shown, to the nano-dollar. */
-  async function expectBooks(): Promise<void> {
+  /** Every response is charged and recorded, to the nano-dollar. */
+  async function expectExactCharges(): Promise<void> {
     const base = `http://127.0.0.1:${edges()[0]?.httpPort}/v1`;
-    const read = async <Answer>(url: string) => {
-      const answer = await fetch(`${base}${url}`, { headers: headers() });
-      return answer.status === 200 ? ((await answer.json()) as Answer) : undefined;
+    const read = async <Body>(url: string) => {
+      const response = await fetch(`${base}${url}`, { headers: headers() });
+      return response.status === 200 ? ((await response.json()) as Body) : undefined;
     };
     const charged = [...costs.values()].reduce((sum, cost) => sum + cost, 0n);
     await eventually(
-      'all is charged and shown',
+      'every generation is charged and recorded',
       async () => {
         const credits = await read<{ data: { total_usage: number; reserved: number } }>('/credits');
         const usage = await read<{ totals: { total_cost: number; requests: number } }>('/usage');
@@ -137,13 +137,13 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
       { patienceMs: 60_000 },
     );
     const [id] = [...costs.keys()].slice(-1);
-    await eventually('the last generation is found', async () => {
+    await eventually('the last generation is recorded', async () => {
       const found = await read<{ data: { id: string } }>(`/generation?id=${id}`);
       return found?.data.id === id ? true : undefined;
     });
   }
 
-  /** What people do in the dashboard: writes to auth and the ledger, reads of every service. */
+  /** Uses the dashboard: writes to auth and the ledger, and reads from every service. */
   async function administrate(): Promise<void> {
     const { organizationId } = await createTenant(dashboard, { name: `Tenant ${sent}`, credit: '1' });
     const of = `/api/organizations/${organizationId}`;
@@ -166,7 +166,7 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
   }
 
   async function migrationsOf(database: DatabaseName): Promise<readonly string[]> {
-    const client = new Client({ connectionString: cluster.engines.databases[database] });
+    const client = new Client({ connectionString: cluster.datastores.databases[database] });
     await client.connect();
     try {
       const { rows: schemas } = await client.query<{ schema: string }>(
@@ -185,9 +185,9 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
     }
   }
 
-  /** The comment of a function is the checksum of its text. */
+  /** A function's comment contains the checksum of its text. */
   async function functionsOf(database: DatabaseName): Promise<readonly string[]> {
-    const client = new Client({ connectionString: cluster.engines.databases[database] });
+    const client = new Client({ connectionString: cluster.datastores.databases[database] });
     await client.connect();
     try {
       const { rows } = await client.query<{ text: string }>(
@@ -201,7 +201,7 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
     }
   }
 
-  /** Runs each replica from the builds that are chosen for it. */
+  /** Restarts each replica from the chosen builds. */
   async function rollTo(choose: (replica: Replica, index: number) => string): Promise<void> {
     const restarts = SERVICE_NAMES.flatMap((service) =>
       cluster.replicas
@@ -212,18 +212,18 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
     await cluster.ready();
   }
 
-  /** Those of the next version. */
+  /** SQL functions of the next version. */
   let nextFunctions: readonly string[] = [];
 
-  const failuresToldOf = () => lines.filter((line) => /"level":(50|60)/.test(line));
+  const loggedErrors = () => lines.filter((line) => /"level":(50|60)/.test(line));
 
-  it('the version of now serves and is paid', async () => {
+  it('the current version serves requests and charges them', async () => {
     await serveAll();
     await administrate();
-    await expectBooks();
+    await expectExactCharges();
   });
 
-  it('schemas grow by two jobs at once while the version of now serves', async () => {
+  it('two concurrent migration jobs succeed while the current version serves requests', async () => {
     const before = await Promise.all(DATABASES.map(migrationsOf));
     const functionsBefore = await functionsOf('billing_ledger');
     let migrating = true;
@@ -236,7 +236,7 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
     migrating = false;
     await serving;
     await administrate();
-    await expectBooks();
+    await expectExactCharges();
     const after = await Promise.all(DATABASES.map(migrationsOf));
     DATABASES.forEach((database, index) => {
       const added = after[index]?.filter((name) => !before[index]?.includes(name)) ?? [];
@@ -252,20 +252,20 @@ describeWith(clusterEngines, 'old replicas beside new ones', () => {
 
   it.each([
     [
-      'one replica of two, and none of the single ones',
+      'one of two replicas, and no single replicas',
       (index: number, count: number) => count > 1 && index % 2 === 0,
     ],
     [
-      'the other of two, and all of the single ones',
+      'the other of two replicas, and all single replicas',
       (index: number, count: number) => count === 1 || index % 2 === 1,
     ],
-    ['none, as when a roll-out is undone', () => false],
-  ])('all is served and paid with this in the next version: %s', async (_, isNew) => {
+    ['none, as after a rollback', () => false],
+  ])('requests are served and charged with these replicas on the next version: %s', async (_, isNew) => {
     await rollTo(({ service }, index) => (isNew(index, SERVICES[service].replicas) ? NEW : OLD));
     await serveAll();
     await administrate();
-    await expectBooks();
-    expect(failuresToldOf()).toEqual([]);
+    await expectExactCharges();
+    expect(loggedErrors()).toEqual([]);
     expect(await functionsOf('billing_ledger')).toEqual(nextFunctions);
   });
 });

@@ -1,10 +1,10 @@
 import { startTcpRelay, type TcpRelay } from '@gateway/dev-infra';
-import type { DatabaseName, EngineAddresses, ServiceName } from './services';
+import type { DatabaseName, DatastoreAddresses, ServiceName } from './services';
 
-/** What lies between the processes, so that it can be cut. */
-export interface Wires {
+/** TCP proxies between the processes, which tests can cut. */
+export interface NetworkProxies {
   readonly targetOf: (service: ServiceName, caller: ServiceName) => string;
-  readonly engines: EngineAddresses;
+  readonly datastores: DatastoreAddresses;
   /** Such as "edge-proxy → auth-1" or "rate-limit → redis". */
   readonly all: ReadonlyMap<string, TcpRelay>;
   stop(): Promise<void>;
@@ -12,7 +12,7 @@ export interface Wires {
 
 const HOST = '127.0.0.1';
 
-/** Who calls whom. */
+/** Pairs of caller and called service. */
 const CALLS: readonly (readonly [ServiceName, ServiceName])[] = [
   ...(['auth', 'rate-limit', 'billing-ledger', 'inference-router', 'generation-query'] as const).map(
     (called) => ['edge-proxy', called] as const,
@@ -23,13 +23,13 @@ const CALLS: readonly (readonly [ServiceName, ServiceName])[] = [
   ),
 ];
 
-/** Kafka has none: its clients go to the address that the broker tells. */
-export async function openWires(
-  engines: EngineAddresses,
+/** There is no proxy for Kafka, whose clients connect to the broker's advertised address. */
+export async function openNetworkProxies(
+  datastores: DatastoreAddresses,
   rpcPorts: (service: ServiceName) => readonly number[],
-): Promise<Wires> {
+): Promise<NetworkProxies> {
   const all = new Map<string, TcpRelay>();
-  const wire = async (name: string, port: number): Promise<number> => {
+  const openProxy = async (name: string, port: number): Promise<number> => {
     const relay = await startTcpRelay({ upstreams: () => [{ host: HOST, port }] });
     all.set(name, relay);
     return relay.port;
@@ -37,17 +37,17 @@ export async function openWires(
   const targets = new Map<string, string>();
   for (const [caller, called] of CALLS) {
     const ports = await Promise.all(
-      rpcPorts(called).map((port, index) => wire(`${caller} → ${called}-${index + 1}`, port)),
+      rpcPorts(called).map((port, index) => openProxy(`${caller} → ${called}-${index + 1}`, port)),
     );
     targets.set(`${caller} ${called}`, ports.map((port) => `${HOST}:${port}`).join(','));
   }
   const through = async (name: string, address: string): Promise<string> => {
     const url = new URL(address);
-    url.port = String(await wire(name, Number(url.port)));
+    url.port = String(await openProxy(name, Number(url.port)));
     return url.toString();
   };
   const databases = await Promise.all(
-    Object.entries(engines.databases).map(
+    Object.entries(datastores.databases).map(
       async ([name, url]) => [name, await through(`${name} → PostgreSQL`, url)] as const,
     ),
   );
@@ -55,13 +55,13 @@ export async function openWires(
     all,
     targetOf: (service, caller) => {
       const target = targets.get(`${caller} ${service}`);
-      if (target === undefined) throw new Error(`there is no wire from ${caller} to ${service}`);
+      if (target === undefined) throw new Error(`no network proxy from ${caller} to ${service}`);
       return target;
     },
-    engines: {
-      ...engines,
+    datastores: {
+      ...datastores,
       databases: Object.fromEntries(databases) as Record<DatabaseName, string>,
-      redisUrl: await through('rate-limit → Redis', engines.redisUrl),
+      redisUrl: await through('rate-limit → Redis', datastores.redisUrl),
     },
     stop: async () => {
       await Promise.all([...all.values()].map((relay) => relay.stop()));

@@ -2,36 +2,35 @@ import { auditLedger, type LedgerAudit } from '@gateway/ledger-audit';
 import { GenerationFinished } from '@gateway/contracts/events';
 import { eventually } from '@gateway/test-support';
 import type { Pool } from 'pg';
-import type { Outcome } from './ask';
+import type { Outcome } from './chat-completion';
 
-/** More than the deadline of every hold of these tests and a round of the reaper. */
-const SETTLING_PATIENCE_MS = 45_000;
+/** Longer than the deadline of every hold in these tests plus one run of the reaper. */
+const SETTLEMENT_TIMEOUT_MS = 45_000;
 
-/** The auditor's sums hold now, whatever runs. */
-export async function expectSoundLedger(pool: Pool): Promise<LedgerAudit> {
+/** Expects a consistent ledger, even while requests are running. */
+export async function expectConsistentLedger(pool: Pool): Promise<LedgerAudit> {
   const audit = await auditLedger(pool);
   expect(audit.faults).toEqual([]);
   return audit;
 }
 
 /**
- * Waits until every hold is settled or voided and every event is read, then
- * checks what must be true once nothing runs any more:
- * - the auditor's sums hold;
- * - every generation whose end is in the log was settled, and none twice;
- * - the usage rows are the ledger's charges, to the nano-dollar;
- * - no event was given up.
+ * Waits until every hold is settled or voided and every event is consumed. Then expects:
+ * - a consistent ledger;
+ * - exactly one settlement for every generation in the event log;
+ * - usage records that equal the ledger's charges, to the nano-dollar;
+ * - no dead letters.
  */
-export async function expectClosedBooks(pool: Pool): Promise<LedgerAudit> {
+export async function expectEverythingSettled(pool: Pool): Promise<LedgerAudit> {
   await eventually(
-    'every hold is settled or voided, and every event is read',
-    async () => ((await nothingOpen(pool)) ? true : undefined),
-    { patienceMs: SETTLING_PATIENCE_MS, pollMs: 200 },
+    'every hold is settled or voided, and every event is consumed',
+    async () => ((await nothingPending(pool)) ? true : undefined),
+    { patienceMs: SETTLEMENT_TIMEOUT_MS, pollMs: 200 },
   ).catch(async (error: Error) => {
-    const left = (await stillOpen(pool)).map((row) => Object.values(row).join(' '));
-    throw new Error([error.message, ...left].join('\n'));
+    const pending = (await pendingWork(pool)).map((row) => Object.values(row).join(' '));
+    throw new Error([error.message, ...pending].join('\n'));
   });
-  const audit = await expectSoundLedger(pool);
+  const audit = await expectConsistentLedger(pool);
   expect(audit.openHolds).toBe(0);
   expect(await finishedButNotSettled(pool)).toEqual([]);
   expect(await usageDifferences(pool)).toEqual([]);
@@ -39,12 +38,12 @@ export async function expectClosedBooks(pool: Pool): Promise<LedgerAudit> {
   return audit;
 }
 
-/** No hold binds money, and every event was read. */
-export async function nothingOpen(pool: Pool): Promise<boolean> {
-  return (await stillOpen(pool)).every(({ count }) => count === 0n);
+/** Whether there are no open holds and no unread events. */
+export async function nothingPending(pool: Pool): Promise<boolean> {
+  return (await pendingWork(pool)).every(({ count }) => count === 0n);
 }
 
-function stillOpen(pool: Pool): Promise<{ what: string; count: bigint; since: bigint | null }[]> {
+function pendingWork(pool: Pool): Promise<{ what: string; count: bigint; since: bigint | null }[]> {
   return rowsOf(
     pool,
     `select 'open holds' as what, count(*), min(deadline_unix_ms) as since
@@ -55,7 +54,7 @@ function stillOpen(pool: Pool): Promise<{ what: string; count: bigint; since: bi
   );
 }
 
-/** By the events themselves, not by what anybody says about them. */
+/** Reads the events themselves, independent of the ledger's records. */
 async function finishedButNotSettled(pool: Pool): Promise<string[]> {
   const events = await rowsOf<{ payload: Buffer }>(
     pool,
@@ -74,7 +73,7 @@ async function finishedButNotSettled(pool: Pool): Promise<string[]> {
     .filter((id) => !settled.has(id));
 }
 
-/** Generations of which the ledger and the usage rows do not say the same. */
+/** Generations that differ between the ledger and usage. */
 function usageDifferences(pool: Pool): Promise<unknown[]> {
   return rowsOf(
     pool,
@@ -91,8 +90,8 @@ function usageDifferences(pool: Pool): Promise<unknown[]> {
   );
 }
 
-/** Whoever was told of an end and a cost pays just that, once. */
-export async function expectChargedAsTold(pool: Pool, outcomes: readonly Outcome[]): Promise<void> {
+/** Expects that each finished response is charged once, at its stated cost. */
+export async function expectExactCharges(pool: Pool, outcomes: readonly Outcome[]): Promise<void> {
   for (const outcome of outcomes) {
     if (outcome.kind !== 'finished') continue;
     const { id, costNanoUsd: cost } = outcome;
@@ -100,7 +99,7 @@ export async function expectChargedAsTold(pool: Pool, outcomes: readonly Outcome
   }
 }
 
-/** What the ledger says became of a generation. */
+/** The ledger's record of a generation. */
 export async function holdOf(pool: Pool, generationId: string) {
   const [hold] = await rowsOf<{ state: string; cost: bigint | null; charged: bigint | null }>(
     pool,
@@ -111,7 +110,7 @@ export async function holdOf(pool: Pool, generationId: string) {
   return hold;
 }
 
-/** Names of Idempotency-Key claims under which more than one generation was charged. */
+/** Idempotency claims with more than one charged generation. */
 export async function claimsChargedTwice(pool: Pool): Promise<unknown[]> {
   return rowsOf(
     pool,

@@ -1,26 +1,26 @@
 import { eventually } from '@gateway/test-support';
-import { ask, MODEL } from './testing/ask';
-import { expectClosedBooks, rowsOf } from './testing/books';
+import { complete, MODEL } from './testing/chat-completion';
+import { expectEverythingSettled, rowsOf } from './testing/ledger-checks';
 import { startFleet, type Fleet } from './testing/fleet';
-import { stallRows } from './testing/stalled-rows';
+import { lockRows } from './testing/row-lock';
 
 jest.setTimeout(60_000);
 
 /**
- * The deadline of a hold here is over ten minutes away: what is voided in
- * these tests is voided by its edge, not by the reaper.
+ * Holds in these tests have a deadline of over ten minutes, so a voided hold was voided
+ * by its edge, not by the reaper.
  */
-describe('a hold that nobody waits for any more', () => {
+describe('a hold whose request has been abandoned', () => {
   let fleet: Fleet;
-  let hungUp = 0;
+  let cancelledCount = 0;
 
   beforeAll(async () => {
     fleet = await startFleet();
   });
   afterAll(() => fleet?.close());
 
-  /** Each was taken and voided, or given up before it could be taken. */
-  async function expectAllGivenBack(count: number): Promise<void> {
+  /** Each hold was created and voided, or given up before its creation. */
+  async function expectAllVoided(count: number): Promise<void> {
     await eventually('every hold is voided', async () => {
       const closed = await rowsOf(
         fleet.pool,
@@ -28,18 +28,18 @@ describe('a hold that nobody waits for any more', () => {
       );
       return closed.length === count ? true : undefined;
     });
-    await expectClosedBooks(fleet.pool);
+    await expectEverythingSettled(fleet.pool);
     expect(fleet.emulator.stats().received).toBe(0);
   }
 
-  const stallHolds = () => stallRows(fleet.databaseUrl, 'select from billing_ledger.accounts for update');
+  const blockHolds = () => lockRows(fleet.databaseUrl, 'select from billing_ledger.accounts for update');
 
   it.each([undefined, 'cancelled while held'])(
-    'is voided when its caller cancelled while it was taken (Idempotency-Key: %s)',
+    'is voided when its client disconnects while it is created (Idempotency-Key: %s)',
     async (key) => {
-      const accounts = await stallHolds();
-      const hangUp = new AbortController();
-      const asked = fetch(`${fleet.edges[0]}/chat/completions`, {
+      const accounts = await blockHolds();
+      const abort = new AbortController();
+      const request = fetch(`${fleet.edges[0]}/chat/completions`, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${fleet.apiKey}`,
@@ -47,18 +47,18 @@ describe('a hold that nobody waits for any more', () => {
           ...(key === undefined ? {} : { 'idempotency-key': key }),
         },
         body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Hello' }] }),
-        signal: hangUp.signal,
+        signal: abort.signal,
       }).catch(() => 'cancelled');
-      await accounts.someoneWaits();
-      hangUp.abort();
-      expect(await asked).toBe('cancelled');
-      hungUp += 1;
-      await eventually('the edge has noticed', async () => {
+      await accounts.waitForBlockedQuery();
+      abort.abort();
+      expect(await request).toBe('cancelled');
+      cancelledCount += 1;
+      await eventually('the edge has noticed the disconnect', async () => {
         const noticed = fleet.logLines.filter((line) => line.includes('"status":499'));
-        return noticed.length === hungUp ? true : undefined;
+        return noticed.length === cancelledCount ? true : undefined;
       });
       await accounts.release();
-      await expectAllGivenBack(hungUp);
+      await expectAllVoided(cancelledCount);
       expect(
         await rowsOf(
           fleet.pool,
@@ -68,11 +68,11 @@ describe('a hold that nobody waits for any more', () => {
     },
   );
 
-  it('is voided when the ledger comes round to it after its edge gave up', async () => {
-    const accounts = await stallHolds();
+  it('is voided when the ledger processes it after its edge has timed out', async () => {
+    const accounts = await blockHolds();
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        ask(
+        complete(
           { baseUrl: fleet.edges[index % 2 === 0 ? 0 : 1], apiKey: fleet.apiKey },
           {
             prompt: 'Hello',
@@ -86,12 +86,12 @@ describe('a hold that nobody waits for any more', () => {
       expect(outcome).toEqual({ kind: 'failed', status: 503, code: 'no_capacity', retryAfter: '10' });
     }
     await accounts.release();
-    await expectAllGivenBack(hungUp + outcomes.length);
-    // Its money is free again, and so are its keys.
-    const again = await ask(
+    await expectAllVoided(cancelledCount + outcomes.length);
+    // The credit and the idempotency keys are available again.
+    const retried = await complete(
       { baseUrl: fleet.edges[0], apiKey: fleet.apiKey },
       { prompt: 'Hello', stream: true, idempotencyKey: 'late 0' },
     );
-    expect(again).toMatchObject({ kind: 'finished', replayed: false });
+    expect(retried).toMatchObject({ kind: 'finished', replayed: false });
   });
 });

@@ -1,8 +1,8 @@
-import type { GatewayProcess } from '@gateway/test-support';
+import { eventDataOf, type GatewayProcess } from '@gateway/test-support';
 
-/** One chat completion to ask for. */
-export interface Question {
-  /** With the emulator's directives, such as `[[tokens:20]]`. */
+/** A chat completion request. */
+export interface ChatRequest {
+  /** May contain directives of the emulator, such as `[[tokens:20]]`. */
   readonly prompt: string;
   readonly stream: boolean;
   readonly idempotencyKey?: string;
@@ -10,7 +10,7 @@ export interface Question {
 }
 
 export type Outcome =
-  /** The caller was told of the end and of the cost. */
+  /** The client received a complete response with its cost. */
   | {
       readonly kind: 'finished';
       readonly id: string;
@@ -23,8 +23,8 @@ export type Outcome =
       readonly code: string;
       readonly retryAfter: string | null;
     }
-  /** The connection ended before the answer did. */
-  | { readonly kind: 'lost' };
+  /** The connection was closed before the response was complete. */
+  | { readonly kind: 'disconnected' };
 
 interface CompletionObject {
   readonly id: string;
@@ -35,10 +35,10 @@ interface CompletionObject {
 
 export const MODEL = 'demo/small';
 
-/** Asks and reads to the end. Never rejects: what the network does is an outcome. */
-export async function ask(
+/** Sends a request and reads the response. Never rejects: network errors are an outcome. */
+export async function complete(
   { baseUrl, apiKey }: Pick<GatewayProcess, 'baseUrl' | 'apiKey'>,
-  { prompt, stream, idempotencyKey, maxTokens = 60 }: Question,
+  { prompt, stream, idempotencyKey, maxTokens = 60 }: ChatRequest,
 ): Promise<Outcome> {
   try {
     const response = await fetch(`${baseUrl}/chat/completions`, {
@@ -57,29 +57,26 @@ export async function ask(
       }),
     });
     const text = await response.text();
-    return stream && response.status === 200 ? endOfStream(response, text) : wholeAnswer(response, text);
+    return stream && response.status === 200 ? readStream(response, text) : readNonStreaming(response, text);
   } catch {
-    return { kind: 'lost' };
+    return { kind: 'disconnected' };
   }
 }
 
-function wholeAnswer(response: Response, text: string): Outcome {
+function readNonStreaming(response: Response, text: string): Outcome {
   const body = JSON.parse(text) as CompletionObject;
   return body.error ? failed(response, body.error.code) : finished(response, body);
 }
 
-function endOfStream(response: Response, text: string): Outcome {
-  const events = text
-    .split('\n\n')
-    .filter((event) => event.startsWith('data: '))
-    .map((event) => event.slice('data: '.length));
-  if (events.pop() !== '[DONE]') return { kind: 'lost' };
+function readStream(response: Response, text: string): Outcome {
+  const events = eventDataOf(text);
+  if (events.pop() !== '[DONE]') return { kind: 'disconnected' };
   const last = JSON.parse(events.at(-1) ?? '{}') as CompletionObject;
   return last.error ? failed(response, last.error.code) : finished(response, last);
 }
 
 function finished(response: Response, { id, usage }: CompletionObject): Outcome {
-  if (!usage) throw new Error(`${id} says nothing of its cost`);
+  if (!usage) throw new Error(`${id} has no cost`);
   const replayed = response.headers.get('idempotent-replayed') === 'true';
   return { kind: 'finished', id, costNanoUsd: BigInt(usage.cost.toFixed(9).replace('.', '')), replayed };
 }

@@ -10,7 +10,7 @@ import {
 
 jest.setTimeout(120_000);
 
-describe('a gateway whose database does not answer', () => {
+describe('a gateway whose database does not respond', () => {
   let gateway: GatewayProcess;
 
   beforeAll(async () => {
@@ -20,18 +20,18 @@ describe('a gateway whose database does not answer', () => {
 
   const readiness = async () => (await fetch(`${gateway.adminUrl}/readyz`)).status;
 
-  it('is not ready, and ready again once it does', async () => {
+  it('is not ready until the database responds again', async () => {
     expect(await readiness()).toBe(200);
-    const thaw = freezeDatabaseOf(gateway.pid);
+    const unfreeze = freezeDatabaseOf(gateway.pid);
     try {
       expect(await readiness()).toBe(503);
     } finally {
-      thaw();
+      unfreeze();
     }
     await eventually('it is ready again', async () => ((await readiness()) === 200 ? true : undefined));
   });
 
-  it('ends with a clear text when its own server cannot be started any more', async () => {
+  it('exits with a clear message when its embedded PostgreSQL cannot be restarted', async () => {
     await rm(path.join(gateway.stateDirectory, 'postgres/postgres/data/global/pg_control'));
     process.kill(databaseProcessesOf(gateway.pid).postmaster, 'SIGKILL');
     expect(await gateway.exited).toBe(1);

@@ -1,7 +1,7 @@
 import { kafka, redis, type TestServer } from '@gateway/dev-infra';
 
-/** What a test of a whole cluster needs beyond npm. */
-export const clusterEngines: TestServer = {
+/** Servers that must be installed for tests of a cluster. */
+export const clusterDatastores: TestServer = {
   name: 'Redis or Kafka',
   howToGet: `${redis.howToGet} ${kafka.howToGet}`,
   isAvailable: () => redis.isAvailable() && kafka.isAvailable(),

@@ -6,10 +6,10 @@ import { READERS_OF_FINISHED, READERS_OF_SETTLED, TOPIC_GENERATION_SETTLED } fro
 import { eventually } from '@gateway/test-support';
 import { Kafka, logLevel } from 'kafkajs';
 import { nanoUsdOf } from '@gateway/load';
-import { openLossyCluster, type LossyCluster } from './testing/lossy-cluster';
+import { openRecoveryCluster, type RecoveryCluster } from './testing/recovery-cluster';
 import { restore, takeBackup } from './testing/postgres-backup';
 
-const engines = {
+const datastores = {
   name: 'Redis or Kafka',
   howToGet: `${redis.howToGet} ${kafka.howToGet}`,
   isAvailable: () => redis.isAvailable() && kafka.isAvailable(),
@@ -18,12 +18,12 @@ const STREAMS = 5;
 
 jest.setTimeout(300_000);
 
-/** What docs/operations.md has one do, step by step, and what goes by itself. One cluster: each test leaves it whole. */
-describeWith(engines, 'a cluster that loses what it stands on', () => {
-  let cluster: LossyCluster;
+/** Follows the procedures of docs/operations.md. The tests share one cluster, and each leaves it healthy. */
+describeWith(datastores, 'recovery of a cluster', () => {
+  let cluster: RecoveryCluster;
 
   beforeAll(async () => {
-    cluster = await openLossyCluster();
+    cluster = await openRecoveryCluster();
   });
   afterAll(() => cluster?.stop());
 
@@ -32,29 +32,29 @@ describeWith(engines, 'a cluster that loses what it stands on', () => {
       file.endsWith('.finished'),
     );
 
-  /** A stream that has begun, and what it costs once it has ended. */
-  async function beginStream(number: number): Promise<{ ended: Promise<bigint> }> {
-    const answer = await cluster.ask('/chat/completions', {
+  /** Starts a stream. `ended` resolves with its cost. */
+  async function startStream(number: number): Promise<{ ended: Promise<bigint> }> {
+    const response = await cluster.request('/chat/completions', {
       model: 'demo/small',
       stream: true,
       stream_options: { include_usage: true },
       messages: [{ role: 'user', content: `Number ${number} [[tokens:60]] [[rate:20]]` }],
     });
-    expect(answer.status).toBe(200);
-    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect(response.status).toBe(200);
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = (await reader?.read())?.value ?? '';
     const ended = (async () => {
-      for (let part = await reader?.read(); part && !part.done; part = await reader?.read())
-        text += part.value;
+      for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read())
+        text += chunk.value;
       expect(text).toContain('data: [DONE]');
       return nanoUsdOf(Number(/"cost":([\d.e-]+)/.exec(text)?.[1]));
     })();
     return { ended };
   }
 
-  async function read<Answer>(url: string): Promise<Answer | undefined> {
-    const answer = await cluster.ask(url);
-    return answer.status === 200 ? ((await answer.json()) as Answer) : undefined;
+  async function read<Body>(url: string): Promise<Body | undefined> {
+    const response = await cluster.request(url);
+    return response.status === 200 ? ((await response.json()) as Body) : undefined;
   }
 
   async function openHolds(): Promise<number> {
@@ -62,9 +62,9 @@ describeWith(engines, 'a cluster that loses what it stands on', () => {
     return rows.length;
   }
 
-  /** Has a group read again what came since. Its members have to be gone. */
-  async function readAgainSince(group: string, topic: string, sinceMs: number): Promise<void> {
-    const client = new Kafka({ brokers: [cluster.engines.broker], logLevel: logLevel.NOTHING });
+  /** Resets a group's offsets to a time. The group must have no members. */
+  async function resetOffsets(group: string, topic: string, sinceMs: number): Promise<void> {
+    const client = new Kafka({ brokers: [cluster.datastores.broker], logLevel: logLevel.NOTHING });
     const admin = client.admin();
     await admin.connect();
     try {
@@ -83,24 +83,24 @@ describeWith(engines, 'a cluster that loses what it stands on', () => {
     }
   }
 
-  it('keeps through kill -9 of its router what nobody could be told of, and charges it exactly once when Kafka and the ledger are back', async () => {
-    const streams = await Promise.all(Array.from({ length: STREAMS }, (_, index) => beginStream(index)));
+  it('spooled settlements survive kill -9 of the router and are charged exactly once when Kafka and the ledger have recovered', async () => {
+    const streams = await Promise.all(Array.from({ length: STREAMS }, (_, index) => startStream(index)));
     const ledger = cluster.replica('billing-ledger');
     ledger.pause();
-    await cluster.engines.kafka.kill();
+    await cluster.datastores.kafka.kill();
     const costs = await Promise.all(streams.map(({ ended }) => ended));
     expect(spooled()).toHaveLength(STREAMS);
 
     const router = cluster.replica('inference-router');
     router.kill();
-    await eventually('the router runs again', async () => router.starts() === 2 || undefined);
+    await eventually('the router has restarted', async () => router.starts() === 2 || undefined);
     expect(spooled()).toHaveLength(STREAMS);
 
     ledger.resume();
-    await cluster.engines.kafka.start();
+    await cluster.datastores.kafka.start();
     const charged = costs.reduce((sum, cost) => sum + cost, 0n);
     await eventually(
-      'all is delivered and charged',
+      'every generation is delivered and charged',
       async () => {
         const credits = await read<{ data: { total_usage: number; reserved: number } }>('/credits');
         const usage = await read<{ totals: { total_cost: number; requests: number } }>('/usage');
@@ -114,22 +114,22 @@ describeWith(engines, 'a cluster that loses what it stands on', () => {
     );
   });
 
-  it('has the books of the moment that PostgreSQL was restored to, and charges what came after from Kafka, exactly once', async () => {
+  it('after a point-in-time restore, the ledger has the state of that moment, and a replay from Kafka charges later generations exactly once', async () => {
     await cluster.generate(3);
-    const backup = await takeBackup(cluster.engines.postgres);
+    const backup = await takeBackup(cluster.datastores.postgres);
     const before = await cluster.generate(3);
-    const atMoment = await cluster.audited();
-    expect(atMoment.faults).toEqual([]);
-    const momentMs = Date.now();
+    const atRestorePoint = await cluster.audit();
+    expect(atRestorePoint.faults).toEqual([]);
+    const restorePointMs = Date.now();
     await cluster.inPostgres('postgres', `select pg_create_restore_point('moment')`);
     const after = await cluster.generate(4);
-    const lost = await cluster.audited();
-    expect(lost.chargedNanoUsd).toBe(atMoment.chargedNanoUsd + after.costNanoUsd);
+    const latest = await cluster.audit();
+    expect(latest.chargedNanoUsd).toBe(atRestorePoint.chargedNanoUsd + after.costNanoUsd);
     await cluster.inPostgres('postgres', 'select pg_switch_wal()');
 
-    restore(cluster.engines.postgres, backup, 'moment');
+    restore(cluster.datastores.postgres, backup, 'moment');
     await eventually(
-      'PostgreSQL has reached the moment',
+      'PostgreSQL has reached the restore point',
       async () => {
         const [row] = await cluster
           .inPostgres<{ recovering: boolean }>('postgres', 'select pg_is_in_recovery() as recovering')
@@ -139,52 +139,54 @@ describeWith(engines, 'a cluster that loses what it stands on', () => {
       { patienceMs: 60_000 },
     );
     await cluster.ready();
-    expect(await cluster.audited()).toEqual(atMoment);
-    await cluster.areKnown(before.ids);
-    // Kafka's groups are past what the databases have forgotten, so by itself nothing of it comes back.
+    expect(await cluster.audit()).toEqual(atRestorePoint);
+    await cluster.waitUntilRecorded(before.ids);
+    // The groups' offsets are past the lost generations, so these are not read again automatically.
     expect(await cluster.statusesOf(after.ids)).toEqual(after.ids.map(() => 404));
 
     await Promise.all(
       [READERS_OF_FINISHED, READERS_OF_SETTLED].map(async ({ topic, group }) => {
         const readers = cluster.replica(group as ServiceName);
         await readers.stop();
-        await readAgainSince(group, topic, momentMs - 60_000);
+        await resetOffsets(group, topic, restorePointMs - 60_000);
         await readers.start();
       }),
     );
     await cluster.ready();
-    await cluster.areKnown([...before.ids, ...after.ids]);
-    // Usage reads of each at once: that it was charged is still in Kafka, from before.
+    await cluster.waitUntilRecorded([...before.ids, ...after.ids]);
+    // Usage records them immediately: their settlement events are still in Kafka.
     await eventually(
-      'the ledger has read again',
-      async () => ((await cluster.audited()).chargedNanoUsd >= lost.chargedNanoUsd ? true : undefined),
+      'the ledger has replayed the events',
+      async () => ((await cluster.audit()).chargedNanoUsd >= latest.chargedNanoUsd ? true : undefined),
       { patienceMs: 90_000 },
     );
-    expect(await cluster.audited()).toEqual(lost);
-    // And it goes on.
+    expect(await cluster.audit()).toEqual(latest);
+    // New generations are charged as usual.
     const { costNanoUsd } = await cluster.generate(2);
-    expect(await cluster.audited()).toEqual({
+    expect(await cluster.audit()).toEqual({
       faults: [],
-      chargedNanoUsd: lost.chargedNanoUsd + costNanoUsd,
+      chargedNanoUsd: latest.chargedNanoUsd + costNanoUsd,
     });
   });
 
-  it('has the announcements of a Kafka that was lost, and usage is whole again', async () => {
+  it('after the loss of Kafka, the event log publishes its events again, and usage is complete', async () => {
     await cluster.generate(2);
     const aggregator = cluster.replica('usage-aggregator');
     await aggregator.stop();
     const unread = await cluster.complete(3);
-    await eventually('they are settled', async () => ((await openHolds()) === 0 ? true : undefined));
-    const books = await cluster.audited();
+    await eventually('every generation is settled', async () =>
+      (await openHolds()) === 0 ? true : undefined,
+    );
+    const books = await cluster.audit();
 
-    await cluster.engines.kafka.kill();
+    await cluster.datastores.kafka.kill();
     const log = path.join(cluster.stateDirectory, 'kafka', 'log');
-    const kept = new Set(['meta.properties', 'bootstrap.checkpoint']);
+    const retained = new Set(['meta.properties', 'bootstrap.checkpoint']);
     for (const name of readdirSync(log)) {
-      if (!kept.has(name)) rmSync(path.join(log, name), { recursive: true });
+      if (!retained.has(name)) rmSync(path.join(log, name), { recursive: true });
     }
     const ledger = cluster.replica('billing-ledger');
-    await Promise.all([cluster.engines.kafka.start(), ledger.stop()]);
+    await Promise.all([cluster.datastores.kafka.start(), ledger.stop()]);
     await cluster.inPostgres(
       'billing_ledger',
       `update event_log.consumer_groups set position = 0
@@ -192,8 +194,8 @@ describeWith(engines, 'a cluster that loses what it stands on', () => {
     );
     await Promise.all([ledger.start(), aggregator.start()]);
     await cluster.ready();
-    await cluster.areKnown(unread.ids);
-    expect(await cluster.audited()).toEqual(books);
+    await cluster.waitUntilRecorded(unread.ids);
+    expect(await cluster.audit()).toEqual(books);
     await cluster.generate(2);
   });
 });

@@ -2,7 +2,7 @@ import type { PendingCall } from './counting-proxy';
 import type { ClientOptions } from './client-process';
 import { clientModels, SLOW, type ClientTestEnv } from './client-test-env';
 
-export type Situation =
+export type Scenario =
   | 'idempotency_key_in_flight'
   | 'idempotency_key_reused'
   | 'context_length_exceeded'
@@ -20,32 +20,32 @@ export type Situation =
 
 interface Prepared {
   readonly options: Partial<ClientOptions>;
-  /** Awaited when the client's first call has arrived, before it is passed on. */
+  /** Awaited when the client's first call has arrived, before it is forwarded. */
   readonly beforeFirst?: (call: PendingCall) => Promise<void>;
   readonly clean?: () => void;
 }
 
-/** Something that a client runs into, brought about in a real gateway. */
-export interface ClientSituation {
-  readonly name: Situation;
+/** An error that a client runs into, produced by a real gateway. */
+export interface ClientScenario {
+  readonly name: Scenario;
   readonly status: number;
-  /** What every answer says. */
+  /** The error envelope of every response. */
   readonly envelope: Readonly<Record<string, unknown>>;
   prepare(testEnv: ClientTestEnv, clientName: string): Promise<Prepared>;
 }
 
-/** The last seconds of a minute, in which a limit might end between a call and its retry. */
-const TOO_LATE_IN_THE_MINUTE_MS = 4_000;
+/** In the last seconds of a minute, a per-minute limit may reset between a call and its retry. */
+const END_OF_MINUTE_MS = 4_000;
 
-export const situations: readonly ClientSituation[] = [
-  // First, since what it keeps running ends while the others are tested.
+export const scenarios: readonly ClientScenario[] = [
+  // First, because its slow generation finishes while the other scenarios run.
   {
     name: 'idempotency_key_in_flight',
     status: 409,
     envelope: { code: 'idempotency_key_in_flight', type: 'invalid_request_error', metadata: {} },
     prepare: async (testEnv, clientName) => ({
       options: { prompt: SLOW, headers: { 'Idempotency-Key': `in flight ${clientName}` } },
-      beforeFirst: testEnv.runBeside,
+      beforeFirst: testEnv.runDuplicate,
     }),
   },
   {
@@ -113,7 +113,7 @@ export const situations: readonly ClientSituation[] = [
     envelope: limited('rpm_exceeded', 'rpm', 1),
     prepare: async (testEnv) => {
       const { apiKey } = await testEnv.testEnv.tenant({ limits: { requests_per_minute: 1 } });
-      await earlyEnoughInTheMinute();
+      await avoidEndOfMinute();
       await complete(testEnv, apiKey);
       return { options: { apiKey } };
     },
@@ -124,7 +124,7 @@ export const situations: readonly ClientSituation[] = [
     envelope: limited('tpm_exceeded', 'tpm', 10),
     prepare: async (testEnv) => {
       const { apiKey } = await testEnv.testEnv.tenant({ limits: { tokens_per_minute: 10 } });
-      await earlyEnoughInTheMinute();
+      await avoidEndOfMinute();
       await complete(testEnv, apiKey);
       return { options: { apiKey } };
     },
@@ -174,9 +174,9 @@ function limited(code: string, limitType: string, limit: number) {
   };
 }
 
-/** A completion that no client under test made. */
+/** A completion by the test itself, not by the client under test. */
 async function complete(testEnv: ClientTestEnv, apiKey: string, headers = {}): Promise<void> {
-  const answer = await fetch(`${testEnv.testEnv.gateway.baseUrl}/chat/completions`, {
+  const response = await fetch(`${testEnv.testEnv.gateway.baseUrl}/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify({
@@ -185,11 +185,11 @@ async function complete(testEnv: ClientTestEnv, apiKey: string, headers = {}): P
       max_tokens: 50,
     }),
   });
-  await answer.text();
-  expect(answer.status).toBe(200);
+  await response.text();
+  expect(response.status).toBe(200);
 }
 
-async function earlyEnoughInTheMinute(): Promise<void> {
-  const leftMs = 60_000 - (Date.now() % 60_000);
-  if (leftMs < TOO_LATE_IN_THE_MINUTE_MS) await new Promise((resolve) => setTimeout(resolve, leftMs + 50));
+async function avoidEndOfMinute(): Promise<void> {
+  const remainingMs = 60_000 - (Date.now() % 60_000);
+  if (remainingMs < END_OF_MINUTE_MS) await new Promise((resolve) => setTimeout(resolve, remainingMs + 50));
 }

@@ -1,0 +1,62 @@
+import { BookReader } from '@gateway/load';
+import { eventually } from '@gateway/test-support';
+import type { ChaosTestEnv } from './chaos-test-env';
+
+/** Holds, slots and events that remain after this time are leaks. */
+const IDLE_TIMEOUT_MS = 120_000;
+const POLL_MS = 250;
+
+/**
+ * Waits until there are no provider calls in flight, no holds and no concurrency slots, and usage has recorded every
+ * settlement.
+ *
+ * @returns what remains after the timeout; empty if nothing does
+ */
+export async function waitUntilIdle(
+  testEnv: ChaosTestEnv,
+  databaseUrl: (database: string) => string,
+): Promise<string[]> {
+  const reader = new BookReader(databaseUrl);
+  let pending: string[] = [];
+  const isIdle = async () => {
+    pending = await findPendingWork(testEnv, reader);
+    return pending.length === 0 ? true : undefined;
+  };
+  try {
+    await eventually('the cluster is idle', isIdle, { patienceMs: IDLE_TIMEOUT_MS, pollMs: POLL_MS }).catch(
+      (error: unknown) => {
+        if (pending.length === 0) throw error;
+      },
+    );
+    return pending;
+  } finally {
+    await reader.close();
+  }
+}
+
+async function findPendingWork(testEnv: ChaosTestEnv, reader: BookReader): Promise<string[]> {
+  const inFlight = testEnv.emulator.stats().in_flight;
+  const slots = await usedSlots(testEnv);
+  return [
+    ...(inFlight > 0 ? [`${inFlight} calls to the provider are in flight`] : []),
+    ...(await reader.unfinished()),
+    ...(slots > 0 ? [`${slots} concurrency slots are in use`] : []),
+  ];
+}
+
+/** Unexpired leases in the rate limiter's sorted sets. */
+async function usedSlots({ cluster, tenants }: ChaosTestEnv): Promise<number> {
+  const { default: Redis } = await import('ioredis');
+  const redis = new Redis(cluster.datastores.redis.url);
+  try {
+    const now = Date.now();
+    const counts = await Promise.all(
+      tenants.map(({ organizationId }) =>
+        redis.zcount(`gateway:limits:{${organizationId}}:slots`, now, '+inf'),
+      ),
+    );
+    return counts.reduce((sum, each) => sum + each, 0);
+  } finally {
+    redis.disconnect();
+  }
+}
