@@ -7,7 +7,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { exitOnFailure, Misused, root } from './lib/run.mjs';
 import { inspectPods } from './lib/pods.mjs';
-import { askProcess, describeSettings, documentedSettings } from './lib/process-report.mjs';
+import { inspectProcess, describeSettings, documentedSettings } from './lib/process-report.mjs';
 import { createScrubber, redactLogLine } from './lib/without-secrets.mjs';
 
 const USAGE = `npm run support-bundle -- [--admin URL]… [--pods SELECTOR [--context NAME] [--namespace NAME]] [--log FILE]… [--output FILE]
@@ -36,7 +36,7 @@ try {
     versions: versions(),
     settings: describeSettings(process.env, documentedSettings(path.join(root, 'docs'))),
     models_file: fingerprint(process.env.GATEWAY_MODELS_FILE ?? path.join(root, 'models.yaml')),
-    processes: [...(await Promise.all(admins.map(askProcess))), ...inspected.map(({ report }) => report)],
+    processes: [...(await Promise.all(admins.map(inspectProcess))), ...inspected.map(({ report }) => report)],
     logs: [
       ...logs.map((file) => lastLines(path.basename(file), readFileSync(file, 'utf8'))),
       ...inspected.map(({ pod, log }) => lastLines(pod, log)),

@@ -1,4 +1,4 @@
-import { peopleEnvironment, requireWholeOidc } from '@gateway/people';
+import { peopleEnvironment, requireCompleteOidc } from '@gateway/people';
 import { mailEnvironment } from '@gateway/mail';
 import { databaseSettings, serviceSettings } from '@gateway/process';
 import { readConfig } from '@gateway/runtime';
@@ -11,7 +11,7 @@ export const settings = z
     ...mailEnvironment,
     ...databaseSettings,
   })
-  .superRefine(requireWholeOidc);
+  .superRefine(requireCompleteOidc);
 
 export type Config = z.output<typeof settings>;
 

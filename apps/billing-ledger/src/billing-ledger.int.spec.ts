@@ -160,7 +160,7 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
     await eventually(
       `${count} announcements`,
       async () => (new Set(announced).size >= count ? true : undefined),
-      { patienceMs: 90_000 },
+      { timeoutMs: 90_000 },
     );
     expect(new Set(announced).size).toBe(count);
   }

@@ -4,7 +4,7 @@ import {
   createPostgresEventLog,
   eventLogLimitsOf,
   eventLogSchema,
-  READERS_OF_SETTLED,
+  SETTLED_CONSUMER_GROUP,
   relayTopic,
   TOPIC_GENERATION_SETTLED,
 } from '@gateway/events';
@@ -63,7 +63,7 @@ export async function wireBillingLedger(deps: ServiceDeps<Config>): Promise<Serv
   await outbox.start();
   life.onStop(() => outbox.stop());
   // Measured here, because usage-aggregator cannot report its lag while it is down.
-  events.watchLag(READERS_OF_SETTLED);
+  events.watchLag(SETTLED_CONSUMER_GROUP);
   await relayTopic({ outbox, log: events }, TOPIC_GENERATION_SETTLED);
   const { billingLedger, statements } = openLedgerModules({
     config,

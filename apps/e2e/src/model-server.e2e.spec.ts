@@ -119,8 +119,8 @@ models:${model('llama/one', ['second'])}${model('llama/two', ['first', 'second']
 
   python.it('needs no more than the models file that the README shows', async () => {
     await startOnce();
-    const readme = readFileSync(path.resolve(__dirname, '../../../README.md'), 'utf8');
-    const example = readme.match(/```yaml\n(providers:\n {2}- name: llama-cpp\n[\s\S]*?)```/)?.[1] ?? '';
+    const guide = readFileSync(path.resolve(__dirname, '../../../docs/how-to/connect-a-provider.md'), 'utf8');
+    const example = guide.match(/```yaml\n(providers:\n {2}- name: llama-cpp\n[\s\S]*?)```/)?.[1] ?? '';
     const modelsFile = path.join(folder, 'readme.yaml');
     writeFileSync(modelsFile, example.replace('http://127.0.0.1:8090', servers.second.url));
     const shown = await startTestEnv({ modelsFile });

@@ -123,7 +123,7 @@ describe('traces', () => {
         const roots = spans.filter(({ parentSpanId }) => !ids.has(parentSpanId));
         return spans.some(isUsageSpan) && roots.length === 1 ? spans : undefined;
       },
-      { patienceMs: 60_000 },
+      { timeoutMs: 60_000 },
     );
   }
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { peopleEnvironment, requireWholeOidc } from '@gateway/people';
+import { peopleEnvironment, requireCompleteOidc } from '@gateway/people';
 import { billingLedgerEnvironment } from '@gateway/billing-ledger';
 import { dashboardApiEnvironment } from '@gateway/dashboard-api';
 import { edgeProxyEnvironment } from '@gateway/edge-proxy';
@@ -63,7 +63,7 @@ export const settings = z
       .default(SHUTDOWN_GRACE_MS)
       .describe('Milliseconds that running requests have to finish after Ctrl-C or SIGTERM.'),
   })
-  .superRefine(requireWholeOidc);
+  .superRefine(requireCompleteOidc);
 
 export type Config = z.output<typeof settings> & {
   readonly stateDirectory: string;

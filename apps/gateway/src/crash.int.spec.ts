@@ -14,7 +14,7 @@ jest.setTimeout(180_000);
 const ROUNDS = 3;
 const REQUESTS = 50;
 /** Polling with a hundred clients every few milliseconds would overload the machine. */
-const CLIENT_POLLING = { pollMs: 1_000, patienceMs: 30_000 };
+const CLIENT_POLLING = { pollMs: 1_000, timeoutMs: 30_000 };
 
 describe('repeated kill -9 of the gateway during fifty requests', () => {
   let testEnv: CrashTestEnv;

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DAY_MS, formatUsd, nanoUsd, parseUsd } from '@gateway/base';
-import { leastIdAt } from '@gateway/runtime';
+import { smallestIdAt } from '@gateway/runtime';
 import { eventually } from '@gateway/test-support';
 import { creditsView } from '@gateway/public-api';
 import { OPERATOR, type DashboardResponse, type Browser } from './testing/dashboard-fixture';
@@ -34,7 +34,7 @@ async function organizationWith(amountUsd: string): Promise<string> {
 let generations = 0;
 /** With a timestamp, since the ledger expires generations by the time in their ids. */
 const generationId = () =>
-  `${leastIdAt('gen', fixture.clock.now())}${String((generations += 1)).padStart(16, '0')}`;
+  `${smallestIdAt('gen', fixture.clock.now())}${String((generations += 1)).padStart(16, '0')}`;
 
 describe('the statement', () => {
   it('shows every posting with its running balance, and matches /v1/credits to the nano-dollar', async () => {
@@ -364,7 +364,7 @@ describe('a low-balance alert', () => {
     await until(() => expect(received).toHaveLength(1));
     const [first] = received;
     const message = JSON.parse(first!.body) as Json;
-    expect(message).toMatchObject({ event: 'credit.running_low', organization_id: id, threshold_usd: '5' });
+    expect(message).toMatchObject({ event: 'credit.low_balance', organization_id: id, threshold_usd: '5' });
     const [time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(first!.signature)!.slice(1) as [
       string,
       string,

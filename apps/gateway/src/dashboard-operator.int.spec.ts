@@ -72,7 +72,7 @@ beforeAll(async () => {
       getProviderHealth: whileRouterIsUp(() => ({
         observer: 'router-1',
         windowMs: 300_000,
-        providers: [{ name: 'acme', callsUnderWay: 2, maxConcurrent: 64 }],
+        providers: [{ name: 'acme', callsInFlight: 2, maxConcurrent: 64 }],
         targets: [
           {
             target: target(),
@@ -81,7 +81,7 @@ beforeAll(async () => {
             calls: 10,
             failures: { failed: 2, timed_out: 1 },
             firstEvent: undefined,
-            callsUnderWay: 2,
+            callsInFlight: 2,
             modelIds: ['acme/m'],
           },
         ],

@@ -210,7 +210,7 @@ describe('revocation takes effect immediately on every edge', () => {
       const fleet = await fleetOf({ leaseMs: 600_000, replicas: 2, rpc });
       const near = fleet.edge(() => 0);
       const far = fleet.edge(() => 1);
-      await until(() => near.directory.isLive() && far.directory.isLive());
+      await until(() => near.directory.hasValidLease() && far.directory.hasValidLease());
       const key = await fleet.key();
       for (const { directory } of [near, far, near, far]) {
         expect(await directory.lookup(key.hash)).toMatchObject({ keyId: key.id, revoked: false });
@@ -230,7 +230,7 @@ describe('revocation takes effect immediately on every edge', () => {
     async (rpc) => {
       const fleet = await fleetOf({ leaseMs: 600_000, replicas: 2, rpc });
       const edges = [fleet.edge(() => 0), fleet.edge(() => 1)];
-      await until(() => edges.every(({ directory }) => directory.isLive()));
+      await until(() => edges.every(({ directory }) => directory.hasValidLease()));
       const first = await fleet.key();
       const lookUp = (hash: Buffer) => Promise.all(edges.map(({ directory }) => directory.lookup(hash)));
       const asKey = expect.objectContaining({ keyId: first.id, secretEndsUnixMs: undefined });
@@ -256,7 +256,7 @@ describe('revocation takes effect immediately on every edge', () => {
     const fleet = await fleetOf({ leaseMs: 400 });
     const near = fleet.edge();
     const cutOff = fleet.edge();
-    await until(() => near.directory.isLive() && cutOff.directory.isLive());
+    await until(() => near.directory.hasValidLease() && cutOff.directory.hasValidLease());
     const key = await fleet.key();
     await near.directory.lookup(key.hash);
     await cutOff.directory.lookup(key.hash);
@@ -267,13 +267,13 @@ describe('revocation takes effect immediately on every edge', () => {
     expect(await near.directory.lookup(key.hash)).toMatchObject({ revoked: true });
     expect(await cutOff.directory.lookup(key.hash)).toMatchObject({ revoked: true });
     expect(cutOff.network.calls['VerifyKey']).toBeGreaterThan(callsBefore);
-    expect(cutOff.directory.isLive()).toBe(false);
+    expect(cutOff.directory.hasValidLease()).toBe(false);
   });
 
   it('fails rather than using stale entries when auth is unreachable', async () => {
     const fleet = await fleetOf({ leaseMs: 300 });
     const { directory, network } = fleet.edge();
-    await until(() => directory.isLive());
+    await until(() => directory.hasValidLease());
     const key = await fleet.key();
     await directory.lookup(key.hash);
     network.dropsWatch = true;
@@ -285,7 +285,7 @@ describe('revocation takes effect immediately on every edge', () => {
   it('does not wait forever for an edge that renews its lease but receives no invalidations', async () => {
     const fleet = await fleetOf({ leaseMs: 300 });
     const { directory, network } = fleet.edge();
-    await until(() => directory.isLive());
+    await until(() => directory.hasValidLease());
     const key = await fleet.key();
     await directory.lookup(key.hash);
     // Invalidations are lost from now on, while renewals succeed.
@@ -298,13 +298,13 @@ describe('revocation takes effect immediately on every edge', () => {
   it('caches again, starting empty, after a disconnect', async () => {
     const fleet = await fleetOf({ leaseMs: 300 });
     const { directory, network } = fleet.edge();
-    await until(() => directory.isLive());
+    await until(() => directory.hasValidLease());
     const key = await fleet.key();
     await directory.lookup(key.hash);
     network.dropsWatch = true;
-    await until(() => !directory.isLive());
+    await until(() => !directory.hasValidLease());
     network.dropsWatch = false;
-    await until(() => directory.isLive());
+    await until(() => directory.hasValidLease());
     const callsBefore = network.calls['VerifyKey'] ?? 0;
     await directory.lookup(key.hash);
     await directory.lookup(key.hash);
@@ -314,7 +314,7 @@ describe('revocation takes effect immediately on every edge', () => {
   it('never caches a response that was in flight during the revocation of its key', async () => {
     const fleet = await fleetOf({ leaseMs: 600_000 });
     const { directory, network } = fleet.edge();
-    await until(() => directory.isLive());
+    await until(() => directory.hasValidLease());
     const key = await fleet.key();
 
     let release = (): void => undefined;
@@ -337,7 +337,7 @@ describe('revocation takes effect immediately on every edge', () => {
   it('never caches a response that was in flight during the suspension of its organization', async () => {
     const fleet = await fleetOf({ leaseMs: 600_000 });
     const { directory, network } = fleet.edge();
-    await until(() => directory.isLive());
+    await until(() => directory.hasValidLease());
     const key = await fleet.key();
     const cachedKey = await fleet.key();
     await directory.lookup(cachedKey.hash);
@@ -362,7 +362,7 @@ describe('revocation takes effect immediately on every edge', () => {
   it('shares one call among concurrent lookups of a key', async () => {
     const fleet = await fleetOf({ leaseMs: 600_000 });
     const { directory, network } = fleet.edge();
-    await until(() => directory.isLive());
+    await until(() => directory.hasValidLease());
     const key = await fleet.key();
     const patient = Array.from({ length: 50 }, () => directory.lookup(key.hash));
     const abort = new AbortController();
@@ -376,7 +376,7 @@ describe('revocation takes effect immediately on every edge', () => {
   it('a new key works immediately, even where unknown keys are cached', async () => {
     const fleet = await fleetOf({ leaseMs: 600_000 });
     const { directory, network } = fleet.edge();
-    await until(() => directory.isLive());
+    await until(() => directory.hasValidLease());
     expect(await directory.lookup(sha256('sk-gw-made-up'))).toBeUndefined();
     expect(await directory.lookup(sha256('sk-gw-made-up'))).toBeUndefined();
     expect(network.calls['VerifyKey']).toBe(1);
@@ -387,7 +387,7 @@ describe('revocation takes effect immediately on every edge', () => {
   it('a repeated revocation returns only when the first has taken effect', async () => {
     const fleet = await fleetOf({ leaseMs: 400 });
     const { directory, network } = fleet.edge();
-    await until(() => directory.isLive());
+    await until(() => directory.hasValidLease());
     const key = await fleet.key();
     await directory.lookup(key.hash);
     network.dropsWatch = true;

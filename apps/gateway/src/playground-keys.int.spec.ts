@@ -56,7 +56,7 @@ describe('a playground key after a kill of the gateway', () => {
         const result = await use(secret);
         return result === '200' ? undefined : result;
       },
-      { patienceMs: 60_000, pollMs: 200 },
+      { timeoutMs: 60_000, pollMs: 200 },
     );
     expect(seen).toBe('401 key_expired');
   });

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
-import { READERS_OF_FINISHED } from '@gateway/events';
+import { FINISHED_CONSUMER_GROUP } from '@gateway/events';
 import { createKafkaEventLog } from '@gateway/events/kafka';
 import { inferenceRouterSchema, openInferenceRouterModule } from '@gateway/inference-router';
 import {
@@ -36,7 +36,7 @@ export async function wireInferenceRouter(deps: ServiceDeps<Config>): Promise<Se
   });
   life.onStop(() => events.stop());
   // The router reports the ledger's consumer lag, since a ledger that is down cannot.
-  events.watchLag(READERS_OF_FINISHED);
+  events.watchLag(FINISHED_CONSUMER_GROUP);
   const tokenizer = createTokenizer({ metrics });
   life.onStop(() => tokenizer.close());
   const { module } = openInferenceRouterModule({

@@ -20,7 +20,7 @@ export function describeSettings(environment, names) {
 }
 
 /** Health, readiness and metrics from a process's admin port. */
-export async function askProcess(admin) {
+export async function inspectProcess(admin) {
   const get = async (probePath) => {
     try {
       const response = await fetch(new URL(probePath, admin), {

@@ -73,7 +73,7 @@ const FIELDS = [
   'durationMs',
   'rpc',
   'outcome',
-  'untold',
+  'suppressed',
   'topic',
   'group',
   'failures',

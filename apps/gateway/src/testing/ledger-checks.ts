@@ -25,7 +25,7 @@ export async function expectEverythingSettled(pool: Pool): Promise<LedgerAudit> 
   await eventually(
     'every hold is settled or voided, and every event is consumed',
     async () => ((await nothingPending(pool)) ? true : undefined),
-    { patienceMs: SETTLEMENT_TIMEOUT_MS, pollMs: 200 },
+    { timeoutMs: SETTLEMENT_TIMEOUT_MS, pollMs: 200 },
   ).catch(async (error: Error) => {
     const pending = (await pendingWork(pool)).map((row) => Object.values(row).join(' '));
     throw new Error([error.message, ...pending].join('\n'));

@@ -14,6 +14,6 @@ export {
   peopleEnvironment,
   peopleSettingsOf,
   type PeopleEnvironment,
-  requireWholeOidc,
+  requireCompleteOidc,
 } from './service/environment';
 export { createPeopleHandlers } from './service/handlers';

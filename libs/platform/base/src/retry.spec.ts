@@ -1,4 +1,4 @@
-import { keepOpen, retry } from './retry';
+import { maintainConnection, retry } from './retry';
 
 const backoff = { firstMs: 100, maxMs: 300 };
 
@@ -58,13 +58,13 @@ describe('retry', () => {
   });
 });
 
-describe('keepOpen', () => {
+describe('maintainConnection', () => {
   it('reopens a failed or closed connection, and resets its pauses after a success', async () => {
     const { pausesMs, timing } = timingWithoutWaits();
     const stopping = new AbortController();
     const failures: string[] = [];
     let calls = 0;
-    await keepOpen(
+    await maintainConnection(
       async (opened) => {
         calls += 1;
         if (calls === 4) opened();

@@ -71,7 +71,7 @@ export interface KeepOpenOptions {
  * when the signal aborts. It calls `opened` once the connection works, which
  * resets the backoff.
  */
-export async function keepOpen(
+export async function maintainConnection(
   connect: (opened: () => void) => Promise<void>,
   { backoff, signal, onFailure, timing }: KeepOpenOptions,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { DAY_MS } from '@gateway/base';
-import { beginPatiently, createTestDatabase, type TestDatabase } from '@gateway/test-support';
+import { beginIdleTransaction, createTestDatabase, type TestDatabase } from '@gateway/test-support';
 import type { Pool } from 'pg';
-import { dropPartitions, listPartitions, makePartitions, type PartitionedTable } from './partitions';
+import { dropPartitions, listPartitions, createPartitions, type PartitionedTable } from './partitions';
 import { createPool } from './pool';
 
 const at = (text: string) => Date.parse(`${text}Z`);
@@ -10,7 +10,7 @@ const days: PartitionedTable = {
   table: 'log',
   key: 'at',
   period: 'day',
-  leastKeyAt: (unixMs) => new Date(unixMs).toISOString(),
+  smallestKeyAt: (unixMs) => new Date(unixMs).toISOString(),
 };
 const months: PartitionedTable = { ...days, period: 'month' };
 
@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const names = async () => (await listPartitions(pool, days)).map(({ name }) => name);
 const make = (table: PartitionedTable, now: string, ahead: number) =>
-  makePartitions(pool, table, { nowUnixMs: at(now), ahead });
+  createPartitions(pool, table, { nowUnixMs: at(now), ahead });
 const write = (time: string) => pool.query(`insert into log values ($1, 'x')`, [`${time}Z`]);
 
 async function placeOf(time: string): Promise<string | undefined> {
@@ -114,7 +114,7 @@ it('does not drop a partition if `mayDrop` fails', async () => {
 async function whileLocked(lock: string, work: () => Promise<void>): Promise<void> {
   const other = await pool.connect();
   try {
-    await beginPatiently(other);
+    await beginIdleTransaction(other);
     await other.query(lock);
     await work();
     await other.query('commit');

@@ -17,7 +17,7 @@ export interface PartitionedTable {
   /** The UTC period of one partition. */
   readonly period: 'day' | 'month';
   /** The least key of this time, as SQL text. */
-  readonly leastKeyAt: (unixMs: number) => string;
+  readonly smallestKeyAt: (unixMs: number) => string;
 }
 
 export interface Partition {
@@ -65,7 +65,7 @@ export async function listPartitions(
  *
  * @returns the number of created partitions.
  */
-export async function makePartitions(
+export async function createPartitions(
   pool: Pool,
   table: PartitionedTable,
   { nowUnixMs, ahead }: { readonly nowUnixMs: number; readonly ahead: number },
@@ -175,11 +175,11 @@ async function createPartition(
   fromUnixMs: number,
   untilUnixMs: number,
 ): Promise<void> {
-  const { key, leastKeyAt } = table;
+  const { key, smallestKeyAt } = table;
   const parent = qualified(table, table.table);
   const byDefault = qualified(table, `${table.table}_default`);
   const created = qualified(table, `${table.table}_until_${dayName(untilUnixMs)}`);
-  const [from, until] = [leastKeyAt(fromUnixMs), leastKeyAt(untilUnixMs)].map((bound) => `'${bound}'`);
+  const [from, until] = [smallestKeyAt(fromUnixMs), smallestKeyAt(untilUnixMs)].map((bound) => `'${bound}'`);
   // Create the partition as a separate table and attach it, which does not block readers and writers.
   await client.query(`create table ${created} (like ${parent} including defaults including constraints)`);
   await client.query(`lock table ${byDefault} in access exclusive mode`);

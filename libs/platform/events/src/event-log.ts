@@ -24,8 +24,14 @@ export interface TopicGroup {
 }
 
 /** The consumer group of each topic, so that producers can measure its lag. */
-export const READERS_OF_FINISHED: TopicGroup = { topic: TOPIC_GENERATION_FINISHED, group: 'billing-ledger' };
-export const READERS_OF_SETTLED: TopicGroup = { topic: TOPIC_GENERATION_SETTLED, group: 'usage-aggregator' };
+export const FINISHED_CONSUMER_GROUP: TopicGroup = {
+  topic: TOPIC_GENERATION_FINISHED,
+  group: 'billing-ledger',
+};
+export const SETTLED_CONSUMER_GROUP: TopicGroup = {
+  topic: TOPIC_GENERATION_SETTLED,
+  group: 'usage-aggregator',
+};
 
 /**
  * Appends to a durable log. `append` resolves once the events survive a crash of

@@ -20,7 +20,7 @@ beforeAll(async () => {
   server = createHttpServer(
     {
       handle: (request, response) => handle(request, response),
-      answerUnreadable: (request) => ({
+      renderUnreadable: (request) => ({
         httpStatus: 400,
         requestId: 'req_1',
         body: JSON.stringify({ request }),
@@ -107,7 +107,7 @@ describe('a client that is too slow', () => {
     strict = createHttpServer(
       {
         handle: (_request, response) => void response.end('served'),
-        answerUnreadable: (request) => ({ httpStatus: 408, requestId: 'req_1', body: request }),
+        renderUnreadable: (request) => ({ httpStatus: 408, requestId: 'req_1', body: request }),
         onError: () => undefined,
       },
       { ...OPTIONS, headersTimeoutMs: 40, requestTimeoutMs: 80 },

@@ -28,7 +28,7 @@ export interface RawResponse {
 
 export interface HttpServerPorts {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly answerUnreadable: (request: UnreadableRequest) => RawResponse;
+  readonly renderUnreadable: (request: UnreadableRequest) => RawResponse;
   /** The server continues after such an error. */
   readonly onError: (error: Error) => void;
 }
@@ -91,7 +91,7 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
     }
     const refuse = () => {
       if (socket.writable)
-        socket.end(serializeResponse(ports.answerUnreadable(kindOf(error.code))), () => socket.destroy());
+        socket.end(serializeResponse(ports.renderUnreadable(kindOf(error.code))), () => socket.destroy());
       else socket.destroy();
     };
     const response = connections.get(socket)?.latestResponse;
@@ -124,7 +124,7 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
   server.on('request', onRequest);
   server.on('clientError', onClientError);
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    socket.end(serializeResponse(ports.answerUnreadable('tunnel')));
+    socket.end(serializeResponse(ports.renderUnreadable('tunnel')));
   });
 
   function start(): Promise<{ readonly port: number }> {

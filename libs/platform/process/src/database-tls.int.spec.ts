@@ -10,7 +10,7 @@ import { Client } from 'pg';
 
 const openssl = {
   name: 'openssl',
-  howToGet: "Debian's package openssl brings it.",
+  installHint: "Debian's package openssl brings it.",
   isAvailable: () => {
     try {
       execFileSync('openssl', ['version'], { stdio: 'ignore' });

@@ -2,7 +2,7 @@ import type { Migration } from '@gateway/database';
 import { describeWith, pgbouncer, startPgBouncer, type PgBouncer } from '@gateway/dev-infra';
 import { createLifecycle, type Lifecycle } from '@gateway/module';
 import { createSilentLogger } from '@gateway/runtime';
-import { beginPatiently, createTestDatabase, type TestDatabase } from '@gateway/test-support';
+import { beginIdleTransaction, createTestDatabase, type TestDatabase } from '@gateway/test-support';
 import { Client } from 'pg';
 import { migrateSchemas, openSchema, type OpenSchema, type ServiceSchema } from './open-schema';
 
@@ -99,7 +99,7 @@ describeWith(pgbouncer, 'a schema behind PgBouncer in transaction mode', () => {
       Array.from({ length: 4 }, async () => {
         const client = await pool.connect();
         try {
-          await beginPatiently(client);
+          await beginIdleTransaction(client);
           const { rows } = await client.query(`
             select pg_backend_pid() as pid, current_schema, current_setting('TimeZone') as zone,
                    current_setting('statement_timeout') as timeout, current_setting('jit') as jit, count(*) from things`);

@@ -83,8 +83,8 @@ export function reportFailure(log: RpcLog | undefined, served: ServedMethod, thr
 }
 
 function logRefusal(log: RpcLog, rpc: string, { internalMessage: reason }: GatewayError): void {
-  const untold = sampler.sample(rpc);
-  if (untold !== undefined) log.warn({ rpc, reason, untold }, 'a call was refused: no capacity');
+  const suppressed = sampler.sample(rpc);
+  if (suppressed !== undefined) log.warn({ rpc, reason, suppressed }, 'a call was refused: no capacity');
 }
 
 export function noSuchMethod(call: { readonly service: string; readonly method: string }): RpcError {

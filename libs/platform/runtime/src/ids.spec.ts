@@ -1,4 +1,4 @@
-import { createIdSource, leastIdAt, newId } from './ids';
+import { createIdSource, smallestIdAt, newId } from './ids';
 
 function fixedSource(times: number[], fill = 0) {
   return createIdSource({ now: () => times.shift() ?? 0, fillRandom: (bytes) => bytes.fill(fill) });
@@ -41,6 +41,6 @@ it('returns the least id of a time, which sorts before all ids from then on and 
   const idsAt = (at: number, byte: number) =>
     createIdSource({ now: () => at, fillRandom: (bytes) => bytes.fill(byte) })('gen');
   const at = Date.UTC(2026, 10, 22);
-  expect(leastIdAt('gen', at) < idsAt(at, 0)).toBe(true);
-  expect(leastIdAt('gen', at) > idsAt(at - 1, 255)).toBe(true);
+  expect(smallestIdAt('gen', at) < idsAt(at, 0)).toBe(true);
+  expect(smallestIdAt('gen', at) > idsAt(at - 1, 255)).toBe(true);
 });

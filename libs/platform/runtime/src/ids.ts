@@ -47,7 +47,7 @@ export function createIdSource({ now, fillRandom }: IdSourceOptions): IdSource {
 export const newId: IdSource = createIdSource({ now: Date.now, fillRandom: randomFillSync });
 
 /** A lower bound of the ids created at or after a time: the prefix and the time, without random bits. */
-export function leastIdAt(prefix: string, unixMs: number): string {
+export function smallestIdAt(prefix: string, unixMs: number): string {
   return `${prefix}-${encodeTime(unixMs)}`;
 }
 

@@ -1,11 +1,11 @@
-import { createRecurring } from './periodic-task';
+import { createPeriodicTask } from './periodic-task';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 it('starts each run an interval after the end of the previous one, never concurrently', async () => {
   const ends: (() => void)[] = [];
-  const recurring = createRecurring(() => new Promise((resolve) => ends.push(resolve)), 1_000);
+  const recurring = createPeriodicTask(() => new Promise((resolve) => ends.push(resolve)), 1_000);
   recurring.start();
   await jest.advanceTimersByTimeAsync(999);
   expect(ends).toHaveLength(0);
@@ -20,7 +20,7 @@ it('starts each run an interval after the end of the previous one, never concurr
 it('waits for the current run when it is stopped, and starts no other', async () => {
   let end: (() => void) | undefined;
   let runs = 0;
-  const recurring = createRecurring(() => {
+  const recurring = createPeriodicTask(() => {
     runs += 1;
     return new Promise((resolve) => (end = resolve));
   }, 10);

@@ -1,4 +1,4 @@
-export interface Recurring {
+export interface PeriodicTask {
   start(): void;
   /** Waits for the current run and starts no other. */
   stop(): Promise<void>;
@@ -9,7 +9,7 @@ export interface Recurring {
  * previous one. Does not prevent the process from exiting. `work` must handle its
  * own failures.
  */
-export function createRecurring(work: () => Promise<void>, intervalMs: number): Recurring {
+export function createPeriodicTask(work: () => Promise<void>, intervalMs: number): PeriodicTask {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   let currentRun: Promise<void> = Promise.resolve();

@@ -3,7 +3,7 @@ export interface TestServer {
   /** Such as "Redis". */
   readonly name: string;
   /** How to install it. */
-  readonly howToGet: string;
+  readonly installHint: string;
   isAvailable(): boolean;
 }
 
@@ -16,6 +16,6 @@ export function describeWith(server: TestServer, name: string, tests: () => void
     describe(name, tests);
     return;
   }
-  console.warn(`SKIPPED: ${name}: ${server.name} is not installed. ${server.howToGet}`);
+  console.warn(`SKIPPED: ${name}: ${server.name} is not installed. ${server.installHint}`);
   describe.skip(name, tests);
 }

@@ -20,7 +20,7 @@ const JVM_OPTIONS = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
 export const kafka: TestServer = {
   name: 'Kafka',
-  howToGet: 'Install Java 17 and Maven (Debian: openjdk-17-jre-headless and maven).',
+  installHint: 'Install Java 17 and Maven (Debian: openjdk-17-jre-headless and maven).',
   isAvailable: () =>
     findProgram('java') !== undefined && (findProgram('mvn') !== undefined || existsSync(jars())),
 };
@@ -53,7 +53,7 @@ export async function startKafka({
   settings = {},
 }: KafkaServerOptions = {}): Promise<KafkaServer> {
   const java = findProgram('java');
-  if (java === undefined) throw new Error(`Java is not installed. ${kafka.howToGet}`);
+  if (java === undefined) throw new Error(`Java is not installed. ${kafka.installHint}`);
   await fetchJars();
   const port = requestedPort ?? (await findFreePort());
   const controllerPort = await findFreePort();
@@ -158,7 +158,7 @@ export async function kafkaJars(): Promise<string> {
 async function fetchJars(): Promise<void> {
   if (existsSync(jars())) return;
   const maven = findProgram('mvn');
-  if (maven === undefined) throw new Error(`Maven is not installed. ${kafka.howToGet}`);
+  if (maven === undefined) throw new Error(`Maven is not installed. ${kafka.installHint}`);
   await mkdir(dirname(jars()), { recursive: true });
   // A sibling of the target, so that the rename stays on one file system.
   const folder = await mkdtemp(`${jars()}-`);

@@ -12,7 +12,7 @@ const PROGRAM = 'pgbouncer';
 
 export const pgbouncer: TestServer = {
   name: 'PgBouncer',
-  howToGet: 'Install it (Debian: pgbouncer).',
+  installHint: 'Install it (Debian: pgbouncer).',
   isAvailable: () => findProgram(PROGRAM) !== undefined,
 };
 
@@ -41,7 +41,7 @@ export async function startPgBouncer<Name extends string>({
   poolSize = DEFAULT_POOL_SIZE,
 }: PgBouncerOptions<Name>): Promise<PgBouncer<Name>> {
   const program = findProgram(PROGRAM);
-  if (program === undefined) throw new Error(`${PROGRAM} is not installed. ${pgbouncer.howToGet}`);
+  if (program === undefined) throw new Error(`${PROGRAM} is not installed. ${pgbouncer.installHint}`);
   const port = await findFreePort();
   const directory = await mkdtemp(join(tmpdir(), 'gateway-pgbouncer-'));
   const isRoot = process.getuid?.() === 0;

@@ -11,7 +11,7 @@ const PROGRAM = 'redis-server';
 
 export const redis: TestServer = {
   name: 'Redis',
-  howToGet: 'Install it (Debian: redis-server).',
+  installHint: 'Install it (Debian: redis-server).',
   isAvailable: () => findProgram(PROGRAM) !== undefined,
 };
 
@@ -40,7 +40,7 @@ export async function startRedis({
   settings = {},
 }: RedisServerOptions = {}): Promise<RedisServer> {
   const program = findProgram(PROGRAM);
-  if (program === undefined) throw new Error(`${PROGRAM} is not installed. ${redis.howToGet}`);
+  if (program === undefined) throw new Error(`${PROGRAM} is not installed. ${redis.installHint}`);
   const port = requestedPort ?? (await findFreePort());
   const directory = await mkdtemp(join(tmpdir(), 'gateway-redis-'));
   const all = {

@@ -20,7 +20,7 @@ export interface ApiDocument {
   /** Differences between a response and the document; empty if the response conforms. */
   problemsOf(received: ReceivedResponse): string[];
   /** As `problemsOf`, for a value and the name of its schema. */
-  faultsOfValue(schemaName: string, value: unknown): string[];
+  problemsOfValue(schemaName: string, value: unknown): string[];
 }
 
 /** Headers of HTTP or the server, which the document does not list. */
@@ -119,7 +119,7 @@ export function readApiDocument(document: unknown): ApiDocument {
   return {
     describes: (method, path) => operationOf(method, path) !== undefined,
     problemsOf,
-    faultsOfValue: (name, value) => validate({ $ref: `#/components/schemas/${name}` }, value),
+    problemsOfValue: (name, value) => validate({ $ref: `#/components/schemas/${name}` }, value),
   };
 }
 

@@ -3,7 +3,7 @@ const TIMEOUT_MS = 15_000;
 
 export interface EventuallyOptions {
   /** Defaults to 15 s. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
   /** Interval between calls; defaults to 20 ms. */
   readonly pollMs?: number;
 }
@@ -12,9 +12,9 @@ export interface EventuallyOptions {
 export async function eventually<Value>(
   what: string,
   query: () => Promise<Value | undefined>,
-  { patienceMs = TIMEOUT_MS, pollMs = POLL_MS }: EventuallyOptions = {},
+  { timeoutMs = TIMEOUT_MS, pollMs = POLL_MS }: EventuallyOptions = {},
 ): Promise<Value> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     const value = await query();
     if (value !== undefined) return value;

@@ -24,7 +24,7 @@ describe('the OpenAPI document', () => {
   it.each(errors.map((error) => [error.name, error] as const))(
     'describes %s with exactly the members that are sent',
     (_, { code, body, headers: sent }) => {
-      expect(document.faultsOfValue(errorSchemaName(code), body)).toEqual([]);
+      expect(document.problemsOfValue(errorSchemaName(code), body)).toEqual([]);
       expect(Object.keys(sent).filter((name) => !(name in headers))).toEqual([]);
     },
   );
@@ -45,11 +45,11 @@ describe('the OpenAPI document', () => {
   it('describes the responses of the views, member by member', () => {
     const { chatCompletion, models, credits, generation, usage } = responseExamples();
     expect([
-      document.faultsOfValue('ChatCompletion', chatCompletion),
-      document.faultsOfValue('ModelList', models),
-      document.faultsOfValue('Credits', credits),
-      document.faultsOfValue('Generation', generation),
-      document.faultsOfValue('UsageReport', usage),
+      document.problemsOfValue('ChatCompletion', chatCompletion),
+      document.problemsOfValue('ModelList', models),
+      document.problemsOfValue('Credits', credits),
+      document.problemsOfValue('Generation', generation),
+      document.problemsOfValue('UsageReport', usage),
     ]).toEqual([[], [], [], [], []]);
   });
 

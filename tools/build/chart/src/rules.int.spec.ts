@@ -12,7 +12,7 @@ const program = (): string | undefined => process.env['PROMTOOL'] ?? findProgram
 
 const promtool: TestServer = {
   name: 'promtool',
-  howToGet: "Install Debian's package prometheus, or set PROMTOOL to its path.",
+  installHint: "Install Debian's package prometheus, or set PROMTOOL to its path.",
   isAvailable: () => program() !== undefined,
 };
 

@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ServiceName } from '@gateway/cluster';
 import { describeWith, kafka, redis } from '@gateway/dev-infra';
-import { READERS_OF_FINISHED, READERS_OF_SETTLED, TOPIC_GENERATION_SETTLED } from '@gateway/events';
+import { FINISHED_CONSUMER_GROUP, SETTLED_CONSUMER_GROUP, TOPIC_GENERATION_SETTLED } from '@gateway/events';
 import { eventually } from '@gateway/test-support';
 import { Kafka, logLevel } from 'kafkajs';
 import { nanoUsdOf } from '@gateway/load';
@@ -11,14 +11,14 @@ import { restore, takeBackup } from './testing/postgres-backup';
 
 const datastores = {
   name: 'Redis or Kafka',
-  howToGet: `${redis.howToGet} ${kafka.howToGet}`,
+  installHint: `${redis.installHint} ${kafka.installHint}`,
   isAvailable: () => redis.isAvailable() && kafka.isAvailable(),
 };
 const STREAMS = 5;
 
 jest.setTimeout(300_000);
 
-/** Follows the procedures of docs/operations.md. The tests share one cluster, and each leaves it healthy. */
+/** Follows the procedures of docs/how-to/back-up-and-restore.md. The tests share one cluster, and each leaves it healthy. */
 describeWith(datastores, 'recovery of a cluster', () => {
   let cluster: RecoveryCluster;
 
@@ -76,7 +76,7 @@ describeWith(datastores, 'recovery of a cluster', () => {
             () => true,
             () => undefined,
           ),
-        { patienceMs: 60_000 },
+        { timeoutMs: 60_000 },
       );
     } finally {
       await admin.disconnect();
@@ -110,7 +110,7 @@ describeWith(datastores, 'recovery of a cluster', () => {
         expect(nanoUsdOf(usage.totals.total_cost)).toBe(charged);
         return true;
       },
-      { patienceMs: 90_000 },
+      { timeoutMs: 90_000 },
     );
   });
 
@@ -136,7 +136,7 @@ describeWith(datastores, 'recovery of a cluster', () => {
           .catch(() => []);
         return row?.recovering === false ? true : undefined;
       },
-      { patienceMs: 60_000 },
+      { timeoutMs: 60_000 },
     );
     await cluster.ready();
     expect(await cluster.audit()).toEqual(atRestorePoint);
@@ -145,7 +145,7 @@ describeWith(datastores, 'recovery of a cluster', () => {
     expect(await cluster.statusesOf(after.ids)).toEqual(after.ids.map(() => 404));
 
     await Promise.all(
-      [READERS_OF_FINISHED, READERS_OF_SETTLED].map(async ({ topic, group }) => {
+      [FINISHED_CONSUMER_GROUP, SETTLED_CONSUMER_GROUP].map(async ({ topic, group }) => {
         const readers = cluster.replica(group as ServiceName);
         await readers.stop();
         await resetOffsets(group, topic, restorePointMs - 60_000);
@@ -158,7 +158,7 @@ describeWith(datastores, 'recovery of a cluster', () => {
     await eventually(
       'the ledger has replayed the events',
       async () => ((await cluster.audit()).chargedNanoUsd >= latest.chargedNanoUsd ? true : undefined),
-      { patienceMs: 90_000 },
+      { timeoutMs: 90_000 },
     );
     expect(await cluster.audit()).toEqual(latest);
     // New generations are charged as usual.

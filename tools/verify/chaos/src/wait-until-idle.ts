@@ -23,7 +23,7 @@ export async function waitUntilIdle(
     return pending.length === 0 ? true : undefined;
   };
   try {
-    await eventually('the cluster is idle', isIdle, { patienceMs: IDLE_TIMEOUT_MS, pollMs: POLL_MS }).catch(
+    await eventually('the cluster is idle', isIdle, { timeoutMs: IDLE_TIMEOUT_MS, pollMs: POLL_MS }).catch(
       (error: unknown) => {
         if (pending.length === 0) throw error;
       },

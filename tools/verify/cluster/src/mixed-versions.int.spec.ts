@@ -134,7 +134,7 @@ describeWith(clusterDatastores, 'replicas of two versions side by side', () => {
         expect(BigInt(Math.round(usage.totals.total_cost * NANO))).toBe(charged);
         return true;
       },
-      { patienceMs: 60_000 },
+      { timeoutMs: 60_000 },
     );
     const [id] = [...costs.keys()].slice(-1);
     await eventually('the last generation is recorded', async () => {

@@ -47,7 +47,7 @@ async function waitUntilIdle(reader: BookReader): Promise<string[]> {
     pending = await reader.unfinished();
     return pending.length === 0 ? true : undefined;
   };
-  await eventually('nothing is pending', isIdle, { patienceMs: IDLE_TIMEOUT_MS, pollMs: POLL_MS }).catch(
+  await eventually('nothing is pending', isIdle, { timeoutMs: IDLE_TIMEOUT_MS, pollMs: POLL_MS }).catch(
     (error: unknown) => {
       if (pending.length === 0) throw error;
     },

@@ -1,6 +1,6 @@
 import type { UnixMs } from '@gateway/base';
-import { leastIdAt } from '@gateway/runtime';
-import { beginPatiently } from '@gateway/test-support';
+import { smallestIdAt } from '@gateway/runtime';
+import { beginIdleTransaction } from '@gateway/test-support';
 import {
   announce,
   createLedgerFixture,
@@ -12,10 +12,10 @@ import {
 import { auditLedger } from '@gateway/ledger-audit';
 
 /** Ids of generations created on 1 and 15 January 2026. */
-const OLD_ID = leastIdAt('gen', Date.UTC(2026, 0, 1)) + 'X';
-const RETAINED_ID = leastIdAt('gen', Date.UTC(2026, 0, 15)) + 'X';
+const OLD_ID = smallestIdAt('gen', Date.UTC(2026, 0, 1)) + 'X';
+const RETAINED_ID = smallestIdAt('gen', Date.UTC(2026, 0, 15)) + 'X';
 /** The time characters of 10 January. */
-const RETAINED_FROM = leastIdAt('', Date.UTC(2026, 0, 10)).slice(1);
+const RETAINED_FROM = smallestIdAt('', Date.UTC(2026, 0, 10)).slice(1);
 
 let fixture: LedgerFixture;
 
@@ -137,7 +137,7 @@ async function auditAfter(sql: string): Promise<readonly string[]> {
       }),
   };
   try {
-    await beginPatiently(client);
+    await beginIdleTransaction(client);
     await client.query(sql);
     return (await auditLedger(corruptedPool as unknown as typeof fixture.auditPool)).faults;
   } finally {

@@ -215,7 +215,7 @@ const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   ok: 'Succeeded',
-  broken_off: 'Interrupted',
+  interrupted: 'Interrupted',
   cancelled: 'Cancelled',
 };
 

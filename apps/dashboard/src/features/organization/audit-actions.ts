@@ -26,7 +26,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'member.change_password': 'Password changed',
   'member.reset_password': 'Password reset',
   'member.request_password_reset': 'Password reset requested',
-  'member.make_password_reset_link': 'Password reset link created',
+  'member.create_password_reset_link': 'Password reset link created',
   'member.enrol_totp': 'Two-factor enrollment started',
   'member.confirm_totp': 'Two-factor authentication turned on',
   'member.remove_totp': 'Two-factor authentication turned off',

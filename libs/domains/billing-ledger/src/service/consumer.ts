@@ -1,6 +1,6 @@
 import { GenerationFinished } from '@gateway/contracts/events';
 import {
-  READERS_OF_FINISHED,
+  FINISHED_CONSUMER_GROUP,
   UnprocessableEventsError,
   type LoggedEvent,
   type Unprocessable,
@@ -44,7 +44,7 @@ export function createFinishedConsumer(settle: Settle, log: Logger): ModuleConsu
     }
   }
 
-  return { ...READERS_OF_FINISHED, handle };
+  return { ...FINISHED_CONSUMER_GROUP, handle };
 }
 
 function readEvent({ payload, headers }: LoggedEvent): SettleItem | { reason: string } {

@@ -1,5 +1,5 @@
 import { MINUTE_MS, type Clock } from '@gateway/base';
-import { createRecurring, type Logger } from '@gateway/runtime';
+import { createPeriodicTask, type Logger } from '@gateway/runtime';
 import type { ClaimStore, LedgerHistory, LedgerStore } from '../core/ports';
 import type { LedgerMetrics } from './metrics';
 
@@ -28,7 +28,7 @@ export interface LedgerMaintenance {
 /** Periodically voids overdue holds, deletes expired rows and partitions, and measures open holds. */
 export function createLedgerMaintenance(options: LedgerMaintenancePorts): LedgerMaintenance {
   const { store, claims, history, clock, log, metrics, intervalMs } = options;
-  const recurring = createRecurring(round, intervalMs);
+  const recurring = createPeriodicTask(round, intervalMs);
   let stopped = false;
   let partitionsDueUnixMs = 0;
 

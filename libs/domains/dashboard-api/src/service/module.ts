@@ -32,7 +32,7 @@ export function createDashboardApi(ports: DashboardApiPorts): DashboardApi {
   const server = createHttpServer(
     {
       handle: createApp(ports),
-      answerUnreadable: (request) => {
+      renderUnreadable: (request) => {
         const error = new DashboardError(CODE_OF_UNREADABLE[request]);
         return {
           httpStatus: error.row.httpStatus,

@@ -55,7 +55,7 @@ const providerAttempt = z
     provider_model: z.string().nullable().meta({ description: 'Null unless you are an operator.' }),
     outcome: z.string().meta({
       description:
-        '`ok`, `broken_off` (failed after its first event), `cancelled`, or why it failed before its first event.',
+        '`ok`, `interrupted` (failed after its first event), `cancelled`, or why it failed before its first event.',
       examples: ['timed_out'],
     }),
     duration_ms: number,

@@ -206,7 +206,7 @@ export const peopleEndpoints = {
     description: 'For installations without email. The link works once and expires after one hour.',
     body: emptyBody,
     response: created(z.object({ link: z.string(), expires_at: time })),
-    audit: ['member.make_password_reset_link'],
+    audit: ['member.create_password_reset_link'],
   }),
   unlinkPersonIdentity: endpoint({
     method: 'POST',

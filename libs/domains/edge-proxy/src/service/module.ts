@@ -128,7 +128,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
   const server = createHttpServer(
     {
       handle: createApp(requests),
-      answerUnreadable: (request) => unreadableResponse(request, newRequestId()),
+      renderUnreadable: (request) => unreadableResponse(request, newRequestId()),
       onError: (error) => log.error({ err: error }, 'the public server failed'),
     },
     {

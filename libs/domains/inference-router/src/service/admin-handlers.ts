@@ -62,7 +62,7 @@ export function createAdminHandlers(
         windowMs: HEALTH_WINDOW_MS,
         providers: [...providers.values()].map(({ name, maxConcurrent }) => ({
           name,
-          callsUnderWay: bulkheads.inFlight(name),
+          callsInFlight: bulkheads.inFlight(name),
           maxConcurrent,
         })),
         targets: [...targetsOf(models.values())].map(({ target, modelIds }) => {
@@ -75,7 +75,7 @@ export function createAdminHandlers(
             calls,
             failures: Object.fromEntries(failures),
             firstEvent,
-            callsUnderWay: inFlight,
+            callsInFlight: inFlight,
             modelIds,
           };
         }),

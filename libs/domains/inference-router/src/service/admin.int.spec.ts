@@ -95,7 +95,7 @@ it('reports the results of recent calls by target', async () => {
   await router.collect(generateRequest());
   const { observer, targets, providers } = await admin.getProviderHealth({});
   expect(observer).toBe('router-1');
-  expect(providers.map(({ name, callsUnderWay }) => [name, callsUnderWay])).toEqual([
+  expect(providers.map(({ name, callsInFlight }) => [name, callsInFlight])).toEqual([
     ['first', 0],
     ['second', 0],
   ]);
@@ -106,7 +106,7 @@ it('reports the results of recent calls by target', async () => {
       calls: 1,
       failures: { failed: 1 },
       firstEvent: undefined,
-      callsUnderWay: 0,
+      callsInFlight: 0,
       modelIds: ['acme/m-1', 'acme/alone'],
     },
     { target: { provider: 'second' }, calls: 1, failures: {}, firstEvent: { p95Ms: expect.any(Number) } },
@@ -124,11 +124,11 @@ it('counts a call as in flight until it ends', async () => {
   const running = router.collect(generateRequest());
   await received;
   const during = await admin.getProviderHealth({});
-  expect(during.targets[0]?.callsUnderWay).toBe(1);
-  expect(during.providers[0]?.callsUnderWay).toBe(1);
+  expect(during.targets[0]?.callsInFlight).toBe(1);
+  expect(during.providers[0]?.callsInFlight).toBe(1);
   respond();
   await running;
-  expect((await admin.getProviderHealth({})).targets[0]?.callsUnderWay).toBe(0);
+  expect((await admin.getProviderHealth({})).targets[0]?.callsInFlight).toBe(0);
 });
 
 it('returns the catalogue with the targets of each model, but no address or key of a provider', async () => {

@@ -80,7 +80,7 @@ const OIDC_SETTINGS = [
 ] as const satisfies (keyof PeopleEnvironment)[];
 
 /** Requires all settings of single sign-on or none. For `superRefine` of each app that runs this module. */
-export function requireWholeOidc(values: PeopleEnvironment, context: z.RefinementCtx): void {
+export function requireCompleteOidc(values: PeopleEnvironment, context: z.RefinementCtx): void {
   if (OIDC_SETTINGS.every((name) => values[name] === undefined)) return;
   for (const name of OIDC_SETTINGS) {
     if (values[name] !== undefined) continue;

@@ -16,8 +16,8 @@ export {
   idempotencyKeyReused,
   invalidIdempotencyKey,
 } from './errors/idempotency';
-export { ofChatCompletion } from './errors/no-capacity';
-export { addressFloods, type ExceededLimit, keyFloods, limitExceeded } from './errors/limits';
+export { chatCompletionError } from './errors/no-capacity';
+export { addressAbuseLimited, type ExceededLimit, keyAbuseLimited, limitExceeded } from './errors/limits';
 export {
   dailyBudgetExceeded,
   type ExceededBudget,
@@ -28,7 +28,7 @@ export { generationIdMissing, generationNotFound, routeNotFound } from './errors
 export {
   addRateLimitHeaders,
   addRetryHeaders,
-  type AnswerHeaders,
+  type ResponseHeaders,
   type RateLimitState,
 } from './headers/response-headers';
 export { canonicalBodySha256Input } from './json/canonical-json';

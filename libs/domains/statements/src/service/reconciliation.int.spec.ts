@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '@gateway/base';
 import { createLogger, createMetrics } from '@gateway/runtime';
-import { beginPatiently } from '@gateway/test-support';
+import { beginIdleTransaction } from '@gateway/test-support';
 import {
   announce,
   createLedgerFixture,
@@ -293,7 +293,7 @@ it('continues with the next organizations where the previous run stopped, and de
 
 it('runs in one process at a time', async () => {
   const client = await fixture.second.pool.connect();
-  await beginPatiently(client);
+  await beginIdleTransaction(client);
   await client.query(`select reconcile_accounts(1, 0, 1)`);
   expect(await reconcilers.first.reconcile(1)).toBeUndefined();
   await client.query('rollback');

@@ -1,5 +1,5 @@
 import { createChangeTracker, type Clock } from '@gateway/base';
-import { createRecurring, type Logger, type Recurring } from '@gateway/runtime';
+import { createPeriodicTask, type Logger, type PeriodicTask } from '@gateway/runtime';
 import { DIFFERENCE_KINDS, type Difference, type LedgerReconciler } from '../core/ports';
 import { renderWindow } from './messages';
 import type { ReconciliationMetrics } from './metrics';
@@ -15,7 +15,7 @@ export interface ReconciliationPorts {
   readonly intervalMs: number;
 }
 
-export interface Reconciliation extends Recurring {
+export interface Reconciliation extends PeriodicTask {
   /** One run. Does nothing while another process is running it. */
   run(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export function createReconciliation(options: ReconciliationPorts): Reconciliati
     for (const difference of gone) log.info({ difference }, 'ledger balances match the postings again');
   }
 
-  return { ...createRecurring(run, intervalMs), run };
+  return { ...createPeriodicTask(run, intervalMs), run };
 }
 
 function nameOf({ organizationId, kind, generationId }: Difference): string {

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gateway/base';
 import { GenerationSettled, type SettledWindow } from '@gateway/contracts/events';
 import { createMetrics, createSilentLogger } from '@gateway/runtime';
-import { beginPatiently } from '@gateway/test-support';
+import { beginIdleTransaction } from '@gateway/test-support';
 import {
   announce,
   createLedgerFixture,
@@ -245,7 +245,7 @@ it('is announced by one process at a time', async () => {
   await addCredit('org-a');
   fixture.clock.advance(2 * DAY_MS);
   const client = await fixture.second.pool.connect();
-  await beginPatiently(client);
+  await beginIdleTransaction(client);
   await client.query('select announce_settlement_windows(0, 1)');
   expect(await reconcilers.first.announceWindows(10, renderWindow)).toBe(0);
   await client.query('rollback');

@@ -40,7 +40,7 @@ export interface SettledGeneration {
 export interface ProviderAttempt {
   readonly provider: string;
   readonly providerModel: string;
-  /** `ok`, `broken_off`, `cancelled`, or why it failed before its first event. */
+  /** `ok`, `interrupted`, `cancelled`, or why it failed before its first event. */
   readonly outcome: string;
   /** Until its failure; for the successful attempt, until its end. */
   readonly durationMs: number;

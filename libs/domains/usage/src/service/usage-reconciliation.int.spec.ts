@@ -4,7 +4,7 @@ import { applyMigrations, createPool } from '@gateway/database';
 import { UnprocessableEventsError, type EventHandler } from '@gateway/events';
 import { createLogger, createMetrics, type Registry } from '@gateway/runtime';
 import {
-  beginPatiently,
+  beginIdleTransaction,
   createTestClock,
   createTestDatabase,
   type TestClock,
@@ -327,7 +327,7 @@ it('stores no announcement before its generations are stored', async () => {
 it('runs in one process at a time', async () => {
   const reconciler = createPostgresUsageReconciler({ pool, clock });
   const client = await pool.connect();
-  await beginPatiently(client);
+  await beginIdleTransaction(client);
   await client.query(
     `select pg_advisory_xact_lock(hashtextextended(current_schema || '.reconcile_usage', 0))`,
   );

@@ -1,4 +1,4 @@
-import { keepOpen } from '@gateway/base';
+import { maintainConnection } from '@gateway/base';
 import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import { chunksOfEvents } from '../delivery/chunks';
 import { createDelivery, DeliveryStopped } from '../delivery/deliver';
@@ -54,7 +54,7 @@ export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumer
       maxWaitTimeInMs: MAX_WAIT_MS,
       maxBytes: limits.maxBatchBytes,
       allowAutoTopicCreation: false,
-      // keepOpen replaces a crashed consumer, so kafkajs must not restart it as well.
+      // maintainConnection replaces a crashed consumer, so kafkajs must not restart it as well.
       retry: { retries: 5, restartOnFailure: async () => false },
     });
     const joint = jointDeliveryOf(consumer);
@@ -124,7 +124,7 @@ export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumer
     return { lost: () => lost, stop: () => clearInterval(timer) };
   }
 
-  const running = keepOpen(runOnce, {
+  const running = maintainConnection(runOnce, {
     backoff: limits.backoff,
     signal: waiter.signal,
     onFailure: (error, { failures }) =>

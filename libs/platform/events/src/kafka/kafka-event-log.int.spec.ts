@@ -141,7 +141,7 @@ describeWith(kafka, 'the log on a Kafka server', () => {
             () => true as const,
             () => undefined,
           ),
-        { patienceMs: 60_000 },
+        { timeoutMs: 60_000 },
       );
       const seen = collector();
       await log.subscribe({ topic: 'unavailable', group: 'g', handle: seen.handle });
@@ -165,7 +165,7 @@ describeWith(kafka, 'the log on a Kafka server', () => {
               () => true as const,
               () => undefined,
             ),
-          { patienceMs: 60_000 },
+          { timeoutMs: 60_000 },
         );
       }
       await seen.distinct(20);

@@ -1,4 +1,4 @@
-import { keepOpen, type Clock } from '@gateway/base';
+import { maintainConnection, type Clock } from '@gateway/base';
 import type { DatabaseLog } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { EventLogInstruments } from '../delivery/instruments';
@@ -206,7 +206,7 @@ export function keepSessionOpen(
   waiter: Waiter,
   { lead, failureText, onLost, onRedeliver }: SessionWork,
 ): Promise<void> {
-  return keepOpen(
+  return maintainConnection(
     async (opened) => {
       const callbacks = { onEvents: waiter.wake, onLost, onRedeliver };
       const session = await openConsumerSession(pool, topic, group, callbacks);

@@ -1,5 +1,5 @@
 import type { Clock } from '@gateway/base';
-import { dropPartitions, makePartitions, type PartitionedTable } from '@gateway/database';
+import { dropPartitions, createPartitions, type PartitionedTable } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { EventLogLimits } from '../delivery/limits';
 import { EVENT_LOG_SCHEMA } from './sql/schema';
@@ -19,12 +19,12 @@ const EVENTS: PartitionedTable = {
   table: 'events',
   key: 'appended_at',
   period: 'day',
-  leastKeyAt: (unixMs) => new Date(unixMs).toISOString(),
+  smallestKeyAt: (unixMs) => new Date(unixMs).toISOString(),
 };
 
 /** Creates the partitions of today and the next days. Without them events go to the default partition. */
 export async function createDayPartitions(pool: Pool, clock: Clock): Promise<void> {
-  await makePartitions(pool, EVENTS, { nowUnixMs: clock.now(), ahead: DAYS_AHEAD });
+  await createPartitions(pool, EVENTS, { nowUnixMs: clock.now(), ahead: DAYS_AHEAD });
 }
 
 /** Deletes events that are past their retention and that every group of their topic has passed. */

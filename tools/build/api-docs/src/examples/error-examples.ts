@@ -8,9 +8,9 @@ import {
   refusalError,
 } from '@gateway/errors';
 import {
-  addressFloods,
+  addressAbuseLimited,
   addRetryHeaders,
-  type AnswerHeaders,
+  type ResponseHeaders,
   bodyTooLarge,
   type CallerPolicy,
   checkKeyGrant,
@@ -24,7 +24,7 @@ import {
   type KeyGrantView,
   type KeyScope,
   limitExceeded,
-  ofChatCompletion,
+  chatCompletionError,
   parseJsonBody,
   parseUsageQuery,
   routeNotFound,
@@ -189,7 +189,7 @@ function ofLimits(): ErrorExample[] {
       ...example(
         'rpm_exceeded',
         'The abuse limit: too many unknown keys from one address.',
-        addressFloods(defaultPublicLimits.maxFailedAuthenticationsPerMinute, minute.retryAfterMs),
+        addressAbuseLimited(defaultPublicLimits.maxFailedAuthenticationsPerMinute, minute.retryAfterMs),
         {
           method: 'GET',
           path: '/v1/models',
@@ -278,7 +278,7 @@ function ofService(): ErrorExample[] {
     ['internal_error', 'An error of the gateway.'],
   ] as const;
   return causes.map(([code, summary]) =>
-    example(code, summary, ofChatCompletion(new GatewayError(code)), CHAT),
+    example(code, summary, chatCompletionError(new GatewayError(code)), CHAT),
   );
 }
 
@@ -303,7 +303,7 @@ function example(
   if (error?.code !== code) {
     throw new Error(`the example of ${code} gives ${error?.code ?? 'no error'}`);
   }
-  const headers: AnswerHeaders = {};
+  const headers: ResponseHeaders = {};
   addRetryHeaders(headers, error);
   return {
     name: code,

@@ -88,7 +88,7 @@ export async function openRecoveryCluster(): Promise<RecoveryCluster> {
     eventually(
       'usage has recorded every generation',
       async () => (await statusesOf(ids)).every((status) => status === 200) || undefined,
-      { patienceMs: 90_000 },
+      { timeoutMs: 90_000 },
     );
 
   return {

@@ -1,7 +1,7 @@
 import { DAY_MS, type UnixMs } from '@gateway/base';
 import { listPartitions } from '@gateway/database';
-import { leastIdAt } from '@gateway/runtime';
-import { beginPatiently, eventually } from '@gateway/test-support';
+import { smallestIdAt } from '@gateway/runtime';
+import { beginIdleTransaction, eventually } from '@gateway/test-support';
 import { auditLedger } from '@gateway/ledger-audit';
 import {
   announce,
@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 /** Like the ids that edges create. */
-const idCreatedAt = (unixMs: number, name: string) => leastIdAt('gen', unixMs) + name;
+const idCreatedAt = (unixMs: number, name: string) => smallestIdAt('gen', unixMs) + name;
 const hold = (holdId: string, more = {}) =>
   fixture.first.store.holdCredit([makeHold({ holdId, amount: 10, at: fixture.clock.now(), ...more })]);
 const settle = (generationId: string) =>
@@ -183,7 +183,7 @@ it('reserves an id for one organization, also when another closes it between two
   const other = await fixture.second.pool.connect();
   const waiting = `select from pg_stat_activity where application_name = 'ledger-1' and wait_event_type = 'Lock'`;
   try {
-    await beginPatiently(other);
+    await beginIdleTransaction(other);
     await other.query('lock table open_holds in share mode');
     // The lookup finds nothing; the insert waits for the lock.
     const late = hold(id, { organizationId: 'org-a' });

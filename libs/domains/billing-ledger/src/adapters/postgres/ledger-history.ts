@@ -1,6 +1,6 @@
 import type { Clock } from '@gateway/base';
-import { dropPartitions, makePartitions, type PartitionedTable } from '@gateway/database';
-import { leastIdAt } from '@gateway/runtime';
+import { dropPartitions, createPartitions, type PartitionedTable } from '@gateway/database';
+import { smallestIdAt } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import { CLOSED_HOLD_RETENTION_MS } from '../../core/limits';
 import type { LedgerHistory } from '../../core/ports';
@@ -28,28 +28,28 @@ export function createPostgresLedgerHistory({
   schema = BILLING_LEDGER_SCHEMA,
   closedHoldRetentionMs = CLOSED_HOLD_RETENTION_MS,
 }: PostgresLedgerHistoryOptions): LedgerHistory {
-  const leastKeyAt = (unixMs: number) => leastIdAt('gen', unixMs);
+  const smallestKeyAt = (unixMs: number) => smallestIdAt('gen', unixMs);
   const postings: PartitionedTable = {
     schema,
     table: 'postings',
     key: 'reference',
     period: 'month',
-    leastKeyAt,
+    smallestKeyAt,
   };
   const closedHolds: PartitionedTable = { ...postings, table: 'closed_holds', key: 'hold_id' };
 
   return {
     async prepare() {
       const wanted = { nowUnixMs: clock.now(), ahead: MONTHS_AHEAD };
-      await makePartitions(pool, postings, wanted);
-      await makePartitions(pool, closedHolds, wanted);
+      await createPartitions(pool, postings, wanted);
+      await createPartitions(pool, closedHolds, wanted);
     },
 
     dropExpired: () =>
       dropPartitions(pool, closedHolds, {
         untilUnixMs: clock.now() - closedHoldRetentionMs,
         async mayDrop(client, { untilUnixMs }) {
-          await client.query(RAISE_OLDEST_RETAINED, [leastKeyAt(untilUnixMs)]);
+          await client.query(RAISE_OLDEST_RETAINED, [smallestKeyAt(untilUnixMs)]);
           return true;
         },
       }),

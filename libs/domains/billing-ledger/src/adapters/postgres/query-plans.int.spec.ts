@@ -1,6 +1,6 @@
 import { DAY_MS, type UnixMs } from '@gateway/base';
-import { createPool, listPartitions, makePartitions } from '@gateway/database';
-import { leastIdAt } from '@gateway/runtime';
+import { createPool, listPartitions, createPartitions } from '@gateway/database';
+import { smallestIdAt } from '@gateway/runtime';
 import { readsOf, type TableRead } from '@gateway/test-support';
 import type { Pool } from 'pg';
 import type { LedgerStore } from '../../core/ports';
@@ -59,12 +59,16 @@ afterAll(async () => {
 });
 
 async function prepareAt(nowUnixMs: number): Promise<void> {
-  const leastKeyAt = (unixMs: number) => leastIdAt('gen', unixMs);
+  const smallestKeyAt = (unixMs: number) => smallestIdAt('gen', unixMs);
   for (const [table, key] of [
     ['postings', 'reference'],
     ['closed_holds', 'hold_id'],
   ] as const) {
-    await makePartitions(pool, { schema, table, key, period: 'month', leastKeyAt }, { nowUnixMs, ahead: 0 });
+    await createPartitions(
+      pool,
+      { schema, table, key, period: 'month', smallestKeyAt },
+      { nowUnixMs, ahead: 0 },
+    );
   }
 }
 
@@ -97,7 +101,7 @@ const items = Array.from({ length: BATCH }, (_, index) => index);
 const newHolds = (name: string) =>
   items.map((index) =>
     makeHold({
-      holdId: `${leastIdAt('gen', at)}${name}${index}`,
+      holdId: `${smallestIdAt('gen', at)}${name}${index}`,
       organizationId: organizationOf(index),
       keyId: `key-${index}`,
       amount: 1_000,
@@ -170,7 +174,7 @@ it("reads a page of an organization's statement by index, only in the requested 
       `select reference, kind, posted_unix_ms from postings
        where organization_id = $1 and posted_unix_ms between $2 and $3 and reference >= $4
        order by posted_unix_ms desc, reference desc, kind desc limit ${BATCH}`,
-      ['org-7', fromUnixMs, at, leastIdAt('gen', fromUnixMs - DAY_MS)],
+      ['org-7', fromUnixMs, at, smallestIdAt('gen', fromUnixMs - DAY_MS)],
     ),
   );
   expect(reads.filter(({ how }) => !how.includes('Index'))).toEqual([]);
@@ -214,7 +218,7 @@ describe('a process whose plans date from empty tables', () => {
     const holdsOf = (name: string, count: number) =>
       Array.from({ length: count }, (_, index) =>
         makeHold({
-          holdId: `${leastIdAt('gen', now)}${name}${index}`,
+          holdId: `${smallestIdAt('gen', now)}${name}${index}`,
           organizationId: 'org-1',
           amount: 10,
           at: now,
@@ -227,7 +231,7 @@ describe('a process whose plans date from empty tables', () => {
     /** Calls every function once: both paths of hold_credit, both paths of settlement, and void_holds. */
     async function everything(store: LedgerStore, name: string, count: number): Promise<void> {
       const refused = makeHold({
-        holdId: `${leastIdAt('gen', now)}${name}R`,
+        holdId: `${smallestIdAt('gen', now)}${name}R`,
         organizationId: 'org-without-credit',
         amount: 1,
         at: now,

@@ -23,12 +23,12 @@ const CODE_OF_REASON: Readonly<
   [OidcRefusalReason.OIDC_REFUSAL_REASON_UNSPECIFIED]: 'oidc_failed',
   [OidcRefusalReason.OIDC_REFUSAL_REASON_TOO_MANY_ATTEMPTS]: 'too_many_attempts',
   [OidcRefusalReason.OIDC_REFUSAL_REASON_UNAVAILABLE]: 'oidc_unavailable',
-  [OidcRefusalReason.OIDC_REFUSAL_REASON_NOT_BEGUN]: 'oidc_state_invalid',
+  [OidcRefusalReason.OIDC_REFUSAL_REASON_STATE_INVALID]: 'oidc_state_invalid',
   [OidcRefusalReason.OIDC_REFUSAL_REASON_DENIED]: 'oidc_denied',
   [OidcRefusalReason.OIDC_REFUSAL_REASON_FAILED]: 'oidc_failed',
   [OidcRefusalReason.OIDC_REFUSAL_REASON_EMAIL_NOT_VERIFIED]: 'oidc_email_not_verified',
   [OidcRefusalReason.OIDC_REFUSAL_REASON_DOMAIN_NOT_MAPPED]: 'oidc_no_organization',
-  [OidcRefusalReason.OIDC_REFUSAL_REASON_OTHER_IDENTITY]: 'oidc_identity_mismatch',
+  [OidcRefusalReason.OIDC_REFUSAL_REASON_IDENTITY_MISMATCH]: 'oidc_identity_mismatch',
 };
 
 /** Browsers navigate to both endpoints, so errors redirect to the sign-in page, which shows them. */

@@ -70,9 +70,9 @@ export function providerHealthView(health: GetProviderHealthResponse, now: bigin
     window_ms: health.windowMs,
     observed_at: isoTime(now),
     instance: health.observer,
-    providers: health.providers.map(({ name, callsUnderWay, maxConcurrent }) => ({
+    providers: health.providers.map(({ name, callsInFlight, maxConcurrent }) => ({
       name,
-      calls_in_flight: callsUnderWay,
+      calls_in_flight: callsInFlight,
       max_concurrent: maxConcurrent,
     })),
     targets: health.targets.map(targetHealthView),
@@ -95,7 +95,7 @@ function targetHealthView(health: TargetHealth) {
     first_event: firstEvent
       ? { mean_ms: firstEvent.meanMs, p50_ms: firstEvent.p50Ms, p95_ms: firstEvent.p95Ms }
       : null,
-    calls_in_flight: health.callsUnderWay,
+    calls_in_flight: health.callsInFlight,
     models: health.modelIds,
   };
 }

@@ -1,4 +1,4 @@
-import { keepOpen } from '@gateway/base';
+import { maintainConnection } from '@gateway/base';
 import type {
   InferenceRouterDefinition,
   Model,
@@ -42,7 +42,7 @@ export function watchModelCatalogue({
   }
 
   function start(timeoutMs: number): Promise<void> {
-    watching ??= keepOpen(watch, {
+    watching ??= maintainConnection(watch, {
       backoff: limits.catalogue.reconnect,
       signal: stopping.signal,
       onFailure: (error) => log.warn({ err: error }, 'lost the watch on the model catalogue; reopening it'),

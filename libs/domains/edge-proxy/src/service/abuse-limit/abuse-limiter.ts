@@ -3,7 +3,7 @@ import { networkOf, UNKNOWN_NETWORK, type ClientAddressReader } from '@gateway/a
 import { msLeftInMinute, type Clock } from '@gateway/base';
 import type { KeyGrant } from '@gateway/contracts/auth';
 import { errorTable, type Refusal } from '@gateway/errors';
-import { addressFloods, keyFloods } from '@gateway/public-api';
+import { addressAbuseLimited, keyAbuseLimited } from '@gateway/public-api';
 import { limits, MinuteCounts } from '../../core';
 
 /**
@@ -80,7 +80,7 @@ export function createAbuseLimiter(ports: AbuseLimiterPorts, options: AbuseLimit
 
     refuseAddress() {
       onRefused('address');
-      return addressFloods(maxFailed, msLeftInMinute(clock.now()));
+      return addressAbuseLimited(maxFailed, msLeftInMinute(clock.now()));
     },
 
     refuseKey(grant) {
@@ -88,7 +88,7 @@ export function createAbuseLimiter(ports: AbuseLimiterPorts, options: AbuseLimit
       const limit = maxInvalidOf(grant);
       if (!invalid.hasReached(grant.keyId, limit, clock.now())) return undefined;
       onRefused('key');
-      return keyFloods(limit, msLeftInMinute(clock.now()));
+      return keyAbuseLimited(limit, msLeftInMinute(clock.now()));
     },
 
     countInvalidRequest(grant, { code }, bodyBytes) {

@@ -71,7 +71,7 @@ export async function createPasswordResetLink(
   if (refusal) return refusal;
   const member = isIdLike(memberId) ? await ports.members.find(memberId) : undefined;
   if (!member) return notFound('member');
-  return createLink(ports, member, actor, 'member.make_password_reset_link', dashboardUrl);
+  return createLink(ports, member, actor, 'member.create_password_reset_link', dashboardUrl);
 }
 
 async function createLink(

@@ -39,12 +39,12 @@ const MESSAGE_OF_REASON: Readonly<Record<SignOnRefusalReason, OidcRefusalReason>
   not_configured: OidcRefusalReason.OIDC_REFUSAL_REASON_NOT_CONFIGURED,
   too_many_attempts: OidcRefusalReason.OIDC_REFUSAL_REASON_TOO_MANY_ATTEMPTS,
   unavailable: OidcRefusalReason.OIDC_REFUSAL_REASON_UNAVAILABLE,
-  state_invalid: OidcRefusalReason.OIDC_REFUSAL_REASON_NOT_BEGUN,
+  state_invalid: OidcRefusalReason.OIDC_REFUSAL_REASON_STATE_INVALID,
   denied: OidcRefusalReason.OIDC_REFUSAL_REASON_DENIED,
   failed: OidcRefusalReason.OIDC_REFUSAL_REASON_FAILED,
   email_not_verified: OidcRefusalReason.OIDC_REFUSAL_REASON_EMAIL_NOT_VERIFIED,
   domain_not_mapped: OidcRefusalReason.OIDC_REFUSAL_REASON_DOMAIN_NOT_MAPPED,
-  identity_mismatch: OidcRefusalReason.OIDC_REFUSAL_REASON_OTHER_IDENTITY,
+  identity_mismatch: OidcRefusalReason.OIDC_REFUSAL_REASON_IDENTITY_MISMATCH,
 };
 
 /** Sign-ins at the identity provider, mapped domains and linked identities. */

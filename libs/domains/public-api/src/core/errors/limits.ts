@@ -40,7 +40,7 @@ export function limitExceeded({ limitType, scope, limit, retryAfterMs }: Exceede
 }
 
 /** Too many authentications failed from the client's address in this minute, and its key is not known to be valid. */
-export function addressFloods(limit: number, retryAfterMs: number): Refusal {
+export function addressAbuseLimited(limit: number, retryAfterMs: number): Refusal {
   return refuse('rpm_exceeded', {
     message: `Too many requests without a valid API key from this address: ${limit} in this minute. Until the minute ends, only requests with a valid key are accepted.`,
     metadata: { limit_type: 'rpm', scope: 'address', limit },
@@ -49,7 +49,7 @@ export function addressFloods(limit: number, retryAfterMs: number): Refusal {
 }
 
 /** Too many requests of the key were invalid in this minute. */
-export function keyFloods(limit: number, retryAfterMs: number): Refusal {
+export function keyAbuseLimited(limit: number, retryAfterMs: number): Refusal {
   return refuse('rpm_exceeded', {
     message: `Too many invalid requests: ${limit} requests with this API key were refused in this minute. Fix them and retry after the minute ends.`,
     metadata: { limit_type: 'rpm', scope: 'key', limit },

@@ -6,7 +6,7 @@ const NOT_BILLED = 'This request was not billed.';
  * The error of a chat completion. Only chat completions can be billed, so only
  * their `no_capacity` says that nothing was billed.
  */
-export function ofChatCompletion(error: GatewayError): GatewayError {
+export function chatCompletionError(error: GatewayError): GatewayError {
   const { message } = errorTable.no_capacity;
   if (error.code !== 'no_capacity' || error.message !== message) return error;
   const { metadata, internalMessage, cause } = error;

@@ -1,5 +1,5 @@
 import { GatewayError } from '@gateway/errors';
-import { addRetryHeaders, type AnswerHeaders, goDuration } from './response-headers';
+import { addRetryHeaders, type ResponseHeaders, goDuration } from './response-headers';
 
 it.each([
   [0, '0s'],
@@ -13,8 +13,8 @@ it.each([
   expect(goDuration(ms)).toBe(text);
 });
 
-function retryHeaders(error: GatewayError): AnswerHeaders {
-  const headers: AnswerHeaders = {};
+function retryHeaders(error: GatewayError): ResponseHeaders {
+  const headers: ResponseHeaders = {};
   addRetryHeaders(headers, error);
   return headers;
 }

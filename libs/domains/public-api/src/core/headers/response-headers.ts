@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '@gateway/base';
 import type { GatewayError } from '@gateway/errors';
 
-export type AnswerHeaders = Record<string, string | number>;
+export type ResponseHeaders = Record<string, string | number>;
 
 /** One limit in its current minute. */
 interface WindowState {
@@ -20,7 +20,7 @@ export interface RateLimitState {
 /** SDKs use retry-after-ms only below a minute; for longer waits they use retry-after. */
 const MAX_RETRY_AFTER_MS_HEADER = 59_999;
 
-export function addRateLimitHeaders(headers: AnswerHeaders, { requests, tokens }: RateLimitState): void {
+export function addRateLimitHeaders(headers: ResponseHeaders, { requests, tokens }: RateLimitState): void {
   if (requests) {
     headers['x-ratelimit-limit-requests'] = requests.limit;
     headers['x-ratelimit-remaining-requests'] = requests.remaining;
@@ -44,7 +44,7 @@ export function goDuration(ms: number): string {
 }
 
 /** The headers by which SDKs decide whether and when to retry. */
-export function addRetryHeaders(headers: AnswerHeaders, error: GatewayError): void {
+export function addRetryHeaders(headers: ResponseHeaders, error: GatewayError): void {
   const { httpStatus, advice } = error.row;
   if (httpStatus === 401) headers['www-authenticate'] = 'Bearer';
 

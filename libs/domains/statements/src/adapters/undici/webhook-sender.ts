@@ -88,7 +88,7 @@ async function post(agent: Agent, url: string, body: string, signature: string):
 
 function messageOf(alert: DueAlert) {
   return {
-    event: 'credit.running_low',
+    event: 'credit.low_balance',
     // The same for every attempt, so that receivers can deduplicate.
     id: `${alert.organizationId}.${alert.belowSince}`,
     organization_id: alert.organizationId,

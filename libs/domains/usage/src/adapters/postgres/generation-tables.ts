@@ -1,4 +1,4 @@
-import { dropPartitions, makePartitions, type PartitionedTable } from '@gateway/database';
+import { dropPartitions, createPartitions, type PartitionedTable } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { GenerationTables } from '../../core/ports';
 import { USAGE_SCHEMA } from './sql/schema';
@@ -8,7 +8,7 @@ const GENERATIONS: PartitionedTable = {
   table: 'generations',
   key: 'created_unix_ms',
   period: 'month',
-  leastKeyAt: String,
+  smallestKeyAt: String,
 };
 
 /** Partitions created before their month starts. */
@@ -26,7 +26,7 @@ const DELETE_FROM_DEFAULT = `
 export function createPostgresGenerationTables(pool: Pool): GenerationTables {
   return {
     async prepare(now) {
-      await makePartitions(pool, GENERATIONS, { nowUnixMs: now, ahead: MONTHS_AHEAD });
+      await createPartitions(pool, GENERATIONS, { nowUnixMs: now, ahead: MONTHS_AHEAD });
     },
     async dropBefore(oldest) {
       const dropped = await dropPartitions(pool, GENERATIONS, { untilUnixMs: oldest });

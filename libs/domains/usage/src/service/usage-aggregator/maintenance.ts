@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, type Clock, type UnixMs } from '@gateway/base';
-import { createRecurring, type Logger } from '@gateway/runtime';
+import { createPeriodicTask, type Logger } from '@gateway/runtime';
 import type { GenerationTables } from '../../core/ports';
 
 const INTERVAL_MS = HOUR_MS;
@@ -21,7 +21,7 @@ export interface Maintenance {
 
 /** Creates partitions ahead of time, and drops those past their retention. */
 export function createMaintenance({ tables, clock, log, retentionDays }: MaintenancePorts): Maintenance {
-  const recurring = createRecurring(round, INTERVAL_MS);
+  const recurring = createPeriodicTask(round, INTERVAL_MS);
   let first: Promise<void> = Promise.resolve();
 
   async function round(): Promise<void> {

@@ -2,7 +2,7 @@ import type { Clock } from '@gateway/base';
 import {
   createDeadLetterService,
   type InspectableEventLog,
-  READERS_OF_SETTLED,
+  SETTLED_CONSUMER_GROUP,
   UnprocessableEventsError,
   type LoggedEvent,
   type Unprocessable,
@@ -61,7 +61,7 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
     if (unprocessable.length > 0) throw new UnprocessableEventsError(unprocessable);
   }
 
-  const consumers = [{ ...READERS_OF_SETTLED, handle }];
+  const consumers = [{ ...SETTLED_CONSUMER_GROUP, handle }];
 
   return {
     name: NAME,

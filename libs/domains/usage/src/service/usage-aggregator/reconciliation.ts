@@ -1,5 +1,5 @@
 import { createChangeTracker, type Clock } from '@gateway/base';
-import { createRecurring, type Logger, type Recurring } from '@gateway/runtime';
+import { createPeriodicTask, type Logger, type PeriodicTask } from '@gateway/runtime';
 import type { ReconciliationRun, UsageReconciler } from '../../core/ports';
 import type { Difference, Sums } from '../../core/reconciliation/compare';
 import type { ReconciliationMetrics } from './metrics';
@@ -14,7 +14,7 @@ export interface ReconciliationPorts {
   readonly intervalMs: number;
 }
 
-export interface Reconciliation extends Recurring {
+export interface Reconciliation extends PeriodicTask {
   /** One run. Does nothing while another process is running it. */
   run(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export function createReconciliation(options: ReconciliationPorts): Reconciliati
     for (const difference of gone) log?.info({ difference }, 'usage matches again');
   }
 
-  return { ...createRecurring(run, intervalMs), run };
+  return { ...createPeriodicTask(run, intervalMs), run };
 }
 
 function nameOf({ organizationId, kind, startsUnixMs, fromUnixMs }: Difference): string {

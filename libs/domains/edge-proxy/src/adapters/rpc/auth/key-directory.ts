@@ -1,5 +1,5 @@
 import { unavailableAsNoCapacity } from '@gateway/errors';
-import { keepOpen, type Clock } from '@gateway/base';
+import { maintainConnection, type Clock } from '@gateway/base';
 import type { AuthDefinition, KeyGrant } from '@gateway/contracts/auth';
 import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
@@ -43,7 +43,7 @@ export interface WatchedKeyDirectory extends KeyDirectory<KeyGrant> {
    */
   lookup(keySha256: Buffer, options?: LookupOptions): Promise<KeyGrant | undefined>;
   /** Whether cached grants may be used. Otherwise every lookup waits for a call to auth that starts after it. */
-  isLive(): boolean;
+  hasValidLease(): boolean;
   /** Opens the watch, and reopens it whenever it is lost. Lookups before that call auth. */
   start(): void;
   /** Closes the watch and clears the cache. */
@@ -67,8 +67,8 @@ export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOpti
   const freshLookups = new FreshLookupCoalescer<KeyLookupResult>();
   const lease = new Lease(clock, options.monotonicNow ?? (() => performance.now()));
   const counts: LookupCounts = { cached: 0, shared: 0, fetched: 0, unleased: 0 };
-  const isLive = (): boolean => lease.isValid();
-  const instruments = createInstruments(metrics, { counts, isLive, cachedKeys: () => cache.size });
+  const hasValidLease = (): boolean => lease.isValid();
+  const instruments = createInstruments(metrics, { counts, hasValidLease, cachedKeys: () => cache.size });
   const stopping = new AbortController();
   let watching: Promise<void> | undefined;
 
@@ -129,9 +129,9 @@ export function createKeyDirectory(options: KeyDirectoryPorts & KeyDirectoryOpti
 
   return {
     lookup,
-    isLive,
+    hasValidLease,
     start() {
-      watching ??= keepOpen(watch, {
+      watching ??= maintainConnection(watch, {
         backoff: RECONNECT,
         signal: stopping.signal,
         onFailure(error) {

@@ -10,7 +10,7 @@ export interface LookupCounts {
 
 export interface KeyDirectoryState {
   readonly counts: LookupCounts;
-  isLive(): boolean;
+  hasValidLease(): boolean;
   cachedKeys(): number;
 }
 
@@ -30,7 +30,7 @@ export function createInstruments(metrics: Registry, state: KeyDirectoryState) {
     help: '1 while cached keys may be used: the watch is open and its lease is valid.',
     registers: [metrics],
     collect() {
-      this.set(state.isLive() ? 1 : 0);
+      this.set(state.hasValidLease() ? 1 : 0);
     },
   });
   new Gauge({

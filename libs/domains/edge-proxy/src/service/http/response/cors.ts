@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { type AnswerHeaders, endpoints } from '@gateway/public-api';
+import { type ResponseHeaders, endpoints } from '@gateway/public-api';
 
 /** Cross-origin access of browsers. */
 export interface Cors {
   /** The CORS headers of a response; undefined while CORS is off. */
-  headersFor(request: IncomingMessage): AnswerHeaders | undefined;
+  headersFor(request: IncomingMessage): ResponseHeaders | undefined;
   /** The headers of a preflight response; undefined when the request is no preflight of an endpoint. */
-  preflight(request: IncomingMessage, path: string): AnswerHeaders | undefined;
+  preflight(request: IncomingMessage, path: string): ResponseHeaders | undefined;
 }
 
 /** How long a browser may cache a preflight: the maximum of Chromium. */
@@ -49,18 +49,18 @@ export function createCors(origins: readonly string[], isOwnPage?: (origin: stri
   const isOff = origins.length === 0 && isOwnPage === undefined;
   const isAllowed = (origin: string) => isForAll || allowed.has(origin) || (isOwnPage?.(origin) ?? false);
 
-  function headersFor({ headers }: IncomingMessage): AnswerHeaders | undefined {
+  function headersFor({ headers }: IncomingMessage): ResponseHeaders | undefined {
     if (isOff) return undefined;
     const { origin } = headers;
     // The response differs by origin, so caches must not share it.
-    const corsHeaders: AnswerHeaders = { vary: 'origin' };
+    const corsHeaders: ResponseHeaders = { vary: 'origin' };
     if (origin === undefined || !isAllowed(origin)) return corsHeaders;
     corsHeaders['access-control-allow-origin'] = isForAll ? '*' : origin;
     corsHeaders['access-control-expose-headers'] = EXPOSED_HEADERS;
     return corsHeaders;
   }
 
-  function preflight(request: IncomingMessage, path: string): AnswerHeaders | undefined {
+  function preflight(request: IncomingMessage, path: string): ResponseHeaders | undefined {
     const { method, headers } = request;
     const endpointMethod = METHODS.get(path);
     const isPreflight =

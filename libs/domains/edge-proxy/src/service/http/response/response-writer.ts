@@ -1,9 +1,9 @@
 import { errorEnvelope, type GatewayError } from '@gateway/errors';
 import {
-  type AnswerHeaders,
+  type ResponseHeaders,
   addRateLimitHeaders,
   addRetryHeaders,
-  ofChatCompletion,
+  chatCompletionError,
 } from '@gateway/public-api';
 import { limits } from '../../../core';
 import type { Exchange } from '../exchange';
@@ -21,12 +21,12 @@ export interface ResponseWriterOptions {
 }
 
 export interface ResponseWriter {
-  json(exchange: Exchange, status: number, body: string | Uint8Array, extra?: AnswerHeaders): void;
+  json(exchange: Exchange, status: number, body: string | Uint8Array, extra?: ResponseHeaders): void;
   error(exchange: Exchange, error: GatewayError): void;
   /** Sends 204 with headers only. */
-  empty(exchange: Exchange, extra: AnswerHeaders): void;
+  empty(exchange: Exchange, extra: ResponseHeaders): void;
   /** Sends the head of an event stream; the caller writes the events. */
-  openEventStream(exchange: Exchange, extra?: AnswerHeaders): void;
+  openEventStream(exchange: Exchange, extra?: ResponseHeaders): void;
   /** Ends a response whose head is sent. Disconnects the client when it stops reading. */
   end(exchange: Exchange, body: string | Uint8Array): void;
 }
@@ -45,7 +45,12 @@ export function createResponseWriter(
 ): ResponseWriter {
   const fixedHeaders = securityHeaders();
 
-  function json(exchange: Exchange, status: number, body: string | Uint8Array, extra?: AnswerHeaders): void {
+  function json(
+    exchange: Exchange,
+    status: number,
+    body: string | Uint8Array,
+    extra?: ResponseHeaders,
+  ): void {
     const { request, response } = exchange;
     const headers = commonHeaders(exchange, extra);
     headers['content-type'] = 'application/json';
@@ -77,19 +82,19 @@ export function createResponseWriter(
   }
 
   function error(exchange: Exchange, raised: GatewayError): void {
-    const gatewayError = exchange.route === 'chat_completions' ? ofChatCompletion(raised) : raised;
+    const gatewayError = exchange.route === 'chat_completions' ? chatCompletionError(raised) : raised;
     exchange.errorCode = gatewayError.code;
-    const headers: AnswerHeaders = {};
+    const headers: ResponseHeaders = {};
     addRetryHeaders(headers, gatewayError);
     json(exchange, gatewayError.row.httpStatus, JSON.stringify(errorEnvelope(gatewayError)), headers);
   }
 
-  function empty(exchange: Exchange, extra: AnswerHeaders): void {
+  function empty(exchange: Exchange, extra: ResponseHeaders): void {
     exchange.response.writeHead(204, commonHeaders(exchange, extra));
     end(exchange, '');
   }
 
-  function openEventStream(exchange: Exchange, extra?: AnswerHeaders): void {
+  function openEventStream(exchange: Exchange, extra?: ResponseHeaders): void {
     const headers = commonHeaders(exchange, extra);
     headers['content-type'] = 'text/event-stream; charset=utf-8';
     headers['cache-control'] = 'no-cache, no-transform';
@@ -104,8 +109,8 @@ export function createResponseWriter(
     if (response.writableLength > 0) response.setTimeout(options.stalledReaderMs);
   }
 
-  function commonHeaders(exchange: Exchange, extra?: AnswerHeaders): AnswerHeaders {
-    const headers: AnswerHeaders = {
+  function commonHeaders(exchange: Exchange, extra?: ResponseHeaders): ResponseHeaders {
+    const headers: ResponseHeaders = {
       'x-request-id': exchange.requestId,
       'openai-processing-ms': Math.max(0, Math.round(now() - exchange.startedAtMs)),
       // Spread last: an object that starts as a copy and then grows gets its own hidden class in V8.
