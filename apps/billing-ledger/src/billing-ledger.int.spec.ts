@@ -39,6 +39,8 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
     const config = readConfig(settings, {
       GATEWAY_HOST: '127.0.0.1',
       GATEWAY_RPC_PORT: String(await findFreePort()),
+      GATEWAY_RPC_ADMIN_PORT: String(await findFreePort()),
+      GATEWAY_RPC_SECURITY: 'plaintext',
       GATEWAY_ADMIN_PORT: String(await findFreePort()),
       DATABASE_URL: database.url,
       KAFKA_BROKERS: server.broker,

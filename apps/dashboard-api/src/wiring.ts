@@ -22,17 +22,17 @@ export async function wireDashboardApi({
 }: ServiceDeps<Config>): Promise<ServiceWiring> {
   const tokenizer = createTokenizer({ metrics });
   life.onStop(() => tokenizer.close());
-  const ledger = connect(config.GATEWAY_BILLING_LEDGER_TARGET);
-  const router = connect(config.GATEWAY_INFERENCE_ROUTER_TARGET);
-  const usageAggregator = connect(config.GATEWAY_USAGE_AGGREGATOR_TARGET);
+  const ledger = connect('billing-ledger', config.GATEWAY_BILLING_LEDGER_TARGET);
+  const router = connect('inference-router', config.GATEWAY_INFERENCE_ROUTER_TARGET);
+  const usageAggregator = connect('usage-aggregator', config.GATEWAY_USAGE_AGGREGATOR_TARGET);
   const module = openDashboardApi({
     config,
-    authAdmin: createClient(AuthAdminDefinition, connect(config.GATEWAY_AUTH_TARGET)),
+    authAdmin: createClient(AuthAdminDefinition, connect('auth', config.GATEWAY_AUTH_TARGET)),
     ledger: createClient(BillingLedgerDefinition, ledger),
     ledgerAdmin: createClient(BillingLedgerAdminDefinition, ledger),
     generationReports: createClient(
       GenerationReportsDefinition,
-      connect(config.GATEWAY_GENERATION_QUERY_TARGET),
+      connect('generation-query', config.GATEWAY_GENERATION_QUERY_TARGET),
     ),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     routerAdmin: createClient(InferenceRouterAdminDefinition, router),
@@ -53,7 +53,7 @@ export const operatorCommand: ServiceCommand<Config> = {
   async run({ config, connect }, email) {
     const { GATEWAY_DASHBOARD_ORIGIN: dashboardUrl } = config;
     if (dashboardUrl === undefined) throw new Error('Set GATEWAY_DASHBOARD_ORIGIN: the link points there.');
-    const authAdmin = createClient(AuthAdminDefinition, connect(config.GATEWAY_AUTH_TARGET));
+    const authAdmin = createClient(AuthAdminDefinition, connect('auth', config.GATEWAY_AUTH_TARGET));
     const { link, expiresUnixMs } = await makeOperator({ authAdmin, dashboardUrl }, email);
     const until = new Date(Number(expiresUnixMs)).toISOString();
     return `${email} is an operator. Choose a password at this link before ${until}:\n\n  ${link}`;
@@ -65,7 +65,10 @@ export const deadLettersCommand: ServiceCommand<Config> = {
   argument: 'list',
   async run({ config, connect }, argument) {
     if (argument !== 'list') throw new Error(`unknown command: dead-letters ${argument}`);
-    const targets = [config.GATEWAY_BILLING_LEDGER_TARGET, config.GATEWAY_USAGE_AGGREGATOR_TARGET];
-    return listDeadLetters(targets.map((target) => createClient(DeadLettersDefinition, connect(target))));
+    const services = [
+      connect('billing-ledger', config.GATEWAY_BILLING_LEDGER_TARGET),
+      connect('usage-aggregator', config.GATEWAY_USAGE_AGGREGATOR_TARGET),
+    ];
+    return listDeadLetters(services.map((service) => createClient(DeadLettersDefinition, service)));
   },
 };

@@ -3,14 +3,17 @@ import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { introduce } from '@gateway/demo';
 import { createClient } from '@gateway/rpc';
-import { createReplicatedTransport } from '@gateway/rpc/grpc';
+import { openTlsFolder } from '@gateway/process';
+import { createReplicatedTransport, DEFAULT_IDENTITY_DOMAIN } from '@gateway/rpc/grpc';
 import { createLogger } from '@gateway/runtime';
 
-const HELP = `demo --auth HOST:PORT --billing-ledger HOST:PORT --state-dir FOLDER [--base-url URL] [--dashboard-url URL] [--stay]
+const HELP = `demo --auth HOST:PORT --billing-ledger HOST:PORT --state-dir FOLDER [--rpc-tls-dir FOLDER] [--rpc-tls-domain DOMAIN]
+     [--base-url URL] [--dashboard-url URL] [--stay]
 
 Sets up a cluster for trial use: an operator with a password, and an organization with credit and an API key. Stores
 them in FOLDER/dev.json for the next run, and prints them at a terminal. With --stay the process runs until it is
-stopped, so that the folder can be read when it is mounted only here.
+stopped, so that the folder can be read when it is mounted only here. --rpc-tls-dir holds the
+certificate of the caller "demo"; without it calls are plain text.
 `;
 
 async function main(): Promise<void> {
@@ -20,6 +23,8 @@ async function main(): Promise<void> {
       'billing-ledger': { type: 'string' },
       'state-dir': { type: 'string' },
       stay: { type: 'boolean', default: false },
+      'rpc-tls-dir': { type: 'string' },
+      'rpc-tls-domain': { type: 'string', default: DEFAULT_IDENTITY_DOMAIN },
       'base-url': { type: 'string', default: 'http://127.0.0.1:8080/v1' },
       'dashboard-url': { type: 'string', default: 'http://127.0.0.1:8081' },
     },
@@ -28,8 +33,15 @@ async function main(): Promise<void> {
   if (authTarget === undefined || ledgerTarget === undefined || stateDirectory === undefined) {
     throw new Error('--auth, --billing-ledger and --state-dir are required');
   }
-  const auth = createReplicatedTransport({ target: authTarget });
-  const ledger = createReplicatedTransport({ target: ledgerTarget });
+  const { 'rpc-tls-dir': tlsFolder, 'rpc-tls-domain': domain } = values;
+  const tls = tlsFolder === undefined ? undefined : openTlsFolder(tlsFolder);
+  const connect = (service: string, target: string) =>
+    createReplicatedTransport({
+      target,
+      ...(tls && { tls: () => ({ ...tls.read(), serverName: `${service}.${domain}` }) }),
+    });
+  const auth = connect('auth', authTarget);
+  const ledger = connect('billing-ledger', ledgerTarget);
   try {
     const demo = await introduce({
       clients: {

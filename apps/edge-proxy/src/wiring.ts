@@ -21,11 +21,20 @@ export async function wireEdgeProxy({
   const { GATEWAY_DASHBOARD_ORIGIN: dashboardOrigin } = config;
   const module = openEdgeProxyModule({
     config,
-    auth: createClient(AuthDefinition, connect(config.GATEWAY_AUTH_TARGET)),
-    rateLimit: createClient(RateLimitDefinition, connect(config.GATEWAY_RATE_LIMIT_TARGET)),
-    billingLedger: createClient(BillingLedgerDefinition, connect(config.GATEWAY_BILLING_LEDGER_TARGET)),
-    inferenceRouter: createClient(InferenceRouterDefinition, connect(config.GATEWAY_INFERENCE_ROUTER_TARGET)),
-    generationQuery: createClient(GenerationQueryDefinition, connect(config.GATEWAY_GENERATION_QUERY_TARGET)),
+    auth: createClient(AuthDefinition, connect('auth', config.GATEWAY_AUTH_TARGET)),
+    rateLimit: createClient(RateLimitDefinition, connect('rate-limit', config.GATEWAY_RATE_LIMIT_TARGET)),
+    billingLedger: createClient(
+      BillingLedgerDefinition,
+      connect('billing-ledger', config.GATEWAY_BILLING_LEDGER_TARGET),
+    ),
+    inferenceRouter: createClient(
+      InferenceRouterDefinition,
+      connect('inference-router', config.GATEWAY_INFERENCE_ROUTER_TARGET),
+    ),
+    generationQuery: createClient(
+      GenerationQueryDefinition,
+      connect('generation-query', config.GATEWAY_GENERATION_QUERY_TARGET),
+    ),
     tokenizer,
     log,
     metrics,

@@ -47,24 +47,29 @@ export function createModules(deps: ModuleDeps) {
   const { config, metrics, log } = deps;
   const stores = createStores(deps);
   const tokenizer = createTokenizer({ metrics });
-  const { catalogue, inferenceRouter, routerClient } = createRouter({
-    deps,
-    ledger: stores.clients.billingLedger,
-    tokenizer,
-  });
-  const edge: EdgeProxyModule = createEdge({
+  const { catalogue, inferenceRouter } = createRouter({ deps, stores, tokenizer });
+  const edgeClients = {
+    ...createClients(stores.transportFor('edge-proxy')),
+    inferenceRouter: createClient(
+      InferenceRouterDefinition,
+      transportTo(inferenceRouter.services, 'edge-proxy', deps),
+    ),
+  };
+  const edge = openEdgeProxyModule({
     config,
-    clients: stores.clients,
-    routerClient,
+    ...edgeClients,
     tokenizer,
-    dashboardPort: () => dashboardApi.port(),
     log,
     metrics,
+    settings: {
+      isDashboardOrigin: (origin) => dashboardOrigins(config, dashboardApi.port()).includes(origin),
+    },
   });
-  const dashboardApi = createDashboard({ deps, stores, inferenceRouter, routerClient, tokenizer, edge });
+  const dashboardApi = createDashboard({ deps, stores, inferenceRouter, tokenizer, edge });
 
   return {
-    clients: stores.clients,
+    edgeClients,
+    demoClients: createClients(stores.transportFor('demo')),
     catalogue,
     tokenizer,
     edge,
@@ -110,35 +115,33 @@ function createStores(deps: ModuleDeps) {
     (module) => module.services,
   );
   return {
-    clients: createClients(transportTo(services, deps)),
+    transportFor: (caller: string): MessageTransport => transportTo(services, caller, deps),
     /** Each serves the dead letters of its own group, under the same service name. */
     withDeadLetters: [billingLedger, usageAggregator],
     inOrder: [auth, rateLimit, billingLedger, statements, usageAggregator, generationQuery],
   };
 }
 
-/** Clients of the services that the edge and the dashboard call. */
-function createClients(stores: MessageTransport) {
+type Stores = ReturnType<typeof createStores>;
+
+/** Clients of the services that the edge and the demo call. */
+function createClients(transport: MessageTransport) {
   return {
-    auth: createClient(AuthDefinition, stores),
-    authAdmin: createClient(AuthAdminDefinition, stores),
-    rateLimit: createClient(RateLimitDefinition, stores),
-    billingLedger: createClient(BillingLedgerDefinition, stores),
-    generationQuery: createClient(GenerationQueryDefinition, stores),
-    generationReports: createClient(GenerationReportsDefinition, stores),
-    ledgerAdmin: createClient(BillingLedgerAdminDefinition, stores),
+    auth: createClient(AuthDefinition, transport),
+    authAdmin: createClient(AuthAdminDefinition, transport),
+    rateLimit: createClient(RateLimitDefinition, transport),
+    billingLedger: createClient(BillingLedgerDefinition, transport),
+    generationQuery: createClient(GenerationQueryDefinition, transport),
   };
 }
 
-type Clients = ReturnType<typeof createClients>;
-
 interface RouterDeps {
   readonly deps: ModuleDeps;
-  readonly ledger: Clients['billingLedger'];
+  readonly stores: Stores;
   readonly tokenizer: Tokenizer;
 }
 
-function createRouter({ deps, ledger, tokenizer }: RouterDeps) {
+function createRouter({ deps, stores, tokenizer }: RouterDeps) {
   const { config, emulatorUrl, pools, eventLog, log, metrics } = deps;
   const { module: inferenceRouter, catalogue } = openInferenceRouterModule({
     config,
@@ -148,57 +151,37 @@ function createRouter({ deps, ledger, tokenizer }: RouterDeps) {
     tokenizer,
     processName: `gateway on ${hostname()}`,
     events: eventLog,
-    ledger,
+    ledger: createClient(BillingLedgerDefinition, stores.transportFor('inference-router')),
     log,
     metrics,
   });
-  const routerClient = createClient(InferenceRouterDefinition, transportTo(inferenceRouter.services, deps));
-  return { catalogue, inferenceRouter, routerClient };
-}
-
-interface EdgeDeps extends Pick<ModuleDeps, 'config' | 'log' | 'metrics'> {
-  readonly clients: Clients;
-  readonly routerClient: ReturnType<typeof createRouter>['routerClient'];
-  readonly tokenizer: Tokenizer;
-  /** The dashboard's port, available after its start. */
-  readonly dashboardPort: () => number;
-}
-
-function createEdge({ clients, routerClient, dashboardPort, ...options }: EdgeDeps) {
-  return openEdgeProxyModule({
-    ...options,
-    ...clients,
-    inferenceRouter: routerClient,
-    settings: {
-      isDashboardOrigin: (origin) => dashboardOrigins(options.config, dashboardPort()).includes(origin),
-    },
-  });
+  return { catalogue, inferenceRouter };
 }
 
 interface DashboardDeps {
   readonly deps: ModuleDeps;
-  readonly stores: ReturnType<typeof createStores>;
+  readonly stores: Stores;
   readonly inferenceRouter: GatewayModule;
-  readonly routerClient: ReturnType<typeof createRouter>['routerClient'];
   readonly tokenizer: Tokenizer;
   readonly edge: EdgeProxyModule;
 }
 
-function createDashboard({ deps, stores, inferenceRouter, routerClient, tokenizer, edge }: DashboardDeps) {
+function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: DashboardDeps) {
   const { config, log, metrics } = deps;
-  const { clients } = stores;
+  const transport = stores.transportFor('dashboard-api');
+  const router = transportTo(inferenceRouter.services, 'dashboard-api', deps);
   return openDashboardApi({
     config,
-    authAdmin: clients.authAdmin,
-    ledger: clients.billingLedger,
-    generationReports: clients.generationReports,
-    ledgerAdmin: clients.ledgerAdmin,
-    inferenceRouter: routerClient,
-    routerAdmin: createClient(InferenceRouterAdminDefinition, transportTo(inferenceRouter.services, deps)),
+    authAdmin: createClient(AuthAdminDefinition, transport),
+    ledger: createClient(BillingLedgerDefinition, transport),
+    generationReports: createClient(GenerationReportsDefinition, transport),
+    ledgerAdmin: createClient(BillingLedgerAdminDefinition, transport),
+    inferenceRouter: createClient(InferenceRouterDefinition, router),
+    routerAdmin: createClient(InferenceRouterAdminDefinition, router),
     deadLetters: new Map(
       stores.withDeadLetters.map(({ name, services }) => [
         name,
-        createClient(DeadLettersDefinition, transportTo(services, deps)),
+        createClient(DeadLettersDefinition, transportTo(services, 'dashboard-api', deps)),
       ]),
     ),
     tokenizer,
@@ -208,11 +191,14 @@ function createDashboard({ deps, stores, inferenceRouter, routerClient, tokenize
   });
 }
 
+/** Calls services of this process, with the rights that their contracts give to one caller. */
 function transportTo(
   services: readonly BoundService[],
+  caller: string,
   { log, freezesMessages }: Pick<ModuleDeps, 'log' | 'freezesMessages'>,
 ): MessageTransport {
   return createInProcessTransport(services, {
+    caller,
     log,
     ...(freezesMessages !== undefined && { freezesMessages }),
   });

@@ -110,7 +110,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
     return started(PREFERRED_ADMIN_PORT).catch(() => started(0));
   }
 
-  function introduceDemo({ clients, edge, dashboardApi }: Modules): Promise<DevFile> {
+  function introduceDemo({ demoClients: clients, edge, dashboardApi }: Modules): Promise<DevFile> {
     const { GATEWAY_HOST: host, GATEWAY_DASHBOARD_ORIGIN: origin } = config;
     return introduce({
       clients,

@@ -47,7 +47,10 @@ export async function wireInferenceRouter(deps: ServiceDeps<Config>): Promise<Se
     tokenizer,
     processName: hostname(),
     events,
-    ledger: createClient(BillingLedgerDefinition, connect(config.GATEWAY_BILLING_LEDGER_TARGET)),
+    ledger: createClient(
+      BillingLedgerDefinition,
+      connect('billing-ledger', config.GATEWAY_BILLING_LEDGER_TARGET),
+    ),
     log,
     metrics,
   });

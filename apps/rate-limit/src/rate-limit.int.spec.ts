@@ -20,6 +20,8 @@ describeWith(redis, 'the rate-limit service in two replicas', () => {
     const config = readConfig(settings, {
       GATEWAY_HOST: '127.0.0.1',
       GATEWAY_RPC_PORT: String(await findFreePort()),
+      GATEWAY_RPC_ADMIN_PORT: String(await findFreePort()),
+      GATEWAY_RPC_SECURITY: 'plaintext',
       GATEWAY_ADMIN_PORT: String(await findFreePort()),
       REDIS_URL: server.url,
       ...more,

@@ -89,7 +89,7 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
 {{- define "gateway.targets" -}}
 {{- range .component.calls }}
 - name: GATEWAY_{{ . | replace "-" "_" | upper }}_TARGET
-  value: {{ printf "%s-%s:50051" (include "gateway.prefix" $.root) . }}
+  value: {{ printf "%s-%s:%v" (include "gateway.prefix" $.root) . (index (include "gateway.rpcPorts" $.root | fromYaml) (include "gateway.rpcPortOf" $.name)) }}
 {{- end }}
 {{- end }}
 
@@ -103,9 +103,15 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
 {{- $values := .root.Values -}}
 {{- $own := index $values .component.values -}}
 {{- $plain := dict "GATEWAY_ADMIN_PORT" "8082" -}}
-{{- if .component.rpc }}{{ $_ := set $plain "GATEWAY_RPC_PORT" "50051" }}{{ end -}}
+{{- if hasKey (.component.grpc | default dict) "grpc" }}{{ $_ := set $plain "GATEWAY_RPC_PORT" "50051" }}{{ end -}}
+{{- if hasKey (.component.grpc | default dict) "grpc-admin" }}{{ $_ := set $plain "GATEWAY_RPC_ADMIN_PORT" "50052" }}{{ end -}}
 {{- $_ := set $plain "GATEWAY_SHUTDOWN_GRACE_MS" (mul (include "gateway.graceSeconds" .) 1000 | toString) -}}
-{{- if $values.rpcTls.enabled }}{{ $_ := set $plain "GATEWAY_RPC_TLS_DIR" "/etc/gateway/rpc-tls" }}{{ end -}}
+{{- if eq $values.rpcTls.certificates "none" }}
+{{- $_ := set $plain "GATEWAY_RPC_SECURITY" "plaintext" -}}
+{{- else }}
+{{- $_ := set $plain "GATEWAY_RPC_TLS_DIR" "/etc/gateway/rpc-tls" -}}
+{{- $_ := set $plain "GATEWAY_RPC_TLS_DOMAIN" (include "gateway.rpcTlsDomain" .root) -}}
+{{- end -}}
 {{- if .component.kafka -}}
 {{- $_ := set $plain "KAFKA_BROKERS" (include "gateway.kafkaBrokers" .root) -}}
 {{- $_ := mergeOverwrite $plain $values.kafka.settings -}}
@@ -175,12 +181,33 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
 {{- .Values.public.dashboardUrl | default (ternary "http://127.0.0.1:8081" "" .Values.demo.enabled) -}}
 {{- end }}
 
+{{/* The domain of the services' names in certificates: two releases under one CA do not accept each other. */}}
+{{- define "gateway.rpcTlsDomain" -}}
+{{- printf "%s.%s.internal" (include "gateway.prefix" .) .Release.Namespace -}}
+{{- end }}
+
+{{/* The secret with a service's certificate. Takes a dict of root and name. */}}
 {{- define "gateway.rpcTlsSecret" -}}
-{{- if .Values.rpcTls.certManager.enabled -}}
-{{ include "gateway.prefix" . }}-rpc-tls
-{{- else -}}
-{{ required "rpcTls.existingSecret is required, unless rpcTls.certManager.enabled" .Values.rpcTls.existingSecret }}
-{{- end -}}
+{{- printf "%s-%s-rpc-tls" (include "gateway.prefix" .root) .name -}}
+{{- end }}
+
+{{/* Every service with a certificate, as a JSON array. */}}
+{{- define "gateway.certificateOwners" -}}
+{{- $services := keys (include "gateway.componentTable" . | fromYaml) -}}
+{{- if .Values.demo.enabled }}{{ $services = append $services "demo" }}{{ end -}}
+{{- sortAlpha $services | toJson -}}
+{{- end }}
+
+{{/* The volume of a service's certificate. A pod waits until all three files are there. Takes a dict of root and name. */}}
+{{- define "gateway.rpcTlsVolume" -}}
+- name: rpc-tls
+  secret:
+    secretName: {{ include "gateway.rpcTlsSecret" . }}
+    defaultMode: 0440
+    items:
+      - { key: ca.crt, path: ca.crt }
+      - { key: tls.crt, path: tls.crt }
+      - { key: tls.key, path: tls.key }
 {{- end }}
 
 {{- define "gateway.modelsConfigMap" -}}

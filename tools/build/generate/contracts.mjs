@@ -1,21 +1,10 @@
-// Generates the RPC contracts from proto/, and a module with their descriptors for gRPC reflection.
-import { execFileSync } from 'node:child_process';
+// Generates the RPC contracts from proto/, their descriptors for gRPC reflection, and the table of who may call which method.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { buf, readAccess } from './access-table.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const folder = 'libs/platform/contracts/src/generated';
-const BUF = path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf');
-
-function buf(...args) {
-  // buf's default cache is in the home folder, which a service account may not have.
-  const env = { ...process.env, BUF_CACHE_DIR: path.join(root, 'node_modules', '.cache', 'buf') };
-  return execFileSync(process.execPath, [BUF, ...args], {
-    cwd: root,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-}
 
 mkdirSync(path.join(root, folder), { recursive: true });
 buf('generate');
@@ -23,4 +12,12 @@ const descriptors = buf('build', '--exclude-source-info', '--output', '-#format=
 writeFileSync(
   path.join(root, folder, 'descriptors.ts'),
   `export const DESCRIPTORS_BASE64 =\n  '${descriptors}';\n`,
+);
+
+const { callers, servers } = readAccess();
+const table = (name, value) =>
+  `export const ${name}: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(value, null, 2)};\n`;
+writeFileSync(
+  path.join(root, folder, 'access.ts'),
+  `${table('CALLERS', callers)}\n${table('SERVERS', servers)}`,
 );

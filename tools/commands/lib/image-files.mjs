@@ -26,6 +26,7 @@ export const IMAGE_PROGRAMS = [
   'gateway',
   'model-emulator',
   'demo',
+  'certificates',
 ];
 
 /** Health URLs of programs without an admin port. */

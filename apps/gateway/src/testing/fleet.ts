@@ -102,14 +102,14 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
   const router = modules.inOrder.find(({ name }) => name === 'inference-router');
   const inferenceRouter = createClient(
     InferenceRouterDefinition,
-    createInProcessTransport(router?.services ?? [], { log }),
+    createInProcessTransport(router?.services ?? [], { caller: 'edge-proxy', log }),
   );
   const startEdge = async (billingLedger: LedgerClient): Promise<string> => {
     const metrics = createMetrics({ processMetrics: false });
     const edge = createEdgeProxyModule({
-      ...createRpcServices({ ...modules.clients, billingLedger, inferenceRouter, clock, log, metrics }),
+      ...createRpcServices({ ...modules.edgeClients, billingLedger, inferenceRouter, clock, log, metrics }),
       keyDirectory: createKeyDirectory({
-        auth: modules.clients.auth,
+        auth: modules.edgeClients.auth,
         edgeId: newId('edge'),
         clock,
         log,
@@ -130,8 +130,8 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
     return urlOf(edge.port());
   };
 
-  const { apiKey } = await ensureDemo(modules.clients, undefined, log);
-  const { apiKey: otherApiKey } = await ensureDemo(modules.clients, undefined, log);
+  const { apiKey } = await ensureDemo(modules.demoClients, undefined, log);
+  const { apiKey: otherApiKey } = await ensureDemo(modules.demoClients, undefined, log);
   const pool = createPool({
     url,
     schema: BILLING_LEDGER_SCHEMA,
@@ -140,8 +140,8 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
   });
   life.onStop(() => pool.end());
   return {
-    edges: [urlOf(modules.edge.port()), await startEdge(modules.clients.billingLedger)],
-    cutOffEdge: await startEdge(withoutRenewals(modules.clients.billingLedger)),
+    edges: [urlOf(modules.edge.port()), await startEdge(modules.edgeClients.billingLedger)],
+    cutOffEdge: await startEdge(withoutRenewals(modules.edgeClients.billingLedger)),
     apiKey,
     otherApiKey,
     emulator,

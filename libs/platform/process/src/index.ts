@@ -5,3 +5,4 @@ export * from './open-schema';
 export * from './run-service';
 export * from './settings';
 export * from './targets';
+export { openTlsFolder, type TlsFolder } from './tls-folder';

@@ -17,7 +17,9 @@ const config = async (): Promise<ServiceConfig> =>
   z.object(serviceSettings).parse({
     GATEWAY_HOST: '127.0.0.1',
     GATEWAY_RPC_PORT: await findFreePort(),
+    GATEWAY_RPC_ADMIN_PORT: await findFreePort(),
     GATEWAY_ADMIN_PORT: await findFreePort(),
+    GATEWAY_RPC_SECURITY: 'plaintext',
     GATEWAY_SHUTDOWN_GRACE_MS: 5_000,
     LOG_LEVEL: 'silent',
   });
@@ -100,7 +102,7 @@ describe('a service', () => {
     let watching = (): void => undefined;
     const watched = new Promise<void>((resolve) => (watching = resolve));
     const watch = {
-      definition: { ...HealthDefinition, fullName: 'gateway.test.v1.Watch' },
+      definition: { ...HealthDefinition, fullName: 'gateway.auth.v1.Auth' },
       handlers: {
         check: async () => ({ status: ServingStatus.SERVING }),
         watch: async function* () {

@@ -1,3 +1,4 @@
+import { ADMIN_CALLERS, isServedTo } from '@gateway/contracts/callers';
 import { contractDescriptors } from '@gateway/contracts/descriptors';
 import { createLifecycle, createRpcMetrics, type GatewayModule, type Lifecycle } from '@gateway/module';
 import type { RpcTransport } from '@gateway/rpc';
@@ -18,7 +19,7 @@ import { awaitDependency } from './await-dependency';
 import type { DatabaseSettings } from './database-settings';
 import { migrateSchemas, type ServiceSchema } from './open-schema';
 import type { ServiceConfig } from './settings';
-import { openTlsFolder } from './tls-folder';
+import { openRpcTls, type TlsFolder } from './tls-folder';
 
 /** Provided to the wiring of a service. */
 export interface ServiceDeps<Config> {
@@ -27,8 +28,8 @@ export interface ServiceDeps<Config> {
   readonly metrics: Registry;
   /** Stops opened resources in reverse order. */
   readonly life: Lifecycle;
-  /** Opens a transport to all replicas of another service. */
-  connect(target: string): RpcTransport;
+  /** Opens a transport to all replicas of another service, whose certificates must carry its name. */
+  connect(service: string, target: string): RpcTransport;
   /** Retries until a dependency of the service is available, and logs each failure. */
   awaitDependency<Value>(what: string, attempt: () => Promise<Value>): Promise<Value>;
 }
@@ -96,7 +97,7 @@ export function runService<Config extends ServiceConfig>(
     void migrate({ schemas, config, log: createLogger(logOptions(name, config)) });
     return;
   }
-  void serve({ name, config, wire });
+  void serve({ name, config, wire, tls: readOrExit(() => openRpcTls(config)) });
 }
 
 /** Starts telemetry first: pools and instruments check only at creation whether it is on. */
@@ -104,11 +105,15 @@ async function serve<Config extends ServiceConfig>({
   name,
   config,
   wire,
-}: Pick<ServiceOptions<Config>, 'name' | 'wire'> & { readonly config: Config }): Promise<void> {
+  tls,
+}: Pick<ServiceOptions<Config>, 'name' | 'wire'> & {
+  readonly config: Config;
+  readonly tls: TlsFolder | undefined;
+}): Promise<void> {
   const telemetry = await startTelemetry({ serviceName: name, settings: config });
   const log = createLogger({ ...logOptions(name, config), onLine: telemetry.onLogLine });
   telemetry.reportTo(log);
-  const service = createService({ name, config, wire, log });
+  const service = createService({ name, config, wire, tls, log });
   await runProcess({
     start: () => service.start(),
     stop: async () => {
@@ -134,15 +139,16 @@ export function createService<Config extends ServiceConfig>({
   name,
   config,
   wire,
+  tls,
   log,
 }: Pick<ServiceOptions<Config>, 'name' | 'wire'> & {
   readonly config: Config;
+  /** Plain text when absent. */
+  readonly tls?: TlsFolder | undefined;
   readonly log: Logger;
 }): RunningService {
   const metrics = createMetrics({ labels: { process: name } });
   const life = createLifecycle({ log });
-  const tls =
-    config.GATEWAY_RPC_TLS_DIR === undefined ? undefined : openTlsFolder(config.GATEWAY_RPC_TLS_DIR);
   const stopping = new AbortController();
   let ready: () => Promise<boolean> = async () => false;
 
@@ -151,10 +157,10 @@ export function createService<Config extends ServiceConfig>({
     log,
     metrics,
     life,
-    connect: (target) => {
+    connect: (service, target) => {
       const transport = createReplicatedTransport({
         target,
-        ...(tls && { tls: () => tls.read() }),
+        ...(tls && { tls: () => ({ ...tls.read(), serverName: certificateName(service, config) }) }),
         onUnresolved: (error) => log.warn({ err: error, target }, 'cannot resolve the name of a service'),
       });
       life.onStop(async () => transport.close());
@@ -177,32 +183,43 @@ export function createService<Config extends ServiceConfig>({
       return states.every(Boolean);
     };
     const services = modules.flatMap((module) => module.services);
-    if (services.length > 0) {
+    const serve = async (kind: 'admins' | 'requests', rpcPort: number): Promise<GrpcServer | undefined> => {
+      const served = services.filter(({ definition }) => isServedTo(definition.fullName, kind));
+      if (served.length === 0) return undefined;
       const server = createGrpcServer({
-        services,
+        services: served,
         host,
-        port: config.GATEWAY_RPC_PORT,
+        port: rpcPort,
         log,
         isReady,
         drainMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
-        descriptors: contractDescriptors(),
-        onCallEnd: createRpcMetrics(metrics),
-        ...(tls && { tls: tls.files }),
+        ...(config.GATEWAY_RPC_REFLECTION && { descriptors: contractDescriptors() }),
+        onCallEnd: countCall,
+        ...(tls && { tls: tls.files, identityDomain: config.GATEWAY_RPC_TLS_DOMAIN }),
+        ...(kind === 'requests' && { refusedCallers: ADMIN_CALLERS }),
+        onDenied: (denied) => log.warn(denied, 'a client may not make this call'),
       });
-      life.onStop(() => stopServing(server, modules));
-      const { port: rpcPort } = await server.start();
-      log.info({ rpcPort, adminPort }, `${name} is serving`);
-    } else {
-      log.info({ adminPort }, `${name} is running`);
-    }
+      await server.start();
+      return server;
+    };
+    const countCall = createRpcMetrics(metrics);
+    const servers = [
+      await serve('requests', config.GATEWAY_RPC_PORT),
+      await serve('admins', config.GATEWAY_RPC_ADMIN_PORT),
+    ].filter((server) => server !== undefined);
+    life.onStop(() => stopServing(servers, modules));
+    log.info({ adminPort }, `${name} is serving`);
     ready = isReady;
   }
 
   /** Accepts no new calls. Stops the modules while calls drain, since modules end their unlimited streams. */
-  async function stopServing(server: GrpcServer, modules: readonly GatewayModule[]): Promise<void> {
-    const drained = server.stop();
+  async function stopServing(
+    servers: readonly GrpcServer[],
+    modules: readonly GatewayModule[],
+  ): Promise<void> {
+    const drained = servers.map((server) => server.stop());
     for (const module of [...modules].reverse()) await module.stop();
-    await drained;
+    await Promise.all(drained);
   }
 
   async function stop(): Promise<void> {
@@ -240,11 +257,13 @@ async function runCommand<Config extends ServiceConfig>(
   config: Config,
   argument: string,
 ): Promise<void> {
-  const tls =
-    config.GATEWAY_RPC_TLS_DIR === undefined ? undefined : openTlsFolder(config.GATEWAY_RPC_TLS_DIR);
+  const tls = readOrExit(() => openRpcTls(config));
   const opened: { close(): void }[] = [];
-  const connect = (target: string): RpcTransport => {
-    const transport = createReplicatedTransport({ target, ...(tls && { tls: () => tls.read() }) });
+  const connect = (service: string, target: string): RpcTransport => {
+    const transport = createReplicatedTransport({
+      target,
+      ...(tls && { tls: () => ({ ...tls.read(), serverName: certificateName(service, config) }) }),
+    });
     opened.push(transport);
     return transport;
   };
@@ -256,6 +275,11 @@ async function runCommand<Config extends ServiceConfig>(
   } finally {
     for (const transport of opened) transport.close();
   }
+}
+
+/** The DNS name that the certificate of a service carries. */
+function certificateName(service: string, { GATEWAY_RPC_TLS_DOMAIN: domain }: ServiceConfig): string {
+  return `${service}.${domain}`;
 }
 
 function hasDatabase<Config extends object>(config: Config): config is Config & DatabaseSettings {

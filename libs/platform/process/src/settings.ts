@@ -1,5 +1,6 @@
 import { telemetryEnvironment } from '@gateway/telemetry';
-import { logLevelSetting, millisecondsSetting, portSetting } from '@gateway/runtime';
+import { DEFAULT_IDENTITY_DOMAIN } from '@gateway/rpc/grpc';
+import { flagSetting, logLevelSetting, millisecondsSetting, portSetting } from '@gateway/runtime';
 import { z } from 'zod';
 
 /** Settings of every service of a cluster. */
@@ -8,12 +9,32 @@ export const serviceSettings = {
   GATEWAY_RPC_PORT: portSetting
     .default(50_051)
     .describe('Port of the gRPC server. edge-proxy and dashboard-api serve no gRPC.'),
+  GATEWAY_RPC_ADMIN_PORT: portSetting
+    .default(50_052)
+    .describe(
+      'Port of the gRPC server for dashboard-api. edge-proxy and inference-router need no access to it.',
+    ),
   GATEWAY_ADMIN_PORT: portSetting.default(8_082).describe('Port of `/livez`, `/readyz` and `/metrics`.'),
+  GATEWAY_RPC_SECURITY: z
+    .enum(['mtls', 'plaintext'])
+    .default('mtls')
+    .describe(
+      '`mtls`: each service shows a certificate with its name, and each method is open only to the services that may call it. `plaintext`: anyone who reaches a port of a service may add credit, create keys and charge any organization. For trials only.',
+    ),
   GATEWAY_RPC_TLS_DIR: z
     .string()
-    .optional()
+    .default('/etc/gateway/rpc-tls')
     .describe(
-      'Folder with `ca.crt`, `tls.crt` and `tls.key`. With it calls between services use mutual TLS. Renewed files are loaded without a restart.',
+      'Folder with the `ca.crt`, `tls.crt` and `tls.key` of this service. Renewed files are loaded without a restart.',
+    ),
+  GATEWAY_RPC_TLS_DOMAIN: z
+    .string()
+    .default(DEFAULT_IDENTITY_DOMAIN)
+    .describe('Certificates name a service as a DNS name in this domain: `auth.inference-gateway.internal`.'),
+  GATEWAY_RPC_REFLECTION: flagSetting
+    .default(false)
+    .describe(
+      'Serves gRPC reflection, for example to grpcurl. With `mtls` clients still need a certificate.',
     ),
   GATEWAY_SHUTDOWN_GRACE_MS: millisecondsSetting
     .default(30_000)

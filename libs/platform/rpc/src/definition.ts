@@ -26,8 +26,12 @@ export interface GeneratedMethod {
   readonly requestStream: boolean;
   readonly responseType: { decode(bytes: Uint8Array): unknown };
   readonly responseStream: boolean;
-  /** The contract's `idempotency_level`. */
-  readonly options?: { readonly idempotencyLevel?: string };
+  /** The contract's options, such as its `idempotency_level`. */
+  readonly options?: {
+    readonly idempotencyLevel?: string;
+    /** Custom options; `@gateway/contracts/callers` reads `callers`. */
+    readonly _unknownFields?: unknown;
+  };
 }
 
 export type RequestOf<Method extends GeneratedMethod> = ReturnType<Method['requestType']['decode']>;

@@ -1,3 +1,4 @@
+export type { DeniedCall } from './access';
 export * from './client';
 export * from './definition';
 export { encodeMessage, encodeWith } from './encode-message';
@@ -7,6 +8,7 @@ export { createInProcessTransport, type InProcessTransportOptions } from './in-p
 export {
   isRpcCancelled,
   isRpcDeadlineExceeded,
+  isRpcPermissionDenied,
   isRpcWithoutResponse,
   isRpcLost,
   isRpcUnavailable,

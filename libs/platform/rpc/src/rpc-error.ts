@@ -7,9 +7,11 @@ import type { TransportCall } from './transport';
  * - `unavailable`: the connection broke or the service stopped; the handler may have run.
  * - `deadline_exceeded`: no response in time; the handler may have run.
  * - `unimplemented`: the service lacks the method, for example in an earlier version; nothing ran.
+ * - `permission_denied`: the contract does not name the caller among its `callers`; nothing ran.
  * - `cancelled`: the caller's own signal aborted.
  */
-export type RpcFailure = 'unreachable' | 'unavailable' | 'deadline_exceeded' | 'unimplemented' | 'cancelled';
+export type RpcFailure =
+  'unreachable' | 'unavailable' | 'deadline_exceeded' | 'unimplemented' | 'permission_denied' | 'cancelled';
 
 interface FailureRow {
   /** The error name in logs. */
@@ -30,6 +32,7 @@ const FAILURES: Readonly<Record<RpcFailure, FailureRow>> = {
   },
   // Resolved once the rollout of the service completes.
   unimplemented: { name: 'RpcUnimplemented', code: 'no_capacity' },
+  permission_denied: { name: 'RpcPermissionDenied', code: 'internal_error' },
   // Never shown: a caller that cancels ignores the response.
   cancelled: { name: 'RpcCancelled', code: 'internal_error' },
 };
@@ -77,6 +80,11 @@ export function isRpcDeadlineExceeded(error: unknown): error is RpcError {
 /** Whether the service lacks the method. Callers of a later version may fall back. */
 export function isRpcUnimplemented(error: unknown): error is RpcError {
   return error instanceof RpcError && error.failure === 'unimplemented';
+}
+
+/** Whether the service refused the caller's identity. */
+export function isRpcPermissionDenied(error: unknown): error is RpcError {
+  return error instanceof RpcError && error.failure === 'permission_denied';
 }
 
 /** Whether the caller's own signal ended the call. */

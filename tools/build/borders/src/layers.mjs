@@ -5,6 +5,7 @@ export const platformLayers = [
   'errors',
   'addresses',
   'contracts',
+  'certificates',
   'rpc',
   'runtime',
   'database',

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { SERVICE_NAMES } from '@gateway/cluster';
+import { callsBetweenServices } from '@gateway/contracts/callers';
 import { describeWith } from '@gateway/dev-infra';
 import { TOPIC_GENERATION_FINISHED, TOPIC_GENERATION_SETTLED } from '@gateway/events';
 import { groupIdOf } from '@gateway/events/kafka';
@@ -158,7 +159,8 @@ describeWith(helm, 'the chart', () => {
 
     it('contains no secret values: each comes from an existing secret', () => {
       const objects = objectsOf(values);
-      if (values !== 'demo') expect(ofKind(objects, 'Secret')).toEqual([]);
+      const filled = ofKind(objects, 'Secret').filter(({ data, stringData }) => data ?? stringData);
+      if (values !== 'demo') expect(filled).toEqual([]);
       for (const { spec } of podSpecs(objects)) {
         for (const { env = [] } of spec.containers as { env?: Variable[] }[]) {
           for (const { name, value, valueFrom } of env) {
@@ -173,9 +175,10 @@ describeWith(helm, 'the chart', () => {
     it('runs every container unprivileged', () => {
       const pods = podSpecs(objectsOf(values));
       expect(pods.length).toBeGreaterThan(SERVICE_NAMES.length);
-      for (const { spec } of pods) {
+      for (const { name, spec } of pods) {
         expect(spec).toMatchObject({
-          automountServiceAccountToken: false,
+          // The job writes certificates into secrets.
+          automountServiceAccountToken: name.includes('-certificates'),
           securityContext: {
             runAsNonRoot: true,
             runAsUser: expect.any(Number),
@@ -324,6 +327,7 @@ describeWith(helm, 'the chart', () => {
         kafka: ['billing-ledger', 'inference-router', 'usage-aggregator'],
         'model-emulator': ['inference-router'],
         demo: [],
+        certificates: [],
       });
     });
 
@@ -450,8 +454,91 @@ describeWith(helm, 'the chart', () => {
     }
   });
 
+  describe('the certificates of services', () => {
+    const secretsOf = (values: Values) =>
+      workloads(objectsOf(values)).map((object) => {
+        const volumes: { name: string; secret?: { secretName: string } }[] =
+          object.spec.template.spec.volumes;
+        return [componentOf(object), volumes.find(({ name }) => name === 'rpc-tls')?.secret?.secretName];
+      });
+    const ownSecrets = SERVICE_NAMES.map((service) => [service, `gw-inference-gateway-${service}-rpc-tls`]);
+
+    it.each(VALUES)('are one per service, with the values "%s"', (values) => {
+      expect(secretsOf(values).sort()).toEqual([...ownSecrets].sort());
+    });
+
+    it('come from cert-manager, each with the name of its service', () => {
+      const names = ofKind(objectsOf('everything'), 'Certificate').map(({ spec }) => [
+        spec.secretName,
+        spec.dnsNames,
+      ]);
+      expect(names.sort()).toEqual(
+        ownSecrets
+          .map(([service, secret]) => [secret, [`${service}.gw-inference-gateway.default.internal`]])
+          .sort(),
+      );
+    });
+
+    it('come from a job that may read and change these secrets only', () => {
+      const objects = objectsOf('least');
+      const names = [...ownSecrets.map(([, secret]) => secret), 'gw-inference-gateway-rpc-authority'];
+      const [role] = ofKind(objects, 'Role') as unknown as { rules: Record<string, string[]>[] }[];
+      expect(role?.rules).toEqual([
+        {
+          apiGroups: [''],
+          resources: ['secrets'],
+          resourceNames: expect.arrayContaining(names),
+          verbs: ['get', 'patch'],
+        },
+      ]);
+      expect(role?.rules[0]?.['resourceNames']).toHaveLength(names.length);
+      const empty = ofKind(objects, 'Secret');
+      expect(empty.map(({ metadata }) => metadata.name).sort()).toEqual(names.sort());
+      expect(empty.every(({ data, stringData }) => data === undefined && stringData === undefined)).toBe(
+        true,
+      );
+    });
+
+    it('are absent only where the values say so', () => {
+      const objects = render('least', '--set', 'rpcTls.certificates=none');
+      expect(ofKind(objects, 'Role', 'Certificate', 'Secret')).toEqual([]);
+      for (const { spec } of workloads(objects)) {
+        expect(spec.template.spec.containers[0].env).toContainEqual({
+          name: 'GATEWAY_RPC_SECURITY',
+          value: 'plaintext',
+        });
+      }
+    });
+  });
+
+  it('lets only dashboard-api and the demo reach the port for administration', () => {
+    const reached = ofKind(objectsOf('demo'), 'NetworkPolicy').flatMap((policy) =>
+      (
+        policy.spec.ingress as {
+          from?: { podSelector: { matchLabels: Record<string, string> } }[];
+          ports?: { port: unknown }[];
+        }[]
+      )
+        .filter(({ ports = [] }) => ports.some(({ port }) => port === 'grpc-admin'))
+        .flatMap(({ from = [] }) =>
+          from.map(({ podSelector }) => podSelector.matchLabels['app.kubernetes.io/component']),
+        ),
+    );
+    expect([...new Set(reached)].sort()).toEqual(['dashboard-api', 'demo']);
+  });
+
+  it('renders the calls that the contracts allow', () => {
+    const calls = callsBetweenServices();
+    for (const caller of SERVICE_NAMES) {
+      const targets = SERVICE_NAMES.filter((each) =>
+        documentedSettings(caller).has(`GATEWAY_${each.toUpperCase().replaceAll('-', '_')}_TARGET`),
+      );
+      expect([caller, [...(calls.get(caller) ?? [])].sort()]).toEqual([caller, targets.sort()]);
+    }
+  });
+
   it('migrates every database before an upgrade, by the service that owns it', () => {
-    const jobs = ofKind(objectsOf('least'), 'Job');
+    const jobs = ofKind(objectsOf('least'), 'Job').filter((each) => componentOf(each) !== 'certificates');
     expect(jobs.map(componentOf).sort()).toEqual(
       ['auth', 'billing-ledger', 'inference-router', 'usage-aggregator'].map((each) => `${each}-migrate`),
     );

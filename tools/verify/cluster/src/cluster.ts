@@ -3,12 +3,15 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { ADMIN_CALLERS } from '@gateway/contracts/callers';
+import { writeServiceCertificates } from '@gateway/certificates';
 import { findFreePort } from '@gateway/database';
 import { introduce, type DevFile } from '@gateway/demo';
 import { startTcpRelay, type TcpRelay } from '@gateway/dev-infra';
 import { startModelEmulator } from '@gateway/model-emulator';
 import { createClient } from '@gateway/rpc';
-import { createReplicatedTransport } from '@gateway/rpc/grpc';
+import { openTlsFolder } from '@gateway/process';
+import { createReplicatedTransport, DEFAULT_IDENTITY_DOMAIN } from '@gateway/rpc/grpc';
 import type { Logger } from '@gateway/runtime';
 import { startDatastores, type Datastores } from './datastores';
 import { createReplica, type Replica } from './replica';
@@ -53,6 +56,8 @@ export interface Cluster {
 
 const HOST = '127.0.0.1';
 const POLL_MS = 50;
+/** Certificates are issued at every start. */
+const CERTIFICATE_DAYS = 365;
 /** Tokens per second of the emulator's responses, slow enough to see a stream arrive. */
 const TOKENS_PER_SECOND = 60;
 
@@ -67,6 +72,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   };
   try {
     mkdirSync(stateDirectory, { recursive: true });
+    const certificates = path.join(stateDirectory, 'rpc-tls');
+    await writeServiceCertificates(certificates, {
+      services: [...SERVICE_NAMES, 'demo'],
+      domain: DEFAULT_IDENTITY_DOMAIN,
+      validDays: CERTIFICATE_DAYS,
+    });
     const [datastores, emulatorUrl] = await Promise.all([
       startDatastores({ stateDirectory, withPooler: options.withPooler ?? false, log }),
       options.emulatorUrl ?? startEmulator(stops),
@@ -86,7 +97,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     });
     stops.push(() => dashboard.stop());
 
-    const rpcPorts = (service: ServiceName) => ports[service].map(({ rpc }) => rpc);
+    const rpcPorts = (service: ServiceName, caller: string) =>
+      ports[service].map(({ rpc, rpcAdmin }) => (ADMIN_CALLERS.has(caller) ? rpcAdmin : rpc));
     const networkProxies = options.withNetworkProxies
       ? await openNetworkProxies(datastores, rpcPorts)
       : undefined;
@@ -97,8 +109,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       ...(networkProxies?.datastores ?? datastores),
       targetOf:
         networkProxies?.targetOf ??
-        ((service) =>
-          rpcPorts(service)
+        ((service, caller) =>
+          rpcPorts(service, caller)
             .map((port) => `${HOST}:${port}`)
             .join(',')),
       publicUrl: baseUrl,
@@ -118,6 +130,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
           NODE_ENV: 'production',
           GATEWAY_HOST: HOST,
           GATEWAY_RPC_PORT: String(own.rpc),
+          GATEWAY_RPC_ADMIN_PORT: String(own.rpcAdmin),
+          GATEWAY_RPC_TLS_DIR: path.join(certificates, service),
           GATEWAY_ADMIN_PORT: String(own.admin),
           GATEWAY_PORT: String(own.http),
           GATEWAY_DASHBOARD_PORT: String(own.http),
@@ -138,9 +152,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     return { dev, replicas: all, datastores, networkProxies, front, ready, stop };
 
     async function createDemo(): Promise<DevFile> {
+      const tls = openTlsFolder(path.join(certificates, 'demo'));
       const connect = (service: ServiceName) =>
         createReplicatedTransport({
-          target: rpcPorts(service)
+          tls: () => ({ ...tls.read(), serverName: `${service}.${DEFAULT_IDENTITY_DOMAIN}` }),
+          target: rpcPorts(service, 'demo')
             .map((port) => `${HOST}:${port}`)
             .join(','),
         });
@@ -180,6 +196,7 @@ async function startEmulator(stops: (() => Promise<void>)[]): Promise<string> {
 interface Ports {
   readonly admin: number;
   readonly rpc: number;
+  readonly rpcAdmin: number;
   readonly http: number;
 }
 
@@ -193,6 +210,7 @@ async function findPorts(
       own.push({
         admin: await findFreePort(),
         rpc: await findFreePort(),
+        rpcAdmin: await findFreePort(),
         http: await findFreePort(),
       });
     }

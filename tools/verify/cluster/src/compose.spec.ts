@@ -10,7 +10,9 @@ interface ComposeService {
   readonly command?: readonly string[];
   readonly scale?: number;
   readonly networks?: { readonly default: { readonly aliases: readonly string[] } };
-  readonly volumes?: readonly string[];
+  readonly volumes?: readonly (
+    string | { readonly source: string; readonly volume?: { readonly subpath: string } }
+  )[];
   readonly depends_on?: Readonly<Record<string, unknown>>;
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
@@ -41,6 +43,11 @@ function substituteVariables(value: string): string {
 /** The program of one of the project's images; undefined for a datastore. */
 function programOf({ image }: ComposeService): string | undefined {
   return /^\$\{GATEWAY_IMAGES[^/]*\/([a-z-]+):\$\{GATEWAY_TAG/.exec(image)?.[1];
+}
+
+/** The short form of mounts: `source:target[:ro]`. */
+function shortMounts({ volumes = [] }: ComposeService): string[] {
+  return volumes.filter((volume) => typeof volume === 'string');
 }
 
 const ours = services.filter(([, service]) => programOf(service) !== undefined);
@@ -95,9 +102,21 @@ describe('deploy/compose.yaml', () => {
     expect(hosts.length).toBeGreaterThan(0);
     const called = targets.map((target) => target.split(':'));
     expect([...called.map(([host = '']) => host), ...hosts].filter((host) => !names.has(host))).toEqual([]);
-    const { GATEWAY_RPC_PORT: port } = (await settingsOf('auth')).shape;
-    const rpcPort = String(port?.parse(undefined));
-    expect(called.filter(([host, at]) => host !== 'kafka' && at !== rpcPort)).toEqual([]);
+    const { GATEWAY_RPC_PORT: port, GATEWAY_RPC_ADMIN_PORT: adminPort } = (await settingsOf('auth')).shape;
+    const rpcPorts = [port, adminPort].map((setting) => String(setting?.parse(undefined)));
+    expect(called.filter(([host, at = '']) => host !== 'kafka' && !rpcPorts.includes(at))).toEqual([]);
+    const ofDashboard = Object.entries(file.services['dashboard-api']?.environment ?? {});
+    const adminTargets = ofDashboard.filter(([name]) => name.endsWith('_TARGET'));
+    expect(adminTargets.filter(([, value]) => !value.endsWith(`:${rpcPorts[1]}`))).toEqual([]);
+  });
+
+  it('gives each service its own certificate, and no other', () => {
+    for (const { service, app } of running) {
+      const mounted = (service.volumes ?? []).filter(
+        (volume) => typeof volume !== 'string' && volume.source === 'certificates',
+      );
+      expect([app, mounted]).toEqual([app, [expect.objectContaining({ volume: { subpath: app } })]]);
+    }
   });
 
   it('runs every container of the project with minimal privileges', () => {
@@ -123,7 +142,7 @@ describe('deploy/compose.yaml', () => {
   it("stores each router's spool in a separate volume", () => {
     const spools = running
       .filter(({ app }) => app === 'inference-router')
-      .map(({ service }) => service.volumes?.find((volume) => volume.endsWith(':/var/lib/gateway')));
+      .map(({ service }) => shortMounts(service).find((volume) => volume.endsWith(':/var/lib/gateway')));
     expect(new Set(spools).size).toBe(SERVICES['inference-router'].replicas);
     expect(Object.keys(file.volumes)).toEqual(
       expect.arrayContaining(spools.map((volume) => volume?.split(':')[0])),
@@ -159,8 +178,10 @@ describe('deploy/compose.yaml', () => {
   });
 
   it('mounts files that exist', () => {
-    const mounted = services.flatMap(([, { volumes = [] }]) =>
-      volumes.filter((volume) => volume.startsWith('.')).map((volume) => volume.split(':')[0] ?? ''),
+    const mounted = services.flatMap(([, service]) =>
+      shortMounts(service)
+        .filter((volume) => volume.startsWith('.'))
+        .map((volume) => volume.split(':')[0] ?? ''),
     );
     expect(mounted.length).toBeGreaterThan(0);
     expect(mounted.filter((each) => !existsSync(path.join(root, 'deploy', each)))).toEqual([]);

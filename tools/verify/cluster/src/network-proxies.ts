@@ -1,5 +1,6 @@
+import { callsBetweenServices } from '@gateway/contracts/callers';
 import { startTcpRelay, type TcpRelay } from '@gateway/dev-infra';
-import type { DatabaseName, DatastoreAddresses, ServiceName } from './services';
+import { SERVICE_NAMES, type DatabaseName, type DatastoreAddresses, type ServiceName } from './services';
 
 /** TCP proxies between the processes, which tests can cut. */
 export interface NetworkProxies {
@@ -12,21 +13,10 @@ export interface NetworkProxies {
 
 const HOST = '127.0.0.1';
 
-/** Pairs of caller and called service. */
-const CALLS: readonly (readonly [ServiceName, ServiceName])[] = [
-  ...(['auth', 'rate-limit', 'billing-ledger', 'inference-router', 'generation-query'] as const).map(
-    (called) => ['edge-proxy', called] as const,
-  ),
-  ['inference-router', 'billing-ledger'],
-  ...(['auth', 'billing-ledger', 'inference-router', 'generation-query', 'usage-aggregator'] as const).map(
-    (called) => ['dashboard-api', called] as const,
-  ),
-];
-
 /** There is no proxy for Kafka, whose clients connect to the broker's advertised address. */
 export async function openNetworkProxies(
   datastores: DatastoreAddresses,
-  rpcPorts: (service: ServiceName) => readonly number[],
+  rpcPorts: (service: ServiceName, caller: ServiceName) => readonly number[],
 ): Promise<NetworkProxies> {
   const all = new Map<string, TcpRelay>();
   const openProxy = async (name: string, port: number): Promise<number> => {
@@ -35,9 +25,9 @@ export async function openNetworkProxies(
     return relay.port;
   };
   const targets = new Map<string, string>();
-  for (const [caller, called] of CALLS) {
+  for (const [caller, called] of callsOfCluster()) {
     const ports = await Promise.all(
-      rpcPorts(called).map((port, index) => openProxy(`${caller} → ${called}-${index + 1}`, port)),
+      rpcPorts(called, caller).map((port, index) => openProxy(`${caller} → ${called}-${index + 1}`, port)),
     );
     targets.set(`${caller} ${called}`, ports.map((port) => `${HOST}:${port}`).join(','));
   }
@@ -67,4 +57,14 @@ export async function openNetworkProxies(
       await Promise.all([...all.values()].map((relay) => relay.stop()));
     },
   };
+}
+
+/** Callers and the services they call. */
+function callsOfCluster(): readonly (readonly [ServiceName, ServiceName])[] {
+  const calls = callsBetweenServices();
+  return SERVICE_NAMES.flatMap((caller) =>
+    SERVICE_NAMES.filter((called) => calls.get(caller)?.has(called)).map(
+      (called) => [caller, called] as const,
+    ),
+  );
 }

@@ -6,16 +6,20 @@ import {
   type ServiceDefinition as GrpcServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { HealthDefinition } from '@gateway/contracts/health';
 import { toGatewayError } from '@gateway/errors';
+import { denial, type DeniedCall } from '../access';
 import type { BoundService } from '../definition';
 import { cancelledCall, overdueCall, RpcError } from '../rpc-error';
 import { reportFailure, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
 import { ServerCall, type RpcCallEnd } from '../server-call';
 import { traceOfCall } from '../traced-call';
 import { MAX_MESSAGE_BYTES } from '../transport';
+import { callerOf, DEFAULT_IDENTITY_DOMAIN } from './caller-identity';
 import { serverCredentials, serverOptions, type RpcTls, type RpcTlsFiles } from './grpc-options';
 import {
   asBuffer,
+  deniedFailure,
   fromGrpcMetadata,
   identity,
   pathOf,
@@ -33,8 +37,17 @@ export interface GrpcServerOptions {
   readonly port: number;
   /** For the internal parts of failures, which callers do not receive. */
   readonly log?: RpcLog;
-  /** Absent: plain text. */
+  /**
+   * With it, every method but grpc.health.v1 is open only to the services that its
+   * contract names as callers. Without it, calls are plain text and no caller is refused.
+   */
   readonly tls?: RpcTls | RpcTlsFiles;
+  /** The domain of the service names in certificates; absent: DEFAULT_IDENTITY_DOMAIN. */
+  readonly identityDomain?: string;
+  /** Callers that this port refuses, whatever the contracts say. */
+  readonly refusedCallers?: ReadonlySet<string>;
+  /** Called for every call that is refused because of its caller. */
+  readonly onDenied?: (denied: DeniedCall) => void;
   /** Readiness, for grpc.health.v1. Absent: ready while the server runs. */
   readonly isReady?: () => boolean | Promise<boolean>;
   /** How long calls in flight may run after `stop`, in milliseconds, before they are aborted. */
@@ -72,6 +85,9 @@ export function createGrpcServer({
   port,
   log,
   tls,
+  identityDomain = DEFAULT_IDENTITY_DOMAIN,
+  refusedCallers = new Set(),
+  onDenied,
   isReady,
   drainMs = DEFAULT_DRAIN_MS,
   maxMessageBytes = MAX_MESSAGE_BYTES,
@@ -101,6 +117,22 @@ export function createGrpcServer({
       implementation[name] = served.streams ? streamHandler(served) : unaryHandler(served);
     }
     server.addService(definition, implementation);
+  }
+
+  /** The refusal of a call whose caller the method's contract does not name. */
+  function denialOf(
+    served: ServedMethod,
+    call: ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>,
+  ): GrpcFailure | undefined {
+    if (tls === undefined || served.service === HealthDefinition.fullName) return undefined;
+    const caller = callerOf(call, identityDomain);
+    const isRefused = caller !== undefined && refusedCallers.has(caller);
+    const denied = denial(served, isRefused ? undefined : caller);
+    if (denied === undefined) return undefined;
+    const rpc = `${served.service}/${served.method}`;
+    onCallEnd?.({ rpc, outcome: 'permission_denied', durationMs: 0, trace: undefined });
+    onDenied?.({ rpc, caller });
+    return deniedFailure(denied);
   }
 
   function openCall(
@@ -147,6 +179,8 @@ export function createGrpcServer({
 
   function unaryHandler(served: ServedMethod) {
     return async (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): Promise<void> => {
+      const denied = denialOf(served, call);
+      if (denied !== undefined) return callback(denied);
       const open = openCall(served, call, callback);
       const { context } = open;
       try {
@@ -166,6 +200,8 @@ export function createGrpcServer({
 
   function streamHandler(served: ServedMethod) {
     return async (call: ServerWritableStream<Buffer, Buffer>): Promise<void> => {
+      const denied = denialOf(served, call);
+      if (denied !== undefined) return void call.emit('error', denied);
       const open = openCall(served, call, (failure) => void call.emit('error', failure));
       const { context } = open;
       try {

@@ -63,6 +63,15 @@ export function stoppingFailure(): GrpcFailure {
   return { code: status.UNAVAILABLE, details: 'the server is stopping', metadata: new Metadata() };
 }
 
+/** Carries no error of a handler, so that the client gets an RpcError. */
+export function deniedFailure(denied: RpcError): GrpcFailure {
+  return {
+    code: status.PERMISSION_DENIED,
+    details: denied.internalMessage ?? '',
+    metadata: new Metadata(),
+  };
+}
+
 /** gRPC has no status code for this, only this text. A test without a server checks it. */
 function wasNeverSent({ details }: ServiceError): boolean {
   return /^(?:\w+: )?No connection established|^Name resolution failed/.test(details);
@@ -81,6 +90,8 @@ export function fromGrpcFailure(call: string, failure: ServiceError): GatewayErr
       return new RpcError('unavailable', what, failure);
     case status.DEADLINE_EXCEEDED:
       return new RpcError('deadline_exceeded', what, failure);
+    case status.PERMISSION_DENIED:
+      return new RpcError('permission_denied', what, failure);
     case status.UNIMPLEMENTED:
       return new RpcError('unimplemented', what, failure);
     default:

@@ -1,5 +1,5 @@
 import { cancelledCall, type RpcError } from '../rpc-error';
-import { noSuchMethod, type ServedMethod } from '../served-methods';
+import type { ServedMethod } from '../served-methods';
 import { StreamReads } from '../stream-reads';
 import type { TransportCall } from '../transport';
 import { publicErrorOf, InProcessCall, type InProcessRuntime } from './in-process-call';
@@ -14,12 +14,14 @@ type Result = IteratorResult<unknown, undefined>;
 export class InProcessStream implements AsyncIterableIterator<unknown, undefined> {
   private readonly createdMs = performance.now();
   private state: 'new' | 'open' | 'ended' = 'new';
+  private served: ServedMethod | undefined;
   private context: InProcessCall | undefined;
   private messages: AsyncIterator<unknown> | undefined;
   private readonly reads = new StreamReads<unknown>();
 
   constructor(
-    private readonly served: ServedMethod | undefined,
+    /** Throws when there is no such method, or its caller may not call it. */
+    private readonly find: () => ServedMethod,
     private readonly call: TransportCall,
     private readonly runtime: InProcessRuntime,
   ) {}
@@ -48,8 +50,9 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
 
   private open(): void {
     this.state = 'open';
+    let served: ServedMethod;
     try {
-      if (this.served === undefined) throw noSuchMethod(this.call);
+      served = this.served = this.find();
       const { timeoutMs } = this.call;
       const leftMs = timeoutMs === undefined ? undefined : timeoutMs - (performance.now() - this.createdMs);
       this.context = new InProcessCall(this.call, leftMs, (reason) => this.abort(reason));
@@ -58,7 +61,7 @@ export class InProcessStream implements AsyncIterableIterator<unknown, undefined
       return;
     }
     try {
-      const messages = this.served.invoke(
+      const messages = served.invoke(
         this.runtime.pass(this.call.request),
         this.context,
       ) as AsyncIterable<unknown>;

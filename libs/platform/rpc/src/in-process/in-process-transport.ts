@@ -1,3 +1,4 @@
+import { denial } from '../access';
 import type { BoundService } from '../definition';
 import { noSuchMethod, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
 import type { MessageTransport, TransportCall } from '../transport';
@@ -5,6 +6,8 @@ import { publicErrorOf, InProcessCall, type InProcessRuntime } from './in-proces
 import { InProcessStream } from './in-process-stream';
 
 export interface InProcessTransportOptions {
+  /** The calling service. With it, a method refuses the call unless its contract names the service, as between processes. */
+  readonly caller?: string;
   /** For the internal parts of failures, which callers do not receive. */
   readonly log?: RpcLog;
   /**
@@ -22,29 +25,38 @@ export interface InProcessTransportOptions {
  */
 export function createInProcessTransport(
   services: readonly BoundService[],
-  { log, freezesMessages = true }: InProcessTransportOptions = {},
+  { caller, log, freezesMessages = true }: InProcessTransportOptions = {},
 ): MessageTransport {
   const methods = servedMethods(services);
+
+  function find({ service, method }: TransportCall, streams: boolean): ServedMethod {
+    const served = methods.get(service)?.get(method);
+    if (served === undefined || served.streams !== streams) throw noSuchMethod({ service, method });
+    const denied = caller === undefined ? undefined : denial(served, caller);
+    if (denied !== undefined) {
+      log?.warn(
+        { rpc: `${service}/${method}`, caller },
+        'call denied: the contract does not name the caller',
+      );
+      throw denied;
+    }
+    return served;
+  }
+
   const pass = freezesMessages ? freezeDeep : (message: unknown) => message;
   const runtime: InProcessRuntime = { pass, log };
 
   return {
     carries: 'messages',
-    unary: (call) => {
-      const served = methods.get(call.service)?.get(call.method);
-      if (served === undefined || served.streams) return Promise.reject(noSuchMethod(call));
-      return new Promise((resolve, reject) => {
+    unary: (call) =>
+      new Promise((resolve, reject) => {
         try {
-          callHandler(served, call, runtime, resolve, reject);
+          callHandler(find(call, false), call, runtime, resolve, reject);
         } catch (error) {
           reject(error);
         }
-      });
-    },
-    serverStream: (call) => {
-      const served = methods.get(call.service)?.get(call.method);
-      return new InProcessStream(served?.streams ? served : undefined, call, runtime);
-    },
+      }),
+    serverStream: (call) => new InProcessStream(() => find(call, true), call, runtime),
   };
 }
 

@@ -63,6 +63,7 @@ it.each(programs)('has every command of the image %s', (program) => {
 it.each([
   ['model-emulator', 'apps/model-emulator/src/config.ts'],
   ['demo', 'apps/demo/src/main.ts'],
+  ['certificates', 'apps/certificates/src/main.ts'],
 ])('has every option of the image %s', (program, source) => {
   const options = [...read(source).matchAll(OPTIONS)].map(([, name = '']) => `--${name}`);
   const section = sections.get(program) ?? '';

@@ -1,0 +1,85 @@
+import { X509Certificate } from 'node:crypto';
+import { createAuthority, issueCertificate, type KeyPairPem } from '@gateway/certificates';
+import type { Secret, SecretStore } from './secret-store';
+
+export interface RenewOptions {
+  readonly services: readonly string[];
+  readonly domain: string;
+  readonly validDays: number;
+  /** Before the names of the secrets. */
+  readonly prefix: string;
+}
+
+const DAY_MS = 86_400_000;
+const AUTHORITY_DAYS = 3_650;
+const MAX_CONFLICTS = 5;
+
+/**
+ * Issues the certificates that are missing, or valid for less than a third of
+ * their lifetime. Two runs at a time are safe: the loser of a write reads again.
+ *
+ * @returns the services whose certificates were issued.
+ */
+export async function renewSecrets(store: SecretStore, options: RenewOptions): Promise<readonly string[]> {
+  const { services, domain, validDays, prefix } = options;
+  const authority = await openAuthority(store, `${prefix}-rpc-authority`);
+  const renewed: string[] = [];
+  for (const service of services) {
+    const name = `${prefix}-${service}-rpc-tls`;
+    const dnsName = `${service}.${domain}`;
+    const wasIssued = await update(store, name, async ({ data }) => {
+      if (isCurrent(data['tls.crt'], { authority, dnsName, validDays })) return undefined;
+      return filesOf(await issueCertificate(authority, { dnsNames: [dnsName], validDays }), authority);
+    });
+    if (wasIssued) renewed.push(service);
+  }
+  return renewed;
+}
+
+async function openAuthority(store: SecretStore, name: string): Promise<KeyPairPem> {
+  await update(store, name, async ({ data }) => {
+    if (data['tls.key'] !== undefined) return undefined;
+    const created = await createAuthority('Inference Gateway services', AUTHORITY_DAYS);
+    return filesOf(created, created);
+  });
+  const { data } = await store.read(name);
+  const { 'tls.crt': certificate, 'tls.key': privateKey } = data;
+  if (certificate === undefined || privateKey === undefined) throw new Error(`${name} holds no authority`);
+  return { certificate, privateKey };
+}
+
+/** @returns whether the secret was written. */
+async function update(
+  store: SecretStore,
+  name: string,
+  change: (current: Secret) => Promise<Readonly<Record<string, string>> | undefined>,
+): Promise<boolean> {
+  for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
+    const current = await store.read(name);
+    const data = await change(current);
+    if (data === undefined) return false;
+    if (await store.write(name, current.version, data)) return true;
+  }
+  throw new Error(`${name} changes faster than it can be written`);
+}
+
+interface Wanted {
+  readonly authority: KeyPairPem;
+  readonly dnsName: string;
+  readonly validDays: number;
+}
+
+function isCurrent(pem: string | undefined, { authority, dnsName, validDays }: Wanted): boolean {
+  if (pem === undefined) return false;
+  const certificate = new X509Certificate(pem);
+  const leftMs = Date.parse(certificate.validTo) - Date.now();
+  return (
+    certificate.subjectAltName === `DNS:${dnsName}` &&
+    certificate.verify(new X509Certificate(authority.certificate).publicKey) &&
+    leftMs > (validDays / 3) * DAY_MS
+  );
+}
+
+function filesOf({ certificate, privateKey }: KeyPairPem, authority: KeyPairPem): Record<string, string> {
+  return { 'ca.crt': authority.certificate, 'tls.crt': certificate, 'tls.key': privateKey };
+}

@@ -1,0 +1,2 @@
+export * from './authority';
+export * from './service-certificates';

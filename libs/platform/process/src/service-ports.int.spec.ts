@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeServiceCertificates } from '@gateway/certificates';
+import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { findFreePort } from '@gateway/database';
+import { createClient, isRpcPermissionDenied, isRpcUnavailable, type ServiceDefinition } from '@gateway/rpc';
+import { createReplicatedTransport, DEFAULT_IDENTITY_DOMAIN } from '@gateway/rpc/grpc';
+import { createSilentLogger } from '@gateway/runtime';
+import { z } from 'zod';
+import { createService, type RunningService } from './run-service';
+import { serviceSettings, type ServiceConfig } from './settings';
+import { openRpcTls, openTlsFolder } from './tls-folder';
+
+const CALLERS = ['edge-proxy', 'inference-router', 'rate-limit', 'dashboard-api'];
+
+/** Every method returns an empty message, so that only access decides. */
+const emptyService = (definition: ServiceDefinition) => ({
+  definition,
+  handlers: Object.fromEntries(
+    Object.entries(definition.methods).map(([name, method]) => [
+      name,
+      async () => method.responseType.decode(new Uint8Array()),
+    ]),
+  ),
+});
+
+describe('the ports of a service', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-ports-'));
+  let service: RunningService;
+  let config: ServiceConfig;
+
+  beforeAll(async () => {
+    await writeServiceCertificates(folder, {
+      services: [...CALLERS, 'billing-ledger'],
+      domain: DEFAULT_IDENTITY_DOMAIN,
+      validDays: 1,
+    });
+    config = z.object(serviceSettings).parse({
+      GATEWAY_HOST: '127.0.0.1',
+      GATEWAY_RPC_PORT: await findFreePort(),
+      GATEWAY_RPC_ADMIN_PORT: await findFreePort(),
+      GATEWAY_ADMIN_PORT: await findFreePort(),
+      GATEWAY_RPC_TLS_DIR: join(folder, 'billing-ledger'),
+      GATEWAY_SHUTDOWN_GRACE_MS: 5_000,
+    });
+    service = createService({
+      name: 'billing-ledger',
+      config,
+      tls: openRpcTls(config),
+      log: createSilentLogger(),
+      wire: async () => ({
+        modules: [
+          {
+            name: 'billing-ledger',
+            services: [BillingLedgerDefinition, BillingLedgerAdminDefinition].map(emptyService),
+            consumers: [],
+            start: async () => undefined,
+            stop: async () => undefined,
+          },
+        ],
+      }),
+    });
+    await service.start();
+  });
+  afterAll(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function outcomeOf(caller: string | undefined, port: number, method: 'hold' | 'add' | 'list') {
+    const tls = caller === undefined ? undefined : openTlsFolder(join(folder, caller));
+    const transport = createReplicatedTransport({
+      target: `127.0.0.1:${port}`,
+      limits: { connectWaitMs: 300 },
+      ...(tls && { tls: () => ({ ...tls.read(), serverName: `billing-ledger.${DEFAULT_IDENTITY_DOMAIN}` }) }),
+    });
+    const ledger = createClient(BillingLedgerDefinition, transport);
+    const admin = createClient(BillingLedgerAdminDefinition, transport);
+    const credit = { creditId: 'crd-1', organizationId: 'org-1', amountNanoUsd: 1_000_000n, note: '' };
+    try {
+      if (method === 'hold') await ledger.holdCredit({ holds: [] });
+      else if (method === 'add') await ledger.addCredit(credit);
+      else await admin.getLedgerHealth({});
+      return 'served';
+    } catch (error) {
+      if (isRpcPermissionDenied(error)) return 'denied';
+      if (isRpcUnavailable(error)) return 'no connection';
+      return 'not offered';
+    } finally {
+      transport.close();
+    }
+  }
+
+  it.each([
+    ['edge-proxy', 'hold', 'served'],
+    ['inference-router', 'hold', 'denied'],
+    ['rate-limit', 'hold', 'denied'],
+    ['edge-proxy', 'add', 'denied'],
+    ['rate-limit', 'add', 'denied'],
+    // dashboard-api adds credit on the other port.
+    ['dashboard-api', 'add', 'denied'],
+    ['edge-proxy', 'list', 'not offered'],
+    ['dashboard-api', 'list', 'not offered'],
+    [undefined, 'add', 'no connection'],
+  ] as const)('on the port for requests, a call of %s to %s is %s', async (caller, method, outcome) => {
+    expect(await outcomeOf(caller, config.GATEWAY_RPC_PORT, method)).toBe(outcome);
+  });
+
+  it.each([
+    ['dashboard-api', 'add', 'served'],
+    ['dashboard-api', 'list', 'served'],
+    ['dashboard-api', 'hold', 'denied'],
+    ['edge-proxy', 'add', 'denied'],
+    ['edge-proxy', 'list', 'denied'],
+    ['inference-router', 'list', 'denied'],
+    [undefined, 'add', 'no connection'],
+  ] as const)('on the port for administration, a call of %s to %s is %s', async (caller, method, outcome) => {
+    expect(await outcomeOf(caller, config.GATEWAY_RPC_ADMIN_PORT, method)).toBe(outcome);
+  });
+
+  it('does not start without certificates unless the settings choose plain text', () => {
+    expect(() => openRpcTls({ ...config, GATEWAY_RPC_TLS_DIR: join(folder, 'nothing') })).toThrow(
+      /GATEWAY_RPC_TLS_DIR: .*GATEWAY_RPC_SECURITY/s,
+    );
+    expect(openRpcTls({ ...config, GATEWAY_RPC_SECURITY: 'plaintext' })).toBeUndefined();
+  });
+});
