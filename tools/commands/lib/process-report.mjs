@@ -13,7 +13,7 @@ export function documentedSettings(docs) {
   return names.flatMap((name) => [name, `${name}_FILE`]).sort();
 }
 
-/** The settings with these names; the rest of the environment is left out of a report. */
+/** The settings with these names; a report contains nothing else of the environment. */
 export function describeSettings(environment, names) {
   const given = names.filter((name) => environment[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, describeSetting(name, environment[name])]));
