@@ -9,11 +9,11 @@ import { chartFolder, COPIES, describeValues, renderValues, withValues } from '.
 
 const { schema, rows } = describeValues();
 const page = path.join(root, 'docs/reference/helm-values.md');
-const wanted = {
+const generated = {
   [path.join(chartFolder, 'values.schema.json')]: `${JSON.stringify(schema, null, 2)}\n`,
   [page]: withValues(readFileSync(page, 'utf8'), renderValues(rows)),
 };
-for (const [file, text] of Object.entries(wanted)) {
+for (const [file, text] of Object.entries(generated)) {
   writeOrCheck(file, await format(text, { ...(await resolveConfig(file)), filepath: file }), 'values.yaml');
 }
 for (const [name, dashboard] of Object.entries(DASHBOARDS)) {
@@ -31,7 +31,7 @@ for (const [copy, original] of Object.entries(COPIES)) {
 function writeOrCheck(file, text, source) {
   if (!process.argv.includes('--check')) writeFileSync(file, text);
   else if (readFileSync(file, 'utf8') !== text) {
-    process.stderr.write(`${path.basename(file)} is out of date with ${source}. Run: npm run chart\n`);
+    process.stderr.write(`${path.basename(file)} differs from ${source}: run npm run chart\n`);
     process.exitCode = 1;
   }
 }

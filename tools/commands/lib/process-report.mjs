@@ -6,7 +6,7 @@ import { describeSetting } from './without-secrets.mjs';
 const REQUEST_TIMEOUT_MS = 10_000;
 const MAX_METRICS_LENGTH = 4 * 1024 * 1024;
 
-/** Names of the settings in the configuration reference, with those that are read from files. */
+/** Names of all documented settings, including their `_FILE` variants. */
 export function documentedSettings(docs) {
   const page = readFileSync(path.join(docs, 'reference', 'configuration.md'), 'utf8');
   const names = [...page.matchAll(/^### `([A-Z][A-Z0-9_]+)`$/gm)].map(([, name]) => name);
