@@ -11,7 +11,7 @@ import { chartFolder, COPIES, describeValues, renderValues, withValues } from '.
 
 const { schema, rows } = describeValues();
 const page = path.join(root, 'docs/reference/helm-values.md');
-const wanted = {
+const generated = {
   [path.join(chartFolder, 'values.schema.json')]: `${JSON.stringify(schema, null, 2)}\n`,
   [page]: withValues(readFileSync(page, 'utf8'), renderValues(rows)),
 };
@@ -21,7 +21,7 @@ const fromContracts = {
   [path.join(chartFolder, 'files/calls.yaml')]: renderCalls(callsBetween(access)),
   [accessPage]: withAccess(readFileSync(accessPage, 'utf8'), renderAccess(access)),
 };
-for (const [file, text] of Object.entries(wanted)) {
+for (const [file, text] of Object.entries(generated)) {
   writeOrCheck(file, await format(text, { ...(await resolveConfig(file)), filepath: file }), 'values.yaml');
 }
 for (const [file, text] of Object.entries(fromContracts)) {
@@ -47,7 +47,7 @@ function renderCalls(calls) {
 function writeOrCheck(file, text, source) {
   if (!process.argv.includes('--check')) writeFileSync(file, text);
   else if (readFileSync(file, 'utf8') !== text) {
-    process.stderr.write(`${path.basename(file)} is out of date with ${source}. Run: npm run chart\n`);
+    process.stderr.write(`${path.basename(file)} differs from ${source}: run npm run chart\n`);
     process.exitCode = 1;
   }
 }

@@ -21,8 +21,8 @@ import { z } from 'zod';
 const SHUTDOWN_GRACE_MS = 30_000;
 
 /**
- * Every setting of the embedded gateway, by environment variable. `<NAME>_FILE` reads one from a file.
- * docs/reference/configuration.md is generated from these and the services' settings.
+ * Every setting of the embedded gateway, by the name of its environment variable. `<NAME>_FILE` reads a setting from a
+ * file. docs/reference/configuration.md is generated from these and the services' settings.
  */
 export const settings = z
   .object({

@@ -6,14 +6,14 @@ import { describeSetting } from './without-secrets.mjs';
 const REQUEST_TIMEOUT_MS = 10_000;
 const MAX_METRICS_LENGTH = 4 * 1024 * 1024;
 
-/** Names of the settings in the configuration reference, with those that are read from files. */
+/** Names of all documented settings, including their `_FILE` variants. */
 export function documentedSettings(docs) {
   const page = readFileSync(path.join(docs, 'reference', 'configuration.md'), 'utf8');
   const names = [...page.matchAll(/^### `([A-Z][A-Z0-9_]+)`$/gm)].map(([, name]) => name);
   return names.flatMap((name) => [name, `${name}_FILE`]).sort();
 }
 
-/** The settings with these names; the rest of the environment is left out of a report. */
+/** The settings with these names; a report contains nothing else of the environment. */
 export function describeSettings(environment, names) {
   const given = names.filter((name) => environment[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, describeSetting(name, environment[name])]));

@@ -1,13 +1,13 @@
 export { isServed, type Attempt, type Kind, type Outcome } from './attempts';
 export {
-  BookReader,
+  BillingReader,
   chargedOf,
   differencesOf,
   problemsOfAttempt,
   type AuditLedger,
-  type Books,
+  type BillingSnapshot,
   type SettledGeneration,
   type RecordedGeneration,
-} from './books';
+} from './billing-snapshot';
 export { createChatClient, nanoUsdOf, type ChatClient, type Tenant } from './client';
 export { startTraffic, type Traffic } from './traffic';

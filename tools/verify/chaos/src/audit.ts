@@ -1,11 +1,11 @@
 import { auditLedger } from '@gateway/ledger-audit';
 import {
-  BookReader,
+  BillingReader,
   chargedOf,
   differencesOf,
   problemsOfAttempt as problemsOfSettlement,
   type Attempt,
-  type Books,
+  type BillingSnapshot,
   type RecordedGeneration,
 } from '@gateway/load';
 import type { SeenRequest } from '@gateway/model-emulator';
@@ -45,17 +45,18 @@ const MAX_PROBLEMS = 30;
 
 /** Compares the tables, the provider's requests and the clients' attempts. */
 export async function audit(input: AuditInput): Promise<Audit> {
-  const books = await readBooks(input.databaseUrl);
-  const { recorded } = books;
-  const problems = books.problems.map((problem) => `ledger: ${problem}`);
-  if (books.openHolds > 0) problems.push(`ledger: ${books.openHolds} holds are open after their deadline`);
-  problems.push(...differencesOf(books));
+  const snapshot = await readBilling(input.databaseUrl);
+  const { recorded } = snapshot;
+  const problems = snapshot.problems.map((problem) => `ledger: ${problem}`);
+  if (snapshot.openHolds > 0)
+    problems.push(`ledger: ${snapshot.openHolds} holds are open after their deadline`);
+  problems.push(...differencesOf(snapshot));
   const byMarker = groupBy(recorded, ({ marker }) => marker ?? '');
   const provided = groupBy(input.seen, markerOf);
 
   for (const attempt of input.attempts) {
     const own = byMarker.get(attempt.marker) ?? [];
-    problems.push(...problemsOfSettlement(attempt, books.settled));
+    problems.push(...problemsOfSettlement(attempt, snapshot.settled));
     problems.push(...problemsOfAttempt(attempt, own, provided.get(attempt.marker) ?? []));
   }
   const known = new Set(input.attempts.map(({ marker }) => marker));
@@ -63,7 +64,7 @@ export async function audit(input: AuditInput): Promise<Audit> {
     if (!known.has(marker)) problems.push(`${generations[0]?.id}: no client sent "${marker}"`);
   }
   for (const [organization, { creditNanoUsd, usedNanoUsd }] of input.credits) {
-    const charged = chargedOf(books, organization);
+    const charged = chargedOf(snapshot, organization);
     if (charged !== usedNanoUsd) {
       problems.push(
         `${organization}: /v1/credits shows ${usedNanoUsd} used, generations were charged ${charged}`,
@@ -118,8 +119,8 @@ function problemsOfAttempt(
   return problems;
 }
 
-async function readBooks(databaseUrl: AuditInput['databaseUrl']): Promise<Books> {
-  const reader = new BookReader(databaseUrl);
+async function readBilling(databaseUrl: AuditInput['databaseUrl']): Promise<BillingSnapshot> {
+  const reader = new BillingReader(databaseUrl);
   try {
     return await reader.read(auditLedger);
   } finally {

@@ -177,7 +177,7 @@ describeWith(datastores, 'recovery of a cluster', () => {
     await eventually('every generation is settled', async () =>
       (await openHolds()) === 0 ? true : undefined,
     );
-    const books = await cluster.audit();
+    const snapshot = await cluster.audit();
 
     await cluster.datastores.kafka.kill();
     const log = path.join(cluster.stateDirectory, 'kafka', 'log');
@@ -195,7 +195,7 @@ describeWith(datastores, 'recovery of a cluster', () => {
     await Promise.all([ledger.start(), aggregator.start()]);
     await cluster.ready();
     await cluster.waitUntilRecorded(unread.ids);
-    expect(await cluster.audit()).toEqual(books);
+    expect(await cluster.audit()).toEqual(snapshot);
     await cluster.generate(2);
   });
 });

@@ -1,4 +1,4 @@
-import { BookReader } from '@gateway/load';
+import { BillingReader } from '@gateway/load';
 import { eventually } from '@gateway/test-support';
 import type { ChaosTestEnv } from './chaos-test-env';
 
@@ -16,7 +16,7 @@ export async function waitUntilIdle(
   testEnv: ChaosTestEnv,
   databaseUrl: (database: string) => string,
 ): Promise<string[]> {
-  const reader = new BookReader(databaseUrl);
+  const reader = new BillingReader(databaseUrl);
   let pending: string[] = [];
   const isIdle = async () => {
     pending = await findPendingWork(testEnv, reader);
@@ -34,7 +34,7 @@ export async function waitUntilIdle(
   }
 }
 
-async function findPendingWork(testEnv: ChaosTestEnv, reader: BookReader): Promise<string[]> {
+async function findPendingWork(testEnv: ChaosTestEnv, reader: BillingReader): Promise<string[]> {
   const inFlight = testEnv.emulator.stats().in_flight;
   const slots = await usedSlots(testEnv);
   return [

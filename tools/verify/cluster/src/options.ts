@@ -11,8 +11,8 @@ Requires redis-server, and Java 17 with Maven for Kafka.
               (default: ${SERVICE_NAMES.map((name) => `${name}=${SERVICES[name].replicas}`).join(' ')})
   --pooler    connect to PostgreSQL through PgBouncer in transaction mode; requires pgbouncer
 
-Settings of the services (docs/reference/configuration.md) are read from the environment. GATEWAY_PORT, GATEWAY_DASHBOARD_PORT and
-GATEWAY_STATE_DIR (default: .gateway/cluster) apply to the whole cluster.
+Settings of the services (docs/reference/configuration.md) are read from the environment.
+GATEWAY_PORT, GATEWAY_DASHBOARD_PORT and GATEWAY_STATE_DIR (default: .gateway/cluster) apply to the whole cluster.
 `;
 
 const MAX_REPLICAS = 9;

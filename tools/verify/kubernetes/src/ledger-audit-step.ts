@@ -1,5 +1,5 @@
 import { auditLedger } from '@gateway/ledger-audit';
-import { BookReader, chargedOf, differencesOf, problemsOfAttempt } from '@gateway/load';
+import { BillingReader, chargedOf, differencesOf, problemsOfAttempt } from '@gateway/load';
 import { eventually, spendingOf } from '@gateway/test-support';
 import type { Load } from './load';
 import { PREFIX, type Release } from './release';
@@ -19,16 +19,16 @@ export async function auditCharges(
 ): Promise<string[]> {
   const password = await release.secret('postgres', 'POSTGRES_PASSWORD');
   const forward = await release.cluster.forwardPort(`pod/${PREFIX}-postgres-0`, POSTGRES_PORT);
-  const reader = new BookReader(
+  const reader = new BillingReader(
     (database) => `postgres://postgres:${password}@${forward.address}/${database}`,
   );
   try {
     const pending = await waitUntilIdle(reader);
-    const books = await reader.read(auditLedger);
-    const problems = [...pending, ...books.problems, ...differencesOf(books)];
-    for (const attempt of attempts) problems.push(...problemsOfAttempt(attempt, books.settled));
+    const snapshot = await reader.read(auditLedger);
+    const problems = [...pending, ...snapshot.problems, ...differencesOf(snapshot)];
+    for (const attempt of attempts) problems.push(...problemsOfAttempt(attempt, snapshot.settled));
     for (const { name, organizationId } of tenants) {
-      const charged = chargedOf(books, organizationId);
+      const charged = chargedOf(snapshot, organizationId);
       const { usedNanoUsd } = await spendingOf(dashboard, organizationId);
       if (charged !== usedNanoUsd)
         problems.push(`${name}: charged ${charged}, /v1/credits shows ${usedNanoUsd}`);
@@ -41,7 +41,7 @@ export async function auditCharges(
 }
 
 /** @returns work that is still pending after the timeout */
-async function waitUntilIdle(reader: BookReader): Promise<string[]> {
+async function waitUntilIdle(reader: BillingReader): Promise<string[]> {
   let pending: string[] = [];
   const isIdle = async () => {
     pending = await reader.unfinished();

@@ -18,7 +18,7 @@ const FILL = `
     to_timestamp(($4::float8 + position * $5::float8) / 1000)
   from generate_series($2::bigint, $3::bigint) as position`;
 
-/** Fills two topics with events, of which a consumer group has read all but the last few thousand. */
+/** Fills two topics with events. A consumer group has read all but the last few thousand. */
 export async function fillEventLog(pool: Pool, synthetic: SyntheticEvents): Promise<void> {
   const { events, fromUnixMs, untilUnixMs } = synthetic;
   const perTopic = Math.floor(events / TOPICS.length);

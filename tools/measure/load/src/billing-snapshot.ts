@@ -16,7 +16,7 @@ export interface RecordedGeneration extends SettledGeneration {
   readonly status: string;
 }
 
-export interface Books {
+export interface BillingSnapshot {
   readonly settled: ReadonlyMap<string, SettledGeneration>;
   readonly recorded: readonly RecordedGeneration[];
   /** Problems that the ledger audit found. */
@@ -30,7 +30,7 @@ export type AuditLedger = (
 ) => Promise<{ readonly faults: readonly string[]; readonly openHolds: number }>;
 
 /** Reads the tables of ledger and usage. Shares no code with the audited services. */
-export class BookReader {
+export class BillingReader {
   private readonly ledger: Pool;
   private readonly usage: Pool;
 
@@ -54,7 +54,7 @@ export class BookReader {
     ];
   }
 
-  async read(auditLedger: AuditLedger): Promise<Books> {
+  async read(auditLedger: AuditLedger): Promise<BillingSnapshot> {
     const { faults: problems, openHolds } = await auditLedger(this.ledger);
     const settled = await rowsOf<{ id: string; organization: string }>(
       this.ledger,
@@ -77,7 +77,10 @@ export class BookReader {
 }
 
 /** Differences between the ledger and usage, to the nano-dollar. */
-export function differencesOf({ settled, recorded }: Pick<Books, 'settled' | 'recorded'>): string[] {
+export function differencesOf({
+  settled,
+  recorded,
+}: Pick<BillingSnapshot, 'settled' | 'recorded'>): string[] {
   const problems: string[] = [];
   const seen = new Set<string>();
   for (const { id, cost, charged } of recorded) {
@@ -95,7 +98,7 @@ export function differencesOf({ settled, recorded }: Pick<Books, 'settled' | 're
 /** Reports a complete response that was never settled, or settled at another cost. */
 export function problemsOfAttempt(
   { marker, outcome, generationId = '', costNanoUsd }: Attempt,
-  settled: Books['settled'],
+  settled: BillingSnapshot['settled'],
 ): string[] {
   if (outcome !== 'completed') return [];
   const generation = settled.get(generationId);
@@ -105,8 +108,8 @@ export function problemsOfAttempt(
 }
 
 /** @returns the sum of an organization's charges. */
-export function chargedOf(books: Books, organizationId: string): bigint {
-  return [...books.settled.values()]
+export function chargedOf(snapshot: BillingSnapshot, organizationId: string): bigint {
+  return [...snapshot.settled.values()]
     .filter(({ organization }) => organization === organizationId)
     .reduce((sum, { charged }) => sum + charged, 0n);
 }

@@ -1,5 +1,5 @@
 import type { Attempt } from './attempts';
-import { differencesOf, problemsOfAttempt, type SettledGeneration } from './books';
+import { differencesOf, problemsOfAttempt, type SettledGeneration } from './billing-snapshot';
 
 const generation = (id: string, charged = 5n): SettledGeneration => ({
   id,
