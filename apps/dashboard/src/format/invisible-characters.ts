@@ -13,7 +13,7 @@ const JOINERS = new Set(['\u200c', '\u200d']);
 /** Bidirectional embeddings, overrides and isolates. */
 const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Shows each invisible character as its code point, so that similar-looking names can be told apart. */
+/** Shows each invisible character as its code point, so that similar-looking names can be distinguished. */
 export function visible(text: string): string {
   return text.replace(INVISIBLE, (character, place: number) =>
     JOINERS.has(character) && JOINABLE.test(text.slice(Math.max(0, place - 2), place))

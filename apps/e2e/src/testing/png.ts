@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A valid PNG of one colour as a data: URI. */
+/** A valid PNG of one color as a data: URI. */
 export function pngDataUri(width: number, height: number): string {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);

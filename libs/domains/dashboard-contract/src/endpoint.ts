@@ -47,7 +47,7 @@ export interface Endpoint {
   readonly response: EndpointResponse;
   /** The audit actions that it records; absent for endpoints that only read. */
   readonly audit?: readonly `${string}.${string}`[];
-  /** Errors besides those that follow from access, path, query and body. */
+  /** Errors other than those that follow from access, path, query and body. */
   readonly errors?: readonly DashboardErrorCode[];
 }
 

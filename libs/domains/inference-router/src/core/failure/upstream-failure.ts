@@ -134,7 +134,7 @@ const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
 export interface FailureDetails {
   /** For logs: may name the provider, never contains a key. */
   readonly detail: string;
-  /** Replaces the error table's text; already sanitised. */
+  /** Replaces the error table's text; already sanitized. */
   readonly publicMessage?: string;
   readonly param?: string;
   readonly metadata?: ErrorMetadata;
