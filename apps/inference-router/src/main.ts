@@ -1,5 +1,11 @@
 import { runService } from '@gateway/process';
 import { loadConfig } from './config';
-import { schemas, wireInferenceRouter } from './wiring';
+import { schemas, settleCommand, wireInferenceRouter } from './wiring';
 
-runService({ name: 'inference-router', loadConfig, wire: wireInferenceRouter, schemas });
+runService({
+  name: 'inference-router',
+  loadConfig,
+  wire: wireInferenceRouter,
+  schemas,
+  commands: { settle: settleCommand },
+});

@@ -1,12 +1,14 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { FINISHED_CONSUMER_GROUP } from '@gateway/events';
 import { createKafkaEventLog } from '@gateway/events/kafka';
-import { inferenceRouterSchema, openInferenceRouterModule } from '@gateway/inference-router';
+import { inferenceRouterSchema, openInferenceRouterModule, settleFromLog } from '@gateway/inference-router';
 import {
   kafkaOptionsOf,
   openSchema,
+  type ServiceCommand,
   type ServiceDeps,
   type ServiceSchema,
   type ServiceWiring,
@@ -56,3 +58,19 @@ export async function wireInferenceRouter(deps: ServiceDeps<Config>): Promise<Se
   });
   return { modules: [module] };
 }
+
+/** `settle --from-log`: settles the generations that the router could only log, from log lines on standard input. */
+export const settleCommand: ServiceCommand<Config> = {
+  argument: '--from-log',
+  async run({ config, connect }, argument) {
+    if (argument !== '--from-log') throw new Error(`unknown option: settle ${argument}`);
+    const transport = connect('billing-ledger', config.GATEWAY_BILLING_LEDGER_TARGET);
+    const lines = createInterface({ input: process.stdin, crlfDelay: Infinity });
+    const { settled, unreadableLines } = await settleFromLog(
+      lines,
+      createClient(BillingLedgerDefinition, transport),
+    );
+    const unreadable = unreadableLines.length > 0 ? `\nUnreadable lines: ${unreadableLines.join(', ')}` : '';
+    return `Settled ${settled} generations.${unreadable}`;
+  },
+};

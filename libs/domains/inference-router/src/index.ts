@@ -1,6 +1,7 @@
 export { createInferenceRouterModule, DEFAULT_DRAIN_MS, type InferenceRouterPorts } from './service/module';
 export { inferenceRouterEnvironment } from './service/environment';
 export { checkModelsFile, needsEmulator } from './adapters/yaml/models-file';
+export { settleFromLog } from './service/settle-from-log';
 export { createBreakerObserver } from './service/metrics';
 export {
   createFileCatalogue,

@@ -113,6 +113,11 @@ export interface TokenCounter {
  * only when every way of storing it failed. Idempotent.
  */
 export interface GenerationRecorder {
+  /**
+   * Space for the record of one generation, until the returned function is called.
+   * Undefined when the generation could be lost: it must not start.
+   */
+  reserve(): (() => void) | undefined;
   record(finished: FinishedGeneration): Promise<void>;
 }
 
@@ -171,6 +176,13 @@ export class SpoolFullError extends Error {
 export interface FinishedSpool {
   /** Loads the records of earlier processes. Called once, first. */
   open(): Promise<void>;
+  /**
+   * Reserves space for the record of one generation, until the returned function is
+   * called. Undefined when the spool is full or its disk accepts no writes.
+   */
+  reserve(): (() => void) | undefined;
+  /** Writes a test record, and records whether the disk accepted it. Never rejects. */
+  checkDisk(): Promise<void>;
   /** Resolves when the record survives a crash. @throws SpoolFullError */
   put(id: string, record: Uint8Array): Promise<void>;
   /** The names of all records, in no particular order. */

@@ -2,11 +2,12 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GenerationFinished } from '@gateway/contracts/events';
-import { createSilentLogger } from '@gateway/runtime';
+import { createSilentLogger, newId } from '@gateway/runtime';
+import { eventually } from '@gateway/test-support';
 import { createFileSpool } from '../adapters/file-system/file-spool';
 import { nodeTimers } from '../adapters/node/timers';
 import { SpoolFullError } from '../core/ports';
-import { helloCompletion, ScriptedProvider } from '../testing/scripted-provider';
+import { completion, helloCompletion, json, ScriptedProvider } from '../testing/scripted-provider';
 import { createGenerationRecorder } from './generation-recorder';
 import { generateRequest, model, provider, RouterUnderTest } from '../testing/router-under-test';
 
@@ -84,7 +85,11 @@ describe('the end of a generation', () => {
   });
 
   it('is never reported as finished when it could not be stored', async () => {
-    const router = await start(1);
+    const spool = createFileSpool({ directory });
+    const put = () => Promise.reject(new Error('no space left on device'));
+    const router = await RouterUnderTest.start([model([provider('one', upstream.url)])], {
+      spool: { ...spool, put },
+    });
     router.eventLogDown = true;
     router.ledgerDown = true;
     const { error, finished } = await router.collect(generateRequest());
@@ -95,7 +100,77 @@ describe('the end of a generation', () => {
   });
 });
 
+describe('a router that cannot record', () => {
+  it('calls no provider and is not ready while its spool is full', async () => {
+    const router = await start(100_000);
+    router.eventLogDown = true;
+    router.ledgerDown = true;
+    expect(await router.module.isReady?.()).toBe(true);
+    while (await router.module.isReady?.())
+      await router.collect(generateRequest({ generationId: newId('gen') }));
+    const calls = upstream.calls.length;
+    const { error } = await router.collect(generateRequest());
+    expect(error).toMatchObject({ code: 'no_capacity' });
+    expect(upstream.calls).toHaveLength(calls);
+    expect(await router.metric('gateway_inference_router_can_record')).toBe(0);
+    expect(await storedIn(router, 'lost')).toBe(0);
+    // The stores recover, and the replay makes space.
+    router.eventLogDown = false;
+    await eventually('space in the spool', async () => (await router.module.isReady?.()) || undefined);
+    await router.stop();
+  });
+
+  it('calls no provider while the disk of its spool accepts no writes', async () => {
+    const spool = createFileSpool({ directory });
+    const router = await RouterUnderTest.start([model([provider('one', upstream.url)])], { spool });
+    // A file in place of the folder: every write fails, also as root.
+    await rm(directory, { recursive: true });
+    await writeFile(directory, '');
+    await spool.checkDisk();
+    const calls = upstream.calls.length;
+    expect((await router.collect(generateRequest())).error).toMatchObject({ code: 'no_capacity' });
+    expect(upstream.calls).toHaveLength(calls);
+    expect(await router.module.isReady?.()).toBe(false);
+    await rm(directory, { force: true });
+    await mkdir(directory);
+    await spool.checkDisk();
+    expect((await router.collect(generateRequest())).error).toBeUndefined();
+    await router.stop();
+  });
+
+  it('drops the response for an Idempotency-Key rather than the charge', async () => {
+    const spool = createFileSpool({ directory });
+    const put = (id: string, record: Uint8Array) =>
+      record.length > 2_000 ? Promise.reject(new SpoolFullError(2_000)) : spool.put(id, record);
+    const router = await RouterUnderTest.start([model([provider('one', upstream.url)])], {
+      spool: { ...spool, put },
+    });
+    router.eventLogDown = true;
+    router.ledgerDown = true;
+    upstream.play(json(completion({ content: 'word '.repeat(500) })));
+    await router.collect(generateRequest({ generationId: 'gen-I', idempotencyScope: 'scope' }));
+    upstream.play(helloCompletion);
+    expect(await storedIn(router, 'spool')).toBe(1);
+    const record = GenerationFinished.decode(await spool.read('gen-I'));
+    expect(record).toMatchObject({ generationId: 'gen-I', idempotentOutcome: undefined });
+    router.eventLogDown = false;
+    await router.stop();
+  });
+});
+
 describe('the spool', () => {
+  it('leaves no partial file behind when a write fails', async () => {
+    const spool = createFileSpool({ directory });
+    await spool.open();
+    await mkdir(join(directory, 'gen-X.finished'));
+    await writeFile(join(directory, 'gen-X.finished', 'in the way'), '');
+    await expect(spool.put('gen-X', Buffer.alloc(6))).rejects.toThrow();
+    expect(await readdir(directory)).toEqual(['gen-X.finished']);
+    expect(spool.reserve()).toBeUndefined();
+    await spool.checkDisk();
+    expect(spool.reserve()).toBeDefined();
+  });
+
   it('is limited in bytes, and removed records free space', async () => {
     const spool = createFileSpool({ directory, maxBytes: 10 });
     await spool.open();

@@ -6,7 +6,7 @@ import { TOPIC_GENERATION_FINISHED, type EventAppender } from '@gateway/events';
 import { encodeMessage, type RpcClient } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { FinishedGeneration } from '../core/generation/finished-generation';
-import type { FinishedSpool } from '../core/ports';
+import { SpoolFullError, type FinishedSpool } from '../core/ports';
 import type { GenerationRecorder, Timer, Timers } from '../core/ports';
 import { toGenerationFinished } from './messages';
 
@@ -39,6 +39,8 @@ export interface GenerationRecorderPorts {
 export interface SpoolingRecorder extends GenerationRecorder {
   /** Opens the spool and starts to replay it. */
   start(): Promise<void>;
+  /** Whether the spool could store another generation. */
+  isReady(): boolean;
   /** Replays the spool once more, then stops. */
   stop(): Promise<void>;
   /** Sends every spooled generation to the event log, or else to the ledger. */
@@ -106,7 +108,11 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
       log.warn({ err: error, generationId }, 'the ledger did not accept a finished generation');
     }
     try {
-      await spool.put(generationId, payload);
+      await spool.put(generationId, payload).catch((error: unknown) => {
+        // The charge matters more than the replay of the response.
+        if (!(error instanceof SpoolFullError) || !message.idempotentOutcome) throw error;
+        return spool.put(generationId, withoutResponse(message));
+      });
       return 'spool';
     } catch (error) {
       log.error({ err: error, generationId }, 'the spool did not accept a finished generation');
@@ -177,10 +183,20 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
   return {
     record,
     replay,
+    reserve: () => spool.reserve(),
+    isReady() {
+      const release = spool.reserve();
+      release?.();
+      return release !== undefined;
+    },
     async start() {
       await spool.open();
+      await spool.checkDisk();
       if (spool.names().length > 0) log.info({ count: spool.names().length }, 'spooled generations found');
-      const next = (): void => void replay().then(() => timer?.restart());
+      const next = (): void =>
+        void replay()
+          .then(() => spool.checkDisk())
+          .then(() => timer?.restart());
       timer = timers.after(REPLAY_INTERVAL_MS, next);
       void replay();
     },

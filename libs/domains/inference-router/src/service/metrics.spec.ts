@@ -23,7 +23,14 @@ describe('repeated log lines of a target', () => {
         void lines.push({ level, suppressed });
     const log = { debug: at('debug'), warn: at('warn'), error: at('error') } as unknown as Logger;
     const registry = createMetrics({ processMetrics: false });
-    return { registry, ...createRouterMetrics(registry, { bytes: () => 0 } as FinishedSpool, log) };
+    return {
+      registry,
+      ...createRouterMetrics(
+        registry,
+        { bytes: () => 0, reserve: () => () => undefined } as FinishedSpool,
+        log,
+      ),
+    };
   }
 
   it.each([

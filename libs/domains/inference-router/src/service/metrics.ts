@@ -113,6 +113,17 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
     },
   });
 
+  new Gauge({
+    name: 'gateway_inference_router_can_record',
+    help: '1 while the spool could store another generation, else 0; the router then refuses requests.',
+    registers,
+    collect() {
+      const release = spool.reserve();
+      release?.();
+      this.set(release === undefined ? 0 : 1);
+    },
+  });
+
   const labels = (of: Target) => ({ provider: of.provider.name, model: of.providerModel });
   // Bound once per target: a label lookup costs more than an increment.
   const byTarget = new WeakMap<Target, BoundInstruments>();

@@ -114,6 +114,7 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
       ),
     ],
     consumers: [],
+    isReady: () => recorder.isReady(),
     async start() {
       await catalogue.start();
       await drains.start();

@@ -7,9 +7,16 @@ import { SpoolFullError } from '../../core/ports';
 /** The default disk limit of the spool, in bytes. */
 export const DEFAULT_MAX_SPOOL_BYTES = 256 * 1024 * 1024;
 
+/**
+ * Space for one record. Records with the response for an Idempotency-Key can be larger; their
+ * response is dropped when there is no space for it.
+ */
+const RESERVED_BYTES = 64 * 1024;
+
 const DONE = '.finished';
 const PARTIAL = '.partial';
 const UNREADABLE = '.unreadable';
+const TEST_RECORD = 'disk-check';
 
 export interface FileSpoolOptions {
   /** Created when missing. Not shared with another process. */
@@ -27,6 +34,9 @@ export function createFileSpool({
 }: FileSpoolOptions): FinishedSpool {
   const sizes = new Map<string, number>();
   let totalBytes = 0;
+  let reservations = 0;
+  /** Whether the last write succeeded. */
+  let isWritable = true;
 
   function setSize(name: string, bytes: number): void {
     totalBytes += bytes - (sizes.get(name) ?? 0);
@@ -38,10 +48,33 @@ export function createFileSpool({
     async open() {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       for (const file of await readdir(directory)) {
-        if (file.endsWith(PARTIAL)) await rm(join(directory, file), { force: true });
+        if (file.endsWith(PARTIAL) || file === TEST_RECORD + DONE) {
+          await rm(join(directory, file), { force: true });
+          continue;
+        }
         if (file.endsWith(DONE)) {
           setSize(file.slice(0, -DONE.length), (await stat(join(directory, file))).size);
         }
+      }
+    },
+
+    reserve() {
+      if (!isWritable || totalBytes + (reservations + 1) * RESERVED_BYTES > maxBytes) return undefined;
+      reservations += 1;
+      let isHeld = true;
+      return () => {
+        if (isHeld) reservations -= 1;
+        isHeld = false;
+      };
+    },
+
+    async checkDisk() {
+      try {
+        await writeDurably(directory, TEST_RECORD, Buffer.alloc(RESERVED_BYTES));
+        await rm(join(directory, TEST_RECORD + DONE), { force: true });
+        isWritable = true;
+      } catch {
+        isWritable = false;
       }
     },
 
@@ -53,6 +86,7 @@ export function createFileSpool({
         await writeDurably(directory, name, record);
       } catch (error) {
         setSize(name, 0);
+        isWritable = false;
         throw error;
       }
     },
@@ -76,14 +110,20 @@ export function createFileSpool({
 
 async function writeDurably(directory: string, name: string, record: Uint8Array): Promise<void> {
   const partial = join(directory, name + PARTIAL);
-  const file = await open(partial, 'w', 0o600);
   try {
-    await file.writeFile(record);
-    await file.sync();
-  } finally {
-    await file.close();
+    const file = await open(partial, 'w', 0o600);
+    try {
+      await file.writeFile(record);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(partial, join(directory, name + DONE));
+  } catch (error) {
+    // A full disk needs the space back.
+    await rm(partial, { force: true });
+    throw error;
   }
-  await rename(partial, join(directory, name + DONE));
   // The rename is durable only after the folder is synced.
   const folder = await open(directory, 'r');
   try {

@@ -35,17 +35,21 @@ export function createGenerate(ports: GeneratePorts): Generate {
   ): AsyncGenerator<GenerationPart, void, void> {
     if (call.signal.aborted) throw cancelled();
     const model = modelOf(ports, request.modelId);
+    const releaseSpace = ports.recorder.reserve();
+    if (!releaseSpace) throw cannotRecord();
     let release: () => void = () => undefined;
     // Released as soon as the generation is recorded, even if the caller never reads the last message.
     const run = new GenerationRun(ports, request, model, call, () => release());
     const leave = ports.inFlight.enter(() => run.stop());
     if (!leave) {
+      releaseSpace();
       await run.close();
       throw stopping();
     }
     ports.observer.generationStarted();
     release = once(() => {
       leave();
+      releaseSpace();
       ports.observer.generationEnded();
     });
     try {
@@ -58,6 +62,13 @@ export function createGenerate(ports: GeneratePorts): Generate {
     }
   }
   return (request, call, toMessage) => new GenerationEvents(generate(request, call), toMessage);
+}
+
+/** A generation that could not be stored would not be charged, so no provider is called. */
+function cannotRecord(): GatewayError {
+  return new GatewayError('no_capacity', {
+    internalMessage: 'the spool is full or its disk accepts no writes',
+  });
 }
 
 function modelOf(ports: GeneratePorts, modelId: string): Model {

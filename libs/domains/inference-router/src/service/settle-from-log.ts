@@ -1,0 +1,56 @@
+import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { GenerationFinished } from '@gateway/contracts/events';
+import type { RpcClient } from '@gateway/rpc';
+
+export interface SettledFromLog {
+  /** Generations that the ledger accepted; some may have been settled before. */
+  readonly settled: number;
+  /** Numbers of the lines whose generation is unreadable, from 1. */
+  readonly unreadableLines: readonly number[];
+}
+
+/**
+ * Settles the generations in the router's log lines "a finished generation could not
+ * be stored". Other lines are skipped. Idempotent per generation id.
+ *
+ * @param lines log lines as JSON.
+ */
+export async function settleFromLog(
+  lines: AsyncIterable<string>,
+  ledger: Pick<RpcClient<typeof BillingLedgerDefinition>, 'settleGenerations'>,
+): Promise<SettledFromLog> {
+  const unreadableLines: number[] = [];
+  let settled = 0;
+  let number = 0;
+  for await (const line of lines) {
+    number += 1;
+    const encoded = generationIn(line);
+    if (encoded === undefined) continue;
+    const generation = decode(encoded);
+    if (generation === undefined) {
+      unreadableLines.push(number);
+      continue;
+    }
+    await ledger.settleGenerations({ generations: [generation] });
+    settled += 1;
+  }
+  return { settled, unreadableLines };
+}
+
+function generationIn(line: string): string | undefined {
+  try {
+    const fields = JSON.parse(line) as { generation?: unknown } | null;
+    return typeof fields?.generation === 'string' ? fields.generation : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function decode(base64: string): GenerationFinished | undefined {
+  try {
+    const generation = GenerationFinished.decode(Buffer.from(base64, 'base64'));
+    return generation.generationId === '' || generation.organizationId === '' ? undefined : generation;
+  } catch {
+    return undefined;
+  }
+}
