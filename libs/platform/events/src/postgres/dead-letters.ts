@@ -1,4 +1,5 @@
 import type { Clock, UnixMs } from '@gateway/base';
+import { isTransientDatabaseError } from '@gateway/database';
 import type { Pool } from 'pg';
 import type {
   DeadLetter,
@@ -121,25 +122,53 @@ export interface PostgresDeadLetters extends DeadLetters {
   deleteDiscarded(discardedBefore: Date): Promise<number>;
 }
 
+/**
+ * Stores events that could not be handled. An event that PostgreSQL does not accept
+ * as it is, for example because of its headers, is stored without key and headers, so
+ * that no event blocks the ones behind it. Rejects while the database is unavailable.
+ */
 export async function insertDeadLetters(
   pool: Pool,
-  { topic, group }: Pick<DeadLetterRef, 'topic' | 'group'>,
+  ref: Pick<DeadLetterRef, 'topic' | 'group'>,
   failed: readonly Unprocessable[],
   attempts: number,
   at: Date,
 ): Promise<void> {
-  const events = failed.map(({ event }) => event);
-  await pool.query(INSERT_WITH_PAYLOAD, [
-    topic,
-    group,
-    events.map(({ position }) => position),
-    failed.map(({ reason }) => reason.replaceAll('\0', '')),
-    at,
-    attempts,
-    events.map(({ key }) => key),
-    events.map(({ payload }) => Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)),
-    events.map(({ headers }) => JSON.stringify(headers)),
-  ]);
+  const insert = (rows: readonly Unprocessable[]) =>
+    pool.query(INSERT_WITH_PAYLOAD, [
+      ref.topic,
+      ref.group,
+      rows.map(({ event }) => event.position),
+      rows.map(({ reason }) => storableText(reason)),
+      at,
+      attempts,
+      rows.map(({ event }) => storableText(event.key)),
+      rows.map(({ event: { payload } }) =>
+        Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength),
+      ),
+      rows.map(({ event }) => JSON.stringify(event.headers, storableValue)),
+    ]);
+  try {
+    await insert(failed);
+  } catch (error) {
+    if (isTransientDatabaseError(error)) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    await insert(
+      failed.map(({ event, reason }) => ({
+        event: { ...event, key: '', headers: {} },
+        reason: `${reason} (stored without key and headers: ${message})`,
+      })),
+    );
+  }
+}
+
+/** PostgreSQL stores neither NUL nor lone surrogates in text; U+FFFD takes their place. */
+function storableText(text: string): string {
+  return Buffer.from(text).toString().replaceAll('\0', '\uFFFD');
+}
+
+function storableValue(_name: string, value: unknown): unknown {
+  return typeof value === 'string' ? storableText(value) : value;
 }
 
 export function createPostgresDeadLetters(pool: Pool, clock: Clock): PostgresDeadLetters {
