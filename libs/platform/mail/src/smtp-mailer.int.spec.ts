@@ -34,7 +34,7 @@ describe('email by SMTP', () => {
   it('rejects when the server refuses it or is unreachable', async () => {
     const server = await startMailServer({ refuses: true });
     const settings = { url: `smtp://127.0.0.1:${server.port}`, from: 'gateway@example.com' };
-    await expect(createSmtpMailer(settings).send(MAIL)).rejects.toThrow(/no such box/);
+    await expect(createSmtpMailer(settings).send(MAIL)).rejects.toThrow(/no such mailbox/);
     await server.stop();
     await expect(createSmtpMailer(settings).send(MAIL)).rejects.toThrow();
   });
