@@ -30,7 +30,16 @@ const CLUSTER_SUITES = [
 const totals = { passed: 0, failed: 0, skipped: 0 };
 
 try {
-  await build('gateway', 'model-emulator', 'demo', 'certificates', 'bench', 'e2e', 'chaos', ...CLUSTER_PROJECTS);
+  await build(
+    'gateway',
+    'model-emulator',
+    'demo',
+    'certificates',
+    'bench',
+    'e2e',
+    'chaos',
+    ...CLUSTER_PROJECTS,
+  );
   makeTestFolder();
   if (jestArguments.length > 0) {
     await runJest(jestArguments);
