@@ -5,3 +5,6 @@ export * from './tethered-process';
 export * from './kafka';
 export * from './pgbouncer';
 export * from './tcp-relay';
+export * from './redis-cli';
+export * from './redis-cluster';
+export * from './redis-sentinel';

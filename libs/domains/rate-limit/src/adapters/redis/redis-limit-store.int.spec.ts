@@ -1,20 +1,57 @@
 import { once } from 'node:events';
-import { describeWith, redis, startRedis, type RedisServer } from '@gateway/dev-infra';
+import {
+  describeWith,
+  redis,
+  startRedis,
+  startRedisCluster,
+  startRedisSentinel,
+  type RedisServer,
+} from '@gateway/dev-infra';
 import { eventually } from '@gateway/test-support';
 import { Redis } from 'ioredis';
 import type { Admission, LimitStore } from '../../core';
 import { describeLimitStoreSuite } from '../../testing/limit-store.contract';
 import { describeLimitStoreSimulationSuite } from '../../testing/limit-store.simulation';
-import { connectRedis } from './connect-redis';
+import { connectRedis, type RedisConnection } from './connect-redis';
 import { createRedisLimitStore } from './redis-limit-store';
 
-const SEEDS = 12;
+const SEEDS = 6;
 const LEASE_MS = 30_000;
+
+const forms: Record<string, () => Promise<{ readonly url: string; stop(): Promise<void> }>> = {
+  'behind one endpoint': startRedis,
+  'with Sentinel': startRedisSentinel,
+  'as a Cluster': startRedisCluster,
+};
+
+describeWith(redis, 'the limit store in every form of Redis', () => {
+  describe.each(Object.keys(forms))('%s', (form) => {
+    let server: { readonly url: string; stop(): Promise<void> } | undefined;
+    let opened = 0;
+
+    beforeAll(async () => {
+      server = await forms[form]?.();
+    });
+    afterAll(() => server?.stop());
+
+    const open: Parameters<typeof describeLimitStoreSuite>[1] = async (options) => {
+      const client = connectRedis({ url: server?.url ?? '' });
+      await once(client, 'ready');
+      opened += 1;
+      return {
+        store: createRedisLimitStore({ redis: client, prefix: `test-${opened}`, ...options }),
+        close: async () => client.disconnect(),
+      };
+    };
+
+    describeLimitStoreSuite(`in Redis ${form}`, open);
+    describeLimitStoreSimulationSuite(`in Redis ${form}`, open, SEEDS);
+  });
+});
 
 describeWith(redis, 'the limit store on a Redis server', () => {
   let server: RedisServer;
   let admin: Redis;
-  let opened = 0;
 
   beforeAll(async () => {
     server = await startRedis();
@@ -25,20 +62,8 @@ describeWith(redis, 'the limit store on a Redis server', () => {
     await server?.stop();
   });
 
-  const open: Parameters<typeof describeLimitStoreSuite>[1] = async (options) => {
-    const client = new Redis(server.url);
-    opened += 1;
-    return {
-      store: createRedisLimitStore({ redis: client, prefix: `test-${opened}`, ...options }),
-      close: async () => void (await client.quit()),
-    };
-  };
-
-  describeLimitStoreSuite('in Redis', open);
-  describeLimitStoreSimulationSuite('in Redis', open, SEEDS);
-
   describe('with replicas', () => {
-    const clients: Redis[] = [];
+    const clients: RedisConnection[] = [];
     let store: LimitStore;
     let other: LimitStore;
 
@@ -151,7 +176,7 @@ describeWith(redis, 'the limit store on a Redis server', () => {
     });
 
     it('decides one organization when the keys of another are corrupt, and reports the other as undecided', async () => {
-      await admin.set('gateway:limits:{org-broken}:window', 'not a hash');
+      await admin.set('gateway:limits:{org-broken}', 'not a hash');
       const decided = await kinds(store, [
         request(1, {}, { organizationId: 'org-broken' }),
         request(2, {}),
@@ -166,7 +191,7 @@ describeWith(redis, 'the limit store on a Redis server', () => {
         expect(await admin.pttl(name)).toBeGreaterThan(0);
       }
       await store.finish([{ ...request(1, {}), outcome: { kind: 'used', tokens: 1 } }]);
-      expect(await admin.keys('gateway:limits:*')).toEqual(['gateway:limits:{org-1}:window']);
+      expect(await admin.keys('gateway:limits:*')).toEqual(['gateway:limits:{org-1}']);
     });
   });
 

@@ -1,6 +1,5 @@
 import type { Clock, UnixMs } from '@gateway/base';
 import { traced } from '@gateway/telemetry';
-import type { Cluster, Redis } from 'ioredis';
 import {
   CHECKS,
   limitOf,
@@ -11,11 +10,12 @@ import {
   type Decision,
   type LimitStore,
 } from '../../core';
-import { ADMIT_SCRIPT, FINISH_SCRIPT, RENEW_SCRIPT } from './scripts';
+import type { RedisConnection } from './connect-redis';
+import { ADMIT_SCRIPT, FINISH_SCRIPT, PROBE_SCRIPT, RENEW_SCRIPT } from './scripts';
 
 export interface RedisLimitStoreOptions {
-  /** One server or a cluster: every script uses keys of one hash slot only. */
-  readonly redis: Redis | Cluster;
+  /** In any form: every script uses one key only. */
+  readonly redis: RedisConnection;
   /** How long a slot stays reserved without renewal. Default 30 s. */
   readonly slotLeaseMs?: number;
   /** Default: the time of Redis, which all replicas share. */
@@ -27,8 +27,18 @@ export interface RedisLimitStoreOptions {
 }
 
 const DEFAULT_SLOT_LEASE_MS = 30_000;
-const KEYS_PER_ORGANIZATION = 3;
+const DEFAULT_PREFIX = 'gateway';
+/** Keys that a probe writes in a cluster, so that nearly every primary has one. */
+const CLUSTER_PROBES = 16;
 const NUMBERS_PER_ADMISSION = 5;
+
+export interface RedisLimitStore extends LimitStore {
+  /**
+   * Writes to Redis as an admission does. Rejects if that fails; in a cluster, if it fails on every primary. Bounded by
+   * the connection's command timeout.
+   */
+  probe(): Promise<void>;
+}
 
 type RunScript = (...args: readonly (string | number)[]) => Promise<unknown>;
 
@@ -42,21 +52,13 @@ export function createRedisLimitStore({
   redis,
   slotLeaseMs = DEFAULT_SLOT_LEASE_MS,
   clock,
-  prefix = 'gateway',
+  prefix = DEFAULT_PREFIX,
   onFailure = () => undefined,
-}: RedisLimitStoreOptions): LimitStore {
+}: RedisLimitStoreOptions): RedisLimitStore {
   const scripts = defineScripts(redis);
 
   function run(script: RunScript, organizationId: string, args: (string | number)[]): Promise<unknown> {
-    const name = `${prefix}:limits:{${organizationId}}`;
-    return script(
-      `${name}:window`,
-      `${name}:slots`,
-      `${name}:held`,
-      clock?.now() ?? '',
-      slotLeaseMs,
-      ...args,
-    );
+    return script(limitsKey(organizationId, prefix), clock?.now() ?? '', slotLeaseMs, ...args);
   }
 
   async function admit(organizationId: string, admissions: readonly Admission[]): Promise<Decision[]> {
@@ -112,6 +114,13 @@ export function createRedisLimitStore({
     renewSlots: async (slots) => {
       await runAll(slots, scripts.renew, (each) => [idOf(each)]);
     },
+
+    probe: async () => {
+      const keys = Array.from({ length: redis.isCluster ? CLUSTER_PROBES : 1 }, (_, index) =>
+        limitsKey(`probe-${index}`, prefix),
+      );
+      await Promise.any(keys.map((key) => scripts.probe(key)));
+    },
   };
 
   /** Runs the scripts of all organizations, then rejects if any failed. Safe to retry. */
@@ -127,6 +136,11 @@ export function createRedisLimitStore({
       if (result.status === 'rejected') throw result.reason;
     }
   }
+}
+
+/** The key with the counts of an organization. */
+export function limitsKey(organizationId: string, prefix = DEFAULT_PREFIX): string {
+  return `${prefix}:limits:{${organizationId}}`;
 }
 
 const UNDECIDED: Decision = { kind: 'undecided' };
@@ -146,9 +160,9 @@ function byOrganization<Item extends AdmissionRef>(items: readonly Item[]): [str
 }
 
 /** Each script is sent as its hash, and in full when the server does not know it. */
-function defineScripts(redis: Redis | Cluster): Record<'admit' | 'finish' | 'renew', RunScript> {
+function defineScripts(redis: RedisConnection): Record<'admit' | 'finish' | 'renew' | 'probe', RunScript> {
   const define = (name: string, lua: string): RunScript => {
-    redis.defineCommand(name, { lua, numberOfKeys: KEYS_PER_ORGANIZATION });
+    redis.defineCommand(name, { lua, numberOfKeys: 1 });
     const script = (redis as unknown as Record<string, RunScript>)[name]?.bind(redis) as RunScript;
     const attributes = { 'db.system.name': 'redis', 'db.query.summary': name };
     return (...args) => traced('redis', { kind: 'client', attributes }, () => script(...args));
@@ -157,5 +171,6 @@ function defineScripts(redis: Redis | Cluster): Record<'admit' | 'finish' | 'ren
     admit: define('gatewayAdmit', ADMIT_SCRIPT),
     finish: define('gatewayFinish', FINISH_SCRIPT),
     renew: define('gatewayRenew', RENEW_SCRIPT),
+    probe: define('gatewayProbe', PROBE_SCRIPT),
   };
 }

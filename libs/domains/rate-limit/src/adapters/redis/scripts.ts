@@ -1,24 +1,35 @@
 /**
  * Lua scripts for the admissions of one organization, since Redis runs a script
- * atomically. All keys of an organization have its id as hash tag, so they are on
- * one node of a Redis Cluster:
+ * atomically. Each organization is one key, so that in a Redis Cluster a script
+ * runs at any moment of the migration of its slot: with several keys, some of
+ * them absent, it would be refused with TRYAGAIN until the migration has ended.
  *
- * - `window`: a hash of the current minute. `minute`; `R`, `T`: requests and
+ * The key is a sorted set. The kind of a member is seen from its score:
+ *
+ * - from 0: the window of the current minute. `minute`; `R`, `T`: requests and
  *   tokens of the organization; `r:<key>`, `t:<key>`: of a key; `a:<id>`: the
  *   tokens of an admission of this minute that has not finished.
- * - `slots`: a sorted set of the running admissions by the expiry of their leases.
- * - `held`: a hash with the number of running admissions of each key.
+ * - from -10^14 to 0: `h:<key>`, the negative number of running admissions of a key.
+ * - below -10^14: `s:<id>`, a running admission; the score is the time at which
+ *   its lease expires, minus 10^15.
  *
- * All three expire when they are no longer used.
+ * The key expires when it is no longer used.
  */
 
 /** A window outlives its minute, so that a clock that steps back finds it. */
 const WINDOW_TTL_MS = 120_000;
-/** Added to the lease, so that the slots and the counts by key outlive every lease in them. */
+/** Added to the lease, so that the key outlives every lease in it. */
 const SLOTS_TTL_MARGIN_MS = 60_000;
 
+/** The score of a lease that expires at this time. */
+export function leaseScore(expiresMs: number): number {
+  return expiresMs - 1e15;
+}
+/** The highest score of a lease. */
+export const MAX_LEASE_SCORE = -1e14;
+
 const PROLOGUE = `
-local window, slots, held = KEYS[1], KEYS[2], KEYS[3]
+local counts = KEYS[1]
 local lease = tonumber(ARGV[2])
 local now = tonumber(ARGV[1])
 if not now then
@@ -29,27 +40,28 @@ end
 local function whole(value) return tonumber(value) or 0 end
 
 local minute = math.floor(now / 60000)
-local counted = whole(redis.call('HGET', window, 'minute'))
+local counted = whole(redis.call('ZSCORE', counts, 'minute'))
 -- Another node's clock may be slightly behind: a minute that has started stays.
 if counted ~= minute and counted ~= minute + 1 then
-  redis.call('DEL', window)
-  redis.call('HSET', window, 'minute', string.format('%d', minute))
-  redis.call('PEXPIRE', window, ${WINDOW_TTL_MS})
+  redis.call('ZREMRANGEBYSCORE', counts, '0', '+inf')
+  redis.call('ZADD', counts, minute, 'minute')
 end
+redis.call('PEXPIRE', counts, math.max(${WINDOW_TTL_MS}, lease + ${SLOTS_TTL_MARGIN_MS}))
+
+local function add(member, change) return whole(redis.call('ZINCRBY', counts, change, member)) end
 
 local function freeSlot(id)
-  if redis.call('ZREM', slots, id) == 0 then return end
-  local key = string.match(id, '^[^/]*')
-  if redis.call('HINCRBY', held, key, -1) <= 0 then redis.call('HDEL', held, key) end
+  if redis.call('ZREM', counts, 's:' .. id) == 0 then return end
+  local held = 'h:' .. string.match(id, '^[^/]*')
+  if add(held, 1) >= 0 then redis.call('ZREM', counts, held) end
 end
 
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', slots, '-inf', now)) do freeSlot(id) end
-
-local function leaseSlot(id)
-  redis.call('ZADD', slots, now + lease, id)
-  redis.call('PEXPIRE', slots, lease + ${SLOTS_TTL_MARGIN_MS})
-  redis.call('PEXPIRE', held, lease + ${SLOTS_TTL_MARGIN_MS})
+local leaseOrigin = 1e15
+for _, member in ipairs(redis.call('ZRANGEBYSCORE', counts, '-inf', now - leaseOrigin)) do
+  freeSlot(string.sub(member, 3))
 end
+
+local function leaseSlot(id) redis.call('ZADD', counts, now + lease - leaseOrigin, 's:' .. id) end
 `;
 
 /**
@@ -69,23 +81,24 @@ local result = { now }
 for from = 3, #ARGV, 9 do
   local id, key, tokens = ARGV[from], ARGV[from + 1], tonumber(ARGV[from + 2])
   local function limit(number) return tonumber(ARGV[from + 2 + number]) end
-  local counts = redis.call('HMGET', window, 'r:' .. key, 't:' .. key, 'R', 'T')
-  local kr, kt, r, t = whole(counts[1]), whole(counts[2]), whole(counts[3]), whole(counts[4])
+  local scores = redis.call('ZMSCORE', counts, 'r:' .. key, 't:' .. key, 'R', 'T', 'h:' .. key, 's:' .. id, 'a:' .. id)
+  local kr, kt, r, t = whole(scores[1]), whole(scores[2]), whole(scores[3]), whole(scores[4])
   local refused = 0
-  local known = redis.call('ZSCORE', slots, id) or redis.call('HGET', window, 'a:' .. id)
+  local known = scores[6] or scores[7]
   if not known then
-    local keySlots, allSlots = whole(redis.call('HGET', held, key)), redis.call('ZCARD', slots)
+    local keySlots = -whole(scores[5])
+    local function allSlots() return redis.call('ZCOUNT', counts, '-inf', '${MAX_LEASE_SCORE}') end
     if limit(1) and not fitsRequests(limit(1), kr) then refused = 1
     elseif limit(2) and not fitsRequests(limit(2), r) then refused = 2
     elseif limit(3) and not fitsTokens(limit(3), kt, tokens) then refused = 3
     elseif limit(4) and not fitsTokens(limit(4), t, tokens) then refused = 4
     elseif limit(5) and keySlots >= limit(5) then refused = 5
-    elseif limit(6) and allSlots >= limit(6) then refused = 6
+    elseif limit(6) and allSlots() >= limit(6) then refused = 6
     else
-      kr, r = redis.call('HINCRBY', window, 'r:' .. key, 1), redis.call('HINCRBY', window, 'R', 1)
-      kt, t = redis.call('HINCRBY', window, 't:' .. key, tokens), redis.call('HINCRBY', window, 'T', tokens)
-      redis.call('HSET', window, 'a:' .. id, tokens)
-      redis.call('HINCRBY', held, key, 1)
+      kr, r = add('r:' .. key, 1), add('R', 1)
+      kt, t = add('t:' .. key, tokens), add('T', tokens)
+      redis.call('ZADD', counts, tokens, 'a:' .. id)
+      add('h:' .. key, -1)
       leaseSlot(id)
     end
   end
@@ -103,15 +116,15 @@ export const FINISH_SCRIPT = `${PROLOGUE}
 for from = 3, #ARGV, 3 do
   local id, key, used = ARGV[from], ARGV[from + 1], tonumber(ARGV[from + 2])
   freeSlot(id)
-  local tokens = redis.call('HGET', window, 'a:' .. id)
+  local tokens = redis.call('ZSCORE', counts, 'a:' .. id)
   if tokens then
-    redis.call('HDEL', window, 'a:' .. id)
+    redis.call('ZREM', counts, 'a:' .. id)
     local change = (used or 0) - tokens
-    redis.call('HINCRBY', window, 't:' .. key, change)
-    redis.call('HINCRBY', window, 'T', change)
+    add('t:' .. key, change)
+    add('T', change)
     if not used then
-      redis.call('HINCRBY', window, 'r:' .. key, -1)
-      redis.call('HINCRBY', window, 'R', -1)
+      add('r:' .. key, -1)
+      add('R', -1)
     end
   end
 end
@@ -121,7 +134,14 @@ return redis.status_reply('OK')
 /** ARGV after clock and lease: the ids of the admissions. */
 export const RENEW_SCRIPT = `${PROLOGUE}
 for from = 3, #ARGV do
-  if redis.call('ZSCORE', slots, ARGV[from]) then leaseSlot(ARGV[from]) end
+  if redis.call('ZSCORE', counts, 's:' .. ARGV[from]) then leaseSlot(ARGV[from]) end
 end
+return redis.status_reply('OK')
+`;
+
+/** Writes in the way of the other scripts, also when nothing has changed. */
+export const PROBE_SCRIPT = `
+redis.call('ZADD', KEYS[1], 0, 'probe')
+redis.call('PEXPIRE', KEYS[1], ${WINDOW_TTL_MS})
 return redis.status_reply('OK')
 `;
