@@ -1,10 +1,10 @@
 import { RateLimitDefinition, type Admission } from '@gateway/contracts/rate-limit';
 import { findFreePort } from '@gateway/database';
-import { describeWith, redis, startRedis, type RedisServer } from '@gateway/dev-infra';
+import { commandRedis, describeWith, redis, startRedis, type RedisServer } from '@gateway/dev-infra';
 import { createService, type RunningService } from '@gateway/process';
 import { createClient, type RpcClient } from '@gateway/rpc';
 import { createReplicatedTransport, type GrpcTransport } from '@gateway/rpc/grpc';
-import { createSilentLogger, readConfig } from '@gateway/runtime';
+import { createLogger, readConfig } from '@gateway/runtime';
 import { eventually } from '@gateway/test-support';
 import { settings, type Config } from './config';
 import { wireRateLimit } from './wiring';
@@ -15,6 +15,13 @@ describeWith(redis, 'the rate-limit service in two replicas', () => {
   let transport: GrpcTransport;
   let client: RpcClient<typeof RateLimitDefinition>;
   let adminPorts: number[];
+  const warnings: string[] = [];
+  const log = createLogger({
+    name: 'rate-limit',
+    level: 'warn',
+    pretty: false,
+    destination: { write: (line) => void warnings.push(line) },
+  });
 
   async function start(more: Record<string, string> = {}): Promise<Config> {
     const config = readConfig(settings, {
@@ -29,7 +36,7 @@ describeWith(redis, 'the rate-limit service in two replicas', () => {
     const service = createService({
       name: 'rate-limit',
       config,
-      log: createSilentLogger(),
+      log,
       wire: wireRateLimit,
     });
     services.push(service);
@@ -38,6 +45,7 @@ describeWith(redis, 'the rate-limit service in two replicas', () => {
   }
 
   async function open(more: Record<string, string> = {}): Promise<void> {
+    warnings.splice(0);
     server = await startRedis();
     const configs = [await start(more), await start(more)];
     adminPorts = configs.map((config) => config.GATEWAY_ADMIN_PORT);
@@ -100,6 +108,36 @@ describeWith(redis, 'the rate-limit service in two replicas', () => {
       (await readiness()).every(Boolean) ? true : undefined,
     );
     expect(await outcomes([request(5), request(5)])).toEqual(['admitted', 'admitted']);
+  });
+
+  it.each([
+    ['is demoted to a replica', 'REPLICAOF 127.0.0.1 1', 'REPLICAOF NO ONE'],
+    ['has no memory left', 'CONFIG SET maxmemory 1', 'CONFIG SET maxmemory 0'],
+    [
+      'lacks the replicas that writes need',
+      'CONFIG SET min-replicas-to-write 1',
+      'CONFIG SET min-replicas-to-write 0',
+    ],
+  ])('is not ready while Redis responds and %s, and logs that a few times only', async (_, start, end) => {
+    await open();
+    await commandRedis(server.port, ...start.split(' '));
+    await eventually('both to be not ready', async () =>
+      (await readiness()).some(Boolean) ? undefined : true,
+    );
+    const decided = await outcomes(Array.from({ length: 200 }, () => request(1_000)));
+    expect(count(decided, 'undecided')).toBe(200);
+    expect(warnings.length).toBeLessThan(20);
+    await commandRedis(server.port, ...end.split(' '));
+    await eventually('both to be ready again', async () =>
+      (await readiness()).every(Boolean) ? true : undefined,
+    );
+    expect(await outcomes([request(5), request(5)])).toEqual(['admitted', 'admitted']);
+  });
+
+  it('waits for Redis as long as REDIS_COMMAND_TIMEOUT_MS says', async () => {
+    await open({ REDIS_COMMAND_TIMEOUT_MS: '1400' });
+    await commandRedis(server.port, 'CLIENT', 'PAUSE', '700');
+    expect(await outcomes([request(5)])).toEqual(['admitted']);
   });
 
   it('admits its share while Redis is unavailable when so configured, and stays ready', async () => {

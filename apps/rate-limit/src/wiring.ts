@@ -1,3 +1,4 @@
+import { createLogSampler } from '@gateway/base';
 import type { ServiceDeps, ServiceWiring } from '@gateway/process';
 import {
   createDegradingLimitStore,
@@ -5,9 +6,12 @@ import {
   createRateLimitModule,
   type LimitStore,
 } from '@gateway/rate-limit';
-import { connectRedis, createRedisLimitStore } from '@gateway/rate-limit/redis';
+import { connectRedis, createRedisLimitStore, watchEvictionPolicy } from '@gateway/rate-limit/redis';
 import { systemClock as clock } from '@gateway/runtime';
 import type { Config } from './config';
+
+/** Every request fails while Redis is unavailable. */
+const LOG_INTERVAL_MS = 10_000;
 
 export async function wireRateLimit({
   config,
@@ -15,15 +19,19 @@ export async function wireRateLimit({
   metrics,
   life,
 }: ServiceDeps<Config>): Promise<ServiceWiring> {
+  const sampler = createLogSampler(() => performance.now(), { everyMs: LOG_INTERVAL_MS });
+  const warn = (message: string) => (error: unknown) => {
+    const suppressed = sampler.sample(message);
+    if (suppressed !== undefined) log.warn({ err: error, suppressed }, message);
+  };
   const redis = connectRedis({
     url: config.REDIS_URL,
-    onError: (error) => log.warn({ err: error }, 'Redis connection error'),
+    commandTimeoutMs: config.REDIS_COMMAND_TIMEOUT_MS,
+    onError: warn('Redis connection error'),
   });
   life.onStop(async () => redis.disconnect());
-  const shared = createRedisLimitStore({
-    redis,
-    onFailure: (error) => log.warn({ err: error }, 'could not decide admissions'),
-  });
+  watchEvictionPolicy({ redis, metrics, log });
+  const shared = createRedisLimitStore({ redis, onFailure: warn('could not decide admissions') });
   const isDegrading = config.GATEWAY_LIMITS_WITHOUT_REDIS === 'share';
 
   function createDegradingStore(): LimitStore {
@@ -33,8 +41,18 @@ export async function wireRateLimit({
     );
   }
 
+  async function isWritable(): Promise<boolean> {
+    try {
+      await shared.probe();
+      return true;
+    } catch (error) {
+      warn('Redis accepts no writes')(error);
+      return false;
+    }
+  }
+
   return {
     modules: [createRateLimitModule({ store: isDegrading ? createDegradingStore() : shared, metrics })],
-    ready: () => isDegrading || redis.status === 'ready',
+    ready: () => isDegrading || isWritable(),
   };
 }

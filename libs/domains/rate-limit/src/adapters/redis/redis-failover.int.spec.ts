@@ -21,7 +21,7 @@ const HELD_LEASE_MS = 60_000;
  */
 const LEASE_MS = 4_000;
 const HELD = 20;
-const PATIENCE = { patienceMs: 20_000 };
+const PATIENCE = { timeoutMs: 20_000 };
 
 /** One organization whose slots are all in use, and load on others, with the longest time without a decision. */
 function startLoad(url: string, organizations = 12) {

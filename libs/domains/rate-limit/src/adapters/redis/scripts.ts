@@ -43,10 +43,14 @@ local minute = math.floor(now / 60000)
 local counted = whole(redis.call('ZSCORE', counts, 'minute'))
 -- Another node's clock may be slightly behind: a minute that has started stays.
 if counted ~= minute and counted ~= minute + 1 then
-  redis.call('ZREMRANGEBYSCORE', counts, '0', '+inf')
+  if counted > 0 then redis.call('ZREMRANGEBYSCORE', counts, '0', '+inf') end
   redis.call('ZADD', counts, minute, 'minute')
 end
-redis.call('PEXPIRE', counts, math.max(${WINDOW_TTL_MS}, lease + ${SLOTS_TTL_MARGIN_MS}))
+
+-- Last: after any other write, Redis no longer refuses those that need memory.
+local function extendTtl()
+  redis.call('PEXPIRE', counts, math.max(${WINDOW_TTL_MS}, lease + ${SLOTS_TTL_MARGIN_MS}))
+end
 
 local function add(member, change) return whole(redis.call('ZINCRBY', counts, change, member)) end
 
@@ -104,6 +108,7 @@ for from = 3, #ARGV, 9 do
   end
   for _, number in ipairs({ refused, kr, kt, r, t }) do result[#result + 1] = number end
 end
+extendTtl()
 return result
 `;
 
@@ -128,6 +133,7 @@ for from = 3, #ARGV, 3 do
     end
   end
 end
+extendTtl()
 return redis.status_reply('OK')
 `;
 
@@ -136,6 +142,7 @@ export const RENEW_SCRIPT = `${PROLOGUE}
 for from = 3, #ARGV do
   if redis.call('ZSCORE', counts, 's:' .. ARGV[from]) then leaseSlot(ARGV[from]) end
 end
+extendTtl()
 return redis.status_reply('OK')
 `;
 
