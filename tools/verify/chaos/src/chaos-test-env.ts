@@ -12,6 +12,8 @@ export interface ChaosTestEnv {
   readonly cluster: Cluster;
   readonly emulator: ModelEmulator;
   readonly dashboard: AdminClient;
+  /** Of the Redis that rate-limit uses. */
+  readonly redisUrl: string;
   readonly tenants: readonly Tenant[];
   /** Each tenant's credit. */
   readonly creditNanoUsd: ReadonlyMap<string, bigint>;
@@ -22,6 +24,8 @@ export interface ChaosTestEnvOptions {
   readonly seed: number;
   /** The folder with the services' builds. */
   readonly programs: string;
+  /** A running Redis in any form; the cluster's own when absent. */
+  readonly redisUrl?: string;
   readonly onLine: (replica: string, line: string) => void;
   readonly log: Logger;
 }
@@ -60,6 +64,7 @@ models:
 export async function openChaosTestEnv({
   seed,
   programs,
+  redisUrl,
   onLine,
   log,
 }: ChaosTestEnvOptions): Promise<ChaosTestEnv> {
@@ -92,6 +97,7 @@ export async function openChaosTestEnv({
       dashboardPort: 0,
       modelsFile,
       emulatorUrl: emulator.url,
+      ...(redisUrl !== undefined && { redisUrl }),
       environment,
       withNetworkProxies: true,
       onLine,
@@ -107,7 +113,15 @@ export async function openChaosTestEnv({
       creditNanoUsd.set(organizationId, nanoUsdOf(Number(usd)));
     }
     emulator.setFaults({ ...PROVIDER_FAULTS, seed });
-    return { cluster, emulator, dashboard, tenants, creditNanoUsd, stop };
+    return {
+      cluster,
+      emulator,
+      dashboard,
+      redisUrl: redisUrl ?? cluster.datastores.redis.url,
+      tenants,
+      creditNanoUsd,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createLogger } from '@gateway/runtime';
 import { readOptionsOrExit } from '@gateway/test-support';
+import { runFailoverLab } from './failover/run-failover-lab';
 import { readOptions, USAGE } from './options';
 import { renderAudit, renderTable } from './report';
 import { runChaos } from './run';
@@ -27,6 +28,15 @@ async function main(): Promise<number> {
   say(`seed ${options.seed}; logs are in ${logFile}`);
   const programs = path.resolve(__dirname, '..');
   const testEnvOptions = { seed: options.seed, programs, onLine, log };
+  if (options.lab === 'failover') {
+    const scenarios = await runFailoverLab(options, testEnvOptions, say);
+    for (const { scenario, result } of scenarios)
+      process.stdout.write(
+        `\n${scenario}\n\n${renderTable(result.results)}\n\n${renderAudit(result.audit)}\n`,
+      );
+    lines.end();
+    return scenarios.some(({ result }) => result.audit.problems.length > 0) ? 1 : 0;
+  }
   const { results, audit } = await runChaos(options, testEnvOptions, say);
   process.stdout.write(`\n${renderTable(results)}\n\n${renderAudit(audit)}\n`);
   if (audit.problems.length > 0)

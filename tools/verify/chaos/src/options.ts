@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 
 export interface Options {
+  /** `faults`: faults of services, datastores and connections; `failover`: scenarios of datastores that fail over. */
+  readonly lab: 'faults' | 'failover';
   readonly seed: number;
   readonly minutes: number;
   /** Requests per second. */
@@ -18,6 +20,7 @@ export const USAGE = `Usage: npm run chaos -- [OPTIONS]
 Injects faults into a cluster on this machine under load. Afterwards it compares the records of the provider, the clients
 and the ledger. Has the requirements of npm run cluster.
 
+  --lab failover     scenarios with a failover of a datastore, instead of faults; --only NAME runs one of them
   --seed N           selects faults, their order and requests (default: random)
   --minutes M        for how long to inject faults (default: 5)
   --rate N           requests per second (default: 30)
@@ -34,6 +37,7 @@ export function readOptions(argv: readonly string[]): Options | 'help' {
   const { values } = parseArgs({
     args: [...argv],
     options: {
+      lab: { type: 'string', default: 'faults' },
       seed: { type: 'string' },
       minutes: { type: 'string', default: '5' },
       rate: { type: 'string', default: '30' },
@@ -45,7 +49,11 @@ export function readOptions(argv: readonly string[]): Options | 'help' {
     },
   });
   if (values.help) return 'help';
+  const { lab } = values;
+  if (lab !== 'faults' && lab !== 'failover')
+    throw new Error(`--lab must be faults or failover, not '${lab}'`);
   return {
+    lab,
     seed: values.seed === undefined ? Math.ceil(Math.random() * MAX_SEED) : numberOf('--seed', values.seed),
     minutes: numberOf('--minutes', values.minutes),
     rate: numberOf('--rate', values.rate),

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Cluster } from '@gateway/cluster';
 import { createChatClient, isServed, startTraffic, type Traffic } from '@gateway/load';
 import { seededRandom, spendingOf } from '@gateway/test-support';
 import { audit, type Audit } from './audit';
@@ -24,13 +25,14 @@ export async function runChaos(
   options: Options,
   testEnvOptions: ChaosTestEnvOptions,
   say: (text: string) => void,
+  faultsOf: (cluster: Cluster, options: Options) => readonly Fault[] = allFaults,
 ): Promise<ChaosResult> {
   const random = seededRandom(options.seed);
   const testEnv = await openChaosTestEnv(testEnvOptions);
   const { cluster, tenants } = testEnv;
   const client = createChatClient(cluster.dev.baseUrl, MODEL);
   try {
-    const faults = choose(allFaults(cluster, options), options);
+    const faults = choose(faultsOf(cluster, options), options);
     const traffic = startTraffic({ client, tenants, random, name: 'chaos', rate: options.rate });
     await delay(WARM_UP_MS);
     const normalPerSecond = rateOf(traffic);

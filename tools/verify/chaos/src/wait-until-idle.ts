@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { BillingReader } from '@gateway/load';
+import { connectRedis, countSlots } from '@gateway/rate-limit/redis';
+import { systemClock } from '@gateway/runtime';
 import { eventually } from '@gateway/test-support';
 import type { ChaosTestEnv } from './chaos-test-env';
 
@@ -44,16 +47,14 @@ async function findPendingWork(testEnv: ChaosTestEnv, reader: BillingReader): Pr
   ];
 }
 
-/** Unexpired leases in the rate limiter's sorted sets. */
-async function usedSlots({ cluster, tenants }: ChaosTestEnv): Promise<number> {
-  const { default: Redis } = await import('ioredis');
-  const redis = new Redis(cluster.datastores.redis.url);
+/** Unexpired leases of the rate limiter. */
+async function usedSlots({ redisUrl, tenants }: ChaosTestEnv): Promise<number> {
+  const redis = connectRedis({ url: redisUrl });
   try {
-    const now = Date.now();
+    await once(redis, 'ready');
+    const now = systemClock.now();
     const counts = await Promise.all(
-      tenants.map(({ organizationId }) =>
-        redis.zcount(`gateway:limits:{${organizationId}}:slots`, now, '+inf'),
-      ),
+      tenants.map(({ organizationId }) => countSlots(redis, organizationId, now)),
     );
     return counts.reduce((sum, each) => sum + each, 0);
   } finally {

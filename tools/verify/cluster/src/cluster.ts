@@ -31,6 +31,8 @@ export interface ClusterOptions {
   readonly modelsFile: string;
   /** A running model emulator; one is started when absent. */
   readonly emulatorUrl?: string | undefined;
+  /** A running Redis in any form, for rate-limit instead of the cluster's own. */
+  readonly redisUrl?: string | undefined;
   /** Settings for every service, such as LOG_LEVEL or provider keys. */
   readonly environment: Readonly<Record<string, string>>;
   /** Whether services connect to each other, Redis and PostgreSQL through proxies that tests can cut. */
@@ -107,6 +109,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const dashboardUrl = `http://${HOST}:${dashboard.port}`;
     const wiring: Wiring = {
       ...(networkProxies?.datastores ?? datastores),
+      ...(options.redisUrl !== undefined && { redisUrl: options.redisUrl }),
       targetOf:
         networkProxies?.targetOf ??
         ((service, caller) =>

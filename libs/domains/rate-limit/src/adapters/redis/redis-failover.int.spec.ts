@@ -134,6 +134,13 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Resolves when the replicas have all writes of this server. */
 const replicated = (server: RedisServer) => commandRedis(server.port, 'WAIT', '1', '5000');
 
+/** Resolves when no store is connected to this server. */
+const left = (server: RedisServer) =>
+  eventually('no connection to the old primary', async () => {
+    const clients = await commandRedis(server.port, 'CLIENT', 'LIST', 'TYPE', 'normal');
+    return clients.includes(`name=${CONNECTION_NAME}`) ? undefined : true;
+  });
+
 describeWith(redis, 'the limit store when Redis fails over', () => {
   const stops: (() => Promise<void>)[] = [];
   afterEach(async () => {
@@ -183,10 +190,7 @@ describeWith(redis, 'the limit store when Redis fails over', () => {
     );
     endpointTo(second);
     await running.moreDecided();
-    await eventually('no connection to the old primary', async () => {
-      const clients = (await commandRedis(first.port, 'CLIENT', 'LIST', 'TYPE', 'normal')).split('\n');
-      return clients.every((each) => !each.includes(`name=${CONNECTION_NAME}`)) || undefined;
-    });
+    await left(first);
     running.report('demoted primary');
     await running.expectNoLostSlot();
   });
@@ -206,8 +210,10 @@ describeWith(redis, 'the limit store when Redis fails over', () => {
   it('follows a failover that Sentinel was ordered to do', async () => {
     const group = own(await startRedisSentinel());
     const running = await load(group.url);
-    await replicated(await group.primary());
+    const primary = await group.primary();
+    await replicated(primary);
     await group.failOver();
+    await left(primary);
     await running.moreDecided();
     running.report('SENTINEL FAILOVER');
     await running.expectNoLostSlot();

@@ -1,0 +1,50 @@
+import type { ChaosTestEnvOptions } from '../chaos-test-env';
+import type { Options } from '../options';
+import type { FaultResult } from '../report';
+import { runChaos, type ChaosResult } from '../run';
+import { REDIS_SCENARIOS } from './redis-scenarios';
+import type { FailoverLab, Scenario } from './scenario';
+
+/** Of each datastore. */
+export const SCENARIOS: readonly Scenario[] = [...REDIS_SCENARIOS];
+
+/** The longest time without a response that a failover may cause. */
+const MAX_OUTAGE_MS = 5_000;
+
+/** Runs the scenarios one after another, each with a cluster of its own. */
+export async function runFailoverLab(
+  options: Options,
+  testEnvOptions: ChaosTestEnvOptions,
+  say: (text: string) => void,
+): Promise<readonly { readonly scenario: string; readonly result: ChaosResult }[]> {
+  const { only } = options;
+  const chosen = SCENARIOS.filter(({ name }) => only === undefined || name === only);
+  if (chosen.length === 0)
+    throw new Error(
+      `--only: no scenario is named '${only}'. There are: ${SCENARIOS.map(({ name }) => name).join(', ')}`,
+    );
+  const lab: FailoverLab = {
+    async runUnderLoad(datastores, faults) {
+      const result = await runChaos(
+        { ...options, only: '' },
+        { ...testEnvOptions, ...datastores },
+        say,
+        () => faults,
+      );
+      if (!options.checksThroughput) return result;
+      const problems = [...result.audit.problems, ...result.results.flatMap(problemsOfOutage)];
+      return { ...result, audit: { ...result.audit, problems } };
+    },
+  };
+  const results: { scenario: string; result: ChaosResult }[] = [];
+  for (const { name, run } of chosen) {
+    say(`scenario ${name}`);
+    results.push({ scenario: name, result: await run(lab) });
+  }
+  return results;
+}
+
+function problemsOfOutage({ fault, impact }: FaultResult): string[] {
+  if (impact.longestOutageMs < MAX_OUTAGE_MS) return [];
+  return [`${fault.name}: no responses for ${impact.longestOutageMs} ms`];
+}
