@@ -1,5 +1,5 @@
 import { findFreePort } from '@gateway/database';
-import { startRedis, type RedisServer } from './redis';
+import { startRedis, tlsSettings, type RedisServer, type RedisTls } from './redis';
 import { commandRedis, redisCli, untilRedis } from './redis-cli';
 
 /** A Redis Cluster of three primaries with a replica each. */
@@ -30,6 +30,8 @@ export interface SlotMigration {
 export interface RedisClusterOptions {
   /** As in redis.conf, for every node. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Each node also listens with TLS, and `url` is `rediss+cluster://`. Their name is localhost. */
+  readonly tls?: RedisTls;
 }
 
 const PRIMARIES = 3;
@@ -44,7 +46,10 @@ interface SlotRange {
   readonly replicaPorts: readonly number[];
 }
 
-export async function startRedisCluster({ settings = {} }: RedisClusterOptions = {}): Promise<RedisCluster> {
+export async function startRedisCluster({
+  settings = {},
+  tls,
+}: RedisClusterOptions = {}): Promise<RedisCluster> {
   const servers: RedisServer[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(servers.splice(0).map((server) => server.stop()));
@@ -84,7 +89,10 @@ export async function startRedisCluster({ settings = {} }: RedisClusterOptions =
   const idOf = (port: number) => commandRedis(port, 'CLUSTER', 'MYID');
 
   try {
+    const tlsPorts: number[] = [];
     for (let count = 0; count < 2 * PRIMARIES; count += 1) {
+      const tlsPort = tls && (await findFreePort());
+      if (tlsPort !== undefined) tlsPorts.push(tlsPort);
       servers.push(
         await startRedis({
           settings: {
@@ -92,6 +100,14 @@ export async function startRedisCluster({ settings = {} }: RedisClusterOptions =
             'cluster-port': String(await findFreePort()),
             'cluster-node-timeout': String(NODE_TIMEOUT_MS),
             'repl-diskless-sync-delay': '0',
+            ...(tls &&
+              tlsPort !== undefined && {
+                ...tlsSettings(tls, tlsPort),
+                'tls-cluster': 'yes',
+                'tls-replication': 'yes',
+                'cluster-announce-hostname': 'localhost',
+                'cluster-preferred-endpoint-type': 'hostname',
+              }),
             ...settings,
           },
         }),
@@ -115,7 +131,9 @@ export async function startRedisCluster({ settings = {} }: RedisClusterOptions =
       });
     }
     return {
-      url: `redis+cluster://${addresses.join(',')}`,
+      url: tls
+        ? `rediss+cluster://${tlsPorts.map((port) => `localhost:${port}`).join(',')}`
+        : `redis+cluster://${addresses.join(',')}`,
       servers,
       slotOf: async (key) => Number(await commandRedis(servers[0]?.port ?? 0, 'CLUSTER', 'KEYSLOT', key)),
       primaryOf: async (slot) => at((await rangeOf(slot)).primaryPort),

@@ -28,6 +28,24 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
+/** Files in PEM. */
+export interface RedisTls {
+  readonly authority: string;
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
+/** Settings of a server that also listens with TLS on this port. */
+export function tlsSettings({ authority, certificate, privateKey }: RedisTls, port: number) {
+  return {
+    'tls-port': String(port),
+    'tls-ca-cert-file': authority,
+    'tls-cert-file': certificate,
+    'tls-key-file': privateKey,
+    'tls-auth-clients': 'no',
+  };
+}
+
 export interface RedisServerOptions {
   readonly port?: number;
   /** As in redis.conf, such as `{ 'maxmemory': '100mb' }`. */

@@ -13,6 +13,7 @@ import { failover, type Scenario } from './scenario';
 /** How long a killed or silent primary stays away; longer than a failover. */
 const OUTAGE_MS = 8_000;
 const HOST = '127.0.0.1';
+const MOVED_SLOTS = 30;
 
 async function killForAWhile(server: RedisServer): Promise<void> {
   await server.kill();
@@ -45,8 +46,9 @@ const redisCluster: Scenario = {
         failover('CLUSTER FAILOVER of every primary', async () => {
           for (const slot of slots) await cluster.failOver(slot);
         }),
-        failover('migration of 200 slots', async () => {
-          for (let slot = 0; slot < 200; slot += 1) await (await cluster.startMigration(slot)).finish();
+        failover(`migration of ${MOVED_SLOTS} slots`, async () => {
+          for (let slot = 0; slot < MOVED_SLOTS; slot += 1)
+            await (await cluster.startMigration(slot)).finish();
         }),
         failover('kill -9 of a primary of the Cluster', async () =>
           killForAWhile(await cluster.primaryOf(16_000)),
