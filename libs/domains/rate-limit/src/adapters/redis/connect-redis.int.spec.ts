@@ -32,8 +32,8 @@ async function expectWrites(options: RedisConnectionOptions): Promise<void> {
   }
 }
 
-const withUser = (url: string) => url.replace('://', '://gateway:s%40cret@');
-const SET_USER = ['ACL', 'SETUSER', 'gateway', 'on', '>s@cret', '~*', '+@all'];
+const withUser = (url: string) => url.replace('://', '://gateway:pass%40word@');
+const SET_USER = ['ACL', 'SETUSER', 'gateway', 'on', '>pass@word', '~*', '+@all'];
 
 describeWith(redis, 'connections with credentials', () => {
   it('authenticate at one endpoint', async () => {
