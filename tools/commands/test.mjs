@@ -15,6 +15,7 @@ const jestArguments = process.argv.slice(2);
 
 /** 90 seconds of random faults; a failure prints its seed. */
 const SHORT_CHAOS = ['--minutes', '1.5', '--pause', '8', '--cut', '5', '--skip-throughput'];
+const SHORT_FAILOVER = ['--lab', 'failover', '--only', 'redis-sentinel', '--skip-throughput'];
 
 /** These start their own cluster, so they run only with the cluster suites. */
 const OWN_CLUSTER_SUITES = ['tools/verify/cluster/src/mixed-versions', 'tools/verify/chaos/src/recovery'];
@@ -77,7 +78,7 @@ function testEmbedded() {
   );
 }
 
-/** Repeats the end-to-end tests with every service in its own process, then runs a short chaos test. */
+/** Repeats the end-to-end tests with every service in its own process, then runs short chaos and failover tests. */
 async function testCluster() {
   const missing = ['redis-server', 'java'].filter((program) => !isOnPath(program));
   if (missing.length > 0 && process.env.CI !== 'true') {
@@ -97,8 +98,10 @@ async function testCluster() {
   } finally {
     await cluster.stop();
   }
-  const code = await runVisibly(process.execPath, ['dist/chaos/main.js', ...SHORT_CHAOS]);
-  totals[code === 0 ? 'passed' : 'failed'] += 1;
+  for (const options of [SHORT_CHAOS, SHORT_FAILOVER]) {
+    const code = await runVisibly(process.execPath, ['dist/chaos/main.js', ...options]);
+    totals[code === 0 ? 'passed' : 'failed'] += 1;
+  }
 }
 
 /** Debian installs servers in folders that are on root's PATH only. */

@@ -6,7 +6,7 @@ import { REDIS_SCENARIOS } from './redis-scenarios';
 import type { FailoverLab, Scenario } from './scenario';
 
 /** Of each datastore. */
-export const SCENARIOS: readonly Scenario[] = [...REDIS_SCENARIOS];
+const SCENARIOS: readonly Scenario[] = [...REDIS_SCENARIOS];
 
 /** The longest time without a response that a failover may cause. */
 const MAX_OUTAGE_MS = 5_000;

@@ -8,7 +8,7 @@ export interface FailoverLab {
 }
 
 /** URLs in place of the cluster's own single servers. */
-export interface LabDatastores {
+interface LabDatastores {
   readonly redisUrl: string;
 }
 

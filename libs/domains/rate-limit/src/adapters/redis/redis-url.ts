@@ -7,7 +7,7 @@ interface TargetBase {
   readonly password?: string;
 }
 
-export interface RedisAddress {
+interface RedisAddress {
   readonly host: string;
   readonly port: number;
 }
