@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
 import { writeServiceCertificates } from '@gateway/certificates';
-import { serviceNames } from '@gateway/contracts/callers';
-import { DEFAULT_IDENTITY_DOMAIN } from '@gateway/rpc/grpc';
+import { DEFAULT_IDENTITY_DOMAIN, serviceNames } from '@gateway/contracts/callers';
 import { readPodConfig } from './config';
 import { createSecretStore } from './kubernetes/secret-store';
 import { renewSecrets } from './kubernetes/renew-secrets';

@@ -1,10 +1,11 @@
+import { DEFAULT_IDENTITY_DOMAIN } from '@gateway/contracts/callers';
 import { parseArgs } from 'node:util';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { introduce } from '@gateway/demo';
 import { createClient } from '@gateway/rpc';
 import { openTlsFolder } from '@gateway/process';
-import { createReplicatedTransport, DEFAULT_IDENTITY_DOMAIN } from '@gateway/rpc/grpc';
+import { createReplicatedTransport } from '@gateway/rpc/grpc';
 import { createLogger } from '@gateway/runtime';
 
 const HELP = `demo --auth HOST:PORT --billing-ledger HOST:PORT --state-dir FOLDER [--rpc-tls-dir FOLDER] [--rpc-tls-domain DOMAIN]

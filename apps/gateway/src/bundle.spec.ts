@@ -3,9 +3,10 @@ import { builtinModules, createRequire } from 'node:module';
 import path from 'node:path';
 
 const APPS = path.resolve(__dirname, '../..');
-/** The model emulator bundles no packages: it has no logs or metrics. */
+/** These bundle no packages: they have no logs or metrics. */
+const WITHOUT_PACKAGES = ['certificates', 'model-emulator'];
 const PROGRAMS = readdirSync(APPS).filter(
-  (name) => name !== 'model-emulator' && existsSync(path.join(APPS, name, 'src/main.ts')),
+  (name) => !WITHOUT_PACKAGES.includes(name) && existsSync(path.join(APPS, name, 'src/main.ts')),
 );
 
 const bundleOf = (program: string) => path.resolve(__dirname, `../../../dist/${program}/main.js`);

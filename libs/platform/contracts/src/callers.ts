@@ -1,5 +1,8 @@
 import { CALLERS, SERVERS } from './generated/access';
 
+/** Certificates name a service as `<service>.<domain>`, with this domain unless a setting names another. */
+export const DEFAULT_IDENTITY_DOMAIN = 'inference-gateway.internal';
+
 /**
  * Whether a service may call a method: the option `callers` of the method in
  * `proto/`. An unknown method has no callers.

@@ -1,3 +1,4 @@
+import { DEFAULT_IDENTITY_DOMAIN } from '@gateway/contracts/callers';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,7 +6,7 @@ import { writeServiceCertificates } from '@gateway/certificates';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { findFreePort } from '@gateway/database';
 import { createClient, isRpcPermissionDenied, isRpcUnavailable, type ServiceDefinition } from '@gateway/rpc';
-import { createReplicatedTransport, DEFAULT_IDENTITY_DOMAIN } from '@gateway/rpc/grpc';
+import { createReplicatedTransport } from '@gateway/rpc/grpc';
 import { createSilentLogger } from '@gateway/runtime';
 import { z } from 'zod';
 import { createService, type RunningService } from './run-service';

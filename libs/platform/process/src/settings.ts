@@ -1,5 +1,5 @@
+import { DEFAULT_IDENTITY_DOMAIN } from '@gateway/contracts/callers';
 import { telemetryEnvironment } from '@gateway/telemetry';
-import { DEFAULT_IDENTITY_DOMAIN } from '@gateway/rpc/grpc';
 import { flagSetting, logLevelSetting, millisecondsSetting, portSetting } from '@gateway/runtime';
 import { z } from 'zod';
 

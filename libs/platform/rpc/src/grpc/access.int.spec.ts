@@ -1,7 +1,7 @@
 import { createAuthority, issueCertificate, type KeyPairPem } from '@gateway/certificates';
 import * as authContracts from '@gateway/contracts/auth';
 import * as ledgerContracts from '@gateway/contracts/billing-ledger';
-import { callersOf, callerTable } from '@gateway/contracts/callers';
+import { callersOf, callerTable, DEFAULT_IDENTITY_DOMAIN } from '@gateway/contracts/callers';
 import * as eventContracts from '@gateway/contracts/events';
 import * as queryContracts from '@gateway/contracts/generation-query';
 import {
@@ -14,7 +14,7 @@ import type { DeniedCall } from '../access';
 import { createClient } from '../client';
 import type { BoundService, CallOptions, ServiceDefinition } from '../definition';
 import { isRpcPermissionDenied } from '../rpc-error';
-import { DEFAULT_IDENTITY_DOMAIN, serviceIn } from './caller-identity';
+import { serviceIn } from './caller-identity';
 import { createGrpcServer, type GrpcServer } from './grpc-server';
 import { createGrpcTransport, type GrpcTransport } from './grpc-transport';
 

@@ -1,8 +1,5 @@
 import type { ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
 
-/** The domain of the service names in certificates, unless a setting names another. */
-export const DEFAULT_IDENTITY_DOMAIN = 'inference-gateway.internal';
-
 type Call = Pick<
   ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>,
   'getAuthContext'

@@ -1,3 +1,4 @@
+import { DEFAULT_IDENTITY_DOMAIN } from '@gateway/contracts/callers';
 import {
   Server,
   type sendUnaryData,
@@ -15,7 +16,7 @@ import { reportFailure, servedMethods, type RpcLog, type ServedMethod } from '..
 import { ServerCall, type RpcCallEnd } from '../server-call';
 import { traceOfCall } from '../traced-call';
 import { MAX_MESSAGE_BYTES } from '../transport';
-import { callerOf, DEFAULT_IDENTITY_DOMAIN } from './caller-identity';
+import { callerOf } from './caller-identity';
 import { serverCredentials, serverOptions, type RpcTls, type RpcTlsFiles } from './grpc-options';
 import {
   asBuffer,

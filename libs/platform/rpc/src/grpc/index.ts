@@ -1,4 +1,3 @@
-export { DEFAULT_IDENTITY_DOMAIN } from './caller-identity';
 export type { RpcTls, RpcTlsFiles } from './grpc-options';
 export * from './grpc-server';
 export * from './grpc-transport';
