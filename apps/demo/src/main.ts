@@ -35,11 +35,11 @@ async function main(): Promise<void> {
     throw new Error('--auth, --billing-ledger and --state-dir are required');
   }
   const { 'rpc-tls-dir': tlsFolder, 'rpc-tls-domain': domain } = values;
-  const tls = tlsFolder === undefined ? undefined : openTlsFolder(tlsFolder);
+  const tls = tlsFolder === undefined ? undefined : openTlsFolder(tlsFolder, domain);
   const connect = (service: string, target: string) =>
     createReplicatedTransport({
       target,
-      ...(tls && { tls: () => ({ ...tls.read(), serverName: `${service}.${domain}` }) }),
+      ...(tls && { tls: () => tls.clientTls(service) }),
     });
   const auth = connect('auth', authTarget);
   const ledger = connect('billing-ledger', ledgerTarget);

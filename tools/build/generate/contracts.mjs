@@ -1,7 +1,7 @@
 // Generates the RPC contracts from proto/, their descriptors for gRPC reflection, and the table of who may call which method.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { buf, readAccess } from './access-table.mjs';
+import { buf, callsBetween, readAccess } from './access-table.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const folder = 'libs/platform/contracts/src/generated';
@@ -14,10 +14,11 @@ writeFileSync(
   `export const DESCRIPTORS_BASE64 =\n  '${descriptors}';\n`,
 );
 
-const { callers, servers } = readAccess();
+const access = readAccess();
 const table = (name, value) =>
   `export const ${name}: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(value, null, 2)};\n`;
+const { callers, servers } = access;
 writeFileSync(
   path.join(root, folder, 'access.ts'),
-  `${table('CALLERS', callers)}\n${table('SERVERS', servers)}`,
+  [table('CALLERS', callers), table('SERVERS', servers), table('CALLS', callsBetween(access))].join('\n'),
 );

@@ -1,7 +1,8 @@
+import { createLogSampler } from '@gateway/base';
 import { ADMIN_CALLERS, isServedTo } from '@gateway/contracts/callers';
 import { contractDescriptors } from '@gateway/contracts/descriptors';
 import { createLifecycle, createRpcMetrics, type GatewayModule, type Lifecycle } from '@gateway/module';
-import type { RpcTransport } from '@gateway/rpc';
+import type { DeniedCall, RpcTransport } from '@gateway/rpc';
 import { createGrpcServer, createReplicatedTransport, type GrpcServer } from '@gateway/rpc/grpc';
 import {
   ConfigError,
@@ -65,6 +66,8 @@ export interface ServiceCommand<Config> {
 
 /** The exit code for invalid arguments or configuration. */
 const USAGE_EXIT_CODE = 2;
+/** Interval of log lines about the same client and method. */
+const DENIED_LOG_INTERVAL_MS = 10_000;
 /** Time to close resources after the grace period of running calls. */
 const STOP_MARGIN_MS = 15_000;
 
@@ -150,6 +153,7 @@ export function createService<Config extends ServiceConfig>({
   const metrics = createMetrics({ labels: { process: name } });
   const life = createLifecycle({ log });
   const stopping = new AbortController();
+  const deniedCalls = createLogSampler(() => performance.now(), { everyMs: DENIED_LOG_INTERVAL_MS });
   let ready: () => Promise<boolean> = async () => false;
 
   const deps: ServiceDeps<Config> = {
@@ -160,7 +164,7 @@ export function createService<Config extends ServiceConfig>({
     connect: (service, target) => {
       const transport = createReplicatedTransport({
         target,
-        ...(tls && { tls: () => ({ ...tls.read(), serverName: certificateName(service, config) }) }),
+        ...(tls && { tls: () => tls.clientTls(service) }),
         onUnresolved: (error) => log.warn({ err: error, target }, 'cannot resolve the name of a service'),
       });
       life.onStop(async () => transport.close());
@@ -183,33 +187,36 @@ export function createService<Config extends ServiceConfig>({
       return states.every(Boolean);
     };
     const services = modules.flatMap((module) => module.services);
-    const serve = async (kind: 'admins' | 'requests', rpcPort: number): Promise<GrpcServer | undefined> => {
-      const served = services.filter(({ definition }) => isServedTo(definition.fullName, kind));
-      if (served.length === 0) return undefined;
-      const server = createGrpcServer({
-        services: served,
+    const onCallEnd = createRpcMetrics(metrics);
+    const openPort = (kind: 'admins' | 'requests', rpcPort: number): GrpcServer =>
+      createGrpcServer({
+        services: services.filter(({ definition }) => isServedTo(definition.fullName, kind)),
         host,
         port: rpcPort,
         log,
         isReady,
         drainMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
         ...(config.GATEWAY_RPC_REFLECTION && { descriptors: contractDescriptors() }),
-        onCallEnd: countCall,
-        ...(tls && { tls: tls.files, identityDomain: config.GATEWAY_RPC_TLS_DOMAIN }),
+        onCallEnd,
+        ...(tls && { tls: tls.files, identityDomain: tls.identityDomain }),
         ...(kind === 'requests' && { refusedCallers: ADMIN_CALLERS }),
-        onDenied: (denied) => log.warn(denied, 'a client may not make this call'),
+        onDenied: logDenied,
       });
-      await server.start();
-      return server;
-    };
-    const countCall = createRpcMetrics(metrics);
-    const servers = [
-      await serve('requests', config.GATEWAY_RPC_PORT),
-      await serve('admins', config.GATEWAY_RPC_ADMIN_PORT),
-    ].filter((server) => server !== undefined);
-    life.onStop(() => stopServing(servers, modules));
-    log.info({ adminPort }, `${name} is serving`);
+    const ports = (['requests', 'admins'] as const)
+      .filter((kind) => services.some(({ definition }) => isServedTo(definition.fullName, kind)))
+      .map((kind) =>
+        openPort(kind, kind === 'admins' ? config.GATEWAY_RPC_ADMIN_PORT : config.GATEWAY_RPC_PORT),
+      );
+    life.onStop(() => stopServing(ports, modules));
+    const rpcPorts = await Promise.all(ports.map(async (server) => (await server.start()).port));
+    log.info({ rpcPorts, adminPort }, `${name} is serving`);
     ready = isReady;
+  }
+
+  /** A client can repeat its calls at any rate, so its log lines are sampled. */
+  function logDenied(denied: DeniedCall): void {
+    const suppressed = deniedCalls.sample(`${denied.caller} ${denied.rpc}`);
+    if (suppressed !== undefined) log.warn({ ...denied, suppressed }, 'a client may not make this call');
   }
 
   /** Accepts no new calls. Stops the modules while calls drain, since modules end their unlimited streams. */
@@ -262,7 +269,7 @@ async function runCommand<Config extends ServiceConfig>(
   const connect = (service: string, target: string): RpcTransport => {
     const transport = createReplicatedTransport({
       target,
-      ...(tls && { tls: () => ({ ...tls.read(), serverName: certificateName(service, config) }) }),
+      ...(tls && { tls: () => tls.clientTls(service) }),
     });
     opened.push(transport);
     return transport;
@@ -275,11 +282,6 @@ async function runCommand<Config extends ServiceConfig>(
   } finally {
     for (const transport of opened) transport.close();
   }
-}
-
-/** The DNS name that the certificate of a service carries. */
-function certificateName(service: string, { GATEWAY_RPC_TLS_DOMAIN: domain }: ServiceConfig): string {
-  return `${service}.${domain}`;
 }
 
 function hasDatabase<Config extends object>(config: Config): config is Config & DatabaseSettings {

@@ -7,7 +7,7 @@ import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/
 import { findFreePort } from '@gateway/database';
 import { createClient, isRpcPermissionDenied, isRpcUnavailable, type ServiceDefinition } from '@gateway/rpc';
 import { createReplicatedTransport } from '@gateway/rpc/grpc';
-import { createSilentLogger } from '@gateway/runtime';
+import { createLogger } from '@gateway/runtime';
 import { z } from 'zod';
 import { createService, type RunningService } from './run-service';
 import { serviceSettings, type ServiceConfig } from './settings';
@@ -30,6 +30,7 @@ describe('the ports of a service', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-ports-'));
   let service: RunningService;
   let config: ServiceConfig;
+  const warnings: string[] = [];
 
   beforeAll(async () => {
     await writeServiceCertificates(folder, {
@@ -45,11 +46,25 @@ describe('the ports of a service', () => {
       GATEWAY_RPC_TLS_DIR: join(folder, 'billing-ledger'),
       GATEWAY_SHUTDOWN_GRACE_MS: 5_000,
     });
-    service = createService({
+    service = create(config);
+    await service.start();
+  });
+  afterAll(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const create = (settings: ServiceConfig) =>
+    createService({
       name: 'billing-ledger',
-      config,
-      tls: openRpcTls(config),
-      log: createSilentLogger(),
+      config: settings,
+      tls: openRpcTls(settings),
+      log: createLogger({
+        name: 'billing-ledger',
+        level: 'warn',
+        pretty: false,
+        destination: { write: (line) => void warnings.push(line) },
+      }),
       wire: async () => ({
         modules: [
           {
@@ -62,19 +77,14 @@ describe('the ports of a service', () => {
         ],
       }),
     });
-    await service.start();
-  });
-  afterAll(async () => {
-    await service.stop();
-    rmSync(folder, { recursive: true });
-  });
 
   async function outcomeOf(caller: string | undefined, port: number, method: 'hold' | 'add' | 'list') {
-    const tls = caller === undefined ? undefined : openTlsFolder(join(folder, caller));
+    const tls =
+      caller === undefined ? undefined : openTlsFolder(join(folder, caller), DEFAULT_IDENTITY_DOMAIN);
     const transport = createReplicatedTransport({
       target: `127.0.0.1:${port}`,
       limits: { connectWaitMs: 300 },
-      ...(tls && { tls: () => ({ ...tls.read(), serverName: `billing-ledger.${DEFAULT_IDENTITY_DOMAIN}` }) }),
+      ...(tls && { tls: () => tls.clientTls('billing-ledger') }),
     });
     const ledger = createClient(BillingLedgerDefinition, transport);
     const admin = createClient(BillingLedgerAdminDefinition, transport);
@@ -118,6 +128,30 @@ describe('the ports of a service', () => {
     [undefined, 'add', 'no connection'],
   ] as const)('on the port for administration, a call of %s to %s is %s', async (caller, method, outcome) => {
     expect(await outcomeOf(caller, config.GATEWAY_RPC_ADMIN_PORT, method)).toBe(outcome);
+  });
+
+  it('logs a client that repeats a denied call once, with its name', async () => {
+    warnings.splice(0);
+    for (let n = 0; n < 20; n += 1) await outcomeOf('inference-router', config.GATEWAY_RPC_ADMIN_PORT, 'add');
+    const lines = warnings.map((line) => JSON.parse(line) as { rpc?: string; caller?: string });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({
+      caller: 'inference-router',
+      rpc: 'gateway.billing_ledger.v1.BillingLedger/AddCredit',
+    });
+  });
+
+  it('are both closed when one of them is in use', async () => {
+    const rpcPort = await findFreePort();
+    const second = create({
+      ...config,
+      GATEWAY_RPC_SECURITY: 'plaintext',
+      GATEWAY_RPC_PORT: rpcPort,
+      GATEWAY_ADMIN_PORT: await findFreePort(),
+    });
+    await expect(second.start()).rejects.toThrow(/EADDRINUSE|No address added/);
+    await second.stop();
+    expect(await outcomeOf(undefined, rpcPort, 'hold')).toBe('no connection');
   });
 
   it('does not start without certificates unless the settings choose plain text', () => {

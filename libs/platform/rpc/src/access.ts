@@ -1,4 +1,3 @@
-import { mayCall } from '@gateway/contracts/callers';
 import { RpcError } from './rpc-error';
 import type { ServedMethod } from './served-methods';
 
@@ -12,10 +11,10 @@ export interface DeniedCall {
 
 /** The error for a caller that is not among the callers of the method's contract; undefined when the call is allowed. */
 export function denial(
-  { service, method }: Pick<ServedMethod, 'service' | 'method'>,
+  { service, method, callers }: Pick<ServedMethod, 'service' | 'method' | 'callers'>,
   caller: string | undefined,
 ): RpcError | undefined {
-  if (mayCall(caller, `${service}/${method}`)) return undefined;
+  if (caller !== undefined && callers.includes(caller)) return undefined;
   return new RpcError(
     'permission_denied',
     `${caller ?? 'a client without a service name'} may not call ${service}/${method}`,

@@ -1,4 +1,5 @@
 import { createLogSampler } from '@gateway/base';
+import { callersOf } from '@gateway/contracts/callers';
 import { GatewayError, toGatewayError } from '@gateway/errors';
 import { tracing } from '@gateway/telemetry';
 import type { BoundService, CallContext, MessageCodec } from './definition';
@@ -16,6 +17,8 @@ export interface RpcLog {
 export interface ServedMethod {
   readonly service: string;
   readonly method: string;
+  /** The services that may call it, by its contract. */
+  readonly callers: readonly string[];
   readonly streams: boolean;
   /** Returns a promise, or an async iterable for a streaming method. May throw. */
   invoke(request: unknown, context: CallContext): unknown;
@@ -46,6 +49,7 @@ export function servedMethods(services: readonly BoundService[]): ServedMethods 
       byMethod.set(method, {
         service,
         method,
+        callers: callersOf(`${service}/${method}`),
         streams,
         invoke: (request, context) => {
           const tracer = tracing();

@@ -155,10 +155,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     return { dev, replicas: all, datastores, networkProxies, front, ready, stop };
 
     async function createDemo(): Promise<DevFile> {
-      const tls = openTlsFolder(path.join(certificates, 'demo'));
+      const tls = openTlsFolder(path.join(certificates, 'demo'), DEFAULT_IDENTITY_DOMAIN);
       const connect = (service: ServiceName) =>
         createReplicatedTransport({
-          tls: () => ({ ...tls.read(), serverName: `${service}.${DEFAULT_IDENTITY_DOMAIN}` }),
+          tls: () => tls.clientTls(service),
           target: rpcPorts(service, 'demo')
             .map((port) => `${HOST}:${port}`)
             .join(','),

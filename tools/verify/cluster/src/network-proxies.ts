@@ -1,4 +1,4 @@
-import { callsBetweenServices } from '@gateway/contracts/callers';
+import { CALLS } from '@gateway/contracts/callers';
 import { startTcpRelay, type TcpRelay } from '@gateway/dev-infra';
 import { SERVICE_NAMES, type DatabaseName, type DatastoreAddresses, type ServiceName } from './services';
 
@@ -61,9 +61,8 @@ export async function openNetworkProxies(
 
 /** Callers and the services they call. */
 function callsOfCluster(): readonly (readonly [ServiceName, ServiceName])[] {
-  const calls = callsBetweenServices();
   return SERVICE_NAMES.flatMap((caller) =>
-    SERVICE_NAMES.filter((called) => calls.get(caller)?.has(called)).map(
+    SERVICE_NAMES.filter((called) => CALLS[caller]?.includes(called)).map(
       (called) => [caller, called] as const,
     ),
   );
