@@ -14,7 +14,7 @@ Issues the certificates with which the services recognize each other, one per se
                 running services accept renewed certificates
   --kubernetes  fills the secrets <PREFIX>-<service>-rpc-tls and <PREFIX>-rpc-authority of this pod's namespace; a
                 certificate that is valid for more than a third of --days stays as it is
-  --services    names with commas between; every service by default
+  --services    names separated by commas; every service by default
   --domain      certificates name a service as <service>.DOMAIN (${DEFAULT_IDENTITY_DOMAIN})
   --days        lifetime of the services' certificates (90)
 `;

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { X509Certificate } from 'node:crypto';
+import { createAuthority, issueCertificate } from '@gateway/certificates';
 import { renewSecrets } from './renew-secrets';
 import { createSecretStore, type SecretStore } from './secret-store';
 
@@ -93,6 +94,20 @@ describe('certificates in the secrets of a namespace', () => {
   it('issues a new certificate when the domain changes', async () => {
     await renewSecrets(store, OPTIONS);
     expect(await renewSecrets(store, { ...OPTIONS, domain: 'other.test' })).toEqual(SERVICES);
+  });
+
+  it('issues a new certificate in place of one that is unreadable or of another authority', async () => {
+    await renewSecrets(store, OPTIONS);
+    const foreign = await issueCertificate(await createAuthority(), {
+      dnsNames: ['edge-proxy.gateway.test'],
+      validDays: 90,
+    });
+    const replace = async (name: string, certificate: string) =>
+      store.write(name, (await store.read(name)).version, { 'tls.crt': certificate });
+    await replace('my-auth-rpc-tls', 'not a certificate');
+    await replace('my-edge-proxy-rpc-tls', foreign.certificate);
+    expect(await renewSecrets(store, OPTIONS)).toEqual(SERVICES);
+    expect(await renewSecrets(store, OPTIONS)).toEqual([]);
   });
 
   it('ends with one authority when two runs start together', async () => {

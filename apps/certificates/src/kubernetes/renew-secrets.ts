@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { createAuthority, issueCertificate, type KeyPairPem } from '@gateway/certificates';
+import { createAuthority, filesOf, issueCertificate, type KeyPairPem } from '@gateway/certificates';
 import type { Secret, SecretStore } from './secret-store';
 
 export interface RenewOptions {
@@ -11,12 +11,11 @@ export interface RenewOptions {
 }
 
 const DAY_MS = 86_400_000;
-const AUTHORITY_DAYS = 3_650;
 const MAX_CONFLICTS = 5;
 
 /**
- * Issues the certificates that are missing, or valid for less than a third of
- * their lifetime. Two runs at a time are safe: the loser of a write reads again.
+ * Issues the certificates that are missing or unreadable, or valid for less than a
+ * third of their lifetime. Two runs at a time are safe: the loser of a write reads again.
  *
  * @returns the services whose certificates were issued.
  */
@@ -39,7 +38,7 @@ export async function renewSecrets(store: SecretStore, options: RenewOptions): P
 async function openAuthority(store: SecretStore, name: string): Promise<KeyPairPem> {
   await update(store, name, async ({ data }) => {
     if (data['tls.key'] !== undefined) return undefined;
-    const created = await createAuthority('Inference Gateway services', AUTHORITY_DAYS);
+    const created = await createAuthority();
     return filesOf(created, created);
   });
   const { data } = await store.read(name);
@@ -70,8 +69,8 @@ interface Wanted {
 }
 
 function isCurrent(pem: string | undefined, { authority, dnsName, validDays }: Wanted): boolean {
-  if (pem === undefined) return false;
-  const certificate = new X509Certificate(pem);
+  const certificate = pem === undefined ? undefined : parseCertificate(pem);
+  if (certificate === undefined) return false;
   const leftMs = Date.parse(certificate.validTo) - Date.now();
   return (
     certificate.subjectAltName === `DNS:${dnsName}` &&
@@ -80,6 +79,10 @@ function isCurrent(pem: string | undefined, { authority, dnsName, validDays }: W
   );
 }
 
-function filesOf({ certificate, privateKey }: KeyPairPem, authority: KeyPairPem): Record<string, string> {
-  return { 'ca.crt': authority.certificate, 'tls.crt': certificate, 'tls.key': privateKey };
+function parseCertificate(pem: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return undefined;
+  }
 }

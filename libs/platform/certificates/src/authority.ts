@@ -17,6 +17,13 @@ export interface KeyPairPem {
   readonly privateKey: string;
 }
 
+/** The files of a certificate, as certificate managers name them. */
+export type CertificateFiles = Readonly<Record<'ca.crt' | 'tls.crt' | 'tls.key', string>>;
+
+export function filesOf({ certificate, privateKey }: KeyPairPem, authority: KeyPairPem): CertificateFiles {
+  return { 'ca.crt': authority.certificate, 'tls.crt': certificate, 'tls.key': privateKey };
+}
+
 export interface IssueOptions {
   readonly dnsNames: readonly string[];
   readonly validDays: number;
@@ -24,16 +31,17 @@ export interface IssueOptions {
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const DAY_MS = 86_400_000;
-/** Certificates apply at once on machines whose clocks are a little behind. */
+const AUTHORITY_DAYS = 3_650;
+/** A new certificate is valid immediately on machines whose clocks are slightly behind. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
-/** Creates a certificate authority that may sign certificates but no further authorities. */
-export async function createAuthority(name: string, validDays: number): Promise<KeyPairPem> {
+/** Creates the certificate authority of the services, which may sign certificates but no further authorities. */
+export async function createAuthority(): Promise<KeyPairPem> {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const certificate = await X509CertificateGenerator.createSelfSigned({
-    ...validity(validDays),
+    ...validity(AUTHORITY_DAYS),
     serialNumber: serialNumber(),
-    name: `CN=${name}`,
+    name: 'CN=Inference Gateway services',
     keys,
     signingAlgorithm: ALGORITHM,
     extensions: [

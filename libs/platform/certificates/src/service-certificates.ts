@@ -1,6 +1,12 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createAuthority, issueCertificate, type KeyPairPem } from './authority';
+import {
+  createAuthority,
+  filesOf,
+  issueCertificate,
+  type CertificateFiles,
+  type KeyPairPem,
+} from './authority';
 
 export interface ServiceCertificatesOptions {
   /** Names of services, such as "edge-proxy". */
@@ -10,9 +16,6 @@ export interface ServiceCertificatesOptions {
   /** Lifetime of the services' certificates. */
   readonly validDays: number;
 }
-
-const AUTHORITY_DAYS = 3_650;
-const AUTHORITY_NAME = 'Inference Gateway services';
 
 /**
  * Writes `<folder>/<service>/{ca.crt,tls.crt,tls.key}` for each service. The
@@ -26,7 +29,7 @@ export async function writeServiceCertificates(
   const authority = await openAuthority(join(folder, 'authority'));
   for (const service of services) {
     const issued = await issueCertificate(authority, { dnsNames: [`${service}.${domain}`], validDays });
-    writeKeyPair(join(folder, service), issued, authority.certificate);
+    writeFiles(join(folder, service), filesOf(issued, authority));
   }
 }
 
@@ -39,19 +42,17 @@ async function openAuthority(folder: string): Promise<KeyPairPem> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
-  const created = await createAuthority(AUTHORITY_NAME, AUTHORITY_DAYS);
-  writeKeyPair(folder, created, created.certificate);
+  const created = await createAuthority();
+  writeFiles(folder, filesOf(created, created));
   return created;
 }
 
-function writeKeyPair(folder: string, { certificate, privateKey }: KeyPairPem, authority: string): void {
+function writeFiles(folder: string, files: CertificateFiles): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  replaceFile(join(folder, 'ca.crt'), authority);
-  replaceFile(join(folder, 'tls.key'), privateKey);
-  replaceFile(join(folder, 'tls.crt'), certificate);
+  for (const [name, text] of Object.entries(files)) replaceFile(join(folder, name), text);
 }
 
-/** A service that reads the folder meanwhile sees the old file or the new one, never half of it. */
+/** A concurrent reader sees the old file or the new one, never a part of it. */
 function replaceFile(file: string, text: string): void {
   const temporary = `${file}.new`;
   writeFileSync(temporary, text, { mode: 0o600 });

@@ -81,7 +81,7 @@ describe('who may call what', () => {
   });
 
   beforeAll(async () => {
-    authority = await createAuthority('test', 1);
+    authority = await createAuthority();
     const issue = (dnsNames: readonly string[]) => issueCertificate(authority, { dnsNames, validDays: 1 });
     server = createGrpcServer({
       services: DEFINITIONS.map(emptyService),

@@ -73,7 +73,7 @@ describeWith(redis, 'connections with TLS', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(path.join(tmpdir(), 'gateway-redis-tls-'));
-    const authority = await createAuthority('Test authority', 1);
+    const authority = await createAuthority();
     const issued = await issueCertificate(authority, { dnsNames: ['localhost'], validDays: 1 });
     writeFileSync(file('ca.crt'), authority.certificate);
     writeFileSync(file('tls.crt'), issued.certificate);
