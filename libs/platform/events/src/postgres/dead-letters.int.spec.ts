@@ -45,10 +45,13 @@ describe('storing dead letters', () => {
     expect(other).toBeDefined();
   });
 
-  it('stores an event without key and headers when the database does not accept them', async () => {
+  it('stores an event without key and headers when the database refuses them, and the others as they are', async () => {
     await fixture.admin.query("alter table dead_letters add constraint no_such_key check (key <> 'refused')");
     try {
-      const [stored] = await store(event(1n, { key: 'refused' }));
+      const [first, stored, last] = await store(event(1n), event(2n, { key: 'refused' }), event(3n));
+      for (const other of [first, last]) {
+        expect(other).toMatchObject({ key: 'org-1', headers: { traceparent: '00-1' } });
+      }
       expect(stored).toMatchObject({
         key: '',
         headers: {},

@@ -1,4 +1,4 @@
-import type { Clock, UnixMs } from '@gateway/base';
+import { bisectBatch, type Clock, type UnixMs } from '@gateway/base';
 import { isTransientDatabaseError } from '@gateway/database';
 import type { Pool } from 'pg';
 import type {
@@ -134,6 +134,7 @@ export async function insertDeadLetters(
   attempts: number,
   at: Date,
 ): Promise<void> {
+  const refused: Unprocessable[] = [];
   const insert = (rows: readonly Unprocessable[]) =>
     pool.query(INSERT_WITH_PAYLOAD, [
       ref.topic,
@@ -148,18 +149,19 @@ export async function insertDeadLetters(
       ),
       rows.map(({ event }) => JSON.stringify(event.headers, storableValue)),
     ]);
-  try {
-    await insert(failed);
-  } catch (error) {
-    if (isTransientDatabaseError(error)) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    await insert(
-      failed.map(({ event, reason }) => ({
-        event: { ...event, key: '', headers: {} },
-        reason: `${reason} (stored without key and headers: ${message})`,
-      })),
-    );
-  }
+  await bisectBatch(
+    failed,
+    async (rows) => (await insert(rows)).rows,
+    (error): error is Error => error instanceof Error && !isTransientDatabaseError(error),
+    (row, error) => {
+      refused.push({
+        event: { ...row.event, key: '', headers: {} },
+        reason: `${row.reason} (stored without key and headers: ${error.message})`,
+      });
+      return [];
+    },
+  );
+  if (refused.length > 0) await insert(refused);
 }
 
 /** PostgreSQL stores neither NUL nor lone surrogates in text; U+FFFD takes their place. */
