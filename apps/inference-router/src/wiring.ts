@@ -70,7 +70,8 @@ export const settleCommand: ServiceCommand<Config> = {
       lines,
       createClient(BillingLedgerDefinition, transport),
     );
-    const unreadable = unreadableLines.length > 0 ? `\nUnreadable lines: ${unreadableLines.join(', ')}` : '';
-    return `Settled ${settled} generations.${unreadable}`;
+    const result = `Settled ${settled} generations.`;
+    if (unreadableLines.length === 0) return result;
+    throw new Error(`${result} Unreadable lines: ${unreadableLines.join(', ')}`);
   },
 };

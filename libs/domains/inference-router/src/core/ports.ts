@@ -181,8 +181,10 @@ export interface FinishedSpool {
    * called. Undefined when the spool is full or its disk accepts no writes.
    */
   reserve(): (() => void) | undefined;
-  /** Writes a test record, and records whether the disk accepted it. Never rejects. */
-  checkDisk(): Promise<void>;
+  /** Whether `reserve` would succeed. */
+  hasSpace(): boolean;
+  /** Checks the free space of the disk, and whether it accepts a write. @returns the reason when it does not. */
+  checkDisk(): Promise<Error | undefined>;
   /** Resolves when the record survives a crash. @throws SpoolFullError */
   put(id: string, record: Uint8Array): Promise<void>;
   /** The names of all records, in no particular order. */

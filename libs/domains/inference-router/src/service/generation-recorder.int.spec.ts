@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import type { StatsFs } from 'node:fs';
+import fs, { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GenerationFinished } from '@gateway/contracts/events';
@@ -159,6 +160,22 @@ describe('a router that cannot record', () => {
 });
 
 describe('the spool', () => {
+  it('reserves no more than the free space of its disk', async () => {
+    const spool = createFileSpool({ directory });
+    await spool.open();
+    const disk = jest.spyOn(fs, 'statfs');
+    disk.mockResolvedValue({ bavail: 3, bsize: 64 * 1024 } as StatsFs);
+    await spool.checkDisk();
+    const [release] = [spool.reserve(), spool.reserve(), spool.reserve()];
+    expect(spool.reserve()).toBeUndefined();
+    expect(spool.hasSpace()).toBe(false);
+    release?.();
+    release?.();
+    expect(spool.reserve()).toBeDefined();
+    expect(spool.reserve()).toBeUndefined();
+    disk.mockRestore();
+  });
+
   it('leaves no partial file behind when a write fails', async () => {
     const spool = createFileSpool({ directory });
     await spool.open();

@@ -56,6 +56,8 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
   const { events, ledger, spool, timers, log } = ports;
   let timer: Timer | undefined;
   let replaying: Promise<void> | undefined;
+  /** A replay of the timer, and the check of the disk after it. */
+  let round: Promise<void> | undefined;
 
   async function record(finished: FinishedGeneration): Promise<void> {
     const message = toGenerationFinished(finished);
@@ -171,6 +173,19 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
     return true;
   }
 
+  /** Whether the last check found that the spool could store a generation. */
+  let couldStore = true;
+
+  async function checkSpool(): Promise<void> {
+    const error = await spool.checkDisk();
+    const canStore = spool.hasSpace();
+    if (canStore !== couldStore) {
+      if (canStore) log.info('the spool accepts generations again');
+      else log.error({ err: error, bytes: spool.bytes() }, 'the spool accepts no generations: not ready');
+    }
+    couldStore = canStore;
+  }
+
   function replay(): Promise<void> {
     replaying ??= replayAll()
       .catch((error: unknown) => log.error({ err: error }, 'the spool could not be replayed'))
@@ -184,25 +199,23 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
     record,
     replay,
     reserve: () => spool.reserve(),
-    isReady() {
-      const release = spool.reserve();
-      release?.();
-      return release !== undefined;
-    },
+    isReady: () => spool.hasSpace(),
     async start() {
       await spool.open();
-      await spool.checkDisk();
+      await checkSpool();
       if (spool.names().length > 0) log.info({ count: spool.names().length }, 'spooled generations found');
-      const next = (): void =>
-        void replay()
-          .then(() => spool.checkDisk())
+      const next = (): void => {
+        round = replay()
+          .then(checkSpool)
           .then(() => timer?.restart());
+      };
       timer = timers.after(REPLAY_INTERVAL_MS, next);
       void replay();
     },
     async stop() {
       timer?.cancel();
       timer = undefined;
+      await round;
       await replaying;
       if (spool.names().length > 0) await replay();
       const remaining = spool.names().length;

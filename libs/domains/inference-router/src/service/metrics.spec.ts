@@ -25,11 +25,7 @@ describe('repeated log lines of a target', () => {
     const registry = createMetrics({ processMetrics: false });
     return {
       registry,
-      ...createRouterMetrics(
-        registry,
-        { bytes: () => 0, reserve: () => () => undefined } as FinishedSpool,
-        log,
-      ),
+      ...createRouterMetrics(registry, { bytes: () => 0, hasSpace: () => true } as FinishedSpool, log),
     };
   }
 

@@ -118,9 +118,7 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
     help: '1 while the spool could store another generation, else 0; the router then refuses requests.',
     registers,
     collect() {
-      const release = spool.reserve();
-      release?.();
-      this.set(release === undefined ? 0 : 1);
+      this.set(spool.hasSpace() ? 1 : 0);
     },
   });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FinishedSpool } from '../../core/ports';
 import { SpoolFullError } from '../../core/ports';
@@ -35,13 +35,18 @@ export function createFileSpool({
   const sizes = new Map<string, number>();
   let totalBytes = 0;
   let reservations = 0;
-  /** Whether the last write succeeded. */
-  let isWritable = true;
+  /** Free space of the disk at its last check; 0 after a write failed. */
+  let freeBytes = Infinity;
 
   function setSize(name: string, bytes: number): void {
     totalBytes += bytes - (sizes.get(name) ?? 0);
     if (bytes === 0) sizes.delete(name);
     else sizes.set(name, bytes);
+  }
+
+  function hasSpace(): boolean {
+    const reservedBytes = (reservations + 1) * RESERVED_BYTES;
+    return reservedBytes <= freeBytes && totalBytes + reservedBytes <= maxBytes;
   }
 
   return {
@@ -50,16 +55,16 @@ export function createFileSpool({
       for (const file of await readdir(directory)) {
         if (file.endsWith(PARTIAL) || file === TEST_RECORD + DONE) {
           await rm(join(directory, file), { force: true });
-          continue;
-        }
-        if (file.endsWith(DONE)) {
+        } else if (file.endsWith(DONE)) {
           setSize(file.slice(0, -DONE.length), (await stat(join(directory, file))).size);
         }
       }
     },
 
+    hasSpace,
+
     reserve() {
-      if (!isWritable || totalBytes + (reservations + 1) * RESERVED_BYTES > maxBytes) return undefined;
+      if (!hasSpace()) return undefined;
       reservations += 1;
       let isHeld = true;
       return () => {
@@ -70,11 +75,14 @@ export function createFileSpool({
 
     async checkDisk() {
       try {
-        await writeDurably(directory, TEST_RECORD, Buffer.alloc(RESERVED_BYTES));
+        await writeDurably(directory, TEST_RECORD, Buffer.from('test'));
         await rm(join(directory, TEST_RECORD + DONE), { force: true });
-        isWritable = true;
-      } catch {
-        isWritable = false;
+        const { bavail, bsize } = await statfs(directory);
+        freeBytes = bavail * bsize;
+        return undefined;
+      } catch (error) {
+        freeBytes = 0;
+        return error as Error;
       }
     },
 
@@ -86,7 +94,7 @@ export function createFileSpool({
         await writeDurably(directory, name, record);
       } catch (error) {
         setSize(name, 0);
-        isWritable = false;
+        freeBytes = 0;
         throw error;
       }
     },
