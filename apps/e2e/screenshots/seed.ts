@@ -78,7 +78,7 @@ async function createOrganization(admin: AdminClient, name: string): Promise<str
 
 const MODELS = ['demo/small', 'demo/standard', 'demo/small', 'demo/reasoner'];
 
-/** Sends typical requests; some break off or hit a failing provider. Returns the last generation's id once it is settled. */
+/** Sends typical requests; some are cancelled or hit a failing provider. Returns the last generation's id once it is settled. */
 export async function useKeys(
   testEnv: TestEnv,
   secrets: Seeded['secrets'],

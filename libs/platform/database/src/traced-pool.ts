@@ -14,7 +14,7 @@ export function statementSpan(name: string | undefined): SpanStart {
  * result. A transaction has one span for all its statements; see `inTransaction`.
  */
 export class TracedPool extends Pool {
-  // `query` has a dozen overloads, all of which start with the statement.
+  // `query` has a dozen overloads, which all start with the statement.
   override query(statement: unknown, ...rest: unknown[]): never {
     const send = (): unknown =>
       (super.query as (...all: unknown[]) => unknown).call(this, statement, ...rest);

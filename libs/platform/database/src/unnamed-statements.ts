@@ -6,7 +6,7 @@ import { Client } from 'pg';
  * to another statement.
  */
 export class UnnamedStatements extends Client {
-  // `query` has a dozen overloads, all of which start with the statement.
+  // `query` has a dozen overloads, which all start with the statement.
   override query(statement: unknown, ...rest: unknown[]): never {
     const unnamed = hasName(statement) ? { ...statement, name: undefined } : statement;
     return (super.query as (...all: unknown[]) => never).call(this, unnamed, ...rest);

@@ -16,7 +16,7 @@ describe('ids', () => {
     expect(fixedSource([1_469_918_176_385])('x').slice(2, 12)).toBe('01ARYZ6S41');
   });
 
-  it('have 80 random bits, all of which are used', () => {
+  it('have 80 random bits and use all of them', () => {
     expect(fixedSource([1], 255)('x').slice(12)).toBe('Z'.repeat(16));
     expect(fixedSource([1], 0)('x').slice(12)).toBe('0'.repeat(16));
     const bytes = [0x00, 0x44, 0x32, 0x14, 0xc7, 0x42, 0x54, 0xb6, 0x35, 0xcf];

@@ -250,7 +250,7 @@ describe('the threads', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('alternate between the counters, each of which has its own queue', async () => {
+  it('alternate between the counters, which have a queue each', async () => {
     const tokenizer = createTokenizer({ program });
     tokenizers.push(tokenizer);
     const busy = tokenizer.openCounter({ maxWaiting: 20 });

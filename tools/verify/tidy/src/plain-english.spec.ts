@@ -12,6 +12,7 @@ const REFUSED = [
   'by itself',
   'left out',
   'lets? go of',
+  'br(?:oke|eaks?|oken) off',
   'for want of',
   'some \\d+',
   'for ever',
@@ -23,7 +24,7 @@ const REFUSED = [
   'looked after',
   'gets? it done',
   'good once',
-  '(?<!(?:all|each) )of which',
+  'of which',
   'what is there',
 ];
 const PATTERN = new RegExp(`\\b(?:${REFUSED.join('|')})\\b`, 'gi');
