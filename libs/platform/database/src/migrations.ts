@@ -169,11 +169,14 @@ function assertBaseline({ schema, migrations }: MigrationOptions, history: Histo
   throw new MigrationError(unknownOrigin(schema, `it has the migration ${found} and not ${baseline}`));
 }
 
+const WAY_OUT =
+  'It was left unchanged. Use an empty database; without a database of your own, move the state folder away or set ' +
+  'GATEWAY_STATE_DIR to another one';
+
 function unknownOrigin(schema: string, evidence: string): string {
   return (
     `the schema ${schema} of this database was created by a version before 0.1.0 (${evidence}), which cannot be ` +
-    'upgraded. It was left unchanged. Use an empty database; without a database of your own, move the state folder ' +
-    'away or set GATEWAY_STATE_DIR to another one'
+    `upgraded. ${WAY_OUT}`
   );
 }
 
@@ -185,8 +188,8 @@ function assertUnchanged(schema: string, migration: Migration, known: AppliedMig
   }
   if (known.checksum !== checksum) {
     throw new MigrationError(
-      `migration ${migration.name} of schema ${schema} was edited after it was applied; ` +
-        'restore its text and add a new migration instead',
+      `the schema ${schema} of this database was created by another build: the migration ${migration.name} was edited ` +
+        `after it was applied. ${WAY_OUT}. If you edited it, restore its text and add a new migration`,
     );
   }
 }
