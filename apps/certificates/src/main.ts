@@ -21,7 +21,16 @@ Issues the certificates with which the services recognize each other, one per se
 
 const DEFAULT_DAYS = '90';
 
-async function main(): Promise<void> {
+interface Options {
+  readonly out: string | undefined;
+  readonly prefix: string | undefined;
+  readonly services: readonly string[];
+  readonly domain: string;
+  readonly validDays: number;
+}
+
+/** @returns undefined when help is requested. Throws an Error that names the wrong option. */
+function readOptions(): Options | undefined {
   const { values } = parseArgs({
     options: {
       out: { type: 'string' },
@@ -32,31 +41,42 @@ async function main(): Promise<void> {
       help: { type: 'boolean', default: false },
     },
   });
-  if (values.help) return void process.stdout.write(HELP);
+  if (values.help) return undefined;
   const { out, kubernetes: prefix, domain } = values;
   const validDays = Number(values.days);
   if (!Number.isInteger(validDays) || validDays < 1) throw new Error('--days takes a whole number of days');
   if ((out === undefined) === (prefix === undefined)) throw new Error('give either --out or --kubernetes');
-  const options = { services: servicesIn(values.services), domain, validDays };
+  const services = values.services.split(',');
+  const unknown = services.filter((service) => !serviceNames().includes(service));
+  if (unknown.length > 0) throw new Error(`--services: no service is named ${unknown.join(' or ')}`);
+  return { out, prefix, services, domain, validDays };
+}
+
+/** @returns the text to print. */
+async function issue({ out, prefix = '', ...options }: Options): Promise<string> {
   if (out !== undefined) {
     await writeServiceCertificates(out, options);
-    process.stdout.write(`Certificates of ${options.services.length} services are in ${out}\n`);
-  } else if (prefix !== undefined) {
-    const renewed = await renewSecrets(createSecretStore(readPodConfig()), { ...options, prefix });
-    process.stdout.write(
-      renewed.length === 0 ? 'No certificate is due for renewal\n' : `Renewed: ${renewed.join(', ')}\n`,
-    );
+    return `Certificates of ${options.services.length} services are in ${out}`;
+  }
+  const renewed = await renewSecrets(createSecretStore(readPodConfig()), { ...options, prefix });
+  return renewed.length === 0 ? 'No certificate is due for renewal' : `Renewed: ${renewed.join(', ')}`;
+}
+
+function readOptionsOrExit(): Options | undefined {
+  try {
+    return readOptions();
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
+    process.exit(2);
   }
 }
 
-function servicesIn(list: string): readonly string[] {
-  const services = list.split(',');
-  const unknown = services.filter((service) => !serviceNames().includes(service));
-  if (unknown.length > 0) throw new Error(`--services: no service is named ${unknown.join(' or ')}`);
-  return services;
+async function main(): Promise<void> {
+  const options = readOptionsOrExit();
+  process.stdout.write(options === undefined ? HELP : `${await issue(options)}\n`);
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
-  process.exitCode = 2;
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
 });

@@ -71,7 +71,7 @@ export class Cluster {
         if (found !== undefined) resolve(found);
       });
       child.once('error', reject);
-      child.once('exit', () => reject(new Error(`cannot forward a port of ${target}: ${errors}`)));
+      child.once('close', () => reject(new Error(`cannot forward a port of ${target}: ${errors}`)));
     });
     const forward = { address, stop };
     this.forwards.add(forward);
