@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { freezeDatabaseOf, isClusterDeployment } from '@gateway/test-support';
+import { freezeDatabaseOf } from '@gateway/dev-infra';
+import { isClusterDeployment } from '@gateway/test-support';
 import { Client } from 'pg';
 import { joinTestEnv, type SharedTestEnv } from '../src/testing/test-env';
 import { openDeployment, type FaultInjection, type Deployment } from './framework';

@@ -2,17 +2,12 @@ import path from 'node:path';
 import { peopleEnvironment, requireCompleteOidc } from '@gateway/people';
 import { billingLedgerEnvironment } from '@gateway/billing-ledger';
 import { dashboardApiEnvironment } from '@gateway/dashboard-api';
+import { databaseUrlSetting, queryTimeoutSetting } from '@gateway/database';
 import { edgeProxyEnvironment } from '@gateway/edge-proxy';
 import { eventLogEnvironment } from '@gateway/events';
 import { inferenceRouterEnvironment } from '@gateway/inference-router';
 import { mailEnvironment } from '@gateway/mail';
-import {
-  databaseUrlSetting,
-  logLevelSetting,
-  millisecondsSetting,
-  portSetting,
-  readConfig,
-} from '@gateway/runtime';
+import { logLevelSetting, millisecondsSetting, portSetting, readConfig } from '@gateway/runtime';
 import { telemetryEnvironment } from '@gateway/telemetry';
 import { usageAggregatorEnvironment } from '@gateway/usage';
 import { statementsEnvironment } from '@gateway/statements';
@@ -52,8 +47,9 @@ export const settings = z
     DATABASE_URL: databaseUrlSetting
       .optional()
       .describe(
-        'PostgreSQL database of the service: `postgres://user:password@host:port/database`. The embedded gateway starts its own PostgreSQL without it.',
+        'PostgreSQL database of the service: `postgres://user:password@host:port/database`, with several hosts `@host1:port1,host2:port2/`. The embedded gateway starts its own PostgreSQL without it.',
       ),
+    GATEWAY_DATABASE_QUERY_TIMEOUT_MS: queryTimeoutSetting,
     LOG_LEVEL: logLevelSetting
       .default('info')
       .describe(

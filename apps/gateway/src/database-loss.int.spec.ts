@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  announceSeed,
-  databaseProcessesOf,
-  eventually,
-  freezeDatabaseOf,
-  seededRandom,
-  type SeededRandom,
-} from '@gateway/test-support';
+import { databaseProcessesOf, freezeDatabaseOf } from '@gateway/dev-infra';
+import { announceSeed, eventually, seededRandom, type SeededRandom } from '@gateway/test-support';
 import { complete, type Outcome } from './testing/chat-completion';
 import { claimsChargedTwice, expectExactCharges, expectEverythingSettled } from './testing/ledger-checks';
 import { startCrashTestEnv, type CrashTestEnv } from './testing/crash-test-env';

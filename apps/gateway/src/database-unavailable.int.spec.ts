@@ -1,12 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  databaseProcessesOf,
-  eventually,
-  freezeDatabaseOf,
-  startGateway,
-  type GatewayProcess,
-} from '@gateway/test-support';
+import { databaseProcessesOf, freezeDatabaseOf } from '@gateway/dev-infra';
+import { eventually, startGateway, type GatewayProcess } from '@gateway/test-support';
 
 jest.setTimeout(120_000);
 

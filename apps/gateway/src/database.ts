@@ -2,10 +2,12 @@ import path from 'node:path';
 import { authSchema } from '@gateway/auth';
 import { billingLedgerSchema } from '@gateway/billing-ledger';
 import {
-  applyMigrations,
-  createDatabaseProbe,
+  createDatabaseMonitor,
   createPool,
+  migrateDatabase,
   startEmbeddedPostgres,
+  type DatabaseMonitor,
+  type DatabasePool,
   type DatabaseSchema,
 } from '@gateway/database';
 import { eventLogSchema } from '@gateway/events';
@@ -39,29 +41,36 @@ export interface Database {
   readonly pools: Pools;
   /** Resolves with the reason when the embedded server has failed permanently. */
   readonly failed: Promise<Error>;
-  /** Whether the database responds. */
-  isResponding(): Promise<boolean>;
+  /** Whether the database accepts writes. */
+  isAvailable(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
   /** URL of an external server; the embedded one is started when absent. */
   readonly url: string | undefined;
+  readonly queryTimeoutMs: number;
   readonly stateDirectory: string;
   readonly log: Logger;
 }
 
 /** Opens the database and migrates every domain's schema. */
-export async function openDatabase({ url, stateDirectory, log }: DatabaseOptions): Promise<Database> {
+export async function openDatabase({
+  url,
+  queryTimeoutMs,
+  stateDirectory,
+  log,
+}: DatabaseOptions): Promise<Database> {
   const server =
     url === undefined
       ? await startEmbeddedPostgres({ stateDirectory: path.join(stateDirectory, 'postgres'), log })
       : undefined;
   const serverUrl = url ?? (server?.url as string);
-  const opened: Pool[] = [];
-  const probe = createDatabaseProbe({ url: serverUrl, schema: domains.eventLog.schema, log });
+  const opened: DatabasePool[] = [];
+  let monitor: DatabaseMonitor | undefined;
   const close = async () => {
-    await Promise.all([probe, ...opened].map((connections) => connections.end()));
+    await monitor?.end();
+    await Promise.all(opened.map((pool) => pool.end()));
     await server?.stop();
   };
   /** An external server may always recover; the embedded one reports when it cannot. */
@@ -71,15 +80,16 @@ export async function openDatabase({ url, stateDirectory, log }: DatabaseOptions
 
   async function open({ maxConnections, ...domain }: Domain): Promise<Pool> {
     const { schema } = domain;
+    await migrateDatabase(serverUrl, { ...domain, log });
     const pool = createPool({
       url: serverUrl,
       schema,
       applicationName: `gateway ${schema}`,
       maxConnections,
+      queryTimeoutMs,
       log,
     });
     opened.push(pool);
-    await applyMigrations(pool, { ...domain, log });
     return pool;
   }
 
@@ -92,7 +102,10 @@ export async function openDatabase({ url, stateDirectory, log }: DatabaseOptions
       inferenceRouter: await open(domains.inferenceRouter),
       usage: await open(domains.usage),
     };
-    return { pools, failed, isResponding: () => probe.isAvailable(), close };
+    const { schema } = domains.eventLog;
+    const watched = createDatabaseMonitor({ url: serverUrl, schema, pools: opened, log });
+    monitor = watched;
+    return { pools, failed, isAvailable: () => watched.isAvailable(), close };
   } catch (error) {
     await close();
     throw error;

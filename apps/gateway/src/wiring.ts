@@ -44,7 +44,12 @@ export function createGateway(config: Config, log: Logger): Gateway {
     const admin = await startAdmin();
     const demoProvider = await startDemoProvider(config);
     life.onStop(() => demoProvider.close());
-    const database = await openDatabase({ url: config.DATABASE_URL, stateDirectory, log });
+    const database = await openDatabase({
+      url: config.DATABASE_URL,
+      queryTimeoutMs: config.GATEWAY_DATABASE_QUERY_TIMEOUT_MS,
+      stateDirectory,
+      log,
+    });
     life.onStop(() => database.close());
     void database.failed.then(fail);
     const eventLog = createPostgresEventLog({
@@ -72,7 +77,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
     await life.subscribe(modules.inOrder, eventLog);
 
     const devFile = await introduceDemo(modules);
-    ready = async () => modules.edge.isReady() && (await database.isResponding());
+    ready = async () => modules.edge.isReady() && (await database.isAvailable());
     return banner({
       ...devFile,
       adminUrl: `http://${config.GATEWAY_HOST}:${admin.port}`,

@@ -67,7 +67,12 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
   life.onStop(drop);
   const emulator = await startModelEmulator();
   life.onStop(() => emulator.close());
-  const database = await openDatabase({ url, stateDirectory: state.path, log });
+  const database = await openDatabase({
+    url,
+    queryTimeoutMs: 8_000,
+    stateDirectory: state.path,
+    log,
+  });
   life.onStop(() => database.close());
   const eventLog = createPostgresEventLog({
     pool: database.pools.eventLog,

@@ -1,5 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
-import { DEFAULT_STATEMENT_TIMEOUT_MS, MAX_IDLE_IN_TRANSACTION_MS } from './pool';
+import { DEFAULT_QUERY_TIMEOUT_MS, MAX_IDLE_IN_TRANSACTION_MS, statementTimeoutMs } from './pool';
 import { assertSchemaName } from './schema-name';
 import { inTransaction } from './transaction';
 
@@ -11,12 +11,16 @@ import { inTransaction } from './transaction';
  * @throws Error if the role has another search path: domains that share a
  *   database behind a pooler need separate roles.
  */
-export async function configureRole(pool: Pool, schema: string): Promise<void> {
+export async function configureRole(
+  pool: Pool,
+  schema: string,
+  queryTimeoutMs = DEFAULT_QUERY_TIMEOUT_MS,
+): Promise<void> {
   assertSchemaName(schema);
   const wanted = new Map([
     ['search_path', schema],
     ['TimeZone', 'UTC'],
-    ['statement_timeout', String(DEFAULT_STATEMENT_TIMEOUT_MS)],
+    ['statement_timeout', String(statementTimeoutMs(queryTimeoutMs))],
     ['idle_in_transaction_session_timeout', String(MAX_IDLE_IN_TRANSACTION_MS)],
     ['jit', 'off'],
   ]);

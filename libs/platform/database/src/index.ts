@@ -1,4 +1,7 @@
-export { createDatabaseProbe, type DatabaseProbe } from './database-probe';
+export { createDatabaseMonitor, type DatabaseMonitor, type DatabaseState } from './database-monitor';
+export { DatabasePool } from './database-pool';
+export { databaseUrlSetting, queryTimeoutSetting } from './database-settings';
+export { parseDatabaseUrl } from './database-url';
 export * from './log';
 export { MigrationError } from './migration-error';
 export * from './migrations';
@@ -15,3 +18,5 @@ export {
 } from './embedded/start-embedded-postgres';
 export { EmbeddedPostgresError } from './embedded/postgres-error';
 export { findFreePort } from './embedded/free-port';
+export { CHILD_ENVIRONMENT, initializeCluster, SUPERUSER } from './embedded/initialize-cluster';
+export { prepareServer, type PreparedServer } from './embedded/prepare-server';

@@ -3,6 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import { applyFunctions } from './functions';
 import type { DatabaseLog } from './log';
 import { MigrationError } from './migration-error';
+import { createPool } from './pool';
 import { assertSchemaName } from './schema-name';
 
 /** One step of a schema's history. Its text must never change once it is applied anywhere. */
@@ -76,6 +77,26 @@ export async function applyMigrations(pool: Pool, options: MigrationOptions): Pr
   } finally {
     // Do not reuse the session: its settings have changed, and after a failure it may hold the lock.
     client.release(true);
+  }
+}
+
+/** As `applyMigrations`, on a connection of its own whose statements may take any time. */
+export async function migrateDatabase(
+  url: string,
+  options: MigrationOptions & { readonly log?: Pick<DatabaseLog, 'info' | 'warn'> },
+): Promise<void> {
+  const pool = createPool({
+    url,
+    schema: options.schema,
+    applicationName: `gateway ${options.schema} migrate`,
+    maxConnections: 1,
+    queryTimeoutMs: 0,
+    log: options.log,
+  });
+  try {
+    await applyMigrations(pool, options);
+  } finally {
+    await pool.end();
   }
 }
 

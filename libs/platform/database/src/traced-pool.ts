@@ -1,5 +1,5 @@
 import { failureOf, tracing, type SpanStart } from '@gateway/telemetry';
-import { Pool } from 'pg';
+import { DatabasePool } from './database-pool';
 
 /** The span of a statement, with its name but without its values. */
 export function statementSpan(name: string | undefined): SpanStart {
@@ -13,7 +13,7 @@ export function statementSpan(name: string | undefined): SpanStart {
  * A pool with a span for each statement, from acquiring a connection to the
  * result. A transaction has one span for all its statements; see `inTransaction`.
  */
-export class TracedPool extends Pool {
+export class TracedPool extends DatabasePool {
   // `query` has a dozen overloads, which all start with the statement.
   override query(statement: unknown, ...rest: unknown[]): never {
     const send = (): unknown =>

@@ -1,6 +1,7 @@
 import { retry } from '@gateway/base';
 import { traced } from '@gateway/telemetry';
 import type { Pool, PoolClient } from 'pg';
+import { isServerReadOnly } from './database-error';
 import { statementSpan } from './traced-pool';
 import { isTransactionConflict } from './transient-error';
 
@@ -123,6 +124,10 @@ async function withClient<Result>(
   client.on('error', markUnusable);
   try {
     return await work(client, markUnusable);
+  } catch (error) {
+    // The pool leaves the server when it gets this error.
+    if (isServerReadOnly(error)) markUnusable(error);
+    throw error;
   } finally {
     client.off('error', markUnusable);
     client.release(unusable);

@@ -4,6 +4,7 @@ import { createLifecycle, type Lifecycle } from '@gateway/module';
 import { createSilentLogger } from '@gateway/runtime';
 import { beginIdleTransaction, createTestDatabase, type TestDatabase } from '@gateway/test-support';
 import { Client } from 'pg';
+import type { DatabaseSettings } from './database-settings';
 import { migrateSchemas, openSchema, type OpenSchema, type ServiceSchema } from './open-schema';
 
 const log = createSilentLogger();
@@ -26,9 +27,15 @@ afterEach(async () => {
   await database.drop();
 });
 
+const settings = (url: string, directUrl?: string): DatabaseSettings => ({
+  DATABASE_URL: url,
+  DATABASE_DIRECT_URL: directUrl,
+  GATEWAY_DATABASE_QUERY_TIMEOUT_MS: 8_000,
+});
+
 const open = (urls: { url: string; directUrl?: string }, schema = SHOP): Promise<OpenSchema> =>
   openSchema(schema, {
-    config: { DATABASE_URL: urls.url, DATABASE_DIRECT_URL: urls.directUrl },
+    config: settings(urls.url, urls.directUrl),
     log,
     life,
     // No retries: failures in these tests are permanent.
@@ -50,15 +57,17 @@ const asOwner = async (sql: string): Promise<void> => {
 };
 
 describe('a schema', () => {
-  it('that is up to date is opened on a read-only replica of its database', async () => {
+  it('that is up to date is opened on a read-only replica only if its URL accepts one', async () => {
     await migrateSchemas({
       schemas: [SHOP],
-      config: { DATABASE_URL: database.url, DATABASE_DIRECT_URL: undefined },
+      config: settings(database.url),
       log,
       signal: new AbortController().signal,
     });
     await asOwner(`alter database ${database.name} set default_transaction_read_only = on`);
-    const { pool, isAvailable } = await open({ url: database.url });
+    await expect(open({ url: database.url })).rejects.toThrow(/read-only/);
+    failures = [];
+    const { pool, isAvailable } = await open({ url: `${database.url}?target_session_attrs=any` });
     await expect(pool.query('insert into things values (1)')).rejects.toThrow(/read-only/);
     expect(await isAvailable()).toBe(true);
     expect(failures).toEqual([]);
@@ -69,7 +78,7 @@ describe('a schema', () => {
     await expect(
       migrateSchemas({
         schemas: [broken],
-        config: { DATABASE_URL: database.url, DATABASE_DIRECT_URL: undefined },
+        config: settings(database.url),
         log,
         signal: new AbortController().signal,
       }),
@@ -117,7 +126,7 @@ describeWith(pgbouncer, 'a schema behind PgBouncer in transaction mode', () => {
       expect(row).toMatchObject({
         current_schema: 'shop',
         zone: 'UTC',
-        timeout: '30s',
+        timeout: '7s',
         jit: 'off',
         count: 0n,
       });

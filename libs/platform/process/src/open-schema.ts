@@ -1,9 +1,10 @@
 import {
-  applyMigrations,
-  createDatabaseProbe,
+  configureRole,
+  createDatabaseMonitor,
   createPool,
   isTransientDatabaseError,
-  configureRole,
+  migrateDatabase,
+  type DatabasePool,
   type DatabaseSchema,
 } from '@gateway/database';
 import type { Lifecycle } from '@gateway/module';
@@ -30,7 +31,7 @@ export interface OpenSchema {
   readonly pool: Pool;
   /** For session state such as LISTEN. The same as `pool` without a pooler. */
   readonly sessions: Pool;
-  /** Whether the database is available. */
+  /** Whether the database accepts writes. */
   isAvailable(): Promise<boolean>;
 }
 
@@ -47,8 +48,13 @@ export async function openSchema(
 ): Promise<OpenSchema> {
   const { schema, maxConnections } = serviceSchema;
   const { url, directUrl, throughPooler } = connectionUrls(serviceSchema, config);
-  const options = { schema, applicationName: `gateway ${schema}`, log };
-  const open = (more: { url: string; maxConnections: number; throughPooler?: boolean }): Pool => {
+  const options = {
+    schema,
+    applicationName: `gateway ${schema}`,
+    queryTimeoutMs: config.GATEWAY_DATABASE_QUERY_TIMEOUT_MS,
+    log,
+  };
+  const open = (more: { url: string; maxConnections: number; throughPooler?: boolean }): DatabasePool => {
     const pool = createPool({ ...options, ...more });
     life.onStop(() => pool.end());
     return pool;
@@ -56,14 +62,15 @@ export async function openSchema(
   const pool = open({ url, maxConnections, throughPooler });
   const sessions = throughPooler ? open({ url: directUrl, maxConnections: MAX_SESSIONS }) : pool;
   await awaitDependency(`the database (schema ${schema})`, () =>
-    bringUpToDate(sessions, serviceSchema, { log, throughPooler }),
+    bringUpToDate(serviceSchema, { config, log }),
   );
   if (throughPooler) {
     await awaitDependency(`the pooler (schema ${schema})`, () => checkPooler(pool, schema));
   }
-  const probe = createDatabaseProbe({ url, schema, log, throughPooler });
-  life.onStop(() => probe.end());
-  return { pool, sessions, isAvailable: () => probe.isAvailable() };
+  const pools = [...new Set([pool, sessions])];
+  const monitor = createDatabaseMonitor({ url, schema, pools, log, throughPooler });
+  life.onStop(() => monitor.end());
+  return { pool, sessions, isAvailable: () => monitor.isAvailable() };
 }
 
 export interface MigrateOptions {
@@ -82,24 +89,12 @@ export interface MigrateOptions {
 export async function migrateSchemas({ schemas, config, log, signal }: MigrateOptions): Promise<void> {
   for (const serviceSchema of schemas) {
     const { schema } = serviceSchema;
-    const { directUrl, throughPooler } = connectionUrls(serviceSchema, config);
-    const pool = createPool({
-      url: directUrl,
-      schema,
-      applicationName: `gateway ${schema} migrate`,
-      maxConnections: 1,
-      log,
-    });
-    try {
-      await awaitDependency(
-        `the database (schema ${schema})`,
-        () => bringUpToDate(pool, serviceSchema, { log, throughPooler }),
-        { log, signal, isRetryable: isTransientDatabaseError },
-      );
-      log.info({ schema }, 'the schema is up to date');
-    } finally {
-      await pool.end();
-    }
+    await awaitDependency(
+      `the database (schema ${schema})`,
+      () => bringUpToDate(serviceSchema, { config, log }),
+      { log, signal, isRetryable: isTransientDatabaseError },
+    );
+    log.info({ schema }, 'the schema is up to date');
   }
 }
 
@@ -111,13 +106,24 @@ function connectionUrls({ holdsSessions = false }: ServiceSchema, config: Databa
 }
 
 async function bringUpToDate(
-  pool: Pool,
   serviceSchema: ServiceSchema,
-  { log, throughPooler }: { readonly log: Logger; readonly throughPooler: boolean },
+  { config, log }: Pick<OpenSchemaDeps, 'config' | 'log'>,
 ): Promise<void> {
   const { schema, migrations, functions } = serviceSchema;
-  await applyMigrations(pool, { schema, migrations, functions, log });
-  if (throughPooler) await configureRole(pool, schema);
+  const { directUrl, throughPooler } = connectionUrls(serviceSchema, config);
+  await migrateDatabase(directUrl, { schema, migrations, functions, log });
+  if (!throughPooler) return;
+  const pool = createPool({
+    url: directUrl,
+    schema,
+    applicationName: `gateway ${schema} role`,
+    maxConnections: 1,
+  });
+  try {
+    await configureRole(pool, schema, config.GATEWAY_DATABASE_QUERY_TIMEOUT_MS);
+  } finally {
+    await pool.end();
+  }
 }
 
 /** The pooler may still have connections from before the role was configured. */

@@ -21,7 +21,6 @@ export const portSetting = z.coerce.number().int().min(0).max(65_535);
 export const millisecondsSetting = z.coerce.number().int().min(1).max(MAX_MS);
 export const daysSetting = z.coerce.number().int().max(MAX_DAYS);
 export const logLevelSetting = z.enum(LOG_LEVELS);
-export const databaseUrlSetting = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
 
 /** `true` or `false`. */
 export const flagSetting = z.enum(['true', 'false']).transform((text) => text === 'true');

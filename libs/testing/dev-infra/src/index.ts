@@ -8,3 +8,5 @@ export * from './tcp-relay';
 export * from './redis-cli';
 export * from './redis-cluster';
 export * from './redis-sentinel';
+export * from './process-tree';
+export * from './postgres';

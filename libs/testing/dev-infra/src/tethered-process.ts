@@ -20,6 +20,8 @@ export interface TetheredProcessOptions {
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly directory?: string;
+  /** Runs it as another user. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   /** Called with each line that it prints. */
   readonly onLine?: (line: string) => void;
 }
@@ -37,12 +39,13 @@ const STOP_TIMEOUT_MS = 20_000;
 const MAX_LAST_LINES = 50;
 
 export function startTethered(options: TetheredProcessOptions): Promise<TetheredProcess> {
-  const { command, args, environment, directory, onLine } = options;
+  const { command, args, environment, directory, user, onLine } = options;
   const tether = spawn('/bin/sh', ['-c', TETHER, 'tether', command, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
     ...(environment === undefined ? {} : { env: environment }),
     ...(directory === undefined ? {} : { cwd: directory }),
+    ...user,
   });
   tether.unref();
   tether.stdin.on('error', () => undefined);

@@ -12,7 +12,6 @@ export * from './gateway-process';
 export * from './mail-server';
 export * from './node-options';
 export * from './otlp-receiver';
-export * from './process-tree';
 export * from './query-plans';
 export * from './schema-catalog';
 export * from './scratch-directory';

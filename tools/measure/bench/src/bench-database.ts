@@ -58,17 +58,30 @@ export async function openBenchDatabase(
   return { url, adminUrl, pid, ledgerPool, eventPool, usagePool, remove };
 }
 
+/** Runs `fill` with a pool whose statements may take any time. */
+export async function withFillingPool(
+  { url }: Pick<BenchDatabase, 'url'>,
+  schema: string,
+  fill: (pool: Pool) => Promise<void>,
+): Promise<void> {
+  const pool = createPool({
+    url,
+    schema,
+    applicationName: 'bench fill',
+    maxConnections: 2,
+    queryTimeoutMs: 0,
+  });
+  try {
+    await fill(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
 /**
  * Vacuums filled tables, so that autovacuum does not run during the measurement. In
  * production, tables grow slowly and are vacuumed along the way.
  */
 export async function vacuumFilled(pool: Pool, tables: readonly string[]): Promise<void> {
-  const client = await pool.connect();
-  try {
-    await client.query('set statement_timeout = 0');
-    await client.query(`vacuum (freeze, analyze) ${tables.join(', ')}`);
-    await client.query('reset statement_timeout');
-  } finally {
-    client.release();
-  }
+  await pool.query(`vacuum (freeze, analyze) ${tables.join(', ')}`);
 }

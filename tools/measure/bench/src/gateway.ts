@@ -1,3 +1,4 @@
+import { descendantsOf } from '@gateway/dev-infra';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -6,7 +7,6 @@ import { withTimeout } from '@gateway/base';
 import {
   type AdminClient,
   createTenant,
-  descendantsOf,
   NODE_OPTIONS,
   readDevFile,
   type DevFile,

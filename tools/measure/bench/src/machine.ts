@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import os from 'node:os';
-import { processStat } from '@gateway/test-support';
+import { processStat } from '@gateway/dev-infra';
 
 /** Linux reports CPU time in hundredths of a second, regardless of the kernel's tick rate. */
 const MICROSECONDS_PER_TICK = 10_000;

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { withTimeout } from '@gateway/base';
-import { descendantsOf } from '@gateway/test-support';
+import { descendantsOf } from '@gateway/dev-infra';
 import { startTime, type Cores } from './machine';
 
 const READY_TIMEOUT_MS = 20_000;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Cluster, Replica } from '@gateway/cluster';
-import { freezeProcesses } from '@gateway/test-support';
+import { freezeProcesses } from '@gateway/dev-infra';
 
 /** A fault to inject. */
 export interface Fault {

@@ -53,6 +53,7 @@ export async function createLedgerFixture(): Promise<LedgerFixture> {
     schema: BILLING_LEDGER_SCHEMA,
     applicationName: 'auditor',
     maxConnections: 2,
+    queryTimeoutMs: 0,
   });
   const [first, second] = instances as [LedgerInstance, LedgerInstance];
   await applyMigrations(auditPool, billingLedgerSchema);

@@ -1,4 +1,4 @@
-import type { ClientBase, Pool } from 'pg';
+import type { Pool } from 'pg';
 
 export interface SyntheticHistory {
   readonly generations: number;
@@ -69,23 +69,16 @@ const AVAILABLE_NANO_USD = 1_000_000_000_000_000n;
 /**
  * Inserts settled generations directly into the tables of an empty ledger, which
  * is much faster than settling them. The balances are consistent. Partitions for
- * the time span must exist.
+ * the time span must exist. Needs a pool without a query timeout.
  */
 export async function fillLedgerHistory(pool: Pool, history: SyntheticHistory): Promise<void> {
   const { generations, organizations, fromUnixMs, untilUnixMs } = history;
   const moments = Math.ceil(generations / PER_MOMENT);
   const stepMs = Math.floor((untilUnixMs - fromUnixMs) / moments);
-  const client: ClientBase & { release(): void } = await pool.connect();
-  try {
-    await client.query('set statement_timeout = 0');
-    for (let first = 0; first < moments; first += MOMENTS_PER_STATEMENT) {
-      const last = Math.min(first + MOMENTS_PER_STATEMENT, moments) - 1;
-      await client.query(FILL, [first, last, stepMs, fromUnixMs, organizations]);
-    }
-    await client.query(ADD_UP, [AVAILABLE_NANO_USD]);
-    await client.query('analyze accounts, daily_spend, postings, closed_holds, open_holds');
-  } finally {
-    await client.query('reset statement_timeout');
-    client.release();
+  for (let first = 0; first < moments; first += MOMENTS_PER_STATEMENT) {
+    const last = Math.min(first + MOMENTS_PER_STATEMENT, moments) - 1;
+    await pool.query(FILL, [first, last, stepMs, fromUnixMs, organizations]);
   }
+  await pool.query(ADD_UP, [AVAILABLE_NANO_USD]);
+  await pool.query('analyze accounts, daily_spend, postings, closed_holds, open_holds');
 }

@@ -2,12 +2,11 @@ import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseLog } from '../log';
 import { APPLICATION_ROLE, DATABASE, ensureApplicationRole } from './application-role';
-import { findBinaries } from './binaries';
 import { initializeCluster, readOrCreatePassword, SUPERUSER } from './initialize-cluster';
 import { launchOnFreePort, launchWithRetries, type LaunchServer } from './launch-server';
 import { EmbeddedPostgresError } from './postgres-error';
 import { cleanUpPreviousServer } from './postmaster-file';
-import { openServerHome } from './server-home';
+import { prepareServer } from './prepare-server';
 import { ServerStartError, startServerProcess } from './server-process';
 import { lockStateFolder } from './state-lock';
 import { superviseServer } from './supervise-server';
@@ -73,9 +72,7 @@ async function startLocked(
   unlock: () => Promise<void>,
 ): Promise<EmbeddedPostgres> {
   const { log } = options;
-  const home = await openServerHome(stateDirectory, log, options.outsideDirectories);
-  const binaries = await findBinaries(home, log, options.packageDirectory);
-  const password = await readOrCreatePassword(stateDirectory, 'postgres-password');
+  const { home, binaries, password } = await prepareServer({ ...options, stateDirectory });
   const applicationPassword = await readOrCreatePassword(stateDirectory, 'postgres-application-password');
   await initializeCluster(home, binaries, password, log);
 

@@ -63,9 +63,6 @@ const INSERT_DEAD_LETTERS = `
   join event_log.events e on e.topic = $1 and e.position = d.position
   on conflict do nothing`;
 
-/** A connection without a response for this long counts as lost. */
-const RESPONSE_TIMEOUT_MS = 45_000;
-
 /**
  * One connection that holds a group's lock, listens for new events and moves the
  * group's position. A lost connection loses the lock and can no longer move the
@@ -132,8 +129,7 @@ export async function openConsumerSession(
   });
   const run = <Row extends object>(name: string, text: string, values: unknown[]) => {
     if (lost) throw lost;
-    const query = { name: `event_log.${name}`, text, values, query_timeout: RESPONSE_TIMEOUT_MS };
-    return client.query<Row>(query);
+    return client.query<Row>({ name: `event_log.${name}`, text, values });
   };
   return {
     async becomeLeader() {

@@ -18,26 +18,19 @@ const FILL = `
     to_timestamp(($4::float8 + position * $5::float8) / 1000)
   from generate_series($2::bigint, $3::bigint) as position`;
 
-/** Fills two topics with events. A consumer group has read all but the last few thousand. */
+/** Fills two topics with events. A consumer group has read all but the last few thousand. Needs a filling pool. */
 export async function fillEventLog(pool: Pool, synthetic: SyntheticEvents): Promise<void> {
   const { events, fromUnixMs, untilUnixMs } = synthetic;
   const perTopic = Math.floor(events / TOPICS.length);
   const stepMs = (untilUnixMs - fromUnixMs) / perTopic;
-  const client = await pool.connect();
-  try {
-    await client.query('set statement_timeout = 0');
-    for (const topic of TOPICS) {
-      await client.query('insert into topics values ($1, $2)', [topic, perTopic]);
-      for (let first = 1; first <= perTopic; first += EVENTS_PER_STATEMENT) {
-        const last = Math.min(first + EVENTS_PER_STATEMENT - 1, perTopic);
-        await client.query(FILL, [topic, first, last, fromUnixMs, stepMs]);
-      }
-      const unread = Math.min(5_000, perTopic);
-      await client.query(`insert into consumer_groups values ($1, 'reader', $2)`, [topic, perTopic - unread]);
+  for (const topic of TOPICS) {
+    await pool.query('insert into topics values ($1, $2)', [topic, perTopic]);
+    for (let first = 1; first <= perTopic; first += EVENTS_PER_STATEMENT) {
+      const last = Math.min(first + EVENTS_PER_STATEMENT - 1, perTopic);
+      await pool.query(FILL, [topic, first, last, fromUnixMs, stepMs]);
     }
-    await client.query('analyze events');
-    await client.query('reset statement_timeout');
-  } finally {
-    client.release();
+    const unread = Math.min(5_000, perTopic);
+    await pool.query(`insert into consumer_groups values ($1, 'reader', $2)`, [topic, perTopic - unread]);
   }
+  await pool.query('analyze events');
 }

@@ -1,17 +1,19 @@
 import { DAY_MS, type Clock, type UnixMs } from '@gateway/base';
-import { createPostgresLedgerHistory, fillLedgerHistory } from '@gateway/billing-ledger';
-import { createPool } from '@gateway/database';
+import {
+  BILLING_LEDGER_SCHEMA,
+  createPostgresLedgerHistory,
+  fillLedgerHistory,
+} from '@gateway/billing-ledger';
 import { createPostgresEventLog, type PostgresEventLog } from '@gateway/events';
 import { createMetrics, createSilentLogger } from '@gateway/runtime';
 import { sumSyntheticGenerations, syntheticGenerations, USAGE_SCHEMA } from '@gateway/usage';
-import { vacuumFilled, type BenchDatabase } from '../bench-database';
+import { vacuumFilled, withFillingPool, type BenchDatabase } from '../bench-database';
 
 /** Days of history; some events are older than the retention period. */
 export const DAYS = 60;
 export const ORGANIZATIONS = 1_000;
 /** Retains all filled events until deletion is measured. */
 const KEEP_ALL_DAYS = 3_650;
-const FILL_TIMEOUT_MS = 3_600_000;
 
 export interface Span {
   readonly fromUnixMs: UnixMs;
@@ -23,27 +25,20 @@ export async function fillLedger(database: BenchDatabase, clock: Clock, generati
   await createPastPartitions(database, clock.now());
   const fromUnixMs = (clock.now() - DAYS * DAY_MS) as UnixMs;
   const span = { fromUnixMs, untilUnixMs: clock.now() };
-  await fillLedgerHistory(database.ledgerPool, { generations, organizations: ORGANIZATIONS, ...span });
-  await vacuumFilled(database.ledgerPool, ['postings', 'closed_holds']);
+  await withFillingPool(database, BILLING_LEDGER_SCHEMA, async (pool) => {
+    await fillLedgerHistory(pool, { generations, organizations: ORGANIZATIONS, ...span });
+    await vacuumFilled(pool, ['postings', 'closed_holds']);
+  });
   return span;
 }
 
 /** Fills a month of usage, including rollups. */
 export async function fillUsage(database: BenchDatabase, rows: number, end: UnixMs): Promise<void> {
-  const filling = createPool({
-    url: database.url,
-    schema: USAGE_SCHEMA,
-    applicationName: 'bench fill',
-    maxConnections: 2,
-    statementTimeoutMs: FILL_TIMEOUT_MS,
+  await withFillingPool(database, USAGE_SCHEMA, async (pool) => {
+    await syntheticGenerations(pool, { rows, end });
+    await sumSyntheticGenerations(pool);
+    await vacuumFilled(pool, ['generations', 'usage_rollups_hourly', 'usage_rollups']);
   });
-  try {
-    await syntheticGenerations(filling, { rows, end });
-    await sumSyntheticGenerations(filling);
-    await vacuumFilled(filling, ['generations', 'usage_rollups_hourly', 'usage_rollups']);
-  } finally {
-    await filling.end();
-  }
 }
 
 export function openLog({ eventPool }: BenchDatabase, clock: Clock, retentionDays = 7): PostgresEventLog {

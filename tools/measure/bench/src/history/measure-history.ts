@@ -1,12 +1,12 @@
 import { nanoUsd, utcDay, type Clock, type UnixMs } from '@gateway/base';
 import { createPostgresLedgerStore, type LedgerStore } from '@gateway/billing-ledger';
-import type { PostgresEventLog } from '@gateway/events';
+import { EVENT_LOG_SCHEMA, type PostgresEventLog } from '@gateway/events';
 import { newId } from '@gateway/runtime';
 import type { HistoryPart } from '../options';
 import { fillEventLog } from './fill-event-log';
 import { DAYS, fillLedger, openLog, ORGANIZATIONS } from './fill-history';
 import { measureUsage } from './measure-usage';
-import { openBenchDatabase, vacuumFilled, type BenchDatabase } from '../bench-database';
+import { openBenchDatabase, vacuumFilled, withFillingPool, type BenchDatabase } from '../bench-database';
 import { ROUNDS, row, timed, timedWhile, type HistoryRow } from './timing';
 
 export interface HistoryFigures {
@@ -48,11 +48,13 @@ async function measureLedgerAndEvents(
   rows: number,
   say: (text: string) => void,
 ): Promise<HistoryRow[]> {
-  const { ledgerPool, eventPool } = database;
+  const { ledgerPool } = database;
   say(`Filling ledger and event log with ${rows.toLocaleString('en')} rows each`);
   const span = await fillLedger(database, clock, Math.ceil(rows / ROWS_PER_GENERATION));
-  await fillEventLog(eventPool, { events: rows, ...span });
-  await vacuumFilled(eventPool, ['events']);
+  await withFillingPool(database, EVENT_LOG_SCHEMA, async (pool) => {
+    await fillEventLog(pool, { events: rows, ...span });
+    await vacuumFilled(pool, ['events']);
+  });
 
   say(`Measuring with ${rows.toLocaleString('en')} rows`);
   const log = openLog(database, clock);

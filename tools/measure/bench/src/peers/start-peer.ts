@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withTimeout } from '@gateway/base';
-import { descendantsOf } from '@gateway/test-support';
+import { descendantsOf } from '@gateway/dev-infra';
 import { requestBody, STREAM_CHUNKS } from '../canned';
 import { newTally, runLoad, type Destination } from '../load';
 import type { Child, Processes } from '../processes';

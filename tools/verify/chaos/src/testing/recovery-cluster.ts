@@ -127,6 +127,7 @@ export async function openRecoveryCluster(): Promise<RecoveryCluster> {
         schema: 'billing_ledger',
         applicationName: 'audit',
         maxConnections: 1,
+        queryTimeoutMs: 0,
       });
       try {
         const { faults, totals } = await auditLedger(pool);

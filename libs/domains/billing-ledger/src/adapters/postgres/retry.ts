@@ -5,6 +5,8 @@ import { LedgerUnavailableError, UnbookableError } from '../../core/ports';
 
 const MAX_ATTEMPTS = 6;
 const BACKOFF = { firstMs: 8, maxMs: 250 };
+/** With a database that does not respond, each attempt takes seconds, and the caller has given up. */
+const MAX_MS = 10_000;
 
 /** Two concurrent batches inserted the same id; the retry finds the stored row. */
 const UNIQUE_VIOLATION = '23505';
@@ -14,11 +16,21 @@ const UNIQUE_VIOLATION = '23505';
  * also one that was lost during commit.
  */
 export async function withRetries<Result>(work: () => Promise<Result>): Promise<Result> {
+  const startedMs = performance.now();
+  let attempts = 0;
+  const attempt = (): Promise<Result> => {
+    attempts += 1;
+    return work();
+  };
   try {
-    return await retry(work, { backoff: BACKOFF, maxAttempts: MAX_ATTEMPTS, isRetryable });
+    return await retry(attempt, {
+      backoff: BACKOFF,
+      maxAttempts: MAX_ATTEMPTS,
+      isRetryable: (error) => isRetryable(error) && performance.now() - startedMs < MAX_MS,
+    });
   } catch (error) {
     if (isRetryable(error)) {
-      const message = `failed after ${MAX_ATTEMPTS} attempts: ${textOf(error)}`;
+      const message = `failed after ${attempts} attempts: ${textOf(error)}`;
       throw new LedgerUnavailableError(message, { cause: error });
     }
     throw isDataError(error) ? new UnbookableError(textOf(error), { cause: error }) : error;

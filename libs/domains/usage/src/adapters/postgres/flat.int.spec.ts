@@ -22,7 +22,7 @@ beforeAll(async () => {
     schema: USAGE_SCHEMA,
     applicationName: 'test',
     maxConnections: 2,
-    statementTimeoutMs: TIMEOUT_MS,
+    queryTimeoutMs: TIMEOUT_MS,
   });
   await applyMigrations(pool, usageSchema);
   await syntheticGenerations(pool, { rows: ROWS, end: END as UnixMs });

@@ -50,6 +50,11 @@ export function descendantsOf(ancestor: number): number[] {
   return below(ancestor);
 }
 
+/** Does nothing if it has exited. */
+export function killNow(pid: number): void {
+  signal(pid, 'SIGKILL');
+}
+
 function parentOf(pid: number): number | undefined {
   const parent = processStat(pid)?.[1];
   return parent === undefined ? undefined : Number(parent);

@@ -1,0 +1,229 @@
+import { execFile } from 'node:child_process';
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import {
+  CHILD_ENVIRONMENT,
+  findFreePort,
+  initializeCluster,
+  prepareServer,
+  SUPERUSER,
+  type PreparedServer,
+} from '@gateway/database';
+import { createSilentLogger } from '@gateway/runtime';
+import { Client, type QueryResultRow } from 'pg';
+import { descendantsOf, freezeProcesses, killNow } from './process-tree';
+import { startTethered, type TetheredProcess } from './tethered-process';
+
+const run = promisify(execFile);
+
+/** A server that is not restarted when it exits: the primary of a group, or a standby. */
+export interface PostgresServer {
+  readonly port: number;
+  /** Its name as a standby, for `synchronous_standby_names`. */
+  readonly name: string;
+  readonly dataDirectory: string;
+  /** For the superuser. */
+  urlOf(database: string): string;
+  /** Runs a statement as superuser in the database `postgres`. */
+  query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Makes the standby a primary. Resolves when it accepts writes. */
+  promote(): Promise<void>;
+  /** A clean shutdown, after which standbys have everything. */
+  shutDown(): Promise<void>;
+  /** Simulates a crash. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Starts the server, which is not running, as a standby of another. */
+  startAsStandbyOf(primary: PostgresServer): Promise<void>;
+  /** Neither responds nor closes connections. @returns a function that resumes it */
+  freeze(): () => void;
+  /** Stops it and deletes its data. */
+  stop(): Promise<void>;
+}
+
+export interface PostgresServerOptions {
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '300',
+  // A standby that was down for a while can still follow.
+  wal_keep_size: '1GB',
+};
+const HOST = '127.0.0.1';
+const START_TIMEOUT_MS = 60_000;
+const POLL_MS = 50;
+const log = createSilentLogger();
+
+/** Starts an empty primary. */
+export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+  const { stateDirectory, prepared } = await openFolder();
+  await initializeCluster(prepared.home, prepared.binaries, prepared.password, log);
+  const server = await createServer('primary', stateDirectory, prepared, prepared.password, options);
+  await startOrRemove(server);
+  return server;
+}
+
+/** Starts a standby of a running primary, from a base backup. */
+export async function startPostgresStandby(
+  primary: PostgresServer,
+  name: string,
+  options: PostgresServerOptions = {},
+): Promise<PostgresServer> {
+  const { stateDirectory, prepared } = await openFolder();
+  const password = new URL(primary.urlOf('postgres')).password;
+  await takeBaseBackup(primary, prepared);
+  const server = await createServer(name, stateDirectory, prepared, password, options);
+  try {
+    await server.startAsStandbyOf(primary);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  return server;
+}
+
+async function openFolder(): Promise<{ stateDirectory: string; prepared: PreparedServer }> {
+  const stateDirectory = await mkdtemp(join(tmpdir(), 'gateway-postgres-'));
+  // As root, the server runs as another user, which must enter this folder.
+  await chmod(stateDirectory, 0o755);
+  return { stateDirectory, prepared: await prepareServer({ stateDirectory, log }) };
+}
+
+async function startOrRemove(server: PostgresServer): Promise<void> {
+  try {
+    await server.start();
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+async function createServer(
+  name: string,
+  stateDirectory: string,
+  { home, binaries }: PreparedServer,
+  password: string,
+  { settings = {} }: PostgresServerOptions,
+): Promise<PostgresServer> {
+  const port = await findFreePort();
+  const { dataDirectory, user } = home;
+  let running: TetheredProcess | undefined;
+
+  const server: PostgresServer = {
+    port,
+    name,
+    dataDirectory,
+    urlOf: (database) => `postgres://${SUPERUSER}:${password}@${HOST}:${port}/${database}`,
+    async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
+      const client = new Client({ connectionString: server.urlOf('postgres') });
+      client.on('error', () => undefined);
+      await client.connect();
+      try {
+        return (await client.query<Row>(text, [...values])).rows;
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    },
+    async promote() {
+      await server.query('select pg_promote()');
+      await until('the promotion', async () => {
+        const [row] = await server.query<{ standby: boolean }>('select pg_is_in_recovery() as standby');
+        return row?.standby === false;
+      });
+    },
+    async shutDown() {
+      running?.signal('SIGINT');
+      await running?.exited;
+    },
+    async kill() {
+      if (running === undefined) return;
+      // Else they exit a moment later, and until then the server cannot start again.
+      const sessions = descendantsOf(running.pid);
+      await running.kill();
+      for (const pid of sessions) killNow(pid);
+    },
+    async start() {
+      const assignments = Object.entries({ ...SETTINGS, ...settings });
+      const started = await startTethered({
+        command: binaries.postgres,
+        args: [
+          ...['-D', dataDirectory, '-p', String(port)],
+          ...assignments.flatMap(([setting, value]) => ['-c', `${setting}=${value}`]),
+        ],
+        environment: CHILD_ENVIRONMENT,
+        directory: dataDirectory,
+        user,
+      });
+      running = started;
+      let hasExited = false;
+      void started.exited.then(() => (hasExited = true));
+      await until('the start of PostgreSQL', async () => {
+        if (hasExited) throw new Error(`PostgreSQL exited during startup:\n${started.lastLines()}`);
+        return server.query('select 1').then(
+          () => true,
+          () => false,
+        );
+      });
+    },
+    async startAsStandbyOf(primary) {
+      const { username, password: secret } = new URL(primary.urlOf('postgres'));
+      const source = `host=${HOST} port=${primary.port} user=${username} password=${secret} application_name=${name}`;
+      await writeOwned(home, 'standby.signal', '');
+      await writeOwned(home, 'postgresql.auto.conf', `primary_conninfo = '${source}'\n`);
+      await server.start();
+      await until('replication', async () => {
+        const rows = await primary.query(
+          `select from pg_stat_replication where application_name = $1 and state = 'streaming'`,
+          [name],
+        );
+        return rows.length > 0;
+      });
+    },
+    freeze() {
+      if (running === undefined) throw new Error('the server is not running');
+      return freezeProcesses(running.pid);
+    },
+    async stop() {
+      await server.kill();
+      await rm(home.directory, { recursive: true, force: true });
+      await rm(stateDirectory, { recursive: true, force: true });
+    },
+  };
+  return server;
+}
+
+/** With PostgreSQL's backup functions, as pg_basebackup does. */
+async function takeBaseBackup(primary: PostgresServer, { home }: PreparedServer): Promise<void> {
+  const { dataDirectory } = home;
+  const client = new Client({ connectionString: primary.urlOf('postgres') });
+  await client.connect();
+  try {
+    await client.query(`select pg_backup_start('standby', true)`);
+    await run('cp', ['-a', primary.dataDirectory, dataDirectory]);
+    const { rows } = await client.query<{ labelfile: string }>('select * from pg_backup_stop()');
+    await rm(join(dataDirectory, 'postmaster.pid'), { force: true });
+    await writeOwned(home, 'backup_label', rows[0]?.labelfile ?? '');
+  } finally {
+    await client.end();
+  }
+}
+
+async function writeOwned({ dataDirectory, user }: PreparedServer['home'], name: string, text: string) {
+  const file = join(dataDirectory, name);
+  await writeFile(file, text, { mode: 0o600 });
+  if (user) await chown(file, user.uid, user.gid);
+}
+
+async function until(what: string, isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + START_TIMEOUT_MS;
+  while (!(await isTrue())) {
+    if (performance.now() > deadline) throw new Error(`${what} takes too long`);
+    await delay(POLL_MS);
+  }
+}
