@@ -10,3 +10,4 @@ export * from './redis-cluster';
 export * from './redis-sentinel';
 export * from './process-tree';
 export * from './postgres';
+export * from './postgres-group';

@@ -1,39 +1,43 @@
-import { startPostgres, startPostgresStandby, type PostgresServer } from './postgres';
+import { startPostgres } from './postgres';
+import { startPostgresGroup, type PostgresGroup } from './postgres-group';
 
-const CREATE = 'create table things (id int primary key)';
-
-describe('PostgreSQL with a standby', () => {
-  let primary: PostgresServer;
-  let standby: PostgresServer;
+describe('a group of PostgreSQL servers', () => {
+  let group: PostgresGroup;
 
   beforeAll(async () => {
-    primary = await startPostgres();
-    await primary.query(CREATE);
-    standby = await startPostgresStandby(primary, 'standby');
+    group = await startPostgresGroup({ standbys: 2, synchronous: true });
+    await group.primary().query('create table things (id int primary key)');
   });
-  afterAll(() => Promise.all([primary?.stop(), standby?.stop()]));
+  afterAll(() => group?.stop());
 
-  it('switches over and back: each server follows the other with everything that it wrote', async () => {
-    await expect(standby.query('insert into things values (1)')).rejects.toThrow(/read-only/);
-    await primary.query('insert into things values (1)');
-    await primary.shutDown();
-    await standby.promote();
-    await standby.query('insert into things values (2)');
-    await primary.startAsStandbyOf(standby);
-    await standby.query('insert into things values (3)');
-    await standby.shutDown();
-    await primary.promote();
-    expect(await primary.query('select id from things order by id')).toEqual([
-      { id: 1 },
-      { id: 2 },
-      { id: 3 },
-    ]);
-    await standby.startAsStandbyOf(primary);
-  });
+  const write = (id: number) => group.primary().query(`insert into things values (${id})`);
+  const written = async () =>
+    (await group.primary().query<{ id: number }>('select id from things order by id')).map(({ id }) => id);
 
-  it('starts again after a crash', async () => {
-    await primary.kill();
-    await primary.start();
-    await primary.query('insert into things values (4)');
+  it('switches over, fails over and rejoins without a loss', async () => {
+    const [first] = group.servers;
+    await write(1);
+    await group.switchOver();
+    expect(group.primary()).not.toBe(first);
+    await write(2);
+    const crashed = group.primary();
+    await crashed.kill();
+    await group.failOver();
+    await write(3);
+    await group.rejoin();
+    expect(await written()).toEqual([1, 2, 3]);
+    await expect(crashed.query('insert into things values (4)')).rejects.toThrow(/read-only/);
   });
+});
+
+it('a server starts again after a crash', async () => {
+  const server = await startPostgres();
+  try {
+    await server.query('create table things ()');
+    await server.kill();
+    await server.start();
+    expect(await server.query('select from things')).toEqual([]);
+  } finally {
+    await server.stop();
+  }
 });

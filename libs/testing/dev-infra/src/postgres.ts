@@ -36,8 +36,10 @@ export interface PostgresServer {
   /** Simulates a crash. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Starts the server, which is not running, as a standby of another. */
-  startAsStandbyOf(primary: PostgresServer): Promise<void>;
+  /** Makes it a standby of another server, and starts it unless it runs. Its history must be part of the other's. */
+  follow(primary: PostgresServer): Promise<void>;
+  /** Replaces its data with a base backup of another server, and follows that. */
+  rebuildFrom(primary: PostgresServer): Promise<void>;
   /** Neither responds nor closes connections. @returns a function that resumes it */
   freeze(): () => void;
   /** Stops it and deletes its data. */
@@ -45,6 +47,8 @@ export interface PostgresServer {
 }
 
 export interface PostgresServerOptions {
+  /** Default `primary`. */
+  readonly name?: string;
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -64,7 +68,7 @@ const log = createSilentLogger();
 export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
   const { stateDirectory, prepared } = await openFolder();
   await initializeCluster(prepared.home, prepared.binaries, prepared.password, log);
-  const server = await createServer('primary', stateDirectory, prepared, prepared.password, options);
+  const server = await createServer(options.name ?? 'primary', stateDirectory, prepared, prepared.password, options);
   await startOrRemove(server);
   return server;
 }
@@ -73,14 +77,13 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
 export async function startPostgresStandby(
   primary: PostgresServer,
   name: string,
-  options: PostgresServerOptions = {},
+  options: Omit<PostgresServerOptions, 'name'> = {},
 ): Promise<PostgresServer> {
   const { stateDirectory, prepared } = await openFolder();
   const password = new URL(primary.urlOf('postgres')).password;
-  await takeBaseBackup(primary, prepared);
   const server = await createServer(name, stateDirectory, prepared, password, options);
   try {
-    await server.startAsStandbyOf(primary);
+    await server.rebuildFrom(primary);
   } catch (error) {
     await server.stop();
     throw error;
@@ -114,6 +117,7 @@ async function createServer(
   const port = await findFreePort();
   const { dataDirectory, user } = home;
   let running: TetheredProcess | undefined;
+  let isRunning = false;
 
   const server: PostgresServer = {
     port,
@@ -161,22 +165,29 @@ async function createServer(
         user,
       });
       running = started;
-      let hasExited = false;
-      void started.exited.then(() => (hasExited = true));
+      isRunning = true;
+      void started.exited.then(() => (isRunning = false));
       await until('the start of PostgreSQL', async () => {
-        if (hasExited) throw new Error(`PostgreSQL exited during startup:\n${started.lastLines()}`);
+        if (!isRunning) throw new Error(`PostgreSQL exited during startup:\n${started.lastLines()}`);
         return server.query('select 1').then(
           () => true,
           () => false,
         );
       });
     },
-    async startAsStandbyOf(primary) {
+    async rebuildFrom(primary) {
+      await server.kill();
+      await rm(dataDirectory, { recursive: true, force: true });
+      await takeBaseBackup(primary, home);
+      await server.follow(primary);
+    },
+    async follow(primary) {
       const { username, password: secret } = new URL(primary.urlOf('postgres'));
       const source = `host=${HOST} port=${primary.port} user=${username} password=${secret} application_name=${name}`;
       await writeOwned(home, 'standby.signal', '');
       await writeOwned(home, 'postgresql.auto.conf', `primary_conninfo = '${source}'\n`);
-      await server.start();
+      if (isRunning) await server.query('select pg_reload_conf()');
+      else await server.start();
       await until('replication', async () => {
         const rows = await primary.query(
           `select from pg_stat_replication where application_name = $1 and state = 'streaming'`,
@@ -199,7 +210,7 @@ async function createServer(
 }
 
 /** With PostgreSQL's backup functions, as pg_basebackup does. */
-async function takeBaseBackup(primary: PostgresServer, { home }: PreparedServer): Promise<void> {
+async function takeBaseBackup(primary: PostgresServer, home: PreparedServer['home']): Promise<void> {
   const { dataDirectory } = home;
   const client = new Client({ connectionString: primary.urlOf('postgres') });
   await client.connect();

@@ -5,6 +5,7 @@ import { SERVICE_NAMES, SERVICES, startCluster, type Cluster, type ServiceName }
 import { nanoUsdOf, type Tenant } from '@gateway/load';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
 import type { Logger } from '@gateway/runtime';
+import type { LabPostgres } from './failover/scenario';
 import { type AdminClient, createTenant, signIn } from '@gateway/test-support';
 
 /** A cluster with network proxies, a provider that fails occasionally, and tenants with credit. */
@@ -14,6 +15,8 @@ export interface ChaosTestEnv {
   readonly dashboard: AdminClient;
   /** Of the Redis that rate-limit uses. */
   readonly redisUrl: string;
+  /** URL of a database for a superuser. */
+  readonly databaseUrl: (database: string) => string;
   readonly tenants: readonly Tenant[];
   /** Each tenant's credit. */
   readonly creditNanoUsd: ReadonlyMap<string, bigint>;
@@ -26,6 +29,8 @@ export interface ChaosTestEnvOptions {
   readonly programs: string;
   /** A running Redis in any form; the cluster's own when absent. */
   readonly redisUrl?: string;
+  /** Databases on running servers; the cluster's own when absent. */
+  readonly postgres?: LabPostgres;
   readonly onLine: (replica: string, line: string) => void;
   readonly log: Logger;
 }
@@ -65,6 +70,7 @@ export async function openChaosTestEnv({
   seed,
   programs,
   redisUrl,
+  postgres,
   onLine,
   log,
 }: ChaosTestEnvOptions): Promise<ChaosTestEnv> {
@@ -98,6 +104,7 @@ export async function openChaosTestEnv({
       modelsFile,
       emulatorUrl: emulator.url,
       ...(redisUrl !== undefined && { redisUrl }),
+      ...(postgres !== undefined && { databases: postgres.databases }),
       environment,
       withNetworkProxies: true,
       onLine,
@@ -113,11 +120,17 @@ export async function openChaosTestEnv({
       creditNanoUsd.set(organizationId, nanoUsdOf(Number(usd)));
     }
     emulator.setFaults({ ...PROVIDER_FAULTS, seed });
+    const { adminUrl } = cluster.datastores.postgres;
     return {
       cluster,
       emulator,
       dashboard,
       redisUrl: redisUrl ?? cluster.datastores.redis.url,
+      databaseUrl: (database) => {
+        const url = new URL(postgres?.adminUrl() ?? adminUrl);
+        url.pathname = `/${database}`;
+        return url.toString();
+      },
       tenants,
       creditNanoUsd,
       stop,

@@ -46,17 +46,12 @@ export async function runChaos(
       results.push(await injectFault(fault, testEnv, traffic, normalPerSecond));
     }
     await traffic.stop();
-    const databaseUrl = (database: string): string => {
-      const url = new URL(cluster.datastores.postgres.adminUrl);
-      url.pathname = `/${database}`;
-      return url.toString();
-    };
-    const pending = await waitUntilIdle(testEnv, databaseUrl);
+    const pending = await waitUntilIdle(testEnv);
     const found = await audit({
       attempts: traffic.attempts,
       seen: testEnv.emulator.requests(),
       credits: await readCredits(testEnv),
-      databaseUrl,
+      databaseUrl: testEnv.databaseUrl,
       lostGenerations: results.some(({ fault }) => fault.losesGenerations),
     });
     const violations = [...pending, ...problemsOfImpacts(results, options), ...found.problems];

@@ -15,11 +15,8 @@ const POLL_MS = 250;
  *
  * @returns what remains after the timeout; empty if nothing does
  */
-export async function waitUntilIdle(
-  testEnv: ChaosTestEnv,
-  databaseUrl: (database: string) => string,
-): Promise<string[]> {
-  const reader = new BillingReader(databaseUrl);
+export async function waitUntilIdle(testEnv: ChaosTestEnv): Promise<string[]> {
+  const reader = new BillingReader(testEnv.databaseUrl);
   let pending: string[] = [];
   const isIdle = async () => {
     pending = await findPendingWork(testEnv, reader);

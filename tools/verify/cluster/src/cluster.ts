@@ -16,7 +16,13 @@ import type { Logger } from '@gateway/runtime';
 import { startDatastores, type Datastores } from './datastores';
 import { createReplica, type Replica } from './replica';
 import { ensureSecretsKey } from './secrets-key';
-import { SERVICE_NAMES, settingsOf, type ServiceName, type Wiring } from './services';
+import {
+  SERVICE_NAMES,
+  settingsOf,
+  type DatastoreAddresses,
+  type ServiceName,
+  type Wiring,
+} from './services';
 import { openNetworkProxies, type NetworkProxies } from './network-proxies';
 
 export interface ClusterOptions {
@@ -33,6 +39,8 @@ export interface ClusterOptions {
   readonly emulatorUrl?: string | undefined;
   /** A running Redis in any form, for rate-limit instead of the cluster's own. */
   readonly redisUrl?: string | undefined;
+  /** The services' databases on another PostgreSQL, instead of the cluster's own. */
+  readonly databases?: DatastoreAddresses['databases'] | undefined;
   /** Settings for every service, such as LOG_LEVEL or provider keys. */
   readonly environment: Readonly<Record<string, string>>;
   /** Whether services connect to each other, Redis and PostgreSQL through proxies that tests can cut. */
@@ -110,6 +118,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const wiring: Wiring = {
       ...(networkProxies?.datastores ?? datastores),
       ...(options.redisUrl !== undefined && { redisUrl: options.redisUrl }),
+      ...(options.databases !== undefined && { databases: options.databases, directDatabases: undefined }),
       targetOf:
         networkProxies?.targetOf ??
         ((service, caller) =>

@@ -1,3 +1,4 @@
+import type { ensureDatabases } from '@gateway/cluster';
 import type { ChaosResult } from '../run';
 import type { Fault } from '../faults';
 
@@ -7,9 +8,17 @@ export interface FailoverLab {
   runUnderLoad(datastores: LabDatastores, faults: readonly Fault[]): Promise<ChaosResult>;
 }
 
-/** URLs in place of the cluster's own single servers. */
-interface LabDatastores {
-  readonly redisUrl: string;
+/** In place of the cluster's own single servers. */
+export interface LabDatastores {
+  readonly redisUrl?: string;
+  readonly postgres?: LabPostgres;
+}
+
+export interface LabPostgres {
+  /** The services' URLs, with all servers. */
+  readonly databases: Awaited<ReturnType<typeof ensureDatabases>>;
+  /** A superuser's URL of the current primary. */
+  readonly adminUrl: () => string;
 }
 
 /** Datastores with a failover, and what happens to them. */
