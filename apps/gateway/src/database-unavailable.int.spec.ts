@@ -19,7 +19,7 @@ describe('a gateway whose database does not respond', () => {
     expect(await readiness()).toBe(200);
     const unfreeze = freezeDatabaseOf(gateway.pid);
     try {
-      expect(await readiness()).toBe(503);
+      await eventually('not ready', async () => ((await readiness()) === 503 ? true : undefined));
     } finally {
       unfreeze();
     }

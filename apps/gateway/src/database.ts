@@ -11,7 +11,7 @@ import {
   type DatabaseSchema,
 } from '@gateway/database';
 import { eventLogSchema } from '@gateway/events';
-import type { Logger } from '@gateway/runtime';
+import type { Logger, Registry } from '@gateway/runtime';
 import { inferenceRouterSchema } from '@gateway/inference-router';
 import { usageSchema } from '@gateway/usage';
 import type { Pool } from 'pg';
@@ -52,6 +52,7 @@ export interface DatabaseOptions {
   readonly queryTimeoutMs: number;
   readonly stateDirectory: string;
   readonly log: Logger;
+  readonly metrics: Registry;
 }
 
 /** Opens the database and migrates every domain's schema. */
@@ -60,6 +61,7 @@ export async function openDatabase({
   queryTimeoutMs,
   stateDirectory,
   log,
+  metrics,
 }: DatabaseOptions): Promise<Database> {
   const server =
     url === undefined
@@ -103,7 +105,7 @@ export async function openDatabase({
       usage: await open(domains.usage),
     };
     const { schema } = domains.eventLog;
-    const watched = createDatabaseMonitor({ url: serverUrl, schema, pools: opened, log });
+    const watched = createDatabaseMonitor({ url: serverUrl, schema, pools: opened, log, metrics });
     monitor = watched;
     return { pools, failed, isAvailable: () => watched.isAvailable(), close };
   } catch (error) {

@@ -49,6 +49,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
       queryTimeoutMs: config.GATEWAY_DATABASE_QUERY_TIMEOUT_MS,
       stateDirectory,
       log,
+      metrics,
     });
     life.onStop(() => database.close());
     void database.failed.then(fail);

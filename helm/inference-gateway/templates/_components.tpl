@@ -34,8 +34,10 @@ inference-router:
   kafka: true
   internet: true
   spool: true
+  carriesGenerations: true
 edge-proxy:
   values: edgeProxy
+  carriesGenerations: true
   http: { name: api, port: 8080 }
 dashboard-api:
   values: dashboardApi

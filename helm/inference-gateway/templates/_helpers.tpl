@@ -69,10 +69,14 @@ capabilities: { drop: [ALL] }
 {{- toYaml $resources -}}
 {{- end }}
 
-{{/* Shutdown grace in seconds, from the settings or the chart's default of 11 minutes. */}}
+{{/*
+Shutdown grace in seconds, from the settings. The default is 11 minutes for services that carry generations. Others have
+short calls, and terminate within 30 seconds, even if a datastore does not respond.
+*/}}
 {{- define "gateway.graceSeconds" -}}
 {{- $own := index .root.Values .component.values -}}
-{{- $ms := $own.settings.GATEWAY_SHUTDOWN_GRACE_MS | default .root.Values.settings.GATEWAY_SHUTDOWN_GRACE_MS | default 660000 -}}
+{{- $default := hasKey .component "carriesGenerations" | ternary 660000 5000 -}}
+{{- $ms := $own.settings.GATEWAY_SHUTDOWN_GRACE_MS | default .root.Values.settings.GATEWAY_SHUTDOWN_GRACE_MS | default $default -}}
 {{- div (int64 $ms) 1000 -}}
 {{- end }}
 

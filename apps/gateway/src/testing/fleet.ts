@@ -72,6 +72,7 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
     queryTimeoutMs: 8_000,
     stateDirectory: state.path,
     log,
+    metrics: createMetrics({ processMetrics: false }),
   });
   life.onStop(() => database.close());
   const eventLog = createPostgresEventLog({

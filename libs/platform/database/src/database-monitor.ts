@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { Gauge, type Registry } from 'prom-client';
 import { isServerReadOnly } from './database-error';
 import type { DatabasePool } from './database-pool';
 import { parseDatabaseUrl } from './database-url';
@@ -26,6 +27,7 @@ export interface DatabaseMonitorOptions extends Pick<PoolOptions, 'url' | 'schem
   /** They leave a server that is read-only or silent. */
   readonly pools: readonly DatabasePool[];
   readonly log?: Pick<DatabaseLog, 'warn' | 'info'>;
+  readonly metrics?: Registry;
 }
 
 const CHECK_INTERVAL_MS = 1_000;
@@ -46,7 +48,12 @@ const WRITE = `select pg_logical_emit_message(true, 'gateway', 'availability')`;
  * A blocked commit is not repeated but awaited: the server keeps a connection for each commit that waits for a
  * standby, even after the client has closed it.
  */
-export function createDatabaseMonitor({ pools, log, ...options }: DatabaseMonitorOptions): DatabaseMonitor {
+export function createDatabaseMonitor({
+  pools,
+  log,
+  metrics,
+  ...options
+}: DatabaseMonitorOptions): DatabaseMonitor {
   const { acceptsReadOnly } = parseDatabaseUrl(options.url);
   const own = createPool({
     ...options,
@@ -57,6 +64,7 @@ export function createDatabaseMonitor({ pools, log, ...options }: DatabaseMonito
     // Reads are bounded here, and a blocked commit is awaited.
     queryTimeoutMs: 0,
   });
+  const available = metrics && availabilityGauge(metrics).labels({ schema: options.schema });
   let state: DatabaseState | undefined;
   let writing: Promise<DatabaseState> | undefined;
   let writtenMs = -Infinity;
@@ -110,6 +118,7 @@ export function createDatabaseMonitor({ pools, log, ...options }: DatabaseMonito
         log?.info({ schema: options.schema }, 'the database accepts writes again');
     }
     state = found;
+    available?.set(found === 'available' ? 1 : 0);
     if (found === 'silent' || found === 'read_only')
       for (const pool of [own, ...pools]) pool.dropConnections(`the database server is ${found}`);
     timer = setTimeout(() => void checkAndReact(), CHECK_INTERVAL_MS);
@@ -129,6 +138,19 @@ export function createDatabaseMonitor({ pools, log, ...options }: DatabaseMonito
       return own.end();
     },
   };
+}
+
+/** Shared by the schemas of a process. */
+function availabilityGauge(registry: Registry): Gauge<string> {
+  const name = 'gateway_database_available';
+  const existing = registry.getSingleMetric(name);
+  if (existing instanceof Gauge) return existing;
+  return new Gauge({
+    name,
+    help: '1 while the database of a schema accepts writes and confirms their commits.',
+    labelNames: ['schema'],
+    registers: [registry],
+  });
 }
 
 function stateOf(error: unknown): DatabaseState {

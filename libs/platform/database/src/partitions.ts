@@ -33,6 +33,8 @@ export interface Partition {
  * change to the next run.
  */
 const LOCK_TIMEOUT_MS = 50;
+/** Moving rows and attaching a partition scans what the default partition holds, for example after a long downtime. */
+const STATEMENT_TIMEOUT_MS = 300_000;
 const MAX_ATTEMPTS = 5;
 const BACKOFF = { firstMs: 200, maxMs: 800 };
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -159,7 +161,9 @@ async function changePartitions<Result>(
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
         `partitions of ${qualified(table, table.table)}`,
       ]);
-      await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      await client.query(
+        `set local lock_timeout = ${LOCK_TIMEOUT_MS}; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
+      );
       return work(client);
     });
   return retry(attempt, { backoff: BACKOFF, maxAttempts: MAX_ATTEMPTS, isRetryable: isLockTimeout });
@@ -183,12 +187,20 @@ async function createPartition(
   // Create the partition as a separate table and attach it, which does not block readers and writers.
   await client.query(`create table ${created} (like ${parent} including defaults including constraints)`);
   await client.query(`lock table ${byDefault} in access exclusive mode`);
-  await client.query(`
-    with moved as (delete from ${byDefault} where ${key} >= ${from} and ${key} < ${until} returning *)
-    insert into ${created} select * from moved`);
-  await client.query(
+  await runLong(
+    client,
+    `with moved as (delete from ${byDefault} where ${key} >= ${from} and ${key} < ${until} returning *)
+    insert into ${created} select * from moved`,
+  );
+  await runLong(
+    client,
     `alter table ${parent} attach partition ${created} for values from (${from}) to (${until})`,
   );
+}
+
+function runLong(client: ClientBase, text: string): Promise<unknown> {
+  const statement = { text, query_timeout: STATEMENT_TIMEOUT_MS };
+  return client.query(statement);
 }
 
 /** The start of the period that is `later` periods after the period of `unixMs`. */

@@ -1,7 +1,7 @@
 import { createPool, isTransientDatabaseError, type DatabasePool } from '@gateway/database';
 import { startPostgres, startPostgresStandby, type PostgresServer } from '@gateway/dev-infra';
 import { createLifecycle, type Lifecycle } from '@gateway/module';
-import { createSilentLogger } from '@gateway/runtime';
+import { createMetrics, createSilentLogger, type Registry } from '@gateway/runtime';
 import { eventually } from '@gateway/test-support';
 import { openSchema, type OpenSchema } from './open-schema';
 
@@ -17,9 +17,11 @@ const QUERY_TIMEOUT_MS = 2_000;
 let primary: PostgresServer;
 let standby: PostgresServer;
 let life: Lifecycle;
+let metrics: Registry;
 
 beforeEach(async () => {
   life = createLifecycle({ log });
+  metrics = createMetrics({ processMetrics: false });
   primary = await startPostgres();
   standby = await startPostgresStandby(primary, 'standby');
 });
@@ -39,6 +41,7 @@ const open = (url: string): Promise<OpenSchema> =>
   openSchema(SHOP, {
     config: { DATABASE_URL: url, GATEWAY_DATABASE_QUERY_TIMEOUT_MS: QUERY_TIMEOUT_MS },
     log,
+    metrics,
     life,
     awaitDependency: (_what, attempt) => attempt(),
   });
@@ -188,6 +191,7 @@ describe('with one synchronous standby that stops', () => {
     const failure = await schema.pool.query(INSERT).catch((error: unknown) => error);
     expect(isTransientDatabaseError(failure)).toBe(true);
     await state(schema, false);
+    expect(await metrics.metrics()).toContain('gateway_database_available{schema="shop"} 0');
     // A commit that waits for a standby is not repeated on further connections.
     await eventually('several checks', async () => {
       const rows = await primary.query(
@@ -199,6 +203,7 @@ describe('with one synchronous standby that stops', () => {
     await standby.start();
     await state(schema, true);
     await written(schema);
+    expect(await metrics.metrics()).toContain('gateway_database_available{schema="shop"} 1');
   });
 });
 

@@ -8,7 +8,7 @@ import {
   type DatabaseSchema,
 } from '@gateway/database';
 import type { Lifecycle } from '@gateway/module';
-import type { Logger } from '@gateway/runtime';
+import type { Logger, Registry } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import { awaitDependency } from './await-dependency';
 import type { DatabaseSettings } from './database-settings';
@@ -23,6 +23,7 @@ export interface ServiceSchema extends DatabaseSchema {
 export interface OpenSchemaDeps {
   readonly config: DatabaseSettings;
   readonly log: Logger;
+  readonly metrics: Registry;
   readonly life: Lifecycle;
   awaitDependency<Value>(what: string, attempt: () => Promise<Value>): Promise<Value>;
 }
@@ -44,7 +45,7 @@ const MAX_SESSIONS = 2;
  */
 export async function openSchema(
   serviceSchema: ServiceSchema,
-  { config, log, life, awaitDependency }: OpenSchemaDeps,
+  { config, log, metrics, life, awaitDependency }: OpenSchemaDeps,
 ): Promise<OpenSchema> {
   const { schema, maxConnections } = serviceSchema;
   const { url, directUrl, throughPooler } = connectionUrls(serviceSchema, config);
@@ -68,7 +69,7 @@ export async function openSchema(
     await awaitDependency(`the pooler (schema ${schema})`, () => checkPooler(pool, schema));
   }
   const pools = [...new Set([pool, sessions])];
-  const monitor = createDatabaseMonitor({ url, schema, pools, log, throughPooler });
+  const monitor = createDatabaseMonitor({ url, schema, pools, log, metrics, throughPooler });
   life.onStop(() => monitor.end());
   return { pool, sessions, isAvailable: () => monitor.isAvailable() };
 }

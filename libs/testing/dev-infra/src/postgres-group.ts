@@ -26,7 +26,9 @@ export async function startPostgresGroup({
   synchronous = false,
 }: PostgresGroupOptions): Promise<PostgresGroup> {
   const names = Array.from({ length: standbys + 1 }, (_, index) => `postgres_${index + 1}`);
-  const settings: Record<string, string> = synchronous ? { synchronous_standby_names: `ANY 1 (${names.join(', ')})` } : {};
+  const settings: Record<string, string> = synchronous
+    ? { synchronous_standby_names: `ANY 1 (${names.join(', ')})` }
+    : {};
   const servers: PostgresServer[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(servers.map((server) => server.stop()));

@@ -68,7 +68,13 @@ const log = createSilentLogger();
 export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
   const { stateDirectory, prepared } = await openFolder();
   await initializeCluster(prepared.home, prepared.binaries, prepared.password, log);
-  const server = await createServer(options.name ?? 'primary', stateDirectory, prepared, prepared.password, options);
+  const server = await createServer(
+    options.name ?? 'primary',
+    stateDirectory,
+    prepared,
+    prepared.password,
+    options,
+  );
   await startOrRemove(server);
   return server;
 }
