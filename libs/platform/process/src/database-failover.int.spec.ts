@@ -13,6 +13,8 @@ const SHOP = { schema: 'shop', migrations: [CREATE], functions: {}, maxConnectio
 const INSERT = 'insert into things default values returning id';
 /** Short, so that the tests are fast. */
 const QUERY_TIMEOUT_MS = 2_000;
+/** So long that the monitor, or the end of the pool, comes first. */
+const LONG_QUERY_TIMEOUT_MS = 600_000;
 
 let primary: PostgresServer;
 let standby: PostgresServer;
@@ -37,9 +39,9 @@ const urlOf = (first: PostgresServer, second: PostgresServer): string =>
     .replace(`127.0.0.1:${first.port}`, `127.0.0.1:${first.port},127.0.0.1:${second.port}`) +
   '?target_session_attrs=read-write';
 
-const open = (url: string): Promise<OpenSchema> =>
+const open = (url: string, queryTimeoutMs = QUERY_TIMEOUT_MS): Promise<OpenSchema> =>
   openSchema(SHOP, {
-    config: { DATABASE_URL: url, GATEWAY_DATABASE_QUERY_TIMEOUT_MS: QUERY_TIMEOUT_MS },
+    config: { DATABASE_URL: url, GATEWAY_DATABASE_QUERY_TIMEOUT_MS: queryTimeoutMs },
     log,
     metrics,
     life,
@@ -127,7 +129,7 @@ describe('with several hosts', () => {
   });
 
   it('a silent primary is left for the promoted standby', async () => {
-    const schema = await open(urlOf(primary, standby));
+    const schema = await open(urlOf(primary, standby), LONG_QUERY_TIMEOUT_MS);
     await fill(schema.pool as DatabasePool, SHOP.maxConnections);
     primary.freeze();
     await standby.promote();
@@ -222,10 +224,14 @@ describe('with a server that does not respond', () => {
   });
 
   it('stops with statements in flight and connections idle', async () => {
-    const schema = await open(primary.urlOf('postgres'));
+    const schema = await open(primary.urlOf('postgres'), LONG_QUERY_TIMEOUT_MS);
     await fill(schema.pool as DatabasePool, SHOP.maxConnections);
+    const inFlight = schema.pool.query('select pg_sleep(600)').catch((error: unknown) => error);
+    await eventually('the statement runs', async () => {
+      const rows = await primary.query(`select from pg_stat_activity where wait_event = 'PgSleep'`);
+      return rows.length === 1 ? true : undefined;
+    });
     primary.freeze();
-    const inFlight = schema.pool.query(INSERT).catch((error: unknown) => error);
     await life.stop();
     expect(isTransientDatabaseError(await inFlight)).toBe(true);
     expect(schema.pool.ended).toBe(true);
