@@ -142,13 +142,12 @@ export function createDatabaseMonitor({
 
 /** Shared by the schemas of a process. */
 function availabilityGauge(registry: Registry): Gauge<string> {
-  const name = 'gateway_database_available';
-  const existing = registry.getSingleMetric(name);
+  const existing = registry.getSingleMetric('gateway_database_available');
   if (existing instanceof Gauge) return existing;
   return new Gauge({
-    name,
+    name: 'gateway_database_available',
     help: '1 while the database of a schema accepts writes and confirms their commits.',
-    labelNames: ['schema'],
+    labelNames: ['schema'] as const,
     registers: [registry],
   });
 }

@@ -12,7 +12,7 @@ const CHECK_TIMEOUT_MS = 2_000;
 export interface PoolClients {
   /** For the option `Client` of a pool. */
   readonly Client: new (config?: string | ClientConfig) => Client;
-  /** Closes every connection without waiting for the server, so that the next ones go to a server that is searched anew. */
+  /** Closes every connection without waiting for the server, so that the next ones search the writable server again. */
   drop(reason: string): void;
 }
 
@@ -96,7 +96,7 @@ function addressOf(url: string): Pick<Client, 'host' | 'port'> {
   return { host: hostname.replace(/^\[(.+)\]$/, '$1'), port: Number(port || DEFAULT_PORT) };
 }
 
-/** A standby reports its transactions as read-only. Poolers pass the statement on. */
+/** A standby reports its transactions as read-only. PgBouncer passes the statement on. */
 async function assertWritable(client: Client, timeoutMs: number): Promise<void> {
   const statement = { text: 'show transaction_read_only', query_timeout: timeoutMs };
   const { rows } = await client.query<{ transaction_read_only: string }>(statement);

@@ -35,7 +35,7 @@ export interface PoolOptions {
 export const DEFAULT_QUERY_TIMEOUT_MS = 8_000;
 const DEFAULT_ACQUIRE_TIMEOUT_MS = 5_000;
 const IDLE_CONNECTION_MS = 60_000;
-/** Without traffic for this long, the operating system asks the server for a sign of life, and then every second. */
+/** Without traffic for this long, the operating system probes the server, and then every second. */
 const KEEP_ALIVE_MS = 5_000;
 /** Between the server's cancellation of a statement and the end of the client's wait. */
 const CANCELLATION_MS = 1_000;

@@ -1,19 +1,19 @@
 import { createWritableServers } from './writable-servers';
 
-/** Servers of which those in `writable` accept writes. Records which were asked. */
+/** Those in `writable` accept writes. Records which were tried. */
 function serversWith(writable: Set<string>) {
-  const asked: string[] = [];
+  const tried: string[] = [];
   const servers = createWritableServers(['a', 'b', 'c'], async (url) => {
-    asked.push(url);
+    tried.push(url);
     if (!writable.has(url)) throw new Error(`${url} is read-only`);
   });
-  return { servers, asked };
+  return { servers, tried };
 }
 
 it('the first writable server in order is found', async () => {
-  const { servers, asked } = serversWith(new Set(['b', 'c']));
+  const { servers, tried } = serversWith(new Set(['b', 'c']));
   expect(await servers.find()).toBe('b');
-  expect(asked).toEqual(['a', 'b']);
+  expect(tried).toEqual(['a', 'b']);
 });
 
 it('a server that was found stays the first choice while it is writable', async () => {
@@ -26,17 +26,17 @@ it('a server that was found stays the first choice while it is writable', async 
   expect(await servers.find()).toBe('a');
 });
 
-it('a server that is skipped is asked last', async () => {
-  const { servers, asked } = serversWith(new Set(['a']));
+it('a server that is skipped is tried last', async () => {
+  const { servers, tried } = serversWith(new Set(['a']));
   servers.skip();
   expect(await servers.find()).toBe('a');
-  expect(asked).toEqual(['b', 'c', 'a']);
+  expect(tried).toEqual(['b', 'c', 'a']);
 });
 
 it('concurrent calls share one search', async () => {
-  const { servers, asked } = serversWith(new Set(['c']));
+  const { servers, tried } = serversWith(new Set(['c']));
   expect(await Promise.all([servers.find(), servers.find()])).toEqual(['c', 'c']);
-  expect(asked).toEqual(['a', 'b', 'c']);
+  expect(tried).toEqual(['a', 'b', 'c']);
 });
 
 it('without a writable server, the search fails with the last reason, and the next one starts again', async () => {

@@ -1,8 +1,8 @@
-/** Several servers, of which one is writable. */
+/** Several servers. One of them is writable. */
 export interface WritableServers {
   /** The URL of the first writable server. Concurrent calls share one search. Rejects with the last failure. */
   find(): Promise<string>;
-  /** The server that was found is of no more use: the next search asks it last. */
+  /** The server that was found is of no more use: the next search tries it last. */
   skip(): void;
 }
 

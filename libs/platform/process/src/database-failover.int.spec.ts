@@ -174,7 +174,7 @@ describe('after a switchover', () => {
   });
 });
 
-/** It continues to run and answers reads. */
+/** It continues to run and serves reads. */
 async function demote(server: PostgresServer): Promise<void> {
   await server.query(`alter system set default_transaction_read_only = on`);
   await server.query('select pg_reload_conf()');

@@ -5,7 +5,7 @@ import { SERVICE_NAMES, SERVICES, startCluster, type Cluster, type ServiceName }
 import { nanoUsdOf, type Tenant } from '@gateway/load';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
 import type { Logger } from '@gateway/runtime';
-import type { LabPostgres } from './failover/scenario';
+import type { LabPostgres } from './failover/lab-datastores';
 import { type AdminClient, createTenant, signIn } from '@gateway/test-support';
 
 /** A cluster with network proxies, a provider that fails occasionally, and tenants with credit. */

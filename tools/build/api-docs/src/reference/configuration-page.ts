@@ -10,7 +10,7 @@ const isReadOnlyBy =
 /** Each setting is in the first section that includes it. */
 const SECTIONS: readonly (readonly [title: string, includes: (setting: Setting) => boolean])[] = [
   ['All processes', (setting) => isReadByAll(setting) && !setting.name.startsWith('OTEL_')],
-  ['Databases and Redis', ({ name }) => /^(DATABASE|REDIS)_/.test(name)],
+  ['Databases and Redis', ({ name }) => /^(GATEWAY_)?(DATABASE|REDIS)_/.test(name)],
   ['Kafka', ({ name }) => name.startsWith('KAFKA_')],
   ['Calls between services', ({ name }) => /_TARGET$|^GATEWAY_RPC_/.test(name)],
   ['Public API (edge-proxy)', isReadOnlyBy('edge-proxy')],

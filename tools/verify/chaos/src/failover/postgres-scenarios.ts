@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ensureDatabases } from '@gateway/cluster';
 import { startPostgresGroup, type PostgresGroup, type PostgresGroupOptions } from '@gateway/dev-infra';
-import { failover, type LabPostgres, type Scenario } from './scenario';
+import type { LabPostgres } from './lab-datastores';
+import { failover, type Scenario } from './scenario';
 import type { Fault } from '../faults';
 
 /** How long an old primary stays in its state after another one has taken over. */
@@ -37,7 +38,7 @@ async function databasesOf(group: PostgresGroup): Promise<LabPostgres> {
   return { databases: Object.fromEntries(entries) as LabPostgres['databases'], adminUrl };
 }
 
-/** The old primary answers reads, and refuses writes. */
+/** The old primary serves reads, and refuses writes. */
 async function demoteAndPromote(group: PostgresGroup): Promise<void> {
   const old = group.primary();
   await old.query('alter system set default_transaction_read_only = on');

@@ -1,24 +1,11 @@
-import type { ensureDatabases } from '@gateway/cluster';
 import type { ChaosResult } from '../run';
+import type { LabDatastores } from './lab-datastores';
 import type { Fault } from '../faults';
 
 /** Runs the services of a cluster over datastores of a scenario. */
 export interface FailoverLab {
   /** Starts a cluster, injects every fault once under load, and audits the records. */
   runUnderLoad(datastores: LabDatastores, faults: readonly Fault[]): Promise<ChaosResult>;
-}
-
-/** In place of the cluster's own single servers. */
-export interface LabDatastores {
-  readonly redisUrl?: string;
-  readonly postgres?: LabPostgres;
-}
-
-export interface LabPostgres {
-  /** The services' URLs, with all servers. */
-  readonly databases: Awaited<ReturnType<typeof ensureDatabases>>;
-  /** A superuser's URL of the current primary. */
-  readonly adminUrl: () => string;
 }
 
 /** Datastores with a failover, and what happens to them. */
