@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { inspect } from 'node:util';
 import { createTestDatabase, type TestDatabase } from '@gateway/test-support';
 import type { Pool } from 'pg';
 import { applyMigrations, type Migration } from './migrations';
@@ -204,7 +205,7 @@ describe('createPool', () => {
     });
   });
 
-  it('survives the loss of idle connections', async () => {
+  it('survives the loss of idle connections, and logs none of their secrets', async () => {
     const lost: unknown[] = [];
     const watched = createPool({
       url: database.url,
@@ -220,6 +221,7 @@ describe('createPool', () => {
     );
     await noticed;
     expect(lost).toHaveLength(1);
+    expect(inspect(lost, { depth: null })).not.toMatch(/secretKey|password/);
     await expect(watched.query('select 1 as one')).resolves.toMatchObject({ rows: [{ one: 1 }] });
     await watched.end();
   });

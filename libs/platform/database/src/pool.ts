@@ -86,7 +86,8 @@ export function createPool(options: PoolOptions): DatabasePool {
   // A connection that is lost while it is idle emits 'error'; without a listener, it would end the process.
   pool.on('error', (error) => {
     if (pool.ending) return;
-    options.log?.warn({ err: error, schema: options.schema }, 'idle database connection lost');
+    // The driver adds the connection to the error, with the key that cancels its statements.
+    options.log?.warn({ reason: error.message, schema: options.schema }, 'idle database connection lost');
   });
   return pool;
 }
