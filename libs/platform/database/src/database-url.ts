@@ -10,11 +10,11 @@ export interface DatabaseServers {
 const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)(.*)$/i;
 
 /** As in libpq, except that the default is `read-write`, since almost every service writes. */
-const ACCEPTS_READ_ONLY: Readonly<Record<string, boolean>> = {
-  'read-write': false,
-  primary: false,
-  any: true,
-};
+const ACCEPTS_READ_ONLY: ReadonlyMap<string, boolean> = new Map([
+  ['read-write', false],
+  ['primary', false],
+  ['any', true],
+]);
 
 /**
  * Reads `postgres://user:password@host1:port1,host2:port2/database?target_session_attrs=read-write`.
@@ -28,9 +28,9 @@ export function parseDatabaseUrl(url: string): DatabaseServers {
     .split(',')
     .map((host) => parseUrl(`${scheme}${credentials}${host}${rest}`));
   const wanted = first?.searchParams.get('target_session_attrs') ?? 'read-write';
-  const acceptsReadOnly = ACCEPTS_READ_ONLY[wanted];
+  const acceptsReadOnly = ACCEPTS_READ_ONLY.get(wanted);
   if (first === undefined || acceptsReadOnly === undefined)
-    throw new Error(`target_session_attrs must be ${Object.keys(ACCEPTS_READ_ONLY).join(', ')}`);
+    throw new Error(`target_session_attrs must be ${[...ACCEPTS_READ_ONLY.keys()].join(', ')}`);
   return { urls: [urlOf(first), ...others.map(urlOf)], acceptsReadOnly };
 }
 
