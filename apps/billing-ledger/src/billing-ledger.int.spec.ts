@@ -1,14 +1,18 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeActorKeys } from '@gateway/certificates';
 import { BillingLedgerDefinition, type Hold } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
 import { createPool, findFreePort } from '@gateway/database';
 import { describeWith, kafka, startKafka, type KafkaServer } from '@gateway/dev-infra';
 import { EVENT_LOG_SCHEMA, TOPIC_GENERATION_FINISHED, TOPIC_GENERATION_SETTLED } from '@gateway/events';
 import { createKafkaEventLog, type KafkaEventLog } from '@gateway/events/kafka';
-import { createService, type RunningService } from '@gateway/process';
-import { createClient, type RpcClient } from '@gateway/rpc';
+import { createService, openActorSigner, type RunningService } from '@gateway/process';
+import { actAs, createActingTransport, createClient, type RpcClient } from '@gateway/rpc';
 import { createReplicatedTransport, type GrpcTransport } from '@gateway/rpc/grpc';
 import { createMetrics, createSilentLogger, readConfig, systemClock as clock } from '@gateway/runtime';
-import { createTestDatabase, eventually, type TestDatabase } from '@gateway/test-support';
+import { createTestDatabase, eventually, TEST_OPERATOR, type TestDatabase } from '@gateway/test-support';
 import type { Pool } from 'pg';
 import { settings } from './config';
 import { wireBillingLedger } from './wiring';
@@ -26,6 +30,7 @@ const log = createSilentLogger();
 jest.setTimeout(180_000);
 
 describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', () => {
+  let keysFolder: string;
   let server: KafkaServer;
   let database: TestDatabase;
   let deadLetterPool: Pool;
@@ -37,6 +42,7 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
 
   async function start(): Promise<{ service: RunningService; port: number }> {
     const config = readConfig(settings, {
+      GATEWAY_ACTOR_KEYS_DIR: join(keysFolder, 'billing-ledger'),
       GATEWAY_HOST: '127.0.0.1',
       GATEWAY_RPC_PORT: String(await findFreePort()),
       GATEWAY_RPC_ADMIN_PORT: String(await findFreePort()),
@@ -52,6 +58,13 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
   }
 
   beforeAll(async () => {
+    keysFolder = mkdtempSync(join(tmpdir(), 'gateway-keys-'));
+    await writeActorKeys(keysFolder, {
+      services: ['billing-ledger'],
+      signers: ['dashboard-api'],
+      rotationDays: 1,
+      nowUnixMs: Date.now(),
+    });
     [server, database] = await Promise.all([startKafka(), createTestDatabase()]);
     // Concurrently, so that both migrate the same empty database.
     const started = await Promise.all([start(), start()]);
@@ -59,7 +72,11 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
     transport = createReplicatedTransport({
       target: started.map(({ port }) => `127.0.0.1:${port}`).join(','),
     });
-    ledger = createClient(BillingLedgerDefinition, transport);
+    const signer = openActorSigner(join(keysFolder, 'dashboard-api'), 'dashboard-api');
+    ledger = createClient(
+      BillingLedgerDefinition,
+      createActingTransport(transport, { audience: 'billing-ledger', signer }),
+    );
     deadLetterPool = createPool({
       url: database.url,
       schema: EVENT_LOG_SCHEMA,
@@ -92,6 +109,7 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
     await deadLetterPool?.end();
     await server?.stop();
     await database?.drop();
+    rmSync(keysFolder, { recursive: true });
   });
 
   const idOf = (index: number) => `gen-${String(index).padStart(26, '0')}`;
@@ -128,12 +146,14 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
 
   it('settles and announces each finished generation once, also after one process has stopped', async () => {
     for (let index = 0; index < 5; index += 1) {
-      await ledger.addCredit({
-        creditId: `crd-${index}`,
-        organizationId: organizationOf(index),
-        amountNanoUsd: 1_000n,
-        note: '',
-      });
+      await actAs({ ...TEST_OPERATOR, organization: { id: organizationOf(index) } }, () =>
+        ledger.addCredit({
+          creditId: `crd-${index}`,
+          organizationId: organizationOf(index),
+          amountNanoUsd: 1_000n,
+          note: '',
+        }),
+      );
     }
     const indexes = Array.from({ length: GENERATIONS }, (_, index) => index);
     const { results } = await ledger.holdCredit({ holds: indexes.map(holdOf) });

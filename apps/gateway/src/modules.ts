@@ -1,7 +1,10 @@
 import { hostname } from 'node:os';
+import { createActorSigner, createActorVerifier, publicKeysOf, type SigningKeys } from '@gateway/actors';
 import { openAuthModule } from '@gateway/auth';
+import { AuditLogDefinition } from '@gateway/contracts/audit';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { ADMIN_CALLERS } from '@gateway/contracts/callers';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import { GenerationQueryDefinition, GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import {
@@ -18,9 +21,10 @@ import { createMemoryLimitStore, createRateLimitModule } from '@gateway/rate-lim
 import type { GatewayModule } from '@gateway/module';
 import {
   type BoundService,
+  createActingTransport,
   createClient,
   createInProcessTransport,
-  type MessageTransport,
+  type RpcTransport,
 } from '@gateway/rpc';
 import { systemClock as clock, type Logger, type Registry } from '@gateway/runtime';
 import { openLedgerModules } from '@gateway/statements';
@@ -36,6 +40,8 @@ export interface ModuleDeps {
   readonly eventLog: PostgresEventLog;
   /** The model emulator's URL with /v1, if a model uses it. */
   readonly emulatorUrl: string | undefined;
+  /** Sign the assertions of persons; created at each start, as they never leave the process. */
+  readonly signingKeys: SigningKeys;
   readonly log: Logger;
   readonly metrics: Registry;
   /** Whether calls between modules freeze their messages; defaults to the transport's default. */
@@ -115,9 +121,10 @@ function createStores(deps: ModuleDeps) {
     (module) => module.services,
   );
   return {
-    transportFor: (caller: string): MessageTransport => transportTo(services, caller, deps),
+    transportFor: (caller: string): RpcTransport => transportTo(services, caller, deps),
     /** Each serves the dead letters of its own group, under the same service name. */
     withDeadLetters: [billingLedger, usageAggregator],
+    withAuditLog: [statements, usageAggregator],
     inOrder: [auth, rateLimit, billingLedger, statements, usageAggregator, generationQuery],
   };
 }
@@ -125,7 +132,7 @@ function createStores(deps: ModuleDeps) {
 type Stores = ReturnType<typeof createStores>;
 
 /** Clients of the services that the edge and the demo call. */
-function createClients(transport: MessageTransport) {
+function createClients(transport: RpcTransport) {
   return {
     auth: createClient(AuthDefinition, transport),
     authAdmin: createClient(AuthAdminDefinition, transport),
@@ -178,6 +185,9 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
     ledgerAdmin: createClient(BillingLedgerAdminDefinition, transport),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     routerAdmin: createClient(InferenceRouterAdminDefinition, router),
+    auditLogs: [...stores.withAuditLog, inferenceRouter].map(({ services }) =>
+      createClient(AuditLogDefinition, transportTo(services, 'dashboard-api', deps)),
+    ),
     deadLetters: new Map(
       stores.withDeadLetters.map(({ name, services }) => [
         name,
@@ -191,17 +201,25 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
   });
 }
 
+/** The modules of this process are one service to each other's assertions. */
+const AUDIENCE = 'gateway';
+
 /** Calls services of this process, with the rights that their contracts give to one caller. */
 function transportTo(
   services: readonly BoundService[],
   caller: string,
-  { log, freezesMessages }: Pick<ModuleDeps, 'log' | 'freezesMessages'>,
-): MessageTransport {
-  return createInProcessTransport(services, {
+  { signingKeys, log, freezesMessages }: Pick<ModuleDeps, 'signingKeys' | 'log' | 'freezesMessages'>,
+): RpcTransport {
+  const publicKeys = publicKeysOf([signingKeys]);
+  const transport = createInProcessTransport(services, {
     caller,
+    actors: createActorVerifier({ keys: () => publicKeys, audience: AUDIENCE, clock }),
     log,
     ...(freezesMessages !== undefined && { freezesMessages }),
   });
+  if (!ADMIN_CALLERS.has(caller)) return transport;
+  const signer = createActorSigner({ keys: () => signingKeys, issuer: caller, clock });
+  return createActingTransport(transport, { audience: AUDIENCE, signer });
 }
 
 /** Only the vocabularies of enabled models are loaded, to save memory. */

@@ -17,13 +17,14 @@ import {
   type PostgresEventLog,
 } from '@gateway/events';
 import type { GatewayModule } from '@gateway/module';
-import { createClient, createInProcessTransport } from '@gateway/rpc';
+import { createClient } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, type Registry } from '@gateway/runtime';
 import { createStatementsAdapters, createStatementsModule } from '@gateway/statements';
 import {
   createTestClock,
   createTestDatabase,
   eventually,
+  inProcessFor,
   type TestClock,
   type TestDatabase,
 } from '@gateway/test-support';
@@ -88,6 +89,7 @@ beforeEach(async () => {
         settings: { allowPrivateAddresses: false },
       }),
       ledger: store,
+      auditEntries: [],
       newId,
       clock,
       log,
@@ -120,7 +122,7 @@ afterEach(async () => {
 async function spend(): Promise<void> {
   spent += GENERATIONS;
   const services = modules.flatMap((module) => module.services);
-  const ledger = createClient(BillingLedgerDefinition, createInProcessTransport(services));
+  const ledger = createClient(BillingLedgerDefinition, inProcessFor(services));
   const now = BigInt(clock.now());
   for (const organizationId of ORGANIZATIONS) {
     await ledger.addCredit({

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { createSigningKeys } from '@gateway/actors';
 import { banner, introduce, type DevFile } from '@gateway/demo';
 import { createPostgresEventLog, eventLogLimitsOf, type PostgresEventLog } from '@gateway/events';
 import { createLifecycle } from '@gateway/module';
@@ -62,6 +63,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
       pools: database.pools,
       eventLog,
       emulatorUrl: demoProvider.url,
+      signingKeys: await createSigningKeys(systemClock.now()),
       log,
       metrics,
       freezesMessages: false,

@@ -112,6 +112,10 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
 {{- $_ := set $plain "GATEWAY_RPC_TLS_DIR" "/etc/gateway/rpc-tls" -}}
 {{- $_ := set $plain "GATEWAY_RPC_TLS_DOMAIN" (include "gateway.rpcTlsDomain" .root) -}}
 {{- end -}}
+{{- if include "gateway.usesActorKeys" . }}{{ $_ := set $plain "GATEWAY_ACTOR_KEYS_DIR" "/etc/gateway/actor-keys" }}{{ end -}}
+{{- if eq .name "auth" -}}
+{{- with include "gateway.dashboardUrl" .root }}{{ $_ := set $plain "GATEWAY_DASHBOARD_ORIGIN" . }}{{ end -}}
+{{- end -}}
 {{- if .component.kafka -}}
 {{- $_ := set $plain "KAFKA_BROKERS" (include "gateway.kafkaBrokers" .root) -}}
 {{- $_ := mergeOverwrite $plain $values.kafka.settings -}}
@@ -208,6 +212,35 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
       - { key: ca.crt, path: ca.crt }
       - { key: tls.crt, path: tls.crt }
       - { key: tls.key, path: tls.key }
+{{- end }}
+
+{{/* Whether a component signs or verifies for whom calls act. Takes a dict of root, name and component. */}}
+{{- define "gateway.usesActorKeys" -}}
+{{- if or (hasKey (.component.grpc | default dict) "grpc-admin") (has .name (include "gateway.actorSigners" .root | fromJsonArray)) }}true{{ end -}}
+{{- end }}
+
+{{/* The services that sign whom they act for, as a JSON array. */}}
+{{- define "gateway.actorSigners" -}}
+{{- $signers := list "dashboard-api" -}}
+{{- if .Values.demo.enabled }}{{ $signers = append $signers "demo" }}{{ end -}}
+{{- toJson $signers -}}
+{{- end }}
+
+{{/* The secret that a service mounts: its own signing keys, or the public keys of all signers. Takes a dict of root and name. */}}
+{{- define "gateway.actorKeysSecret" -}}
+{{- $signs := has .name (include "gateway.actorSigners" .root | fromJsonArray) -}}
+{{- printf "%s-%s" (include "gateway.prefix" .root) (ternary (printf "%s-actor-keys" .name) "actor-public-keys" $signs) -}}
+{{- end }}
+
+{{/* The volume of these keys. A pod waits until the file is there. Takes a dict of root and name. */}}
+{{- define "gateway.actorKeysVolume" -}}
+{{- $file := ternary "actor-signing-keys.json" "actor-public-keys.json" (has .name (include "gateway.actorSigners" .root | fromJsonArray)) -}}
+- name: actor-keys
+  secret:
+    secretName: {{ include "gateway.actorKeysSecret" . }}
+    defaultMode: 0440
+    items:
+      - { key: {{ $file }}, path: {{ $file }} }
 {{- end }}
 
 {{- define "gateway.modelsConfigMap" -}}

@@ -6,14 +6,16 @@ import {
   createPostgresLedgerHistory,
   createPostgresLedgerStore,
 } from '@gateway/billing-ledger';
+import { createAuditEntries } from '@gateway/audit';
 import { DAY_MS } from '@gateway/base';
+import { AuditLogDefinition } from '@gateway/contracts/audit';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
 import { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { TransactionalAppender } from '@gateway/events';
 import type { PoolClient } from 'pg';
-import { createClient, createInProcessTransport } from '@gateway/rpc';
+import { createActingTransport, createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
 import {
   createMailAlertSender,
@@ -21,7 +23,7 @@ import {
   createStatementsModule,
   createWebhookSender,
 } from '@gateway/statements';
-import { createTestClock, createTestDatabase } from '@gateway/test-support';
+import { createTestClock, createTestDatabase, inProcessFor, unsignedActors } from '@gateway/test-support';
 import {
   createGenerationQueryModule,
   createPostgresSettlementStore,
@@ -97,6 +99,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
     }),
     alertSenders: [webhooks, createMailAlertSender(undefined)],
     ledger: store,
+    auditEntries: [createAuditEntries(pools.ledger, BILLING_LEDGER_SCHEMA)],
     newId,
     clock,
     log,
@@ -112,14 +115,16 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
     metrics: createMetrics({ processMetrics: false }),
   });
   const query = createGenerationQueryModule({ reader: createPostgresUsageReader(pools.usage) });
-  const transport = createInProcessTransport([
-    ...ledgerModule.services,
-    ...statements.services,
-    ...query.services,
-  ]);
-  const ledger = createClient(BillingLedgerDefinition, transport);
+  const services = [...ledgerModule.services, ...statements.services, ...query.services];
+  /** Acts for the person of the dashboard's request. */
+  const transport = createActingTransport(createInProcessTransport(services, { actors: unsignedActors }), {
+    audience: 'test',
+    signer: unsignedActors,
+  });
+  const ledger = createClient(BillingLedgerDefinition, inProcessFor(services));
   const dashboard = await createDashboardFixture({
-    ledger,
+    ledger: createClient(BillingLedgerDefinition, transport),
+    auditLogs: [createClient(AuditLogDefinition, transport)],
     ledgerAdmin: createClient(BillingLedgerAdminDefinition, transport),
     generationReports: createClient(GenerationReportsDefinition, transport),
     clock,

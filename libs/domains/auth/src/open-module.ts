@@ -8,7 +8,7 @@ export interface OpenAuthOptions
   extends
     Pick<AuthAdapterOptions, 'pool' | 'sessions' | 'mailer' | 'encryptionKeys'>,
     Pick<AuthModulePorts, 'log' | 'metrics'> {
-  readonly config: PeopleEnvironment;
+  readonly config: PeopleEnvironment & { readonly GATEWAY_DASHBOARD_ORIGIN?: string | undefined };
 }
 
 /** Creates the module with its adapters. */
@@ -19,6 +19,6 @@ export function openAuthModule({ config, log, metrics, ...options }: OpenAuthOpt
     newId,
     log,
     metrics,
-    settings: peopleSettingsOf(config),
+    settings: { ...peopleSettingsOf(config), dashboardOrigin: config.GATEWAY_DASHBOARD_ORIGIN },
   });
 }

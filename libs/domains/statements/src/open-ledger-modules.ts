@@ -1,4 +1,6 @@
+import { createAuditEntries } from '@gateway/audit';
 import {
+  BILLING_LEDGER_SCHEMA,
   billingLedgerSettingsOf,
   createBillingLedgerAdapters,
   createBillingLedgerModule,
@@ -32,6 +34,10 @@ export function openLedgerModules({ config, pool, appender, mailer, ...deps }: O
     statements: createStatementsModule({
       ...createStatementsAdapters({ pool, appender, clock, mailer, settings }),
       ledger: adapters.store,
+      auditEntries: [
+        createAuditEntries(pool, BILLING_LEDGER_SCHEMA),
+        ...(deps.events ? [deps.events.deadLetters.auditEntries] : []),
+      ],
       newId,
       clock,
       log,

@@ -31,6 +31,12 @@ export const serviceSettings = {
     .string()
     .default(DEFAULT_IDENTITY_DOMAIN)
     .describe('Certificates name a service as a DNS name in this domain: `auth.inference-gateway.internal`.'),
+  GATEWAY_ACTOR_KEYS_DIR: z
+    .string()
+    .default('/etc/gateway/actor-keys')
+    .describe(
+      'Folder with the keys of signed assertions, which name the person behind a call: `actor-public-keys.json` for services that serve the dashboard, `actor-signing-keys.json` for dashboard-api. Changed files are loaded without a restart.',
+    ),
   GATEWAY_RPC_REFLECTION: flagSetting
     .default(false)
     .describe(

@@ -1,3 +1,4 @@
+export * from './acting-persons';
 export * from './api-document';
 export * from './begin-idle-transaction';
 export * from './bundle-program';

@@ -454,6 +454,55 @@ describeWith(helm, 'the chart', () => {
     }
   });
 
+  /** The public keys of all signers, and the keys of the only signer without the demo. */
+  const ACTOR_SECRETS = [
+    'gw-inference-gateway-actor-public-keys',
+    'gw-inference-gateway-dashboard-api-actor-keys',
+  ];
+
+  describe('the keys of assertions', () => {
+    const mountedBy = (objects: readonly KubernetesObject[]) =>
+      Object.fromEntries(
+        workloads(objects).map((object) => {
+          const volumes: { name: string; secret?: { secretName: string } }[] =
+            object.spec.template.spec.volumes;
+          return [componentOf(object), volumes.find(({ name }) => name === 'actor-keys')?.secret?.secretName];
+        }),
+      );
+
+    it.each(VALUES)(
+      'are mounted by their signer only; services for people get public keys: "%s"',
+      (values) => {
+        const [publicKeys, ownKeys] = ACTOR_SECRETS;
+        expect(mountedBy(objectsOf(values))).toMatchObject({
+          'dashboard-api': ownKeys,
+          auth: publicKeys,
+          'billing-ledger': publicKeys,
+          'inference-router': publicKeys,
+          'generation-query': publicKeys,
+          'usage-aggregator': publicKeys,
+        });
+        expect(mountedBy(objectsOf(values))['edge-proxy']).toBeUndefined();
+        expect(mountedBy(objectsOf(values))['rate-limit']).toBeUndefined();
+      },
+    );
+
+    it.each(['job', 'cert-manager', 'existing', 'none'])(
+      'come from the job with certificates from %s',
+      (source) => {
+        const objects = render(
+          'least',
+          '--set',
+          `rpcTls.certificates=${source},rpcTls.certManager.issuerName=ca`,
+        );
+        const [job] = ofKind(objects, 'Job').filter((each) => componentOf(each) === 'certificates');
+        expect(job?.spec.template.spec.containers[0].args).toContain('--signers=dashboard-api');
+        const names = ofKind(objects, 'Secret').map(({ metadata }) => metadata.name);
+        expect(names).toEqual(expect.arrayContaining(ACTOR_SECRETS));
+      },
+    );
+  });
+
   describe('the certificates of services', () => {
     const secretsOf = (values: Values) =>
       workloads(objectsOf(values)).map((object) => {
@@ -481,7 +530,11 @@ describeWith(helm, 'the chart', () => {
 
     it('come from a job that may read and change these secrets only', () => {
       const objects = objectsOf('least');
-      const names = [...ownSecrets.map(([, secret]) => secret), 'gw-inference-gateway-rpc-authority'];
+      const names = [
+        ...ownSecrets.map(([, secret]) => secret),
+        ...ACTOR_SECRETS,
+        'gw-inference-gateway-rpc-authority',
+      ];
       const [role] = ofKind(objects, 'Role') as unknown as { rules: Record<string, string[]>[] }[];
       expect(role?.rules).toEqual([
         {
@@ -501,7 +554,12 @@ describeWith(helm, 'the chart', () => {
 
     it('are absent only where the values say so', () => {
       const objects = render('least', '--set', 'rpcTls.certificates=none');
-      expect(ofKind(objects, 'Role', 'Certificate', 'Secret')).toEqual([]);
+      expect(ofKind(objects, 'Certificate')).toEqual([]);
+      expect(
+        ofKind(objects, 'Secret')
+          .map(({ metadata }) => metadata.name)
+          .sort(),
+      ).toEqual(ACTOR_SECRETS);
       for (const { spec } of workloads(objects)) {
         expect(spec.template.spec.containers[0].env).toContainEqual({
           name: 'GATEWAY_RPC_SECURITY',

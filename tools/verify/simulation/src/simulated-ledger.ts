@@ -1,3 +1,4 @@
+import { createAuditEntry } from '@gateway/test-support';
 import { utcDay, type UnixMs } from '@gateway/base';
 import type { HoldOutcome, HoldRequest } from '@gateway/billing-ledger/testing';
 import type { FinishedGeneration } from '@gateway/billing-ledger/testing';
@@ -76,12 +77,15 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
     switch (operation.kind) {
       case 'credit': {
         const { id: creditId, organization: organizationId, amount } = operation;
-        return store.addCredit({
-          creditId,
-          organizationId,
-          amountNanoUsd: usdNano(amount),
-          note: 'simulation',
-        });
+        return store.addCredit(
+          {
+            creditId,
+            organizationId,
+            amountNanoUsd: usdNano(amount),
+            note: 'simulation',
+          },
+          createAuditEntry(),
+        );
       }
       case 'hold': {
         const holds = named(operation.generations).map((one) =>

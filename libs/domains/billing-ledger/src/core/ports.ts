@@ -1,4 +1,4 @@
-import type { UnixMs } from '@gateway/base';
+import type { AuditEntry, UnixMs } from '@gateway/base';
 import type { AddCreditOutcome, Balance, Credit } from './credit/balance';
 import type { ClaimOutcome, ClaimRef, ClaimRequest } from './idempotency/claim';
 import type { HoldOutcome, HoldRef, HoldRequest } from './credit/hold';
@@ -50,7 +50,8 @@ export interface LedgerStore {
     generations: readonly FinishedGeneration[],
     announce: Announce,
   ): Promise<SettlementReport>;
-  addCredit(credit: Credit): Promise<AddCreditOutcome>;
+  /** Writes `audit` in the transaction that adds the credit; a repeated call writes nothing. */
+  addCredit(credit: Credit, audit: AuditEntry): Promise<AddCreditOutcome>;
   readBalance(organizationId: string): Promise<Balance>;
   readHealth(): Promise<LedgerHealth>;
 }

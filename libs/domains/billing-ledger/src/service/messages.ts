@@ -1,4 +1,13 @@
-import { DAY_MS, nanoUsd, unreachable, utcDay, type NanoUsd, type Prices, type UnixMs } from '@gateway/base';
+import {
+  DAY_MS,
+  nanoUsd,
+  unreachable,
+  utcDay,
+  type Actor,
+  type NanoUsd,
+  type Prices,
+  type UnixMs,
+} from '@gateway/base';
 import {
   BudgetScope,
   type ClaimIdempotencyKeyResponse,
@@ -204,6 +213,11 @@ export function parseLease(leaseMs: number): number {
     throw new MalformedMessageError(`lease_ms is outside 1 to ${MAX_CLAIM_LEASE_MS}`);
   }
   return leaseMs;
+}
+
+/** What a statement shows for a change of the balance: the person, and their reason. */
+export function noteOf({ label }: Pick<Actor, 'label'>, reason: string): string {
+  return reason === '' ? label : `${label}: ${reason}`;
 }
 
 export function parseNote(note: string): string {

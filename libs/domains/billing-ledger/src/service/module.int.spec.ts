@@ -1,3 +1,4 @@
+import { TEST_OPERATOR } from '@gateway/test-support';
 import type { BillingLedgerDefinition, Hold } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished, GenerationSettled, IdempotentEnding } from '@gateway/contracts/events';
 import { UnprocessableEventsError, type LoggedEvent } from '@gateway/events';
@@ -12,7 +13,7 @@ let fixture: LedgerFixture;
 let ledger: GatewayModule;
 const metrics = createMetrics({ processMetrics: false });
 let handlers: RpcHandlers<BillingLedgerDefinition>;
-const context = { signal: new AbortController().signal, metadata: {} };
+const context = { signal: new AbortController().signal, metadata: {}, person: TEST_OPERATOR };
 
 beforeAll(async () => {
   fixture = await createLedgerFixture();

@@ -1,4 +1,5 @@
 import type { Clock } from '@gateway/base';
+import type { AuditLogDefinition } from '@gateway/contracts/audit';
 import type { AuthAdminDefinition, OrganizationLimits } from '@gateway/contracts/auth';
 import type {
   BillingLedgerAdminDefinition,
@@ -76,6 +77,8 @@ export interface DashboardApiPorts {
   readonly routerAdmin: RpcClient<typeof InferenceRouterAdminDefinition>;
   /** Absent: cost estimates are unavailable. */
   readonly estimateRequest?: EstimateRequest;
+  /** The services with audit logs of their own; auth has another. */
+  readonly auditLogs: readonly RpcClient<typeof AuditLogDefinition>[];
   /** The services with the dead letters and the lag of each consumer group, by group name. */
   readonly deadLetters: ReadonlyMap<string, RpcClient<typeof DeadLettersDefinition>>;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import type { UnixMs } from '@gateway/base';
+import type { AuditEntry, UnixMs } from '@gateway/base';
 import type { Announcement } from '@gateway/billing-ledger/core';
 import type { Correction, CorrectionOutcome, CorrectionPreview } from './correction';
 import type { CreditAlert, DueAlert } from './credit-alert';
@@ -15,8 +15,8 @@ export interface StatementStore {
   readMonths(organizationId: string): Promise<readonly StatementMonth[]>;
   /** Moves no money. The preview can be confirmed until it expires. */
   previewCorrection(correction: Correction): Promise<CorrectionPreview>;
-  /** Idempotent by its id. */
-  correctCredit(correction: Correction): Promise<CorrectionOutcome>;
+  /** Idempotent by its id. Writes `audit` in the transaction of the correction; a repeated call writes nothing. */
+  correctCredit(correction: Correction, audit: AuditEntry): Promise<CorrectionOutcome>;
   readReconciliation(): Promise<LedgerReconciliation>;
 }
 
@@ -91,13 +91,16 @@ export interface CreditAlertStore {
   readAlert(organizationId: string): Promise<CreditAlert>;
   /**
    * Replaces the alert and resets its delivery state. `newSecret` is stored and
-   * returned if the webhook URL is new.
+   * returned if the webhook URL is new. Writes `audit` in the same transaction.
    */
   setAlert(
     organizationId: string,
     alert: Pick<CreditAlert, 'thresholdNanoUsd' | 'webhookUrl' | 'emails'>,
     newSecret: string,
+    audit: AuditEntry,
   ): Promise<{ readonly alert: CreditAlert; readonly secret: string | undefined }>;
+  /** Records that a person has a test alert sent. */
+  recordTest(audit: AuditEntry): Promise<void>;
   /** The alert as it would be sent now, whatever the balance; undefined without a recipient. */
   readDue(organizationId: string): Promise<DueAlert | undefined>;
   /** Records which balances fell below their threshold, and which are above it again. */

@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '@gateway/base';
 import { createLogger, createMetrics } from '@gateway/runtime';
-import { beginIdleTransaction } from '@gateway/test-support';
+import { createAuditEntry, beginIdleTransaction } from '@gateway/test-support';
 import {
   announce,
   createLedgerFixture,
@@ -66,12 +66,15 @@ async function post(prefix: string): Promise<void> {
   for (const organizationId of ['org-a', 'org-b']) {
     const named = (name: string) => `${prefix}-${name}-${organizationId}`;
     const of = { organizationId, at };
-    await store.addCredit({
-      creditId: named('credit'),
-      organizationId,
-      amountNanoUsd: usdNano(100),
-      note: '',
-    });
+    await store.addCredit(
+      {
+        creditId: named('credit'),
+        organizationId,
+        amountNanoUsd: usdNano(100),
+        note: '',
+      },
+      createAuditEntry(),
+    );
     await store.holdCredit(
       ['settled', 'open', 'voided'].map((name) => makeHold({ holdId: named(name), amount: 20, ...of })),
     );

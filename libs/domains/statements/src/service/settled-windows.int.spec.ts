@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gateway/base';
 import { GenerationSettled, type SettledWindow } from '@gateway/contracts/events';
 import { createMetrics, createSilentLogger } from '@gateway/runtime';
-import { beginIdleTransaction } from '@gateway/test-support';
+import { createAuditEntry, beginIdleTransaction } from '@gateway/test-support';
 import {
   announce,
   createLedgerFixture,
@@ -42,12 +42,15 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 async function addCredit(organizationId: string, amount = 10_000): Promise<void> {
-  await fixture.first.store.addCredit({
-    creditId: `crd-${organizationId}`,
-    organizationId,
-    amountNanoUsd: usdNano(amount),
-    note: '',
-  });
+  await fixture.first.store.addCredit(
+    {
+      creditId: `crd-${organizationId}`,
+      organizationId,
+      amountNanoUsd: usdNano(amount),
+      note: '',
+    },
+    createAuditEntry(),
+  );
 }
 
 /** Admits and holds a generation. Returns a function that settles it. */

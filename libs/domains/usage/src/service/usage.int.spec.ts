@@ -15,6 +15,7 @@ import {
   announceSeed,
   createTestClock,
   createTestDatabase,
+  inProcessFor,
   seededRandom,
   type SeededRandom,
   type TestDatabase,
@@ -90,7 +91,7 @@ it('returns when keys were last used and what they spent today and this month', 
     },
   );
   const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
-  const reports = createClient(GenerationReportsDefinition, createInProcessTransport(services));
+  const reports = createClient(GenerationReportsDefinition, inProcessFor(services));
   const keyIds = ['key-b', 'key-none', 'key-a'];
   const nowUnixMs = BigInt(NOON);
   const { keys } = await reports.getKeyActivity({ organizationId: 'org-1', keyIds, nowUnixMs });

@@ -7,7 +7,8 @@ import {
   GenerationFinished,
   IdempotentEnding,
 } from '@gateway/contracts/events';
-import { createClient, createInProcessTransport } from '@gateway/rpc';
+import { createClient } from '@gateway/rpc';
+import { inProcessFor } from '@gateway/test-support';
 import type { DeadLetters, DeadLetterWithPayload } from '../dead-letters';
 import { TOPIC_GENERATION_FINISHED } from '../event-log';
 import { createDeadLetterService } from './dead-letter-service';
@@ -60,11 +61,12 @@ const deadLetters: DeadLetters = {
     calls.push(`discard ${position} ${reason}`);
     return position === ref.position ? 'discarded' : 'redelivering';
   },
+  auditEntries: { list: async () => [] },
 };
 
 const client = createClient(
   DeadLettersDefinition,
-  createInProcessTransport([
+  inProcessFor([
     createDeadLetterService(
       { deadLetters, countWaiting: async ({ topic }) => (topic === OWN.topic ? 7 : 0) },
       [OWN],

@@ -1,3 +1,4 @@
+import { auditOf, type AuditEntry, type JsonObject } from '@gateway/base';
 import {
   DeadLettersDefinition,
   DeadLetterOutcome,
@@ -6,7 +7,8 @@ import {
   type DeadLetter as DeadLetterMessage,
 } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
-import { bindService, type BoundService } from '@gateway/rpc';
+import { bindService, personOf, type BoundService, type CallContext } from '@gateway/rpc';
+import { newId, systemClock as clock } from '@gateway/runtime';
 import type { DeadLetter, DeadLetterRef, DeadLetterState, InspectableEventLog } from '../dead-letters';
 import type { TopicGroup } from '../event-log';
 import { renderPayload } from './render-payload';
@@ -95,9 +97,11 @@ export function createDeadLetterService(
       };
     },
 
-    async redeliverDeadLetter(request) {
+    async redeliverDeadLetter(request, context) {
       const ref = refOf(request.ref);
-      const outcome = ref ? await deadLetters.redeliver(ref) : 'not_found';
+      const outcome = ref
+        ? await deadLetters.redeliver(ref, auditEntry(context, 'dead_letter.redeliver', ref, {}))
+        : 'not_found';
       return {
         outcome:
           outcome === 'not_found'
@@ -106,13 +110,15 @@ export function createDeadLetterService(
       };
     },
 
-    async discardDeadLetter(request) {
+    async discardDeadLetter(request, context) {
       const reason = request.reason.replaceAll('\0', '').trim();
       if (reason === '' || reason.length > MAX_REASON_LENGTH) {
         throw invalid('reason', `The reason must have 1 to ${MAX_REASON_LENGTH} characters.`);
       }
       const ref = refOf(request.ref);
-      const outcome = ref ? await deadLetters.discard(ref, reason) : 'not_found';
+      const outcome = ref
+        ? await deadLetters.discard(ref, reason, auditEntry(context, 'dead_letter.discard', ref, { reason }))
+        : 'not_found';
       return { outcome: DISCARDS[outcome] };
     },
   });
@@ -123,6 +129,16 @@ const DISCARDS = {
   not_found: DeadLetterOutcome.DEAD_LETTER_OUTCOME_NOT_FOUND,
   redelivering: DeadLetterOutcome.DEAD_LETTER_OUTCOME_REDELIVERING,
 } as const;
+
+function auditEntry(
+  context: CallContext,
+  action: string,
+  { group, topic, position }: DeadLetterRef,
+  details: JsonObject,
+): AuditEntry {
+  const target = `${group}/${topic}/${position}`;
+  return auditOf({ actor: personOf(context), action, target, details }, { newId, clock });
+}
 
 function renderDeadLetter(deadLetter: DeadLetter): DeadLetterMessage {
   const { topic, group, position, discarded } = deadLetter;

@@ -1,3 +1,4 @@
+import { createAuditEntry } from '@gateway/test-support';
 import type { UnixMs } from '@gateway/base';
 import { auditLedger } from '@gateway/ledger-audit';
 import type { ClaimOutcome, ClaimRequest } from '../../core/idempotency/claim';
@@ -21,12 +22,15 @@ let counter = 0;
 
 beforeAll(async () => {
   fixture = await createLedgerFixture();
-  await fixture.first.store.addCredit({
-    creditId: 'credit',
-    organizationId: 'org-a',
-    amountNanoUsd: usdNano(1_000_000),
-    note: 'test',
-  });
+  await fixture.first.store.addCredit(
+    {
+      creditId: 'credit',
+      organizationId: 'org-a',
+      amountNanoUsd: usdNano(1_000_000),
+      note: 'test',
+    },
+    createAuditEntry(),
+  );
 });
 
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { DAY_MS, type UnixMs } from '@gateway/base';
 import { listPartitions } from '@gateway/database';
 import { smallestIdAt } from '@gateway/runtime';
-import { beginIdleTransaction, eventually } from '@gateway/test-support';
+import { createAuditEntry, beginIdleTransaction, eventually } from '@gateway/test-support';
 import { auditLedger } from '@gateway/ledger-audit';
 import {
   announce,
@@ -22,7 +22,7 @@ beforeEach(async () => {
   fixture = await createLedgerFixture();
   at = fixture.clock.now();
   const credit = { creditId: 'crd-1', organizationId: 'org-a', amountNanoUsd: usdNano(1_000), note: '' };
-  await fixture.first.store.addCredit(credit);
+  await fixture.first.store.addCredit(credit, createAuditEntry());
 });
 
 afterEach(async () => {

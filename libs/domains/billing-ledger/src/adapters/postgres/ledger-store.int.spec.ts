@@ -1,3 +1,4 @@
+import { createAuditEntry } from '@gateway/test-support';
 import { utcDay, type UnixMs } from '@gateway/base';
 import type { GenerationSettled } from '@gateway/contracts/events';
 import type { HoldRequest } from '../../core/credit/hold';
@@ -56,7 +57,10 @@ const idsOf = (settled: readonly GenerationSettled[]) =>
   settled.map(({ finished }) => finished?.generationId).sort();
 
 const credit = (amount: number, creditId = `credit-${organizationId}`) =>
-  fixture.first.store.addCredit({ creditId, organizationId, amountNanoUsd: usdNano(amount), note: 'test' });
+  fixture.first.store.addCredit(
+    { creditId, organizationId, amountNanoUsd: usdNano(amount), note: 'test' },
+    createAuditEntry(),
+  );
 const hold = (name: string, amount: number, more = {}) =>
   makeHold({ holdId: `${organizationId}-${name}`, organizationId, amount, at, ...more });
 const finished = (name: string, cost: number, more = {}) =>
@@ -189,12 +193,15 @@ describe('the fast path of holds', () => {
   it('uses accounts and budgets to the last nano-dollar, for several organizations', async () => {
     await credit(100);
     const other = `other-${organizationId}`;
-    await fixture.first.store.addCredit({
-      creditId: other,
-      organizationId: other,
-      amountNanoUsd: usdNano(9),
-      note: 'test',
-    });
+    await fixture.first.store.addCredit(
+      {
+        creditId: other,
+        organizationId: other,
+        amountNanoUsd: usdNano(9),
+        note: 'test',
+      },
+      createAuditEntry(),
+    );
     const holds = [
       hold('g1', 60, budgets(100, 60)),
       hold('g2', 40, { ...budgets(100, 40), keyId: 'key-b' }),

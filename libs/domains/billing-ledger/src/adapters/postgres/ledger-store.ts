@@ -50,7 +50,7 @@ export function createPostgresLedgerStore({
     holdCredit: (holds) => withRetries(() => holdCredit(pool, holds, clock.now())),
     voidHolds: (holds) => withRetries(() => voidHolds(pool, holds, clock.now())),
     voidOverdueHolds: (limit) => withRetries(() => voidOverdueHolds(pool, limit, clock.now())),
-    addCredit: (credit) => withRetries(() => addCredit(pool, credit, clock.now())),
+    addCredit: (credit, audit) => withRetries(() => addCredit(pool, credit, audit, clock.now())),
 
     settleGenerations: (generations, announce) =>
       withRetries(() => settleGenerations(pool, { generations, announce, appender, nowUnixMs: clock.now() })),

@@ -1,7 +1,7 @@
 import { DAY_MS, type UnixMs } from '@gateway/base';
 import { createPool, listPartitions, createPartitions } from '@gateway/database';
 import { smallestIdAt } from '@gateway/runtime';
-import { readsOf, type TableRead } from '@gateway/test-support';
+import { createAuditEntry, readsOf, type TableRead } from '@gateway/test-support';
 import type { Pool } from 'pg';
 import type { LedgerStore } from '../../core/ports';
 import {
@@ -164,7 +164,7 @@ it('adds credit without reading history', async () => {
     amountNanoUsd: makeHold({ holdId: '', amount: 5, at }).amountNanoUsd,
     note: '',
   };
-  expectFlat(await readsBy(() => store.addCredit(credit)), []);
+  expectFlat(await readsBy(() => store.addCredit(credit, createAuditEntry())), []);
 });
 
 it("reads a page of an organization's statement by index, only in the requested months", async () => {
@@ -190,12 +190,15 @@ describe('a process whose plans date from empty tables', () => {
 
   beforeAll(async () => {
     young = await createLedgerFixture();
-    await young.first.store.addCredit({
-      creditId: 'crd-1',
-      organizationId: 'org-1',
-      amountNanoUsd: usdNano(1_000_000),
-      note: '',
-    });
+    await young.first.store.addCredit(
+      {
+        creditId: 'crd-1',
+        organizationId: 'org-1',
+        amountNanoUsd: usdNano(1_000_000),
+        note: '',
+      },
+      createAuditEntry(),
+    );
     // Autovacuum's analyze would invalidate the plans.
     await young.auditPool.query(`do $$
       declare name regclass;

@@ -1,5 +1,6 @@
+import { insertAuditEntry } from '@gateway/audit';
 import { nanoUsd, type UnixMs } from '@gateway/base';
-import { textArray } from '@gateway/database';
+import { inTransaction, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
 import {
   MAX_ALERT_ATTEMPTS,
@@ -9,7 +10,7 @@ import {
   type DueAlert,
 } from '../../core/credit-alert';
 import type { CreditAlertStore } from '../../core/ports';
-import { withRetries } from '@gateway/billing-ledger';
+import { BILLING_LEDGER_SCHEMA, withRetries } from '@gateway/billing-ledger';
 
 const READ = 'select * from credit_alerts where organization_id = $1';
 
@@ -105,19 +106,24 @@ export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }
         return rows[0] ? alertOf(rows[0]) : NO_ALERT;
       }),
 
-    setAlert: (organizationId, { thresholdNanoUsd, webhookUrl, emails }, newSecret) =>
-      withRetries(async () => {
-        const { rows } = await pool.query<AlertRow>(SET, [
-          organizationId,
-          thresholdNanoUsd ?? null,
-          webhookUrl ?? null,
-          newSecret,
-          textArray(emails, (email) => email),
-        ]);
-        const [row] = rows;
-        if (!row) throw new Error('setting a credit alert returned no row');
-        return { alert: alertOf(row), secret: row.webhook_secret === newSecret ? newSecret : undefined };
-      }),
+    setAlert: (organizationId, { thresholdNanoUsd, webhookUrl, emails }, newSecret, audit) =>
+      withRetries(() =>
+        inTransaction(pool, async (client) => {
+          const { rows } = await client.query<AlertRow>(SET, [
+            organizationId,
+            thresholdNanoUsd ?? null,
+            webhookUrl ?? null,
+            newSecret,
+            textArray(emails, (email) => email),
+          ]);
+          const [row] = rows;
+          if (!row) throw new Error('setting a credit alert returned no row');
+          await insertAuditEntry(client, BILLING_LEDGER_SCHEMA, audit);
+          return { alert: alertOf(row), secret: row.webhook_secret === newSecret ? newSecret : undefined };
+        }),
+      ),
+
+    recordTest: (audit) => withRetries(() => insertAuditEntry(pool, BILLING_LEDGER_SCHEMA, audit)),
 
     readDue: (organizationId) =>
       withRetries(async () => {

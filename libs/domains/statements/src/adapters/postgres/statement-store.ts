@@ -1,5 +1,6 @@
+import { insertAuditEntry } from '@gateway/audit';
 import { nanoUsd, type Clock, type UnixMs } from '@gateway/base';
-import { NO_BALANCE, withRetries, type Balance } from '@gateway/billing-ledger';
+import { BILLING_LEDGER_SCHEMA, NO_BALANCE, withRetries, type Balance } from '@gateway/billing-ledger';
 import { inTransaction } from '@gateway/database';
 import type { Pool, PoolClient } from 'pg';
 import { PREVIEW_LIFETIME_MS, type CorrectionOutcome } from '../../core/correction';
@@ -110,16 +111,19 @@ export function createPostgresStatementStore({ pool, clock }: PostgresStatementS
         return { kind: 'previewed', before, expires };
       }),
 
-    correctCredit: ({ correctionId, organizationId, amountNanoUsd, note }) =>
-      withRetries(async () => {
-        const { rows } = await pool.query<{ kind: CorrectionOutcome['kind'] }>(
-          'select correct_credit($1, $2, $3, $4, $5) as kind',
-          [correctionId, organizationId, amountNanoUsd, note, clock.now()],
-        );
-        const kind = rows[0]?.kind;
-        if (!kind) throw new Error('correct_credit returned no row');
-        return { kind };
-      }),
+    correctCredit: ({ correctionId, organizationId, amountNanoUsd, note }, audit) =>
+      withRetries(() =>
+        inTransaction(pool, async (client) => {
+          const { rows } = await client.query<{ kind: CorrectionOutcome['kind'] | 'repeated' }>(
+            'select correct_credit($1, $2, $3, $4, $5) as kind',
+            [correctionId, organizationId, amountNanoUsd, note, clock.now()],
+          );
+          const kind = rows[0]?.kind;
+          if (!kind) throw new Error('correct_credit returned no row');
+          if (kind === 'corrected') await insertAuditEntry(client, BILLING_LEDGER_SCHEMA, audit);
+          return { kind: kind === 'repeated' ? 'corrected' : kind };
+        }),
+      ),
 
     readReconciliation: () => withRetries(() => readReconciliation(pool)),
   };

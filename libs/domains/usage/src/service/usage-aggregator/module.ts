@@ -1,3 +1,4 @@
+import { createAuditService } from '@gateway/audit';
 import type { Clock } from '@gateway/base';
 import {
   createDeadLetterService,
@@ -65,7 +66,12 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
 
   return {
     name: NAME,
-    services: ports.events ? [createDeadLetterService(ports.events, consumers)] : [],
+    services: ports.events
+      ? [
+          createDeadLetterService(ports.events, consumers),
+          createAuditService([ports.events.deadLetters.auditEntries]),
+        ]
+      : [],
     consumers,
     async start() {
       reconciliation.start();

@@ -1,3 +1,4 @@
+import { AUDIT_ENTRIES_TABLE } from '@gateway/audit';
 import type { DatabaseSchema } from '@gateway/database';
 import baseline from './schema.sql';
 
@@ -7,6 +8,6 @@ export const EVENT_LOG_SCHEMA = 'event_log';
 /** Used by the event log only. */
 export const eventLogSchema: DatabaseSchema = {
   schema: EVENT_LOG_SCHEMA,
-  migrations: [{ name: '0.1.0_baseline', sql: baseline }],
+  migrations: [{ name: '0.1.0_baseline', sql: `${baseline}\n${AUDIT_ENTRIES_TABLE}` }],
   functions: {},
 };

@@ -1,3 +1,4 @@
+import { AUDIT_ENTRIES_TABLE } from '@gateway/audit';
 import type { DatabaseSchema } from '@gateway/database';
 import addCredit from './functions/add_credit.sql';
 import announceSettlementWindows from './functions/announce_settlement_windows.sql';
@@ -25,7 +26,7 @@ export const BILLING_LEDGER_SCHEMA = 'billing_ledger';
 /** Used by this service only. */
 export const billingLedgerSchema: DatabaseSchema = {
   schema: BILLING_LEDGER_SCHEMA,
-  migrations: [{ name: '0.1.0_baseline', sql: baseline }],
+  migrations: [{ name: '0.1.0_baseline', sql: `${baseline}\n${AUDIT_ENTRIES_TABLE}` }],
   functions: {
     add_credit: addCredit,
     announce_settlement_windows: announceSettlementWindows,

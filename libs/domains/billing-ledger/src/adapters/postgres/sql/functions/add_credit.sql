@@ -1,5 +1,6 @@
--- Adds prepaid credit once. For a credit id that exists it returns 'added' if the
--- organization and amount are the same, otherwise 'conflict'.
+-- Adds prepaid credit once and returns 'added'. For a credit id that exists it
+-- returns 'repeated' if the organization and amount are the same, otherwise
+-- 'conflict'.
 create or replace function add_credit(
   p_credit_id text, p_organization_id text, p_amount bigint, p_note text, p_now_unix_ms bigint
 ) returns text
@@ -16,7 +17,7 @@ begin
   if not found then
     select * into known from credits where credit_id = p_credit_id;
     if known.organization_id = p_organization_id and known.amount_nano_usd = p_amount then
-      return 'added';
+      return 'repeated';
     end if;
     return 'conflict';
   end if;

@@ -1,4 +1,4 @@
--- Deducts credit once. Returns 'corrected', also if it was applied before;
+-- Deducts credit once. Returns 'corrected', or 'repeated' if it was applied before;
 -- 'unknown' without an unexpired preview; 'different' if the preview has another
 -- amount or note; 'insufficient' if the available balance would fall below zero.
 create or replace function correct_credit(
@@ -20,7 +20,7 @@ begin
     return 'different';
   end if;
   if exists (select from credits where credit_id = p_correction_id collate "C") then
-    return 'corrected';
+    return 'repeated';
   end if;
   if known.expires_unix_ms < p_now_unix_ms then
     return 'unknown';
