@@ -6,8 +6,8 @@ import { createSecretStore } from './kubernetes/secret-store';
 import { renewActorKeys } from './kubernetes/renew-actor-keys';
 import { renewSecrets } from './kubernetes/renew-secrets';
 
-const HELP = `Usage: certificates --out FOLDER [--services NAMES] [--domain DOMAIN] [--days DAYS]
-       certificates --kubernetes PREFIX [--services NAMES] [--domain DOMAIN] [--days DAYS]
+const HELP = `Usage: certificates --out FOLDER [--services NAMES] [--signers NAMES] [--domain DOMAIN] [--days DAYS]
+       certificates --kubernetes PREFIX [--services NAMES] [--signers NAMES] [--domain DOMAIN] [--days DAYS]
 
 Issues the certificates with which the services recognize each other, one per service, and the keys that sign for whom
 dashboard-api and demo act.

@@ -13,10 +13,10 @@ export function renderAccess({ callers, servers, permissions, withoutPerson }) {
       );
       const byRight = methodsByValue(service, {
         ...mapValues(permissions, (name) => `a person with \`${name}\``),
-        ...mapValues(withoutPerson, (reason) => `no person; decided by ${reason}`),
+        ...mapValues(withoutPerson, (reason) => `no person; needs ${reason}`),
       });
       const rights = byRight.length === 0 ? '' : `\n\nOf calls for people:\n\n${byRight.join('\n')}`;
-      return `### \`${service}\`\n\nServed by ${names.join(' and ')}.\n\n${byCallers.join('\n')}${rights}`;
+      return `### \`${service}\`\n\nServed by ${names.join(', ')}.\n\n${byCallers.join('\n')}${rights}`;
     })
     .join('\n\n');
 }

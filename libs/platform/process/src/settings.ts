@@ -19,7 +19,7 @@ export const serviceSettings = {
     .enum(['mtls', 'plaintext'])
     .default('mtls')
     .describe(
-      '`mtls`: each service shows a certificate with its name, and each method is open only to the services that may call it. `plaintext`: anyone who reaches a port of a service may add credit, create keys and charge any organization. For trials only.',
+      '`mtls`: each service shows a certificate with its name, and each method is open only to the services that may call it. `plaintext`: anyone who reaches a port of a service may charge any organization, call models at any price and read usage. For trials only.',
     ),
   GATEWAY_RPC_TLS_DIR: z
     .string()
