@@ -1,3 +1,4 @@
+import { createAuditEntries } from '@gateway/audit';
 import type { UnixMs } from '@gateway/base';
 import { InferenceRouterAdminDefinition } from '@gateway/contracts/inference-router';
 import { applyMigrations, createPool } from '@gateway/database';
@@ -153,12 +154,17 @@ it('drained targets in PostgreSQL are shared, and keep the entry of the first op
   await applyMigrations(pool, inferenceRouterSchema);
   const [one, other] = [createPostgresDrainStore(pool), createPostgresDrainStore(pool)];
   const drained = { since: 5 as UnixMs, by: 'ops', reason: 'repair' };
-  await one.write('p/m', drained, createAuditEntry());
-  await other.write('p/m', { ...drained, by: 'second' }, createAuditEntry());
+  await one.write('p/m', drained, createAuditEntry('first drain'));
+  await other.write('p/m', { ...drained, by: 'second' }, createAuditEntry('second drain'));
   expect([...(await other.read())]).toEqual([['p/m', drained]]);
-  await other.write('p/m', undefined, createAuditEntry());
-  await other.write('p/m', undefined, createAuditEntry());
+  await other.write('p/m', undefined, createAuditEntry('first end'));
+  await other.write('p/m', undefined, createAuditEntry('second end'));
   expect([...(await one.read())]).toEqual([]);
+  const entries = await createAuditEntries(pool, INFERENCE_ROUTER_SCHEMA).list(
+    {},
+    { limit: 10, before: undefined },
+  );
+  expect(entries.map(({ action }) => action)).toEqual(['first end', 'first drain']);
   await pool.end();
   await database.drop();
 });
