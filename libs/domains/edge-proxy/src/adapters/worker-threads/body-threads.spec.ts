@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -331,4 +332,24 @@ describe('a thread that terminates', () => {
     expect(await Promise.all(results)).toEqual(['no_capacity', 'no_capacity']);
     expect(await outcome(check(threads, chat('Hi')))).toBe('no_capacity');
   });
+});
+
+it('checks bodies, at the priority of the process, where that is lower than its own', () => {
+  // Only a process without privileges cannot raise its priority.
+  const script = `
+    const { setPriority } = require('node:os');
+    const { Worker } = require('node:worker_threads');
+    setPriority(15);
+    const worker = new Worker(process.argv[1], { workerData: { maxTextLength: 1 } });
+    if (process.getuid() === 0) process.setuid(65534);
+    worker.on('message', ({ result }) => {
+      console.log(result.code);
+      process.exit();
+    });
+    const chunks = [Buffer.from('{}')];
+    worker.postMessage({ kind: 'models', models: [] });
+    worker.postMessage({ kind: 'check', id: 1, chunks, policy: ${JSON.stringify(policy)}, wantsSha256: false });`;
+  expect(execFileSync(process.execPath, ['-e', script, program], { encoding: 'utf8' })).toBe(
+    'missing_model\n',
+  );
 });
