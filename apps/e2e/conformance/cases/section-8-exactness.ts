@@ -145,7 +145,7 @@ export const exactnessCases = casesOf('8', [
   {
     title: 'input and max_tokens may fill the context window to the last token',
     async verify(deployment) {
-      const model = deployment.model([], ['tools', 'vision', 'json_mode', 'reasoning']);
+      const model = deployment.model([], ['tools', 'vision', 'json_mode', 'structured_outputs', 'reasoning']);
       // Many short messages, which every tokenizer counts in the same way. The estimate of too many gives their size.
       const words = 'a '.repeat(Math.ceil(model.context_length / 1_000));
       const messages = (count: number) =>
@@ -173,7 +173,7 @@ export const exactnessCases = casesOf('8', [
   {
     title: "max_tokens above the model's maximum is reduced to it, and above the context window rejected",
     async verify(deployment) {
-      const model = deployment.model([], ['tools', 'vision', 'json_mode', 'reasoning']);
+      const model = deployment.model([], ['tools', 'vision', 'json_mode', 'structured_outputs', 'reasoning']);
       const withMaxTokens = (max_tokens: number) => body(deployment, { model: model.id, max_tokens });
       // The hold is based on the reduced limit.
       const lowered = withMaxTokens(model.context_length - 1_000);

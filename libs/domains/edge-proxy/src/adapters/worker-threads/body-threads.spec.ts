@@ -24,7 +24,7 @@ function model(id: string): ModelView {
     disabled: false,
     contextLength: 100_000_000,
     maxOutputTokens: 4_096,
-    capabilities: ['tools', 'vision', 'json_mode'],
+    capabilities: ['tools', 'vision', 'json_mode', 'structured_outputs'],
     reasoningEfforts: [],
     prices: {
       inputNanoUsdPerMillion: PRICE,
