@@ -11,6 +11,7 @@ import {
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { openDashboardApi } from '@gateway/dashboard-api';
 import { type EdgeProxyModule, openEdgeProxyModule } from '@gateway/edge-proxy';
+import { tlsFilesOf } from '@gateway/http-server';
 import type { PostgresEventLog } from '@gateway/events';
 import { type FileCatalogue, openInferenceRouterModule } from '@gateway/inference-router';
 import { openMailer } from '@gateway/mail';
@@ -187,7 +188,7 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
     tokenizer,
     log,
     metrics,
-    publicApiUrl: () => `http://${config.GATEWAY_HOST}:${edge.port()}/v1`,
+    publicApiUrl: () => `${schemeOf(config)}://${config.GATEWAY_HOST}:${edge.port()}/v1`,
   });
 }
 
@@ -211,10 +212,13 @@ export function encodingsInUse({ models }: ReturnType<FileCatalogue['current']>)
 }
 
 /** Origins of the dashboard, from which its playground calls the public API. */
-function dashboardOrigins(
-  { GATEWAY_DASHBOARD_ORIGIN: origin, GATEWAY_HOST: host }: Config,
-  port: number,
-): readonly string[] {
+function dashboardOrigins(config: Config, port: number): readonly string[] {
+  const { GATEWAY_DASHBOARD_ORIGIN: origin, GATEWAY_HOST: host } = config;
   if (origin !== undefined) return [origin];
-  return ['localhost', host].map((name) => `http://${name}:${port}`);
+  return ['localhost', host].map((name) => `${schemeOf(config)}://${name}:${port}`);
+}
+
+/** Of the URLs of the public API and the dashboard. */
+export function schemeOf(config: Config): 'http' | 'https' {
+  return tlsFilesOf(config) === undefined ? 'http' : 'https';
 }

@@ -12,7 +12,7 @@ import {
 import type { Config } from './config';
 import { openDatabase } from './database';
 import { startDemoProvider } from './emulator';
-import { createModules, encodingsInUse, type Modules } from './modules';
+import { createModules, encodingsInUse, type Modules, schemeOf } from './modules';
 
 /** Port of health and metrics when none is set; if it is in use, a free one. */
 const PREFERRED_ADMIN_PORT = 8082;
@@ -112,11 +112,12 @@ export function createGateway(config: Config, log: Logger): Gateway {
 
   function introduceDemo({ demoClients: clients, edge, dashboardApi }: Modules): Promise<DevFile> {
     const { GATEWAY_HOST: host, GATEWAY_DASHBOARD_ORIGIN: origin } = config;
+    const scheme = schemeOf(config);
     return introduce({
       clients,
       stateDirectory,
-      baseUrl: `http://${host}:${edge.port()}/v1`,
-      dashboardUrl: origin ?? `http://${host}:${dashboardApi.port()}`,
+      baseUrl: `${scheme}://${host}:${edge.port()}/v1`,
+      dashboardUrl: origin ?? `${scheme}://${host}:${dashboardApi.port()}`,
       log,
     });
   }

@@ -1,4 +1,4 @@
-import { httpServerEnvironment } from '@gateway/http-server';
+import { httpServerEnvironment, tlsFilesOf } from '@gateway/http-server';
 import { listSetting, millisecondsSetting, portSetting } from '@gateway/runtime';
 import { z } from 'zod';
 import { defaultEdgeProxySettings as defaults, type EdgeProxySettings } from './settings';
@@ -80,6 +80,7 @@ export type EdgeProxyEnvironment = z.output<z.ZodObject<typeof edgeProxyEnvironm
 export function edgeProxySettingsOf(values: EdgeProxyEnvironment): Partial<EdgeProxySettings> {
   return {
     port: values.GATEWAY_PORT,
+    tls: tlsFilesOf(values),
     trustedProxies: values.GATEWAY_TRUSTED_PROXIES,
     corsOrigins: values.GATEWAY_CORS_ORIGINS,
     maxBodyBytes: values.GATEWAY_MAX_BODY_BYTES,

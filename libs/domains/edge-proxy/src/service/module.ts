@@ -134,6 +134,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     {
       host: settings.host,
       port: settings.port,
+      tls: settings.tls,
       maxHeaderBytes: limits.http.maxHeaderBytes,
       headersTimeoutMs: limits.http.headersTimeoutMs,
       requestTimeoutMs: settings.bodyTimeoutMs + limits.http.requestTimeoutMarginMs,

@@ -1,3 +1,4 @@
+import type { TlsFiles } from '@gateway/http-server';
 import { defaultPublicLimits } from '@gateway/public-api';
 
 /** Settings of the edge. Sizes in bytes, times in milliseconds. */
@@ -5,6 +6,8 @@ export interface EdgeProxySettings {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /** HTTPS without a proxy. Absent: HTTP. */
+  readonly tls?: TlsFiles | undefined;
   /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
   /** Origins whose pages may read responses; "*" for all. Empty: CORS is off. */
