@@ -5,7 +5,7 @@ import { type ResponseHeaders, endpoints } from '@gateway/public-api';
 export interface Cors {
   /** The CORS headers of a response; undefined while CORS is off. */
   headersFor(request: IncomingMessage): ResponseHeaders | undefined;
-  /** The headers of a preflight response; undefined unless an allowed origin asks for an endpoint. */
+  /** The headers of a preflight response; undefined unless the origin is allowed and the path is an endpoint. */
   preflight(request: IncomingMessage, path: string): ResponseHeaders | undefined;
 }
 
