@@ -1,5 +1,7 @@
 // `npm test`: everything that CI runs. Each static check counts as one test.
 // `npm test -- <jest arguments>` runs only the matching jest tests.
+// `GATEWAY_TEST_NODES=/path/to/node:/path/to/other/node` repeats the quick tests on further Node versions.
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { startClusterForTests } from './lib/cluster-for-tests.mjs';
@@ -48,6 +50,7 @@ try {
     await runChecks();
     await testEmbedded();
     await testCluster();
+    await testOtherNodes();
   }
 } catch (error) {
   exitOnFailure(error);
@@ -104,18 +107,35 @@ async function testCluster() {
   }
 }
 
+/** The unit tests and `npm start`, since other Node versions differ in few of their functions. */
+async function testOtherNodes() {
+  const nodes = (process.env.GATEWAY_TEST_NODES ?? '').split(path.delimiter).filter((node) => node !== '');
+  for (const [index, node] of nodes.entries()) {
+    const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+    say(`Quick tests on Node ${stdout}`);
+    const without = ['/node_modules/', '(?<!npm-start)\\.int\\.spec', '\\.e2e\\.spec'];
+    const selection = without.flatMap((each) => ['--testPathIgnorePatterns', each]);
+    await runJest(
+      selection,
+      { PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` },
+      `node-${index}`,
+      node,
+    );
+  }
+}
+
 /** Debian installs servers in folders that are on root's PATH only. */
 function isOnPath(program) {
   const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/sbin', '/usr/local/sbin'];
   return folders.some((folder) => existsSync(path.join(folder, program)));
 }
 
-/** @param deployment part of the results' file name. */
-async function runJest(selection, env = {}, deployment = 'embedded') {
-  const resultsFile = path.join(root, 'dist', `test-results-${deployment}.json`);
+/** @param run part of the results' file name. */
+async function runJest(selection, env = {}, run = 'embedded', node = process.execPath) {
+  const resultsFile = path.join(root, 'dist', `test-results-${run}.json`);
   rmSync(resultsFile, { force: true });
   const code = await runVisibly(
-    process.execPath,
+    node,
     [
       path.join('node_modules', 'jest', 'bin', 'jest.js'),
       '--json',
