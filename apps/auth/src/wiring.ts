@@ -9,11 +9,12 @@ export const schemas = [AUTH];
 
 export async function wireAuth(deps: ServiceDeps<Config>): Promise<ServiceWiring> {
   const { config, log, metrics } = deps;
-  const { pool, sessions, isAvailable } = await openSchema(AUTH, deps);
+  const { pool, sessions, clock, isAvailable } = await openSchema(AUTH, deps);
   const module = openAuthModule({
     config,
     pool,
     sessions,
+    clock,
     mailer: openMailer(config),
     encryptionKeys: config.GATEWAY_SECRETS_KEY,
     log,

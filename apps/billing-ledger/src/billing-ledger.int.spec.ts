@@ -104,7 +104,7 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
       keyId: 'key-1',
       amountNanoUsd: 10n,
       prices: PRICES,
-      deadlineUnixMs: BigInt(clock.now() + 600_000),
+      lifetimeMs: 600_000,
       createdUnixMs: BigInt(clock.now()),
       keyDailyBudgetNanoUsd: undefined,
       organizationDailyBudgetNanoUsd: undefined,

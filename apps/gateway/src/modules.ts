@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { openAuthModule } from '@gateway/auth';
+import type { Clock } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
@@ -23,7 +24,7 @@ import {
   createInProcessTransport,
   type MessageTransport,
 } from '@gateway/rpc';
-import { systemClock as clock, type Logger, type Registry } from '@gateway/runtime';
+import type { Logger, Registry } from '@gateway/runtime';
 import { openLedgerModules } from '@gateway/statements';
 import { createTokenizer, type Tokenizer } from '@gateway/tokenizer';
 import { openGenerationQueryModule, openUsageAggregatorModule } from '@gateway/usage';
@@ -35,6 +36,8 @@ export interface ModuleDeps {
   readonly config: Config;
   readonly pools: Pools;
   readonly eventLog: PostgresEventLog;
+  /** Follows the clock of the database. */
+  readonly clock: Clock;
   /** The model emulator's URL with /v1, if a model uses it. */
   readonly emulatorUrl: string | undefined;
   readonly log: Logger;
@@ -84,11 +87,12 @@ export type Modules = ReturnType<typeof createModules>;
 
 /** Modules with state, one of each. */
 function createStores(deps: ModuleDeps) {
-  const { config, pools, eventLog, log, metrics } = deps;
+  const { config, pools, eventLog, clock, log, metrics } = deps;
   const mailer = openMailer(config);
   const auth = openAuthModule({
     config,
     pool: pools.auth,
+    clock,
     mailer,
     encryptionKeys: config.GATEWAY_SECRETS_KEY ?? [ensureSecretsKey(config.stateDirectory)],
     log,
@@ -98,6 +102,7 @@ function createStores(deps: ModuleDeps) {
   const { billingLedger, statements } = openLedgerModules({
     config,
     pool: pools.billingLedger,
+    clock,
     appender: eventLog,
     events: eventLog,
     mailer,
@@ -107,6 +112,7 @@ function createStores(deps: ModuleDeps) {
   const usageAggregator = openUsageAggregatorModule({
     config,
     pool: pools.usage,
+    clock,
     events: eventLog,
     log,
     metrics,

@@ -1,6 +1,12 @@
 import path from 'node:path';
 import { banner, introduce, type DevFile } from '@gateway/demo';
-import { createPostgresEventLog, eventLogLimitsOf, type PostgresEventLog } from '@gateway/events';
+import {
+  createPostgresEventLog,
+  EVENT_LOG_SCHEMA,
+  eventLogLimitsOf,
+  type PostgresEventLog,
+} from '@gateway/events';
+import { createDatabaseClock } from '@gateway/database';
 import { createLifecycle } from '@gateway/module';
 import {
   createAdminServer,
@@ -47,9 +53,18 @@ export function createGateway(config: Config, log: Logger): Gateway {
     const database = await openDatabase({ url: config.DATABASE_URL, stateDirectory, log });
     life.onStop(() => database.close());
     void database.failed.then(fail);
+    const clock = createDatabaseClock({
+      pool: database.pools.eventLog,
+      schema: EVENT_LOG_SCHEMA,
+      clock: systemClock,
+      metrics,
+      log,
+    });
+    await clock.start();
+    life.onStop(() => clock.stop());
     const eventLog = createPostgresEventLog({
       pool: database.pools.eventLog,
-      clock: systemClock,
+      clock,
       log,
       metrics,
       limits: eventLogLimitsOf(config),
@@ -61,6 +76,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
       config,
       pools: database.pools,
       eventLog,
+      clock,
       emulatorUrl: demoProvider.url,
       log,
       metrics,

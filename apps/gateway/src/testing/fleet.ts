@@ -91,6 +91,7 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
     config,
     pools: database.pools,
     eventLog,
+    clock,
     emulatorUrl: emulator.url,
     log,
     metrics: createMetrics({ processMetrics: false }),

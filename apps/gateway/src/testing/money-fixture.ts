@@ -21,7 +21,7 @@ import {
   createStatementsModule,
   createWebhookSender,
 } from '@gateway/statements';
-import { createTestClock, createTestDatabase } from '@gateway/test-support';
+import { createDatabaseTestClock, createTestDatabase } from '@gateway/test-support';
 import {
   createGenerationQueryModule,
   createPostgresSettlementStore,
@@ -52,7 +52,6 @@ export interface Spending {
 /** The dashboard API with real auth, ledger and usage domains. Tests spend money explicitly, on a test clock. */
 export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) {
   const database = await createTestDatabase();
-  const clock = createTestClock();
   const log = createSilentLogger();
   const pools = {
     ledger: createPool({
@@ -65,6 +64,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
   };
   await applyMigrations(pools.ledger, billingLedgerSchema);
   await applyMigrations(pools.usage, usageSchema);
+  const clock = await createDatabaseTestClock(pools.ledger);
   const settledEvents: GenerationSettled[] = [];
   const appender: TransactionalAppender<PoolClient> = {
     appending: (_topic, events) => ({
@@ -81,7 +81,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
   const metrics = createMetrics({ processMetrics: false });
   const ledgerModule = createBillingLedgerModule({
     store,
-    claims: createPostgresClaimStore({ pool: pools.ledger, clock }),
+    claims: createPostgresClaimStore({ pool: pools.ledger }),
     history: createPostgresLedgerHistory({ pool: pools.ledger, clock }),
     clock,
     log,
@@ -141,7 +141,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
             keyId,
             amountNanoUsd: 20_000_000n,
             prices: PRICES,
-            deadlineUnixMs: now + BigInt(DAY_MS / 2),
+            lifetimeMs: DAY_MS / 2,
             createdUnixMs: now,
           },
         ],

@@ -1,4 +1,4 @@
-import { utcDay, type UnixMs } from '@gateway/base';
+import type { UnixMs } from '@gateway/base';
 import type { HoldOutcome, HoldRequest } from '@gateway/billing-ledger/testing';
 import type { FinishedGeneration } from '@gateway/billing-ledger/testing';
 import {
@@ -46,7 +46,7 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
 
   async function reset(history: History): Promise<void> {
     generations = history.generations;
-    fixture.clock.set(history.startUnixMs);
+    await fixture.clock.set(history.startUnixMs);
     histories += 1;
     await fixture.auditPool.query(
       histories % HISTORIES_PER_TRUNCATION === 0
@@ -113,7 +113,7 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
             organizationId: one.organization,
             bodySha256: Buffer.alloc(32, one.body),
             generationId: one.id,
-            leaseEndsUnixMs: (now + LEASE_MS) as UnixMs,
+            leaseMs: LEASE_MS,
           },
         ]);
         if (outcome === undefined) return 'no outcome';
@@ -178,9 +178,8 @@ function holdOf(one: Generation, byOtherOrganization: boolean, now: UnixMs): Hol
     prices: one.holdPrices,
     organizationDailyBudgetNanoUsd: budget(one.organizationBudget),
     keyDailyBudgetNanoUsd: budget(one.keyBudget),
-    day: utcDay(now),
     createdUnixMs: now,
-    deadlineUnixMs: (now + one.lifetimeMs) as UnixMs,
+    lifetimeMs: one.lifetimeMs,
     idempotencyScope: one.scope,
   };
 }

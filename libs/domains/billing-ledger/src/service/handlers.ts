@@ -1,4 +1,3 @@
-import type { Clock, UnixMs } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
 import type { RpcHandlers } from '@gateway/rpc';
@@ -30,7 +29,6 @@ import type { VoidBatcher } from './void-batcher';
 export interface HandlerPorts {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
-  readonly clock: Clock;
   readonly holdBatcher: HoldBatcher;
   readonly voidBatcher: VoidBatcher;
   readonly settleBatcher: SettleBatcher;
@@ -38,7 +36,7 @@ export interface HandlerPorts {
 }
 
 export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedgerDefinition> {
-  const { store, claims, clock, holdBatcher, voidBatcher, settleBatcher, claimBatcher } = options;
+  const { store, claims, holdBatcher, voidBatcher, settleBatcher, claimBatcher } = options;
 
   return {
     holdCredit: async (request, { signal }) => {
@@ -102,7 +100,7 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
         return {
           organizationId: parseIdentifier('organization_id', request.organizationId),
           bodySha256: parseSha256(request.bodySha256),
-          leaseEndsUnixMs: (clock.now() + parseLease(request.leaseMs)) as UnixMs,
+          leaseMs: parseLease(request.leaseMs),
           ...ref,
         };
       });

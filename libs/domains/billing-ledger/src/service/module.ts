@@ -59,7 +59,7 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
       bindService(
         BillingLedgerDefinition,
         handlersUnavailableAsNoCapacity(
-          createHandlers({ store, claims, clock, holdBatcher, voidBatcher, settleBatcher, claimBatcher }),
+          createHandlers({ store, claims, holdBatcher, voidBatcher, settleBatcher, claimBatcher }),
           isLedgerUnavailable,
         ),
       ),

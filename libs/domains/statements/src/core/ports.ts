@@ -101,11 +101,11 @@ export interface CreditAlertStore {
   /** The alert as it would be sent now, whatever the balance; undefined without a recipient. */
   readDue(organizationId: string): Promise<DueAlert | undefined>;
   /** Records which balances fell below their threshold, and which are above it again. */
-  watch(now: UnixMs): Promise<void>;
+  watch(): Promise<void>;
   /** Claims up to `limit` due alerts. No other process claims them until they are due again. */
-  claimDue(now: UnixMs, limit: number): Promise<readonly DueAlert[]>;
+  claimDue(limit: number): Promise<readonly DueAlert[]>;
   /** Records the result of a delivery. */
-  recordDelivery(alert: DueAlert, now: UnixMs, failure: string | undefined): Promise<void>;
+  recordDelivery(alert: DueAlert, failure: string | undefined): Promise<void>;
 }
 
 /**

@@ -16,9 +16,8 @@ const CALL = batchCall<HoldRequest>('hold_credit', [
   ['p_image_prices', (holds) => plainArray(holds, (hold) => hold.prices.imageNanoUsdPerMillion)],
   ['p_organization_budgets', (holds) => plainArray(holds, (hold) => hold.organizationDailyBudgetNanoUsd)],
   ['p_key_budgets', (holds) => plainArray(holds, (hold) => hold.keyDailyBudgetNanoUsd)],
-  ['p_days', (holds) => plainArray(holds, (hold) => hold.day)],
   ['p_created_unix_ms', (holds) => plainArray(holds, (hold) => hold.createdUnixMs)],
-  ['p_deadlines_unix_ms', (holds) => plainArray(holds, (hold) => hold.deadlineUnixMs)],
+  ['p_lifetimes_ms', (holds) => plainArray(holds, (hold) => hold.lifetimeMs)],
   ['p_idempotency_scopes', (holds) => textArray(holds, (hold) => hold.idempotencyScope)],
 ]);
 
@@ -33,12 +32,8 @@ interface HoldRow {
 }
 
 /** One statement in an implicit transaction: one round trip and one commit per batch. */
-export async function holdCredit(
-  pool: Pool,
-  holds: readonly HoldRequest[],
-  nowUnixMs: number,
-): Promise<HoldOutcome[]> {
-  const { rows } = await pool.query<HoldRow>({ ...HOLD_CREDIT, values: CALL.valuesOf(holds, nowUnixMs) });
+export async function holdCredit(pool: Pool, holds: readonly HoldRequest[]): Promise<HoldOutcome[]> {
+  const { rows } = await pool.query<HoldRow>({ ...HOLD_CREDIT, values: CALL.valuesOf(holds) });
   return holds.map((hold, index) => outcomeOf(hold, rows[index]));
 }
 

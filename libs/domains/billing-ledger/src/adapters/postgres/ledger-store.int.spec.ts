@@ -1,4 +1,4 @@
-import { utcDay, type UnixMs } from '@gateway/base';
+import { DAY_MS, type UnixMs } from '@gateway/base';
 import type { GenerationSettled } from '@gateway/contracts/events';
 import type { HoldRequest } from '../../core/credit/hold';
 import { auditLedger } from '@gateway/ledger-audit';
@@ -42,7 +42,8 @@ afterAll(async () => {
   await fixture.close();
 });
 
-beforeEach(() => {
+beforeEach(async () => {
+  await fixture.clock.set(at);
   organizationId = `org-${(counter += 1)}`;
 });
 
@@ -300,13 +301,12 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
 
   it('resets with the next UTC day, and settlements count on the day of admission', async () => {
     await credit(1_000);
-    const tomorrow = (at + 86_400_000) as UnixMs;
-    const [today, next] = await place(fixture.first, [
-      budgeted('g1', 50),
-      budgeted('g2', 50, { createdUnixMs: tomorrow, day: utcDay(tomorrow) }),
-    ]);
+    const [today] = await place(fixture.first, [budgeted('g1', 50)]);
+    await fixture.clock.advance(DAY_MS);
+    // Admitted by an edge whose clock is a day behind.
+    const [next] = await place(fixture.first, [budgeted('g2', 50, { createdUnixMs: at })]);
     expect([today?.kind, next?.kind]).toEqual(['held', 'held']);
-    await settle(finished('g1', 50, { createdUnixMs: tomorrow }));
+    await settle(finished('g1', 50, { createdUnixMs: fixture.clock.now() }));
     const { rows } = await fixture.first.pool.query(
       `select day::text, spent_nano_usd as spent from daily_spend
        where organization_id = $1 and key_id = '' order by day`,
@@ -478,11 +478,11 @@ describe('voiding', () => {
 
   it('keeps a hold through the millisecond of its deadline', async () => {
     await credit(100);
-    const deadlines = { g1: at, g2: (at - 1) as UnixMs };
-    const holds = Object.entries(deadlines).map(([name, deadlineUnixMs]) =>
-      hold(name, 10, { deadlineUnixMs }),
-    );
-    await fixture.first.store.holdCredit(holds);
+    await fixture.first.store.holdCredit([
+      hold('g1', 10, { lifetimeMs: 2 }),
+      hold('g2', 10, { lifetimeMs: 1 }),
+    ]);
+    await fixture.clock.advance(2);
     expect(await fixture.first.store.voidOverdueHolds(5)).toBe(1);
     expect(await balance()).toEqual([100, 0, 10, 90]);
     expect(await fixture.first.store.voidHolds([ref('g1')])).toBe(1);
@@ -490,11 +490,11 @@ describe('voiding', () => {
 
   it('covers holds past their deadline, in limited batches and from several replicas', async () => {
     await credit(100);
-    const overdue = (at - 1) as UnixMs;
     await fixture.first.store.holdCredit([
-      ...['g1', 'g2', 'g3'].map((name) => hold(name, 10, { deadlineUnixMs: overdue })),
+      ...['g1', 'g2', 'g3'].map((name) => hold(name, 10, { lifetimeMs: 1 })),
       hold('g4', 10),
     ]);
+    await fixture.clock.advance(2);
     expect(await fixture.first.store.voidOverdueHolds(2)).toBe(2);
     const counts = await Promise.all([
       fixture.first.store.voidOverdueHolds(5),

@@ -23,12 +23,19 @@ const PRICES: readonly BatchArgument<Settlement>[] = [
   ['p_image_prices', (all) => plainArray(all, ({ prices }) => prices.imageNanoUsdPerMillion)],
 ];
 
-const SETTLE_OPEN_HOLDS = batchCall<Settlement>('settle_open_holds', [
-  ['p_generation_ids', (all) => textArray(all, (settlement) => settlement.generationId)],
-  ['p_organization_ids', (all) => textArray(all, (settlement) => settlement.organizationId)],
-  ['p_costs', (all) => plainArray(all, (settlement) => settlement.costNanoUsd)],
-  ...PRICES,
-]);
+/** Settlements are announced with the time at which they are posted, in the same round trip. */
+const NOW = ['p_now_unix_ms'];
+
+const SETTLE_OPEN_HOLDS = batchCall<Settlement>(
+  'settle_open_holds',
+  [
+    ['p_generation_ids', (all) => textArray(all, (settlement) => settlement.generationId)],
+    ['p_organization_ids', (all) => textArray(all, (settlement) => settlement.organizationId)],
+    ['p_costs', (all) => plainArray(all, (settlement) => settlement.costNanoUsd)],
+    ...PRICES,
+  ],
+  NOW,
+);
 
 /** The error of settle_open_holds when a generation needs the slow path. */
 const NO_MATCHING_HOLD = 'GW001';
@@ -38,19 +45,23 @@ const LOCK = {
   text: 'select * from lock_for_settlement($1, $2, $3)',
 };
 
-const POST = batchCall<DecidedSettlement>('post_settlements', [
-  ['p_generation_ids', (all) => textArray(all, (settlement) => settlement.generationId)],
-  ['p_organization_ids', (all) => textArray(all, (settlement) => settlement.organizationId)],
-  ['p_key_ids', (all) => textArray(all, (settlement) => settlement.keyId)],
-  ['p_days', (all) => plainArray(all, (settlement) => settlement.day)],
-  ['p_created_unix_ms', (all) => plainArray(all, (settlement) => settlement.createdUnixMs)],
-  ['p_has_hold', (all) => plainArray(all, (settlement) => settlement.origin !== 'no_hold')],
-  ['p_releases', (all) => plainArray(all, (settlement) => settlement.releasedNanoUsd)],
-  ['p_costs', (all) => plainArray(all, (settlement) => settlement.costNanoUsd)],
-  ['p_charges', (all) => plainArray(all, (settlement) => settlement.chargedNanoUsd)],
-  ['p_waived', (all) => plainArray(all, (settlement) => settlement.isWaived)],
-  ...PRICES,
-]);
+const POST = batchCall<DecidedSettlement>(
+  'post_settlements',
+  [
+    ['p_generation_ids', (all) => textArray(all, (settlement) => settlement.generationId)],
+    ['p_organization_ids', (all) => textArray(all, (settlement) => settlement.organizationId)],
+    ['p_key_ids', (all) => textArray(all, (settlement) => settlement.keyId)],
+    ['p_days', (all) => plainArray(all, (settlement) => settlement.day)],
+    ['p_created_unix_ms', (all) => plainArray(all, (settlement) => settlement.createdUnixMs)],
+    ['p_has_hold', (all) => plainArray(all, (settlement) => settlement.origin !== 'no_hold')],
+    ['p_releases', (all) => plainArray(all, (settlement) => settlement.releasedNanoUsd)],
+    ['p_costs', (all) => plainArray(all, (settlement) => settlement.costNanoUsd)],
+    ['p_charges', (all) => plainArray(all, (settlement) => settlement.chargedNanoUsd)],
+    ['p_waived', (all) => plainArray(all, (settlement) => settlement.isWaived)],
+    ...PRICES,
+  ],
+  NOW,
+);
 
 const CLOSE_CLAIMS = {
   name: 'billing_ledger.close_idempotency_claims',
@@ -131,7 +142,7 @@ async function lockAndSettle(pool: Pool, input: SettleInput): Promise<Settlement
         result: { report: { settlements, duplicates, rejected }, append },
         write: (client) => [
           ...(settlements.length > 0 ? [postSettlements(client, settlements, nowUnixMs)] : []),
-          ...(claimClosings.length > 0 ? [closeClaims(client, claimClosings, nowUnixMs)] : []),
+          ...(claimClosings.length > 0 ? [closeClaims(client, claimClosings)] : []),
           // Last, because the append locks the topic until the commit.
           ...(settlements.length > 0 ? [append.write(client)] : []),
         ],
@@ -201,13 +212,13 @@ async function postSettlements(
   });
 }
 
-async function closeClaims(client: PoolClient, closings: readonly ClaimClosing[], nowUnixMs: number) {
+async function closeClaims(client: PoolClient, closings: readonly ClaimClosing[]) {
   await client.query({
     values: [
       textArray(closings, (closing) => closing.scope),
       textArray(closings, (closing) => closing.generationId),
       closings.map(({ responseJson }) => (responseJson ? Buffer.from(responseJson) : null)),
-      nowUnixMs + CLAIM_RETENTION_MS,
+      CLAIM_RETENTION_MS,
     ],
     ...CLOSE_CLAIMS,
   });

@@ -81,6 +81,23 @@ async function outcome(checked: ReturnType<ChatBodyThreads['check']>): Promise<s
   );
 }
 
+it('a check leaves the event loop to other requests: it turns meanwhile, and parses nothing itself', async () => {
+  const parse = jest.spyOn(JSON, 'parse');
+  let turns = 0;
+  let isChecked = false;
+  const checking = outcome(check(open(), chat('x'.repeat(4 * 1024 * 1024)))).finally(
+    () => (isChecked = true),
+  );
+  while (!isChecked) {
+    await new Promise((resolve) => setImmediate(resolve));
+    turns += 1;
+  }
+  expect(await checking).toBe('accepted');
+  expect(turns).toBeGreaterThan(10);
+  expect(parse).not.toHaveBeenCalled();
+  parse.mockRestore();
+});
+
 describe('a thread returns the same result as the event loop', () => {
   const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).digest();
 

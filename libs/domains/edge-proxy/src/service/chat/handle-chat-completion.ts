@@ -207,7 +207,7 @@ async function hold(
     prices: chat.model.prices,
     organizationDailyBudgetNanoUsd: grant.organizationLimits?.dailyBudgetNanoUsd,
     keyDailyBudgetNanoUsd: grant.keyLimits?.dailyBudgetNanoUsd,
-    deadlineUnixMs: BigInt(createdAt + generationTimeoutMs + holdMarginMs),
+    lifetimeMs: generationTimeoutMs + holdMarginMs,
     createdUnixMs: BigInt(createdAt),
     idempotencyScope: idempotent?.scope,
   });

@@ -128,7 +128,7 @@ it('sends the same ids and amounts to rate-limit, the ledger and the router', as
       keyId: 'key_1',
       prices: request.prices,
       createdUnixMs: request.createdUnixMs,
-      deadlineUnixMs: request.createdUnixMs + 675_000n,
+      lifetimeMs: 675_000,
     });
     expect(admission).toMatchObject({
       admissionId: request.generationId,

@@ -36,10 +36,13 @@ const ACCOUNT = `
   from accounts where organization_id = $1`;
 
 const PREVIEW = `
-  insert into previewed_corrections values ($1, $2, $3, $4, $5) on conflict do nothing`;
+  insert into previewed_corrections as previewed values ($1, $2, $3, $4, now_unix_ms() + $5)
+  on conflict (correction_id) do update set expires_unix_ms = previewed.expires_unix_ms
+  returning expires_unix_ms`;
 const DELETE_EXPIRED_PREVIEWS = `
   delete from previewed_corrections previewed
-  where expires_unix_ms < $1 and not exists (select from credits where credit_id = previewed.correction_id)`;
+  where expires_unix_ms < (select now_unix_ms())
+    and not exists (select from credits where credit_id = previewed.correction_id)`;
 
 interface AccountRow {
   readonly credited_nano_usd: bigint;
@@ -100,21 +103,27 @@ export function createPostgresStatementStore({ pool, clock }: PostgresStatementS
 
     previewCorrection: ({ correctionId, organizationId, amountNanoUsd, note }) =>
       withRetries(async () => {
-        const now = clock.now();
         const { rows } = await pool.query<AccountRow>(ACCOUNT, [organizationId]);
         const before = balanceOf(rows[0]);
         if (before.availableNanoUsd < amountNanoUsd) return { kind: 'insufficient', before };
-        const expires = (now + PREVIEW_LIFETIME_MS) as UnixMs;
-        await pool.query(DELETE_EXPIRED_PREVIEWS, [now]);
-        await pool.query(PREVIEW, [correctionId, organizationId, amountNanoUsd, note, expires]);
-        return { kind: 'previewed', before, expires };
+        await pool.query(DELETE_EXPIRED_PREVIEWS);
+        const previewed = await pool.query<{ expires_unix_ms: bigint }>(PREVIEW, [
+          correctionId,
+          organizationId,
+          amountNanoUsd,
+          note,
+          PREVIEW_LIFETIME_MS,
+        ]);
+        const [preview] = previewed.rows;
+        if (!preview) throw new Error('storing the preview of a correction returned no row');
+        return { kind: 'previewed', before, expires: Number(preview.expires_unix_ms) as UnixMs };
       }),
 
     correctCredit: ({ correctionId, organizationId, amountNanoUsd, note }) =>
       withRetries(async () => {
         const { rows } = await pool.query<{ kind: CorrectionOutcome['kind'] }>(
-          'select correct_credit($1, $2, $3, $4, $5) as kind',
-          [correctionId, organizationId, amountNanoUsd, note, clock.now()],
+          'select correct_credit($1, $2, $3, $4) as kind',
+          [correctionId, organizationId, amountNanoUsd, note],
         );
         const kind = rows[0]?.kind;
         if (!kind) throw new Error('correct_credit returned no row');
