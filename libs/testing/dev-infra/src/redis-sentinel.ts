@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from '@gateway/database';
 import { findProgram } from './find-program';
-import { startRedis, type RedisServer } from './redis';
+import type { RedisServer } from './redis-server';
+import { startLocalRedis } from './redis-process';
 import { commandRedis, untilRedis } from './redis-cli';
 import { startTethered } from './tethered-process';
 
@@ -43,11 +44,11 @@ export async function startRedisSentinel({
     for (let next = stops.pop(); next; next = stops.pop()) await next();
   };
   try {
-    const first = await startRedis({ settings });
+    const first = await startLocalRedis({ settings });
     stops.push(() => first.stop());
     const servers = [first];
     for (let count = 0; count < replicas; count += 1) {
-      const replica = await startRedis({
+      const replica = await startLocalRedis({
         settings: { ...settings, replicaof: `127.0.0.1 ${first.port}`, 'repl-diskless-sync-delay': '0' },
       });
       stops.push(() => replica.stop());

@@ -6,7 +6,9 @@ import { findFreePort } from '@gateway/database';
 import {
   commandRedis,
   describeWith,
+  localRedis,
   redis,
+  startLocalRedis,
   startRedis,
   startRedisCluster,
   startRedisSentinel,
@@ -38,12 +40,14 @@ const SET_USER = ['ACL', 'SETUSER', 'gateway', 'on', '>pass@word', '~*', '+@all'
 describeWith(redis, 'connections with credentials', () => {
   it('authenticate at one endpoint', async () => {
     const server = await startRedis();
-    await commandRedis(server.port, ...SET_USER);
-    await commandRedis(server.port, 'ACL', 'SETUSER', 'default', 'off');
+    await server.command(...SET_USER);
+    await server.command('ACL', 'SETUSER', 'default', 'off');
     await expectWrites({ url: withUser(server.url) });
     await server.stop();
   });
+});
 
+describeWith(localRedis, 'connections with credentials to servers that fail over', () => {
   it('authenticate at the primary that Sentinel reports', async () => {
     const group = await startRedisSentinel();
     for (const { port } of group.servers) await commandRedis(port, ...SET_USER);
@@ -62,7 +66,7 @@ describeWith(redis, 'connections with credentials', () => {
   });
 });
 
-describeWith(redis, 'connections with TLS', () => {
+describeWith(localRedis, 'connections with TLS', () => {
   let folder: string;
   const file = (name: string) => path.join(folder, name);
   const files = () => ({
@@ -83,7 +87,7 @@ describeWith(redis, 'connections with TLS', () => {
 
   it('verify the certificate of one endpoint', async () => {
     const port = await findFreePort();
-    const server = await startRedis({ settings: tlsSettings(files(), port) });
+    const server = await startLocalRedis({ settings: tlsSettings(files(), port) });
     const url = `rediss://localhost:${port}`;
     await expectWrites({ url, tls: { ca: readFileSync(file('ca.crt')) } });
     const untrusting = connectRedis({ url });
