@@ -123,14 +123,17 @@ describe('a Docker engine', () => {
   it('that responds one byte at a time is given up too', async () => {
     await listen(
       createTcpServer((socket) => {
-        const timer = setInterval(() => socket.write('H'), 20);
+        socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
+        const timer = setInterval(() => socket.write('a'), 20);
         socket
           .on('error', () => undefined)
           .once('close', () => clearInterval(timer))
           .resume();
       }),
     );
-    expect(await findDocker(environment(), QUICKLY_MS)).toEqual({ problem: expect.any(String) });
+    expect(await findDocker(environment(), QUICKLY_MS)).toEqual({
+      problem: expect.stringContaining(`no response within ${QUICKLY_MS} ms`),
+    });
   });
 
   it('that responds with an error is not used', async () => {
