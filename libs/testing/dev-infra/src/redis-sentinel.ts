@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from '@gateway/database';
 import { findProgram } from './find-program';
-import { startRedis, tlsSettings, type RedisServer, type RedisTls } from './redis';
+import type { RedisServer } from './redis-server';
+import { startLocalRedis, tlsSettings, type RedisTls } from './redis-process';
 import { commandRedis, untilRedis } from './redis-cli';
 import { startTethered } from './tethered-process';
 
@@ -52,7 +53,7 @@ export async function startRedisSentinel({
     const byPort = new Map<number, RedisServer>();
     const startServer = async (more: Readonly<Record<string, string>>) => {
       const tlsPort = tls && (await findFreePort());
-      const server = await startRedis({
+      const server = await startLocalRedis({
         settings: {
           ...settings,
           'repl-diskless-sync-delay': '0',

@@ -25,6 +25,8 @@ import {
 
 /** Names of settings that are secret. */
 const SECRETS = /(_URL|_SECRET|_PASSWORD|_USERNAME|SECRETS_KEY|_OTLP_HEADERS)$/;
+/** Read by Node itself. */
+const OF_NODE = 'NODE_EXTRA_CA_CERTS';
 const NO_SECRETS = ['GATEWAY_PUBLIC_URL', 'MODEL_EMULATOR_URL'];
 
 interface Variable {
@@ -148,7 +150,7 @@ describeWith(helm, 'the chart', () => {
       const documented = documentedSettings(service);
       const names = variables.map(({ name }) => name);
       expect(new Set(names).size).toBe(names.length);
-      for (const name of names) expect([...documented]).toContain(name);
+      for (const name of names) if (name !== OF_NODE) expect([...documented]).toContain(name);
       const needed = [...documented].filter((name) =>
         /_TARGET$|^DATABASE_URL$|^REDIS_URL$|^KAFKA_BROKERS$|^GATEWAY_STATE_DIR$|^GATEWAY_SECRETS_KEY$/.test(
           name,
@@ -261,6 +263,69 @@ describeWith(helm, 'the chart', () => {
       expect(immutableFields(objectsOf(values))).toEqual(before[values]);
     },
   );
+
+  describe('volumes and authorities of the operator', () => {
+    /** The services and the jobs that migrate their databases. */
+    const servicePods = (objects: readonly KubernetesObject[]) =>
+      [
+        ...workloads(objects),
+        ...ofKind(objects, 'Job').filter(({ metadata }) => /-migrate$/.test(metadata.name)),
+      ].map(({ metadata, spec }) => {
+        const [container] = spec.template.spec.containers;
+        const volumes: { name: string }[] = spec.template.spec.volumes;
+        const mounts: { name: string; mountPath: string }[] = container.volumeMounts;
+        return {
+          name: metadata.name,
+          bundle: (container.env as Variable[]).find(({ name }) => name === OF_NODE)?.value,
+          volumes: new Map(volumes.map((volume) => [volume.name, volume])),
+          mounts: new Map(mounts.map((mount) => [mount.name, mount])),
+        };
+      });
+
+    it('give every service and migration the bundle of `caBundle`, whatever its key is', () => {
+      const pods = servicePods(objectsOf('everything'));
+      expect(pods.length).toBe(SERVICE_NAMES.length + 4);
+      for (const { bundle, volumes, mounts } of pods) {
+        expect(volumes.get('ca-bundle')).toEqual({
+          name: 'ca-bundle',
+          secret: { secretName: 'authority', items: [{ key: 'bundle.pem', path: 'ca.crt' }] },
+        });
+        expect(mounts.get('ca-bundle')).toMatchObject({ readOnly: true });
+        expect(bundle).toBe(`${mounts.get('ca-bundle')?.mountPath}/ca.crt`);
+      }
+    });
+
+    it('take the bundle from a ConfigMap too, but not from both', () => {
+      const set = ['--set', 'caBundle.configMap=authorities'];
+      for (const { bundle, volumes } of servicePods(render('least', ...set))) {
+        expect(volumes.get('ca-bundle')).toEqual({
+          name: 'ca-bundle',
+          configMap: { name: 'authorities', items: [{ key: 'ca.crt', path: 'ca.crt' }] },
+        });
+        expect(bundle).toBe('/etc/gateway/ca-bundle/ca.crt');
+      }
+      expect(() => render('everything', ...set)).toThrow(/caBundle.configMap and caBundle.secret exclude/);
+    });
+
+    it('add the volumes of all services to each, and those of one service to its own pods only', () => {
+      const pods = servicePods(objectsOf('everything'));
+      for (const { volumes, mounts } of pods) {
+        expect(volumes.get('kafka-client')).toMatchObject({ secret: { secretName: 'kafka-client' } });
+        expect(mounts.get('kafka-client')?.mountPath).toBe('/etc/gateway/kafka-client');
+      }
+      const having = (part: 'volumes' | 'mounts') =>
+        pods
+          .filter((pod) => pod[part].has('own'))
+          .map(({ name }) => name.replace('gw-inference-gateway-', ''));
+      expect(having('volumes')).toEqual(['billing-ledger', 'billing-ledger-migrate']);
+      expect(having('mounts')).toEqual(having('volumes'));
+    });
+
+    it('are absent without a value', () => {
+      for (const { bundle, volumes } of servicePods(objectsOf('least')))
+        expect([bundle, volumes.has('ca-bundle')]).toEqual([undefined, false]);
+    });
+  });
 
   it('delays SIGTERM by a command of the image on Kubernetes before 1.30', () => {
     const [workload] = workloads(render('least', '--kube-version', '1.29.0'));

@@ -104,13 +104,13 @@ function datastoreFaults({ datastores }: Cluster, { pauseMs }: FaultTimes): Faul
       await datastore.start();
     },
   });
-  const pause = (name: string, datastore: { pause(): void; resume(): void }): Fault => ({
+  const pause = (name: string, datastore: { pause(): Promise<void>; resume(): Promise<void> }): Fault => ({
     name: `pause ${name}`,
     ...rest,
     async run() {
-      datastore.pause();
+      await datastore.pause();
       await delay(pauseMs);
-      datastore.resume();
+      await datastore.resume();
     },
   });
   return [

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ServiceName } from '@gateway/cluster';
-import { describeWith, kafka, redis } from '@gateway/dev-infra';
+import { describeWith, localKafka, localRedis } from '@gateway/dev-infra';
 import { FINISHED_CONSUMER_GROUP, SETTLED_CONSUMER_GROUP, TOPIC_GENERATION_SETTLED } from '@gateway/events';
 import { eventually } from '@gateway/test-support';
 import { Kafka, logLevel } from 'kafkajs';
@@ -11,8 +11,8 @@ import { restore, takeBackup } from './testing/postgres-backup';
 
 const datastores = {
   name: 'Redis or Kafka',
-  installHint: `${redis.installHint} ${kafka.installHint}`,
-  isAvailable: () => redis.isAvailable() && kafka.isAvailable(),
+  installHint: `${localRedis.installHint} ${localKafka.installHint}`,
+  isAvailable: () => localRedis.isAvailable() && localKafka.isAvailable(),
 };
 const STREAMS = 5;
 

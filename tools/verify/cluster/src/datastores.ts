@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { findFreePort, startEmbeddedPostgres, type EmbeddedPostgres } from '@gateway/database';
 import {
-  startKafka,
+  startLocalKafka,
+  startLocalRedis,
   startPgBouncer,
-  startRedis,
   type KafkaServer,
   type RedisServer,
 } from '@gateway/dev-infra';
@@ -30,7 +30,11 @@ export interface DatastoreOptions {
   readonly log: Logger;
 }
 
-/** PostgreSQL and Kafka store their data in the state folder; Redis only in memory. */
+/**
+ * PostgreSQL and Kafka store their data in the state folder; Redis only in memory. All are local
+ * programs: a container could not write the state folder as this user, and Docker's network would
+ * add to what the cluster measures.
+ */
 export async function startDatastores({
   stateDirectory,
   withPooler,
@@ -51,8 +55,8 @@ export async function startDatastores({
       settings: POSTGRES_SETTINGS,
       log,
     }).then(track),
-    startRedis().then(track),
-    startKafka({ directory: path.join(stateDirectory, 'kafka') }).then(track),
+    startLocalRedis().then(track),
+    startLocalKafka({ directory: path.join(stateDirectory, 'kafka') }).then(track),
   ]);
   const failed = [postgres, redis, kafka].find(({ status }) => status === 'rejected');
   if (postgres.status === 'rejected' || redis.status === 'rejected' || kafka.status === 'rejected') {

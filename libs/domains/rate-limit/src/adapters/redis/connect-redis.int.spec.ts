@@ -7,11 +7,14 @@ import { findFreePort } from '@gateway/database';
 import {
   commandRedis,
   describeWith,
+  localRedis,
   redis,
+  startLocalRedis,
   startRedis,
   startRedisCluster,
   startRedisSentinel,
   tlsSettings,
+  type RedisServer,
 } from '@gateway/dev-infra';
 import { eventually } from '@gateway/test-support';
 import { connectRedis, type RedisConnectionOptions } from './connect-redis';
@@ -34,9 +37,13 @@ async function expectWrites(options: RedisConnectionOptions): Promise<void> {
 }
 
 /** Afterwards the server refuses every new connection without this user. */
-async function requireUser(port: number, user: string, password: string): Promise<void> {
-  await commandRedis(port, 'ACL', 'SETUSER', user, 'on', `>${password}`, '~*', '&*', '+@all');
-  await commandRedis(port, 'ACL', 'SETUSER', 'default', 'off');
+async function requireUser(
+  server: Pick<RedisServer, 'command'>,
+  user: string,
+  password: string,
+): Promise<void> {
+  await server.command('ACL', 'SETUSER', user, 'on', `>${password}`, '~*', '&*', '+@all');
+  await server.command('ACL', 'SETUSER', 'default', 'off');
 }
 
 const withUser = (url: string) => url.replace('://', '://gateway:pass%40word@');
@@ -44,27 +51,29 @@ const withUser = (url: string) => url.replace('://', '://gateway:pass%40word@');
 describeWith(redis, 'connections with credentials', () => {
   it('authenticate at one endpoint', async () => {
     const server = await startRedis();
-    await requireUser(server.port, 'gateway', 'pass@word');
+    await requireUser(server, 'gateway', 'pass@word');
     await expectWrites({ url: withUser(server.url) });
     await server.stop();
   });
+});
 
+describeWith(localRedis, 'connections with credentials to servers that fail over', () => {
   it('authenticate at the primary that Sentinel reports', async () => {
     const group = await startRedisSentinel();
-    for (const { port } of group.servers) await requireUser(port, 'gateway', 'pass@word');
+    for (const server of group.servers) await requireUser(server, 'gateway', 'pass@word');
     await expectWrites({ url: withUser(group.url) });
     await group.stop();
   });
 
   it('authenticate at every node of a Cluster', async () => {
     const cluster = await startRedisCluster();
-    for (const { port } of cluster.servers) await requireUser(port, 'gateway', 'pass@word');
+    for (const server of cluster.servers) await requireUser(server, 'gateway', 'pass@word');
     await expectWrites({ url: withUser(cluster.url) });
     await cluster.stop();
   });
 });
 
-describeWith(redis, 'connections with TLS', () => {
+describeWith(localRedis, 'connections with TLS', () => {
   let folder: string;
   const file = (name: string) => path.join(folder, name);
   const files = () => ({
@@ -85,7 +94,7 @@ describeWith(redis, 'connections with TLS', () => {
 
   it('verify the certificate of one endpoint', async () => {
     const port = await findFreePort();
-    const server = await startRedis({ settings: tlsSettings(files(), port) });
+    const server = await startLocalRedis({ settings: tlsSettings(files(), port) });
     const url = `rediss://localhost:${port}`;
     await expectWrites({ url, tls: { ca: readFileSync(file('ca.crt')) } });
     const untrusting = connectRedis({ url });
@@ -97,15 +106,18 @@ describeWith(redis, 'connections with TLS', () => {
 
   it('verify certificates and authenticate at every node of a Cluster', async () => {
     const cluster = await startRedisCluster({ tls: files() });
-    for (const { port } of cluster.servers) await requireUser(port, 'gateway', 'pass@word');
+    for (const server of cluster.servers) await requireUser(server, 'gateway', 'pass@word');
     await expectWrites({ url: withUser(cluster.url), tls: { ca: readFileSync(file('ca.crt')) } });
     await cluster.stop();
   });
 
   it('verify certificates and authenticate at Sentinels and servers with a user of each', async () => {
     const group = await startRedisSentinel({ tls: files() });
-    for (const { port } of group.servers) await requireUser(port, 'gateway', 'pass@word');
-    for (const port of group.sentinelPorts) await requireUser(port, 'watcher', 'other@word');
+    for (const server of group.servers) await requireUser(server, 'gateway', 'pass@word');
+    for (const port of group.sentinelPorts) {
+      const command = (...words: string[]) => commandRedis(port, ...words);
+      await requireUser({ command }, 'watcher', 'other@word');
+    }
     const tls = { ca: readFileSync(file('ca.crt')) };
     const url = withUser(group.url);
     await expectWrites({ url: `${url}?sentinel_username=watcher&sentinel_password=other%40word`, tls });
