@@ -92,7 +92,7 @@ describeWith(kafka, 'the log on a Kafka server', () => {
       },
       clientId: 'test',
       partitions: 3,
-      deadLetterPool: pool,
+      consumerPool: pool,
       clock,
       log: silent,
       metrics,
