@@ -3,6 +3,7 @@ export * from './find-program';
 export * from './redis';
 export * from './tethered-process';
 export * from './kafka';
+export * from './kafka-cluster';
 export * from './pgbouncer';
 export * from './tcp-relay';
 export * from './redis-cli';

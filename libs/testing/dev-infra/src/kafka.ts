@@ -33,6 +33,8 @@ export interface KafkaServer {
   resume(): void;
   /** Simulates a crash; written records are kept. */
   kill(): Promise<void>;
+  /** Stops it cleanly; written records are kept. */
+  shutDown(): Promise<void>;
   /** Restarts it on the same port with its written records. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -42,8 +44,10 @@ export interface KafkaServerOptions {
   readonly port?: number;
   /** Data directory that is kept after a stop; a temporary one when absent. */
   readonly directory?: string;
-  /** As in server.properties. */
+  /** As in server.properties. A value may contain line breaks, such as PEM. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Passwords of users for SCRAM, which exist from the start. */
+  readonly scramUsers?: Readonly<Record<string, string>>;
 }
 
 /** Starts one Kafka broker that is also its controller. */
@@ -51,6 +55,7 @@ export async function startKafka({
   port: requestedPort,
   directory: permanentDirectory,
   settings = {},
+  scramUsers = {},
 }: KafkaServerOptions = {}): Promise<KafkaServer> {
   const java = findProgram('java');
   if (java === undefined) throw new Error(`Java is not installed. ${kafka.installHint}`);
@@ -73,6 +78,12 @@ export async function startKafka({
     '-c',
     properties,
     '--ignore-formatted',
+    ...Object.entries(scramUsers).flatMap(([user, password]) =>
+      SCRAM_MECHANISMS.flatMap((mechanism) => [
+        '--add-scram',
+        `${mechanism}=[name=${user},password=${password}]`,
+      ]),
+    ),
   ];
   await promisify(execFile)(java, [...JVM_OPTIONS, ...classPath, ...format]);
   let server: TetheredProcess | undefined;
@@ -93,6 +104,7 @@ export async function startKafka({
     pause: () => server?.signal('SIGSTOP'),
     resume: () => server?.signal('SIGCONT'),
     kill: async () => server?.kill(),
+    shutDown: async () => server?.stop(),
     stop: async () => {
       server?.signal('SIGCONT');
       if (permanentDirectory !== undefined) return server?.stop();
@@ -103,6 +115,7 @@ export async function startKafka({
   };
 }
 
+const SCRAM_MECHANISMS = ['SCRAM-SHA-256', 'SCRAM-SHA-512'];
 const CLUSTER_ID = 'Z2F0ZXdheS1kZXYtaW5mcg';
 
 function defaultSettings(port: number, controllerPort: number, directory: string): Record<string, string> {
@@ -130,7 +143,7 @@ function defaultSettings(port: number, controllerPort: number, directory: string
 
 const toProperties = (settings: Readonly<Record<string, string>>): string =>
   Object.entries(settings)
-    .map(([name, value]) => `${name}=${value}\n`)
+    .map(([name, value]) => `${name}=${value.replaceAll('\n', '\\n')}\n`)
     .join('');
 
 /** Shared by all checkouts of a user. */
