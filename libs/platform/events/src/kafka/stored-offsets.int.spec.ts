@@ -127,7 +127,7 @@ describeWith(kafka, 'offsets in the database of the effects', () => {
     return metric?.values.find(({ labels }) => labels.topic === topic)?.value ?? 0;
   }
 
-  /** As a failover to an asynchronous standby does: the last effects and the offset after them are gone. */
+  /** As a failover to an asynchronous standby does: the last effects and the offset after them are lost. */
   async function loseEffects(offset: number, ...texts: string[]): Promise<void> {
     await inOneRoundTrip(pool, (client) => [
       client.query('delete from effects where topic = $1 and text = any ($2)', [topic, texts]),
