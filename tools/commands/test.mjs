@@ -17,7 +17,13 @@ const jestArguments = process.argv.slice(2);
 
 /** 90 seconds of random faults; a failure prints its seed. */
 const SHORT_CHAOS = ['--minutes', '1.5', '--pause', '8', '--cut', '5', '--skip-throughput'];
-const SHORT_FAILOVER = ['--lab', 'failover', '--only', 'redis-sentinel', '--skip-throughput'];
+const SHORT_FAILOVERS = ['redis-sentinel', 'kafka-leader', 'postgres-asynchronous'].map((scenario) => [
+  '--lab',
+  'failover',
+  '--only',
+  scenario,
+  '--skip-throughput',
+]);
 
 /** These start their own cluster, so they run only with the cluster suites. */
 const OWN_CLUSTER_SUITES = ['tools/verify/cluster/src/mixed-versions', 'tools/verify/chaos/src/recovery'];
@@ -101,7 +107,7 @@ async function testCluster() {
   } finally {
     await cluster.stop();
   }
-  for (const options of [SHORT_CHAOS, SHORT_FAILOVER]) {
+  for (const options of [SHORT_CHAOS, ...SHORT_FAILOVERS]) {
     const code = await runVisibly(process.execPath, ['dist/chaos/main.js', ...options]);
     totals[code === 0 ? 'passed' : 'failed'] += 1;
   }

@@ -28,7 +28,7 @@ jest.setTimeout(180_000);
 describeWith(kafkaBroker, 'the ledger in two processes, over PostgreSQL and Kafka', () => {
   let server: Pick<KafkaServer, 'broker' | 'stop'>;
   let database: TestDatabase;
-  let deadLetterPool: Pool;
+  let consumerPool: Pool;
   let services: RunningService[];
   let events: KafkaEventLog;
   let transport: GrpcTransport;
@@ -60,7 +60,7 @@ describeWith(kafkaBroker, 'the ledger in two processes, over PostgreSQL and Kafk
       target: started.map(({ port }) => `127.0.0.1:${port}`).join(','),
     });
     ledger = createClient(BillingLedgerDefinition, transport);
-    deadLetterPool = createPool({
+    consumerPool = createPool({
       url: database.url,
       schema: EVENT_LOG_SCHEMA,
       applicationName: 'test',
@@ -69,7 +69,7 @@ describeWith(kafkaBroker, 'the ledger in two processes, over PostgreSQL and Kafk
     events = createKafkaEventLog({
       connection: { brokers: server.broker.split(',') },
       clientId: 'test',
-      deadLetterPool,
+      consumerPool,
       clock,
       log,
       metrics: createMetrics({ processMetrics: false }),
@@ -90,7 +90,7 @@ describeWith(kafkaBroker, 'the ledger in two processes, over PostgreSQL and Kafk
     transport?.close();
     await events?.stop();
     await Promise.all((services ?? []).map((service) => service.stop()));
-    await deadLetterPool?.end();
+    await consumerPool?.end();
     await server?.stop();
     await database?.drop();
   });

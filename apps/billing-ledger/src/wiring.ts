@@ -45,7 +45,7 @@ export async function wireBillingLedger(deps: ServiceDeps<Config>): Promise<Serv
   const events = createKafkaEventLog({
     ...kafkaOptionsOf(config),
     clientId: 'billing-ledger',
-    deadLetterPool: outboxSchema.pool,
+    consumerPool: outboxSchema.pool,
     clock: outboxSchema.clock,
     log,
     metrics,

@@ -26,7 +26,7 @@ export async function wireUsageAggregator(deps: ServiceDeps<Config>): Promise<Se
   const events = createKafkaEventLog({
     ...kafkaOptionsOf(config),
     clientId: 'usage-aggregator',
-    deadLetterPool: deadLetters.pool,
+    consumerPool: deadLetters.pool,
     clock: deadLetters.clock,
     log,
     metrics,

@@ -142,6 +142,10 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
 {{- end -}}
 {{- if .component.kafka -}}
 {{- $_ := set $plain "KAFKA_BROKERS" (include "gateway.kafkaBrokers" .root) -}}
+{{- if $values.kafka.tlsSecret -}}
+{{- $_ := set $plain "KAFKA_TLS" "true" -}}
+{{- $_ := set $plain "KAFKA_TLS_DIR" "/etc/gateway/kafka-tls" -}}
+{{- end -}}
 {{- $_ := mergeOverwrite $plain $values.kafka.settings -}}
 {{- end -}}
 {{- if .component.spool -}}

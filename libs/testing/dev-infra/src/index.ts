@@ -7,7 +7,8 @@ export { localRedis, startLocalRedis, tlsSettings, type RedisTls } from './redis
 export * from './tethered-process';
 export * from './kafka';
 export type { KafkaServer, KafkaServerOptions } from './kafka-server';
-export { kafkaJars, localKafka, startLocalKafka } from './kafka-process';
+export { kafkaJars, localKafka, startLocalKafka, type LocalKafkaServer } from './kafka-process';
+export * from './kafka-cluster';
 export * from './pgbouncer';
 export * from './tcp-relay';
 export * from './redis-cli';

@@ -33,14 +33,25 @@ export interface LocalKafkaOptions extends KafkaServerOptions {
   readonly port?: number;
   /** Data directory that is kept after a stop; a temporary one when absent. */
   readonly directory?: string;
+  /** Passwords of users for SCRAM, which exist from the start. */
+  readonly scramUsers?: Readonly<Record<string, string>>;
 }
+
+/** Of this machine, so it can be stopped as an administrator would. */
+export interface LocalKafkaServer extends KafkaServer {
+  /** Stops it cleanly; written records are kept. */
+  shutDown(): Promise<void>;
+}
+
+const SCRAM_MECHANISMS = ['SCRAM-SHA-256', 'SCRAM-SHA-512'];
 
 /** Starts one Kafka broker of this machine that is also its controller. Its settings may name files. */
 export async function startLocalKafka({
   port: requestedPort,
   directory: permanentDirectory,
   settings = {},
-}: LocalKafkaOptions = {}): Promise<KafkaServer> {
+  scramUsers = {},
+}: LocalKafkaOptions = {}): Promise<LocalKafkaServer> {
   const java = findProgram('java');
   if (java === undefined) throw new Error(`Java is not installed. ${localKafka.installHint}`);
   await fetchJars();
@@ -66,6 +77,12 @@ export async function startLocalKafka({
     '-c',
     properties,
     '--ignore-formatted',
+    ...Object.entries(scramUsers).flatMap(([user, password]) =>
+      SCRAM_MECHANISMS.flatMap((mechanism) => [
+        '--add-scram',
+        `${mechanism}=[name=${user},password=${password}]`,
+      ]),
+    ),
   ];
   await promisify(execFile)(java, [...JVM_OPTIONS, ...classPath, ...format]);
   let server: TetheredProcess | undefined;
@@ -86,6 +103,7 @@ export async function startLocalKafka({
     pause: async () => server?.signal('SIGSTOP'),
     resume: async () => server?.signal('SIGCONT'),
     kill: async () => server?.kill(),
+    shutDown: async () => server?.stop(),
     stop: async () => {
       server?.signal('SIGCONT');
       if (permanentDirectory !== undefined) return server?.stop();
@@ -98,7 +116,7 @@ export async function startLocalKafka({
 
 const toProperties = (settings: Readonly<Record<string, string>>): string =>
   Object.entries(settings)
-    .map(([name, value]) => `${name}=${value}\n`)
+    .map(([name, value]) => `${name}=${value.replaceAll('\n', '\\n')}\n`)
     .join('');
 
 /** Shared by all checkouts of a user. */

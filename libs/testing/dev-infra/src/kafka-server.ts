@@ -12,6 +12,6 @@ export interface KafkaServer {
 }
 
 export interface KafkaServerOptions {
-  /** As in server.properties. */
+  /** As in server.properties. A value may contain line breaks, such as PEM. */
   readonly settings?: Readonly<Record<string, string>>;
 }

@@ -343,6 +343,25 @@ describeWith(helm, 'the chart', () => {
     });
   });
 
+  it('mounts the certificates for Kafka where they are read, and nowhere else', () => {
+    const mounting = workloads(objectsOf('everything')).filter(({ spec }) =>
+      spec.template.spec.volumes.some(
+        ({ secret }: { secret?: { secretName: string } }) => secret?.secretName === 'gateway-kafka-tls',
+      ),
+    );
+    expect(mounting.map(componentOf).sort()).toEqual([
+      'billing-ledger',
+      'inference-router',
+      'usage-aggregator',
+    ]);
+    for (const { spec } of mounting) {
+      const [{ env, volumeMounts }] = spec.template.spec.containers;
+      const { mountPath } = volumeMounts.find(({ name }: { name: string }) => name === 'kafka-tls');
+      expect(env).toContainEqual({ name: 'KAFKA_TLS', value: 'true' });
+      expect(env).toContainEqual({ name: 'KAFKA_TLS_DIR', value: mountPath });
+    }
+  });
+
   it('scales consumers by their lag with KEDA', () => {
     const objects = objectsOf('everything');
     const consumed = {
@@ -368,6 +387,9 @@ describeWith(helm, 'the chart', () => {
       expect(login?.spec.secretTargetRef.map(({ key }: { key: string }) => key)).toEqual([
         'KAFKA_USERNAME',
         'KAFKA_PASSWORD',
+        'ca.crt',
+        'tls.crt',
+        'tls.key',
       ]);
       // Two autoscalers of one workload would undo each other's changes.
       expect(

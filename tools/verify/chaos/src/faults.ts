@@ -116,8 +116,7 @@ function datastoreFaults({ datastores }: Cluster, { pauseMs }: FaultTimes): Faul
   return [
     crash('Redis', redis),
     pause('Redis', redis),
-    crash('Kafka', kafka),
-    pause('Kafka', kafka),
+    ...(kafka ? [crash('Kafka', kafka), pause('Kafka', kafka)] : []),
     // Its supervisor restarts it.
     { name: 'kill -9 PostgreSQL', ...rest, run: async () => void process.kill(postgres.pid, 'SIGKILL') },
     {

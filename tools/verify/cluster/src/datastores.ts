@@ -14,7 +14,8 @@ import type { DatastoreAddresses } from './services';
 export interface Datastores extends DatastoreAddresses {
   readonly postgres: EmbeddedPostgres;
   readonly redis: RedisServer;
-  readonly kafka: KafkaServer;
+  /** Undefined when other brokers are used. */
+  readonly kafka: KafkaServer | undefined;
   /** Port of PgBouncer, if it is used. */
   readonly poolerPort: number | undefined;
   stop(): Promise<void>;
@@ -27,6 +28,8 @@ export interface DatastoreOptions {
   readonly stateDirectory: string;
   /** Whether services connect to PostgreSQL through PgBouncer in transaction mode. */
   readonly withPooler: boolean;
+  /** Running Kafka brokers, `host:port` separated by commas, instead of an own one. */
+  readonly brokers?: string | undefined;
   readonly log: Logger;
 }
 
@@ -38,6 +41,7 @@ export interface DatastoreOptions {
 export async function startDatastores({
   stateDirectory,
   withPooler,
+  brokers,
   log,
 }: DatastoreOptions): Promise<Datastores> {
   const started: { stop(): Promise<void> }[] = [];
@@ -56,7 +60,9 @@ export async function startDatastores({
       log,
     }).then(track),
     startLocalRedis().then(track),
-    startLocalKafka({ directory: path.join(stateDirectory, 'kafka') }).then(track),
+    brokers === undefined
+      ? startLocalKafka({ directory: path.join(stateDirectory, 'kafka') }).then(track)
+      : undefined,
   ]);
   const failed = [postgres, redis, kafka].find(({ status }) => status === 'rejected');
   if (postgres.status === 'rejected' || redis.status === 'rejected' || kafka.status === 'rejected') {
@@ -73,7 +79,7 @@ export async function startDatastores({
     directDatabases: pooler && direct,
     poolerPort: pooler?.port,
     redisUrl: redis.value.url,
-    broker: kafka.value.broker,
+    broker: brokers ?? kafka.value?.broker ?? '',
     stop,
   };
 }

@@ -1,5 +1,6 @@
-import { DAY_MS, type UnixMs } from '@gateway/base';
+import { DAY_MS, type ConsumerProgress, type UnixMs } from '@gateway/base';
 import type { GenerationSettled } from '@gateway/contracts/events';
+import type { ClientBase } from 'pg';
 import type { HoldRequest } from '../../core/credit/hold';
 import { auditLedger } from '@gateway/ledger-audit';
 import {
@@ -360,6 +361,57 @@ describe('settlement', () => {
     expect((await settle(finished('g9', 7))).settlements).toMatchObject([{ origin: 'no_hold' }]);
     await settle(finished('g9', 7));
     expect(await balance()).toEqual([100, 7, 60, 33]);
+  });
+
+  it('of a generation whose hold and account were lost in a failover is booked, as uncollected', async () => {
+    organizationId = `${organizationId}-lost`;
+    const { settlements } = await settle(finished('g9', 7));
+    expect(settlements).toMatchObject([{ origin: 'no_hold', costNanoUsd: 7n, chargedNanoUsd: 0n }]);
+    expect(await settle(finished('g9', 7))).toMatchObject({ settlements: [], duplicates: 1 });
+  });
+
+  describe('with the progress of a consumer', () => {
+    const table = 'progress_of_test';
+    let committed: number;
+
+    beforeAll(() => fixture.auditPool.query(`create table ${table} (step integer check (step > 0))`));
+    beforeEach(async () => {
+      committed = 0;
+      await fixture.auditPool.query(`truncate ${table}`);
+    });
+
+    const progress = (step: number): ConsumerProgress => ({
+      write: async (client) =>
+        void (await (client as ClientBase).query(`insert into ${table} values ($1)`, [step])),
+      committed: () => void (committed += 1),
+    });
+    const settleWith = (step: number, ...generations: ReturnType<typeof finished>[]) =>
+      fixture.first.store.settleGenerations(generations, announce, progress(step));
+    const stored = async () => (await fixture.auditPool.query(`select from ${table}`)).rowCount;
+
+    it.each([
+      ['on the fast path', 25],
+      ['on the slow path', 65],
+    ])('stores both, or neither, %s', async (_, cost) => {
+      await expect(settleWith(-1, finished('g1', cost))).rejects.toThrow('check');
+      expect(await balance()).toEqual([100, 0, 60, 40]);
+      expect([await stored(), committed]).toEqual([0, 0]);
+      await settleWith(1, finished('g1', cost));
+      expect(await balance()).toEqual([100, cost, 0, 100 - cost]);
+      expect([await stored(), committed]).toEqual([1, 1]);
+    });
+
+    it('stores it for a batch that was settled before', async () => {
+      await settle(finished('g1', 25));
+      expect(await settleWith(1, finished('g1', 25))).toMatchObject({ duplicates: 1 });
+      expect([await stored(), committed]).toEqual([1, 1]);
+    });
+
+    it('does not store it before a rejected generation is a dead letter', async () => {
+      await settleWith(1, finished('g1', 25), finished('g9', 7, { prices: undefined }));
+      expect(await balance()).toEqual([100, 25, 0, 75]);
+      expect([await stored(), committed]).toEqual([0, 0]);
+    });
   });
 
   it('without a hold and without prices is rejected, and settles the others', async () => {

@@ -53,8 +53,10 @@ export function createPostgresLedgerStore({
     voidOverdueHolds: (limit) => withRetries(() => voidOverdueHolds(pool, limit)),
     addCredit: (credit) => withRetries(() => addCredit(pool, credit)),
 
-    settleGenerations: (generations, announce) =>
-      withRetries(() => settleGenerations(pool, { generations, announce, appender, nowUnixMs: clock.now() })),
+    settleGenerations: (generations, announce, progress) =>
+      withRetries(() =>
+        settleGenerations(pool, { generations, announce, progress, appender, nowUnixMs: clock.now() }),
+      ),
 
     readBalance: (organizationId) =>
       withRetries(async () => {

@@ -1,4 +1,4 @@
-import { nanoUsd, type UnixMs, type UtcDay } from '@gateway/base';
+import { nanoUsd, type ConsumerProgress, type UnixMs, type UtcDay } from '@gateway/base';
 import { TOPIC_GENERATION_SETTLED, type TransactionalAppender } from '@gateway/events';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import type { Announce, Announcement, SettlementReport } from '../../core/ports';
@@ -88,6 +88,7 @@ interface LockedRow {
 export interface SettleInput {
   readonly generations: readonly FinishedGeneration[];
   readonly announce: Announce;
+  readonly progress: ConsumerProgress | undefined;
   readonly appender: TransactionalAppender<PoolClient>;
   readonly nowUnixMs: UnixMs;
 }
@@ -105,7 +106,7 @@ export async function settleGenerations(pool: Pool, input: SettleInput): Promise
 async function settleOpenHolds(
   pool: Pool,
   settlements: readonly Settlement[],
-  { announce, appender, nowUnixMs }: SettleInput,
+  { announce, progress, appender, nowUnixMs }: SettleInput,
 ): Promise<boolean> {
   const append = appender.appending(
     TOPIC_GENERATION_SETTLED,
@@ -117,8 +118,14 @@ async function settleOpenHolds(
     values: SETTLE_OPEN_HOLDS.valuesOf(settlements, nowUnixMs),
   };
   try {
-    await inOneRoundTrip(pool, (client) => [client.query(statement), append.write(client)]);
+    await inOneRoundTrip(pool, (client) => [
+      client.query(statement),
+      ...(progress ? [progress.write(client)] : []),
+      // Last, because the append locks the topic until the commit.
+      append.write(client),
+    ]);
     append.committed();
+    progress?.committed();
     return true;
   } catch (error) {
     if (error instanceof DatabaseError && error.code === NO_MATCHING_HOLD) return false;
@@ -129,7 +136,7 @@ async function settleOpenHolds(
 /** Locks and reads, decides, then posts and announces. */
 async function lockAndSettle(pool: Pool, input: SettleInput): Promise<SettlementReport> {
   const { generations, announce, appender, nowUnixMs } = input;
-  const { report, append } = await inTwoRoundTrips(
+  const { report, append, stored } = await inTwoRoundTrips(
     pool,
     (client) => lockForSettlement(client, generations),
     (locked) => {
@@ -138,11 +145,13 @@ async function lockAndSettle(pool: Pool, input: SettleInput): Promise<Settlement
         TOPIC_GENERATION_SETTLED,
         announcementsOf(settlements, announce, nowUnixMs),
       );
+      const stored = rejected.length === 0 ? input.progress : undefined;
       return {
-        result: { report: { settlements, duplicates, rejected }, append },
+        result: { report: { settlements, duplicates, rejected }, append, stored },
         write: (client) => [
           ...(settlements.length > 0 ? [postSettlements(client, settlements, nowUnixMs)] : []),
           ...(claimClosings.length > 0 ? [closeClaims(client, claimClosings)] : []),
+          ...(stored ? [stored.write(client)] : []),
           // Last, because the append locks the topic until the commit.
           ...(settlements.length > 0 ? [append.write(client)] : []),
         ],
@@ -150,6 +159,7 @@ async function lockAndSettle(pool: Pool, input: SettleInput): Promise<Settlement
     },
   );
   append.committed();
+  stored?.committed();
   return report;
 }
 

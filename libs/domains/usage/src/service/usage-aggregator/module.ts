@@ -1,4 +1,4 @@
-import type { Clock } from '@gateway/base';
+import type { Clock, ConsumerProgress } from '@gateway/base';
 import {
   createDeadLetterService,
   type InspectableEventLog,
@@ -48,9 +48,10 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
     intervalMs: ports.reconciliationIntervalMs ?? DEFAULT_RECONCILIATION_INTERVAL_MS,
   });
 
-  async function handle(events: readonly LoggedEvent[]): Promise<void> {
+  async function handle(events: readonly LoggedEvent[], progress?: ConsumerProgress): Promise<void> {
     const { generations, announced, unprocessable } = decodeAll(events);
-    const recorded = await store.record(generations);
+    const isLastEffect = announced.length === 0 && unprocessable.length === 0;
+    const recorded = await store.record(generations, isLastEffect ? progress : undefined);
     metrics.recorded(recorded);
     metrics.duplicates(generations.length - recorded);
     const now = clock.now();

@@ -1,4 +1,5 @@
 import type { DatabaseSchema } from '@gateway/database';
+import advanceConsumerOffsets from './functions/advance_consumer_offsets.sql';
 import baseline from './schema.sql';
 
 /** Part of every table name, because appends also run in transactions of other domains. */
@@ -8,5 +9,5 @@ export const EVENT_LOG_SCHEMA = 'event_log';
 export const eventLogSchema: DatabaseSchema = {
   schema: EVENT_LOG_SCHEMA,
   migrations: [{ name: '0.1.0_baseline', sql: baseline }],
-  functions: {},
+  functions: { advance_consumer_offsets: advanceConsumerOffsets },
 };
