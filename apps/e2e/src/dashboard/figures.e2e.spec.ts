@@ -1,4 +1,10 @@
-import { browserTests, collectPageErrors, type Browser, type BrowserContext, type Page } from '../testing/chromium';
+import {
+  browserTests,
+  collectPageErrors,
+  type Browser,
+  type BrowserContext,
+  type Page,
+} from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
@@ -58,10 +64,10 @@ describe('charts, figures and long lists of the dashboard, in a real browser', (
   browsers.it('gives a model the same color in every chart, and splits latency by model', async () => {
     await startOnce();
     const colors = async () => {
-      const legend = page.locator('figcaption > span');
-      await legend.nth(1).waitFor();
-      const entries = await legend.evaluateAll<readonly [string, string][]>(
-        `(entries) => entries.map((entry) => [entry.textContent, entry.querySelector('rect').getAttribute('fill')])`,
+      await page.locator('figcaption > span').nth(1).waitFor();
+      const entries = await page.evaluate<readonly [string, string][]>(
+        `[...document.querySelectorAll('figcaption > span')]
+          .map((entry) => [entry.textContent, entry.querySelector('rect').getAttribute('fill')])`,
       );
       return Object.fromEntries(entries);
     };
@@ -75,17 +81,20 @@ describe('charts, figures and long lists of the dashboard, in a real browser', (
     }
   });
 
-  browsers.it('marks live figures while the API does not respond, and recovers without a reload', async () => {
-    await startOnce();
-    await open('');
-    await page.getByText('Available', { exact: true }).waitFor();
-    expect(await page.getByText('These figures are out of date').count()).toBe(0);
-    await page.route('**/live', (route) => route.abort());
-    await page.getByText('These figures are out of date').waitFor();
-    await page.getByText('Available', { exact: true }).waitFor();
-    await page.unrouteAll();
-    await page.getByText('These figures are out of date').waitFor({ state: 'detached' });
-  });
+  browsers.it(
+    'marks live figures while the API does not respond, and recovers without a reload',
+    async () => {
+      await startOnce();
+      await open('');
+      await page.getByText('Available', { exact: true }).waitFor();
+      expect(await page.getByText('These figures are out of date').count()).toBe(0);
+      await page.route('**/live', (route) => route.abort());
+      await page.getByText('These figures are out of date').waitFor();
+      await page.getByText('Available', { exact: true }).waitFor();
+      await page.unrouteAll();
+      await page.getByText('These figures are out of date').waitFor({ state: 'detached' });
+    },
+  );
 
   browsers.it('loads generations once the API is available again, without a click', async () => {
     await startOnce();
@@ -96,53 +105,57 @@ describe('charts, figures and long lists of the dashboard, in a real browser', (
     await page.getByRole('table', { name: 'Generations' }).getByRole('link').first().waitFor();
   });
 
-  browsers.it('keeps few elements in the document after “Load more” twenty times, and shows every row', async () => {
-    await startOnce();
-    const { data } = (await (
-      await context.request.get(
-        `${testEnv.gateway.dashboardUrl}/api/organizations/${organizationId}/generations?page_size=1`,
-      )
-    ).json()) as { data: [object] };
-    const PAGES = 21;
-    const ROWS = 50;
-    await page.route('**/generations?*', (route) => {
-      const number = Number(new URL(route.request().url()).searchParams.get('page_token') ?? 0);
-      return route.fulfill({
-        json: {
-          data: Array.from({ length: ROWS }, (_, row) => ({
-            ...{ ...data[0], id: `gen-${String(number * ROWS + row).padStart(4, '0')}` },
-          })),
-          next_page_token: number + 1 < PAGES ? String(number + 1) : null,
-          searched_until: null,
-        },
+  browsers.it(
+    'keeps few elements in the document after “Load more” twenty times, and shows every row',
+    async () => {
+      await startOnce();
+      const { data } = (await (
+        await context.request.get(
+          `${testEnv.gateway.dashboardUrl}/api/organizations/${organizationId}/generations?page_size=1`,
+        )
+      ).json()) as { data: [object] };
+      const PAGES = 21;
+      const ROWS = 50;
+      await page.route('**/generations?*', (route) => {
+        const number = Number(new URL(route.request().url()).searchParams.get('page_token') ?? 0);
+        return route.fulfill({
+          json: {
+            data: Array.from({ length: ROWS }, (_, row) => ({
+              ...{ ...data[0], id: `gen-${String(number * ROWS + row).padStart(4, '0')}` },
+            })),
+            next_page_token: number + 1 < PAGES ? String(number + 1) : null,
+            searched_until: null,
+          },
+        });
       });
-    });
-    await open('/generations');
-    const table = page.getByRole('table', { name: 'Generations' });
-    const more = page.getByRole('button', { name: 'Load more' });
-    for (let loaded = 1; loaded < PAGES; loaded += 1) {
-      await more.click();
-      await eventually('the next rows are loaded', async () =>
-        Number(await table.getAttribute('aria-rowcount')) === (loaded + 1) * ROWS + 1 ? true : undefined,
-      );
-    }
-    const elements = () => page.evaluate<number>('document.querySelectorAll("*").length');
-    expect(await elements()).toBeLessThan(5_000);
-    // The window is at the end of the list, where the button was.
-    await page.getByText('gen-1049').waitFor();
-    await page.evaluate('window.scrollTo(0, 0)');
-    await page.getByText('gen-0000').waitFor();
-    const middle = 'window.scrollTo(0, document.documentElement.scrollHeight / 2)';
-    await page.evaluate(middle);
-    await eventually('rows in the middle are shown', async () => {
-      const rows = await table.locator('tr[aria-rowindex]').evaluateAll<number[]>(
-        `(rows) => rows.filter((row) => { const { top } = row.getBoundingClientRect(); return top > 0 && top < innerHeight; })
+      await open('/generations');
+      const table = page.getByRole('table', { name: 'Generations' });
+      const more = page.getByRole('button', { name: 'Load more' });
+      for (let loaded = 1; loaded < PAGES; loaded += 1) {
+        await more.click();
+        await eventually('the next rows are loaded', async () =>
+          Number(await table.getAttribute('aria-rowcount')) === (loaded + 1) * ROWS + 1 ? true : undefined,
+        );
+      }
+      const elements = () => page.evaluate<number>('document.querySelectorAll("*").length');
+      expect(await elements()).toBeLessThan(5_000);
+      const scrollTo = (place: string) => page.evaluate(`window.scrollTo(0, ${place})`);
+      await scrollTo('document.documentElement.scrollHeight');
+      await page.getByText('gen-1049').waitFor();
+      await scrollTo('0');
+      await page.getByText('gen-0000').waitFor();
+      await scrollTo('document.documentElement.scrollHeight / 2');
+      await eventually('rows in the middle fill the window', async () => {
+        const rows = await page.evaluate<number[]>(
+          `[...document.querySelectorAll('tr[aria-rowindex]')]
+          .filter((row) => row.getBoundingClientRect().bottom > 0 && row.getBoundingClientRect().top < innerHeight)
           .map((row) => Number(row.getAttribute('aria-rowindex')))`,
-      );
-      return rows.length > 5 && rows.every((row) => row > 400 && row < 650) ? true : undefined;
-    });
-    expect(await elements()).toBeLessThan(5_000);
-  });
+        );
+        return rows.length > 5 && rows.every((row) => row > 400 && row < 650) ? true : undefined;
+      });
+      expect(await elements()).toBeLessThan(5_000);
+    },
+  );
 
   browsers.it('collapses filters on a phone behind a button that counts those in use', async () => {
     await startOnce();

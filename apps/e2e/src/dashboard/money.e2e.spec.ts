@@ -129,7 +129,7 @@ describe('money in the dashboard, in a real browser', () => {
     await open(`/o/${organizationId}/credit`);
     const days = page.getByRole('table', { name: /^Statement for .* by day$/ });
     // One line for all generations of the day; the alert's settings come before the statement.
-    await days.getByRole('row').nth(1).getByText('$2.00').waitFor();
+    await days.getByRole('cell', { name: '$2.00', exact: true }).waitFor();
     expect(await days.getByRole('row').count()).toBe(2);
     expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).toEqual([
       'Low-balance alert',

@@ -15,7 +15,7 @@ describe('Markdown of a model', () => {
     expect(screen.getByRole('heading', { name: 'Title', level: 3 })).toBeTruthy();
     expect(container.querySelector('strong')?.textContent).toBe('bold');
     expect(container.querySelector('em')?.textContent).toBe('slanted');
-    expect(container.querySelector('ol')?.textContent).toBe('onetwo');
+    expect([...container.querySelectorAll('ol li')].map((item) => item.textContent)).toEqual(['one', 'two']);
     expect(container.querySelector('pre')?.textContent).toBe('run()');
     expect(screen.getByRole('columnheader', { name: 'b' })).toBeTruthy();
     expect(screen.getByRole('cell', { name: '2' }).className).toContain('text-right');

@@ -40,7 +40,7 @@ it('has the exact mean, and a quantile within the right bucket', () => {
   }
 });
 
-it('tells requests of 12 ms from those of 60 ms', () => {
+it('separates requests of 12 ms from those of 60 ms', () => {
   const quantile = (ms: number) => quantileMs(latenciesOf(Array.from({ length: 100 }, () => ms)), 0.5);
   expect(quantile(12)).toBeLessThanOrEqual(25);
   expect(quantile(60)).toBeGreaterThan(50);
