@@ -41,15 +41,15 @@ describe('a table', () => {
 
   it('aligns the amounts of a column at the decimal point without extra text', () => {
     render(table());
-    /** The shown amount and the width of its spacer. */
+    /** The amount and the invisible digits after it. */
     const spacingOf = (name: string) => {
-      const [spacer] = cellOf(name, 2).querySelectorAll<HTMLElement>('[aria-hidden]');
-      return [cellOf(name, 2).textContent, spacer?.style.width ?? 'none'];
+      const amount = cellOf(name, 2).querySelector('data');
+      return [cellOf(name, 2).textContent, amount?.dataset['padding'] ?? ''];
     };
     expect([spacingOf('small'), spacingOf('smaller'), spacingOf('whole')]).toEqual([
-      ['$0.0015', '5ch'],
-      ['$0.000000001', 'none'],
-      ['$12.00', '7ch'],
+      ['$0.0015', '00000'],
+      ['$0.000000001', ''],
+      ['$12.00', '0000000'],
     ]);
   });
 

@@ -33,10 +33,14 @@ export function Money({ usd, digits, className }: MoneyProps) {
     <data
       value={usd}
       tabIndex={isExact ? undefined : 0}
-      className={cx('figures whitespace-nowrap', className)}
+      // Invisible digits are as wide as visible ones, and are neither read nor copied.
+      data-padding={missing > 0 ? '0'.repeat(missing) : undefined}
+      className={cx(
+        'figures whitespace-nowrap after:invisible after:content-[attr(data-padding)]',
+        className,
+      )}
     >
       {text}
-      {missing > 0 && <span aria-hidden="true" className="inline-block" style={{ width: `${missing}ch` }} />}
     </data>
   );
   return isExact ? amount : <Tip text={exact}>{amount}</Tip>;
