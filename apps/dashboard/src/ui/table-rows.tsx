@@ -36,7 +36,7 @@ function NearbyRows({ count, columnCount, row }: TableRowsProps) {
     scrollMargin,
     useFlushSync: false,
   });
-  // Rows outside the window hide that content above the table may have moved it a little since.
+  // Content above the table may move it later, which the rows outside the window hide.
   useLayoutEffect(() => {
     const place = top.current?.getBoundingClientRect().top ?? 0;
     setScrollMargin(Math.round(place + window.scrollY));
