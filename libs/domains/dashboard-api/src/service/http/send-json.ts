@@ -39,6 +39,7 @@ export async function sendJson(
     response.send(body);
     return;
   }
+  const shorter = await encoding.compress(body);
   response.setHeader('content-encoding', encoding.name);
-  response.send(await encoding.compress(body));
+  response.send(shorter);
 }
