@@ -1,7 +1,7 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useLayoutEffect, useRef, useState, type ReactNode, type Ref } from 'react';
 
-/** Attributes of a row in a long table, of which only the rows near the window are in the document. */
+/** Attributes of a row in a long table. Only its rows near the window are in the document. */
 export interface RowAttributes {
   readonly ref?: Ref<HTMLTableRowElement>;
   readonly 'data-index'?: number;

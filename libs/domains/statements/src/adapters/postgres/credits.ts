@@ -18,7 +18,7 @@ interface CreditRow {
   readonly added_unix_ms: bigint;
 }
 
-/** Reads the few credits themselves, and not the postings, most of which are settlements. */
+/** Reads the few credits themselves, since most postings are settlements. */
 export async function listCredits(
   pool: Pool,
   { organizationId, month, after, limit }: CreditQuery,
