@@ -1,7 +1,8 @@
 import { seriesColors } from './series-colors';
 
 it('gives a model the same color, whatever the order', () => {
-  const ids = ['acme/a', 'acme/b', 'acme/c', 'acme/d'];
+  // Enough that some share a color at first.
+  const ids = Array.from({ length: 9 }, (_, index) => `acme/model-${index * 7}`);
   expect(seriesColors([...ids].reverse())).toEqual(seriesColors(ids));
 });
 
