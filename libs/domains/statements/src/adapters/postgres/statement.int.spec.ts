@@ -77,17 +77,22 @@ it('has the same days in the hour after midnight, when two of them are not summe
   ]);
 });
 
-it('adds up to the month at every hour of the following days', async () => {
+it('adds up to the month, and has what was spent on each day, at every hour of the following days', async () => {
   await history('org-hours');
+  const spent = new Map<string, bigint>();
   for (let hours = 0; hours < 50; hours += 1) {
     fixture.clock.advance(HOUR_MS);
     await spend('org-hours', 2);
+    const day = utcDay(fixture.clock.now());
+    spent.set(day, (spent.get(day) ?? 0n) - 2n);
     for (const month of ['2026-11', '2026-12']) {
       const { sums, days } = await statements.readDays('org-hours', month);
       // December has no day before its first movement.
       expect(days.at(-1)?.openingNanoUsd ?? sums.openingNanoUsd).toBe(sums.openingNanoUsd);
       expect(days[0]?.closingNanoUsd ?? sums.openingNanoUsd).toBe(sums.closingNanoUsd);
-      expect(days.reduce((sum, { usedNanoUsd }) => sum + usedNanoUsd, 0n)).toBe(sums.usedNanoUsd);
+      const recent = days.filter((one) => spent.has(one.day));
+      const expected = [...spent].filter(([one]) => one.startsWith(month)).reverse();
+      expect(recent.map(({ day: one, usedNanoUsd }) => [one, usedNanoUsd])).toEqual(expected);
     }
   }
 });
