@@ -37,6 +37,7 @@ export const auditEndpoints = {
     summary: 'List the audit entries of the platform and all organizations',
     query: pageQuery.extend(filters),
     response: json(page(auditEntry)),
+    compressed: true,
   }),
   list: endpoint({
     method: 'GET',
@@ -45,5 +46,6 @@ export const auditEndpoints = {
     summary: 'List the audit entries of an organization',
     query: pageQuery.extend(filters),
     response: json(page(auditEntry)),
+    compressed: true,
   }),
 } as const;

@@ -5,6 +5,7 @@ import type { DashboardApiPorts } from '../ports';
 import { addressOf, authorize } from './guards';
 import type { HandlerInput, Implementation, SignedIn } from './implement';
 import { readInput } from './read-input';
+import { sendJson } from './send-json';
 
 const NO_QUERY = z.strictObject({});
 
@@ -25,7 +26,7 @@ export function createEndpointRouter(
     router[method](routeOf(endpoint), async (request: Request, response: Response) => {
       const signedIn = await authorizeFor(ports, endpoint, request, response);
       const result = await handler(inputOf(endpoint, request, response, signedIn));
-      if (endpoint.response.kind === 'json') response.status(endpoint.response.status).json(result);
+      if (endpoint.response.kind === 'json') await sendJson(request, response, endpoint, result);
       if (endpoint.response.kind === 'no_content') response.status(endpoint.response.status).end();
     });
   }

@@ -45,6 +45,7 @@ export function organizationView(organization: Organization) {
 }
 
 export function keyView(key: Key, now: UnixMs) {
+  const state = stateOf(key, now);
   return {
     id: key.id,
     organization_id: key.organizationId,
@@ -52,7 +53,7 @@ export function keyView(key: Key, now: UnixMs) {
     name: key.name,
     last4: key.last4,
     scopes: key.scopes.flatMap((scope) => SCOPES[scope] ?? []),
-    allowed_models: key.allowedModels,
+    allowed_models: key.allowedModels.length === 0 ? null : key.allowedModels,
     ip_allowlist: key.ipAllowlist,
     expires_on: key.expiresOn ?? null,
     expires_at: key.expiresUnixMs === undefined ? null : isoTime(key.expiresUnixMs),
@@ -62,9 +63,9 @@ export function keyView(key: Key, now: UnixMs) {
     daily_budget_usd: usdOrNull(key.limits?.dailyBudgetNanoUsd),
     created_at: isoTime(key.createdUnixMs),
     revoked_at: key.revokedUnixMs === undefined ? null : isoTime(key.revokedUnixMs),
-    state: stateOf(key, now),
+    state,
     version: key.version,
-    previous_secret: previousSecretView(key.previousSecret, now),
+    previous_secret: state === 'active' ? previousSecretView(key.previousSecret, now) : null,
   };
 }
 

@@ -5,16 +5,18 @@ import type { Pool, PoolClient } from 'pg';
 import { PREVIEW_LIFETIME_MS, type CorrectionOutcome } from '../../core/correction';
 import type { StatementStore } from '../../core/ports';
 import {
+  chainDays,
   chainMonths,
   monthOf,
   rangeOf,
+  rangeOfDay,
   type Entry,
   type Movements,
   type StatementMonth,
 } from '../../core/statement';
+import { listCredits } from './credits';
 import { readReconciliation } from './reconciler';
-
-import { firstPostingOf, readMonthlyMovements, sumPastDays } from './statement-days';
+import { firstPostingOf, readDailyMovements, readMonthlyMovements, sumPastDays } from './statement-days';
 import { readLines } from './statement-lines';
 
 export interface PostgresStatementStoreOptions {
@@ -93,10 +95,24 @@ export function createPostgresStatementStore({ pool, clock }: PostgresStatementS
     readStatement: (query) =>
       withRetries(() =>
         inSnapshot(query.organizationId, async (client, months) => {
-          const sums = months.find(({ month }) => month === query.month) ?? emptyMonth(query.month, months);
-          return { sums, lines: await readLines(client, query, rangeOf(query.month), sums) };
+          const sums = monthIn(months, query.month);
+          if (query.day === undefined) {
+            return { sums, lines: await readLines(client, query, rangeOf(query.month), sums) };
+          }
+          const day = (await daysOf(client, query.organizationId, sums)).find((one) => one.day === query.day);
+          return { sums, lines: day ? await readLines(client, query, rangeOfDay(day.day), day) : [] };
         }),
       ),
+
+    readDays: (organizationId, month) =>
+      withRetries(() =>
+        inSnapshot(organizationId, async (client, months) => {
+          const sums = monthIn(months, month);
+          return { sums, days: await daysOf(client, organizationId, sums) };
+        }),
+      ),
+
+    listCredits: (query) => withRetries(() => listCredits(pool, query)),
 
     readMonths: (organizationId) =>
       withRetries(() => inSnapshot(organizationId, async (_client, months) => [...months].reverse())),
@@ -133,6 +149,13 @@ export function createPostgresStatementStore({ pool, clock }: PostgresStatementS
     readReconciliation: () => withRetries(() => readReconciliation(pool)),
   };
 }
+
+async function daysOf(client: PoolClient, organizationId: string, month: StatementMonth) {
+  return chainDays(month.openingNanoUsd, await readDailyMovements(client, organizationId, month));
+}
+
+const monthIn = (months: readonly StatementMonth[], month: string): StatementMonth =>
+  months.find((one) => one.month === month) ?? emptyMonth(month, months);
 
 /** A month before the first or after the last, without movements. */
 function emptyMonth(month: string, months: readonly StatementMonth[]): StatementMonth {
