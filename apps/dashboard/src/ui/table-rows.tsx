@@ -2,7 +2,7 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useLayoutEffect, useRef, useState, type ReactNode, type Ref } from 'react';
 
 /** Attributes of a row in a long table. Only its rows near the window are in the document. */
-export interface RowAttributes {
+interface RowAttributes {
   readonly ref?: Ref<HTMLTableRowElement>;
   readonly 'data-index'?: number;
   readonly 'aria-rowindex'?: number;

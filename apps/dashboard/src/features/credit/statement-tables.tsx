@@ -106,7 +106,7 @@ export function StatementLines({ organizationId, month, day }: StatementLinesPro
       query={lines}
       rows={lines.data?.pages.flatMap(({ data }) => data)}
       caption={`Transactions of ${name}`}
-      columns={[...lineColumns(organizationId), BALANCE]}
+      columns={[...lineColumns<StatementLine>(organizationId), BALANCE]}
       empty={`No transactions in ${name}`}
     />
   );

@@ -18,7 +18,7 @@ export const TOPIC_SETTINGS = [
 type TopicSetting = (typeof TOPIC_SETTINGS)[number];
 
 /** What the topic must have at least. Undefined: the broker's default is accepted. */
-export function configuredSettings(options: KafkaTopicOptions): Record<TopicSetting, number | undefined> {
+function configuredSettings(options: KafkaTopicOptions): Record<TopicSetting, number | undefined> {
   return {
     partitions: options.partitions,
     'replication.factor': options.replicationFactor,
