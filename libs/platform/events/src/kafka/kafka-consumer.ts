@@ -149,7 +149,10 @@ export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumer
       isRunning() && !isStale() && !waiter.stopped && alive.lost() === undefined;
     try {
       await offsets.aligned;
-      if (offsets.startsAgain(batch.partition, BigInt(batch.firstOffset() ?? 0))) await offsets.realign();
+      if (offsets.isOutOfPlace(batch.partition, BigInt(batch.firstOffset() ?? 0))) {
+        await offsets.realign();
+        return;
+      }
       const events = batch.messages.map((message) => toEvent(topic, batch.partition, message));
       for (const chunk of chunksOfEvents(events, maxBatchSize, limits.maxBatchBytes)) {
         // A skipped batch must be delivered again, so its offset is not resolved.

@@ -39,8 +39,12 @@ export interface StoredOffsets {
   readonly aligned: Promise<void>;
   /** Realigns if the database has lost offsets: without new events, no batch would notice it. */
   check(): Promise<void>;
-  /** Whether a batch starts before the end of the previous one: the topic was deleted and created again. */
-  startsAgain(partition: number, firstOffset: bigint): boolean;
+  /**
+   * Whether a batch starts elsewhere than the previous one ended, and must be skipped: the topic was
+   * created again, or kafkajs delivers what it fetched before a seek. Delivering it would store an offset
+   * beyond events that were never handled.
+   */
+  isOutOfPlace(partition: number, firstOffset: bigint): boolean;
   /** For the handler of these events. */
   progressOf(events: readonly LoggedEvent[]): ConsumerProgress;
   /** Stores the progress that no handler has stored. */
@@ -54,6 +58,8 @@ interface AssignedPartition {
   next: bigint;
 }
 
+const GAP_ATTEMPTS = 3;
+
 export function createStoredOffsets(group: TopicGroup, ports: StoredOffsetsPorts): StoredOffsets {
   const { pool, instruments, log } = ports;
   const labels = { topic: group.topic, group: group.group };
@@ -61,6 +67,7 @@ export function createStoredOffsets(group: TopicGroup, ports: StoredOffsetsPorts
   const expired = instruments.expired.labels(labels);
   let assignment: readonly number[] = [];
   let assigned = new Map<number, AssignedPartition>();
+  const gaps = new Map<number, { readonly firstOffset: bigint; readonly times: number }>();
   let aligned = Promise.resolve();
 
   async function align(partitions: readonly number[]): Promise<void> {
@@ -150,9 +157,17 @@ export function createStoredOffsets(group: TopicGroup, ports: StoredOffsetsPorts
       const isBehind = [...before].some(([partition, offset]) => (found.get(partition) ?? -1n) < offset);
       if (isBehind) await realign();
     },
-    startsAgain(partition, firstOffset) {
+    isOutOfPlace(partition, firstOffset) {
       const known = assigned.get(partition);
-      return known !== undefined && firstOffset < known.next;
+      if (known === undefined || firstOffset === known.next) {
+        gaps.delete(partition);
+        return false;
+      }
+      const gap = gaps.get(partition);
+      const times = gap?.firstOffset === firstOffset ? gap.times + 1 : 1;
+      gaps.set(partition, { firstOffset, times });
+      // Kafka has no events in between when it returns the same offset each time.
+      return times <= GAP_ATTEMPTS;
     },
     progressOf(events) {
       const advances = advancesOf(events);
