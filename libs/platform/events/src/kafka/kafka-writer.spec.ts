@@ -28,7 +28,7 @@ function write(acknowledged: readonly number[]): Promise<void> {
   const writer = createKafkaWriter(
     {
       kafka: kafkaThatAcknowledges(acknowledged),
-      topics: { ensure: async () => undefined } as KafkaTopics,
+      topics: { ensure: async () => undefined, stop: async () => undefined },
       log: createSilentLogger(),
     },
     { writeTimeoutMs: 10_000, failFastMs: 0 },
