@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { Clock } from '@gateway/base';
 import { banner, introduce, type DevFile } from '@gateway/demo';
 import {
   createPostgresEventLog,
@@ -15,6 +16,7 @@ import {
   type AdminServer,
   type Logger,
 } from '@gateway/runtime';
+import type { Pool } from 'pg';
 import type { Config } from './config';
 import { openDatabase } from './database';
 import { startDemoProvider } from './emulator';
@@ -53,15 +55,7 @@ export function createGateway(config: Config, log: Logger): Gateway {
     const database = await openDatabase({ url: config.DATABASE_URL, stateDirectory, log });
     life.onStop(() => database.close());
     void database.failed.then(fail);
-    const clock = createDatabaseClock({
-      pool: database.pools.eventLog,
-      schema: EVENT_LOG_SCHEMA,
-      clock: systemClock,
-      metrics,
-      log,
-    });
-    await clock.start();
-    life.onStop(() => clock.stop());
+    const clock = await openClock(database.pools.eventLog);
     const eventLog = createPostgresEventLog({
       pool: database.pools.eventLog,
       clock,
@@ -98,6 +92,21 @@ export function createGateway(config: Config, log: Logger): Gateway {
       modelsFile: path.resolve(config.GATEWAY_MODELS_FILE),
       showSecrets,
     });
+  }
+
+  /** The embedded database has the clock of this machine. */
+  async function openClock(pool: Pool): Promise<Clock> {
+    if (config.DATABASE_URL === undefined) return systemClock;
+    const clock = createDatabaseClock({
+      pool,
+      schema: EVENT_LOG_SCHEMA,
+      clock: systemClock,
+      metrics,
+      log,
+    });
+    await clock.start();
+    life.onStop(() => clock.stop());
+    return clock;
   }
 
   /** At this point only settlements still append events. */

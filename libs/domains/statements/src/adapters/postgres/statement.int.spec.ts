@@ -45,14 +45,14 @@ const at = (time: string) => fixture.clock.set(Date.parse(time));
 
 /** Three days with movements in November, one of them at both ends of the day. */
 async function history(organizationId: string): Promise<void> {
-  at('2026-11-03T00:00:00.000Z');
+  await at('2026-11-03T00:00:00.000Z');
   await add(organizationId, 1_000);
-  at('2026-11-03T23:59:59.999Z');
+  await at('2026-11-03T23:59:59.999Z');
   await spend(organizationId, 100);
-  at('2026-11-10T12:00:00.000Z');
+  await at('2026-11-10T12:00:00.000Z');
   await spend(organizationId, 30);
   await spend(organizationId, 7);
-  at('2026-11-30T22:00:00.000Z');
+  await at('2026-11-30T22:00:00.000Z');
   await add(organizationId, 5);
 }
 
@@ -69,7 +69,7 @@ it('sums each day, including the current one, and continues the balance from the
 
 it('has the same days in the hour after midnight, when two of them are not summed yet', async () => {
   await history('org-midnight');
-  at('2026-12-01T00:20:00.000Z');
+  await at('2026-12-01T00:20:00.000Z');
   await spend('org-midnight', 8);
   expect((await statements.readDays('org-midnight', '2026-11')).days).toMatchObject(NOVEMBER);
   expect((await statements.readDays('org-midnight', '2026-12')).days).toMatchObject([
@@ -81,7 +81,7 @@ it('adds up to the month, and has what was spent on each day, at every hour of t
   await history('org-hours');
   const spent = new Map<string, bigint>();
   for (let hours = 0; hours < 50; hours += 1) {
-    fixture.clock.advance(HOUR_MS);
+    await fixture.clock.advance(HOUR_MS);
     await spend('org-hours', 2);
     const day = utcDay(fixture.clock.now());
     spent.set(day, (spent.get(day) ?? 0n) - 2n);
@@ -130,7 +130,7 @@ it('lists the credits and corrections of a month without its settlements, in pag
   const correction = { organizationId: 'org-credits', amountNanoUsd: usdNano(4), note: 'twice' };
   await statements.previewCorrection({ ...correction, correctionId: 'crd-z' });
   await statements.correctCredit({ ...correction, correctionId: 'crd-z' });
-  at('2026-12-02T00:00:00.000Z');
+  await at('2026-12-02T00:00:00.000Z');
   await add('org-credits', 9);
   const query = { organizationId: 'org-credits', month: '2026-11' };
   const all = await statements.listCredits({ ...query, after: undefined, limit: 10 });
