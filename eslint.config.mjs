@@ -86,7 +86,7 @@ export default [
         {
           // The configuration reference is generated from the settings of every process.
           allow: ['^\\.\\./\\.\\./\\.\\./\\.\\./\\.\\./apps/[a-z-]+/src/config$'],
-          ignoredCircularDependencies: testingInSpecs.by.map((name) => [
+          ignoredCircularDependencies: testingInSpecs.use.map((name) => [
             `@gateway/${testingInSpecs.of}`,
             `@gateway/${name}`,
           ]),

@@ -25,7 +25,7 @@ export const platformLayers = [
  * The one exception, for specs only: test-support creates databases with dev-infra and `database`, whose own specs need
  * them. ESLint keeps both out of production code.
  */
-export const testingInSpecs = { of: 'database', uses: 'test-support', by: ['test-support', 'dev-infra'] };
+export const testingInSpecs = { of: 'database', use: ['test-support', 'dev-infra'] };
 
 /** One constraint per layer, for @nx/enforce-module-boundaries. */
 export function layerConstraints() {
@@ -33,7 +33,7 @@ export function layerConstraints() {
     sourceTag: `layer:${layer}`,
     onlyDependOnLibsWithTags: [
       ...platformLayers.slice(0, index),
-      ...(layer === testingInSpecs.of ? [testingInSpecs.uses] : []),
+      ...(layer === testingInSpecs.of ? testingInSpecs.use : []),
     ].map((lower) => `layer:${lower}`),
   }));
 }
