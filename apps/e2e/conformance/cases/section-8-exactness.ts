@@ -130,6 +130,26 @@ export const exactnessCases = casesOf('8', [
     },
   },
   {
+    title: 'a request waits while only a running request reserves the credit or the budget that it needs',
+    needs: ['emulator'],
+    concurrent: true,
+    async verify(deployment) {
+      const request = body(deployment, { max_tokens: 100, ...directive('[[delay:300]]') });
+      const amount = ((await estimateOf(deployment, request)) * 1.5).toFixed(9);
+      const tenants = [{ credit: amount }, { limits: { daily_budget_usd: amount } }];
+      for (const tenant of tenants) {
+        const { apiKey } = await deployment.tenant(tenant);
+        const responses = await Promise.all([1, 2].map(() => chat(deployment, request, { apiKey })));
+        assert.deepEqual(
+          responses.map(({ status }) => status),
+          [200, 200],
+          responses.map(({ text }) => text).join('\n'),
+        );
+        await nothingReserved(deployment.baseUrl, apiKey);
+      }
+    },
+  },
+  {
     title: 'a balance of exactly the estimate is sufficient, and one nano-dollar less is not',
     async verify(deployment) {
       const request = body(deployment, { max_tokens: 100 });

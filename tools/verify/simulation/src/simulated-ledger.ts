@@ -209,9 +209,9 @@ const claimRefOf = ({ id, scope = '' }: Generation) => ({ scope, generationId: i
 function holdOutcome(outcome: HoldOutcome): string {
   switch (outcome.kind) {
     case 'insufficient_credits':
-      return `insufficient_credits ${outcome.availableNanoUsd}`;
+      return `insufficient_credits ${outcome.availableNanoUsd}, ${outcome.heldNanoUsd} held`;
     case 'daily_budget_exceeded':
-      return `${outcome.scope} budget ${outcome.usedNanoUsd}`;
+      return `${outcome.scope} budget ${outcome.usedNanoUsd}, ${outcome.heldNanoUsd} held`;
     default:
       return outcome.kind;
   }

@@ -213,7 +213,11 @@ export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: bi
       return {
         outcome: {
           $case: 'insufficientCredits',
-          value: { availableNanoUsd: outcome.availableNanoUsd, estimatedCostNanoUsd },
+          value: {
+            availableNanoUsd: outcome.availableNanoUsd,
+            heldNanoUsd: outcome.heldNanoUsd,
+            estimatedCostNanoUsd,
+          },
         },
       };
     case 'daily_budget_exceeded':
@@ -225,6 +229,7 @@ export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: bi
               outcome.scope === 'key' ? BudgetScope.BUDGET_SCOPE_KEY : BudgetScope.BUDGET_SCOPE_ORGANIZATION,
             limitNanoUsd: outcome.limitNanoUsd,
             usedNanoUsd: outcome.usedNanoUsd,
+            heldNanoUsd: outcome.heldNanoUsd,
             estimatedCostNanoUsd,
           },
         },

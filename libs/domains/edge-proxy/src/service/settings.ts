@@ -37,6 +37,8 @@ export interface EdgeProxySettings {
   readonly generationMarginMs: number;
   /** How long a hold outlives that call before it is voided. */
   readonly holdMarginMs: number;
+  /** How long a request waits when only open holds of other requests prevent its hold. 0: it does not. */
+  readonly holdWaitMs: number;
   /** How long a claimed Idempotency-Key stays blocked after this edge crashes; renewed while it runs. */
   readonly claimLeaseMs: number;
   /** Idle time of a stream after which a keep-alive comment is written. */
@@ -64,6 +66,7 @@ export const defaultEdgeProxySettings: EdgeProxySettings = {
   generationTimeoutMs: 600_000,
   generationMarginMs: 15_000,
   holdMarginMs: 60_000,
+  holdWaitMs: 2_000,
   claimLeaseMs: 60_000,
   keepAliveCommentMs: 15_000,
   stalledReaderMs: 60_000,

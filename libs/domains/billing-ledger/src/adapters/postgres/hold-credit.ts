@@ -29,6 +29,7 @@ interface HoldRow {
   readonly outcome: string;
   readonly available_nano_usd: bigint | null;
   readonly used_nano_usd: bigint | null;
+  readonly held_nano_usd: bigint | null;
 }
 
 /** One statement in an implicit transaction: one round trip and one commit per batch. */
@@ -46,7 +47,11 @@ function outcomeOf(hold: HoldRequest, row: HoldRow | undefined): HoldOutcome {
     case 'closed':
       return { kind: 'closed' };
     case 'insufficient_credits':
-      return { kind: 'insufficient_credits', availableNanoUsd: nanoUsd(row.available_nano_usd ?? 0n) };
+      return {
+        kind: 'insufficient_credits',
+        availableNanoUsd: nanoUsd(row.available_nano_usd ?? 0n),
+        heldNanoUsd: nanoUsd(row.held_nano_usd ?? 0n),
+      };
     case 'key_budget_exceeded':
       return budgetExceeded('key', hold.keyDailyBudgetNanoUsd, row);
     case 'organization_budget_exceeded':
@@ -66,5 +71,6 @@ function budgetExceeded(
     scope,
     limitNanoUsd: limitNanoUsd ?? nanoUsd(0n),
     usedNanoUsd: nanoUsd(row.used_nano_usd ?? 0n),
+    heldNanoUsd: nanoUsd(row.held_nano_usd ?? 0n),
   };
 }

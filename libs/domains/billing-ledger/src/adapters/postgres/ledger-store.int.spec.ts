@@ -111,9 +111,9 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
     ]);
     expect(outcomes).toEqual([
       { kind: 'held' },
-      { kind: 'insufficient_credits', availableNanoUsd: 40n },
+      { kind: 'insufficient_credits', availableNanoUsd: 40n, heldNanoUsd: 60n },
       { kind: 'held' },
-      { kind: 'insufficient_credits', availableNanoUsd: 0n },
+      { kind: 'insufficient_credits', availableNanoUsd: 0n, heldNanoUsd: 100n },
     ]);
     expect(await balance()).toEqual([100, 0, 100, 0]);
   });
@@ -148,7 +148,7 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
 
   it('refuses an unknown organization with insufficient credits', async () => {
     expect(await place(fixture.first, [hold('g1', 1)])).toEqual([
-      { kind: 'insufficient_credits', availableNanoUsd: 0n },
+      { kind: 'insufficient_credits', availableNanoUsd: 0n, heldNanoUsd: 0n },
     ]);
   });
 
@@ -279,11 +279,13 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
       scope: 'organization',
       limitNanoUsd: 50n,
       usedNanoUsd: 30n,
+      heldNanoUsd: 30n,
     });
     await settle(finished('g1', 10));
     await fixture.first.store.voidHolds([ref('g3')]);
     const [fits, overflows] = await place(fixture.first, [budgeted('g4', 40), budgeted('g5', 1)]);
-    expect([fits?.kind, overflows?.kind]).toEqual(['held', 'daily_budget_exceeded']);
+    expect(fits?.kind).toBe('held');
+    expect(overflows).toMatchObject({ kind: 'daily_budget_exceeded', usedNanoUsd: 50n, heldNanoUsd: 40n });
   });
 
   it("holds a key to its own budget, whatever the organization's", async () => {
@@ -295,7 +297,7 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
     ]);
     expect(outcomes).toEqual([
       { kind: 'held' },
-      { kind: 'daily_budget_exceeded', scope: 'key', limitNanoUsd: 40n, usedNanoUsd: 30n },
+      { kind: 'daily_budget_exceeded', scope: 'key', limitNanoUsd: 40n, usedNanoUsd: 30n, heldNanoUsd: 30n },
       { kind: 'held' },
     ]);
   });

@@ -27,13 +27,20 @@ export interface HoldRef {
 
 export type HoldOutcome =
   | { readonly kind: 'held' }
-  | { readonly kind: 'insufficient_credits'; readonly availableNanoUsd: NanoUsd }
+  | {
+      readonly kind: 'insufficient_credits';
+      readonly availableNanoUsd: NanoUsd;
+      /** Reserved by open holds; available again when they are settled below their amount, or voided. */
+      readonly heldNanoUsd: NanoUsd;
+    }
   | {
       readonly kind: 'daily_budget_exceeded';
       readonly scope: 'key' | 'organization';
       readonly limitNanoUsd: NanoUsd;
       /** Spent and held that day, before this request. */
       readonly usedNanoUsd: NanoUsd;
+      /** The part of it that open holds reserve. */
+      readonly heldNanoUsd: NanoUsd;
     }
   /** The id belongs to a hold of another organization. */
   | { readonly kind: 'foreign' }

@@ -3,7 +3,8 @@
 -- are distinct. A hold that exists returns 'held' again while it is open, and
 -- 'closed' once it was settled, voided, abandoned or deleted with its partition.
 -- To another organization it returns 'foreign'. Its lifetime starts with this call,
--- and it counts against the budgets of the current UTC day.
+-- and it counts against the budgets of the current UTC day. A refusal returns the part
+-- of the balance, or of the exceeded budget, that open holds reserve.
 create or replace function hold_credit(
   p_hold_ids text[],
   p_organization_ids text[],
@@ -19,7 +20,7 @@ create or replace function hold_credit(
   p_created_unix_ms bigint[],
   p_lifetimes_ms bigint[],
   p_idempotency_scopes text[]
-) returns table (outcome text, available_nano_usd bigint, used_nano_usd bigint)
+) returns table (outcome text, available_nano_usd bigint, used_nano_usd bigint, held_nano_usd bigint)
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
@@ -134,7 +135,7 @@ begin
       where closed.hold_id is not null
         or (entered.hold_id collate "C" >= 'gen-' and entered.hold_id collate "C" < retention.oldest_retained_hold_id);
       if not found then
-        return query select 'held', null::bigint, null::bigint from generate_series(1, size);
+        return query select 'held', null::bigint, null::bigint, null::bigint from generate_series(1, size);
         return;
       end if;
     end if;
@@ -153,9 +154,11 @@ begin
     select
       wanted.position::integer as position, wanted.hold_id, wanted.organization_id, wanted.amount,
       wanted.organization_budget, wanted.key_budget,
-      account.available_nano_usd as available,
+      account.available_nano_usd as available, account.held_nano_usd as held,
       coalesce(of_organization.spent_nano_usd + of_organization.held_nano_usd, 0) as organization_used,
+      coalesce(of_organization.held_nano_usd, 0) as organization_held,
       coalesce(of_key.spent_nano_usd + of_key.held_nano_usd, 0) as key_used,
+      coalesce(of_key.held_nano_usd, 0) as key_held,
       coalesce(open.organization_id, closed.organization_id) as known_organization_id,
       open.hold_id is null as is_not_open,
       wanted.hold_id collate "C" >= 'gen-'
@@ -182,6 +185,7 @@ begin
     outcome := 'held';
     available_nano_usd := null;
     used_nano_usd := null;
+    held_nano_usd := null;
 
     if item.known_organization_id <> item.organization_id then
       outcome := 'foreign';
@@ -201,6 +205,7 @@ begin
     if amount_left < item.amount then
       outcome := 'insufficient_credits';
       available_nano_usd := amount_left;
+      held_nano_usd := item.held + taken_by_organization[item.organization_slot];
       return next;
       continue;
     end if;
@@ -210,6 +215,7 @@ begin
       if item.key_budget - key_used < item.amount then
         outcome := 'key_budget_exceeded';
         used_nano_usd := key_used;
+        held_nano_usd := item.key_held + taken_by_key[item.key_slot];
         return next;
         continue;
       end if;
@@ -220,6 +226,7 @@ begin
       if item.organization_budget - organization_used < item.amount then
         outcome := 'organization_budget_exceeded';
         used_nano_usd := organization_used;
+        held_nano_usd := item.organization_held + taken_by_organization[item.organization_slot];
         return next;
         continue;
       end if;
