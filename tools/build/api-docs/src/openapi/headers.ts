@@ -38,7 +38,7 @@ export const headers = {
     maximum: 59_999,
   }),
   'x-should-retry': header(
-    'Tells SDKs whether to retry, whatever the status.',
+    'Whether SDKs retry, whatever the status.',
     text('', { enum: ['true', 'false'] }),
   ),
   'www-authenticate': header('How to authenticate.', text('', { const: 'Bearer' })),
