@@ -15,6 +15,9 @@ const CHECKS = ['lint', 'unused-code', 'spelling', 'typecheck', 'format-check', 
 
 const jestArguments = process.argv.slice(2);
 
+/** The exit code of `npm run audit` where the registry publishes no advisories. */
+const NO_ADVISORIES = 3;
+
 /** 90 seconds of random faults; a failure prints its seed. */
 const SHORT_CHAOS = ['--minutes', '1.5', '--pause', '8', '--cut', '5', '--skip-throughput'];
 const SHORT_FAILOVERS = ['redis-sentinel', 'kafka-leader', 'postgres-asynchronous'].map((scenario) => [
@@ -67,6 +70,7 @@ say(`\n${totals.passed} passed, ${totals.failed} failed${skipped}`);
 process.exit(totals.failed > 0 || totals.passed === 0 ? 1 : 0);
 
 async function runChecks() {
+  await auditDependencies();
   const code = await nx('run-many', '--projects=workspace', `--targets=${CHECKS}`, '--output-style=static');
   totals[code === 0 ? 'passed' : 'failed'] += code === 0 ? CHECKS.length : 1;
   // Two versions run side by side during an upgrade, so contracts must stay backward compatible.
@@ -75,6 +79,12 @@ async function runChecks() {
   const buf = path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf');
   const breaking = await runVisibly(process.execPath, [buf, 'breaking', '--against', `.git#ref=${baseline}`]);
   totals[breaking === 0 ? 'passed' : 'failed'] += 1;
+}
+
+async function auditDependencies() {
+  const code = await runVisibly(process.execPath, ['tools/commands/audit.mjs']);
+  if (code === NO_ADVISORIES) totals.skipped += 1;
+  else totals[code === 0 ? 'passed' : 'failed'] += 1;
 }
 
 function say(text) {
