@@ -10,7 +10,9 @@ const NO_ADVISORIES = 3;
 
 try {
   rejectOptions('npm run audit');
-  const accepted = JSON.parse(readFileSync(path.join(root, 'tools/commands/accepted-advisories.json'), 'utf8'));
+  const accepted = JSON.parse(
+    readFileSync(path.join(root, 'tools/commands/accepted-advisories.json'), 'utf8'),
+  );
   const report = await readReport();
   if (!report.vulnerabilities) {
     process.stdout.write(`The registry publishes no advisories: ${report.message}\n`);

@@ -20,7 +20,8 @@ export function auditProblems({ vulnerabilities }, accepted, today) {
     else if (entry.until < today) problems.push(`${id}: accepted for ${name} until ${entry.until} only`);
   }
   for (const { id, package: name } of accepted) {
-    if (!found.has(id)) problems.push(`${id}: accepted for ${name}, but no longer reported; remove the entry`);
+    if (!found.has(id))
+      problems.push(`${id}: accepted for ${name}, but no longer reported; remove the entry`);
   }
   return problems.sort();
 }
