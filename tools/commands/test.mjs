@@ -129,7 +129,7 @@ async function testOtherNodes() {
   for (const [index, node] of nodes.entries()) {
     const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' });
     say(`Quick tests on Node ${stdout}`);
-    const without = ['/node_modules/', '(?<!npm-start)\\.int\\.spec', '\\.e2e\\.spec'];
+    const without = ['/node_modules/', '\\.sim\\.spec', '(?<!npm-start)\\.int\\.spec', '\\.e2e\\.spec'];
     const selection = without.flatMap((each) => ['--testPathIgnorePatterns', each]);
     await runJest(
       selection,
