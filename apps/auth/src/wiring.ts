@@ -1,5 +1,5 @@
 import { AUTH_SCHEMA, authSchema, makeOperator, openAuthModule } from '@gateway/auth';
-import { createPool } from '@gateway/database';
+import { createDatabaseClock, createPool } from '@gateway/database';
 import { openMailer } from '@gateway/mail';
 import {
   openSchema,
@@ -8,7 +8,7 @@ import {
   type ServiceSchema,
   type ServiceWiring,
 } from '@gateway/process';
-import { createSilentLogger } from '@gateway/runtime';
+import { createMetrics, createSilentLogger, systemClock } from '@gateway/runtime';
 import type { Config } from './config';
 
 const AUTH: ServiceSchema = { ...authSchema, maxConnections: 10 };
@@ -17,11 +17,12 @@ export const schemas = [AUTH];
 
 export async function wireAuth(deps: ServiceDeps<Config>): Promise<ServiceWiring> {
   const { config, log, metrics } = deps;
-  const { pool, sessions, isAvailable } = await openSchema(AUTH, deps);
+  const { pool, sessions, clock, isAvailable } = await openSchema(AUTH, deps);
   const module = openAuthModule({
     config,
     pool,
     sessions,
+    clock,
     mailer: openMailer(config),
     encryptionKeys: config.GATEWAY_SECRETS_KEY,
     log,
@@ -42,11 +43,21 @@ export const operatorCommand: ServiceCommand<Config> = {
       applicationName: 'gateway auth operator',
       maxConnections: 2,
     });
+    const log = createSilentLogger();
+    const clock = createDatabaseClock({
+      pool,
+      schema: AUTH_SCHEMA,
+      clock: systemClock,
+      metrics: createMetrics({ processMetrics: false }),
+      log,
+    });
     try {
-      const granted = await makeOperator({ pool, log: createSilentLogger(), email, dashboardUrl });
+      await clock.start();
+      const granted = await makeOperator({ pool, clock, log, email, dashboardUrl });
       const until = new Date(granted.expiresAt).toISOString();
       return `${email} is an operator. Choose a password at this link before ${until}:\n\n  ${granted.link}`;
     } finally {
+      await clock.stop();
       await pool.end();
     }
   },

@@ -160,7 +160,7 @@ const hold = (transport: RpcTransport) =>
         keyId: 'key-x',
         amountNanoUsd: 1n,
         prices: undefined,
-        deadlineUnixMs: BigInt(Date.now() + 60_000),
+        lifetimeMs: 60_000,
         createdUnixMs: BigInt(Date.now()),
       },
     ],

@@ -4,6 +4,7 @@ import { billingLedgerEnvironment } from '@gateway/billing-ledger';
 import { dashboardApiEnvironment } from '@gateway/dashboard-api';
 import { edgeProxyEnvironment } from '@gateway/edge-proxy';
 import { eventLogEnvironment } from '@gateway/events';
+import { requireBothTlsFiles } from '@gateway/http-server';
 import { inferenceRouterEnvironment } from '@gateway/inference-router';
 import { mailEnvironment } from '@gateway/mail';
 import {
@@ -63,7 +64,8 @@ export const settings = z
       .default(SHUTDOWN_GRACE_MS)
       .describe('Milliseconds that running requests have to finish after Ctrl-C or SIGTERM.'),
   })
-  .superRefine(requireCompleteOidc);
+  .superRefine(requireCompleteOidc)
+  .superRefine(requireBothTlsFiles);
 
 export type Config = z.output<typeof settings> & {
   readonly stateDirectory: string;

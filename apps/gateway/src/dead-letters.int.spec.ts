@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { DAY_MS, nanoUsd, utcDay, type UnixMs } from '@gateway/base';
+import { DAY_MS, nanoUsd } from '@gateway/base';
 import { AUTH_SCHEMA, authSchema, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import {
   BILLING_LEDGER_SCHEMA,
@@ -74,7 +74,7 @@ async function createFixture() {
   const store = createPostgresLedgerStore({ pool: ledger, appender: eventLog, clock });
   const ledgerModule = createBillingLedgerModule({
     store,
-    claims: createPostgresClaimStore({ pool: ledger, clock }),
+    claims: createPostgresClaimStore({ pool: ledger }),
     history: createPostgresLedgerHistory({ pool: ledger, clock, closedHoldRetentionMs: DAY_MS }),
     events: eventLog,
     clock,
@@ -211,9 +211,8 @@ it('a dead-lettered generation fails again on redelivery, and settles when its h
       prices: PRICES,
       organizationDailyBudgetNanoUsd: undefined,
       keyDailyBudgetNanoUsd: undefined,
-      day: utcDay(at),
       createdUnixMs: at,
-      deadlineUnixMs: (at + 60_000) as UnixMs,
+      lifetimeMs: 60_000,
       idempotencyScope: undefined,
     },
   ]);

@@ -1,5 +1,6 @@
 import { makeOperator } from '@gateway/auth';
-import { createSilentLogger } from '@gateway/runtime';
+import { DAY_MS, type Clock, type UnixMs } from '@gateway/base';
+import { createSilentLogger, systemClock } from '@gateway/runtime';
 import {
   createBrowser,
   createDashboardFixture,
@@ -17,8 +18,8 @@ describe('the make-operator command', () => {
   });
   afterAll(() => fixture.stop());
 
-  const make = (email: string) =>
-    makeOperator({ pool: fixture.pool, log: createSilentLogger(), dashboardUrl: DASHBOARD, email });
+  const make = (email: string, clock: Clock = systemClock) =>
+    makeOperator({ pool: fixture.pool, clock, log: createSilentLogger(), dashboardUrl: DASHBOARD, email });
 
   /** Opens the link and sets a password. */
   async function choosePassword(link: string) {
@@ -39,6 +40,13 @@ describe('the make-operator command', () => {
     expect(expiresAt).toBeGreaterThan(Date.now());
     expect((await choosePassword(link)).status).toBeLessThan(300);
     expect(await roleOf('first@example.com')).toMatchObject({ member: { role: 'operator' } });
+  });
+
+  it('expires the link by the clock of the database', async () => {
+    const inTwoYears = (Date.now() + 730 * DAY_MS) as UnixMs;
+    expect((await make('late-clock@example.com', { now: () => inTwoYears })).expiresAt).toBeGreaterThan(
+      inTwoYears,
+    );
   });
 
   it('promotes an existing member, and creates a new link on each run', async () => {

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { createActorSigner, createActorVerifier, publicKeysOf, type SigningKeys } from '@gateway/actors';
 import { openAuthModule } from '@gateway/auth';
+import type { Clock } from '@gateway/base';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
@@ -14,6 +15,7 @@ import {
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { openDashboardApi } from '@gateway/dashboard-api';
 import { type EdgeProxyModule, openEdgeProxyModule } from '@gateway/edge-proxy';
+import { tlsFilesOf } from '@gateway/http-server';
 import type { PostgresEventLog } from '@gateway/events';
 import { type FileCatalogue, openInferenceRouterModule } from '@gateway/inference-router';
 import { openMailer } from '@gateway/mail';
@@ -26,7 +28,7 @@ import {
   createInProcessTransport,
   type RpcTransport,
 } from '@gateway/rpc';
-import { systemClock as clock, type Logger, type Registry } from '@gateway/runtime';
+import type { Logger, Registry } from '@gateway/runtime';
 import { openLedgerModules } from '@gateway/statements';
 import { createTokenizer, type Tokenizer } from '@gateway/tokenizer';
 import { openGenerationQueryModule, openUsageAggregatorModule } from '@gateway/usage';
@@ -38,6 +40,8 @@ export interface ModuleDeps {
   readonly config: Config;
   readonly pools: Pools;
   readonly eventLog: PostgresEventLog;
+  /** Follows the clock of the database. */
+  readonly clock: Clock;
   /** The model emulator's URL with /v1, if a model uses it. */
   readonly emulatorUrl: string | undefined;
   /** Sign the assertions of persons; created at each start, as they never leave the process. */
@@ -89,11 +93,12 @@ export type Modules = ReturnType<typeof createModules>;
 
 /** Modules with state, one of each. */
 function createStores(deps: ModuleDeps) {
-  const { config, pools, eventLog, log, metrics } = deps;
+  const { config, pools, eventLog, clock, log, metrics } = deps;
   const mailer = openMailer(config);
   const auth = openAuthModule({
     config,
     pool: pools.auth,
+    clock,
     mailer,
     encryptionKeys: config.GATEWAY_SECRETS_KEY ?? [ensureSecretsKey(config.stateDirectory)],
     log,
@@ -103,6 +108,7 @@ function createStores(deps: ModuleDeps) {
   const { billingLedger, statements } = openLedgerModules({
     config,
     pool: pools.billingLedger,
+    clock,
     appender: eventLog,
     events: eventLog,
     mailer,
@@ -112,6 +118,7 @@ function createStores(deps: ModuleDeps) {
   const usageAggregator = openUsageAggregatorModule({
     config,
     pool: pools.usage,
+    clock,
     events: eventLog,
     log,
     metrics,
@@ -197,7 +204,7 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
     tokenizer,
     log,
     metrics,
-    publicApiUrl: () => `http://${config.GATEWAY_HOST}:${edge.port()}/v1`,
+    publicApiUrl: () => `${schemeOf(config)}://${config.GATEWAY_HOST}:${edge.port()}/v1`,
   });
 }
 
@@ -208,7 +215,12 @@ const AUDIENCE = 'gateway';
 function transportTo(
   services: readonly BoundService[],
   caller: string,
-  { signingKeys, log, freezesMessages }: Pick<ModuleDeps, 'signingKeys' | 'log' | 'freezesMessages'>,
+  {
+    signingKeys,
+    clock,
+    log,
+    freezesMessages,
+  }: Pick<ModuleDeps, 'signingKeys' | 'clock' | 'log' | 'freezesMessages'>,
 ): RpcTransport {
   const publicKeys = publicKeysOf([signingKeys]);
   const transport = createInProcessTransport(services, {
@@ -229,10 +241,13 @@ export function encodingsInUse({ models }: ReturnType<FileCatalogue['current']>)
 }
 
 /** Origins of the dashboard, from which its playground calls the public API. */
-function dashboardOrigins(
-  { GATEWAY_DASHBOARD_ORIGIN: origin, GATEWAY_HOST: host }: Config,
-  port: number,
-): readonly string[] {
+function dashboardOrigins(config: Config, port: number): readonly string[] {
+  const { GATEWAY_DASHBOARD_ORIGIN: origin, GATEWAY_HOST: host } = config;
   if (origin !== undefined) return [origin];
-  return ['localhost', host].map((name) => `http://${name}:${port}`);
+  return ['localhost', host].map((name) => `${schemeOf(config)}://${name}:${port}`);
+}
+
+/** Of the URLs of the public API and the dashboard. */
+export function schemeOf(config: Config): 'http' | 'https' {
+  return tlsFilesOf(config) === undefined ? 'http' : 'https';
 }

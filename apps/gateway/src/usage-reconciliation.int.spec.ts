@@ -21,11 +21,11 @@ import { createClient } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, type Registry } from '@gateway/runtime';
 import { createStatementsAdapters, createStatementsModule } from '@gateway/statements';
 import {
-  createTestClock,
+  createDatabaseTestClock,
   createTestDatabase,
   eventually,
   inProcessFor,
-  type TestClock,
+  type DatabaseTestClock,
   type TestDatabase,
 } from '@gateway/test-support';
 import {
@@ -50,7 +50,7 @@ const log = createSilentLogger();
 
 let database: TestDatabase;
 let pools: Record<'ledger' | 'usage' | 'events', Pool>;
-let clock: TestClock;
+let clock: DatabaseTestClock;
 let metrics: Registry;
 let eventLog: PostgresEventLog;
 let modules: GatewayModule[];
@@ -65,7 +65,7 @@ beforeEach(async () => {
   await applyMigrations(pools.ledger, billingLedgerSchema);
   await applyMigrations(pools.usage, usageSchema);
   await applyMigrations(pools.events, eventLogSchema);
-  clock = createTestClock();
+  clock = await createDatabaseTestClock(pools.ledger);
   spent = 0;
   metrics = createMetrics({ processMetrics: false });
   eventLog = createPostgresEventLog({ pool: pools.events, clock, log, metrics });
@@ -75,7 +75,7 @@ beforeEach(async () => {
   modules = [
     createBillingLedgerModule({
       store,
-      claims: createPostgresClaimStore({ pool: pools.ledger, clock }),
+      claims: createPostgresClaimStore({ pool: pools.ledger }),
       history: createPostgresLedgerHistory({ pool: pools.ledger, clock }),
       clock,
       log,
@@ -157,7 +157,7 @@ async function spend(): Promise<void> {
         amountNanoUsd: 100n,
         prices: PRICES,
         createdUnixMs,
-        deadlineUnixMs: now + 60_000n,
+        lifetimeMs: 60_000,
       })),
   });
   await ledger.settleGenerations({
@@ -180,7 +180,7 @@ const differences = () => gauge('gateway_usage_aggregator_reconciliation_differe
 
 /** Advances the clock and waits until all settlements are published, consumed and reconciled. */
 async function passHour(): Promise<void> {
-  clock.advance(HOUR_MS + 10 * MINUTE_MS);
+  await clock.advance(HOUR_MS + 10 * MINUTE_MS);
   const over = Math.floor((clock.now() - 10 * MINUTE_MS) / HOUR_MS) * HOUR_MS;
   const steps: [what: string, pool: Pool, isDone: string][] = [
     [
@@ -213,7 +213,7 @@ async function passHour(): Promise<void> {
 
 it('usage and settlements agree in every hour', async () => {
   await spend();
-  clock.advance(HOUR_MS);
+  await clock.advance(HOUR_MS);
   await spend();
   await passHour();
   expect(await differences()).toEqual({});

@@ -93,6 +93,7 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
     config,
     pools: database.pools,
     eventLog,
+    clock,
     emulatorUrl: emulator.url,
     signingKeys: await createSigningKeys(clock.now()),
     log,

@@ -23,7 +23,12 @@ import {
   createStatementsModule,
   createWebhookSender,
 } from '@gateway/statements';
-import { createTestClock, createTestDatabase, inProcessFor, unsignedActors } from '@gateway/test-support';
+import {
+  createDatabaseTestClock,
+  createTestDatabase,
+  inProcessFor,
+  unsignedActors,
+} from '@gateway/test-support';
 import {
   createGenerationQueryModule,
   createPostgresSettlementStore,
@@ -54,7 +59,6 @@ export interface Spending {
 /** The dashboard API with real auth, ledger and usage domains. Tests spend money explicitly, on a test clock. */
 export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) {
   const database = await createTestDatabase();
-  const clock = createTestClock();
   const log = createSilentLogger();
   const pools = {
     ledger: createPool({
@@ -67,6 +71,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
   };
   await applyMigrations(pools.ledger, billingLedgerSchema);
   await applyMigrations(pools.usage, usageSchema);
+  const clock = await createDatabaseTestClock(pools.ledger);
   const settledEvents: GenerationSettled[] = [];
   const appender: TransactionalAppender<PoolClient> = {
     appending: (_topic, events) => ({
@@ -83,7 +88,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
   const metrics = createMetrics({ processMetrics: false });
   const ledgerModule = createBillingLedgerModule({
     store,
-    claims: createPostgresClaimStore({ pool: pools.ledger, clock }),
+    claims: createPostgresClaimStore({ pool: pools.ledger }),
     history: createPostgresLedgerHistory({ pool: pools.ledger, clock }),
     clock,
     log,
@@ -146,7 +151,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
             keyId,
             amountNanoUsd: 20_000_000n,
             prices: PRICES,
-            deadlineUnixMs: now + BigInt(DAY_MS / 2),
+            lifetimeMs: DAY_MS / 2,
             createdUnixMs: now,
           },
         ],

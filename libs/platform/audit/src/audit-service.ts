@@ -1,6 +1,6 @@
 import type { AuditEntry } from '@gateway/base';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
-import { AuditOutcome, type AuditEntry as AuditEntryMessage } from '@gateway/contracts/auth';
+import type { AuditEntry as AuditEntryMessage } from '@gateway/contracts/auth';
 import { isDatabaseUnavailable } from '@gateway/database';
 import { GatewayError, handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import { bindService, type BoundService } from '@gateway/rpc';
@@ -46,6 +46,5 @@ function messageOf({ id, createdAt, details, ...entry }: AuditEntry): AuditEntry
     action: entry.action,
     target: entry.target,
     detailsJson: JSON.stringify(details),
-    outcome: AuditOutcome.AUDIT_OUTCOME_DONE,
   };
 }

@@ -7,6 +7,7 @@ export * from './capabilities';
 export * from './changes';
 export * from './chunks';
 export * from './condition';
+export * from './consumer-progress';
 export * from './minute-window';
 export * from './money';
 export * from './permissions';

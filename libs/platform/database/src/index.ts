@@ -1,3 +1,4 @@
+export { createDatabaseClock, type DatabaseClock, type DatabaseClockOptions } from './database-clock';
 export { createDatabaseProbe, type DatabaseProbe } from './database-probe';
 export * from './log';
 export { MigrationError } from './migration-error';

@@ -1,7 +1,7 @@
 import type { Migration } from '@gateway/database';
 import { describeWith, pgbouncer, startPgBouncer, type PgBouncer } from '@gateway/dev-infra';
 import { createLifecycle, type Lifecycle } from '@gateway/module';
-import { createSilentLogger } from '@gateway/runtime';
+import { createMetrics, createSilentLogger } from '@gateway/runtime';
 import { beginIdleTransaction, createTestDatabase, type TestDatabase } from '@gateway/test-support';
 import { Client } from 'pg';
 import { migrateSchemas, openSchema, type OpenSchema, type ServiceSchema } from './open-schema';
@@ -30,6 +30,7 @@ const open = (urls: { url: string; directUrl?: string }, schema = SHOP): Promise
   openSchema(schema, {
     config: { DATABASE_URL: urls.url, DATABASE_DIRECT_URL: urls.directUrl },
     log,
+    metrics: createMetrics({ processMetrics: false }),
     life,
     // No retries: failures in these tests are permanent.
     async awaitDependency(what, attempt) {

@@ -1,13 +1,15 @@
 import {
   applyMigrations,
+  createDatabaseClock,
   createDatabaseProbe,
   createPool,
   isTransientDatabaseError,
   configureRole,
   type DatabaseSchema,
 } from '@gateway/database';
+import type { Clock } from '@gateway/base';
 import type { Lifecycle } from '@gateway/module';
-import type { Logger } from '@gateway/runtime';
+import { systemClock, type Logger, type Registry } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import { awaitDependency } from './await-dependency';
 import type { DatabaseSettings } from './database-settings';
@@ -22,6 +24,7 @@ export interface ServiceSchema extends DatabaseSchema {
 export interface OpenSchemaDeps {
   readonly config: DatabaseSettings;
   readonly log: Logger;
+  readonly metrics: Registry;
   readonly life: Lifecycle;
   awaitDependency<Value>(what: string, attempt: () => Promise<Value>): Promise<Value>;
 }
@@ -30,6 +33,8 @@ export interface OpenSchema {
   readonly pool: Pool;
   /** For session state such as LISTEN. The same as `pool` without a pooler. */
   readonly sessions: Pool;
+  /** Follows the clock of the database. */
+  readonly clock: Clock;
   /** Whether the database is available. */
   isAvailable(): Promise<boolean>;
 }
@@ -43,7 +48,7 @@ const MAX_SESSIONS = 2;
  */
 export async function openSchema(
   serviceSchema: ServiceSchema,
-  { config, log, life, awaitDependency }: OpenSchemaDeps,
+  { config, log, metrics, life, awaitDependency }: OpenSchemaDeps,
 ): Promise<OpenSchema> {
   const { schema, maxConnections } = serviceSchema;
   const { url, directUrl, throughPooler } = connectionUrls(serviceSchema, config);
@@ -61,9 +66,12 @@ export async function openSchema(
   if (throughPooler) {
     await awaitDependency(`the pooler (schema ${schema})`, () => checkPooler(pool, schema));
   }
+  const clock = createDatabaseClock({ pool, schema, clock: systemClock, metrics, log });
+  await clock.start();
+  life.onStop(() => clock.stop());
   const probe = createDatabaseProbe({ url, schema, log, throughPooler });
   life.onStop(() => probe.end());
-  return { pool, sessions, isAvailable: () => probe.isAvailable() };
+  return { pool, sessions, clock, isAvailable: () => probe.isAvailable() };
 }
 
 export interface MigrateOptions {

@@ -1,8 +1,14 @@
 export * from './describe-with';
 export * from './find-program';
+export * from './postgres';
 export * from './redis';
+export type { RedisServer, RedisServerOptions } from './redis-server';
+export { localRedis, startLocalRedis, tlsSettings, type RedisTls } from './redis-process';
 export * from './tethered-process';
 export * from './kafka';
+export type { KafkaServer, KafkaServerOptions } from './kafka-server';
+export { kafkaJars, localKafka, startLocalKafka, type LocalKafkaServer } from './kafka-process';
+export * from './kafka-cluster';
 export * from './pgbouncer';
 export * from './tcp-relay';
 export * from './redis-cli';

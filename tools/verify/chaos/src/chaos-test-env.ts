@@ -26,6 +26,8 @@ export interface ChaosTestEnvOptions {
   readonly programs: string;
   /** A running Redis in any form; the cluster's own when absent. */
   readonly redisUrl?: string;
+  /** Running Kafka brokers; the cluster's own when absent. */
+  readonly brokers?: string;
   readonly onLine: (replica: string, line: string) => void;
   readonly log: Logger;
 }
@@ -65,6 +67,7 @@ export async function openChaosTestEnv({
   seed,
   programs,
   redisUrl,
+  brokers,
   onLine,
   log,
 }: ChaosTestEnvOptions): Promise<ChaosTestEnv> {
@@ -98,6 +101,7 @@ export async function openChaosTestEnv({
       modelsFile,
       emulatorUrl: emulator.url,
       ...(redisUrl !== undefined && { redisUrl }),
+      ...(brokers !== undefined && { brokers }),
       environment,
       withNetworkProxies: true,
       onLine,

@@ -33,6 +33,8 @@ export interface ClusterOptions {
   readonly emulatorUrl?: string | undefined;
   /** A running Redis in any form, for rate-limit instead of the cluster's own. */
   readonly redisUrl?: string | undefined;
+  /** Running Kafka brokers, `host:port` separated by commas, instead of the cluster's own. */
+  readonly brokers?: string | undefined;
   /** Settings for every service, such as LOG_LEVEL or provider keys. */
   readonly environment: Readonly<Record<string, string>>;
   /** Whether services connect to each other, Redis and PostgreSQL through proxies that tests can cut. */
@@ -88,7 +90,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       nowUnixMs: Date.now(),
     });
     const [datastores, emulatorUrl] = await Promise.all([
-      startDatastores({ stateDirectory, withPooler: options.withPooler ?? false, log }),
+      startDatastores({
+        stateDirectory,
+        withPooler: options.withPooler ?? false,
+        brokers: options.brokers,
+        log,
+      }),
       options.emulatorUrl ?? startEmulator(stops),
     ]);
     stops.push(() => datastores.stop());

@@ -35,9 +35,11 @@ beforeAll(async () => {
     [RETAINED_ID, Date.UTC(2026, 0, 15)],
   ] as const) {
     const created = day as UnixMs;
+    await fixture.clock.set(created);
     await store.holdCredit([makeHold({ holdId: generationId, amount: 20, at: created })]);
     await store.settleGenerations([makeFinished({ generationId, cost: 5, at: created })], announce);
   }
+  await fixture.clock.set(at);
 });
 
 afterAll(async () => {

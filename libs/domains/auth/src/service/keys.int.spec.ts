@@ -232,6 +232,7 @@ describe('keys', () => {
     ['ip_allowlist[1]', { ipAllowlist: ['192.0.2.1', '0300.0.2.1'] }],
     ['ip_allowlist[0]', { ipAllowlist: ['fe80::1%eth0'] }],
     ['expires_on', { expiresOn: '2026-02-30' }],
+    ['expires_on', { expiresOn: '0001-01-01' }],
     ['requests_per_minute', { limits: { requestsPerMinute: 0 } }],
     ['concurrency', { limits: { concurrency: 4_294_967_295 } }],
     ['daily_budget_nano_usd', { limits: { dailyBudgetNanoUsd: 0n } }],

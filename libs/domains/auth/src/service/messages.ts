@@ -1,6 +1,5 @@
 import { nanoUsd, type UnixMs } from '@gateway/base';
 import {
-  AuditOutcome,
   Scope,
   type AuditEntry as AuditEntryMessage,
   type Key as KeyMessage,
@@ -141,7 +140,6 @@ export function auditEntryMessage(entry: shared.AuditEntry): AuditEntryMessage {
     action: entry.action,
     target: entry.target,
     detailsJson: JSON.stringify(entry.details),
-    outcome: AuditOutcome.AUDIT_OUTCOME_DONE,
   };
 }
 

@@ -1,4 +1,4 @@
-import { auditOf, formatUsd, type Clock, type UnixMs } from '@gateway/base';
+import { auditOf, formatUsd, type Clock } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
 import { personOf, type RpcHandlers } from '@gateway/rpc';
@@ -32,15 +32,15 @@ import type { VoidBatcher } from './void-batcher';
 export interface HandlerPorts {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
-  readonly clock: Clock;
   readonly holdBatcher: HoldBatcher;
   readonly voidBatcher: VoidBatcher;
   readonly settleBatcher: SettleBatcher;
   readonly claimBatcher: ClaimBatcher;
+  readonly clock: Clock;
 }
 
 export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedgerDefinition> {
-  const { store, claims, clock, holdBatcher, voidBatcher, settleBatcher, claimBatcher } = options;
+  const { store, claims, holdBatcher, voidBatcher, settleBatcher, claimBatcher, clock } = options;
 
   return {
     holdCredit: async (request, { signal }) => {
@@ -114,7 +114,7 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
         return {
           organizationId: parseIdentifier('organization_id', request.organizationId),
           bodySha256: parseSha256(request.bodySha256),
-          leaseEndsUnixMs: (clock.now() + parseLease(request.leaseMs)) as UnixMs,
+          leaseMs: parseLease(request.leaseMs),
           ...ref,
         };
       });

@@ -3,7 +3,15 @@ import type { Announcement } from '@gateway/billing-ledger/core';
 import type { Correction, CorrectionOutcome, CorrectionPreview } from './correction';
 import type { CreditAlert, DueAlert } from './credit-alert';
 import type { SettledWindow } from './settled-window';
-import type { Entry, StatementMonth, StatementPage, StatementQuery } from './statement';
+import type {
+  Credit,
+  CreditQuery,
+  Entry,
+  StatementDays,
+  StatementMonth,
+  StatementPage,
+  StatementQuery,
+} from './statement';
 
 /** Statements and corrections. The duties of LedgerStore apply; each read is one snapshot. */
 export interface StatementStore {
@@ -11,6 +19,10 @@ export interface StatementStore {
   listEntries(organizationId: string, reference: string): Promise<readonly Entry[]>;
   /** Rejects with a LedgerUnavailableError while past days are still being summed; a retry continues the sums. */
   readStatement(query: StatementQuery): Promise<StatementPage>;
+  /** The days of a month. Rejects like `readStatement`. */
+  readDays(organizationId: string, month: string): Promise<StatementDays>;
+  /** Newest first. */
+  listCredits(query: CreditQuery): Promise<readonly Credit[]>;
   /** Newest first, including the current month. Rejects like `readStatement`. */
   readMonths(organizationId: string): Promise<readonly StatementMonth[]>;
   /** Moves no money. The preview can be confirmed until it expires. */
@@ -104,11 +116,11 @@ export interface CreditAlertStore {
   /** The alert as it would be sent now, whatever the balance; undefined without a recipient. */
   readDue(organizationId: string): Promise<DueAlert | undefined>;
   /** Records which balances fell below their threshold, and which are above it again. */
-  watch(now: UnixMs): Promise<void>;
+  watch(): Promise<void>;
   /** Claims up to `limit` due alerts. No other process claims them until they are due again. */
-  claimDue(now: UnixMs, limit: number): Promise<readonly DueAlert[]>;
+  claimDue(limit: number): Promise<readonly DueAlert[]>;
   /** Records the result of a delivery. */
-  recordDelivery(alert: DueAlert, now: UnixMs, failure: string | undefined): Promise<void>;
+  recordDelivery(alert: DueAlert, failure: string | undefined): Promise<void>;
 }
 
 /**

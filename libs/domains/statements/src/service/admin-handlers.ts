@@ -18,13 +18,18 @@ import { GatewayError } from '@gateway/errors';
 import { personOf, type RpcHandlers } from '@gateway/rpc';
 import type { CreditAlertStore, StatementStore } from '../core/ports';
 import {
-  parseMonth,
+  parseCreditCursor,
   parseCursor,
+  parseDay,
+  parseMonth,
   renderAlert,
+  renderCredit,
+  renderCreditCursor,
   renderEntry,
   renderLine,
   renderMonth,
   renderCursor,
+  renderDay,
   renderReconciliation,
 } from './messages';
 import type { AlertDispatcher } from './alert-dispatcher';
@@ -63,9 +68,11 @@ export function createAdminHandlers(
     listStatement: async (request) => {
       const organizationId = parseOrganizationId(request);
       const limit = Math.min(Math.max(request.pageSize, 1), MAX_LINES);
+      const month = parseMonth(request.month);
       const { sums, lines } = await statements.readStatement({
         organizationId,
-        month: parseMonth(request.month),
+        month,
+        day: parseDay(request.day, month),
         oldestFirst: request.oldestFirst,
         after: parseCursor(request.pageToken),
         limit: limit + 1,
@@ -82,6 +89,30 @@ export function createAdminHandlers(
     listStatementMonths: async (request) => ({
       months: (await statements.readMonths(parseOrganizationId(request))).map(renderMonth),
     }),
+
+    listStatementDays: async (request) => {
+      const { sums, days } = await statements.readDays(
+        parseOrganizationId(request),
+        parseMonth(request.month),
+      );
+      return { sums: renderMonth(sums), days: days.map(renderDay) };
+    },
+
+    listCredits: async (request) => {
+      const limit = Math.min(Math.max(request.pageSize, 1), MAX_LINES);
+      const credits = await statements.listCredits({
+        organizationId: parseOrganizationId(request),
+        month: parseMonth(request.month),
+        after: parseCreditCursor(request.pageToken),
+        limit: limit + 1,
+      });
+      const shown = credits.slice(0, limit);
+      const last = shown.at(-1);
+      return {
+        credits: shown.map(renderCredit),
+        nextPageToken: credits.length > limit && last ? renderCreditCursor(last) : '',
+      };
+    },
 
     previewCorrection: async (request, context) => {
       const correction = { ...correctionOf(request, personOf(context)), correctionId: newId('crd') };

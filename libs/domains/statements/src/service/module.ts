@@ -44,7 +44,6 @@ export function createStatementsModule(options: StatementsPorts): GatewayModule 
   const dispatcher = createAlertDispatcher({
     alerts,
     senders: options.alertSenders,
-    clock,
     log,
     intervalMs: options.alertIntervalMs ?? DEFAULT_ALERT_INTERVAL_MS,
   });

@@ -1,4 +1,4 @@
-import { auditOf, type AuditEntry, type JsonObject } from '@gateway/base';
+import { auditOf, type AuditEntry, type Clock, type JsonObject } from '@gateway/base';
 import {
   DeadLettersDefinition,
   DeadLetterOutcome,
@@ -8,7 +8,7 @@ import {
 } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
 import { bindService, personOf, type BoundService, type CallContext } from '@gateway/rpc';
-import { newId, systemClock as clock } from '@gateway/runtime';
+import { newId } from '@gateway/runtime';
 import type { DeadLetter, DeadLetterRef, DeadLetterState, InspectableEventLog } from '../dead-letters';
 import type { TopicGroup } from '../event-log';
 import { renderPayload } from './render-payload';
@@ -33,6 +33,7 @@ const STATE_MESSAGES: Readonly<Record<DeadLetterState, StateMessage>> = {
 export function createDeadLetterService(
   log: InspectableEventLog,
   groups: readonly TopicGroup[],
+  clock: Clock,
 ): BoundService {
   const { deadLetters } = log;
   const isServed = ({ topic, group }: TopicGroup) =>
@@ -41,6 +42,16 @@ export function createDeadLetterService(
   /** Undefined for a group of another process, like an unknown dead letter. */
   const refOf = (ref: RefMessage | undefined): DeadLetterRef | undefined =>
     ref && isServed(ref) ? ref : undefined;
+
+  function auditEntry(
+    context: CallContext,
+    action: string,
+    { group, topic, position }: DeadLetterRef,
+    details: JsonObject,
+  ): AuditEntry {
+    const target = `${group}/${topic}/${position}`;
+    return auditOf({ actor: personOf(context), action, target, details }, { newId, clock });
+  }
 
   return bindService(DeadLettersDefinition, {
     async listGroups() {
@@ -129,16 +140,6 @@ const DISCARDS = {
   not_found: DeadLetterOutcome.DEAD_LETTER_OUTCOME_NOT_FOUND,
   redelivering: DeadLetterOutcome.DEAD_LETTER_OUTCOME_REDELIVERING,
 } as const;
-
-function auditEntry(
-  context: CallContext,
-  action: string,
-  { group, topic, position }: DeadLetterRef,
-  details: JsonObject,
-): AuditEntry {
-  const target = `${group}/${topic}/${position}`;
-  return auditOf({ actor: personOf(context), action, target, details }, { newId, clock });
-}
 
 function renderDeadLetter(deadLetter: DeadLetter): DeadLetterMessage {
   const { topic, group, position, discarded } = deadLetter;

@@ -2,11 +2,13 @@ import type { ChaosTestEnvOptions } from '../chaos-test-env';
 import type { Options } from '../options';
 import type { FaultResult } from '../report';
 import { runChaos, type ChaosResult } from '../run';
+import { KAFKA_SCENARIOS } from './kafka-scenarios';
+import { postgresAsynchronous } from './postgres-asynchronous';
 import { REDIS_SCENARIOS } from './redis-scenarios';
 import type { FailoverLab, Scenario } from './scenario';
 
 /** Of each datastore. */
-const SCENARIOS: readonly Scenario[] = [...REDIS_SCENARIOS];
+const SCENARIOS: readonly Scenario[] = [...REDIS_SCENARIOS, ...KAFKA_SCENARIOS, postgresAsynchronous];
 
 /** The longest time without a response that a failover may cause. */
 const MAX_OUTAGE_MS = 5_000;
@@ -29,7 +31,7 @@ export async function runFailoverLab(
         { ...options, only: '' },
         { ...testEnvOptions, ...datastores },
         say,
-        () => faults,
+        typeof faults === 'function' ? faults : () => faults,
       );
       if (!options.checksThroughput) return result;
       const problems = [...result.audit.problems, ...result.results.flatMap(problemsOfOutage)];

@@ -1,15 +1,20 @@
+import type { Cluster } from '@gateway/cluster';
 import type { ChaosResult } from '../run';
 import type { Fault } from '../faults';
 
 /** Runs the services of a cluster over datastores of a scenario. */
 export interface FailoverLab {
   /** Starts a cluster, injects every fault once under load, and audits the records. */
-  runUnderLoad(datastores: LabDatastores, faults: readonly Fault[]): Promise<ChaosResult>;
+  runUnderLoad(
+    datastores: LabDatastores,
+    faults: readonly Fault[] | ((cluster: Cluster) => readonly Fault[]),
+  ): Promise<ChaosResult>;
 }
 
-/** URLs in place of the cluster's own single servers. */
+/** Addresses in place of the cluster's own single servers. */
 interface LabDatastores {
-  readonly redisUrl: string;
+  readonly redisUrl?: string;
+  readonly brokers?: string;
 }
 
 /** Datastores with a failover, and what happens to them. */

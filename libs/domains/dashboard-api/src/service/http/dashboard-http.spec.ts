@@ -359,6 +359,45 @@ describe('the dashboard API over HTTP', () => {
     },
   );
 
+  it.each(['POST /api/organizations/org-1/keys', 'PATCH /api/organizations/org-1/keys/key-1'])(
+    'rejects an empty list of models on %s, since only null allows all of them',
+    async (endpoint) => {
+      const body = { name: 'a key', scopes: ['chat'], allowed_models: [] };
+      const refused = await request(endpoint, { body });
+      expect([refused.status, refused.json.error]).toEqual([
+        400,
+        expect.objectContaining({ code: 'invalid', param: 'allowed_models' }),
+      ]);
+      expect(calls.some(({ method }) => method === 'createKey' || method === 'updateKey')).toBe(false);
+      expect((await request(endpoint, { body: { ...body, allowed_models: null } })).status).toBeLessThan(300);
+      const written = calls.find(({ method }) => method === 'createKey' || method === 'updateKey');
+      expect(written).toMatchObject({ request: { settings: { allowedModels: [] } } });
+    },
+  );
+
+  it('returns null for a key that may use all models', async () => {
+    overrides = {
+      getKey: async () => ({ outcome: { $case: 'key', value: { ...KEY, allowedModels: [] } } }) as never,
+    };
+    const { json } = await request('GET /api/organizations/org-1/keys/key-1');
+    expect(json).toMatchObject({ key: { allowed_models: null } });
+  });
+
+  it('returns no previous secret of a revoked or expired key, since it does not work', async () => {
+    const previousSecret = { last4: 'prev', worksUntilUnixMs: BigInt(Date.now() + 3_600_000) };
+    const keyWith = async (changes: object) => {
+      const value = { ...KEY, expiresOn: undefined, previousSecret, ...changes };
+      overrides = { getKey: async () => ({ outcome: { $case: 'key', value } }) as never };
+      const { json } = await request('GET /api/organizations/org-1/keys/key-1');
+      return json['key'] as { state: string; previous_secret: object | null };
+    };
+    expect(await keyWith({})).toMatchObject({ state: 'active', previous_secret: { last4: 'prev' } });
+    expect(await keyWith({ revokedUnixMs: 1n })).toMatchObject({ state: 'revoked', previous_secret: null });
+    expect(await keyWith({ expiresOn: '2025-01-01' })).toMatchObject({
+      ...{ state: 'expired', previous_secret: null },
+    });
+  });
+
   it('keeps a key’s model that was removed from the catalogue', async () => {
     overrides = {
       getKey: async () =>

@@ -8,6 +8,7 @@ import type { DashboardApiPorts } from '../ports';
 import { addressOf, authorize } from './guards';
 import type { HandlerInput, Implementation, SignedIn } from './implement';
 import { readInput } from './read-input';
+import { sendJson } from './send-json';
 
 const NO_QUERY = z.strictObject({});
 
@@ -31,7 +32,7 @@ export function createEndpointRouter(
       const result = await (signedIn
         ? actAs(personOf(endpoint, signedIn, request, response), handle)
         : handle());
-      if (endpoint.response.kind === 'json') response.status(endpoint.response.status).json(result);
+      if (endpoint.response.kind === 'json') await sendJson(request, response, endpoint, result);
       if (endpoint.response.kind === 'no_content') response.status(endpoint.response.status).end();
     });
   }

@@ -44,8 +44,8 @@ it('deducts at most the available balance, to the nano-dollar', async () => {
 it('can be confirmed until the end of the millisecond in which its preview expires', async () => {
   const { correction } = await previewed('org-last', 10);
   const { correction: late } = await previewed('org-late', 10);
-  fixture.clock.advance(PREVIEW_LIFETIME_MS);
+  await fixture.clock.advance(PREVIEW_LIFETIME_MS);
   expect(await statements.correctCredit(correction, createAuditEntry())).toEqual({ kind: 'corrected' });
-  fixture.clock.advance(1);
+  await fixture.clock.advance(1);
   expect(await statements.correctCredit(late, createAuditEntry())).toEqual({ kind: 'unknown' });
 });

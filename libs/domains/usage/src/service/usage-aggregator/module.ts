@@ -1,5 +1,5 @@
 import { createAuditService } from '@gateway/audit';
-import type { Clock } from '@gateway/base';
+import type { Clock, ConsumerProgress } from '@gateway/base';
 import {
   createDeadLetterService,
   type InspectableEventLog,
@@ -49,9 +49,10 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
     intervalMs: ports.reconciliationIntervalMs ?? DEFAULT_RECONCILIATION_INTERVAL_MS,
   });
 
-  async function handle(events: readonly LoggedEvent[]): Promise<void> {
+  async function handle(events: readonly LoggedEvent[], progress?: ConsumerProgress): Promise<void> {
     const { generations, announced, unprocessable } = decodeAll(events);
-    const recorded = await store.record(generations);
+    const isLastEffect = announced.length === 0 && unprocessable.length === 0;
+    const recorded = await store.record(generations, isLastEffect ? progress : undefined);
     metrics.recorded(recorded);
     metrics.duplicates(generations.length - recorded);
     const now = clock.now();
@@ -68,7 +69,7 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
     name: NAME,
     services: ports.events
       ? [
-          createDeadLetterService(ports.events, consumers),
+          createDeadLetterService(ports.events, consumers, clock),
           createAuditService([ports.events.deadLetters.auditEntries]),
         ]
       : [],

@@ -1,5 +1,6 @@
 import { AUDIT_ENTRIES_TABLE } from '@gateway/audit';
 import type { DatabaseSchema } from '@gateway/database';
+import advanceConsumerOffsets from './functions/advance_consumer_offsets.sql';
 import baseline from './schema.sql';
 
 /** Part of every table name, because appends also run in transactions of other domains. */
@@ -9,5 +10,5 @@ export const EVENT_LOG_SCHEMA = 'event_log';
 export const eventLogSchema: DatabaseSchema = {
   schema: EVENT_LOG_SCHEMA,
   migrations: [{ name: '0.1.0_baseline', sql: `${baseline}\n${AUDIT_ENTRIES_TABLE}` }],
-  functions: {},
+  functions: { advance_consumer_offsets: advanceConsumerOffsets },
 };

@@ -11,6 +11,7 @@ import deleteExpiredIdempotencyClaims from './functions/delete_expired_idempoten
 import holdCredit from './functions/hold_credit.sql';
 import lockAccounts from './functions/lock_accounts.sql';
 import lockForSettlement from './functions/lock_for_settlement.sql';
+import nowUnixMs from './functions/now_unix_ms.sql';
 import postSettlements from './functions/post_settlements.sql';
 import reconcileAccounts from './functions/reconcile_accounts.sql';
 import releaseIdempotencyClaims from './functions/release_idempotency_claims.sql';
@@ -39,6 +40,7 @@ export const billingLedgerSchema: DatabaseSchema = {
     hold_credit: holdCredit,
     lock_accounts: lockAccounts,
     lock_for_settlement: lockForSettlement,
+    now_unix_ms: nowUnixMs,
     post_settlements: postSettlements,
     reconcile_accounts: reconcileAccounts,
     release_idempotency_claims: releaseIdempotencyClaims,
