@@ -86,7 +86,10 @@ export default [
         {
           // The configuration reference is generated from the settings of every process.
           allow: ['^\\.\\./\\.\\./\\.\\./\\.\\./\\.\\./apps/[a-z-]+/src/config$'],
-          ignoredCircularDependencies: [[`@gateway/${testingInSpecs.of}`, `@gateway/${testingInSpecs.uses}`]],
+          ignoredCircularDependencies: testingInSpecs.use.map((name) => [
+            `@gateway/${testingInSpecs.of}`,
+            `@gateway/${name}`,
+          ]),
           depConstraints: [
             { sourceTag: 'type:platform', onlyDependOnLibsWithTags: ['type:platform'] },
             ...layerConstraints(),

@@ -27,7 +27,7 @@ const config = {
     ],
   },
   // These packages ship only ES modules, which jest cannot load untransformed.
-  transformIgnorePatterns: ['/node_modules/(?!(openid-client|oauth4webapi|jose)/)'],
+  transformIgnorePatterns: ['/node_modules/(?!(openid-client|oauth4webapi|jose|marked)/)'],
   moduleNameMapper: Object.fromEntries(
     Object.entries(tsconfig.compilerOptions.paths).map(([name, [file]]) => [
       `^${name.replace('*', '(.*)')}$`,

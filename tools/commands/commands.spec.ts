@@ -5,6 +5,7 @@ const root = path.resolve(__dirname, '../..');
 
 /** Commands that validate their options before building. */
 const COMMANDS = [
+  'audit.mjs',
   'docs.mjs',
   'fuzz.mjs',
   'dead-letters.mjs',

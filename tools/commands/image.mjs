@@ -1,9 +1,11 @@
 // `node image.mjs PROGRAM [options]`: builds a program's container image with Docker. The Nx target `image` runs it.
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { capture, exitOnFailure, Misused, root, runVisibly, StepFailed } from './lib/run.mjs';
 import { IMAGE_PROGRAMS } from './lib/image-files.mjs';
+import { provenanceOf } from './lib/provenance.mjs';
 
 const USAGE = `npm run images -- [--projects=LIST] [options]
 
@@ -23,7 +25,7 @@ try {
   const {
     app,
     base = dockerfileDefault('BASE_IMAGE'),
-    'build-image': buildImage,
+    'build-image': buildImage = dockerfileDefault('BUILD_IMAGE'),
     tag = version,
     registry,
     push = false,
@@ -31,10 +33,8 @@ try {
   } = readArguments();
   const { code, output } = await capture('git', ['rev-parse', 'HEAD']).catch(() => ({ code: 1 }));
   const revision = code === 0 ? output.trim() : 'unknown';
-  const isPulled = await capture('docker', ['image', 'inspect', base]);
-  if (isPulled.code !== 0 && (await runVisibly('docker', ['pull', base]))) {
-    throw new StepFailed(`The base image '${base}' is not available.`);
-  }
+  const baseImages = [];
+  for (const name of [buildImage, base]) baseImages.push({ name, digest: await pulledDigest(name) });
   const buildArguments = {
     APP: app,
     VERSION: version,
@@ -44,22 +44,68 @@ try {
     // BuildKit stamps the image and its folders with this time, so that builds are reproducible.
     SOURCE_DATE_EPOCH: 0,
   };
-  const settings = Object.entries(buildArguments).filter(([, value]) => value !== undefined);
   const image = [registry, 'inference-gateway', `${app}:${tag}`].filter(Boolean).join('/');
+  const startedOn = new Date().toISOString();
   const failed = await runVisibly('docker', [
     'build',
     ...['--file', 'docker/Dockerfile', '--tag', image],
     ...(network === undefined ? [] : ['--network', network]),
-    ...settings.flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
+    ...Object.entries(buildArguments).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
     '.',
   ]);
   if (failed) throw new StepFailed(`Building the image of ${app} failed.`);
   if (push && (await runVisibly('docker', ['push', image]))) {
     throw new StepFailed(`Pushing ${image} failed.`);
   }
+  const provenance = provenanceOf({
+    image,
+    digest: await digestOf(image),
+    program: app,
+    buildArguments,
+    revision,
+    modified: await hasChanges(),
+    lockFileSha256: createHash('sha256')
+      .update(readFileSync(path.join(root, 'package-lock.json')))
+      .digest('hex'),
+    baseImages,
+    builder: `docker ${await dockerVersion()}`,
+    startedOn,
+    finishedOn: new Date().toISOString(),
+  });
+  const folder = path.join(root, 'dist', 'images');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path.join(folder, `${app}.provenance.json`), `${JSON.stringify(provenance, null, 2)}\n`);
   process.stdout.write(`${image}\n`);
 } catch (error) {
   exitOnFailure(error.code === 'ENOENT' ? new StepFailed('docker was not found on the PATH.') : error);
+}
+
+/** Pulls the image if Docker does not have it. */
+async function pulledDigest(name) {
+  const { code } = await capture('docker', ['image', 'inspect', name]);
+  if (code !== 0 && (await runVisibly('docker', ['pull', name]))) {
+    throw new StepFailed(`The base image '${name}' is not available.`);
+  }
+  return digestOf(name);
+}
+
+/** The digest in the registry; of an image that is in none, its id. */
+async function digestOf(name) {
+  const format = '{{if .RepoDigests}}{{index .RepoDigests 0}}{{else}}{{.Id}}{{end}}';
+  const { code, output } = await capture('docker', ['image', 'inspect', '--format', format, name]);
+  if (code !== 0) throw new StepFailed(output.trim());
+  return output.trim().split('@').at(-1);
+}
+
+async function dockerVersion() {
+  const { output } = await capture('docker', ['version', '--format', '{{.Server.Version}}']);
+  return output.trim();
+}
+
+/** Whether the sources differ from the commit. */
+async function hasChanges() {
+  const { code, output } = await capture('git', ['status', '--porcelain']).catch(() => ({ code: 1 }));
+  return code !== 0 || output !== '';
 }
 
 /** The default of an argument in the Dockerfile. */

@@ -1,5 +1,7 @@
 // `npm test`: everything that CI runs. Each static check counts as one test.
 // `npm test -- <jest arguments>` runs only the matching jest tests.
+// `GATEWAY_TEST_NODES=/path/to/node:/path/to/other/node` repeats the quick tests on further Node versions.
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { startClusterForTests } from './lib/cluster-for-tests.mjs';
@@ -13,9 +15,12 @@ const CHECKS = ['lint', 'unused-code', 'spelling', 'typecheck', 'format-check', 
 
 const jestArguments = process.argv.slice(2);
 
+/** The exit code of `npm run audit` where the registry publishes no advisories. */
+const NO_ADVISORIES = 3;
+
 /** 90 seconds of random faults; a failure prints its seed. */
 const SHORT_CHAOS = ['--minutes', '1.5', '--pause', '8', '--cut', '5', '--skip-throughput'];
-const SHORT_FAILOVERS = ['redis-sentinel', 'postgres-switchover'].map((scenario) => [
+const SHORT_FAILOVERS = ['redis-sentinel', 'kafka-leader', 'postgres-asynchronous'].map((scenario) => [
   '--lab',
   'failover',
   '--only',
@@ -54,6 +59,7 @@ try {
     await runChecks();
     await testEmbedded();
     await testCluster();
+    await testOtherNodes();
   }
 } catch (error) {
   exitOnFailure(error);
@@ -64,6 +70,7 @@ say(`\n${totals.passed} passed, ${totals.failed} failed${skipped}`);
 process.exit(totals.failed > 0 || totals.passed === 0 ? 1 : 0);
 
 async function runChecks() {
+  await auditDependencies();
   const code = await nx('run-many', '--projects=workspace', `--targets=${CHECKS}`, '--output-style=static');
   totals[code === 0 ? 'passed' : 'failed'] += code === 0 ? CHECKS.length : 1;
   // Two versions run side by side during an upgrade, so contracts must stay backward compatible.
@@ -72,6 +79,12 @@ async function runChecks() {
   const buf = path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf');
   const breaking = await runVisibly(process.execPath, [buf, 'breaking', '--against', `.git#ref=${baseline}`]);
   totals[breaking === 0 ? 'passed' : 'failed'] += 1;
+}
+
+async function auditDependencies() {
+  const code = await runVisibly(process.execPath, ['tools/commands/audit.mjs']);
+  if (code === NO_ADVISORIES) totals.skipped += 1;
+  else totals[code === 0 ? 'passed' : 'failed'] += 1;
 }
 
 function say(text) {
@@ -110,18 +123,35 @@ async function testCluster() {
   }
 }
 
+/** The unit tests and `npm start`, since other Node versions differ in few of their functions. */
+async function testOtherNodes() {
+  const nodes = (process.env.GATEWAY_TEST_NODES ?? '').split(path.delimiter).filter((node) => node !== '');
+  for (const [index, node] of nodes.entries()) {
+    const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+    say(`Quick tests on Node ${stdout}`);
+    const without = ['/node_modules/', '\\.sim\\.spec', '(?<!npm-start)\\.int\\.spec', '\\.e2e\\.spec'];
+    const selection = without.flatMap((each) => ['--testPathIgnorePatterns', each]);
+    await runJest(
+      selection,
+      { PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` },
+      `node-${index}`,
+      node,
+    );
+  }
+}
+
 /** Debian installs servers in folders that are on root's PATH only. */
 function isOnPath(program) {
   const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/sbin', '/usr/local/sbin'];
   return folders.some((folder) => existsSync(path.join(folder, program)));
 }
 
-/** @param deployment part of the results' file name. */
-async function runJest(selection, env = {}, deployment = 'embedded') {
-  const resultsFile = path.join(root, 'dist', `test-results-${deployment}.json`);
+/** @param run part of the results' file name. */
+async function runJest(selection, env = {}, run = 'embedded', node = process.execPath) {
+  const resultsFile = path.join(root, 'dist', `test-results-${run}.json`);
   rmSync(resultsFile, { force: true });
   const code = await runVisibly(
-    process.execPath,
+    node,
     [
       path.join('node_modules', 'jest', 'bin', 'jest.js'),
       '--json',

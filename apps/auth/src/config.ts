@@ -1,7 +1,7 @@
 import { peopleEnvironment, requireCompleteOidc } from '@gateway/people';
 import { mailEnvironment } from '@gateway/mail';
 import { databaseSettings, serviceSettings } from '@gateway/process';
-import { readConfig } from '@gateway/runtime';
+import { originSetting, readConfig } from '@gateway/runtime';
 import { z } from 'zod';
 
 export const settings = z
@@ -10,6 +10,11 @@ export const settings = z
     ...peopleEnvironment,
     ...mailEnvironment,
     ...databaseSettings,
+    GATEWAY_DASHBOARD_ORIGIN: originSetting
+      .optional()
+      .describe(
+        'Origin at which browsers open the dashboard. Links in emails, and that of the command `operator`, point there. Without it they point to the origin that dashboard-api reports.',
+      ),
   })
   .superRefine(requireCompleteOidc);
 

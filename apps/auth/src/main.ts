@@ -1,5 +1,5 @@
 import { runService } from '@gateway/process';
 import { loadConfig } from './config';
-import { schemas, wireAuth } from './wiring';
+import { operatorCommand, schemas, wireAuth } from './wiring';
 
-runService({ name: 'auth', loadConfig, wire: wireAuth, schemas });
+runService({ name: 'auth', loadConfig, wire: wireAuth, schemas, commands: { operator: operatorCommand } });

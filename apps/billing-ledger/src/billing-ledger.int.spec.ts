@@ -1,14 +1,18 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeActorKeys } from '@gateway/certificates';
 import { BillingLedgerDefinition, type Hold } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
 import { createPool, findFreePort } from '@gateway/database';
-import { describeWith, kafka, startKafka, type KafkaServer } from '@gateway/dev-infra';
+import { describeWith, kafkaBroker, provideKafka, type KafkaServer } from '@gateway/dev-infra';
 import { EVENT_LOG_SCHEMA, TOPIC_GENERATION_FINISHED, TOPIC_GENERATION_SETTLED } from '@gateway/events';
 import { createKafkaEventLog, type KafkaEventLog } from '@gateway/events/kafka';
-import { createService, type RunningService } from '@gateway/process';
-import { createClient, type RpcClient } from '@gateway/rpc';
+import { createService, openActorSigner, type RunningService } from '@gateway/process';
+import { actAs, createActingTransport, createClient, type RpcClient } from '@gateway/rpc';
 import { createReplicatedTransport, type GrpcTransport } from '@gateway/rpc/grpc';
 import { createMetrics, createSilentLogger, readConfig, systemClock as clock } from '@gateway/runtime';
-import { createTestDatabase, eventually, type TestDatabase } from '@gateway/test-support';
+import { createTestDatabase, eventually, TEST_OPERATOR, type TestDatabase } from '@gateway/test-support';
 import type { Pool } from 'pg';
 import { settings } from './config';
 import { wireBillingLedger } from './wiring';
@@ -25,10 +29,11 @@ const log = createSilentLogger();
 
 jest.setTimeout(180_000);
 
-describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', () => {
-  let server: KafkaServer;
+describeWith(kafkaBroker, 'the ledger in two processes, over PostgreSQL and Kafka', () => {
+  let keysFolder: string;
+  let server: Pick<KafkaServer, 'broker' | 'stop'>;
   let database: TestDatabase;
-  let deadLetterPool: Pool;
+  let consumerPool: Pool;
   let services: RunningService[];
   let events: KafkaEventLog;
   let transport: GrpcTransport;
@@ -37,6 +42,7 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
 
   async function start(): Promise<{ service: RunningService; port: number }> {
     const config = readConfig(settings, {
+      GATEWAY_ACTOR_KEYS_DIR: join(keysFolder, 'billing-ledger'),
       GATEWAY_HOST: '127.0.0.1',
       GATEWAY_RPC_PORT: String(await findFreePort()),
       GATEWAY_RPC_ADMIN_PORT: String(await findFreePort()),
@@ -52,24 +58,35 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
   }
 
   beforeAll(async () => {
-    [server, database] = await Promise.all([startKafka(), createTestDatabase()]);
+    keysFolder = mkdtempSync(join(tmpdir(), 'gateway-keys-'));
+    await writeActorKeys(keysFolder, {
+      services: ['billing-ledger'],
+      signers: ['dashboard-api'],
+      rotationDays: 1,
+      nowUnixMs: Date.now(),
+    });
+    [server, database] = await Promise.all([provideKafka(), createTestDatabase()]);
     // Concurrently, so that both migrate the same empty database.
     const started = await Promise.all([start(), start()]);
     services = started.map(({ service }) => service);
     transport = createReplicatedTransport({
       target: started.map(({ port }) => `127.0.0.1:${port}`).join(','),
     });
-    ledger = createClient(BillingLedgerDefinition, transport);
-    deadLetterPool = createPool({
+    const signer = openActorSigner(join(keysFolder, 'dashboard-api'), 'dashboard-api');
+    ledger = createClient(
+      BillingLedgerDefinition,
+      createActingTransport(transport, { audience: 'billing-ledger', signer }),
+    );
+    consumerPool = createPool({
       url: database.url,
       schema: EVENT_LOG_SCHEMA,
       applicationName: 'test',
       maxConnections: 4,
     });
     events = createKafkaEventLog({
-      connection: { brokers: [server.broker] },
+      connection: { brokers: server.broker.split(',') },
       clientId: 'test',
-      deadLetterPool,
+      consumerPool,
       clock,
       log,
       metrics: createMetrics({ processMetrics: false }),
@@ -79,7 +96,8 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
       group: 'test',
       handle: async (batch) => {
         for (const { payload } of batch) {
-          announced.push(GenerationSettled.decode(payload).finished?.generationId ?? '');
+          const { finished } = GenerationSettled.decode(payload);
+          if (finished?.organizationId.startsWith(`org-${run}-`)) announced.push(finished.generationId);
         }
       },
     });
@@ -89,13 +107,16 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
     transport?.close();
     await events?.stop();
     await Promise.all((services ?? []).map((service) => service.stop()));
-    await deadLetterPool?.end();
+    await consumerPool?.end();
     await server?.stop();
     await database?.drop();
+    rmSync(keysFolder, { recursive: true });
   });
 
-  const idOf = (index: number) => `gen-${String(index).padStart(26, '0')}`;
-  const organizationOf = (index: number) => `org-${index % 5}`;
+  // Unique, since the topics of a provided broker may contain the events of earlier runs.
+  const run = clock.now();
+  const idOf = (index: number) => `gen-${run}${String(index).padStart(13, '0')}`;
+  const organizationOf = (index: number) => `org-${run}-${index % 5}`;
 
   function holdOf(index: number): Hold {
     return {
@@ -104,7 +125,7 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
       keyId: 'key-1',
       amountNanoUsd: 10n,
       prices: PRICES,
-      deadlineUnixMs: BigInt(clock.now() + 600_000),
+      lifetimeMs: 600_000,
       createdUnixMs: BigInt(clock.now()),
       keyDailyBudgetNanoUsd: undefined,
       organizationDailyBudgetNanoUsd: undefined,
@@ -128,12 +149,14 @@ describeWith(kafka, 'the ledger in two processes, over PostgreSQL and Kafka', ()
 
   it('settles and announces each finished generation once, also after one process has stopped', async () => {
     for (let index = 0; index < 5; index += 1) {
-      await ledger.addCredit({
-        creditId: `crd-${index}`,
-        organizationId: organizationOf(index),
-        amountNanoUsd: 1_000n,
-        note: '',
-      });
+      await actAs({ ...TEST_OPERATOR, organization: { id: organizationOf(index) } }, () =>
+        ledger.addCredit({
+          creditId: `crd-${index}`,
+          organizationId: organizationOf(index),
+          amountNanoUsd: 1_000n,
+          note: '',
+        }),
+      );
     }
     const indexes = Array.from({ length: GENERATIONS }, (_, index) => index);
     const { results } = await ledger.holdCredit({ holds: indexes.map(holdOf) });

@@ -17,7 +17,6 @@ import {
   type ServiceSchema,
   type ServiceWiring,
 } from '@gateway/process';
-import { systemClock as clock } from '@gateway/runtime';
 import { openLedgerModules } from '@gateway/statements';
 import type { Config } from './config';
 
@@ -46,15 +45,15 @@ export async function wireBillingLedger(deps: ServiceDeps<Config>): Promise<Serv
   const events = createKafkaEventLog({
     ...kafkaOptionsOf(config),
     clientId: 'billing-ledger',
-    deadLetterPool: outboxSchema.pool,
-    clock,
+    consumerPool: outboxSchema.pool,
+    clock: outboxSchema.clock,
     log,
     metrics,
   });
   life.onStop(() => events.stop());
   const outbox = createPostgresEventLog({
     pool: outboxSchema.pool,
-    clock,
+    clock: outboxSchema.clock,
     log,
     metrics,
     limits: eventLogLimitsOf(config),
@@ -68,6 +67,7 @@ export async function wireBillingLedger(deps: ServiceDeps<Config>): Promise<Serv
   const { billingLedger, statements } = openLedgerModules({
     config,
     pool: ledger.pool,
+    clock: ledger.clock,
     appender: outbox,
     events,
     mailer: openMailer(config),

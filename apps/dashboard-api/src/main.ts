@@ -1,10 +1,10 @@
 import { runService } from '@gateway/process';
 import { loadConfig } from './config';
-import { deadLettersCommand, operatorCommand, wireDashboardApi } from './wiring';
+import { deadLettersCommand, wireDashboardApi } from './wiring';
 
 runService({
   name: 'dashboard-api',
   loadConfig,
   wire: wireDashboardApi,
-  commands: { operator: operatorCommand, 'dead-letters': deadLettersCommand },
+  commands: { 'dead-letters': deadLettersCommand },
 });

@@ -1,3 +1,4 @@
+import { AuditLogDefinition } from '@gateway/contracts/audit';
 import { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
@@ -6,9 +7,9 @@ import {
   InferenceRouterAdminDefinition,
   InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
-import { makeOperator, openDashboardApi } from '@gateway/dashboard-api';
-import type { ServiceCommand, ServiceDeps, ServiceWiring } from '@gateway/process';
-import { createClient } from '@gateway/rpc';
+import { openDashboardApi } from '@gateway/dashboard-api';
+import { openActorSigner, type ServiceCommand, type ServiceDeps, type ServiceWiring } from '@gateway/process';
+import { createActingTransport, createClient, type RpcTransport } from '@gateway/rpc';
 import { createTokenizer } from '@gateway/tokenizer';
 import type { Config } from './config';
 import { listDeadLetters } from './dead-letters-command';
@@ -22,20 +23,24 @@ export async function wireDashboardApi({
 }: ServiceDeps<Config>): Promise<ServiceWiring> {
   const tokenizer = createTokenizer({ metrics });
   life.onStop(() => tokenizer.close());
-  const ledger = connect('billing-ledger', config.GATEWAY_BILLING_LEDGER_TARGET);
-  const router = connect('inference-router', config.GATEWAY_INFERENCE_ROUTER_TARGET);
-  const usageAggregator = connect('usage-aggregator', config.GATEWAY_USAGE_AGGREGATOR_TARGET);
+  const signer = openActorSigner(config.GATEWAY_ACTOR_KEYS_DIR, 'dashboard-api');
+  const connectActing = (audience: string, target: string): RpcTransport =>
+    createActingTransport(connect(audience, target), { audience, signer });
+  const ledger = connectActing('billing-ledger', config.GATEWAY_BILLING_LEDGER_TARGET);
+  const router = connectActing('inference-router', config.GATEWAY_INFERENCE_ROUTER_TARGET);
+  const usageAggregator = connectActing('usage-aggregator', config.GATEWAY_USAGE_AGGREGATOR_TARGET);
   const module = openDashboardApi({
     config,
-    authAdmin: createClient(AuthAdminDefinition, connect('auth', config.GATEWAY_AUTH_TARGET)),
+    authAdmin: createClient(AuthAdminDefinition, connectActing('auth', config.GATEWAY_AUTH_TARGET)),
     ledger: createClient(BillingLedgerDefinition, ledger),
     ledgerAdmin: createClient(BillingLedgerAdminDefinition, ledger),
     generationReports: createClient(
       GenerationReportsDefinition,
-      connect('generation-query', config.GATEWAY_GENERATION_QUERY_TARGET),
+      connectActing('generation-query', config.GATEWAY_GENERATION_QUERY_TARGET),
     ),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     routerAdmin: createClient(InferenceRouterAdminDefinition, router),
+    auditLogs: [ledger, router, usageAggregator].map((each) => createClient(AuditLogDefinition, each)),
     deadLetters: new Map([
       ['billing-ledger', createClient(DeadLettersDefinition, ledger)],
       ['usage-aggregator', createClient(DeadLettersDefinition, usageAggregator)],
@@ -46,19 +51,6 @@ export async function wireDashboardApi({
   });
   return { modules: [module] };
 }
-
-/** `operator EMAIL`: creates the first operator, or restores access when no operator can sign in. */
-export const operatorCommand: ServiceCommand<Config> = {
-  argument: 'EMAIL',
-  async run({ config, connect }, email) {
-    const { GATEWAY_DASHBOARD_ORIGIN: dashboardUrl } = config;
-    if (dashboardUrl === undefined) throw new Error('Set GATEWAY_DASHBOARD_ORIGIN: the link points there.');
-    const authAdmin = createClient(AuthAdminDefinition, connect('auth', config.GATEWAY_AUTH_TARGET));
-    const { link, expiresUnixMs } = await makeOperator({ authAdmin, dashboardUrl }, email);
-    const until = new Date(Number(expiresUnixMs)).toISOString();
-    return `${email} is an operator. Choose a password at this link before ${until}:\n\n  ${link}`;
-  },
-};
 
 /** `dead-letters list`, for the alert DeadLettersPending. */
 export const deadLettersCommand: ServiceCommand<Config> = {

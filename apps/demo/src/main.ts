@@ -3,18 +3,19 @@ import { parseArgs } from 'node:util';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { introduce } from '@gateway/demo';
-import { createClient } from '@gateway/rpc';
-import { openTlsFolder } from '@gateway/process';
+import { createActingTransport, createClient } from '@gateway/rpc';
+import { openActorSigner, openTlsFolder } from '@gateway/process';
 import { createReplicatedTransport } from '@gateway/rpc/grpc';
 import { createLogger } from '@gateway/runtime';
 
-const HELP = `demo --auth HOST:PORT --billing-ledger HOST:PORT --state-dir FOLDER [--rpc-tls-dir FOLDER] [--rpc-tls-domain DOMAIN]
-     [--base-url URL] [--dashboard-url URL] [--stay]
+const HELP = `demo --auth HOST:PORT --billing-ledger HOST:PORT --state-dir FOLDER --actor-keys-dir FOLDER [--rpc-tls-dir FOLDER]
+     [--rpc-tls-domain DOMAIN] [--base-url URL] [--dashboard-url URL] [--stay]
 
 Sets up a cluster for trial use: an operator with a password, and an organization with credit and an API key. Stores
 them in FOLDER/dev.json for the next run, and prints them at a terminal. With --stay the process runs until it is
 stopped, so that the folder can be read when it is mounted only here. --rpc-tls-dir holds the
-certificate of the caller "demo"; without it calls are plain text.
+certificate of the caller "demo"; without it calls are plain text. --actor-keys-dir holds the keys with which it signs
+that it acts as the operator.
 `;
 
 async function main(): Promise<void> {
@@ -24,6 +25,7 @@ async function main(): Promise<void> {
       'billing-ledger': { type: 'string' },
       'state-dir': { type: 'string' },
       stay: { type: 'boolean', default: false },
+      'actor-keys-dir': { type: 'string' },
       'rpc-tls-dir': { type: 'string' },
       'rpc-tls-domain': { type: 'string', default: DEFAULT_IDENTITY_DOMAIN },
       'base-url': { type: 'string', default: 'http://127.0.0.1:8080/v1' },
@@ -31,9 +33,16 @@ async function main(): Promise<void> {
     },
   });
   const { auth: authTarget, 'billing-ledger': ledgerTarget, 'state-dir': stateDirectory } = values;
-  if (authTarget === undefined || ledgerTarget === undefined || stateDirectory === undefined) {
-    throw new Error('--auth, --billing-ledger and --state-dir are required');
+  const { 'actor-keys-dir': keysFolder } = values;
+  if (
+    authTarget === undefined ||
+    ledgerTarget === undefined ||
+    stateDirectory === undefined ||
+    keysFolder === undefined
+  ) {
+    throw new Error('--auth, --billing-ledger, --state-dir and --actor-keys-dir are required');
   }
+  const signer = openActorSigner(keysFolder, 'demo');
   const { 'rpc-tls-dir': tlsFolder, 'rpc-tls-domain': domain } = values;
   const tls = tlsFolder === undefined ? undefined : openTlsFolder(tlsFolder, domain);
   const connect = (service: string, target: string) =>
@@ -47,8 +56,14 @@ async function main(): Promise<void> {
     const demo = await introduce({
       clients: {
         auth: createClient(AuthDefinition, auth),
-        authAdmin: createClient(AuthAdminDefinition, auth),
-        billingLedger: createClient(BillingLedgerDefinition, ledger),
+        authAdmin: createClient(
+          AuthAdminDefinition,
+          createActingTransport(auth, { audience: 'auth', signer }),
+        ),
+        billingLedger: createClient(
+          BillingLedgerDefinition,
+          createActingTransport(ledger, { audience: 'billing-ledger', signer }),
+        ),
       },
       stateDirectory,
       baseUrl: values['base-url'],

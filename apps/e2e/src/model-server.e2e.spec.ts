@@ -50,7 +50,7 @@ describe('a llama.cpp model server', () => {
     targets: [${providers.map((provider) => `{ provider: ${provider}, model: tiny }`).join(', ')}]
     context_window: ${CONTEXT * 2}
     max_output_tokens: ${CONTEXT}
-    capabilities: [json_mode]
+    capabilities: [json_mode, structured_outputs]
     prices: { input: '0.10', cached_input: '0.01', output: '0.40' }
     # The model's tokens are single characters.
     tokenizer: { factor: 5 }`;

@@ -32,7 +32,9 @@ const panels = filesOf('dashboards').flatMap((file) => {
 /** The names of all metrics that the sources declare, and of the default ones. */
 const instruments = new Set([
   ...readdirSync(path.join(root, 'libs'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => /(metrics|instruments|module)\.ts$/.test(file))
+    .filter((file) =>
+      /(metrics|instruments|module|database-clock|database-monitor|watch-eviction-policy)\.ts$/.test(file),
+    )
     .flatMap((file) => readFileSync(path.join(root, 'libs', file), 'utf8').match(/gateway_[a-z_]+/g) ?? []),
   ...defaultMetricNames(),
 ]);

@@ -5,6 +5,7 @@ import { dashboardApiEnvironment } from '@gateway/dashboard-api';
 import { databaseUrlSetting, queryTimeoutSetting } from '@gateway/database';
 import { edgeProxyEnvironment } from '@gateway/edge-proxy';
 import { eventLogEnvironment } from '@gateway/events';
+import { requireBothTlsFiles } from '@gateway/http-server';
 import { inferenceRouterEnvironment } from '@gateway/inference-router';
 import { mailEnvironment } from '@gateway/mail';
 import { logLevelSetting, millisecondsSetting, portSetting, readConfig } from '@gateway/runtime';
@@ -57,9 +58,12 @@ export const settings = z
       ),
     GATEWAY_SHUTDOWN_GRACE_MS: millisecondsSetting
       .default(SHUTDOWN_GRACE_MS)
-      .describe('Milliseconds that running requests have to finish after Ctrl-C or SIGTERM.'),
+      .describe(
+        'Milliseconds that running requests have to finish after Ctrl-C or SIGTERM. Of the services, edge-proxy and inference-router have 30000 by default, because they carry generations.',
+      ),
   })
-  .superRefine(requireCompleteOidc);
+  .superRefine(requireCompleteOidc)
+  .superRefine(requireBothTlsFiles);
 
 export type Config = z.output<typeof settings> & {
   readonly stateDirectory: string;

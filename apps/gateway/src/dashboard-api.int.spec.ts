@@ -110,23 +110,13 @@ describe('the dashboard API with the real auth domain', () => {
     expect(await verify(json.secret)).toMatchObject({ organizationSuspended: false });
   });
 
-  it('adds credit once per Idempotency-Key, and audits the actor', async () => {
+  it('adds credit once per Idempotency-Key', async () => {
     const path = await organization();
     const headers = { 'idempotency-key': 'top-up-1' };
     const first = await send('POST', `${path}/credits`, { amount_usd: '10.00', note: 'hello' }, headers);
     const again = await send('POST', `${path}/credits`, { amount_usd: '10.00', note: 'hello' }, headers);
     expect(again.json.credit).toEqual(first.json.credit);
     expect((await send('GET', `${path}/balance`)).json.balance['available_usd']).toBe('10');
-    const { data } = (await send('GET', `${path}/audit`)).json;
-    expect(data.filter(({ action }) => action === 'credit.add')).toEqual(
-      Array(2).fill(
-        expect.objectContaining({
-          target: first.json.credit.id,
-          outcome: 'done',
-          actor: expect.objectContaining({ label: 'ops@example.com', ip_address: '127.0.0.1' }),
-        }),
-      ),
-    );
   });
 
   it('pages through the complete audit log', async () => {

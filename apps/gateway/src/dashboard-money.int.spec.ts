@@ -40,7 +40,7 @@ describe('the statement', () => {
   it('shows every posting with its running balance, and matches /v1/credits to the nano-dollar', async () => {
     const id = await organizationWith('10.000000001');
     for (let count = 0; count < 7; count += 1) {
-      fixture.clock.advance(1_000);
+      await fixture.clock.advance(1_000);
       await fixture.spend({ id: generationId(), organizationId: id, promptTokens: 997 + count });
     }
     const month = new Date(fixture.clock.now()).toISOString().slice(0, 7);
@@ -88,10 +88,10 @@ describe('the statement', () => {
   it("each month's closing balance is the next month's opening balance", async () => {
     const id = await organizationWith('5');
     await fixture.spend({ id: generationId(), organizationId: id });
-    fixture.clock.advance(40 * DAY_MS);
+    await fixture.clock.advance(40 * DAY_MS);
     await fixture.spend({ id: generationId(), organizationId: id });
     await operator.request(`POST /api/organizations/${id}/credits`, { amount_usd: '1' });
-    fixture.clock.advance(70 * DAY_MS);
+    await fixture.clock.advance(70 * DAY_MS);
     const { data } = jsonOf(await operator.request(`GET /api/organizations/${id}/statement/months`));
     expect(data.length).toBeGreaterThanOrEqual(4);
     for (const [index, month] of data.entries()) {
@@ -172,7 +172,6 @@ describe('a correction', () => {
     });
     const audit = jsonOf(await operator.request(`GET /api/organizations/${id}/audit?action=credit.correct`));
     expect(audit.data[0]).toMatchObject({
-      outcome: 'done',
       details: { amount_usd: '-2.5', reason: 'added twice' },
     });
   });
@@ -193,7 +192,7 @@ describe('a correction', () => {
     const refused = await operator.request(`POST ${path}`, body);
     expect(refused).toMatchObject({ status: 409, error: { param: 'amount_usd' } });
     const audit = jsonOf(await operator.request(`GET /api/organizations/${id}/audit?action=credit.correct`));
-    expect(audit.data[0].outcome).toBe('failed');
+    expect(audit.data).toEqual([]);
   });
 
   it.each([
@@ -215,7 +214,7 @@ describe('a correction', () => {
     const id = await organizationWith('10');
     const path = `/api/organizations/${id}/corrections`;
     const preview = jsonOf(await operator.request(`POST ${path}/preview`, correction));
-    fixture.clock.advance(10 * 60_000 + 1);
+    await fixture.clock.advance(10 * 60_000 + 1);
     const body = { ...correction, confirmation_token: preview.confirmation_token };
     expect((await operator.request(`POST ${path}`, body)).error).toMatchObject({
       code: 'conflict',
@@ -403,7 +402,7 @@ describe('a low-balance alert', () => {
     });
     expect(received).toHaveLength(1);
     status = 204;
-    fixture.clock.advance(30_001);
+    await fixture.clock.advance(30_001);
     await until(() => expect(received).toHaveLength(2));
     expect(received[1]?.body).toBe(received[0]?.body);
   });

@@ -259,13 +259,11 @@ describe('the operator', () => {
     expect(await read()).toMatchObject({ ledger, usage: null });
   });
 
-  it('drains a target, and the audit log contains the reason', async () => {
+  it('drains a target', async () => {
     const body = { provider: 'acme', provider_model: 'm-1', drained: true, reason: 'repair' };
     expect(jsonOf(await operator.request('PUT /api/operator/targets/drain', body)).target).toMatchObject({
       drained: { by: OPERATOR.email, reason: 'repair' },
     });
-    const { data } = jsonOf(await operator.request('GET /api/audit?action=target.drain'));
-    expect(data[0]).toMatchObject({ target: 'acme/m-1', details: { reason: 'repair' }, outcome: 'done' });
     expect(
       (await operator.request('PUT /api/operator/targets/drain', { ...body, provider_model: 'x' })).status,
     ).toBe(404);

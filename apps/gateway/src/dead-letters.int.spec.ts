@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { DAY_MS, nanoUsd, utcDay, type UnixMs } from '@gateway/base';
+import { DAY_MS, nanoUsd } from '@gateway/base';
 import { AUTH_SCHEMA, authSchema, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import {
   BILLING_LEDGER_SCHEMA,
@@ -11,7 +11,7 @@ import {
   createPostgresLedgerHistory,
   createPostgresLedgerStore,
 } from '@gateway/billing-ledger';
-import { AuditOutcome, AuthAdminDefinition, ListAuditRequest, MemberRole } from '@gateway/contracts/auth';
+import { AuthAdminDefinition, MemberRole } from '@gateway/contracts/auth';
 import { DeadLettersDefinition, GenerationFinished } from '@gateway/contracts/events';
 import { createDashboardApi } from '@gateway/dashboard-api';
 import { applyMigrations, createPool } from '@gateway/database';
@@ -21,9 +21,20 @@ import {
   eventLogSchema,
   TOPIC_GENERATION_FINISHED,
 } from '@gateway/events';
-import { createClient, createInProcessTransport } from '@gateway/rpc';
+import {
+  createActingTransport,
+  createClient,
+  createInProcessTransport,
+  type BoundService,
+} from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock as clock } from '@gateway/runtime';
-import { createTestDatabase, eventually } from '@gateway/test-support';
+import {
+  createAuditEntry,
+  createTestDatabase,
+  eventually,
+  inProcessFor,
+  unsignedActors,
+} from '@gateway/test-support';
 
 const EMAIL = 'ops@example.com';
 const PASSWORD = 'correct horse battery';
@@ -47,9 +58,13 @@ async function createFixture() {
   const adapters = createAuthAdapters({ pool: auth, log, scryptCost: { N: 16, r: 1, p: 1 } });
   const authModule = createAuthModule({ adapters, clock, newId, log, metrics });
   await authModule.start();
-  const authAdmin = createClient(AuthAdminDefinition, createInProcessTransport(authModule.services));
-  await authAdmin.ensureMember({
-    actor: { id: 'system', label: 'system', ipAddress: '' },
+  const acting = ({ services }: { readonly services: readonly BoundService[] }) =>
+    createActingTransport(createInProcessTransport(services, { actors: unsignedActors }), {
+      audience: 'test',
+      signer: unsignedActors,
+    });
+  const authAdmin = createClient(AuthAdminDefinition, acting(authModule));
+  await createClient(AuthAdminDefinition, inProcessFor(authModule.services)).ensureMember({
     email: EMAIL,
     password: PASSWORD,
     role: MemberRole.MEMBER_ROLE_OPERATOR,
@@ -59,7 +74,7 @@ async function createFixture() {
   const store = createPostgresLedgerStore({ pool: ledger, appender: eventLog, clock });
   const ledgerModule = createBillingLedgerModule({
     store,
-    claims: createPostgresClaimStore({ pool: ledger, clock }),
+    claims: createPostgresClaimStore({ pool: ledger }),
     history: createPostgresLedgerHistory({ pool: ledger, clock, closedHoldRetentionMs: DAY_MS }),
     events: eventLog,
     clock,
@@ -67,7 +82,7 @@ async function createFixture() {
     metrics,
   });
   for (const consumer of ledgerModule.consumers) await eventLog.subscribe(consumer);
-  const deadLetters = createClient(DeadLettersDefinition, createInProcessTransport(ledgerModule.services));
+  const deadLetters = createClient(DeadLettersDefinition, acting(ledgerModule));
   const api = createDashboardApi({
     authAdmin,
     ledger: {} as never,
@@ -75,6 +90,7 @@ async function createFixture() {
     ledgerAdmin: {} as never,
     routerAdmin: {} as never,
     inferenceRouter: {} as never,
+    auditLogs: [],
     deadLetters: new Map([['billing-ledger', deadLetters]]),
     clock,
     newId,
@@ -163,7 +179,7 @@ async function settlementsOf(generationId: string): Promise<number> {
 }
 
 async function auditEntries(action: string) {
-  const { entries } = await fixture.authAdmin.listAudit(ListAuditRequest.fromPartial({ pageSize: 50 }));
+  const entries = await fixture.eventLog.deadLetters.auditEntries.list({}, { limit: 50, before: undefined });
   return entries.filter((entry) => entry.action === action);
 }
 
@@ -177,12 +193,15 @@ it('a dead-lettered generation fails again on redelivery, and settles when its h
   await printed(['show', name], /"attempts": 2/);
 
   const at = clock.now();
-  await fixture.store.addCredit({
-    creditId: 'credit-1',
-    organizationId: 'org-1',
-    amountNanoUsd: nanoUsd(100n),
-    note: 'a test',
-  });
+  await fixture.store.addCredit(
+    {
+      creditId: 'credit-1',
+      organizationId: 'org-1',
+      amountNanoUsd: nanoUsd(100n),
+      note: 'a test',
+    },
+    createAuditEntry(),
+  );
   const [hold] = await fixture.store.holdCredit([
     {
       holdId: 'gen-1',
@@ -192,9 +211,8 @@ it('a dead-lettered generation fails again on redelivery, and settles when its h
       prices: PRICES,
       organizationDailyBudgetNanoUsd: undefined,
       keyDailyBudgetNanoUsd: undefined,
-      day: utcDay(at),
       createdUnixMs: at,
-      deadlineUnixMs: (at + 60_000) as UnixMs,
+      lifetimeMs: 60_000,
       idempotencyScope: undefined,
     },
   ]);
@@ -204,7 +222,7 @@ it('a dead-lettered generation fails again on redelivery, and settles when its h
   expect(await settlementsOf('gen-1')).toBe(1);
   expect((await fixture.store.readBalance('org-1')).chargedNanoUsd).toBe(15n);
   expect(await auditEntries('dead_letter.redeliver')).toMatchObject(
-    Array(2).fill({ target: name, outcome: AuditOutcome.AUDIT_OUTCOME_DONE, actor: { label: EMAIL } }),
+    Array(2).fill({ target: name, actor: { label: EMAIL } }),
   );
 });
 
@@ -217,7 +235,7 @@ it('a discarded dead letter is never settled, and keeps its reason', async () =>
   expect(await command('list', '--state', 'discarded')).toContain('discarded: a load test');
   expect(await settlementsOf('gen-2')).toBe(0);
   expect(await auditEntries('dead_letter.discard')).toMatchObject([
-    { target: name, outcome: AuditOutcome.AUDIT_OUTCOME_DONE, detailsJson: '{"reason":"a load test"}' },
+    { target: name, details: { reason: 'a load test' } },
   ]);
 });
 

@@ -1,7 +1,7 @@
 import { toAbortSignal } from '@gateway/base';
 import { createHash } from 'node:crypto';
 import { AUTH_SCHEMA, authSchema, createAuthAdapters, createAuthModule } from '@gateway/auth';
-import { AuthAdminDefinition, AuthDefinition, Scope, SecretToEnd } from '@gateway/contracts/auth';
+import { AuthAdminDefinition, AuthDefinition, MemberRole, Scope, SecretToEnd } from '@gateway/contracts/auth';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createKeyDirectory } from '@gateway/edge-proxy';
 import {
@@ -13,9 +13,16 @@ import {
 } from '@gateway/rpc';
 import { createGrpcServer, createGrpcTransport } from '@gateway/rpc/grpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
-import { announceSeed, createTestDatabase, seededRandom, type SeededRandom } from '@gateway/test-support';
+import {
+  actingFor,
+  announceSeed,
+  createTestDatabase,
+  seededRandom,
+  TEST_OPERATOR,
+  type SeededRandom,
+  unsignedActors,
+} from '@gateway/test-support';
 
-const ACTOR = { id: 'system', label: 'system', ipAddress: '' };
 const sha256 = (secret: string) => createHash('sha256').update(secret).digest();
 
 /** A network between an edge and auth with injectable faults. */
@@ -101,8 +108,8 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
   const closing: (() => Promise<void>)[] = [];
   const transports = await Promise.all(
     modules.map(async ({ services }): Promise<RpcTransport> => {
-      if (rpc === 'in process') return createInProcessTransport(services);
-      const server = createGrpcServer({ services, host: '127.0.0.1', port: 0 });
+      if (rpc === 'in process') return createInProcessTransport(services, { actors: unsignedActors });
+      const server = createGrpcServer({ services, host: '127.0.0.1', port: 0, actors: unsignedActors });
       const { port } = await server.start();
       const transport = createGrpcTransport({ address: `127.0.0.1:${port}` });
       closing.push(async () => {
@@ -117,13 +124,27 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
     if (!transport) throw new Error('no replica');
     return transport;
   };
-  const admins = transports.map((transport) => createClient(AuthAdminDefinition, transport));
+  let operator = TEST_OPERATOR;
+  const admins = transports.map((transport) =>
+    createClient(
+      AuthAdminDefinition,
+      actingFor(transport, () => operator),
+    ),
+  );
   const admin = admins[0] as (typeof admins)[number];
+  const { member } = await admin.ensureMember({
+    email: operator.label,
+    password: 'correct horse battery',
+    role: MemberRole.MEMBER_ROLE_OPERATOR,
+    resetPassword: false,
+  });
+  operator = { ...operator, id: member?.id ?? '' };
   const edges: ReturnType<typeof createKeyDirectory>[] = [];
 
-  const created = await admin.createOrganization({ actor: ACTOR, name: 'Acme', limits: undefined });
+  const created = await admin.createOrganization({ name: 'Acme', limits: undefined });
   if (created.outcome?.$case !== 'organization') throw new Error('refused');
   const organizationId = created.outcome.value.id;
+  operator = { ...operator, organization: { id: organizationId } };
 
   return {
     admin,
@@ -149,7 +170,6 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
 
     async key() {
       const { outcome } = await admin.createKey({
-        actor: ACTOR,
         organizationId,
         settings: {
           name: 'key',
@@ -166,16 +186,16 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
 
     /** Returns the hash of the new secret. Without a time, the previous secret expires immediately. */
     async rotate(keyId: string, previousWorksUntilUnixMs?: bigint) {
-      const target = { actor: ACTOR, organizationId, keyId };
+      const target = { organizationId, keyId };
       const endsNow = SecretToEnd.SECRET_TO_END_UNSPECIFIED;
       const { outcome } = await admin.rotateKey({ ...target, previousWorksUntilUnixMs, endsNow });
       if (outcome?.$case !== 'created') throw new Error('refused');
       return sha256(outcome.value.secret);
     },
 
-    endPreviousSecret: (keyId: string) => admin.endPreviousSecret({ actor: ACTOR, organizationId, keyId }),
+    endPreviousSecret: (keyId: string) => admin.endPreviousSecret({ organizationId, keyId }),
 
-    revoke: (keyId: string, by = admin) => by.revokeKey({ actor: ACTOR, organizationId, keyId }),
+    revoke: (keyId: string, by = admin) => by.revokeKey({ organizationId, keyId }),
 
     async stop() {
       for (const edge of edges) await edge.stop();
@@ -351,7 +371,7 @@ describe('revocation takes effect immediately on every edge', () => {
     const early = directory.lookup(key.hash);
     await until(() => passes === 2);
     const { organizationId } = fleet;
-    await fleet.admin.setOrganizationSuspended({ actor: ACTOR, organizationId, suspended: true });
+    await fleet.admin.setOrganizationSuspended({ organizationId, suspended: true });
     release();
     await early;
     for (const { hash } of [key, cachedKey]) {
@@ -393,10 +413,7 @@ describe('revocation takes effect immediately on every edge', () => {
     network.dropsWatch = true;
     const abort = new AbortController();
     const { organizationId } = fleet;
-    const first = fleet.admin.revokeKey(
-      { actor: ACTOR, organizationId, keyId: key.id },
-      { signal: abort.signal },
-    );
+    const first = fleet.admin.revokeKey({ organizationId, keyId: key.id }, { signal: abort.signal });
     const second = fleet.revoke(key.id);
     abort.abort(new Error('disconnected'));
     await expect(first).rejects.toBeDefined();

@@ -1,7 +1,11 @@
 import { hostname } from 'node:os';
+import { createActorSigner, createActorVerifier, publicKeysOf, type SigningKeys } from '@gateway/actors';
 import { openAuthModule } from '@gateway/auth';
+import type { Clock } from '@gateway/base';
+import { AuditLogDefinition } from '@gateway/contracts/audit';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { ADMIN_CALLERS } from '@gateway/contracts/callers';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import { GenerationQueryDefinition, GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import {
@@ -11,6 +15,7 @@ import {
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { openDashboardApi } from '@gateway/dashboard-api';
 import { type EdgeProxyModule, openEdgeProxyModule } from '@gateway/edge-proxy';
+import { tlsFilesOf } from '@gateway/http-server';
 import type { PostgresEventLog } from '@gateway/events';
 import { type FileCatalogue, openInferenceRouterModule } from '@gateway/inference-router';
 import { openMailer } from '@gateway/mail';
@@ -18,11 +23,12 @@ import { createMemoryLimitStore, createRateLimitModule } from '@gateway/rate-lim
 import type { GatewayModule } from '@gateway/module';
 import {
   type BoundService,
+  createActingTransport,
   createClient,
   createInProcessTransport,
-  type MessageTransport,
+  type RpcTransport,
 } from '@gateway/rpc';
-import { systemClock as clock, type Logger, type Registry } from '@gateway/runtime';
+import type { Logger, Registry } from '@gateway/runtime';
 import { openLedgerModules } from '@gateway/statements';
 import { createTokenizer, type Tokenizer } from '@gateway/tokenizer';
 import { openGenerationQueryModule, openUsageAggregatorModule } from '@gateway/usage';
@@ -34,8 +40,12 @@ export interface ModuleDeps {
   readonly config: Config;
   readonly pools: Pools;
   readonly eventLog: PostgresEventLog;
+  /** Follows the clock of the database. */
+  readonly clock: Clock;
   /** The model emulator's URL with /v1, if a model uses it. */
   readonly emulatorUrl: string | undefined;
+  /** Sign the assertions of persons; created at each start, as they never leave the process. */
+  readonly signingKeys: SigningKeys;
   readonly log: Logger;
   readonly metrics: Registry;
   /** Whether calls between modules freeze their messages; defaults to the transport's default. */
@@ -83,11 +93,12 @@ export type Modules = ReturnType<typeof createModules>;
 
 /** Modules with state, one of each. */
 function createStores(deps: ModuleDeps) {
-  const { config, pools, eventLog, log, metrics } = deps;
+  const { config, pools, eventLog, clock, log, metrics } = deps;
   const mailer = openMailer(config);
   const auth = openAuthModule({
     config,
     pool: pools.auth,
+    clock,
     mailer,
     encryptionKeys: config.GATEWAY_SECRETS_KEY ?? [ensureSecretsKey(config.stateDirectory)],
     log,
@@ -97,6 +108,7 @@ function createStores(deps: ModuleDeps) {
   const { billingLedger, statements } = openLedgerModules({
     config,
     pool: pools.billingLedger,
+    clock,
     appender: eventLog,
     events: eventLog,
     mailer,
@@ -106,6 +118,7 @@ function createStores(deps: ModuleDeps) {
   const usageAggregator = openUsageAggregatorModule({
     config,
     pool: pools.usage,
+    clock,
     events: eventLog,
     log,
     metrics,
@@ -115,9 +128,10 @@ function createStores(deps: ModuleDeps) {
     (module) => module.services,
   );
   return {
-    transportFor: (caller: string): MessageTransport => transportTo(services, caller, deps),
+    transportFor: (caller: string): RpcTransport => transportTo(services, caller, deps),
     /** Each serves the dead letters of its own group, under the same service name. */
     withDeadLetters: [billingLedger, usageAggregator],
+    withAuditLog: [statements, usageAggregator],
     inOrder: [auth, rateLimit, billingLedger, statements, usageAggregator, generationQuery],
   };
 }
@@ -125,7 +139,7 @@ function createStores(deps: ModuleDeps) {
 type Stores = ReturnType<typeof createStores>;
 
 /** Clients of the services that the edge and the demo call. */
-function createClients(transport: MessageTransport) {
+function createClients(transport: RpcTransport) {
   return {
     auth: createClient(AuthDefinition, transport),
     authAdmin: createClient(AuthAdminDefinition, transport),
@@ -178,6 +192,9 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
     ledgerAdmin: createClient(BillingLedgerAdminDefinition, transport),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     routerAdmin: createClient(InferenceRouterAdminDefinition, router),
+    auditLogs: [...stores.withAuditLog, inferenceRouter].map(({ services }) =>
+      createClient(AuditLogDefinition, transportTo(services, 'dashboard-api', deps)),
+    ),
     deadLetters: new Map(
       stores.withDeadLetters.map(({ name, services }) => [
         name,
@@ -187,21 +204,34 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
     tokenizer,
     log,
     metrics,
-    publicApiUrl: () => `http://${config.GATEWAY_HOST}:${edge.port()}/v1`,
+    publicApiUrl: () => `${schemeOf(config)}://${config.GATEWAY_HOST}:${edge.port()}/v1`,
   });
 }
+
+/** The modules of this process are one service to each other's assertions. */
+const AUDIENCE = 'gateway';
 
 /** Calls services of this process, with the rights that their contracts give to one caller. */
 function transportTo(
   services: readonly BoundService[],
   caller: string,
-  { log, freezesMessages }: Pick<ModuleDeps, 'log' | 'freezesMessages'>,
-): MessageTransport {
-  return createInProcessTransport(services, {
+  {
+    signingKeys,
+    clock,
+    log,
+    freezesMessages,
+  }: Pick<ModuleDeps, 'signingKeys' | 'clock' | 'log' | 'freezesMessages'>,
+): RpcTransport {
+  const publicKeys = publicKeysOf([signingKeys]);
+  const transport = createInProcessTransport(services, {
     caller,
+    actors: createActorVerifier({ keys: () => publicKeys, audience: AUDIENCE, clock }),
     log,
     ...(freezesMessages !== undefined && { freezesMessages }),
   });
+  if (!ADMIN_CALLERS.has(caller)) return transport;
+  const signer = createActorSigner({ keys: () => signingKeys, issuer: caller, clock });
+  return createActingTransport(transport, { audience: AUDIENCE, signer });
 }
 
 /** Only the vocabularies of enabled models are loaded, to save memory. */
@@ -211,10 +241,13 @@ export function encodingsInUse({ models }: ReturnType<FileCatalogue['current']>)
 }
 
 /** Origins of the dashboard, from which its playground calls the public API. */
-function dashboardOrigins(
-  { GATEWAY_DASHBOARD_ORIGIN: origin, GATEWAY_HOST: host }: Config,
-  port: number,
-): readonly string[] {
+function dashboardOrigins(config: Config, port: number): readonly string[] {
+  const { GATEWAY_DASHBOARD_ORIGIN: origin, GATEWAY_HOST: host } = config;
   if (origin !== undefined) return [origin];
-  return ['localhost', host].map((name) => `http://${name}:${port}`);
+  return ['localhost', host].map((name) => `${schemeOf(config)}://${name}:${port}`);
+}
+
+/** Of the URLs of the public API and the dashboard. */
+export function schemeOf(config: Config): 'http' | 'https' {
+  return tlsFilesOf(config) === undefined ? 'http' : 'https';
 }

@@ -17,14 +17,15 @@ import {
   type PostgresEventLog,
 } from '@gateway/events';
 import type { GatewayModule } from '@gateway/module';
-import { createClient, createInProcessTransport } from '@gateway/rpc';
+import { createClient } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, type Registry } from '@gateway/runtime';
 import { createStatementsAdapters, createStatementsModule } from '@gateway/statements';
 import {
-  createTestClock,
+  createDatabaseTestClock,
   createTestDatabase,
   eventually,
-  type TestClock,
+  inProcessFor,
+  type DatabaseTestClock,
   type TestDatabase,
 } from '@gateway/test-support';
 import {
@@ -49,7 +50,7 @@ const log = createSilentLogger();
 
 let database: TestDatabase;
 let pools: Record<'ledger' | 'usage' | 'events', Pool>;
-let clock: TestClock;
+let clock: DatabaseTestClock;
 let metrics: Registry;
 let eventLog: PostgresEventLog;
 let modules: GatewayModule[];
@@ -64,7 +65,7 @@ beforeEach(async () => {
   await applyMigrations(pools.ledger, billingLedgerSchema);
   await applyMigrations(pools.usage, usageSchema);
   await applyMigrations(pools.events, eventLogSchema);
-  clock = createTestClock();
+  clock = await createDatabaseTestClock(pools.ledger);
   spent = 0;
   metrics = createMetrics({ processMetrics: false });
   eventLog = createPostgresEventLog({ pool: pools.events, clock, log, metrics });
@@ -74,7 +75,7 @@ beforeEach(async () => {
   modules = [
     createBillingLedgerModule({
       store,
-      claims: createPostgresClaimStore({ pool: pools.ledger, clock }),
+      claims: createPostgresClaimStore({ pool: pools.ledger }),
       history: createPostgresLedgerHistory({ pool: pools.ledger, clock }),
       clock,
       log,
@@ -88,6 +89,7 @@ beforeEach(async () => {
         settings: { allowPrivateAddresses: false },
       }),
       ledger: store,
+      auditEntries: [],
       newId,
       clock,
       log,
@@ -120,7 +122,7 @@ afterEach(async () => {
 async function spend(): Promise<void> {
   spent += GENERATIONS;
   const services = modules.flatMap((module) => module.services);
-  const ledger = createClient(BillingLedgerDefinition, createInProcessTransport(services));
+  const ledger = createClient(BillingLedgerDefinition, inProcessFor(services));
   const now = BigInt(clock.now());
   for (const organizationId of ORGANIZATIONS) {
     await ledger.addCredit({
@@ -155,7 +157,7 @@ async function spend(): Promise<void> {
         amountNanoUsd: 100n,
         prices: PRICES,
         createdUnixMs,
-        deadlineUnixMs: now + 60_000n,
+        lifetimeMs: 60_000,
       })),
   });
   await ledger.settleGenerations({
@@ -178,7 +180,7 @@ const differences = () => gauge('gateway_usage_aggregator_reconciliation_differe
 
 /** Advances the clock and waits until all settlements are published, consumed and reconciled. */
 async function passHour(): Promise<void> {
-  clock.advance(HOUR_MS + 10 * MINUTE_MS);
+  await clock.advance(HOUR_MS + 10 * MINUTE_MS);
   const over = Math.floor((clock.now() - 10 * MINUTE_MS) / HOUR_MS) * HOUR_MS;
   const steps: [what: string, pool: Pool, isDone: string][] = [
     [
@@ -211,7 +213,7 @@ async function passHour(): Promise<void> {
 
 it('usage and settlements agree in every hour', async () => {
   await spend();
-  clock.advance(HOUR_MS);
+  await clock.advance(HOUR_MS);
   await spend();
   await passHour();
   expect(await differences()).toEqual({});

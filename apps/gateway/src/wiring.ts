@@ -1,6 +1,14 @@
 import path from 'node:path';
+import { createSigningKeys } from '@gateway/actors';
+import type { Clock } from '@gateway/base';
 import { banner, introduce, type DevFile } from '@gateway/demo';
-import { createPostgresEventLog, eventLogLimitsOf, type PostgresEventLog } from '@gateway/events';
+import {
+  createPostgresEventLog,
+  EVENT_LOG_SCHEMA,
+  eventLogLimitsOf,
+  type PostgresEventLog,
+} from '@gateway/events';
+import { createDatabaseClock } from '@gateway/database';
 import { createLifecycle } from '@gateway/module';
 import {
   createAdminServer,
@@ -9,10 +17,11 @@ import {
   type AdminServer,
   type Logger,
 } from '@gateway/runtime';
+import type { Pool } from 'pg';
 import type { Config } from './config';
 import { openDatabase } from './database';
 import { startDemoProvider } from './emulator';
-import { createModules, encodingsInUse, type Modules } from './modules';
+import { createModules, encodingsInUse, type Modules, schemeOf } from './modules';
 
 /** Port of health and metrics when none is set; if it is in use, a free one. */
 const PREFERRED_ADMIN_PORT = 8082;
@@ -53,9 +62,10 @@ export function createGateway(config: Config, log: Logger): Gateway {
     });
     life.onStop(() => database.close());
     void database.failed.then(fail);
+    const clock = await openClock(database.pools.eventLog);
     const eventLog = createPostgresEventLog({
       pool: database.pools.eventLog,
-      clock: systemClock,
+      clock,
       log,
       metrics,
       limits: eventLogLimitsOf(config),
@@ -67,7 +77,9 @@ export function createGateway(config: Config, log: Logger): Gateway {
       config,
       pools: database.pools,
       eventLog,
+      clock,
       emulatorUrl: demoProvider.url,
+      signingKeys: await createSigningKeys(clock.now()),
       log,
       metrics,
       freezesMessages: false,
@@ -88,6 +100,21 @@ export function createGateway(config: Config, log: Logger): Gateway {
       modelsFile: path.resolve(config.GATEWAY_MODELS_FILE),
       showSecrets,
     });
+  }
+
+  /** The embedded database has the clock of this machine. */
+  async function openClock(pool: Pool): Promise<Clock> {
+    if (config.DATABASE_URL === undefined) return systemClock;
+    const clock = createDatabaseClock({
+      pool,
+      schema: EVENT_LOG_SCHEMA,
+      clock: systemClock,
+      metrics,
+      log,
+    });
+    await clock.start();
+    life.onStop(() => clock.stop());
+    return clock;
   }
 
   /** At this point only settlements still append events. */
@@ -118,11 +145,12 @@ export function createGateway(config: Config, log: Logger): Gateway {
 
   function introduceDemo({ demoClients: clients, edge, dashboardApi }: Modules): Promise<DevFile> {
     const { GATEWAY_HOST: host, GATEWAY_DASHBOARD_ORIGIN: origin } = config;
+    const scheme = schemeOf(config);
     return introduce({
       clients,
       stateDirectory,
-      baseUrl: `http://${host}:${edge.port()}/v1`,
-      dashboardUrl: origin ?? `http://${host}:${dashboardApi.port()}`,
+      baseUrl: `${scheme}://${host}:${edge.port()}/v1`,
+      dashboardUrl: origin ?? `${scheme}://${host}:${dashboardApi.port()}`,
       log,
     });
   }

@@ -1,10 +1,17 @@
 import { checkModelsFile, inferenceRouterEnvironment } from '@gateway/inference-router';
-import { databaseSettings, kafkaSettings, serviceSettings, targets } from '@gateway/process';
+import {
+  databaseSettings,
+  generationGraceSetting,
+  kafkaSettings,
+  serviceSettings,
+  targets,
+} from '@gateway/process';
 import { readConfig } from '@gateway/runtime';
 import { z } from 'zod';
 
 export const settings = z.object({
   ...serviceSettings,
+  ...generationGraceSetting,
   ...kafkaSettings,
   ...inferenceRouterEnvironment,
   ...targets.billingLedger,

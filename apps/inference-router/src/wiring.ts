@@ -66,12 +66,12 @@ export const settleCommand: ServiceCommand<Config> = {
     if (argument !== '--from-log') throw new Error(`unknown option: settle ${argument}`);
     const transport = connect('billing-ledger', config.GATEWAY_BILLING_LEDGER_TARGET);
     const lines = createInterface({ input: process.stdin, crlfDelay: Infinity });
-    const { settled, unreadableLines } = await settleFromLog(
+    const { settled, unsettledLines } = await settleFromLog(
       lines,
       createClient(BillingLedgerDefinition, transport),
     );
     const result = `Settled ${settled} generations.`;
-    if (unreadableLines.length === 0) return result;
-    throw new Error(`${result} Unreadable lines: ${unreadableLines.join(', ')}`);
+    if (unsettledLines.length === 0) return result;
+    throw new Error(`${result} Lines that are unreadable or rejected: ${unsettledLines.join(', ')}`);
   },
 };

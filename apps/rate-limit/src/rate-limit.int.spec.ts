@@ -1,6 +1,6 @@
 import { RateLimitDefinition, type Admission } from '@gateway/contracts/rate-limit';
 import { findFreePort } from '@gateway/database';
-import { commandRedis, describeWith, redis, startRedis, type RedisServer } from '@gateway/dev-infra';
+import { describeWith, redis, startRedis, type RedisServer } from '@gateway/dev-infra';
 import { createService, type RunningService } from '@gateway/process';
 import { createClient, type RpcClient } from '@gateway/rpc';
 import { createReplicatedTransport, type GrpcTransport } from '@gateway/rpc/grpc';
@@ -120,14 +120,14 @@ describeWith(redis, 'the rate-limit service in two replicas', () => {
     ],
   ])('is not ready while Redis responds and %s, and logs that a few times only', async (_, start, end) => {
     await open();
-    await commandRedis(server.port, ...start.split(' '));
+    await server.command(...start.split(' '));
     await eventually('both to be not ready', async () =>
       (await readiness()).some(Boolean) ? undefined : true,
     );
     const decided = await outcomes(Array.from({ length: 200 }, () => request(1_000)));
     expect(count(decided, 'undecided')).toBe(200);
     expect(warnings.length).toBeLessThan(20);
-    await commandRedis(server.port, ...end.split(' '));
+    await server.command(...end.split(' '));
     await eventually('both to be ready again', async () =>
       (await readiness()).every(Boolean) ? true : undefined,
     );
@@ -136,7 +136,7 @@ describeWith(redis, 'the rate-limit service in two replicas', () => {
 
   it('waits for Redis as long as REDIS_COMMAND_TIMEOUT_MS says', async () => {
     await open({ REDIS_COMMAND_TIMEOUT_MS: '1400' });
-    await commandRedis(server.port, 'CLIENT', 'PAUSE', '700');
+    await server.command('CLIENT', 'PAUSE', '700');
     expect(await outcomes([request(5)])).toEqual(['admitted']);
   });
 

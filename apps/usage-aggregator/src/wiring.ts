@@ -7,7 +7,6 @@ import {
   type ServiceSchema,
   type ServiceWiring,
 } from '@gateway/process';
-import { systemClock as clock } from '@gateway/runtime';
 import { openUsageAggregatorModule, usageSchema } from '@gateway/usage';
 import type { Config } from './config';
 
@@ -27,12 +26,13 @@ export async function wireUsageAggregator(deps: ServiceDeps<Config>): Promise<Se
   const events = createKafkaEventLog({
     ...kafkaOptionsOf(config),
     clientId: 'usage-aggregator',
-    deadLetterPool: deadLetters.pool,
-    clock,
+    consumerPool: deadLetters.pool,
+    clock: deadLetters.clock,
     log,
     metrics,
   });
   life.onStop(() => events.stop());
-  const module = openUsageAggregatorModule({ config, pool: usage.pool, events, log, metrics });
-  return { modules: [module], events, ready: usage.isAvailable };
+  const { pool, clock, isAvailable } = usage;
+  const module = openUsageAggregatorModule({ config, pool, clock, events, log, metrics });
+  return { modules: [module], events, ready: isAvailable };
 }

@@ -23,7 +23,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 
 {{- define "gateway.image" -}}
 {{- with .root.Values.image -}}
-{{- if .registry }}{{ .registry }}/{{ end }}{{ .repository }}/{{ $.name }}:{{ .tag | default $.root.Chart.AppVersion }}
+{{- if .registry }}{{ .registry }}/{{ end }}{{ .repository }}/{{ $.name }}:{{ .tag | default $.root.Chart.AppVersion }}{{ with get .digests $.name }}@{{ . }}{{ end }}
 {{- end -}}
 {{- end }}
 
@@ -102,6 +102,34 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
 {{- required "kafka.brokers is required: the addresses of the brokers" (.Values.kafka.brokers | default $ofDemo) -}}
 {{- end }}
 
+{{/* Volumes that a service needs in its own pods and in those of its migration. Takes a dict of root and component. */}}
+{{- define "gateway.commonVolumes" -}}
+{{- with .root.Values.caBundle }}
+{{- if and .configMap .secret }}{{ fail "caBundle.configMap and caBundle.secret exclude each other" }}{{ end }}
+{{- $items := list (dict "key" .key "path" "ca.crt") }}
+{{- if .configMap }}
+- name: ca-bundle
+  configMap: { name: {{ .configMap }}, items: {{ toJson $items }} }
+{{- else if .secret }}
+- name: ca-bundle
+  secret: { secretName: {{ .secret }}, items: {{ toJson $items }} }
+{{- end }}
+{{- end }}
+{{- with concat .root.Values.pod.extraVolumes (index .root.Values .component.values).extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Mounts of gateway.commonVolumes. */}}
+{{- define "gateway.commonVolumeMounts" -}}
+{{- if or .root.Values.caBundle.configMap .root.Values.caBundle.secret }}
+- { name: ca-bundle, mountPath: /etc/gateway/ca-bundle, readOnly: true }
+{{- end }}
+{{- with concat .root.Values.pod.extraVolumeMounts (index .root.Values .component.values).extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
 {{/* Environment of a service. Takes a dict of root, name and component. */}}
 {{- define "gateway.environment" -}}
 {{- $values := .root.Values -}}
@@ -116,8 +144,16 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
 {{- $_ := set $plain "GATEWAY_RPC_TLS_DIR" "/etc/gateway/rpc-tls" -}}
 {{- $_ := set $plain "GATEWAY_RPC_TLS_DOMAIN" (include "gateway.rpcTlsDomain" .root) -}}
 {{- end -}}
+{{- if include "gateway.usesActorKeys" . }}{{ $_ := set $plain "GATEWAY_ACTOR_KEYS_DIR" "/etc/gateway/actor-keys" }}{{ end -}}
+{{- if eq .name "auth" -}}
+{{- with include "gateway.dashboardUrl" .root }}{{ $_ := set $plain "GATEWAY_DASHBOARD_ORIGIN" . }}{{ end -}}
+{{- end -}}
 {{- if .component.kafka -}}
 {{- $_ := set $plain "KAFKA_BROKERS" (include "gateway.kafkaBrokers" .root) -}}
+{{- if $values.kafka.tlsSecret -}}
+{{- $_ := set $plain "KAFKA_TLS" "true" -}}
+{{- $_ := set $plain "KAFKA_TLS_DIR" "/etc/gateway/kafka-tls" -}}
+{{- end -}}
 {{- $_ := mergeOverwrite $plain $values.kafka.settings -}}
 {{- end -}}
 {{- if .component.spool -}}
@@ -138,6 +174,7 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
 {{- with include "gateway.dashboardUrl" .root }}{{ $_ := set $plain "GATEWAY_DASHBOARD_ORIGIN" . }}{{ end -}}
 {{- with include "gateway.apiUrl" .root }}{{ $_ := set $plain "GATEWAY_PUBLIC_URL" . }}{{ end -}}
 {{- end -}}
+{{- if or $values.caBundle.configMap $values.caBundle.secret }}{{ $_ := set $plain "NODE_EXTRA_CA_CERTS" "/etc/gateway/ca-bundle/ca.crt" }}{{ end -}}
 {{- with $values.telemetry.endpoint }}{{ $_ := set $plain "OTEL_EXPORTER_OTLP_ENDPOINT" . }}{{ end -}}
 {{- $plain = mergeOverwrite $plain (deepCopy $values.settings) $own.settings }}
 {{- range $name, $value := $plain }}
@@ -212,6 +249,35 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
       - { key: ca.crt, path: ca.crt }
       - { key: tls.crt, path: tls.crt }
       - { key: tls.key, path: tls.key }
+{{- end }}
+
+{{/* Whether a component signs or verifies for whom calls act. Takes a dict of root, name and component. */}}
+{{- define "gateway.usesActorKeys" -}}
+{{- if or (hasKey (.component.grpc | default dict) "grpc-admin") (has .name (include "gateway.actorSigners" .root | fromJsonArray)) }}true{{ end -}}
+{{- end }}
+
+{{/* The services that sign whom they act for, as a JSON array. */}}
+{{- define "gateway.actorSigners" -}}
+{{- $signers := list "dashboard-api" -}}
+{{- if .Values.demo.enabled }}{{ $signers = append $signers "demo" }}{{ end -}}
+{{- toJson $signers -}}
+{{- end }}
+
+{{/* The secret that a service mounts: its own signing keys, or the public keys of all signers. Takes a dict of root and name. */}}
+{{- define "gateway.actorKeysSecret" -}}
+{{- $signs := has .name (include "gateway.actorSigners" .root | fromJsonArray) -}}
+{{- printf "%s-%s" (include "gateway.prefix" .root) (ternary (printf "%s-actor-keys" .name) "actor-public-keys" $signs) -}}
+{{- end }}
+
+{{/* The volume of these keys. A pod waits until the file is there. Takes a dict of root and name. */}}
+{{- define "gateway.actorKeysVolume" -}}
+{{- $file := ternary "actor-signing-keys.json" "actor-public-keys.json" (has .name (include "gateway.actorSigners" .root | fromJsonArray)) -}}
+- name: actor-keys
+  secret:
+    secretName: {{ include "gateway.actorKeysSecret" . }}
+    defaultMode: 0440
+    items:
+      - { key: {{ $file }}, path: {{ $file }} }
 {{- end }}
 
 {{- define "gateway.modelsConfigMap" -}}

@@ -3,21 +3,36 @@
 const START = '<!-- generated: access -->';
 const END = '<!-- end of access -->';
 
-/** A heading per service, and a line per set of callers with their methods. */
-export function renderAccess({ callers, servers }) {
+/** A heading per service, a line per set of callers with their methods, and a line per right of the person. */
+export function renderAccess({ callers, servers, permissions, withoutPerson }) {
   return Object.entries(servers)
     .map(([service, names]) => {
-      const byCallers = new Map();
-      for (const [rpc, allowed] of Object.entries(callers)) {
-        const [of, method] = rpc.split('/');
-        if (of !== service) continue;
-        const key = allowed.join(', ');
-        byCallers.set(key, [...(byCallers.get(key) ?? []), `\`${method}\``]);
-      }
-      const lines = [...byCallers].map(([key, methods]) => `- ${key}: ${methods.join(', ')}`);
-      return `### \`${service}\`\n\nServed by ${names.join(' and ')}.\n\n${lines.join('\n')}`;
+      const byCallers = methodsByValue(
+        service,
+        mapValues(callers, (allowed) => allowed.join(', ') || 'closed'),
+      );
+      const byRight = methodsByValue(service, {
+        ...mapValues(permissions, (name) => `a person with \`${name}\``),
+        ...mapValues(withoutPerson, (reason) => `no person; needs ${reason}`),
+      });
+      const rights = byRight.length === 0 ? '' : `\n\nOf calls for people:\n\n${byRight.join('\n')}`;
+      return `### \`${service}\`\n\nServed by ${names.join(', ')}.\n\n${byCallers.join('\n')}${rights}`;
     })
     .join('\n\n');
+}
+
+function mapValues(object, change) {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
+}
+
+/** A line per value, with the methods of the service that have it. */
+function methodsByValue(service, valueOfRpc) {
+  const methods = new Map();
+  for (const [rpc, value] of Object.entries(valueOfRpc)) {
+    const [of, method] = rpc.split('/');
+    if (of === service) methods.set(value, [...(methods.get(value) ?? []), `\`${method}\``]);
+  }
+  return [...methods].map(([value, names]) => `- ${value}: ${names.join(', ')}`);
 }
 
 export function withAccess(page, rendered) {

@@ -15,10 +15,16 @@ writeFileSync(
 );
 
 const access = readAccess();
-const table = (name, value) =>
-  `export const ${name}: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(value, null, 2)};\n`;
-const { callers, servers } = access;
+const table = (name, type, value) =>
+  `export const ${name}: Readonly<Record<string, ${type}>> = ${JSON.stringify(value, null, 2)};\n`;
 writeFileSync(
   path.join(root, folder, 'access.ts'),
-  [table('CALLERS', callers), table('SERVERS', servers), table('CALLS', callsBetween(access))].join('\n'),
+  [
+    table('CALLERS', 'readonly string[]', access.callers),
+    table('SERVERS', 'readonly string[]', access.servers),
+    table('CALLS', 'readonly string[]', callsBetween(access)),
+    table('PERMISSIONS', 'string', access.permissions),
+    table('WITHOUT_PERSON', 'string', access.withoutPerson),
+    table('AUDITED', 'string', access.audited),
+  ].join('\n'),
 );

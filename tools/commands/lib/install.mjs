@@ -41,7 +41,7 @@ function requireNode() {
 }
 
 function hashOf(files) {
-  const hash = createHash('sha256').update(process.version);
+  const hash = createHash('sha256');
   for (const file of files) hash.update(readFileSync(path.join(root, file)));
   return hash.digest('hex');
 }

@@ -2,12 +2,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { X509Certificate } from 'node:crypto';
 import { createAuthority, issueCertificate } from '@gateway/certificates';
+import { parsePublicKeys, parseSigningKeys, PUBLIC_KEYS_FILE, SIGNING_KEYS_FILE } from '@gateway/actors';
+import { renewActorKeys } from './renew-actor-keys';
 import { renewSecrets } from './renew-secrets';
 import { createSecretStore, type SecretStore } from './secret-store';
 
 const SERVICES = ['auth', 'edge-proxy'];
 const OPTIONS = { services: SERVICES, domain: 'gateway.test', validDays: 90, prefix: 'my' };
 const NAMES = ['my-rpc-authority', 'my-auth-rpc-tls', 'my-edge-proxy-rpc-tls'];
+const SIGNERS = ['dashboard-api', 'demo'];
+const KEY_NAMES = ['my-dashboard-api-actor-keys', 'my-demo-actor-keys', 'my-actor-public-keys'];
 
 /** The part of the Kubernetes API that concerns secrets, with its optimistic concurrency. */
 class ApiServer {
@@ -63,7 +67,7 @@ describe('certificates in the secrets of a namespace', () => {
 
   beforeEach(async () => {
     api = new ApiServer();
-    for (const name of NAMES) api.secrets.set(name, { version: 1, data: {} });
+    for (const name of [...NAMES, ...KEY_NAMES]) api.secrets.set(name, { version: 1, data: {} });
     url = await api.start();
     store = createSecretStore({ url, token: 'token', namespace: 'here' });
   });
@@ -117,6 +121,30 @@ describe('certificates in the secrets of a namespace', () => {
     for (const service of SERVICES) {
       expect((await certificate(`my-${service}-rpc-tls`)).verify(authority.publicKey)).toBe(true);
     }
+  });
+
+  describe('with the keys of assertions', () => {
+    const renew = () => renewActorKeys(store, { prefix: 'my', signers: SIGNERS, rotationDays: 90 });
+    const idsOf = async (signer: string) =>
+      parseSigningKeys((await store.read(`my-${signer}-actor-keys`)).data[SIGNING_KEYS_FILE] ?? '').keys.map(
+        ({ kid }) => kid,
+      );
+    const published = async () => (await store.read('my-actor-public-keys')).data[PUBLIC_KEYS_FILE] ?? '';
+
+    it('creates a key per signer, publishes the public parts, and leaves current keys alone', async () => {
+      expect(await renew()).toEqual(KEY_NAMES);
+      const ids = [...(await idsOf('dashboard-api')), ...(await idsOf('demo'))];
+      expect(parsePublicKeys(await published()).keys.map(({ kid }) => kid)).toEqual(ids);
+      expect(await published()).not.toContain('"d"');
+      expect(await renew()).toEqual([]);
+    });
+
+    it('ends with one key per signer, and publishes it, when two runs start together', async () => {
+      await Promise.all([renew(), renew()]);
+      const ids = [...(await idsOf('dashboard-api')), ...(await idsOf('demo'))];
+      expect(ids).toHaveLength(2);
+      expect(parsePublicKeys(await published()).keys.map(({ kid }) => kid)).toEqual(ids);
+    });
   });
 
   it('reports a secret that does not exist and a token that is refused', async () => {

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { createAuthority, filesOf, issueCertificate, type KeyPairPem } from '@gateway/certificates';
-import type { Secret, SecretStore } from './secret-store';
+import type { SecretStore } from './secret-store';
+import { updateSecret } from './update-secret';
 
 export interface RenewOptions {
   readonly services: readonly string[];
@@ -11,7 +12,6 @@ export interface RenewOptions {
 }
 
 const DAY_MS = 86_400_000;
-const MAX_CONFLICTS = 5;
 
 /**
  * Issues the certificates that are missing or unreadable, or valid for less than a
@@ -21,12 +21,13 @@ const MAX_CONFLICTS = 5;
  */
 export async function renewSecrets(store: SecretStore, options: RenewOptions): Promise<readonly string[]> {
   const { services, domain, validDays, prefix } = options;
+  if (services.length === 0) return [];
   const authority = await openAuthority(store, `${prefix}-rpc-authority`);
   const renewed: string[] = [];
   for (const service of services) {
     const name = `${prefix}-${service}-rpc-tls`;
     const dnsName = `${service}.${domain}`;
-    const wasIssued = await update(store, name, async ({ data }) => {
+    const wasIssued = await updateSecret(store, name, async ({ data }) => {
       if (isCurrent(data['tls.crt'], { authority, dnsName, validDays })) return undefined;
       return filesOf(await issueCertificate(authority, { dnsNames: [dnsName], validDays }), authority);
     });
@@ -36,7 +37,7 @@ export async function renewSecrets(store: SecretStore, options: RenewOptions): P
 }
 
 async function openAuthority(store: SecretStore, name: string): Promise<KeyPairPem> {
-  await update(store, name, async ({ data }) => {
+  await updateSecret(store, name, async ({ data }) => {
     if (data['tls.key'] !== undefined) return undefined;
     const created = await createAuthority();
     return filesOf(created, created);
@@ -45,21 +46,6 @@ async function openAuthority(store: SecretStore, name: string): Promise<KeyPairP
   const { 'tls.crt': certificate, 'tls.key': privateKey } = data;
   if (certificate === undefined || privateKey === undefined) throw new Error(`${name} holds no authority`);
   return { certificate, privateKey };
-}
-
-/** @returns whether the secret was written. */
-async function update(
-  store: SecretStore,
-  name: string,
-  change: (current: Secret) => Promise<Readonly<Record<string, string>> | undefined>,
-): Promise<boolean> {
-  for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
-    const current = await store.read(name);
-    const data = await change(current);
-    if (data === undefined) return false;
-    if (await store.write(name, current.version, data)) return true;
-  }
-  throw new Error(`${name} changes faster than it can be written`);
 }
 
 interface Wanted {

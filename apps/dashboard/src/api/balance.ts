@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api } from './client';
+import { RECOVERY_INTERVAL_MS } from './transient-error';
 
 const LIVE_MS = 1_000;
 
@@ -12,6 +13,6 @@ export const liveQuery = (organizationId: string) =>
         params: { organization_id: organizationId },
         signal,
       }),
-    refetchInterval: ({ state }) => (state.status === 'error' ? LIVE_MS * 10 : LIVE_MS),
+    refetchInterval: ({ state }) => (state.status === 'error' ? RECOVERY_INTERVAL_MS : LIVE_MS),
     staleTime: 0,
   });

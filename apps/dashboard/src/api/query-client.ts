@@ -1,6 +1,6 @@
 import { ApiError } from '@gateway/dashboard-contract/client';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { isTransient } from './transient-error';
+import { isTransient, RECOVERY_INTERVAL_MS } from './transient-error';
 
 /** Older data is shown immediately and reloaded in the background. */
 const STALE_MS = 10_000;
@@ -22,6 +22,8 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
         // Only transient errors are worth a retry.
         retry: (failures, error) => failures < 1 && isTransient(error),
         retryDelay: 400,
+        refetchInterval: ({ state: { status, error } }) =>
+          status === 'error' && isTransient(error) ? RECOVERY_INTERVAL_MS : false,
       },
     },
   });

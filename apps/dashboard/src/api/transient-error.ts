@@ -1,5 +1,8 @@
 import { ApiError } from '@gateway/dashboard-contract/client';
 
+/** How often a failed query is repeated, so that a page recovers without a reload. */
+export const RECOVERY_INTERVAL_MS = 5_000;
+
 /** Whether a retry may help. */
 export function isTransient(error: unknown): boolean {
   return error instanceof ApiError && (error.code === 'unreachable' || error.code === 'unavailable');

@@ -1,12 +1,14 @@
 import type { CallOptions, Result } from '@gateway/dashboard-contract/client';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api } from './client';
+import { RECOVERY_INTERVAL_MS } from './transient-error';
 
 export type UsageSeries = Result<'GET /api/organizations/{organization_id}/usage'>;
 export type UsagePoint = UsageSeries['data'][number];
 export type UsageMetrics = UsageSeries['totals'];
 export type UsageQuery = CallOptions<'GET /api/organizations/{organization_id}/usage'>['query'];
 
+const REFETCH_INTERVAL_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Longer ranges are shown by day. */
@@ -59,5 +61,5 @@ export const usageQuery = (organizationId: string, query: UsageQuery) =>
         signal,
       }),
     placeholderData: keepPreviousData,
-    refetchInterval: 60_000,
+    refetchInterval: ({ state }) => (state.status === 'error' ? RECOVERY_INTERVAL_MS : REFETCH_INTERVAL_MS),
   });

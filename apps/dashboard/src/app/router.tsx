@@ -10,6 +10,7 @@ import {
 } from '@tanstack/react-router';
 import { organizationsQuery } from '../api/organizations';
 import { can, sessionQuery } from '../api/session';
+import { readCreditSearch } from '../features/credit/search';
 import { readGenerationSearch } from '../features/generations/search';
 import { readAuditSearch } from '../features/organization/audit-search';
 import { readUsageSearch } from '../features/usage/search';
@@ -154,7 +155,7 @@ const generation = createRoute({
 const credit = createRoute({
   getParentRoute: () => organization,
   path: '/credit',
-  validateSearch: (search) => omitUndefined({ month: stringParam(search, 'month') }),
+  validateSearch: readCreditSearch,
   component: lazyRouteComponent(() => import('../features/credit/credit-page'), 'CreditPage'),
 });
 const playground = createRoute({

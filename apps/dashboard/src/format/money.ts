@@ -1,50 +1,46 @@
-/**
- * Amounts are decimal strings of US dollars with up to nine decimal places, and are shown exactly. Only
- * `roundedUsd` rounds, and marks its result.
- */
-export interface UsdParts {
-  readonly sign: '' | '−';
-  /** With thousands separators. */
-  readonly dollars: string;
-  /** Two digits. */
-  readonly cents: string;
-  /** The digits below a cent, without trailing zeros. */
-  readonly fine: string;
-}
+/** Amounts are decimal strings of US dollars with up to nine decimal places, such as "1234.5015". */
 
-/** @param amount such as "1234.5015" */
-export function usdParts(amount: string): UsdParts {
-  const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount);
-  if (!match) throw new Error(`not an amount in US dollars: ${amount}`);
-  const [, minus, whole = '0', fraction = ''] = match;
-  const padded = fraction.replace(/0+$/, '').padEnd(2, '0');
-  return {
-    sign: minus ? '−' : '',
-    dollars: whole.replace(/\B(?=(\d{3})+$)/g, ','),
-    cents: padded.slice(0, 2),
-    fine: padded.slice(2),
-  };
+/**
+ * How many digits to show.
+ * - `significant`: cents from one dollar, three significant digits below.
+ * - `cents`: for balances; rounded down, so that it never shows more than there is.
+ * - `all`: exact, for amounts that add up and for those that people enter.
+ */
+export type MoneyDigits = 'significant' | 'cents' | 'all';
+
+const CENTS = 2;
+const SIGNIFICANT_DIGITS = 3;
+const NANO_DIGITS = 9;
+const NANO_PER_USD = 10n ** BigInt(NANO_DIGITS);
+const NANO_PER_CENT = 10n ** BigInt(NANO_DIGITS - CENTS);
+
+/** "$0.000449", "$1,234.50", "−$3.10"; "< $0.01" for a balance below a cent. */
+export function formatUsd(amount: string, digits: MoneyDigits = 'significant'): string {
+  const nano = nanoUsdOf(amount);
+  const size = nano < 0n ? -nano : nano;
+  if (digits === 'cents' && size > 0n && size < NANO_PER_CENT) return `< ${sizeText(NANO_PER_CENT)}`;
+  return `${nano < 0n ? '−' : ''}${sizeText(rounded(size, digits))}`;
 }
 
 /** "$1,234.5015", exact. */
-export function exactUsd(amount: string): string {
-  const { sign, dollars, cents, fine } = usdParts(amount);
-  return `${sign}$${dollars}.${cents}${fine}`;
+export const exactUsd = (amount: string): string => formatUsd(amount, 'all');
+
+/** The number of decimal places of a formatted amount, for aligning a column. */
+export const decimalPlaces = (text: string): number => text.length - text.lastIndexOf('.') - 1;
+
+function rounded(size: bigint, digits: MoneyDigits): bigint {
+  if (digits === 'all') return size;
+  if (digits === 'cents') return size - (size % NANO_PER_CENT);
+  const places = size >= NANO_PER_USD ? CENTS : NANO_DIGITS - size.toString().length + SIGNIFICANT_DIGITS;
+  const unit = 10n ** BigInt(Math.max(0, NANO_DIGITS - places));
+  return ((size + unit / 2n) / unit) * unit;
 }
 
-/** For chart axes: "≈ $1.2K", or "$15K" when exact. */
-export function roundedUsd(amount: number): string {
-  const size = Math.abs(amount);
-  if (size === 0) return '$0';
-  const [value, unit] = size >= 1e6 ? [amount / 1e6, 'M'] : size >= 1e4 ? [amount / 1e3, 'K'] : [amount, ''];
-  const digits =
-    Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 1 ? 2 : 3 - Math.floor(Math.log10(Math.abs(value))) - 1;
-  const text = Number(value.toFixed(Math.min(9, digits))).toString();
-  const exact = Number(text) === value;
-  return `${exact ? '' : '≈ '}$${text}${unit}`.replace('$-', '−$');
+/** With thousands separators and at least two decimal places. */
+function sizeText(size: bigint): string {
+  const [whole = '', fraction = ''] = usdOfNano(size).split('.');
+  return `$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction.padEnd(CENTS, '0')}`;
 }
-
-const NANO_DIGITS = 9;
 
 /** Parses an amount as nano-dollars. */
 export function nanoUsdOf(amount: string): bigint {

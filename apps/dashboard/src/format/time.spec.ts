@@ -30,7 +30,8 @@ it.each([
 ])('formats %s ms', (ms, text) => expect(duration(ms)).toBe(text));
 
 it.each([
-  [50, '< 100ms'],
+  [5, '< 10ms'],
+  [50, '≈ 50ms'],
   [240, '≈ 240ms'],
   [1_240, '≈ 1.24s'],
 ])('marks a quantile of %s ms as an estimate', (ms, text) => expect(estimatedDuration(ms)).toBe(text));

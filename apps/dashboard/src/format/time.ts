@@ -88,8 +88,8 @@ function twoUnits(
 }
 
 /** The first bucket bound of the latency histogram. */
-const FIRST_BOUND_MS = 100;
+const FIRST_BOUND_MS = 10;
 
-/** Formats an estimated quantile: "≈ 1.24s", or "< 100ms" within the first bucket. */
+/** Formats an estimated quantile: "≈ 1.24s", or "< 10ms" within the first bucket. */
 export const estimatedDuration = (ms: number) =>
   ms < FIRST_BOUND_MS ? `< ${duration(FIRST_BOUND_MS)}` : `≈ ${duration(ms)}`;

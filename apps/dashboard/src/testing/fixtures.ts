@@ -63,6 +63,26 @@ export function sessionOf(role: 'operator' | 'admin' | 'member'): Session {
   };
 }
 
+export function modelWith(id: string): Result<'GET /api/models'>['data'][number] {
+  const price = '1';
+  return {
+    id,
+    name: id,
+    owned_by: 'acme',
+    context_length: 8_192,
+    max_output_tokens: 4_096,
+    capabilities: [],
+    reasoning_efforts: [],
+    prices: {
+      input_usd_per_million: price,
+      cached_input_usd_per_million: price,
+      output_usd_per_million: price,
+      reasoning_usd_per_million: price,
+      image_usd_per_million: price,
+    },
+  };
+}
+
 export function keyWith(changes: Partial<Key> = {}): Key {
   return {
     id: 'key-1',
@@ -71,7 +91,7 @@ export function keyWith(changes: Partial<Key> = {}): Key {
     name: 'production',
     last4: 'x7Qe',
     scopes: ['chat'],
-    allowed_models: [],
+    allowed_models: null,
     ip_allowlist: [],
     expires_on: null,
     requests_per_minute: 60,

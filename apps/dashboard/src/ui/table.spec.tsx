@@ -1,7 +1,9 @@
 /** @jest-environment @happy-dom/jest-environment */
-import { cleanup, render, screen, within } from '@testing-library/react';
+import { cleanup, render as renderPlain, screen, within } from '@testing-library/react';
+import type { ReactElement } from 'react';
 import userEvent from '@testing-library/user-event';
 import { Table, type Column } from './table';
+import { TipProvider } from './tooltip';
 import { Money } from './values';
 
 interface Row {
@@ -29,6 +31,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ];
 
+const render = (element: ReactElement) => renderPlain(element, { wrapper: TipProvider });
 const table = () => <Table caption="Costs" rows={ROWS} columns={COLUMNS} rowId={({ name }) => name} />;
 const cellOf = (name: string, column: number) =>
   within(screen.getByText(name).closest('tr') as HTMLElement).getAllByRole('cell')[column] as HTMLElement;
@@ -38,16 +41,28 @@ describe('a table', () => {
 
   it('aligns the amounts of a column at the decimal point without extra text', () => {
     render(table());
-    /** The shown amount and the width of its spacer. */
+    /** The amount and the invisible digits after it. */
     const spacingOf = (name: string) => {
-      const [spacer] = cellOf(name, 2).querySelectorAll<HTMLElement>('[aria-hidden]');
-      return [cellOf(name, 2).textContent, spacer?.style.width ?? 'none'];
+      const amount = cellOf(name, 2).querySelector('data');
+      return [cellOf(name, 2).textContent, amount?.dataset['padding'] ?? ''];
     };
     expect([spacingOf('small'), spacingOf('smaller'), spacingOf('whole')]).toEqual([
-      ['$0.0015', '5ch'],
-      ['$0.000000001', 'none'],
-      ['$12.00', '7ch'],
+      ['$0.0015', '00000'],
+      ['$0.000000001', ''],
+      ['$12.00', '0000000'],
     ]);
+  });
+
+  it('rounds to significant digits with the exact amount in the markup, and shows all digits on request', () => {
+    const row = { name: 'rounded', usd: '0.000449312' };
+    const amount = () => cellOf('rounded', 2).querySelector('data');
+    const { rerender } = render(
+      <Table caption="Costs" rows={[row]} columns={COLUMNS} rowId={({ name }) => name} />,
+    );
+    expect([amount()?.textContent, amount()?.value, amount()?.tabIndex]).toEqual(['$0.000449', row.usd, 0]);
+    const exact = COLUMNS.map((column) => ({ ...column, meta: { ...column.meta, digits: 'all' as const } }));
+    rerender(<Table caption="Costs" rows={[row]} columns={exact} rowId={({ name }) => name} />);
+    expect([amount()?.textContent, amount()?.tabIndex]).toEqual(['$0.000449312', -1]);
   });
 
   it('aligns its first visible column with the page at every width', () => {

@@ -8,10 +8,11 @@ import {
   type SortingState,
 } from '@tanstack/react-table';
 import { useMemo, useState } from 'react';
-import { usdParts } from '../format/money';
+import { decimalPlaces, formatUsd, type MoneyDigits } from '../format/money';
 import { cx } from './cx';
 import { Icon } from './icons';
-import { FineDigits } from './values';
+import { TableRows } from './table-rows';
+import { MoneyColumnContext, type MoneyColumn } from './values';
 
 declare module '@tanstack/react-table' {
   // The library's interface has these parameters.
@@ -21,6 +22,8 @@ declare module '@tanstack/react-table' {
     readonly figures?: boolean;
     /** The amount of a row in US dollars, to align the column at the decimal point. */
     readonly usd?: (row: TData) => string | undefined;
+    /** How the amounts are shown: `significant` by default, `all` in columns that add up. */
+    readonly digits?: MoneyDigits;
     /** `phone` and `tablet`: hidden at that width and below. `desktop`: shown only on phones. */
     readonly hide?: 'phone' | 'tablet' | 'desktop';
     readonly className?: string;
@@ -28,6 +31,8 @@ declare module '@tanstack/react-table' {
 }
 
 export type Column<Row> = ColumnDef<Row, unknown>;
+
+const HEADER_ROWS = 1;
 
 interface TableProps<Row> {
   /** The accessible name. */
@@ -65,7 +70,8 @@ export function Table<Row>({
     getSortedRowModel: getSortedRowModel(),
   });
   const edges = useMemo(() => edgesOf(columns), [columns]);
-  const fineDigits = useMemo(() => fineDigitsOf(rows, columns), [rows, columns]);
+  const moneyColumns = useMemo(() => moneyColumnsOf(rows, columns), [rows, columns]);
+  const { rows: shownRows } = table.getRowModel();
   return (
     // Scrolls horizontally, also by keyboard. Relative, so that text for screen readers does not widen
     // the page.
@@ -75,7 +81,10 @@ export function Table<Row>({
       aria-label={caption}
       tabIndex={0}
     >
-      <table className={cx('w-full border-collapse text-sm transition-opacity', stale && 'opacity-60')}>
+      <table
+        aria-rowcount={shownRows.length + HEADER_ROWS}
+        className={cx('w-full border-collapse text-sm transition-opacity', stale && 'opacity-60')}
+      >
         <caption className="sr-only">{caption}</caption>
         <thead>
           {table.getHeaderGroups().map((group) => (
@@ -124,25 +133,37 @@ export function Table<Row>({
           ))}
         </thead>
         <tbody>
-          {table.getRowModel().rows.map((row) => (
-            <tr key={row.id} className={cx('border-b border-line hover:bg-panel', rowClass?.(row.original))}>
-              {row.getVisibleCells().map((cell) => (
-                <td
-                  key={cell.id}
-                  className={cx(
-                    'px-3 py-2.5',
-                    middle ? 'align-middle' : 'align-top',
-                    edges.get(cell.column.id),
-                    cellClass(cell.column.columnDef.meta),
-                  )}
+          <TableRows
+            count={shownRows.length}
+            columnCount={columns.length}
+            row={(index, attributes) => {
+              const row = shownRows[index];
+              if (!row) return null;
+              return (
+                <tr
+                  key={row.id}
+                  {...attributes}
+                  className={cx('border-b border-line hover:bg-panel', rowClass?.(row.original))}
                 >
-                  <FineDigits.Provider value={fineDigits.get(cell.column.id) ?? 0}>
-                    {flexRender(cell.column.columnDef.cell, cell.getContext())}
-                  </FineDigits.Provider>
-                </td>
-              ))}
-            </tr>
-          ))}
+                  {row.getVisibleCells().map((cell) => (
+                    <td
+                      key={cell.id}
+                      className={cx(
+                        'px-3 py-2.5',
+                        middle ? 'align-middle' : 'align-top',
+                        edges.get(cell.column.id),
+                        cellClass(cell.column.columnDef.meta),
+                      )}
+                    >
+                      <MoneyColumnContext.Provider value={moneyColumns.get(cell.column.id) ?? NO_MONEY}>
+                        {flexRender(cell.column.columnDef.cell, cell.getContext())}
+                      </MoneyColumnContext.Provider>
+                    </td>
+                  ))}
+                </tr>
+              );
+            }}
+          />
         </tbody>
       </table>
     </div>
@@ -177,15 +198,21 @@ function edgesOf<Row>(columns: readonly Column<Row>[]): ReadonlyMap<string, stri
 
 const isPhoneOnly = (meta: Meta | undefined) => meta?.hide === 'desktop';
 
-/** The maximum number of digits below a cent, per column of amounts. */
-function fineDigitsOf<Row>(
+const NO_MONEY: MoneyColumn = { digits: 'significant', places: 0 };
+
+/** How each column of amounts is shown, with the most decimal places of its rows. */
+function moneyColumnsOf<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-): ReadonlyMap<string, number> {
+): ReadonlyMap<string, MoneyColumn> {
   return new Map(
-    columns.map(({ id, meta }) => {
-      const lengths = meta?.usd ? rows.map((row) => usdParts(meta.usd?.(row) ?? '0').fine.length) : [];
-      return [id ?? '', Math.max(0, ...lengths)];
+    columns.map(({ id = '', meta }) => {
+      const digits = meta?.digits ?? 'significant';
+      const places = rows.map((row) => {
+        const usd = meta?.usd?.(row);
+        return usd === undefined ? 0 : decimalPlaces(formatUsd(usd, digits));
+      });
+      return [id, { digits, places: Math.max(0, ...places) }];
     }),
   );
 }

@@ -1,31 +1,49 @@
 import { createContext, useContext } from 'react';
-import { exactUsd, usdParts } from '../format/money';
+import { decimalPlaces, exactUsd, formatUsd, type MoneyDigits } from '../format/money';
 import { exactDay, exactTime, relativeTime } from '../format/time';
 import { visible } from '../format/invisible-characters';
 import { useTicks } from './clock';
 import { cx } from './cx';
 import { Tip } from './tooltip';
 
-/** The digits below a cent to reserve space for, so that a column aligns at the decimal point. */
-export const FineDigits = createContext(0);
+/** How the amounts of a table's column are shown. */
+export interface MoneyColumn {
+  readonly digits: MoneyDigits;
+  /** The decimal places to reserve space for, so that the column aligns at the decimal point. */
+  readonly places: number;
+}
 
-/** An exact amount; digits below a cent are dimmed. */
-export function Money({ usd, className }: { readonly usd: string; readonly className?: string }) {
-  const digits = useContext(FineDigits);
-  const { sign, dollars, cents, fine } = usdParts(usd);
-  return (
-    <span className={cx('figures whitespace-nowrap', className)}>
-      {sign}${dollars}.{cents}
-      {fine !== '' && <span className="text-[0.92em] text-ink-faint">{fine}</span>}
-      {digits > fine.length && (
-        <span
-          aria-hidden="true"
-          className="inline-block text-[0.92em]"
-          style={{ width: `${digits - fine.length}ch` }}
-        />
+export const MoneyColumnContext = createContext<MoneyColumn>({ digits: 'significant', places: 0 });
+
+interface MoneyProps {
+  readonly usd: string;
+  /** Defaults to that of the column, and outside tables to `significant`. */
+  readonly digits?: MoneyDigits;
+  readonly className?: string;
+}
+
+/** An amount; a rounded one is exact in a tooltip and in the markup. */
+export function Money({ usd, digits, className }: MoneyProps) {
+  const column = useContext(MoneyColumnContext);
+  const text = formatUsd(usd, digits ?? column.digits);
+  const missing = column.places - decimalPlaces(text);
+  const exact = exactUsd(usd);
+  const isExact = text === exact;
+  const amount = (
+    <data
+      value={usd}
+      tabIndex={isExact ? undefined : 0}
+      // Invisible digits are as wide as visible ones, and are neither read nor copied.
+      data-padding={missing > 0 ? '0'.repeat(missing) : undefined}
+      className={cx(
+        'figures whitespace-nowrap after:invisible after:content-[attr(data-padding)]',
+        className,
       )}
-    </span>
+    >
+      {text}
+    </data>
   );
+  return isExact ? amount : <Tip text={exact}>{amount}</Tip>;
 }
 
 export { exactUsd, visible };

@@ -55,7 +55,7 @@ export const featureCases = casesOf('1', [
   {
     title: 'a JSON response format returns JSON: any object, or one that matches the schema',
     async verify(deployment) {
-      const model = deployment.model(['json_mode']).id;
+      const model = deployment.model(['json_mode', 'structured_outputs']).id;
       const schema = {
         type: 'object',
         properties: { conclusion: { type: 'string' }, sure: { type: 'boolean' } },

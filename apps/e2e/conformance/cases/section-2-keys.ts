@@ -30,7 +30,7 @@ export const keyCases = casesOf('2', [
       assertError(await complete(), 'ip_not_allowed');
       await tenant.updateKey(keyId, { ip_allowlist: [] });
       assertError(await complete(), 'model_not_allowed');
-      await tenant.updateKey(keyId, { allowed_models: [] });
+      await tenant.updateKey(keyId, { allowed_models: null });
       assertError(await complete(), 'daily_budget_exceeded');
       await tenant.updateKey(keyId, { daily_budget_usd: null });
       assert.equal((await complete()).status, 200);

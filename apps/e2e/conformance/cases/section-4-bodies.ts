@@ -174,7 +174,7 @@ export const bodyCases = casesOf('4', [
   {
     title: 'text that is slow to tokenize is counted exactly, and rejected if it is too long',
     async verify(deployment) {
-      const small = deployment.model([], ['tools', 'vision', 'json_mode', 'reasoning']);
+      const small = deployment.model([], ['tools', 'vision', 'json_mode', 'structured_outputs', 'reasoning']);
       for (const content of [
         'a'.repeat(200_000),
         '<|endoftext|>'.repeat(20_000),

@@ -42,7 +42,10 @@ export const fieldCases = casesOf('4', [
   {
     title: 'fields that affect the response are rejected if the model does not support them',
     async verify(deployment) {
-      const model = deployment.model([], ['tools', 'vision', 'json_mode', 'reasoning']).id;
+      const model = deployment.model(
+        [],
+        ['tools', 'vision', 'json_mode', 'structured_outputs', 'reasoning'],
+      ).id;
       for (const [fields, param] of [
         [{ logprobs: true }, 'logprobs'],
         [{ logprobs: true, top_logprobs: 2 }, 'logprobs'],
@@ -194,7 +197,7 @@ export const fieldCases = casesOf('4', [
   {
     title: 'without max_tokens, only an input that exceeds the context window is rejected',
     async verify(deployment) {
-      const model = deployment.model([], ['tools', 'vision', 'json_mode', 'reasoning']);
+      const model = deployment.model([], ['tools', 'vision', 'json_mode', 'structured_outputs', 'reasoning']);
       const tooLong = 'word '.repeat(model.context_length + 10);
       const request = (content: string) =>
         body(deployment, { model: model.id, max_tokens: undefined, messages: [{ role: 'user', content }] });

@@ -25,7 +25,10 @@ export const readEndpointCases = casesOf('4', [
         assert.ok(Number.isInteger(model.context_length) && model.context_length > 0);
         assert.ok(Number.isInteger(model.max_output_tokens) && model.max_output_tokens > 0);
         for (const capability of model.capabilities) {
-          assert.ok(['tools', 'vision', 'json_mode', 'reasoning'].includes(capability), capability);
+          assert.ok(
+            ['tools', 'vision', 'json_mode', 'structured_outputs', 'reasoning'].includes(capability),
+            capability,
+          );
         }
         assert.equal(
           model.capabilities.includes('reasoning'),

@@ -105,14 +105,14 @@ export const requestErrorCases = casesOf('7', [
   },
   {
     code: 'json_mode_not_supported',
-    title: 'a JSON response format requires a model with the json_mode capability',
+    title: 'a JSON response format requires a model that can enforce it',
     async verify(deployment) {
-      const model = deployment.model([], ['json_mode']).id;
-      const response = await chat(
-        deployment,
-        body(deployment, { model, response_format: { type: 'json_object' } }),
-      );
-      assertError(response, 'json_mode_not_supported', { param: 'response_format' });
+      const model = deployment.model([], ['json_mode', 'structured_outputs']).id;
+      const schema = { name: 'a', schema: { type: 'object' } };
+      for (const format of [{ type: 'json_object' }, { type: 'json_schema', json_schema: schema }]) {
+        const response = await chat(deployment, body(deployment, { model, response_format: format }));
+        assertError(response, 'json_mode_not_supported', { param: 'response_format' });
+      }
     },
   },
   {

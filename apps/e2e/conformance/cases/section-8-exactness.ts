@@ -130,6 +130,26 @@ export const exactnessCases = casesOf('8', [
     },
   },
   {
+    title: 'a request waits while only a running request reserves the credit or the budget that it needs',
+    needs: ['emulator'],
+    concurrent: true,
+    async verify(deployment) {
+      const request = body(deployment, { max_tokens: 100, ...directive('[[delay:300]]') });
+      const amount = ((await estimateOf(deployment, request)) * 1.5).toFixed(9);
+      const tenants = [{ credit: amount }, { limits: { daily_budget_usd: amount } }];
+      for (const tenant of tenants) {
+        const { apiKey } = await deployment.tenant(tenant);
+        const responses = await Promise.all([1, 2].map(() => chat(deployment, request, { apiKey })));
+        assert.deepEqual(
+          responses.map(({ status }) => status),
+          [200, 200],
+          responses.map(({ text }) => text).join('\n'),
+        );
+        await nothingReserved(deployment.baseUrl, apiKey);
+      }
+    },
+  },
+  {
     title: 'a balance of exactly the estimate is sufficient, and one nano-dollar less is not',
     async verify(deployment) {
       const request = body(deployment, { max_tokens: 100 });
@@ -145,7 +165,7 @@ export const exactnessCases = casesOf('8', [
   {
     title: 'input and max_tokens may fill the context window to the last token',
     async verify(deployment) {
-      const model = deployment.model([], ['tools', 'vision', 'json_mode', 'reasoning']);
+      const model = deployment.model([], ['tools', 'vision', 'json_mode', 'structured_outputs', 'reasoning']);
       // Many short messages, which every tokenizer counts in the same way. The estimate of too many gives their size.
       const words = 'a '.repeat(Math.ceil(model.context_length / 1_000));
       const messages = (count: number) =>
@@ -173,7 +193,7 @@ export const exactnessCases = casesOf('8', [
   {
     title: "max_tokens above the model's maximum is reduced to it, and above the context window rejected",
     async verify(deployment) {
-      const model = deployment.model([], ['tools', 'vision', 'json_mode', 'reasoning']);
+      const model = deployment.model([], ['tools', 'vision', 'json_mode', 'structured_outputs', 'reasoning']);
       const withMaxTokens = (max_tokens: number) => body(deployment, { model: model.id, max_tokens });
       // The hold is based on the reduced limit.
       const lowered = withMaxTokens(model.context_length - 1_000);

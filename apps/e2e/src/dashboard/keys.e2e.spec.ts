@@ -204,8 +204,8 @@ describe('keys in the dashboard, in a real browser', () => {
     await page.getByLabel('Daily budget').fill('5.000000001');
     await page.getByLabel('Allowed IPs').fill('10.0.0.0/8\n300.1.1.1');
     await page.getByRole('button', { name: 'Create key' }).click();
-    await page.getByText('At most 100, the organization’s limit.').waitFor();
-    await page.getByText('At most $5.00, the organization’s limit.').waitFor();
+    await page.getByText('Organization limit: $5.00.').waitFor();
+    await page.getByText('Above the organization limit.').nth(1).waitFor();
     await page.getByText('“300.1.1.1” is not an IP address or CIDR range.').waitFor();
     const { data } = await testEnv.admin.call<{ data: unknown[] }>(
       'GET',

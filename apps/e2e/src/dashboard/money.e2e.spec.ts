@@ -1,6 +1,6 @@
 import { APIError } from 'openai';
 import { browserTests, type Browser, type Page } from '../testing/chromium';
-import { signInByPage } from '../testing/dashboard-page';
+import { nanoUsdIn, signInByPage } from '../testing/dashboard-page';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
@@ -92,8 +92,12 @@ describe('money in the dashboard, in a real browser', () => {
         .waitFor();
       const { balance, total_usage: usage } = await credits();
       expect(usage).toBeGreaterThan(0);
-      expect(Number((await figure('Balance').innerText()).replace(/[$,\n]/g, ''))).toBe(balance);
-      expect(Number((await figure('Spent today').innerText()).replace(/[$,\n]/g, ''))).toBe(usage);
+      const exact = async (name: string) => Number(await nanoUsdIn(figure(name))) / 1e9;
+      expect(await exact('Balance')).toBe(balance);
+      expect(await exact('Spent today')).toBe(usage);
+      // Balances are shown in cents, and small costs with three significant digits.
+      expect(await figure('Balance').innerText()).toBe('$0.99');
+      expect(await figure('Spent today').innerText()).toMatch(/^\$0\.0{2,}[1-9]\d{0,2}$/);
     },
   );
 
@@ -109,10 +113,39 @@ describe('money in the dashboard, in a real browser', () => {
     await dialog.getByRole('button', { name: 'Add credit' }).click();
     await page.getByText('$2.50 added.').waitFor();
     await complete(apiKey);
+    await page.getByLabel('Show').selectOption('Credits and corrections');
     await page
       .getByRole('row', { name: /Credit added/ })
       .getByText('invoice 4711')
       .waitFor();
+  });
+
+  browsers.it('sums the statement by day, with the transactions of a day on request', async () => {
+    await startOnce();
+    const { organizationId, apiKey } = await testEnv.tenant({ credit: '2' });
+    await complete(apiKey);
+    await complete(apiKey);
+    const today = new Date().toISOString().slice(0, 10);
+    await open(`/o/${organizationId}/credit`);
+    const days = page.getByRole('table', { name: /^Statement for .* by day$/ });
+    // One line for all generations of the day; the alert's settings come before the statement.
+    await days.getByRole('cell', { name: '$2.00', exact: true }).waitFor();
+    expect(await days.getByRole('row').count()).toBe(2);
+    expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).toEqual([
+      'Low-balance alert',
+      'Statement',
+    ]);
+    await days.getByRole('link').click();
+    const lines = page.getByRole('table', { name: /^Transactions of/ });
+    await lines.getByRole('row').nth(3).waitFor();
+    expect(await lines.getByRole('row').count()).toBe(4);
+    expect(new URL(page.url()).searchParams.get('day')).toBe(today);
+    await page.getByRole('button', { name: 'All days' }).click();
+    await days.waitFor();
+    await page.getByLabel('Show').selectOption('Credits and corrections');
+    const credits = page.getByRole('table', { name: /^Credits and corrections of/ });
+    await credits.waitFor();
+    expect(await credits.getByRole('row').count()).toBe(2);
   });
 
   browsers.it('corrects credit only after a preview, and never below zero', async () => {

@@ -88,7 +88,17 @@ describe('people in the dashboard, in a real browser', () => {
     await again.getByText('The link no longer works').waitFor();
 
     // A change of role applies from the next request on, also in an open page.
-    await operator.getByRole('combobox', { name: 'Role of new@example.com' }).selectOption('member');
+    const role = operator.getByRole('combobox', { name: 'Role of new@example.com' });
+    await role.focus();
+    await operator.keyboard.press('ArrowDown');
+    const dialog = operator.getByRole('dialog', { name: 'Change role?' });
+    // Nothing changes before the confirmation, nor after a cancellation.
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(await role.inputValue()).toBe('admin');
+    await invited.reload();
+    await invited.getByRole('link', { name: 'Create key' }).waitFor();
+    await role.selectOption('member');
+    await dialog.getByRole('button', { name: 'Change role' }).click();
     await operator.getByText('Role changed.').waitFor();
     await invited.reload();
     await isSignedIn(invited);

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { findFreePort } from '@gateway/database';
 import type { Balance } from '@gateway/test-support';
 import { browserTests, collectPageErrors, type Browser, type Page } from '../testing/chromium';
-import { storageOf, takeSession } from '../testing/dashboard-page';
+import { nanoUsdIn, storageOf, takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
 import { PASSWORD, personWith } from '../testing/people';
 import { pngDataUri } from '../testing/png';
@@ -16,12 +16,6 @@ jest.setTimeout(180_000);
 const browsers = browserTests();
 const run = promisify(execFile);
 const EMAIL = 'player@example.com';
-
-/** Nano-dollars of a text that ends with an amount, such as "Available $1,234.5". */
-function nanoUsdIn(text: string): bigint {
-  const [, integer = '', fraction = ''] = /\$([\d,]+)\.(\d+)/.exec(text) ?? [];
-  return BigInt(integer.replaceAll(',', '') + fraction.padEnd(9, '0'));
-}
 
 describe('the playground, in a real browser', () => {
   let testEnv: TestEnv;
@@ -54,7 +48,7 @@ describe('the playground, in a real browser', () => {
     await page.getByText(/^Max \$/).waitFor();
     await page.getByRole('button', { name: 'Send' }).click();
   };
-  const available = async () => nanoUsdIn(await page.getByText(/^Available \$/).innerText());
+  const available = () => nanoUsdIn(page.getByText(/^Available \$/));
   /** The balance, once no credit is reserved. */
   const settledBalance = () =>
     eventually('nothing is reserved', async () => {
@@ -81,8 +75,8 @@ describe('the playground, in a real browser', () => {
     await page.getByText('Available $5.00').waitFor();
     await page.getByLabel('Max output tokens').fill('60');
     await page.getByLabel('Message').fill('Tell me something. [[tokens:60]] [[rate:12]]');
-    const estimate = await page.getByText(/^Max \$/).innerText();
-    expect(estimate).toMatch(/input tokens and up to 60 output tokens/);
+    const estimate = await nanoUsdIn(page.getByText(/^Max \$/));
+    expect(await page.getByText(/^Max \$/).innerText()).toMatch(/input tokens and up to 60 output tokens/);
     await page.getByRole('button', { name: 'Send' }).click();
 
     // The response grows while it can still be stopped.
@@ -93,9 +87,9 @@ describe('the playground, in a real browser', () => {
       return lengths.size >= 3 ? true : undefined;
     });
     await page.getByRole('link', { name: 'Details' }).waitFor();
-    const cost = nanoUsdIn(await page.getByText(/^Cost \$/).innerText());
+    const cost = await nanoUsdIn(page.getByText(/^Cost \$/));
     expect(cost).toBeGreaterThan(0n);
-    expect(cost).toBeLessThanOrEqual(nanoUsdIn(estimate));
+    expect(cost).toBeLessThanOrEqual(estimate);
     // The balance decreases by exactly this cost, without a reload.
     await eventually('the balance decreases', async () =>
       (await available()) === 5_000_000_000n - cost ? true : undefined,
@@ -103,7 +97,7 @@ describe('the playground, in a real browser', () => {
     await newestWith('completed');
     await page.getByRole('link', { name: 'Details' }).click();
     const charged = page.locator('div', { has: page.getByText('Charged', { exact: true }) }).last();
-    expect(nanoUsdIn(await charged.locator('dd').first().innerText())).toBe(cost);
+    expect(await nanoUsdIn(charged.locator('dd').first())).toBe(cost);
 
     // The playground's key is not stored in the browser.
     const stored = await storageOf(page);
@@ -125,6 +119,30 @@ describe('the playground, in a real browser', () => {
       const newest = await newestWith('cancelled');
       expect(newest.completion_tokens).toBeGreaterThan(0);
       expect(newest.completion_tokens).toBeLessThan(400);
+    },
+  );
+
+  browsers.it(
+    'renders Markdown of the model, its HTML as text, and loads nothing from elsewhere',
+    async () => {
+      await startOnce();
+      const pageErrors = collectPageErrors(page);
+      const foreign: string[] = [];
+      page.on('request', (request) => {
+        if (request.url().includes('elsewhere.example')) foreign.push(request.url());
+      });
+      await open('demo/small');
+      await send(
+        '[[say:**important** <img src=https://elsewhere.example/a.png> https://elsewhere.example/b]]',
+      );
+      await page.getByRole('link', { name: 'Details' }).waitFor();
+      await response().locator('strong', { hasText: 'important' }).waitFor();
+      expect(await response().innerText()).toContain('<img src=https://elsewhere.example/a.png>');
+      const link = response().getByRole('link', { name: 'https://elsewhere.example/b' });
+      expect(await link.getAttribute('rel')).toContain('noopener');
+      expect(await response().locator('img').count()).toBe(0);
+      expect(foreign).toEqual([]);
+      expect(pageErrors).toEqual([]);
     },
   );
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core';
 
 /** Tests in a real Chromium, which a machine may lack. */
 export interface BrowserTests {
@@ -62,4 +62,4 @@ export function collectPageErrors(page: Page): string[] {
   return errors;
 }
 
-export type { Browser, BrowserContext, Page };
+export type { Browser, BrowserContext, Locator, Page };

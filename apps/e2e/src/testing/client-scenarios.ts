@@ -141,7 +141,7 @@ export const scenarios: readonly ClientScenario[] = [
   {
     name: 'daily_budget_exceeded',
     status: 429,
-    envelope: limited('daily_budget_exceeded', 'daily_budget', 0.000001),
+    envelope: limited('daily_budget_exceeded', 'daily_budget', 0.000001, { held: 0 }),
     prepare: async ({ testEnv }) => ({
       options: { apiKey: (await testEnv.tenant({ limits: { daily_budget_usd: '0.000001' } })).apiKey },
     }),
@@ -166,11 +166,11 @@ export const scenarios: readonly ClientScenario[] = [
   },
 ];
 
-function limited(code: string, limitType: string, limit: number) {
+function limited(code: string, limitType: string, limit: number, more = {}) {
   return {
     code,
     type: 'rate_limit_error',
-    metadata: { limit_type: limitType, scope: 'organization', limit },
+    metadata: { limit_type: limitType, scope: 'organization', limit, ...more },
   };
 }
 

@@ -96,7 +96,7 @@ ${[
     targets: [{ provider: emulator, model: '${target}' }]
     context_window: 131072
     max_output_tokens: 16384
-    capabilities: [tools, json_mode, parallel_tool_calls]
+    capabilities: [tools, json_mode, structured_outputs, parallel_tool_calls]
     prices: { input: '0.50', output: '1.50' }
 `,
   )

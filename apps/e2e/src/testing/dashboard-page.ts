@@ -1,4 +1,5 @@
-import type { BrowserContext, Page } from './chromium';
+import { parseUsd } from '@gateway/base';
+import type { BrowserContext, Locator, Page } from './chromium';
 
 /** The tests use the dashboard by its visible labels. */
 export async function signInByPage(
@@ -39,6 +40,14 @@ export function storageOf(page: Page): Promise<string> {
     `JSON.stringify([localStorage, sessionStorage].map((storage) =>
       Array.from({ length: storage.length }, (_, index) => [storage.key(index), storage.getItem(storage.key(index))])))`,
   );
+}
+
+/** The exact nano-dollars of the only amount in an element, which may show it rounded. */
+export async function nanoUsdIn(element: Locator): Promise<bigint> {
+  const usd = await element.locator('data').getAttribute('value');
+  const amount = parseUsd(usd ?? '');
+  if (amount === undefined) throw new Error(`not an amount: ${usd}`);
+  return amount;
 }
 
 /** Creates a key on its page and returns the secret that the page shows. */

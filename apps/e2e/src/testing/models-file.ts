@@ -25,7 +25,7 @@ models:
     targets: [{ provider: emulator, model: ${emulated} }]
     context_window: 1048576
     max_output_tokens: 131072
-    capabilities: [tools, vision, json_mode]
+    capabilities: [tools, vision, json_mode, structured_outputs]
     prices: { input: '0.10', output: '0.40' }
 `,
   );

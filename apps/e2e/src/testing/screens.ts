@@ -172,6 +172,20 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
       name: 'generations-nothing-found',
       path: `${path}/generations?user=unknown`,
     },
+    { name: 'credit-credits', path: `${path}/credit?view=credits` },
+    { name: 'credit-transactions', path: `${path}/credit?view=all` },
+    { name: 'usage-latency', path: `${path}/usage?measure=p95` },
+    {
+      name: 'dialog-drain',
+      path: '/operator/providers',
+      prepare: async (page) => {
+        await page
+          .getByRole('button', { name: /^Drain / })
+          .first()
+          .click();
+        await page.getByRole('dialog').waitFor();
+      },
+    },
     {
       name: 'audit-of-a-key',
       path: `${path}/audit?target=${keyId}`,

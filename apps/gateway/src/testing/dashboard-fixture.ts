@@ -14,9 +14,9 @@ import type { InferenceRouterDefinition } from '@gateway/contracts/inference-rou
 import { allEndpoints, errorsOf } from '@gateway/dashboard-contract';
 import { createDashboardApi, type DashboardApiPorts } from '@gateway/dashboard-api';
 import { applyMigrations, createPool } from '@gateway/database';
-import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
+import { createActingTransport, createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
-import { createTestDatabase } from '@gateway/test-support';
+import { actingFor, createTestDatabase, TEST_OPERATOR, unsignedActors } from '@gateway/test-support';
 import { createCuttableDatabase } from './cuttable-database';
 
 export const OPERATOR = { email: 'ops@example.com', password: 'correct horse battery' };
@@ -77,16 +77,24 @@ export async function createDashboardFixture(
     metrics: createMetrics({ processMetrics: false }),
   });
   await module.start();
-  const transport = createInProcessTransport(module.services);
-  const authAdmin = createClient(AuthAdminDefinition, transport);
-  await authAdmin.ensureMember({
-    actor: { id: 'system', label: 'system', ipAddress: '' },
+  const transport = createInProcessTransport(module.services, { actors: unsignedActors });
+  let operator = TEST_OPERATOR;
+  const authAdmin = createClient(
+    AuthAdminDefinition,
+    actingFor(transport, () => operator),
+  );
+  const { member } = await authAdmin.ensureMember({
     ...OPERATOR,
     role: MemberRole.MEMBER_ROLE_OPERATOR,
     resetPassword: false,
   });
+  operator = { ...TEST_OPERATOR, id: member?.id ?? '', label: OPERATOR.email };
   const api = createDashboardApi({
-    authAdmin,
+    authAdmin: createClient(
+      AuthAdminDefinition,
+      createActingTransport(transport, { audience: 'test', signer: unsignedActors }),
+    ),
+    auditLogs: [],
     ledger: createLedgerStub(),
     // Without it, keys are listed without their activity.
     generationReports: {} as RpcClient<typeof GenerationReportsDefinition>,
@@ -105,6 +113,7 @@ export async function createDashboardFixture(
   await api.start();
   return {
     api,
+    /** Acts for the operator. */
     authAdmin,
     pool,
     /** The connection to the database, which can be cut. */
@@ -116,7 +125,6 @@ export async function createDashboardFixture(
     /** Creates a person who can sign in, with roles by organization id. */
     async person(email: string, roles: Readonly<Record<string, string>> = {}): Promise<string> {
       const { member } = await authAdmin.ensureMember({
-        actor: { id: 'system', label: 'system', ipAddress: '' },
         email,
         password: OPERATOR.password,
         role: MemberRole.MEMBER_ROLE_MEMBER,

@@ -1,3 +1,4 @@
+import { createSigningKeys } from '@gateway/actors';
 import { BILLING_LEDGER_SCHEMA } from '@gateway/billing-ledger';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
@@ -19,7 +20,7 @@ import type { Pool } from 'pg';
 import { settings, type Config } from '../config';
 import { openDatabase } from '../database';
 import { ensureDemo } from '@gateway/demo';
-import { createModules } from '../modules';
+import { createModules, type Modules } from '../modules';
 
 type LedgerClient = RpcClient<typeof BillingLedgerDefinition>;
 
@@ -31,6 +32,7 @@ export interface Fleet {
   readonly cutOffEdge: string;
   readonly apiKey: string;
   readonly otherApiKey: string;
+  readonly modules: Modules;
   readonly emulator: ModelEmulator;
   readonly databaseUrl: string;
   /** The test's connections to the ledger. */
@@ -97,7 +99,9 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
     config,
     pools: database.pools,
     eventLog,
+    clock,
     emulatorUrl: emulator.url,
+    signingKeys: await createSigningKeys(clock.now()),
     log,
     metrics: createMetrics({ processMetrics: false }),
   });
@@ -150,6 +154,7 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
     cutOffEdge: await startEdge(withoutRenewals(modules.edgeClients.billingLedger)),
     apiKey,
     otherApiKey,
+    modules,
     emulator,
     databaseUrl: url,
     pool,

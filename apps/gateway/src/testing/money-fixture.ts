@@ -6,14 +6,16 @@ import {
   createPostgresLedgerHistory,
   createPostgresLedgerStore,
 } from '@gateway/billing-ledger';
+import { createAuditEntries } from '@gateway/audit';
 import { DAY_MS } from '@gateway/base';
+import { AuditLogDefinition } from '@gateway/contracts/audit';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
 import { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { TransactionalAppender } from '@gateway/events';
 import type { PoolClient } from 'pg';
-import { createClient, createInProcessTransport } from '@gateway/rpc';
+import { createActingTransport, createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
 import {
   createMailAlertSender,
@@ -21,7 +23,12 @@ import {
   createStatementsModule,
   createWebhookSender,
 } from '@gateway/statements';
-import { createTestClock, createTestDatabase } from '@gateway/test-support';
+import {
+  createDatabaseTestClock,
+  createTestDatabase,
+  inProcessFor,
+  unsignedActors,
+} from '@gateway/test-support';
 import {
   createGenerationQueryModule,
   createPostgresSettlementStore,
@@ -52,7 +59,6 @@ export interface Spending {
 /** The dashboard API with real auth, ledger and usage domains. Tests spend money explicitly, on a test clock. */
 export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) {
   const database = await createTestDatabase();
-  const clock = createTestClock();
   const log = createSilentLogger();
   const pools = {
     ledger: createPool({
@@ -65,6 +71,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
   };
   await applyMigrations(pools.ledger, billingLedgerSchema);
   await applyMigrations(pools.usage, usageSchema);
+  const clock = await createDatabaseTestClock(pools.ledger);
   const settledEvents: GenerationSettled[] = [];
   const appender: TransactionalAppender<PoolClient> = {
     appending: (_topic, events) => ({
@@ -81,7 +88,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
   const metrics = createMetrics({ processMetrics: false });
   const ledgerModule = createBillingLedgerModule({
     store,
-    claims: createPostgresClaimStore({ pool: pools.ledger, clock }),
+    claims: createPostgresClaimStore({ pool: pools.ledger }),
     history: createPostgresLedgerHistory({ pool: pools.ledger, clock }),
     clock,
     log,
@@ -97,6 +104,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
     }),
     alertSenders: [webhooks, createMailAlertSender(undefined)],
     ledger: store,
+    auditEntries: [createAuditEntries(pools.ledger, BILLING_LEDGER_SCHEMA)],
     newId,
     clock,
     log,
@@ -112,14 +120,16 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
     metrics: createMetrics({ processMetrics: false }),
   });
   const query = createGenerationQueryModule({ reader: createPostgresUsageReader(pools.usage) });
-  const transport = createInProcessTransport([
-    ...ledgerModule.services,
-    ...statements.services,
-    ...query.services,
-  ]);
-  const ledger = createClient(BillingLedgerDefinition, transport);
+  const services = [...ledgerModule.services, ...statements.services, ...query.services];
+  /** Acts for the person of the dashboard's request. */
+  const transport = createActingTransport(createInProcessTransport(services, { actors: unsignedActors }), {
+    audience: 'test',
+    signer: unsignedActors,
+  });
+  const ledger = createClient(BillingLedgerDefinition, inProcessFor(services));
   const dashboard = await createDashboardFixture({
-    ledger,
+    ledger: createClient(BillingLedgerDefinition, transport),
+    auditLogs: [createClient(AuditLogDefinition, transport)],
     ledgerAdmin: createClient(BillingLedgerAdminDefinition, transport),
     generationReports: createClient(GenerationReportsDefinition, transport),
     clock,
@@ -141,7 +151,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
             keyId,
             amountNanoUsd: 20_000_000n,
             prices: PRICES,
-            deadlineUnixMs: now + BigInt(DAY_MS / 2),
+            lifetimeMs: DAY_MS / 2,
             createdUnixMs: now,
           },
         ],

@@ -14,7 +14,7 @@ const EARLIER: EarlierDemo = {
 function services(changes: Record<string, (request: Record<string, unknown>) => Promise<unknown>> = {}) {
   const calls: string[] = [];
   const methods: typeof changes = {
-    ensureMember: async () => ({ member: undefined, created: false, passwordVersion: 'v1' }),
+    ensureMember: async () => ({ member: { id: 'mem-1' }, created: false, passwordVersion: 'v1' }),
     signIn: async () => ({ outcome: { $case: 'signedIn', value: { sessionToken: 'token' } } }),
     signOut: async () => ({}),
     listOrganizations: async () => ({
@@ -49,7 +49,7 @@ describe('setting up the demo', () => {
       ensureMember: async () => {
         const failure = failures.shift();
         if (failure) throw failure;
-        return { member: undefined, created: false, passwordVersion: 'v1' };
+        return { member: { id: 'mem-1' }, created: false, passwordVersion: 'v1' };
       },
     });
     expect(await ensureDemo(clients, EARLIER, log)).toEqual(EARLIER);
@@ -81,7 +81,7 @@ describe('setting up the demo', () => {
         signIn: async () => ({ outcome: { $case: 'refused', value: {} } }),
         createKey: async () => ({ outcome: { $case: 'created', value: { secret: 'sk-gw-new' } } }),
         ensureMember: async ({ resetPassword }) => ({
-          member: undefined,
+          member: { id: 'mem-1' },
           created: false,
           passwordVersion: resetPassword ? 'v2' : 'v1',
         }),

@@ -1,19 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { ActingPerson } from '@gateway/actors';
 import { parseUsd, retry } from '@gateway/base';
 import {
   MemberRole,
   Scope,
-  type Actor,
   type AuthAdminDefinition,
   type AuthDefinition,
   type Organization,
 } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
-import type { RpcClient } from '@gateway/rpc';
+import { actAs, type RpcClient } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { DevFile } from './dev-file';
 
+/** Over acting transports. */
 export interface DemoClients {
   readonly auth: RpcClient<typeof AuthDefinition>;
   readonly authAdmin: RpcClient<typeof AuthAdminDefinition>;
@@ -40,7 +41,14 @@ const PAGE_SIZE = 100;
 const CALL_OPTIONS = { timeoutMs: 60_000 };
 const BACKOFF = { firstMs: 500, maxMs: 5_000 };
 
-const system: Actor = { id: 'system', label: 'system', ipAddress: '' };
+/** Before the administrator exists; only EnsureMember accepts it. */
+const SETUP: ActingPerson = {
+  id: 'demo',
+  label: 'demo',
+  ipAddress: '',
+  sessionId: '',
+  memberRole: 'operator',
+};
 
 /**
  * Ensures an administrator, and an organization with credit and an API key. Valid
@@ -67,34 +75,40 @@ function isNoCapacity(error: unknown): error is GatewayError {
 }
 
 async function setUpDemo(clients: DemoClients, earlier: EarlierDemo | undefined): Promise<Demo> {
-  const admin = await ensureAdmin(clients, earlier);
-  const organization = await ensureOrganization(clients);
-  await clients.billingLedger.addCredit(
+  const { memberId, ...admin } = await actAs(SETUP, () => ensureAdmin(clients, earlier));
+  const person: ActingPerson = { ...SETUP, id: memberId, label: ADMIN_EMAIL };
+  const organization = await actAs(person, () => ensureOrganization(clients));
+  const apiKey = await actAs({ ...person, organization: { id: organization.id } }, async () => {
+    await addInitialCredit(clients, organization);
+    return (await isValidKey(clients, organization, earlier?.apiKey))
+      ? (earlier?.apiKey as string)
+      : createKey(clients, organization);
+  });
+  return { apiKey, adminEmail: ADMIN_EMAIL, ...admin };
+}
+
+async function addInitialCredit({ billingLedger }: DemoClients, { id }: Organization): Promise<void> {
+  await billingLedger.addCredit(
     {
       // The same id at every start, so the credit is added once.
-      creditId: `demo-${organization.id}`,
-      organizationId: organization.id,
+      creditId: `demo-${id}`,
+      organizationId: id,
       amountNanoUsd: parseUsd(INITIAL_CREDIT_USD) ?? 0n,
       note: 'Initial credit of the demo',
     },
     CALL_OPTIONS,
   );
-  const apiKey = (await isValidKey(clients, organization, earlier?.apiKey))
-    ? (earlier?.apiKey as string)
-    : await createKey(clients, organization);
-  return { apiKey, adminEmail: ADMIN_EMAIL, ...admin };
 }
 
 /** Hashing a password uses about 0.2 s of CPU, so it is done only when the password may have changed. */
 async function ensureAdmin(
   { authAdmin }: DemoClients,
   earlier: EarlierDemo | undefined,
-): Promise<Pick<Demo, 'adminPassword' | 'passwordVersion'>> {
+): Promise<Pick<Demo, 'adminPassword' | 'passwordVersion'> & { readonly memberId: string }> {
   const adminPassword = earlier?.adminPassword ?? randomBytes(PASSWORD_BYTES).toString('base64url');
   const ensure = (resetPassword: boolean) =>
     authAdmin.ensureMember(
       {
-        actor: system,
         email: ADMIN_EMAIL,
         password: adminPassword,
         role: MemberRole.MEMBER_ROLE_OPERATOR,
@@ -102,13 +116,15 @@ async function ensureAdmin(
       },
       CALL_OPTIONS,
     );
-  const { created, passwordVersion } = await ensure(false);
+  const { created, passwordVersion, member } = await ensure(false);
+  if (!member) throw new Error('the response has no member');
+  const { id: memberId } = member;
   const isCurrent =
     created ||
     passwordVersion === earlier?.passwordVersion ||
     (earlier !== undefined && (await canSignIn(authAdmin, adminPassword)));
-  if (isCurrent) return { adminPassword, passwordVersion };
-  return { adminPassword, passwordVersion: (await ensure(true)).passwordVersion };
+  if (isCurrent) return { memberId, adminPassword, passwordVersion };
+  return { memberId, adminPassword, passwordVersion: (await ensure(true)).passwordVersion };
 }
 
 async function canSignIn(authAdmin: DemoClients['authAdmin'], password: string): Promise<boolean> {
@@ -129,10 +145,7 @@ async function ensureOrganization({ authAdmin }: DemoClients): Promise<Organizat
     if (found) return found;
     pageToken = page.nextPageToken;
   } while (pageToken !== '');
-  const { outcome } = await authAdmin.createOrganization(
-    { actor: system, name: ORGANIZATION_NAME },
-    CALL_OPTIONS,
-  );
+  const { outcome } = await authAdmin.createOrganization({ name: ORGANIZATION_NAME }, CALL_OPTIONS);
   if (outcome?.$case !== 'organization') throw new Error('the demo organization could not be created');
   return outcome.value;
 }
@@ -158,10 +171,7 @@ async function createKey({ authAdmin }: DemoClients, organization: Organization)
     ipAllowlist: [],
     limits: {},
   };
-  const { outcome } = await authAdmin.createKey(
-    { actor: system, organizationId: organization.id, settings },
-    CALL_OPTIONS,
-  );
+  const { outcome } = await authAdmin.createKey({ organizationId: organization.id, settings }, CALL_OPTIONS);
   if (outcome?.$case !== 'created') throw new Error('the demo key could not be created');
   return outcome.value.secret;
 }

@@ -6,4 +6,5 @@ export {
   type AuthModulePorts,
   type AuthServiceSettings,
 } from './service/module';
+export { makeOperator, type OperatorCommandOptions } from './operator-command';
 export { openAuthModule, type OpenAuthOptions } from './open-module';

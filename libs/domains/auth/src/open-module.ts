@@ -1,24 +1,24 @@
 import type { GatewayModule } from '@gateway/module';
 import { oidcSettingsOf, peopleSettingsOf, type PeopleEnvironment } from '@gateway/people';
-import { newId, systemClock as clock } from '@gateway/runtime';
+import { newId } from '@gateway/runtime';
 import { createAuthAdapters, type AuthAdapterOptions } from './adapters/create-adapters';
 import { createAuthModule, type AuthModulePorts } from './service/module';
 
 export interface OpenAuthOptions
   extends
     Pick<AuthAdapterOptions, 'pool' | 'sessions' | 'mailer' | 'encryptionKeys'>,
-    Pick<AuthModulePorts, 'log' | 'metrics'> {
-  readonly config: PeopleEnvironment;
+    Pick<AuthModulePorts, 'clock' | 'log' | 'metrics'> {
+  readonly config: PeopleEnvironment & { readonly GATEWAY_DASHBOARD_ORIGIN?: string | undefined };
 }
 
 /** Creates the module with its adapters. */
-export function openAuthModule({ config, log, metrics, ...options }: OpenAuthOptions): GatewayModule {
+export function openAuthModule({ config, clock, log, metrics, ...options }: OpenAuthOptions): GatewayModule {
   return createAuthModule({
     adapters: createAuthAdapters({ ...options, log, oidc: oidcSettingsOf(config) }),
     clock,
     newId,
     log,
     metrics,
-    settings: peopleSettingsOf(config),
+    settings: { ...peopleSettingsOf(config), dashboardOrigin: config.GATEWAY_DASHBOARD_ORIGIN },
   });
 }

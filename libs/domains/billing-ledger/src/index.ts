@@ -14,4 +14,11 @@ export { fillLedgerHistory, type SyntheticHistory } from './testing/synthetic-hi
 // For the statements library, which belongs to the same service.
 export { withRetries } from './adapters/postgres/retry';
 export { NO_BALANCE, type Balance } from './core/credit/balance';
-export { parseAmount, parseIdentifier, parseNote, parseRequest, renderBalance } from './service/messages';
+export {
+  noteOf,
+  parseAmount,
+  parseIdentifier,
+  parseNote,
+  parseRequest,
+  renderBalance,
+} from './service/messages';

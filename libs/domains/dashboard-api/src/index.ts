@@ -2,7 +2,6 @@ export { dashboardApiEnvironment, dashboardApiSettingsOf } from './service/envir
 export { builtDocuments, builtWebApp } from './adapters/file-system/built-files';
 export { readVersion } from './adapters/file-system/version';
 export { createEstimator } from './service/estimate-request';
-export { makeOperator } from './service/make-operator';
 export { createDashboardApi, type DashboardApi } from './service/module';
 export type {
   DashboardApiPorts,

@@ -18,6 +18,7 @@ export interface OpenDashboardApiOptions extends Pick<
   | 'generationReports'
   | 'inferenceRouter'
   | 'routerAdmin'
+  | 'auditLogs'
   | 'deadLetters'
   | 'log'
   | 'metrics'

@@ -45,6 +45,11 @@ export interface Endpoint {
   /** The headers that the handler reads, by lower-case name. */
   readonly headers?: z.ZodObject;
   readonly response: EndpointResponse;
+  /**
+   * Whether its JSON is compressed for clients that accept it. Never for responses with secrets: their
+   * compressed length would reveal how similar a secret is to text that an attacker chose (BREACH).
+   */
+  readonly compressed?: true;
   /** The audit actions that it records; absent for endpoints that only read. */
   readonly audit?: readonly `${string}.${string}`[];
   /** Errors other than those that follow from access, path, query and body. */

@@ -13,6 +13,9 @@ it('names each endpoint once', () => {
   expect(lines).toEqual([...new Set(lines)]);
 });
 
+/** A position in a list, the last characters of a secret, and a duration. */
+const NO_SECRETS = new Set(['next_page_token', 'previous_secret', 'time_to_first_token']);
+
 describe.each(named)('%s', (_line, endpoint) => {
   it('describes every path parameter', () => {
     for (const name of namesIn(endpoint.path)) expect(Object.keys(pathParameters)).toContain(name);
@@ -40,6 +43,17 @@ describe.each(named)('%s', (_line, endpoint) => {
     if (endpoint.body) expect(isStrict(endpoint.body)).toBe(true);
     // An identity provider may add parameters of its own to its callback.
     if (endpoint.query && endpoint.response.kind !== 'redirect') expect(isStrict(endpoint.query)).toBe(true);
+  });
+
+  it('is compressed only if it reads JSON without secrets', () => {
+    const { compressed, method, response } = endpoint;
+    if (!compressed) return;
+    expect([method, response.kind]).toEqual(['GET', 'json']);
+    const text = JSON.stringify(z.toJSONSchema((response as { schema: z.ZodType }).schema, { io: 'output' }));
+    const secrets = [...text.matchAll(/"(\w*(?:secret|token|password|link|webhook_url|codes))":/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => !NO_SECRETS.has(name));
+    expect(secrets).toEqual([]);
   });
 
   it('has a response that JSON Schema can describe', () => {

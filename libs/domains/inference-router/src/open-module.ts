@@ -1,3 +1,4 @@
+import { createAuditEntries } from '@gateway/audit';
 import path from 'node:path';
 import type { Tokenizer } from '@gateway/tokenizer';
 import { systemClock as clock } from '@gateway/runtime';
@@ -7,6 +8,7 @@ import { readSecretsFrom } from './adapters/node/secrets';
 import { nodeTimers } from './adapters/node/timers';
 import { createOpossumBreakers } from './adapters/opossum/circuit-breakers';
 import { createPostgresDrainStore } from './adapters/postgres/drain-store';
+import { INFERENCE_ROUTER_SCHEMA } from './adapters/postgres/sql/schema';
 import { createOpenAiTransport } from './adapters/undici/openai-transport';
 import { createFileCatalogue, type FileCatalogue } from './adapters/yaml/file-catalogue';
 import { EMULATOR_VARIABLE } from './adapters/yaml/parse-catalogue';
@@ -52,6 +54,7 @@ export function openInferenceRouterModule(options: OpenInferenceRouterOptions) {
     transport: createOpenAiTransport(),
     breakers: createOpossumBreakers({ clock, observer: createBreakerObserver(metrics, log) }),
     drainStore: createPostgresDrainStore(pool),
+    auditEntries: createAuditEntries(pool, INFERENCE_ROUTER_SCHEMA),
     tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_QUEUED_COUNTS }),
     spool: createFileSpool({ directory: path.join(stateDirectory, 'spool') }),
     clock,

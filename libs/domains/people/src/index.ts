@@ -4,7 +4,8 @@ export {
   type PeopleAdapters,
 } from './adapters/create-adapters';
 export { createEncryptionKey } from './adapters/crypto/secret-cipher';
-export { refuseUnlessPermitted, SYSTEM_ACTOR_ID } from './core/access/authorize';
+export { refuseUnlessPermitted } from './core/access/authorize';
+export { grantOperator, type GrantOperator } from './core/people/grant-operator';
 export type { PeoplePorts, PeopleSettings } from './core/ports';
 export { ATTEMPT_WINDOW_MS, MAX_ATTEMPTS } from './core/sign-in/sign-in-throttle';
 export { isEncryptionKey } from './core/sign-in/encryption-key';

@@ -1,11 +1,13 @@
+import { createAuditEntries } from '@gateway/audit';
 import {
+  BILLING_LEDGER_SCHEMA,
   billingLedgerSettingsOf,
   createBillingLedgerAdapters,
   createBillingLedgerModule,
   type BillingLedgerEnvironment,
   type BillingLedgerPorts,
 } from '@gateway/billing-ledger';
-import { newId, systemClock as clock } from '@gateway/runtime';
+import { newId } from '@gateway/runtime';
 import { createStatementsAdapters, type StatementsAdapterOptions } from './adapters/create-adapters';
 import { statementsSettingsOf, type StatementsEnvironment } from './service/environment';
 import { createStatementsModule } from './service/module';
@@ -13,13 +15,13 @@ import { createStatementsModule } from './service/module';
 export interface OpenLedgerOptions
   extends
     Pick<StatementsAdapterOptions, 'pool' | 'appender' | 'mailer'>,
-    Pick<BillingLedgerPorts, 'events' | 'log' | 'metrics'> {
+    Pick<BillingLedgerPorts, 'clock' | 'events' | 'log' | 'metrics'> {
   readonly config: BillingLedgerEnvironment & StatementsEnvironment;
 }
 
 /** Both modules of the billing-ledger service with their adapters, for every app that runs them. */
 export function openLedgerModules({ config, pool, appender, mailer, ...deps }: OpenLedgerOptions) {
-  const { log, metrics } = deps;
+  const { clock, log, metrics } = deps;
   const adapters = createBillingLedgerAdapters({
     pool,
     appender,
@@ -28,10 +30,14 @@ export function openLedgerModules({ config, pool, appender, mailer, ...deps }: O
   });
   const settings = statementsSettingsOf(config);
   return {
-    billingLedger: createBillingLedgerModule({ ...adapters, ...deps, clock }),
+    billingLedger: createBillingLedgerModule({ ...adapters, ...deps }),
     statements: createStatementsModule({
       ...createStatementsAdapters({ pool, appender, clock, mailer, settings }),
       ledger: adapters.store,
+      auditEntries: [
+        createAuditEntries(pool, BILLING_LEDGER_SCHEMA),
+        ...(deps.events ? [deps.events.deadLetters.auditEntries] : []),
+      ],
       newId,
       clock,
       log,

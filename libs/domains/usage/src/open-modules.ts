@@ -1,5 +1,4 @@
 import type { GatewayModule } from '@gateway/module';
-import { systemClock as clock } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import { createPostgresSettlementStore } from './adapters/postgres/settlement-store';
 import { createPostgresUsageReader } from './adapters/postgres/usage-reader';
@@ -8,14 +7,17 @@ import type { UsageAggregatorEnvironment } from './service/environment';
 import { createGenerationQueryModule } from './service/generation-query/module';
 import { createUsageAggregatorModule, type UsageAggregatorPorts } from './service/usage-aggregator/module';
 
-export interface OpenUsageAggregatorOptions extends Pick<UsageAggregatorPorts, 'events' | 'log' | 'metrics'> {
+export interface OpenUsageAggregatorOptions extends Pick<
+  UsageAggregatorPorts,
+  'clock' | 'events' | 'log' | 'metrics'
+> {
   readonly config: UsageAggregatorEnvironment;
   /** Connects to the migrated schema `usage`. */
   readonly pool: Pool;
 }
 
 /** The write side with its adapters, for every app that runs it. */
-export function openUsageAggregatorModule({ config, pool, ...options }: OpenUsageAggregatorOptions) {
+export function openUsageAggregatorModule({ config, pool, clock, ...options }: OpenUsageAggregatorOptions) {
   return createUsageAggregatorModule({
     ...options,
     store: createPostgresSettlementStore(pool),

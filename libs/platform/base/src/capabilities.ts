@@ -1,8 +1,9 @@
-/** What a model may support beyond plain text. Only the first four have an error code of their own. */
+/** What a model may support beyond plain text. Only the first five have an error code of their own. */
 export const capabilities = [
   'tools',
   'vision',
   'json_mode',
+  'structured_outputs',
   'reasoning',
   'logprobs',
   'parallel_tool_calls',

@@ -1,4 +1,5 @@
 export * from './cancellation';
+export * from './audit';
 export * from './backoff';
 export * from './bisect-batch';
 export * from './brand';
@@ -6,8 +7,10 @@ export * from './capabilities';
 export * from './changes';
 export * from './chunks';
 export * from './condition';
+export * from './consumer-progress';
 export * from './minute-window';
 export * from './money';
+export * from './permissions';
 export * from './pricing';
 export * from './time';
 export * from './unreachable';

@@ -1,2 +1,3 @@
+export * from './actor-keys';
 export * from './authority';
 export * from './service-certificates';

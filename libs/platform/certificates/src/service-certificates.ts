@@ -1,12 +1,6 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  createAuthority,
-  filesOf,
-  issueCertificate,
-  type CertificateFiles,
-  type KeyPairPem,
-} from './authority';
+import { createAuthority, filesOf, issueCertificate, type KeyPairPem } from './authority';
+import { readIfPresent, writeFiles } from './files';
 
 export interface ServiceCertificatesOptions {
   /** Names of services, such as "edge-proxy". */
@@ -34,27 +28,10 @@ export async function writeServiceCertificates(
 }
 
 async function openAuthority(folder: string): Promise<KeyPairPem> {
-  try {
-    return {
-      certificate: readFileSync(join(folder, 'tls.crt'), 'utf8'),
-      privateKey: readFileSync(join(folder, 'tls.key'), 'utf8'),
-    };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
+  const certificate = readIfPresent(join(folder, 'tls.crt'));
+  const privateKey = readIfPresent(join(folder, 'tls.key'));
+  if (certificate !== undefined && privateKey !== undefined) return { certificate, privateKey };
   const created = await createAuthority();
   writeFiles(folder, filesOf(created, created));
   return created;
-}
-
-function writeFiles(folder: string, files: CertificateFiles): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const [name, text] of Object.entries(files)) replaceFile(join(folder, name), text);
-}
-
-/** A concurrent reader sees the old file or the new one, never a part of it. */
-function replaceFile(file: string, text: string): void {
-  const temporary = `${file}.new`;
-  writeFileSync(temporary, text, { mode: 0o600 });
-  renameSync(temporary, file);
 }

@@ -1,4 +1,4 @@
-import { CALLERS, SERVERS } from './generated/access';
+import { CALLERS, PERMISSIONS, SERVERS } from './generated/access';
 
 /**
  * `CALLERS`: the services that may call each method, by names such as
@@ -6,6 +6,12 @@ import { CALLERS, SERVERS } from './generated/access';
  * `CALLS`: the services that each service calls.
  */
 export { CALLERS, CALLS } from './generated/access';
+
+/**
+ * By method: `PERMISSIONS` what the acting person needs, `WITHOUT_PERSON` what
+ * the service decides by instead, and `AUDITED` the action of its audit entry.
+ */
+export { AUDITED, PERMISSIONS, WITHOUT_PERSON } from './generated/access';
 
 /** Certificates name a service as `<service>.<domain>`, with this domain unless a setting names another. */
 export const DEFAULT_IDENTITY_DOMAIN = 'inference-gateway.internal';
@@ -16,6 +22,11 @@ export const ADMIN_CALLERS: ReadonlySet<string> = new Set(['dashboard-api', 'dem
 /** The services that may call a method; none when the contracts do not have it. */
 export function callersOf(rpc: string): readonly string[] {
   return Object.hasOwn(CALLERS, rpc) ? (CALLERS[rpc] ?? []) : [];
+}
+
+/** What the acting person needs to call a method: a permission or "signed_in"; undefined for methods without a person. */
+export function permissionOf(rpc: string): string | undefined {
+  return Object.hasOwn(PERMISSIONS, rpc) ? PERMISSIONS[rpc] : undefined;
 }
 
 /** Whether any of a service's methods is open to a caller of the kind. */

@@ -1,3 +1,4 @@
+export { createDatabaseClock, type DatabaseClock, type DatabaseClockOptions } from './database-clock';
 export { createDatabaseMonitor, type DatabaseMonitor, type DatabaseState } from './database-monitor';
 export { DatabasePool } from './database-pool';
 export { databaseUrlSetting, queryTimeoutSetting } from './database-settings';

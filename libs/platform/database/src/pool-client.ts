@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { Client, type ClientConfig, type ConnectionConfig } from 'pg';
 import { ConnectionDroppedError, ServerReadOnlyError } from './database-error';
 import type { DatabaseServers } from './database-url';
@@ -27,26 +28,34 @@ export function createPoolClients(
   { urls, acceptsReadOnly }: DatabaseServers,
   { throughPooler, config }: { readonly throughPooler: boolean; readonly config: ConnectionConfig },
 ): PoolClients {
-  const open = new Set<Client>();
+  const open = new Set<PoolClient>();
   const servers = createWritableServers(urls, async (url) => {
+    const socket = new Socket();
     const client = new Client({
       ...config,
       connectionString: url,
       connectionTimeoutMillis: SERVER_TIMEOUT_MS,
+      stream: () => socket,
     });
     client.on('error', () => undefined);
     try {
       await client.connect();
       if (!acceptsReadOnly) await assertWritable(client, SERVER_TIMEOUT_MS);
     } finally {
-      client.connection.stream.destroy();
+      socket.destroy();
     }
   });
 
   const Base: typeof Client = throughPooler ? UnnamedStatements : Client;
   class PoolClient extends Base {
+    /** To close the connection at once, whereas `end` sends a message first. */
+    readonly socket: Socket;
+
     constructor(options?: string | ClientConfig) {
-      super(options);
+      const socket = new Socket();
+      const given = typeof options === 'string' ? { connectionString: options } : options;
+      super({ ...given, stream: () => socket });
+      this.socket = socket;
       // A lost connection emits 'error'. Its statement fails anyway; without a listener, the event would end the process.
       this.on('error', () => undefined);
     }
@@ -61,7 +70,7 @@ export function createPoolClients(
 
     private async connectToWritable(): Promise<Client> {
       if (urls.length > 1) Object.assign(this, addressOf(await servers.find()));
-      if (this.connection.stream.destroyed)
+      if (this.socket.destroyed)
         throw new ConnectionDroppedError('no connection to a writable database server in time');
       const connecting = super.connect();
       open.add(this);
@@ -70,7 +79,7 @@ export function createPoolClients(
         await connecting;
         if (!acceptsReadOnly) await assertWritable(this, CHECK_TIMEOUT_MS);
       } catch (error) {
-        this.connection.stream.destroy();
+        this.socket.destroy();
         throw error;
       }
       return this;
@@ -84,7 +93,7 @@ export function createPoolClients(
       if (dropped.length === 0) return;
       open.clear();
       servers.skip();
-      for (const client of dropped) client.connection.stream.destroy(new ConnectionDroppedError(reason));
+      for (const client of dropped) client.socket.destroy(new ConnectionDroppedError(reason));
     },
   };
 }

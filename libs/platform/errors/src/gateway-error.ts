@@ -11,6 +11,8 @@ export interface GatewayErrorOptions {
   readonly metadata?: ErrorMetadata;
   /** How long the client should wait; used only where the error table has no fixed time. */
   readonly retryAfterMs?: number;
+  /** A retry after this time may succeed, although the code usually advises against one. */
+  readonly retrySoonMs?: number;
   /** Whether a provider was called. The request then counts against its limits, although it failed. */
   readonly providerCalled?: boolean;
   /** For our logs only. */
@@ -28,6 +30,7 @@ export class GatewayError extends Error {
   readonly param: string | undefined;
   readonly metadata: ErrorMetadata;
   readonly retryAfterMs: number | undefined;
+  readonly retrySoonMs: number | undefined;
   readonly providerCalled: boolean;
   readonly internalMessage: string | undefined;
 
@@ -37,6 +40,7 @@ export class GatewayError extends Error {
     this.param = options.param;
     this.metadata = options.metadata ?? {};
     this.retryAfterMs = this.row.retryAfterMs ?? options.retryAfterMs;
+    this.retrySoonMs = options.retrySoonMs;
     this.providerCalled = options.providerCalled ?? false;
     this.internalMessage = options.internalMessage;
   }

@@ -1,3 +1,4 @@
+import { createAuditEntry } from '@gateway/test-support';
 import type { DeadLetter, DeadLetterRef, DeadLetterState } from './dead-letters';
 import {
   collector,
@@ -127,7 +128,7 @@ export function describeDeadLetters(name: string, createHarness: () => Promise<E
       refused.clear();
       // Requested in another process than the leader.
       const elsewhere = (await open()).deadLetters;
-      expect(await elsewhere.redeliver(deadLetter as DeadLetter)).toBe('redelivering');
+      expect(await elsewhere.redeliver(deadLetter as DeadLetter, createAuditEntry())).toBe('redelivering');
       const events = await seen.distinct(3);
       expect(events.at(-1)).toMatchObject({ topic, key: 'key-1', position: deadLetter?.position });
       await until(
@@ -135,13 +136,13 @@ export function describeDeadLetters(name: string, createHarness: () => Promise<E
         (left) => left === undefined,
       );
       expect(await other.atLeast(3)).toHaveLength(3);
-      expect(await elsewhere.redeliver(deadLetter as DeadLetter)).toBe('not_found');
+      expect(await elsewhere.redeliver(deadLetter as DeadLetter, createAuditEntry())).toBe('not_found');
     });
 
     it('updates reason and attempts after another failure, and keeps the time of the first', async () => {
       const [deadLetter] = await createDeadLetters(2, ['1']);
       refused.set('1', new TypeError('still not'));
-      await log.deadLetters.redeliver(deadLetter as DeadLetter);
+      await log.deadLetters.redeliver(deadLetter as DeadLetter, createAuditEntry());
       const updated = await until(
         () => log.deadLetters.read(deadLetter as DeadLetter),
         (now) => now?.state === 'waiting' && now.attempts > 1,
@@ -156,13 +157,13 @@ export function describeDeadLetters(name: string, createHarness: () => Promise<E
     it('delivers new events in order during a temporary failure, and the dead letter after it', async () => {
       const [deadLetter] = await createDeadLetters(2, ['1']);
       refused.set('1', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
-      await log.deadLetters.redeliver(deadLetter as DeadLetter);
+      await log.deadLetters.redeliver(deadLetter as DeadLetter, createAuditEntry());
       await log.append(topic, [event('k', 'meanwhile')]);
       await seen.distinct(2);
       expect(await list('redelivering')).toMatchObject([{ attempts: 1, reason: 'not a message' }]);
       refused.clear();
       // Another request is harmless, and wakes the leader.
-      await log.deadLetters.redeliver(deadLetter as DeadLetter);
+      await log.deadLetters.redeliver(deadLetter as DeadLetter, createAuditEntry());
       await seen.distinct(3);
     });
 
@@ -173,7 +174,7 @@ export function describeDeadLetters(name: string, createHarness: () => Promise<E
       const [deadLetter] = await until(list, ({ length }) => length === 1);
       await subscription.stop();
       refused.clear();
-      await log.deadLetters.redeliver(deadLetter as DeadLetter);
+      await log.deadLetters.redeliver(deadLetter as DeadLetter, createAuditEntry());
       await (await open()).subscribe({ topic, group: GROUP, handle });
       await seen.atLeast(1);
     });
@@ -181,15 +182,15 @@ export function describeDeadLetters(name: string, createHarness: () => Promise<E
     it('discards one once with a reason, keeps it readable, and redelivers it on request', async () => {
       const [deadLetter] = await createDeadLetters(2, ['1']);
       const at = deadLetter as DeadLetter;
-      expect(await log.deadLetters.discard(at, 'a test of ours')).toBe('discarded');
-      expect(await log.deadLetters.discard(at, 'another reason')).toBe('discarded');
+      expect(await log.deadLetters.discard(at, 'a test of ours', createAuditEntry())).toBe('discarded');
+      expect(await log.deadLetters.discard(at, 'another reason', createAuditEntry())).toBe('discarded');
       expect(await list()).toEqual([]);
       const [discarded] = await list('discarded');
       expect(discarded).toMatchObject({ position: at.position, discarded: { reason: 'a test of ours' } });
       expect(await log.deadLetters.count(at)).toEqual({ waiting: 0, redelivering: 0, discarded: 1 });
-      expect(await log.deadLetters.discard(ref(4_711n), 'no')).toBe('not_found');
+      expect(await log.deadLetters.discard(ref(4_711n), 'no', createAuditEntry())).toBe('not_found');
       refused.clear();
-      expect(await log.deadLetters.redeliver(at)).toBe('redelivering');
+      expect(await log.deadLetters.redeliver(at, createAuditEntry())).toBe('redelivering');
       await seen.distinct(2);
     });
 
@@ -206,9 +207,11 @@ export function describeDeadLetters(name: string, createHarness: () => Promise<E
         await paused;
         await original(events);
       };
-      await log.deadLetters.redeliver(deadLetter as DeadLetter);
+      await log.deadLetters.redeliver(deadLetter as DeadLetter, createAuditEntry());
       await hasStarted;
-      expect(await log.deadLetters.discard(deadLetter as DeadLetter, 'no')).toBe('redelivering');
+      expect(await log.deadLetters.discard(deadLetter as DeadLetter, 'no', createAuditEntry())).toBe(
+        'redelivering',
+      );
       resume();
       await seen.distinct(2);
     });

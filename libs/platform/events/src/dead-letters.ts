@@ -1,5 +1,6 @@
+import type { AuditEntries } from '@gateway/audit';
+import type { AuditEntry, UnixMs } from '@gateway/base';
 import type { EventLag } from './event-log';
-import type { UnixMs } from '@gateway/base';
 
 export interface DeadLetterRef {
   readonly topic: string;
@@ -57,6 +58,7 @@ export interface DeadLetterQuery {
  * - A dead letter is stored until it is delivered, or is discarded and past its
  *   retention. A crash loses none.
  * - Every call is idempotent.
+ * - A change and its audit entry are one transaction; without a change there is no entry.
  */
 export interface DeadLetters {
   /** The number per state, counted up to 10,000. */
@@ -69,9 +71,15 @@ export interface DeadLetters {
    * it waits again with the new reason and one more attempt; temporary errors are
    * retried. Discarded dead letters may be redelivered as well.
    */
-  redeliver(ref: DeadLetterRef): Promise<'redelivering' | 'not_found'>;
+  redeliver(ref: DeadLetterRef, audit: AuditEntry): Promise<'redelivering' | 'not_found'>;
   /** Returns `redelivering`, and changes nothing, while a handler may be processing the dead letter. */
-  discard(ref: DeadLetterRef, reason: string): Promise<'discarded' | 'redelivering' | 'not_found'>;
+  discard(
+    ref: DeadLetterRef,
+    reason: string,
+    audit: AuditEntry,
+  ): Promise<'discarded' | 'redelivering' | 'not_found'>;
+  /** The audit entries of these changes. */
+  readonly auditEntries: AuditEntries;
 }
 
 /** The lag and the dead letters of consumer groups. */

@@ -1,3 +1,5 @@
+import type { ConsumerProgress } from '@gateway/base';
+
 /** Topics with protobuf messages of gateway.events.v1, keyed by organization. */
 export const TOPIC_GENERATION_FINISHED = 'generation.finished';
 export const TOPIC_GENERATION_SETTLED = 'generation.settled';
@@ -64,8 +66,11 @@ export interface TransactionalAppend<Transaction> {
  * or a rejection the same events are delivered again. To reject single events,
  * throw an UnprocessableEventsError that names them: they become dead letters with
  * their reason, and the rest is delivered again.
+ *
+ * `progress` is given by a log that is in another database than the effects. The handler
+ * may store it with the last effects; otherwise the log stores it afterwards.
  */
-export type EventHandler = (events: readonly LoggedEvent[]) => Promise<void>;
+export type EventHandler = (events: readonly LoggedEvent[], progress?: ConsumerProgress) => Promise<void>;
 
 export interface Unprocessable {
   readonly event: LoggedEvent;

@@ -5,8 +5,10 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { MIN_TLS_VERSION, readTlsFiles, watchTlsFiles, type TlsFiles } from './tls-files';
 
 /** Requests that reach no handler. */
 export type UnreadableRequest =
@@ -47,6 +49,8 @@ export interface HttpServerOptions {
   readonly keepAliveMs: number;
   /** Maximum concurrent connections; further ones are closed immediately. Default: no limit. */
   readonly maxConnections?: number;
+  /** HTTPS, TLS 1.2 or later. Renewed files are used without a restart. Default: HTTP. */
+  readonly tls?: TlsFiles | undefined;
 }
 
 export interface HttpServer {
@@ -105,12 +109,7 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
     response.once('close', refuse);
   }
 
-  const server: Server = createServer({
-    maxHeaderSize: options.maxHeaderBytes,
-    requireHostHeader: false,
-    // Node's default is 30 s, independent of the timeouts.
-    connectionsCheckingInterval: Math.min(options.headersTimeoutMs, options.requestTimeoutMs) / 2,
-  });
+  const { server, closeTls } = createServerOf(options, ports.onError);
   // By default Node silently drops lines after the 2,000th, and with them the line that a proxy appended.
   server.maxHeadersCount = 0;
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
@@ -140,6 +139,7 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
   }
 
   function drain(): Promise<void> {
+    closeTls();
     return new Promise((resolve) => {
       // The only error is that the server was not listening.
       server.close(() => resolve());
@@ -152,6 +152,28 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
     drain,
     destroy: () => server.closeAllConnections(),
   };
+}
+
+/** @throws Error for TLS files that are missing or do not belong together. */
+function createServerOf(
+  options: HttpServerOptions,
+  onError: (error: Error) => void,
+): { readonly server: Server; readonly closeTls: () => void } {
+  const httpOptions = {
+    maxHeaderSize: options.maxHeaderBytes,
+    requireHostHeader: false,
+    // Node's default is 30 s, independent of the timeouts.
+    connectionsCheckingInterval: Math.min(options.headersTimeoutMs, options.requestTimeoutMs) / 2,
+  };
+  if (options.tls === undefined) return { server: createServer(httpOptions), closeTls: () => undefined };
+  const identity = readTlsFiles(options.tls);
+  const server = createTlsServer({
+    ...httpOptions,
+    ...identity,
+    minVersion: MIN_TLS_VERSION,
+    handshakeTimeout: options.headersTimeoutMs,
+  });
+  return { server, closeTls: watchTlsFiles(server, options.tls, identity, onError) };
 }
 
 /**

@@ -1,2 +1,3 @@
 export * from './http-server';
 export * from './environment';
+export type { TlsFiles } from './tls-files';

@@ -1,7 +1,15 @@
-import { createPool, isTransientDatabaseError, type DatabasePool } from '@gateway/database';
-import { startPostgres, startPostgresStandby, type PostgresServer } from '@gateway/dev-infra';
+import { chownSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createAuthority, issueCertificate } from '@gateway/certificates';
+import {
+  createDatabaseClock,
+  createPool,
+  isTransientDatabaseError,
+  type DatabasePool,
+} from '@gateway/database';
+import { startPostgresPrimary, startPostgresStandby, type PostgresNode } from '@gateway/dev-infra';
 import { createLifecycle, type Lifecycle } from '@gateway/module';
-import { createMetrics, createSilentLogger, type Registry } from '@gateway/runtime';
+import { createMetrics, createSilentLogger, systemClock, type Registry } from '@gateway/runtime';
 import { eventually } from '@gateway/test-support';
 import { openSchema, type OpenSchema } from './open-schema';
 
@@ -16,15 +24,15 @@ const QUERY_TIMEOUT_MS = 2_000;
 /** So long that the monitor, or the end of the pool, comes first. */
 const LONG_QUERY_TIMEOUT_MS = 600_000;
 
-let primary: PostgresServer;
-let standby: PostgresServer;
+let primary: PostgresNode;
+let standby: PostgresNode;
 let life: Lifecycle;
 let metrics: Registry;
 
 beforeEach(async () => {
   life = createLifecycle({ log });
   metrics = createMetrics({ processMetrics: false });
-  primary = await startPostgres();
+  primary = await startPostgresPrimary();
   standby = await startPostgresStandby(primary, 'standby');
 });
 afterEach(async () => {
@@ -33,7 +41,7 @@ afterEach(async () => {
 });
 
 /** The URL of both servers, as libpq writes it. */
-const urlOf = (first: PostgresServer, second: PostgresServer): string =>
+const urlOf = (first: PostgresNode, second: PostgresNode): string =>
   first
     .urlOf('postgres')
     .replace(`127.0.0.1:${first.port}`, `127.0.0.1:${first.port},127.0.0.1:${second.port}`) +
@@ -48,13 +56,13 @@ const open = (url: string, queryTimeoutMs = QUERY_TIMEOUT_MS): Promise<OpenSchem
     awaitDependency: (_what, attempt) => attempt(),
   });
 
-const poolOf = (url: string, maxConnections = 4): DatabasePool => {
+const poolOf = (url: string, queryTimeoutMs = QUERY_TIMEOUT_MS): DatabasePool => {
   const pool = createPool({
     url,
     schema: 'public',
     applicationName: 'test',
-    maxConnections,
-    queryTimeoutMs: QUERY_TIMEOUT_MS,
+    maxConnections: 4,
+    queryTimeoutMs,
   });
   life.onStop(() => pool.end());
   return pool;
@@ -63,7 +71,7 @@ const poolOf = (url: string, maxConnections = 4): DatabasePool => {
 const portOf = async (pool: DatabasePool): Promise<number> =>
   (await pool.query<{ port: number }>('select inet_server_port() as port')).rows[0]?.port ?? 0;
 
-const connectionsTo = (server: PostgresServer): Promise<{ name: string }[]> =>
+const connectionsTo = (server: PostgresNode): Promise<{ name: string }[]> =>
   server.query(
     `select application_name as name from pg_stat_activity where application_name like 'gateway%'`,
   );
@@ -175,7 +183,7 @@ describe('after a switchover', () => {
 });
 
 /** It continues to run and serves reads. */
-async function demote(server: PostgresServer): Promise<void> {
+async function demote(server: PostgresNode): Promise<void> {
   await server.query(`alter system set default_transaction_read_only = on`);
   await server.query('select pg_reload_conf()');
 }
@@ -223,6 +231,27 @@ describe('with a server that does not respond', () => {
     for (const pid of pids) process.kill(pid, 'SIGCONT');
   });
 
+  it('connections with TLS close without its response', async () => {
+    await useTls(primary);
+    const pool = poolOf(`${primary.urlOf('postgres')}?sslmode=no-verify`, LONG_QUERY_TIMEOUT_MS);
+    const { rows } = await pool.query('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+    expect(rows).toEqual([{ ssl: true }]);
+    const inFlight = pool.query('select pg_sleep(600)').catch((error: unknown) => error);
+    primary.freeze();
+    pool.dropConnections('the test closes them');
+    expect(isTransientDatabaseError(await inFlight)).toBe(true);
+    await eventually('no connection', async () => (pool.totalCount === 0 ? true : undefined));
+  });
+
+  it('a measurement of its clock ends, so that a stop does not wait for it', async () => {
+    const pool = poolOf(primary.urlOf('postgres'), LONG_QUERY_TIMEOUT_MS);
+    const clock = createDatabaseClock({ pool, schema: 'public', clock: systemClock, metrics, log });
+    await clock.start();
+    primary.freeze();
+    await expect(clock.start()).resolves.toBeUndefined();
+    await clock.stop();
+  });
+
   it('stops with statements in flight and connections idle', async () => {
     const schema = await open(primary.urlOf('postgres'), LONG_QUERY_TIMEOUT_MS);
     await fill(schema.pool as DatabasePool, SHOP.maxConnections);
@@ -237,3 +266,22 @@ describe('with a server that does not respond', () => {
     expect(schema.pool.ended).toBe(true);
   });
 });
+
+async function useTls(server: PostgresNode): Promise<void> {
+  const issued = await issueCertificate(await createAuthority(), { dnsNames: ['localhost'], validDays: 1 });
+  const { uid, gid } = statSync(server.dataDirectory);
+  for (const [name, text] of [
+    ['server.crt', issued.certificate],
+    ['server.key', issued.privateKey],
+  ] as const) {
+    const file = path.join(server.dataDirectory, name);
+    writeFileSync(file, text, { mode: 0o600 });
+    chownSync(file, uid, gid);
+  }
+  await server.query('alter system set ssl = on');
+  await server.query('select pg_reload_conf()');
+  await eventually('TLS', async () => {
+    const [row] = await server.query<{ ssl: string }>('show ssl');
+    return row?.ssl === 'on' ? true : undefined;
+  });
+}

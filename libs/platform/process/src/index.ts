@@ -1,3 +1,4 @@
+export { openActorSigner, openActorVerifier } from './actor-keys';
 export * from './await-dependency';
 export * from './database-settings';
 export * from './kafka-settings';

@@ -1,5 +1,6 @@
 import {
   configureRole,
+  createDatabaseClock,
   createDatabaseMonitor,
   createPool,
   isTransientDatabaseError,
@@ -7,8 +8,9 @@ import {
   type DatabasePool,
   type DatabaseSchema,
 } from '@gateway/database';
+import type { Clock } from '@gateway/base';
 import type { Lifecycle } from '@gateway/module';
-import type { Logger, Registry } from '@gateway/runtime';
+import { systemClock, type Logger, type Registry } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import { awaitDependency } from './await-dependency';
 import type { DatabaseSettings } from './database-settings';
@@ -32,6 +34,8 @@ export interface OpenSchema {
   readonly pool: Pool;
   /** For session state such as LISTEN. The same as `pool` without a pooler. */
   readonly sessions: Pool;
+  /** Follows the clock of the database. */
+  readonly clock: Clock;
   /** Whether the database accepts writes. */
   isAvailable(): Promise<boolean>;
 }
@@ -68,10 +72,13 @@ export async function openSchema(
   if (throughPooler) {
     await awaitDependency(`the pooler (schema ${schema})`, () => checkPooler(pool, schema));
   }
+  const clock = createDatabaseClock({ pool, schema, clock: systemClock, metrics, log });
+  await clock.start();
+  life.onStop(() => clock.stop());
   const pools = [...new Set([pool, sessions])];
   const monitor = createDatabaseMonitor({ url, schema, pools, log, metrics, throughPooler });
   life.onStop(() => monitor.end());
-  return { pool, sessions, isAvailable: () => monitor.isAvailable() };
+  return { pool, sessions, clock, isAvailable: () => monitor.isAvailable() };
 }
 
 export interface MigrateOptions {

@@ -1,5 +1,5 @@
 import { createLogSampler } from '@gateway/base';
-import { ADMIN_CALLERS, isServedTo } from '@gateway/contracts/callers';
+import { ADMIN_CALLERS, isServedTo, PERMISSIONS } from '@gateway/contracts/callers';
 import { contractDescriptors } from '@gateway/contracts/descriptors';
 import { createLifecycle, createRpcMetrics, type GatewayModule, type Lifecycle } from '@gateway/module';
 import type { DeniedCall, RpcTransport } from '@gateway/rpc';
@@ -16,6 +16,7 @@ import {
 } from '@gateway/runtime';
 import type { EventSubscriber } from '@gateway/events';
 import { startTelemetry } from '@gateway/telemetry';
+import { openActorVerifier } from './actor-keys';
 import { awaitDependency } from './await-dependency';
 import type { DatabaseSettings } from './database-settings';
 import { migrateSchemas, type ServiceSchema } from './open-schema';
@@ -188,6 +189,10 @@ export function createService<Config extends ServiceConfig>({
     };
     const services = modules.flatMap((module) => module.services);
     const onCallEnd = createRpcMetrics(metrics);
+    const servesPeople = services.some(({ definition }) =>
+      Object.keys(PERMISSIONS).some((rpc) => rpc.startsWith(`${definition.fullName}/`)),
+    );
+    const actors = servesPeople ? openActorVerifier(config.GATEWAY_ACTOR_KEYS_DIR, name) : undefined;
     const openPort = (kind: 'admins' | 'requests', rpcPort: number): GrpcServer =>
       createGrpcServer({
         services: services.filter(({ definition }) => isServedTo(definition.fullName, kind)),
@@ -200,6 +205,7 @@ export function createService<Config extends ServiceConfig>({
         onCallEnd,
         ...(tls && { tls: tls.files, identityDomain: tls.identityDomain }),
         ...(kind === 'requests' && { refusedCallers: ADMIN_CALLERS }),
+        ...(actors && { actors }),
         onDenied: logDenied,
       });
     const ports = (['requests', 'admins'] as const)

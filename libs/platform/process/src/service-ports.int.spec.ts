@@ -2,18 +2,37 @@ import { DEFAULT_IDENTITY_DOMAIN } from '@gateway/contracts/callers';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeServiceCertificates } from '@gateway/certificates';
+import type { ActingPerson } from '@gateway/actors';
+import { writeActorKeys, writeServiceCertificates } from '@gateway/certificates';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { findFreePort } from '@gateway/database';
-import { createClient, isRpcPermissionDenied, isRpcUnavailable, type ServiceDefinition } from '@gateway/rpc';
+import {
+  actAs,
+  createActingTransport,
+  createClient,
+  isRpcPermissionDenied,
+  isRpcUnauthenticated,
+  isRpcUnavailable,
+  type ServiceDefinition,
+} from '@gateway/rpc';
 import { createReplicatedTransport } from '@gateway/rpc/grpc';
 import { createLogger } from '@gateway/runtime';
 import { z } from 'zod';
+import { openActorSigner, openActorVerifier } from './actor-keys';
 import { createService, type RunningService } from './run-service';
 import { serviceSettings, type ServiceConfig } from './settings';
 import { openRpcTls, openTlsFolder } from './tls-folder';
 
 const CALLERS = ['edge-proxy', 'inference-router', 'rate-limit', 'dashboard-api'];
+
+const OPERATOR: ActingPerson = {
+  id: 'mem-1',
+  label: 'ops@example.com',
+  ipAddress: '',
+  sessionId: 'ses-1',
+  memberRole: 'operator',
+  organization: { id: 'org-1' },
+};
 
 /** Every method returns an empty message, so that only access decides. */
 const emptyService = (definition: ServiceDefinition) => ({
@@ -38,12 +57,19 @@ describe('the ports of a service', () => {
       domain: DEFAULT_IDENTITY_DOMAIN,
       validDays: 1,
     });
+    await writeActorKeys(folder, {
+      services: ['billing-ledger'],
+      signers: ['dashboard-api'],
+      rotationDays: 1,
+      nowUnixMs: Date.now(),
+    });
     config = z.object(serviceSettings).parse({
       GATEWAY_HOST: '127.0.0.1',
       GATEWAY_RPC_PORT: await findFreePort(),
       GATEWAY_RPC_ADMIN_PORT: await findFreePort(),
       GATEWAY_ADMIN_PORT: await findFreePort(),
       GATEWAY_RPC_TLS_DIR: join(folder, 'billing-ledger'),
+      GATEWAY_ACTOR_KEYS_DIR: join(folder, 'billing-ledger'),
       GATEWAY_SHUTDOWN_GRACE_MS: 5_000,
     });
     service = create(config);
@@ -78,7 +104,12 @@ describe('the ports of a service', () => {
       }),
     });
 
-  async function outcomeOf(caller: string | undefined, port: number, method: 'hold' | 'add' | 'list') {
+  async function outcomeOf(
+    caller: string | undefined,
+    port: number,
+    method: 'hold' | 'add' | 'list',
+    person = OPERATOR,
+  ) {
     const tls =
       caller === undefined ? undefined : openTlsFolder(join(folder, caller), DEFAULT_IDENTITY_DOMAIN);
     const transport = createReplicatedTransport({
@@ -86,15 +117,20 @@ describe('the ports of a service', () => {
       limits: { connectWaitMs: 300 },
       ...(tls && { tls: () => tls.clientTls('billing-ledger') }),
     });
-    const ledger = createClient(BillingLedgerDefinition, transport);
-    const admin = createClient(BillingLedgerAdminDefinition, transport);
+    const signer = openActorSigner(join(folder, 'dashboard-api'), 'dashboard-api');
+    const acting = createActingTransport(transport, { audience: 'billing-ledger', signer });
+    const ledger = createClient(BillingLedgerDefinition, acting);
+    const admin = createClient(BillingLedgerAdminDefinition, acting);
     const credit = { creditId: 'crd-1', organizationId: 'org-1', amountNanoUsd: 1_000_000n, note: '' };
+    const call = (): Promise<unknown> => {
+      if (method === 'hold') return ledger.holdCredit({ holds: [] });
+      return method === 'add' ? ledger.addCredit(credit) : admin.getLedgerHealth({});
+    };
     try {
-      if (method === 'hold') await ledger.holdCredit({ holds: [] });
-      else if (method === 'add') await ledger.addCredit(credit);
-      else await admin.getLedgerHealth({});
+      await actAs(person, call);
       return 'served';
     } catch (error) {
+      if (isRpcUnauthenticated(error)) return 'without a person';
       if (isRpcPermissionDenied(error)) return 'denied';
       if (isRpcUnavailable(error)) return 'no connection';
       return 'not offered';
@@ -128,6 +164,23 @@ describe('the ports of a service', () => {
     [undefined, 'add', 'no connection'],
   ] as const)('on the port for administration, a call of %s to %s is %s', async (caller, method, outcome) => {
     expect(await outcomeOf(caller, config.GATEWAY_RPC_ADMIN_PORT, method)).toBe(outcome);
+  });
+
+  it.each(['add', 'list'] as const)('dashboard-api cannot %s without a signed-in person', async (method) => {
+    const port = config.GATEWAY_RPC_ADMIN_PORT;
+    expect(await outcomeOf('dashboard-api', port, method, { ...OPERATOR, memberRole: 'member' })).toBe(
+      'denied',
+    );
+    expect(await outcomeOf('dashboard-api', port, method, { ...OPERATOR, id: 'system' })).toBe(
+      'without a person',
+    );
+  });
+
+  it('does not start without the keys of assertions', () => {
+    expect(() => openActorVerifier(join(folder, 'nothing'), 'billing-ledger')).toThrow(
+      /GATEWAY_ACTOR_KEYS_DIR/,
+    );
+    expect(() => openActorSigner(join(folder, 'nothing'), 'dashboard-api')).toThrow(/GATEWAY_ACTOR_KEYS_DIR/);
   });
 
   it('logs a client that repeats a denied call once, with its name', async () => {

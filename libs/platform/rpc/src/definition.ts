@@ -1,3 +1,4 @@
+import type { ActingPerson } from '@gateway/actors';
 import type { CancelSignal } from '@gateway/base';
 import type { BinaryWriter } from '@bufbuild/protobuf/wire';
 
@@ -54,6 +55,8 @@ export interface CallContext {
   /** Absent if the call has no deadline. */
   readonly deadlineUnixMs?: number;
   readonly metadata: CallMetadata;
+  /** The verified person; absent when the method's contract declares no permission. */
+  readonly person?: ActingPerson | undefined;
 }
 
 /** A client: a method per RPC. Failures reject with a GatewayError. */

@@ -1,4 +1,5 @@
-export type { DeniedCall } from './access';
+export { personOf, type DeniedCall } from './access';
+export { actAs, createActingTransport, type ActingTransportOptions } from './acting';
 export * from './client';
 export * from './definition';
 export { encodeMessage, encodeWith } from './encode-message';
@@ -9,6 +10,7 @@ export {
   isRpcCancelled,
   isRpcDeadlineExceeded,
   isRpcPermissionDenied,
+  isRpcUnauthenticated,
   isRpcWithoutResponse,
   isRpcLost,
   isRpcUnavailable,

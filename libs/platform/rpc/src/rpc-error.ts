@@ -7,11 +7,18 @@ import type { TransportCall } from './transport';
  * - `unavailable`: the connection broke or the service stopped; the handler may have run.
  * - `deadline_exceeded`: no response in time; the handler may have run.
  * - `unimplemented`: the service lacks the method, for example in an earlier version; nothing ran.
- * - `permission_denied`: the contract does not name the caller among its `callers`; nothing ran.
+ * - `permission_denied`: the contract does not name the caller, or the person lacks the permission; nothing ran.
+ * - `unauthenticated`: the method needs the assertion of a person, and there is no valid one; nothing ran.
  * - `cancelled`: the caller's own signal aborted.
  */
 export type RpcFailure =
-  'unreachable' | 'unavailable' | 'deadline_exceeded' | 'unimplemented' | 'permission_denied' | 'cancelled';
+  | 'unreachable'
+  | 'unavailable'
+  | 'deadline_exceeded'
+  | 'unimplemented'
+  | 'permission_denied'
+  | 'unauthenticated'
+  | 'cancelled';
 
 interface FailureRow {
   /** The error name in logs. */
@@ -33,6 +40,7 @@ const FAILURES: Readonly<Record<RpcFailure, FailureRow>> = {
   // Resolved once the rollout of the service completes.
   unimplemented: { name: 'RpcUnimplemented', code: 'no_capacity' },
   permission_denied: { name: 'RpcPermissionDenied', code: 'internal_error' },
+  unauthenticated: { name: 'RpcUnauthenticated', code: 'internal_error' },
   // Never shown: a caller that cancels ignores the response.
   cancelled: { name: 'RpcCancelled', code: 'internal_error' },
 };
@@ -82,7 +90,12 @@ export function isRpcUnimplemented(error: unknown): error is RpcError {
   return error instanceof RpcError && error.failure === 'unimplemented';
 }
 
-/** Whether the service refused the caller's identity. */
+/** Whether the service found no valid assertion of a person. */
+export function isRpcUnauthenticated(error: unknown): error is RpcError {
+  return error instanceof RpcError && error.failure === 'unauthenticated';
+}
+
+/** Whether the service refused the caller's identity or the person. */
 export function isRpcPermissionDenied(error: unknown): error is RpcError {
   return error instanceof RpcError && error.failure === 'permission_denied';
 }

@@ -1,5 +1,5 @@
 import { createLogSampler } from '@gateway/base';
-import { callersOf } from '@gateway/contracts/callers';
+import { callersOf, permissionOf } from '@gateway/contracts/callers';
 import { GatewayError, toGatewayError } from '@gateway/errors';
 import { tracing } from '@gateway/telemetry';
 import type { BoundService, CallContext, MessageCodec } from './definition';
@@ -19,6 +19,8 @@ export interface ServedMethod {
   readonly method: string;
   /** The services that may call it, by its contract. */
   readonly callers: readonly string[];
+  /** What the acting person needs, by its contract; undefined: the call has no person. */
+  readonly permission: string | undefined;
   readonly streams: boolean;
   /** Returns a promise, or an async iterable for a streaming method. May throw. */
   invoke(request: unknown, context: CallContext): unknown;
@@ -38,6 +40,9 @@ export function servedMethods(services: readonly BoundService[]): ServedMethods 
     const byMethod = new Map<string, ServedMethod>();
     byService.set(service, byMethod);
     for (const [property, generated] of Object.entries(definition.methods)) {
+      if (generated.responseStream && permissionOf(`${service}/${generated.name}`) !== undefined) {
+        throw new Error(`${service}/${generated.name} streams, so it cannot verify a person`);
+      }
       if (generated.requestStream) throw new Error(`${service}/${generated.name} streams its requests`);
       const { requestType, responseType } = generated as unknown as {
         requestType: MessageCodec<unknown>;
@@ -50,6 +55,7 @@ export function servedMethods(services: readonly BoundService[]): ServedMethods 
         service,
         method,
         callers: callersOf(`${service}/${method}`),
+        permission: permissionOf(`${service}/${method}`),
         streams,
         invoke: (request, context) => {
           const tracer = tracing();

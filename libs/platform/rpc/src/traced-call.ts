@@ -1,3 +1,4 @@
+import type { ActingPerson } from '@gateway/actors';
 import type { CancelSignal } from '@gateway/base';
 import { endWith, failureOf, tracing, type Span, type SpanStart, type Tracing } from '@gateway/telemetry';
 import type { CallContext, CallMetadata, CallOptions } from './definition';
@@ -148,5 +149,9 @@ class TracedContext implements CallContext {
 
   get deadlineUnixMs(): number | undefined {
     return this.context.deadlineUnixMs;
+  }
+
+  get person(): ActingPerson | undefined {
+    return this.context.person;
   }
 }

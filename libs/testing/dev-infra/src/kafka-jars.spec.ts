@@ -10,7 +10,7 @@ import {
 import type * as Os from 'node:os';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
-import { kafkaJars } from './kafka';
+import { kafkaJars } from './kafka-process';
 
 jest.mock('node:os', () => {
   const os = jest.requireActual<typeof Os>('node:os');

@@ -1,9 +1,9 @@
-import { startPostgres, startPostgresStandby, type PostgresServer } from './postgres';
+import { startPostgresPrimary, startPostgresStandby, type PostgresNode } from './postgres-node';
 
 /** A primary and its standbys, which take over in turn. */
 export interface PostgresGroup {
-  readonly servers: readonly PostgresServer[];
-  primary(): PostgresServer;
+  readonly servers: readonly PostgresNode[];
+  primary(): PostgresNode;
   /** `host:port` of every server, for URLs with several hosts. */
   readonly hosts: string;
   /** Shuts the primary down, promotes a standby, and makes the old primary its standby. Loses nothing. */
@@ -29,12 +29,12 @@ export async function startPostgresGroup({
   const settings: Record<string, string> = synchronous
     ? { synchronous_standby_names: `ANY 1 (${names.join(', ')})` }
     : {};
-  const servers: PostgresServer[] = [];
+  const servers: PostgresNode[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(servers.map((server) => server.stop()));
   };
   try {
-    const first = await startPostgres({ name: names[0] as string, settings });
+    const first = await startPostgresPrimary({ name: names[0] as string, settings });
     servers.push(first);
     for (const name of names.slice(1)) servers.push(await startPostgresStandby(first, name, { settings }));
     return createGroup(servers, first, stop);
@@ -45,15 +45,15 @@ export async function startPostgresGroup({
 }
 
 function createGroup(
-  servers: readonly PostgresServer[],
-  first: PostgresServer,
+  servers: readonly PostgresNode[],
+  first: PostgresNode,
   stop: () => Promise<void>,
 ): PostgresGroup {
   let primary = first;
   let followers = servers.filter((server) => server !== first);
 
   /** Standbys follow the new primary before it is one: a synchronous commit waits for them. */
-  async function promote(chosen: PostgresServer): Promise<void> {
+  async function promote(chosen: PostgresNode): Promise<void> {
     primary = chosen;
     followers = followers.filter((server) => server !== chosen);
     await chosen.promote();
@@ -85,7 +85,7 @@ function createGroup(
   };
 }
 
-async function mostAdvanced(standbys: readonly PostgresServer[]): Promise<PostgresServer> {
+async function mostAdvanced(standbys: readonly PostgresNode[]): Promise<PostgresNode> {
   const positions = await Promise.all(
     standbys.map(async (server) => {
       const [row] = await server.query<{ received: string }>(

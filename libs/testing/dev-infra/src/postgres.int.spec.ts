@@ -1,43 +1,36 @@
-import { startPostgres } from './postgres';
-import { startPostgresGroup, type PostgresGroup } from './postgres-group';
+import { Client } from 'pg';
+import { containerOf } from './container-server';
+import { describeWith } from './describe-with';
+import { startLocalPostgres, startPostgresContainer, type PostgresServerOptions } from './postgres';
+import type { PostgresServer } from './postgres';
 
-describe('a group of PostgreSQL servers', () => {
-  let group: PostgresGroup;
+const START_MS = 120_000;
 
-  beforeAll(async () => {
-    group = await startPostgresGroup({ standbys: 2, synchronous: true });
-    await group.primary().query('create table things (id int primary key)');
-  });
-  afterAll(() => group?.stop());
+/** What every way to start a PostgreSQL server does. */
+function describePostgresServerSuite(
+  start: (options?: PostgresServerOptions) => Promise<PostgresServer>,
+): void {
+  it(
+    'is of the version that the chart names, has the requested settings, and refuses connections after a stop',
+    async () => {
+      const server = await start({ settings: { work_mem: '5MB', fsync: 'off' } });
+      const client = new Client({ connectionString: server.url });
+      client.on('error', () => undefined);
+      await client.connect();
+      const { rows } = await client.query(`
+        select current_setting('server_version_num')::int / 10000 as version, current_setting('work_mem') as work_mem,
+               current_setting('fsync') as fsync, rolsuper as superuser
+        from pg_roles where rolname = current_user`);
+      expect(rows).toEqual([{ version: 18, work_mem: '5MB', fsync: 'off', superuser: true }]);
+      await server.stop();
+      await client.end().catch(() => undefined);
+      await expect(new Client({ connectionString: server.url }).connect()).rejects.toThrow(/ECONNREFUSED/);
+    },
+    START_MS,
+  );
+}
 
-  const write = (id: number) => group.primary().query(`insert into things values (${id})`);
-  const written = async () =>
-    (await group.primary().query<{ id: number }>('select id from things order by id')).map(({ id }) => id);
-
-  it('switches over, fails over and rejoins without a loss', async () => {
-    const [first] = group.servers;
-    await write(1);
-    await group.switchOver();
-    expect(group.primary()).not.toBe(first);
-    await write(2);
-    const crashed = group.primary();
-    await crashed.kill();
-    await group.failOver();
-    await write(3);
-    await group.rejoin();
-    expect(await written()).toEqual([1, 2, 3]);
-    await expect(crashed.query('insert into things values (4)')).rejects.toThrow(/read-only/);
-  });
-});
-
-it('a server starts again after a crash', async () => {
-  const server = await startPostgres();
-  try {
-    await server.query('create table things ()');
-    await server.kill();
-    await server.start();
-    expect(await server.query('select from things')).toEqual([]);
-  } finally {
-    await server.stop();
-  }
-});
+describe('a PostgreSQL server of the npm package', () => describePostgresServerSuite(startLocalPostgres));
+describeWith(containerOf('postgres'), 'a PostgreSQL server in a container', () =>
+  describePostgresServerSuite(startPostgresContainer),
+);

@@ -1,246 +1,103 @@
-import { execFile } from 'node:child_process';
-import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import {
-  CHILD_ENVIRONMENT,
-  findFreePort,
-  initializeCluster,
-  prepareServer,
-  SUPERUSER,
-  type PreparedServer,
-} from '@gateway/database';
-import { createSilentLogger } from '@gateway/runtime';
-import { Client, type QueryResultRow } from 'pg';
-import { descendantsOf, freezeProcesses, killNow } from './process-tree';
-import { startTethered, type TetheredProcess } from './tethered-process';
+import { dirname, join } from 'node:path';
+import { Client } from 'pg';
+// Jest's global setup does not support the workspace's import aliases, so this imports by path.
+/* eslint-disable @nx/enforce-module-boundaries */
+import { findFreePort } from '../../../platform/database/src/embedded/free-port';
+import { startEmbeddedPostgres } from '../../../platform/database/src/embedded/start-embedded-postgres';
+/* eslint-enable @nx/enforce-module-boundaries */
+import { containerHost, startContainer } from './container';
+import { ENGINE_IMAGES, runsInDocker } from './test-engines';
 
-const run = promisify(execFile);
-
-/** A server that is not restarted when it exits: the primary of a group, or a standby. */
 export interface PostgresServer {
-  readonly port: number;
-  /** Its name as a standby, for `synchronous_standby_names`. */
-  readonly name: string;
-  readonly dataDirectory: string;
-  /** For the superuser. */
-  urlOf(database: string): string;
-  /** Runs a statement as superuser in the database `postgres`. */
-  query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Makes the standby a primary. Resolves when it accepts writes. */
-  promote(): Promise<void>;
-  /** A clean shutdown, after which standbys have everything. */
-  shutDown(): Promise<void>;
-  /** Simulates a crash. */
-  kill(): Promise<void>;
-  start(): Promise<void>;
-  /** Makes it a standby of another server, and starts it unless it runs. Its history must be part of the other's. */
-  follow(primary: PostgresServer): Promise<void>;
-  /** Replaces its data with a base backup of another server, and follows that. */
-  rebuildFrom(primary: PostgresServer): Promise<void>;
-  /** Neither responds nor closes connections. @returns a function that resumes it */
-  freeze(): () => void;
-  /** Stops it and deletes its data. */
+  /** With the superuser. */
+  readonly url: string;
+  /** Removes the server with its data. */
   stop(): Promise<void>;
 }
 
 export interface PostgresServerOptions {
-  /** Default `primary`. */
-  readonly name?: string;
+  /** As in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-const SETTINGS = {
-  listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
-  max_connections: '300',
-  // A standby that was down for a while can still follow.
-  wal_keep_size: '1GB',
-};
-const HOST = '127.0.0.1';
-const START_TIMEOUT_MS = 60_000;
-const POLL_MS = 50;
-const log = createSilentLogger();
-
-/** Starts an empty primary. */
-export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
-  const { stateDirectory, prepared } = await openFolder();
-  await initializeCluster(prepared.home, prepared.binaries, prepared.password, log);
-  const server = await createServer(
-    options.name ?? 'primary',
-    stateDirectory,
-    prepared,
-    prepared.password,
-    options,
-  );
-  await startOrRemove(server);
-  return server;
+/**
+ * Starts an empty PostgreSQL server: in Docker where it responds, else the binaries of
+ * `@gateway/database`, which are always installed.
+ */
+export function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+  return runsInDocker('postgres') ? startPostgresContainer(options) : startLocalPostgres(options);
 }
 
-/** Starts a standby of a running primary, from a base backup. */
-export async function startPostgresStandby(
-  primary: PostgresServer,
-  name: string,
-  options: Omit<PostgresServerOptions, 'name'> = {},
-): Promise<PostgresServer> {
-  const { stateDirectory, prepared } = await openFolder();
-  const password = new URL(primary.urlOf('postgres')).password;
-  const server = await createServer(name, stateDirectory, prepared, password, options);
+const PORT = 5432;
+
+export async function startPostgresContainer({
+  settings = {},
+}: PostgresServerOptions = {}): Promise<PostgresServer> {
+  const [host, port] = [await containerHost(), await findFreePort()];
+  const password = randomBytes(16).toString('hex');
+  const url = `postgresql://postgres:${password}@${host}:${port}/postgres`;
+  const { stop } = await startContainer({
+    image: ENGINE_IMAGES.postgres,
+    environment: { POSTGRES_PASSWORD: password },
+    command: ['postgres', ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    port: { container: PORT, host: port },
+    isReady: () => isResponding(url),
+  });
+  return { url, stop };
+}
+
+const CONNECT_TIMEOUT_MS = 2_000;
+
+async function isResponding(url: string): Promise<boolean> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  client.on('error', () => undefined);
   try {
-    await server.rebuildFrom(primary);
-  } catch (error) {
-    await server.stop();
-    throw error;
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
   }
-  return server;
 }
 
-async function openFolder(): Promise<{ stateDirectory: string; prepared: PreparedServer }> {
-  const stateDirectory = await mkdtemp(join(tmpdir(), 'gateway-postgres-'));
-  // As root, the server runs as another user, which must enter this folder.
+/** When this process exits, its input closes; then it waits for the server to stop and removes the files. */
+const REAPER = `
+  read -r line
+  home=$(cat "$1/postgres-location" 2>/dev/null) || home="$1/postgres"
+  tries=0
+  while [ -e "$home/data/postmaster.pid" ] && [ $tries -lt 150 ]; do sleep 0.2; tries=$((tries + 1)); done
+  rm -rf "$home" "$1"`;
+
+export async function startLocalPostgres({
+  settings = {},
+}: PostgresServerOptions = {}): Promise<PostgresServer> {
+  const stateDirectory = await mkdtemp(join(tmpdir(), 'gateway-test-postgres-'));
+  // When tests run as root, the server runs as another user, which must enter this folder.
   await chmod(stateDirectory, 0o755);
-  return { stateDirectory, prepared: await prepareServer({ stateDirectory, log }) };
-}
-
-async function startOrRemove(server: PostgresServer): Promise<void> {
-  try {
-    await server.start();
-  } catch (error) {
-    await server.stop();
-    throw error;
-  }
-}
-
-async function createServer(
-  name: string,
-  stateDirectory: string,
-  { home, binaries }: PreparedServer,
-  password: string,
-  { settings = {} }: PostgresServerOptions,
-): Promise<PostgresServer> {
-  const port = await findFreePort();
-  const { dataDirectory, user } = home;
-  let running: TetheredProcess | undefined;
-  let isRunning = false;
-
-  const server: PostgresServer = {
-    port,
-    name,
-    dataDirectory,
-    urlOf: (database) => `postgres://${SUPERUSER}:${password}@${HOST}:${port}/${database}`,
-    async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
-      const client = new Client({ connectionString: server.urlOf('postgres') });
-      client.on('error', () => undefined);
-      await client.connect();
-      try {
-        return (await client.query<Row>(text, [...values])).rows;
-      } finally {
-        await client.end().catch(() => undefined);
-      }
-    },
-    async promote() {
-      await server.query('select pg_promote()');
-      await until('the promotion', async () => {
-        const [row] = await server.query<{ standby: boolean }>('select pg_is_in_recovery() as standby');
-        return row?.standby === false;
-      });
-    },
-    async shutDown() {
-      running?.signal('SIGINT');
-      await running?.exited;
-    },
-    async kill() {
-      if (running === undefined) return;
-      // Else they exit a moment later, and until then the server cannot start again.
-      const sessions = descendantsOf(running.pid);
-      await running.kill();
-      for (const pid of sessions) killNow(pid);
-    },
-    async start() {
-      const assignments = Object.entries({ ...SETTINGS, ...settings });
-      const started = await startTethered({
-        command: binaries.postgres,
-        args: [
-          ...['-D', dataDirectory, '-p', String(port)],
-          ...assignments.flatMap(([setting, value]) => ['-c', `${setting}=${value}`]),
-        ],
-        environment: CHILD_ENVIRONMENT,
-        directory: dataDirectory,
-        user,
-      });
-      running = started;
-      isRunning = true;
-      void started.exited.then(() => (isRunning = false));
-      await until('the start of PostgreSQL', async () => {
-        if (!isRunning) throw new Error(`PostgreSQL exited during startup:\n${started.lastLines()}`);
-        return server.query('select 1').then(
-          () => true,
-          () => false,
-        );
-      });
-    },
-    async rebuildFrom(primary) {
-      await server.kill();
-      await rm(dataDirectory, { recursive: true, force: true });
-      await takeBaseBackup(primary, home);
-      await server.follow(primary);
-    },
-    async follow(primary) {
-      const { username, password: secret } = new URL(primary.urlOf('postgres'));
-      const source = `host=${HOST} port=${primary.port} user=${username} password=${secret} application_name=${name}`;
-      await writeOwned(home, 'standby.signal', '');
-      await writeOwned(home, 'postgresql.auto.conf', `primary_conninfo = '${source}'\n`);
-      if (isRunning) await server.query('select pg_reload_conf()');
-      else await server.start();
-      await until('replication', async () => {
-        const rows = await primary.query(
-          `select from pg_stat_replication where application_name = $1 and state = 'streaming'`,
-          [name],
-        );
-        return rows.length > 0;
-      });
-    },
-    freeze() {
-      if (running === undefined) throw new Error('the server is not running');
-      return freezeProcesses(running.pid);
-    },
+  const reaper = spawn('/bin/sh', ['-c', REAPER, 'test-postgres-reaper', stateDirectory], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  reaper.unref();
+  const ignore = () => undefined;
+  const postgres = await startEmbeddedPostgres({
+    stateDirectory,
+    log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+    settings,
+  });
+  return {
+    url: postgres.adminUrl,
     async stop() {
-      await server.kill();
-      await rm(home.directory, { recursive: true, force: true });
+      await postgres.stop();
+      await rm(dirname(postgres.dataDirectory), { recursive: true, force: true });
       await rm(stateDirectory, { recursive: true, force: true });
+      reaper.kill('SIGKILL');
     },
   };
-  return server;
-}
-
-/** With PostgreSQL's backup functions, as pg_basebackup does. */
-async function takeBaseBackup(primary: PostgresServer, home: PreparedServer['home']): Promise<void> {
-  const { dataDirectory } = home;
-  const client = new Client({ connectionString: primary.urlOf('postgres') });
-  await client.connect();
-  try {
-    await client.query(`select pg_backup_start('standby', true)`);
-    await run('cp', ['-a', primary.dataDirectory, dataDirectory]);
-    const { rows } = await client.query<{ labelfile: string }>('select * from pg_backup_stop()');
-    await rm(join(dataDirectory, 'postmaster.pid'), { force: true });
-    await writeOwned(home, 'backup_label', rows[0]?.labelfile ?? '');
-  } finally {
-    await client.end();
-  }
-}
-
-async function writeOwned({ dataDirectory, user }: PreparedServer['home'], name: string, text: string) {
-  const file = join(dataDirectory, name);
-  await writeFile(file, text, { mode: 0o600 });
-  if (user) await chown(file, user.uid, user.gid);
-}
-
-async function until(what: string, isTrue: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + START_TIMEOUT_MS;
-  while (!(await isTrue())) {
-    if (performance.now() > deadline) throw new Error(`${what} takes too long`);
-    await delay(POLL_MS);
-  }
 }

@@ -1,5 +1,6 @@
 import { findFreePort } from '@gateway/database';
-import { startRedis, tlsSettings, type RedisServer, type RedisTls } from './redis';
+import type { RedisServer } from './redis-server';
+import { startLocalRedis, tlsSettings, type RedisTls } from './redis-process';
 import { commandRedis, redisCli, untilRedis } from './redis-cli';
 
 /** A Redis Cluster of three primaries with a replica each. */
@@ -94,7 +95,7 @@ export async function startRedisCluster({
       const tlsPort = tls && (await findFreePort());
       if (tlsPort !== undefined) tlsPorts.push(tlsPort);
       servers.push(
-        await startRedis({
+        await startLocalRedis({
           settings: {
             'cluster-enabled': 'yes',
             'cluster-port': String(await findFreePort()),

@@ -1,10 +1,10 @@
 import { describeWith } from './describe-with';
-import { redis } from './redis';
+import { localRedis } from './redis-process';
 import { commandRedis } from './redis-cli';
 import { startRedisCluster } from './redis-cluster';
 import { startRedisSentinel } from './redis-sentinel';
 
-describeWith(redis, 'Redis with failover', () => {
+describeWith(localRedis, 'Redis with failover', () => {
   it('starts a Sentinel group, whose failover promotes the replica', async () => {
     const group = await startRedisSentinel();
     try {

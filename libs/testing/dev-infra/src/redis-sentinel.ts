@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from '@gateway/database';
 import { findProgram } from './find-program';
-import { startRedis, type RedisServer } from './redis';
+import type { RedisServer } from './redis-server';
+import { startLocalRedis, tlsSettings, type RedisTls } from './redis-process';
 import { commandRedis, untilRedis } from './redis-cli';
 import { startTethered } from './tethered-process';
 
@@ -25,6 +26,8 @@ export interface RedisSentinelOptions {
   readonly replicas?: number;
   /** As in redis.conf, for every data server. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** All of them use TLS among themselves, and `url` is `rediss+sentinel://`. Their name is localhost. */
+  readonly tls?: RedisTls;
 }
 
 const MASTER_NAME = 'gateway';
@@ -33,35 +36,48 @@ const QUORUM = 2;
 const DOWN_AFTER_MS = 1_000;
 /** Sentinels try again after twice this time, when none of them got enough votes. */
 const FAILOVER_TIMEOUT_MS = 3_000;
+const TLS_AMONG_SERVERS = { 'tls-replication': 'yes', 'replica-announce-ip': 'localhost' };
 
 export async function startRedisSentinel({
   replicas = 1,
   settings = {},
+  tls,
 }: RedisSentinelOptions = {}): Promise<RedisSentinelGroup> {
   const stops: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
     for (let next = stops.pop(); next; next = stops.pop()) await next();
   };
   try {
-    const first = await startRedis({ settings });
-    stops.push(() => first.stop());
-    const servers = [first];
-    for (let count = 0; count < replicas; count += 1) {
-      const replica = await startRedis({
-        settings: { ...settings, replicaof: `127.0.0.1 ${first.port}`, 'repl-diskless-sync-delay': '0' },
+    const host = tls ? 'localhost' : '127.0.0.1';
+    /** By the port that Sentinel reports, which is that of TLS if there is one. */
+    const byPort = new Map<number, RedisServer>();
+    const startServer = async (more: Readonly<Record<string, string>>) => {
+      const tlsPort = tls && (await findFreePort());
+      const server = await startLocalRedis({
+        settings: {
+          ...settings,
+          'repl-diskless-sync-delay': '0',
+          ...(tls && tlsPort !== undefined && { ...tlsSettings(tls, tlsPort), ...TLS_AMONG_SERVERS }),
+          ...more,
+        },
       });
-      stops.push(() => replica.stop());
-      servers.push(replica);
-    }
+      stops.push(() => server.stop());
+      byPort.set(tlsPort ?? server.port, server);
+      return { server, port: tlsPort ?? server.port };
+    };
+    const { server: first, port: firstPort } = await startServer({});
+    for (let count = 0; count < replicas; count += 1)
+      await startServer({ replicaof: `${host} ${firstPort}` });
     await untilRedis('replication', async () =>
       (await commandRedis(first.port, 'INFO', 'replication')).includes(`connected_slaves:${replicas}`),
     );
-    const sentinelPorts: number[] = [];
+    const sentinels: Sentinel[] = [];
     for (let count = 0; count < SENTINELS; count += 1) {
-      const sentinel = await startSentinel(first.port);
+      const sentinel = await startSentinel(`${host} ${firstPort}`, tls);
       stops.push(sentinel.stop);
-      sentinelPorts.push(sentinel.port);
+      sentinels.push(sentinel);
     }
+    const sentinelPorts = sentinels.map(({ port }) => port);
     const reported = async (port: number): Promise<number> =>
       Number(
         (await commandRedis(port, 'SENTINEL', 'GET-MASTER-ADDR-BY-NAME', MASTER_NAME)).split('\n')[1]?.trim(),
@@ -69,7 +85,7 @@ export async function startRedisSentinel({
     const [sentinelPort = 0] = sentinelPorts;
     const primary = async (): Promise<RedisServer> => {
       const port = await reported(sentinelPort);
-      const found = servers.find((server) => server.port === port);
+      const found = byPort.get(port);
       if (found === undefined) throw new Error(`Sentinel reports an unknown primary on port ${port}`);
       return found;
     };
@@ -84,17 +100,20 @@ export async function startRedisSentinel({
       });
     }
     return {
-      url: `redis+sentinel://${sentinelPorts.map((port) => `127.0.0.1:${port}`).join(',')}/${MASTER_NAME}`,
+      url: tls
+        ? `rediss+sentinel://${sentinels.map(({ tlsPort }) => `localhost:${tlsPort}`).join(',')}/${MASTER_NAME}`
+        : `redis+sentinel://${sentinelPorts.map((port) => `127.0.0.1:${port}`).join(',')}/${MASTER_NAME}`,
       masterName: MASTER_NAME,
       sentinelPorts,
-      servers,
+      servers: [...byPort.values()],
       primary,
       async failOver() {
         const before = await reported(sentinelPort);
         await commandRedis(sentinelPort, 'SENTINEL', 'FAILOVER', MASTER_NAME);
         await untilRedis('the failover', async () => {
           const now = await reported(sentinelPort);
-          return now !== before && (await commandRedis(now, 'ROLE')).startsWith('master');
+          const role = await commandRedis((await primary()).port, 'ROLE');
+          return now !== before && role.startsWith('master');
         });
       },
       stop,
@@ -105,9 +124,16 @@ export async function startRedisSentinel({
   }
 }
 
-async function startSentinel(primaryPort: number): Promise<{ port: number; stop: () => Promise<void> }> {
+interface Sentinel {
+  readonly port: number;
+  readonly tlsPort: number | undefined;
+  readonly stop: () => Promise<void>;
+}
+
+async function startSentinel(primary: string, tls: RedisTls | undefined): Promise<Sentinel> {
   const directory = await mkdtemp(join(tmpdir(), 'gateway-sentinel-'));
   const port = await findFreePort();
+  const tlsPort = tls && (await findFreePort());
   const file = join(directory, 'sentinel.conf');
   await writeFile(
     file,
@@ -115,7 +141,8 @@ async function startSentinel(primaryPort: number): Promise<{ port: number; stop:
       'bind 127.0.0.1',
       `port ${port}`,
       `dir ${directory}`,
-      `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${primaryPort} ${QUORUM}`,
+      ...(tls && tlsPort !== undefined ? sentinelTls(tls, tlsPort) : []),
+      `sentinel monitor ${MASTER_NAME} ${primary} ${QUORUM}`,
       `sentinel down-after-milliseconds ${MASTER_NAME} ${DOWN_AFTER_MS}`,
       `sentinel failover-timeout ${MASTER_NAME} ${FAILOVER_TIMEOUT_MS}`,
       '',
@@ -126,9 +153,22 @@ async function startSentinel(primaryPort: number): Promise<{ port: number; stop:
   await untilRedis('the start of a Sentinel', async () => (await commandRedis(port, 'PING')) === 'PONG');
   return {
     port,
+    tlsPort,
     stop: async () => {
       await sentinel.stop();
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Certificates name hosts, so Sentinel reports names. */
+function sentinelTls(tls: RedisTls, tlsPort: number): string[] {
+  const settings = Object.entries({ ...tlsSettings(tls, tlsPort), 'tls-replication': 'yes' });
+  return [
+    ...settings.map(([name, value]) => `${name} ${value}`),
+    'sentinel resolve-hostnames yes',
+    'sentinel announce-hostnames yes',
+    'sentinel announce-ip localhost',
+    `sentinel announce-port ${tlsPort}`,
+  ];
 }

@@ -20,7 +20,7 @@ export interface Limits {
 export interface KeySettings {
   name?: string;
   scopes?: string[];
-  allowed_models?: string[];
+  allowed_models?: string[] | null;
   ip_allowlist?: string[];
   expires_on?: string | null;
   requests_per_minute?: number | null;

@@ -1,9 +1,11 @@
+export * from './acting-persons';
 export * from './api-document';
 export * from './begin-idle-transaction';
 export * from './bundle-program';
 export * from './collect-garbage';
 export * from './command-line';
 export * from './admin-client';
+export * from './database-test-clock';
 export * from './documented-settings';
 export * from './event-stream';
 export * from './eventually';
@@ -16,7 +18,7 @@ export * from './query-plans';
 export * from './schema-catalog';
 export * from './scratch-directory';
 export * from './seeded-random';
-export * from './test-clock';
+export { createTestClock, type TestClock } from './test-clock';
 export * from './test-database';
 export * from './text-table';
 export {

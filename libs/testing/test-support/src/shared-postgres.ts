@@ -1,14 +1,7 @@
-import { spawn } from 'node:child_process';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 // Jest's global setup does not support the workspace's import aliases, so this imports by path.
 // eslint-disable-next-line @nx/enforce-module-boundaries
-import {
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-} from '../../../platform/database/src/embedded/start-embedded-postgres';
+import { startPostgres, type PostgresServer } from '../../dev-infra/src/postgres';
 
 /**
  * One PostgreSQL server for all test files of a jest run. It belongs to jest's main
@@ -29,21 +22,13 @@ const SETTINGS = {
   max_connections: '300',
 };
 
-/** When jest exits, its input closes; then it waits for the server to stop and removes the files. */
-const REAPER = `
-  read -r line
-  home=$(cat "$1/postgres-location" 2>/dev/null) || home="$1/postgres"
-  tries=0
-  while [ -e "$home/data/postmaster.pid" ] && [ $tries -lt 150 ]; do sleep 0.2; tries=$((tries + 1)); done
-  rm -rf "$home" "$1"`;
-
 export async function provideSharedPostgres(): Promise<SharedPostgres> {
-  let running: Promise<RunningServer> | undefined;
+  let running: Promise<PostgresServer> | undefined;
   const listener = createServer((socket) => {
     socket.on('error', () => undefined);
-    running ??= startServer();
+    running ??= startPostgres({ settings: SETTINGS });
     running.then(
-      ({ postgres }) => socket.end(JSON.stringify({ url: postgres.adminUrl })),
+      ({ url }) => socket.end(JSON.stringify({ url })),
       (error: unknown) => socket.end(JSON.stringify({ error: String(error) })),
     );
   });
@@ -53,38 +38,7 @@ export async function provideSharedPostgres(): Promise<SharedPostgres> {
     port,
     async stop() {
       listener.close();
-      await (await running?.catch(() => undefined))?.remove();
-    },
-  };
-}
-
-interface RunningServer {
-  readonly postgres: EmbeddedPostgres;
-  remove(): Promise<void>;
-}
-
-async function startServer(): Promise<RunningServer> {
-  const stateDirectory = await mkdtemp(join(tmpdir(), 'gateway-test-postgres-'));
-  // When tests run as root, the server runs as another user, which must enter this folder.
-  await chmod(stateDirectory, 0o755);
-  const reaper = spawn('/bin/sh', ['-c', REAPER, 'test-postgres-reaper', stateDirectory], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-  });
-  reaper.unref();
-  const ignore = () => undefined;
-  const postgres = await startEmbeddedPostgres({
-    stateDirectory,
-    log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-    settings: SETTINGS,
-  });
-  return {
-    postgres,
-    async remove() {
-      await postgres.stop();
-      await rm(dirname(postgres.dataDirectory), { recursive: true, force: true });
-      await rm(stateDirectory, { recursive: true, force: true });
-      reaper.kill('SIGKILL');
+      await (await running?.catch(() => undefined))?.stop();
     },
   };
 }

@@ -5,6 +5,7 @@ export const platformLayers = [
   'errors',
   'addresses',
   'contracts',
+  'actors',
   'certificates',
   'rpc',
   'runtime',
@@ -15,6 +16,7 @@ export const platformLayers = [
   'mail',
   'tokenizer',
   'model-emulator',
+  'audit',
   'events',
   'demo',
   'module',
@@ -22,10 +24,10 @@ export const platformLayers = [
 ];
 
 /**
- * The one exception, for specs only: test-support creates databases with `database`, whose own specs need them. ESLint
- * keeps test-support out of production code.
+ * The one exception, for specs only: test-support creates databases with dev-infra and `database`, whose own specs need
+ * them. ESLint keeps both out of production code.
  */
-export const testingInSpecs = { of: 'database', uses: 'test-support' };
+export const testingInSpecs = { of: 'database', use: ['test-support', 'dev-infra'] };
 
 /** One constraint per layer, for @nx/enforce-module-boundaries. */
 export function layerConstraints() {
@@ -33,7 +35,7 @@ export function layerConstraints() {
     sourceTag: `layer:${layer}`,
     onlyDependOnLibsWithTags: [
       ...platformLayers.slice(0, index),
-      ...(layer === testingInSpecs.of ? [testingInSpecs.uses] : []),
+      ...(layer === testingInSpecs.of ? testingInSpecs.use : []),
     ].map((lower) => `layer:${lower}`),
   }));
 }

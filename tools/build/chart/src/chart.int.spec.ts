@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { SERVICE_NAMES } from '@gateway/cluster';
-import { ADMIN_CALLERS, CALLS } from '@gateway/contracts/callers';
 import { describeWith } from '@gateway/dev-infra';
 import { TOPIC_GENERATION_FINISHED, TOPIC_GENERATION_SETTLED } from '@gateway/events';
 import { groupIdOf } from '@gateway/events/kafka';
 import { documentedSettings } from '@gateway/test-support';
 import { parse } from 'yaml';
 import { immutableFields } from './immutable-fields';
+import { componentOf, isOfService, ofKind, workloads } from './objects';
 import {
   chartFolder,
   helm,
@@ -25,6 +25,8 @@ import {
 
 /** Names of settings that are secret. */
 const SECRETS = /(_URL|_SECRET|_PASSWORD|_USERNAME|SECRETS_KEY|_OTLP_HEADERS)$/;
+/** Read by Node itself. */
+const OF_NODE = 'NODE_EXTRA_CA_CERTS';
 const NO_SECRETS = ['GATEWAY_PUBLIC_URL', 'MODEL_EMULATOR_URL'];
 
 interface Variable {
@@ -33,15 +35,6 @@ interface Variable {
   readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly optional: boolean } };
 }
 
-const componentOf = ({ metadata }: KubernetesObject): string =>
-  metadata.labels['app.kubernetes.io/component'] ?? '';
-const ofKind = (objects: readonly KubernetesObject[], ...kinds: string[]) =>
-  objects.filter(({ kind }) => kinds.includes(kind));
-const isOfService = (object: KubernetesObject) =>
-  (SERVICE_NAMES as readonly string[]).includes(componentOf(object));
-/** Workloads of the services, without those that the demo adds. */
-const workloads = (objects: readonly KubernetesObject[]) =>
-  ofKind(objects, 'Deployment', 'StatefulSet').filter(isOfService);
 const podSpecs = (objects: readonly KubernetesObject[]) =>
   objects.flatMap((object) =>
     object.kind === 'Pod'
@@ -148,7 +141,7 @@ describeWith(helm, 'the chart', () => {
       const documented = documentedSettings(service);
       const names = variables.map(({ name }) => name);
       expect(new Set(names).size).toBe(names.length);
-      for (const name of names) expect([...documented]).toContain(name);
+      for (const name of names) if (name !== OF_NODE) expect([...documented]).toContain(name);
       const needed = [...documented].filter((name) =>
         /_TARGET$|^DATABASE_URL$|^REDIS_URL$|^KAFKA_BROKERS$|^GATEWAY_STATE_DIR$|^GATEWAY_SECRETS_KEY$/.test(
           name,
@@ -264,6 +257,69 @@ describeWith(helm, 'the chart', () => {
     },
   );
 
+  describe('volumes and authorities of the operator', () => {
+    /** The services and the jobs that migrate their databases. */
+    const servicePods = (objects: readonly KubernetesObject[]) =>
+      [
+        ...workloads(objects),
+        ...ofKind(objects, 'Job').filter(({ metadata }) => /-migrate$/.test(metadata.name)),
+      ].map(({ metadata, spec }) => {
+        const [container] = spec.template.spec.containers;
+        const volumes: { name: string }[] = spec.template.spec.volumes;
+        const mounts: { name: string; mountPath: string }[] = container.volumeMounts;
+        return {
+          name: metadata.name,
+          bundle: (container.env as Variable[]).find(({ name }) => name === OF_NODE)?.value,
+          volumes: new Map(volumes.map((volume) => [volume.name, volume])),
+          mounts: new Map(mounts.map((mount) => [mount.name, mount])),
+        };
+      });
+
+    it('give every service and migration the bundle of `caBundle`, whatever its key is', () => {
+      const pods = servicePods(objectsOf('everything'));
+      expect(pods.length).toBe(SERVICE_NAMES.length + 4);
+      for (const { bundle, volumes, mounts } of pods) {
+        expect(volumes.get('ca-bundle')).toEqual({
+          name: 'ca-bundle',
+          secret: { secretName: 'authority', items: [{ key: 'bundle.pem', path: 'ca.crt' }] },
+        });
+        expect(mounts.get('ca-bundle')).toMatchObject({ readOnly: true });
+        expect(bundle).toBe(`${mounts.get('ca-bundle')?.mountPath}/ca.crt`);
+      }
+    });
+
+    it('take the bundle from a ConfigMap too, but not from both', () => {
+      const set = ['--set', 'caBundle.configMap=authorities'];
+      for (const { bundle, volumes } of servicePods(render('least', ...set))) {
+        expect(volumes.get('ca-bundle')).toEqual({
+          name: 'ca-bundle',
+          configMap: { name: 'authorities', items: [{ key: 'ca.crt', path: 'ca.crt' }] },
+        });
+        expect(bundle).toBe('/etc/gateway/ca-bundle/ca.crt');
+      }
+      expect(() => render('everything', ...set)).toThrow(/caBundle.configMap and caBundle.secret exclude/);
+    });
+
+    it('add the volumes of all services to each, and those of one service to its own pods only', () => {
+      const pods = servicePods(objectsOf('everything'));
+      for (const { volumes, mounts } of pods) {
+        expect(volumes.get('kafka-client')).toMatchObject({ secret: { secretName: 'kafka-client' } });
+        expect(mounts.get('kafka-client')?.mountPath).toBe('/etc/gateway/kafka-client');
+      }
+      const having = (part: 'volumes' | 'mounts') =>
+        pods
+          .filter((pod) => pod[part].has('own'))
+          .map(({ name }) => name.replace('gw-inference-gateway-', ''));
+      expect(having('volumes')).toEqual(['billing-ledger', 'billing-ledger-migrate']);
+      expect(having('mounts')).toEqual(having('volumes'));
+    });
+
+    it('are absent without a value', () => {
+      for (const { bundle, volumes } of servicePods(objectsOf('least')))
+        expect([bundle, volumes.has('ca-bundle')]).toEqual([undefined, false]);
+    });
+  });
+
   it('delays SIGTERM by a command of the image on Kubernetes before 1.30', () => {
     const [workload] = workloads(render('least', '--kube-version', '1.29.0'));
     const { lifecycle } = workload?.spec.template.spec.containers[0];
@@ -278,6 +334,25 @@ describeWith(helm, 'the chart', () => {
       whenDeleted: 'Retain',
       whenScaled: 'Retain',
     });
+  });
+
+  it('mounts the certificates for Kafka where they are read, and nowhere else', () => {
+    const mounting = workloads(objectsOf('everything')).filter(({ spec }) =>
+      spec.template.spec.volumes.some(
+        ({ secret }: { secret?: { secretName: string } }) => secret?.secretName === 'gateway-kafka-tls',
+      ),
+    );
+    expect(mounting.map(componentOf).sort()).toEqual([
+      'billing-ledger',
+      'inference-router',
+      'usage-aggregator',
+    ]);
+    for (const { spec } of mounting) {
+      const [{ env, volumeMounts }] = spec.template.spec.containers;
+      const { mountPath } = volumeMounts.find(({ name }: { name: string }) => name === 'kafka-tls');
+      expect(env).toContainEqual({ name: 'KAFKA_TLS', value: 'true' });
+      expect(env).toContainEqual({ name: 'KAFKA_TLS_DIR', value: mountPath });
+    }
   });
 
   it('scales consumers by their lag with KEDA', () => {
@@ -305,6 +380,9 @@ describeWith(helm, 'the chart', () => {
       expect(login?.spec.secretTargetRef.map(({ key }: { key: string }) => key)).toEqual([
         'KAFKA_USERNAME',
         'KAFKA_PASSWORD',
+        'ca.crt',
+        'tls.crt',
+        'tls.key',
       ]);
       // Two autoscalers of one workload would undo each other's changes.
       expect(
@@ -453,88 +531,6 @@ describeWith(helm, 'the chart', () => {
       expect(
         allowed.filter((labels) => Object.entries(labels).every(([name, value]) => test?.[name] === value)),
       ).toHaveLength(1);
-    }
-  });
-
-  describe('the certificates of services', () => {
-    const secretsOf = (values: Values) =>
-      workloads(objectsOf(values)).map((object) => {
-        const volumes: { name: string; secret?: { secretName: string } }[] =
-          object.spec.template.spec.volumes;
-        return [componentOf(object), volumes.find(({ name }) => name === 'rpc-tls')?.secret?.secretName];
-      });
-    const ownSecrets = SERVICE_NAMES.map((service) => [service, `gw-inference-gateway-${service}-rpc-tls`]);
-
-    it.each(VALUES)('are one per service, with the values "%s"', (values) => {
-      expect(secretsOf(values).sort()).toEqual([...ownSecrets].sort());
-    });
-
-    it('come from cert-manager, each with the name of its service', () => {
-      const names = ofKind(objectsOf('everything'), 'Certificate').map(({ spec }) => [
-        spec.secretName,
-        spec.dnsNames,
-      ]);
-      expect(names.sort()).toEqual(
-        ownSecrets
-          .map(([service, secret]) => [secret, [`${service}.gw-inference-gateway.default.internal`]])
-          .sort(),
-      );
-    });
-
-    it('come from a job that may read and change these secrets only', () => {
-      const objects = objectsOf('least');
-      const names = [...ownSecrets.map(([, secret]) => secret), 'gw-inference-gateway-rpc-authority'];
-      const [role] = ofKind(objects, 'Role') as unknown as { rules: Record<string, string[]>[] }[];
-      expect(role?.rules).toEqual([
-        {
-          apiGroups: [''],
-          resources: ['secrets'],
-          resourceNames: expect.arrayContaining(names),
-          verbs: ['get', 'patch'],
-        },
-      ]);
-      expect(role?.rules[0]?.['resourceNames']).toHaveLength(names.length);
-      const empty = ofKind(objects, 'Secret');
-      expect(empty.map(({ metadata }) => metadata.name).sort()).toEqual(names.sort());
-      expect(empty.every(({ data, stringData }) => data === undefined && stringData === undefined)).toBe(
-        true,
-      );
-    });
-
-    it('are absent only where the values say so', () => {
-      const objects = render('least', '--set', 'rpcTls.certificates=none');
-      expect(ofKind(objects, 'Role', 'Certificate', 'Secret')).toEqual([]);
-      for (const { spec } of workloads(objects)) {
-        expect(spec.template.spec.containers[0].env).toContainEqual({
-          name: 'GATEWAY_RPC_SECURITY',
-          value: 'plaintext',
-        });
-      }
-    });
-  });
-
-  it('lets only services that act for people reach the port for administration', () => {
-    const reached = ofKind(objectsOf('demo'), 'NetworkPolicy').flatMap((policy) =>
-      (
-        policy.spec.ingress as {
-          from?: { podSelector: { matchLabels: Record<string, string> } }[];
-          ports?: { port: unknown }[];
-        }[]
-      )
-        .filter(({ ports = [] }) => ports.some(({ port }) => port === 'grpc-admin'))
-        .flatMap(({ from = [] }) =>
-          from.map(({ podSelector }) => podSelector.matchLabels['app.kubernetes.io/component']),
-        ),
-    );
-    expect([...new Set(reached)].sort()).toEqual([...ADMIN_CALLERS].sort());
-  });
-
-  it('renders the calls that the contracts allow', () => {
-    for (const caller of SERVICE_NAMES) {
-      const targets = SERVICE_NAMES.filter((each) =>
-        documentedSettings(caller).has(`GATEWAY_${each.toUpperCase().replaceAll('-', '_')}_TARGET`),
-      );
-      expect([caller, CALLS[caller] ?? []]).toEqual([caller, targets.sort()]);
     }
   });
 

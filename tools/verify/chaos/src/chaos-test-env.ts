@@ -31,6 +31,8 @@ export interface ChaosTestEnvOptions {
   readonly redisUrl?: string;
   /** Databases on running servers; the cluster's own when absent. */
   readonly postgres?: LabPostgres;
+  /** Running Kafka brokers; the cluster's own when absent. */
+  readonly brokers?: string;
   readonly onLine: (replica: string, line: string) => void;
   readonly log: Logger;
 }
@@ -71,6 +73,7 @@ export async function openChaosTestEnv({
   programs,
   redisUrl,
   postgres,
+  brokers,
   onLine,
   log,
 }: ChaosTestEnvOptions): Promise<ChaosTestEnv> {
@@ -105,6 +108,7 @@ export async function openChaosTestEnv({
       emulatorUrl: emulator.url,
       ...(redisUrl !== undefined && { redisUrl }),
       ...(postgres !== undefined && { databases: postgres.databases }),
+      ...(brokers !== undefined && { brokers }),
       environment,
       withNetworkProxies: true,
       onLine,

@@ -104,20 +104,19 @@ function datastoreFaults({ datastores }: Cluster, { pauseMs }: FaultTimes): Faul
       await datastore.start();
     },
   });
-  const pause = (name: string, datastore: { pause(): void; resume(): void }): Fault => ({
+  const pause = (name: string, datastore: { pause(): Promise<void>; resume(): Promise<void> }): Fault => ({
     name: `pause ${name}`,
     ...rest,
     async run() {
-      datastore.pause();
+      await datastore.pause();
       await delay(pauseMs);
-      datastore.resume();
+      await datastore.resume();
     },
   });
   return [
     crash('Redis', redis),
     pause('Redis', redis),
-    crash('Kafka', kafka),
-    pause('Kafka', kafka),
+    ...(kafka ? [crash('Kafka', kafka), pause('Kafka', kafka)] : []),
     // Its supervisor restarts it.
     { name: 'kill -9 PostgreSQL', ...rest, run: async () => void process.kill(postgres.pid, 'SIGKILL') },
     {

@@ -4,13 +4,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { ADMIN_CALLERS, DEFAULT_IDENTITY_DOMAIN } from '@gateway/contracts/callers';
-import { writeServiceCertificates } from '@gateway/certificates';
+import { writeActorKeys, writeServiceCertificates } from '@gateway/certificates';
 import { findFreePort } from '@gateway/database';
 import { introduce, type DevFile } from '@gateway/demo';
 import { startTcpRelay, type TcpRelay } from '@gateway/dev-infra';
 import { startModelEmulator } from '@gateway/model-emulator';
-import { createClient } from '@gateway/rpc';
-import { openTlsFolder } from '@gateway/process';
+import { openActorSigner, openTlsFolder } from '@gateway/process';
+import { createActingTransport, createClient } from '@gateway/rpc';
 import { createReplicatedTransport } from '@gateway/rpc/grpc';
 import type { Logger } from '@gateway/runtime';
 import { startDatastores, type Datastores } from './datastores';
@@ -41,6 +41,8 @@ export interface ClusterOptions {
   readonly redisUrl?: string | undefined;
   /** The services' databases on another PostgreSQL, instead of the cluster's own. */
   readonly databases?: DatastoreAddresses['databases'] | undefined;
+  /** Running Kafka brokers, `host:port` separated by commas, instead of the cluster's own. */
+  readonly brokers?: string | undefined;
   /** Settings for every service, such as LOG_LEVEL or provider keys. */
   readonly environment: Readonly<Record<string, string>>;
   /** Whether services connect to each other, Redis and PostgreSQL through proxies that tests can cut. */
@@ -83,13 +85,25 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   try {
     mkdirSync(stateDirectory, { recursive: true });
     const certificates = path.join(stateDirectory, 'rpc-tls');
+    const services = [...SERVICE_NAMES, 'demo'];
     await writeServiceCertificates(certificates, {
-      services: [...SERVICE_NAMES, 'demo'],
+      services,
       domain: DEFAULT_IDENTITY_DOMAIN,
       validDays: CERTIFICATE_DAYS,
     });
+    await writeActorKeys(certificates, {
+      services,
+      signers: [...ADMIN_CALLERS],
+      rotationDays: CERTIFICATE_DAYS,
+      nowUnixMs: Date.now(),
+    });
     const [datastores, emulatorUrl] = await Promise.all([
-      startDatastores({ stateDirectory, withPooler: options.withPooler ?? false, log }),
+      startDatastores({
+        stateDirectory,
+        withPooler: options.withPooler ?? false,
+        brokers: options.brokers,
+        log,
+      }),
       options.emulatorUrl ?? startEmulator(stops),
     ]);
     stops.push(() => datastores.stop());
@@ -144,6 +158,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
           GATEWAY_RPC_PORT: String(own.rpc),
           GATEWAY_RPC_ADMIN_PORT: String(own.rpcAdmin),
           GATEWAY_RPC_TLS_DIR: path.join(certificates, service),
+          GATEWAY_ACTOR_KEYS_DIR: path.join(certificates, service),
           GATEWAY_ADMIN_PORT: String(own.admin),
           GATEWAY_PORT: String(own.http),
           GATEWAY_DASHBOARD_PORT: String(own.http),
@@ -164,7 +179,9 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     return { dev, replicas: all, datastores, networkProxies, front, ready, stop };
 
     async function createDemo(): Promise<DevFile> {
-      const tls = openTlsFolder(path.join(certificates, 'demo'), DEFAULT_IDENTITY_DOMAIN);
+      const own = path.join(certificates, 'demo');
+      const tls = openTlsFolder(own, DEFAULT_IDENTITY_DOMAIN);
+      const signer = openActorSigner(own, 'demo');
       const connect = (service: ServiceName) =>
         createReplicatedTransport({
           tls: () => tls.clientTls(service),
@@ -176,8 +193,14 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       try {
         const clients = {
           auth: createClient(AuthDefinition, auth),
-          authAdmin: createClient(AuthAdminDefinition, auth),
-          billingLedger: createClient(BillingLedgerDefinition, ledger),
+          authAdmin: createClient(
+            AuthAdminDefinition,
+            createActingTransport(auth, { audience: 'auth', signer }),
+          ),
+          billingLedger: createClient(
+            BillingLedgerDefinition,
+            createActingTransport(ledger, { audience: 'billing-ledger', signer }),
+          ),
         };
         return await introduce({ clients, stateDirectory, baseUrl, dashboardUrl, log });
       } finally {

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { findFreePort, startEmbeddedPostgres, type EmbeddedPostgres } from '@gateway/database';
 import {
-  startKafka,
+  startLocalKafka,
+  startLocalRedis,
   startPgBouncer,
-  startRedis,
   type KafkaServer,
   type RedisServer,
 } from '@gateway/dev-infra';
@@ -14,7 +14,8 @@ import type { DatastoreAddresses } from './services';
 export interface Datastores extends DatastoreAddresses {
   readonly postgres: EmbeddedPostgres;
   readonly redis: RedisServer;
-  readonly kafka: KafkaServer;
+  /** Undefined when other brokers are used. */
+  readonly kafka: KafkaServer | undefined;
   /** Port of PgBouncer, if it is used. */
   readonly poolerPort: number | undefined;
   stop(): Promise<void>;
@@ -27,13 +28,20 @@ export interface DatastoreOptions {
   readonly stateDirectory: string;
   /** Whether services connect to PostgreSQL through PgBouncer in transaction mode. */
   readonly withPooler: boolean;
+  /** Running Kafka brokers, `host:port` separated by commas, instead of an own one. */
+  readonly brokers?: string | undefined;
   readonly log: Logger;
 }
 
-/** PostgreSQL and Kafka store their data in the state folder; Redis only in memory. */
+/**
+ * PostgreSQL and Kafka store their data in the state folder; Redis only in memory. All are local
+ * programs: a container could not write the state folder as this user, and Docker's network would
+ * add to what the cluster measures.
+ */
 export async function startDatastores({
   stateDirectory,
   withPooler,
+  brokers,
   log,
 }: DatastoreOptions): Promise<Datastores> {
   const started: { stop(): Promise<void> }[] = [];
@@ -51,8 +59,10 @@ export async function startDatastores({
       settings: POSTGRES_SETTINGS,
       log,
     }).then(track),
-    startRedis().then(track),
-    startKafka({ directory: path.join(stateDirectory, 'kafka') }).then(track),
+    startLocalRedis().then(track),
+    brokers === undefined
+      ? startLocalKafka({ directory: path.join(stateDirectory, 'kafka') }).then(track)
+      : undefined,
   ]);
   const failed = [postgres, redis, kafka].find(({ status }) => status === 'rejected');
   if (postgres.status === 'rejected' || redis.status === 'rejected' || kafka.status === 'rejected') {
@@ -69,7 +79,7 @@ export async function startDatastores({
     directDatabases: pooler && direct,
     poolerPort: pooler?.port,
     redisUrl: redis.value.url,
-    broker: kafka.value.broker,
+    broker: brokers ?? kafka.value?.broker ?? '',
     stop,
   };
 }

@@ -1,6 +1,6 @@
 import type { UnixMs } from '@gateway/base';
 import { smallestIdAt } from '@gateway/runtime';
-import { beginIdleTransaction } from '@gateway/test-support';
+import { createAuditEntry, beginIdleTransaction } from '@gateway/test-support';
 import {
   announce,
   createLedgerFixture,
@@ -23,7 +23,10 @@ beforeAll(async () => {
   fixture = await createLedgerFixture();
   const at = fixture.clock.now();
   const { store } = fixture.first;
-  await store.addCredit({ creditId: 'c', organizationId: 'org-a', amountNanoUsd: usdNano(100), note: '' });
+  await store.addCredit(
+    { creditId: 'c', organizationId: 'org-a', amountNanoUsd: usdNano(100), note: '' },
+    createAuditEntry(),
+  );
   await store.holdCredit(['settled', 'open', 'voided'].map((holdId) => makeHold({ holdId, amount: 20, at })));
   await store.settleGenerations([makeFinished({ generationId: 'settled', cost: 5, at })], announce);
   await store.voidHolds([{ holdId: 'voided', organizationId: 'org-a' }]);
@@ -32,9 +35,11 @@ beforeAll(async () => {
     [RETAINED_ID, Date.UTC(2026, 0, 15)],
   ] as const) {
     const created = day as UnixMs;
+    await fixture.clock.set(created);
     await store.holdCredit([makeHold({ holdId: generationId, amount: 20, at: created })]);
     await store.settleGenerations([makeFinished({ generationId, cost: 5, at: created })], announce);
   }
+  await fixture.clock.set(at);
 });
 
 afterAll(async () => {

@@ -161,14 +161,24 @@ function hold(draft: Draft, one: Generation, organization: string, now: number):
   if (known && known.organization !== organization) return 'foreign';
   if (known) return known.state === 'held' ? 'held' : 'closed';
   const amount = BigInt(one.amount);
+  const heldBy = (of: Partial<Hold>): bigint =>
+    [...draft.holds.values()]
+      .filter(
+        (each) =>
+          each.state === 'held' &&
+          Object.entries(of).every(([name, value]) => each[name as keyof Hold] === value),
+      )
+      .reduce((sum, each) => sum + each.amount, 0n);
   const available = availableOf(draft, organization);
-  if (available < amount) return `insufficient_credits ${available}`;
+  if (available < amount) return `insufficient_credits ${available}, ${heldBy({ organization })} held`;
   const day = dayOf(now);
   const keyUsed = draft.used.get(`${organization} ${day} ${one.key}`) ?? 0n;
-  if (one.keyBudget !== undefined && keyUsed + amount > BigInt(one.keyBudget)) return `key budget ${keyUsed}`;
+  if (one.keyBudget !== undefined && keyUsed + amount > BigInt(one.keyBudget)) {
+    return `key budget ${keyUsed}, ${heldBy({ organization, day, key: one.key })} held`;
+  }
   const used = draft.used.get(`${organization} ${day}`) ?? 0n;
   if (one.organizationBudget !== undefined && used + amount > BigInt(one.organizationBudget)) {
-    return `organization budget ${used}`;
+    return `organization budget ${used}, ${heldBy({ organization, day })} held`;
   }
   const { key, holdPrices: prices, scope } = one;
   const deadline = now + one.lifetimeMs;

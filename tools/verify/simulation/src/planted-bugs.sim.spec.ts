@@ -29,7 +29,7 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
   [
     "a key's budget does not count the holds of its own batch",
     'hold_credit',
-    'key_used := item.key_used + taken_by_key_day[item.key_day_slot]',
+    'key_used := item.key_used + taken_by_key[item.key_slot]',
     'key_used := item.key_used',
   ],
   [

@@ -25,7 +25,7 @@ export async function runHistory(
   for (const [index, step] of [...history.steps, ...FINAL_STEPS].entries()) {
     try {
       if (step.kind === 'time') {
-        ledger.fixture.clock.advance(step.ms);
+        await ledger.fixture.clock.advance(step.ms);
         continue;
       }
       const [after, seen] = await Promise.all([take(ledger, history, step, possible), extraCheck(ledger)]);

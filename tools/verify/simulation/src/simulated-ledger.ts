@@ -1,4 +1,5 @@
-import { utcDay, type UnixMs } from '@gateway/base';
+import { createAuditEntry } from '@gateway/test-support';
+import type { UnixMs } from '@gateway/base';
 import type { HoldOutcome, HoldRequest } from '@gateway/billing-ledger/testing';
 import type { FinishedGeneration } from '@gateway/billing-ledger/testing';
 import {
@@ -46,7 +47,7 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
 
   async function reset(history: History): Promise<void> {
     generations = history.generations;
-    fixture.clock.set(history.startUnixMs);
+    await fixture.clock.set(history.startUnixMs);
     histories += 1;
     await fixture.auditPool.query(
       histories % HISTORIES_PER_TRUNCATION === 0
@@ -76,12 +77,15 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
     switch (operation.kind) {
       case 'credit': {
         const { id: creditId, organization: organizationId, amount } = operation;
-        return store.addCredit({
-          creditId,
-          organizationId,
-          amountNanoUsd: usdNano(amount),
-          note: 'simulation',
-        });
+        return store.addCredit(
+          {
+            creditId,
+            organizationId,
+            amountNanoUsd: usdNano(amount),
+            note: 'simulation',
+          },
+          createAuditEntry(),
+        );
       }
       case 'hold': {
         const holds = named(operation.generations).map((one) =>
@@ -113,7 +117,7 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
             organizationId: one.organization,
             bodySha256: Buffer.alloc(32, one.body),
             generationId: one.id,
-            leaseEndsUnixMs: (now + LEASE_MS) as UnixMs,
+            leaseMs: LEASE_MS,
           },
         ]);
         if (outcome === undefined) return 'no outcome';
@@ -178,9 +182,8 @@ function holdOf(one: Generation, byOtherOrganization: boolean, now: UnixMs): Hol
     prices: one.holdPrices,
     organizationDailyBudgetNanoUsd: budget(one.organizationBudget),
     keyDailyBudgetNanoUsd: budget(one.keyBudget),
-    day: utcDay(now),
     createdUnixMs: now,
-    deadlineUnixMs: (now + one.lifetimeMs) as UnixMs,
+    lifetimeMs: one.lifetimeMs,
     idempotencyScope: one.scope,
   };
 }
@@ -210,9 +213,9 @@ const claimRefOf = ({ id, scope = '' }: Generation) => ({ scope, generationId: i
 function holdOutcome(outcome: HoldOutcome): string {
   switch (outcome.kind) {
     case 'insufficient_credits':
-      return `insufficient_credits ${outcome.availableNanoUsd}`;
+      return `insufficient_credits ${outcome.availableNanoUsd}, ${outcome.heldNanoUsd} held`;
     case 'daily_budget_exceeded':
-      return `${outcome.scope} budget ${outcome.usedNanoUsd}`;
+      return `${outcome.scope} budget ${outcome.usedNanoUsd}, ${outcome.heldNanoUsd} held`;
     default:
       return outcome.kind;
   }

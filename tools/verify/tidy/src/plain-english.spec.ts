@@ -12,7 +12,7 @@ const REFUSED = [
   'by itself',
   'left out',
   'lets? go of',
-  'br(?:oke|eaks?|oken) off',
+  '(?:broke|breaks?|broken) off',
   'for want of',
   'some \\d+',
   'for ever',

@@ -13,7 +13,7 @@ export function AccountPage() {
     <Page narrow title="Account" description={<Text>{session.member.email}</Text>}>
       <Section title="Profile">
         <Facts>
-          <Fact name="Role">{session.member.role === 'operator' ? 'Operator' : 'Member'}</Fact>
+          {session.member.role === 'operator' && <Fact name="Role">Operator</Fact>}
           <Fact name="Organizations">
             {session.memberships.length === 0 ? (
               session.member.role === 'operator' ? (

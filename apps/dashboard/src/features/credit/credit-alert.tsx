@@ -78,7 +78,7 @@ export function CreditAlert({ organizationId, editable }: CreditAlertProps) {
           ) : (
             <Facts>
               <Fact name="Threshold">
-                {alert.threshold_usd === null ? 'Off' : <Money usd={alert.threshold_usd} />}
+                {alert.threshold_usd === null ? 'Off' : <Money usd={alert.threshold_usd} digits="all" />}
               </Fact>
               <Fact name="Webhook">
                 {alert.webhook_url === null ? '—' : <Text>{alert.webhook_url}</Text>}

@@ -12,13 +12,14 @@ import { Money, Time } from '../../ui/values';
 import { AddCreditForm } from './add-credit-form';
 import { RemoveCredit } from './remove-credit';
 import { CreditAlert } from './credit-alert';
+import { StaleFigures } from './stale-figures';
 import { Statement } from './statement';
 
 const route = getRouteApi('/signed-in/o/$organizationId/credit');
 
 export function CreditPage() {
   const { organizationId } = route.useParams();
-  const { month } = route.useSearch();
+  const search = route.useSearch();
   const navigate = route.useNavigate();
   const can = usePermission(organizationId);
   return (
@@ -28,12 +29,12 @@ export function CreditPage() {
       actions={can('platform:credit') && <OperatorActions organizationId={organizationId} />}
     >
       <LiveBalance organizationId={organizationId} />
+      <CreditAlert organizationId={organizationId} editable={can('credit:alerts')} />
       <Statement
         organizationId={organizationId}
-        month={month}
-        onMonth={(chosen) => void navigate({ search: chosen === undefined ? {} : { month: chosen } })}
+        search={search}
+        onSearch={(changed) => void navigate({ search: changed, resetScroll: false })}
       />
-      <CreditAlert organizationId={organizationId} editable={can('credit:alerts')} />
     </Page>
   );
 }
@@ -49,20 +50,20 @@ function LiveBalance({ organizationId }: { readonly organizationId: string }) {
     <>
       {low && (
         <Notice tone="warn" title="Low balance">
-          Below <Money usd={low.threshold_usd} /> since <Time at={low.since} />. Requests fail with 402 when
-          the balance is used up.
+          Below <Money usd={low.threshold_usd} digits="all" /> since <Time at={low.since} />. Requests fail
+          with 402 when the balance is used up.
         </Notice>
       )}
-      {live.error && <Notice tone="warn">Live updates are paused: the gateway is not responding.</Notice>}
+      <StaleFigures of={live} />
       <Figures>
         <Figure label="Available" note="Balance minus held">
-          <Money usd={balance.available_usd} />
+          <Money usd={balance.available_usd} digits="cents" />
         </Figure>
         <Figure label="Held" note="For requests in progress">
           <Money usd={balance.reserved_usd} />
         </Figure>
         <Figure label="Balance" note="Credits minus usage">
-          <Money usd={balance.balance_usd} />
+          <Money usd={balance.balance_usd} digits="cents" />
         </Figure>
         <Figure label="Spent today" note="Since 00:00 UTC">
           <Money usd={spendToday} />

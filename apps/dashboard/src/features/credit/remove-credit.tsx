@@ -132,10 +132,10 @@ function PreviewTable({ preview: { before, after } }: { readonly preview: Previe
               {name}
             </th>
             <td className="text-right">
-              <Money usd={before[key]} />
+              <Money usd={before[key]} digits="all" />
             </td>
             <td className="text-right font-medium">
-              <Money usd={after[key]} />
+              <Money usd={after[key]} digits="all" />
             </td>
           </tr>
         ))}

@@ -148,13 +148,13 @@ const COST_COLUMNS: readonly Column<Cost>[] = [
   {
     id: 'price',
     header: 'Price per 1M tokens',
-    meta: { figures: true, usd: ({ price_usd_per_million: usd }) => usd },
+    meta: { figures: true, usd: ({ price_usd_per_million: usd }) => usd, digits: 'all' },
     cell: ({ row: { original } }) => <Money usd={original.price_usd_per_million} />,
   },
   {
     id: 'cost',
     header: 'Cost',
-    meta: { figures: true, usd: ({ cost_usd: usd }) => usd },
+    meta: { figures: true, usd: ({ cost_usd: usd }) => usd, digits: 'all' },
     cell: ({ row: { original } }) => <Money usd={original.cost_usd} />,
   },
 ];
@@ -174,7 +174,7 @@ function CostSection({ of: one }: { readonly of: GenerationDetail }) {
             rowClass={({ tokens }) => (tokens === 0 ? 'text-ink-faint' : undefined)}
           />
           <p className="flex justify-between text-sm font-medium">
-            Total <Money usd={one.cost_usd} />
+            Total <Money usd={one.cost_usd} digits="all" />
           </p>
         </>
       )}
@@ -282,7 +282,7 @@ const ENTRY_COLUMNS: readonly Column<Entry>[] = [
       <ul>
         {ACCOUNTS.filter(({ account }) => nanoUsdOf(original[account]) !== 0n).map(({ account, name }) => (
           <li key={account}>
-            <span className="text-ink-soft">{name}</span> <Money usd={original[account]} />
+            <span className="text-ink-soft">{name}</span> <Money usd={original[account]} digits="all" />
           </li>
         ))}
       </ul>
@@ -291,7 +291,7 @@ const ENTRY_COLUMNS: readonly Column<Entry>[] = [
   ...ACCOUNTS.map(({ account, name }): Column<Entry> => ({
     id: account,
     header: name,
-    meta: { figures: true, hide: 'phone', usd: (entry) => entry[account] },
+    meta: { figures: true, hide: 'phone', usd: (entry) => entry[account], digits: 'all' },
     cell: ({ row: { original } }) => <Money usd={original[account]} />,
   })),
 ];

@@ -5,6 +5,7 @@ import { generationsQuery, type GenerationFilters } from '../../api/generations'
 import { useKeyNames } from '../../api/keys';
 import { modelsQuery } from '../../api/models';
 import { usePermission } from '../../api/session';
+import { blockingErrorOf } from '../../api/transient-error';
 import { omitUndefined } from '../../app/search';
 import { exactTime } from '../../format/time';
 import { Button, buttonClass } from '../../ui/button';
@@ -38,7 +39,7 @@ export function GenerationsPage() {
   return (
     <Page title="Generations" description="Settled requests, newest first.">
       <Filters search={search} onChange={change} keyNames={keyNames} />
-      {generations.error ? (
+      {blockingErrorOf(generations) ? (
         <Failure error={generations.error} what="generations" onRetry={() => void generations.refetch()} />
       ) : generations.isPending ? (
         <SkeletonRows rows={8} />
@@ -138,7 +139,7 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
         placeholder="Generation, request or end-user ID"
         {...text('find')}
       />
-      <FilterBar>
+      <FilterBar inUse={Object.keys(search).filter((name) => name !== 'find').length}>
         <Field label="From">
           <TypedInput type="date" className="sm:w-36" {...text('from')} />
         </Field>

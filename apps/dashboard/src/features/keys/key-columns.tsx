@@ -69,7 +69,7 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
           {key.activity ? <Money usd={key.activity.spend_today_usd} /> : <Unknown />}
           {key.daily_budget_usd !== null && (
             <p className="text-xs text-ink-faint">
-              of <Money usd={key.daily_budget_usd} />
+              of <Money usd={key.daily_budget_usd} digits="all" />
             </p>
           )}
         </>
@@ -117,7 +117,7 @@ export function KeyExpiry({ of: key }: { readonly of: Pick<Key, 'expires_at' | '
 
 function Restrictions({ of: key }: { readonly of: Key }) {
   const restrictions = [
-    key.allowed_models.length > 0 && counted(key.allowed_models.length, 'model'),
+    key.allowed_models !== null && counted(key.allowed_models.length, 'model'),
     key.ip_allowlist.length > 0 && counted(key.ip_allowlist.length, 'IP range'),
     key.requests_per_minute !== null && `${count(key.requests_per_minute)} RPM`,
     key.tokens_per_minute !== null && `${count(key.tokens_per_minute)} TPM`,

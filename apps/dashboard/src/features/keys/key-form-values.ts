@@ -2,8 +2,7 @@ import type { CallOptions } from '@gateway/dashboard-contract/client';
 import { ApiError } from '@gateway/dashboard-contract/client';
 import type { UseFormSetError } from 'react-hook-form';
 import type { Key } from '../../api/keys';
-import { count } from '../../format/count';
-import { exactUsd, nanoUsdOf } from '../../format/money';
+import { nanoUsdOf } from '../../format/money';
 import { parseAllowlist } from './ip-allowlist';
 
 /** The form's values as typed. */
@@ -11,7 +10,8 @@ export interface KeyFormValues {
   readonly name: string;
   readonly chat: boolean;
   readonly readUsage: boolean;
-  readonly models: readonly string[];
+  /** Null: all models, including future ones. */
+  readonly models: readonly string[] | null;
   readonly addresses: string;
   readonly expiresOn: string;
   readonly requestsPerMinute: string;
@@ -22,13 +22,15 @@ export interface KeyFormValues {
 
 export type KeyBody = CallOptions<'POST /api/organizations/{organization_id}/keys'>['body'];
 
+/** The field's hint names the limit. */
+const ABOVE_BOUND = 'Above the organization limit.';
 const MAX_COUNT = 2_147_483_647;
 
 export const EMPTY_KEY: KeyFormValues = {
   name: '',
   chat: true,
   readUsage: false,
-  models: [],
+  models: null,
   addresses: '',
   expiresOn: '',
   requestsPerMinute: '',
@@ -60,7 +62,7 @@ export function bodyOf(values: KeyFormValues): KeyBody {
       ...(values.chat ? (['chat'] as const) : []),
       ...(values.readUsage ? (['usage:read'] as const) : []),
     ],
-    allowed_models: values.models.length > 0 ? [...values.models] : null,
+    allowed_models: values.models && [...values.models],
     ip_allowlist: parseAllowlist(values.addresses),
     expires_on: values.expiresOn || null,
     requests_per_minute: parseLimit(values.requestsPerMinute),
@@ -77,18 +79,23 @@ export function limitError(text: string, bound: number | null | undefined): stri
   const value = parseLimit(text) ?? 0;
   if (!Number.isSafeInteger(value) || value < 1 || value > MAX_COUNT)
     return 'Enter a whole number of at least 1.';
-  return typeof bound === 'number' && value > bound
-    ? `At most ${count(bound)}, the organization’s limit.`
-    : undefined;
+  return typeof bound === 'number' && value > bound ? ABOVE_BOUND : undefined;
 }
 
 export function budgetError(text: string, bound: string | null | undefined): string | undefined {
   const amount = text.trim();
   if (amount === '') return undefined;
   if (!/^\d{1,9}(\.\d{1,9})?$/.test(amount) || nanoUsdOf(amount) === 0n) return 'Enter an amount above 0.';
-  return bound && nanoUsdOf(amount) > nanoUsdOf(bound)
-    ? `At most ${exactUsd(bound)}, the organization’s limit.`
-    : undefined;
+  return bound && nanoUsdOf(amount) > nanoUsdOf(bound) ? ABOVE_BOUND : undefined;
+}
+
+export const modelsError = (models: readonly string[] | null): string | undefined =>
+  models?.length === 0 ? 'Select at least one model.' : undefined;
+
+/** A key whose expiration date has passed can keep it. */
+export function expiryError(day: string, unchanged: string): string | undefined {
+  const today = new Date().toISOString().slice(0, 10);
+  return day === '' || day === unchanged || day >= today ? undefined : 'Choose today or a later date.';
 }
 
 const FIELD_OF_PARAM: Readonly<Record<string, keyof KeyFormValues>> = {

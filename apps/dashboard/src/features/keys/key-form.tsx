@@ -8,7 +8,7 @@ import { exactUsd } from '../../format/money';
 import { Checkbox, Field, FieldGroup, Input, TextArea } from '../../ui/field';
 import { FailureLine } from '../../ui/states';
 import { allowlistError } from './ip-allowlist';
-import { budgetError, limitError, type KeyFormValues } from './key-form-values';
+import { budgetError, expiryError, limitError, modelsError, type KeyFormValues } from './key-form-values';
 import { ModelPicker } from './model-picker';
 
 interface KeyFieldsProps {
@@ -25,6 +25,7 @@ export function KeyFields({ form, bounds }: KeyFieldsProps) {
   const { register, formState, setValue, watch } = form;
   const { errors } = formState;
   const models = useQuery(modelsQuery);
+  register('models', { validate: modelsError });
   return (
     <div className="grid gap-8">
       <div className="grid gap-5">
@@ -54,14 +55,16 @@ export function KeyFields({ form, bounds }: KeyFieldsProps) {
 
       <div className="grid gap-5">
         <h2 className="border-b border-line pb-2 text-base font-semibold">Restrictions</h2>
-        <FieldGroup legend="Models">
+        <FieldGroup legend="Models" error={errors.models?.message}>
           {blockingErrorOf(models) ? (
             <FailureLine error={models.error} />
           ) : (
             <ModelPicker
               models={models.data}
               chosen={watch('models')}
-              onChange={(chosen) => setValue('models', chosen, { shouldDirty: true })}
+              onChange={(chosen) =>
+                setValue('models', chosen, { shouldDirty: true, shouldValidate: formState.isSubmitted })
+              }
             />
           )}
         </FieldGroup>
@@ -86,7 +89,12 @@ export function KeyFields({ form, bounds }: KeyFieldsProps) {
           error={errors.expiresOn?.message}
           className="max-w-60"
         >
-          <Input type="date" {...register('expiresOn')} />
+          <Input
+            type="date"
+            {...register('expiresOn', {
+              validate: (day) => expiryError(day, formState.defaultValues?.expiresOn ?? ''),
+            })}
+          />
         </Field>
       </div>
 

@@ -87,7 +87,7 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
             note={
               key.daily_budget_usd !== null && (
                 <>
-                  of <Money usd={key.daily_budget_usd} />
+                  of <Money usd={key.daily_budget_usd} digits="all" />
                 </>
               )
             }
@@ -130,7 +130,7 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
             {key.scopes.map((scope) => (scope === 'chat' ? 'Chat' : 'Read usage')).join(', ')}
           </Fact>
           <Fact name="Models">
-            {key.allowed_models.length === 0 ? (
+            {key.allowed_models === null ? (
               'All models'
             ) : (
               <ul>
@@ -162,7 +162,11 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
           <Fact name="Tokens per minute">{limit(key.tokens_per_minute)}</Fact>
           <Fact name="Concurrent requests">{limit(key.concurrency)}</Fact>
           <Fact name="Daily budget">
-            {key.daily_budget_usd === null ? 'Organization default' : <Money usd={key.daily_budget_usd} />}
+            {key.daily_budget_usd === null ? (
+              'Organization default'
+            ) : (
+              <Money usd={key.daily_budget_usd} digits="all" />
+            )}
           </Fact>
         </Facts>
       </Section>

@@ -7,20 +7,20 @@ import { Id } from '../../ui/values';
 
 interface ModelPickerProps {
   readonly models: readonly OfferedModel[] | undefined;
-  readonly chosen: readonly string[];
-  readonly onChange: (chosen: readonly string[]) => void;
+  /** Null: all models. */
+  readonly chosen: readonly string[] | null;
+  readonly onChange: (chosen: readonly string[] | null) => void;
 }
 
 /** Longer lists get a search field. */
 const SEARCHABLE_LENGTH = 8;
 
-/** No selection means all models. Selected models that are no longer in the catalogue stay listed. */
+/** Selected models that are no longer in the catalogue stay listed. */
 export function ModelPicker({ models, chosen, onChange }: ModelPickerProps) {
   const [find, setFind] = useState('');
-  const [limited, setLimited] = useState(chosen.length > 0);
   if (!models) return <Skeleton className="h-16" />;
   const known = new Set(models.map(({ id }) => id));
-  const ids = [...models.map(({ id }) => id), ...chosen.filter((id) => !known.has(id))];
+  const ids = [...models.map(({ id }) => id), ...(chosen ?? []).filter((id) => !known.has(id))];
   const shown = ids.filter((id) => id.toLowerCase().includes(find.toLowerCase()));
   return (
     <div className="grid gap-2">
@@ -30,11 +30,8 @@ export function ModelPicker({ models, chosen, onChange }: ModelPickerProps) {
             type="radio"
             name="models"
             className="size-4 accent-accent"
-            checked={!limited}
-            onChange={() => {
-              setLimited(false);
-              onChange([]);
-            }}
+            checked={chosen === null}
+            onChange={() => onChange(null)}
           />
           All models, including future ones
         </label>
@@ -43,13 +40,13 @@ export function ModelPicker({ models, chosen, onChange }: ModelPickerProps) {
             type="radio"
             name="models"
             className="size-4 accent-accent"
-            checked={limited}
-            onChange={() => setLimited(true)}
+            checked={chosen !== null}
+            onChange={() => onChange([])}
           />
-          Selected models{chosen.length > 0 && ` (${count(chosen.length)})`}
+          Selected models{chosen !== null && chosen.length > 0 && ` (${count(chosen.length)})`}
         </label>
       </div>
-      {limited && (
+      {chosen !== null && (
         <div className="rounded-md border border-line">
           {ids.length > SEARCHABLE_LENGTH && (
             <Input

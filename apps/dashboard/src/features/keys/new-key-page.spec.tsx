@@ -1,8 +1,8 @@
 /** @jest-environment @happy-dom/jest-environment */
-import { cleanup, screen } from '@testing-library/react';
+import { cleanup, fireEvent, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
-import { BOUNDS, keyWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { BOUNDS, keyWith, modelWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 const CREATE = 'POST /api/organizations/{organization_id}/keys';
@@ -59,9 +59,34 @@ describe('the page to create a key', () => {
     await userEvent.type(screen.getByLabelText(/^Requests per minute/), '601');
     await userEvent.click(screen.getByLabelText('Chat'));
     await userEvent.click(screen.getByRole('button', { name: 'Create key' }));
-    await screen.findByText('At most 600, the organization’s limit.');
+    await screen.findByText('Above the organization limit.');
     await screen.findByText('Enter a name.');
     await screen.findByText('Select at least one permission.');
+    expect(api.requestsTo(CREATE)).toEqual([]);
+  });
+
+  it('creates no key for “Selected models” without a model, and names the models that are selected', async () => {
+    api.on('GET /api/models', () => ({ base_url: null, data: ['acme/a', 'acme/b'].map(modelWith) }));
+    api.on(CREATE, () => ({ key: keyWith(), secret: 'sk-gw-new', bounds: BOUNDS }));
+    renderPage('/o/org-1/keys/new');
+    await userEvent.type(await screen.findByLabelText('Name'), 'k');
+    await userEvent.click(await screen.findByLabelText('Selected models'));
+    await userEvent.click(screen.getByRole('button', { name: 'Create key' }));
+    await screen.findByText('Select at least one model.');
+    expect(api.requestsTo(CREATE)).toEqual([]);
+    await userEvent.click(screen.getByLabelText('acme/b'));
+    await waitFor(() => expect(screen.queryByText('Select at least one model.')).toBeNull());
+    await userEvent.click(screen.getByRole('button', { name: 'Create key' }));
+    await screen.findByText('Key created');
+    expect(api.requestsTo(CREATE)).toMatchObject([{ body: { allowed_models: ['acme/b'] } }]);
+  });
+
+  it('creates no key that has expired already', async () => {
+    renderPage('/o/org-1/keys/new');
+    await userEvent.type(await screen.findByLabelText('Name'), 'k');
+    fireEvent.change(screen.getByLabelText(/^Expiration date/), { target: { value: '0001-01-01' } });
+    await userEvent.click(screen.getByRole('button', { name: 'Create key' }));
+    await screen.findByText('Choose today or a later date.');
     expect(api.requestsTo(CREATE)).toEqual([]);
   });
 

@@ -179,6 +179,7 @@ const COLUMNS: readonly Column<Model>[] = [
     meta: {
       figures: true,
       usd: ({ prices }) => prices[key],
+      digits: 'all',
       ...(key === 'input_usd_per_million' || key === 'output_usd_per_million'
         ? {}
         : { hide: 'tablet' as const }),

@@ -151,7 +151,11 @@ const COLUMNS: readonly Column<Organization>[] = [
     enableSorting: false,
     meta: { figures: true, hide: 'phone' },
     cell: ({ row: { original: one } }) =>
-      one.limits.daily_budget_usd === null ? cap(null) : <Money usd={one.limits.daily_budget_usd} />,
+      one.limits.daily_budget_usd === null ? (
+        cap(null)
+      ) : (
+        <Money usd={one.limits.daily_budget_usd} digits="all" />
+      ),
   },
   {
     id: 'created',

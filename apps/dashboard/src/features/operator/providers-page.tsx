@@ -6,12 +6,13 @@ import { count, counted, percent } from '../../format/count';
 import { duration, estimatedDuration } from '../../format/time';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
+import { Meter } from '../../ui/meter';
 import { Badge } from '../../ui/notice';
 import { Page, Section } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Tip } from '../../ui/tooltip';
-import { Id, Text, Time } from '../../ui/values';
+import { Id, Text, Time, visible } from '../../ui/values';
 import { DrainForm } from './drain-form';
 
 type Health = Result<'GET /api/operator/providers'>['health'];
@@ -59,13 +60,7 @@ export function ProvidersPage() {
                       {count(running)} of {count(most)}
                     </span>
                   </div>
-                  <meter
-                    className="h-1.5 w-full"
-                    aria-label={`Requests in flight at ${name}`}
-                    min={0}
-                    max={Math.max(1, most)}
-                    value={running}
-                  />
+                  <Meter label={`Requests in flight at ${visible(name)}`} value={running} max={most} />
                 </li>
               ))}
             </ul>
@@ -197,11 +192,17 @@ function Drain({ of: target }: { readonly of: TargetHealth }) {
     <>
       <Button small onClick={() => setOpen(true)}>
         {target.drained ? 'Resume' : 'Drain'}
+        <span className="sr-only">{` ${visible(target.provider)} ${visible(target.provider_model)}`}</span>
       </Button>
       <Dialog
         open={open}
         onOpenChange={setOpen}
-        title={target.drained ? 'Resume target' : 'Drain target'}
+        title={
+          <>
+            {target.drained ? 'Resume' : 'Drain'} <Text>{target.provider}</Text>{' '}
+            <Id>{target.provider_model}</Id>
+          </>
+        }
         description={
           target.drained
             ? 'Every router sends requests to this target again within seconds.'

@@ -203,13 +203,13 @@ const LEDGER_COLUMNS: readonly Column<LedgerDifference>[] = [
   {
     id: 'expected',
     header: 'Expected',
-    meta: { figures: true, usd: ({ expected_usd: usd }) => usd },
+    meta: { figures: true, usd: ({ expected_usd: usd }) => usd, digits: 'all' },
     cell: ({ row: { original } }) => <Money usd={original.expected_usd} />,
   },
   {
     id: 'found',
     header: 'Actual',
-    meta: { figures: true, usd: ({ found_usd: usd }) => usd },
+    meta: { figures: true, usd: ({ found_usd: usd }) => usd, digits: 'all' },
     cell: ({ row: { original } }) => <Money usd={original.found_usd} />,
   },
   {
@@ -225,7 +225,7 @@ function Sums({ of: sums }: { readonly of: UsageDifference['expected'] }) {
     <>
       {counted(sums.generations, 'generation')}
       <p className="text-xs text-ink-faint">
-        Cost <Money usd={sums.cost_usd} />, charged <Money usd={sums.charged_usd} />
+        Cost <Money usd={sums.cost_usd} digits="all" />, charged <Money usd={sums.charged_usd} digits="all" />
       </p>
     </>
   );

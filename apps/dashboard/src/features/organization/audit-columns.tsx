@@ -1,6 +1,5 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { Link } from '@tanstack/react-router';
-import { Badge } from '../../ui/notice';
 import type { Column } from '../../ui/table';
 import { Id, Text, Time } from '../../ui/values';
 import { actionLabel } from './audit-actions';
@@ -8,13 +7,6 @@ import { AuditChanges } from './audit-changes';
 import type { AuditSearch } from './audit-search';
 
 export type AuditEntry = Result<'GET /api/audit'>['data'][number];
-
-const OUTCOMES: Readonly<Record<AuditEntry['outcome'], string>> = {
-  started: 'Started',
-  done: 'Done',
-  failed: 'Failed',
-  unknown: 'Unknown',
-};
 
 /** Actors and resources link to their entries. */
 export function auditColumns(search: AuditSearch): readonly Column<AuditEntry>[] {
@@ -48,12 +40,6 @@ export function auditColumns(search: AuditSearch): readonly Column<AuditEntry>[]
           <span className="font-medium" title={entry.action}>
             {actionLabel(entry.action)}
           </span>
-          {entry.outcome !== 'done' && (
-            <>
-              {' '}
-              <Badge tone={entry.outcome === 'failed' ? 'bad' : 'warn'}>{OUTCOMES[entry.outcome]}</Badge>
-            </>
-          )}
           <p className="text-xs text-ink-faint">
             <Link
               to="."

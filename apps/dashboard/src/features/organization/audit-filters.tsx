@@ -31,7 +31,10 @@ export function AuditFilters({ search, actorLabel, onSearch }: FiltersProps) {
   const change = (changes: Partial<AuditSearch>) =>
     onSearch(omitUndefined({ ...search, ...changes }) as AuditSearch);
   return (
-    <FilterBar onSubmit={() => change({ target: target.trim() || undefined })}>
+    <FilterBar
+      inUse={Object.keys(search).length}
+      onSubmit={() => change({ target: target.trim() || undefined })}
+    >
       <Field label="Category">
         <Select
           className="sm:w-48"

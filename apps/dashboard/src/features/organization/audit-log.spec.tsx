@@ -25,7 +25,6 @@ describe('the audit log', () => {
           action: 'key.update',
           target: 'key-1',
           details: { changed: { requests_per_minute: { before: null, after: 1200 } } },
-          outcome: 'done' as const,
         },
       ],
       next_page_token: null,

@@ -70,7 +70,7 @@ function LimitFacts({ of: { limits } }: { readonly of: Organization }) {
           'No limit'
         ) : (
           <>
-            <Money usd={limits.daily_budget_usd} />, resets at 00:00 UTC
+            <Money usd={limits.daily_budget_usd} digits="all" />, resets at 00:00 UTC
           </>
         )}
       </Fact>

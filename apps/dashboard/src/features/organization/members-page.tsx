@@ -6,7 +6,6 @@ import { api } from '../../api/client';
 import { usePermission, useSession } from '../../api/session';
 import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
-import { Select } from '../../ui/field';
 import { Menu, MenuItem } from '../../ui/menu';
 import { Badge } from '../../ui/notice';
 import { Page, Section } from '../../ui/page';
@@ -16,10 +15,10 @@ import { useToast } from '../../ui/toast';
 import { Email, Text, Time, visible } from '../../ui/values';
 import { Domains } from './domains';
 import { InvitePerson } from './invite-person';
+import { canChangeRole, MemberRole, type Member, type MemberProps } from './member-role';
 
 const route = getRouteApi('/signed-in/o/$organizationId/members');
 
-type Member = Result<'GET /api/organizations/{organization_id}/members'>['data'][number];
 type Invitation = Result<'GET /api/organizations/{organization_id}/invitations'>['data'][number];
 
 const MAX_SHOWN = '200';
@@ -124,51 +123,12 @@ function MemberTable({
       meta: { className: 'text-right' },
       enableSorting: false,
       cell: ({ row: { original: member } }) =>
-        canChange(member, can) || member.id === session.member.id ? (
+        canChangeRole(member, can) || member.id === session.member.id ? (
           <RemoveMember of={member} organizationId={organizationId} self={member.id === session.member.id} />
         ) : null,
     },
   ];
   return <Table middle caption="Members" rows={members} columns={columns} rowId={({ id }) => id} />;
-}
-
-function canChange({ role }: Member, can: ReturnType<typeof usePermission>): boolean {
-  return can(role === 'owner' ? 'members:manage_owners' : 'members:manage');
-}
-
-interface MemberProps {
-  readonly of: Member;
-  readonly organizationId: string;
-}
-
-function MemberRole({ of: member, organizationId }: MemberProps) {
-  const can = usePermission(organizationId);
-  const queryClient = useQueryClient();
-  const toast = useToast();
-  const setRole = useMutation({
-    mutationFn: (role: Member['role']) =>
-      api.call('PUT /api/organizations/{organization_id}/members/{member_id}/role', {
-        params: { organization_id: organizationId, member_id: member.id },
-        body: { role },
-      }),
-    onSuccess: () => toast('Role changed.'),
-    onError: (error) => toast(messageOf(error)),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ['members', organizationId] }),
-  });
-  if (!canChange(member, can)) return <span className="capitalize">{member.role}</span>;
-  return (
-    <Select
-      aria-label={`Role of ${visible(member.email)}`}
-      className="!w-28 sm:!w-32"
-      value={setRole.isPending ? setRole.variables : member.role}
-      disabled={setRole.isPending}
-      onChange={({ target }) => setRole.mutate(target.value as Member['role'])}
-    >
-      {can('members:manage_owners') && <option value="owner">Owner</option>}
-      <option value="admin">Admin</option>
-      <option value="member">Member</option>
-    </Select>
-  );
 }
 
 function RemoveMember({ of: member, organizationId, self }: MemberProps & { readonly self: boolean }) {

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { liveQuery } from '../../api/balance';
 import { latestGenerationsQuery } from '../../api/generations';
+import { blockingErrorOf } from '../../api/transient-error';
 import { sectionLinkClass } from '../../ui/button';
 import { Section } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
@@ -27,7 +28,7 @@ export function LatestGenerations({ organizationId }: { readonly organizationId:
         </Link>
       }
     >
-      {latest.error ? (
+      {blockingErrorOf(latest) ? (
         <Failure error={latest.error} what="generations" onRetry={() => void latest.refetch()} />
       ) : !latest.data ? (
         <SkeletonRows />

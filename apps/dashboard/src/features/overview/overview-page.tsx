@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
 import { liveQuery } from '../../api/balance';
+import { modelsQuery } from '../../api/models';
 import { organizationQuery } from '../../api/organizations';
 import { usePermission } from '../../api/session';
+import { blockingErrorOf } from '../../api/transient-error';
 import { rangeOf, usageQuery } from '../../api/usage';
 import { count, counted, percent } from '../../format/count';
 import { buttonClass, sectionLinkClass } from '../../ui/button';
@@ -11,14 +12,12 @@ import { Notice } from '../../ui/notice';
 import { Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, Skeleton } from '../../ui/states';
 import { Money, Text, visible } from '../../ui/values';
+import { StaleFigures } from '../credit/stale-figures';
+import { LazyUsageChart } from '../usage/lazy-usage-chart';
 import { LatestGenerations } from './latest-generations';
 import { NextStep } from './next-step';
 
 const route = getRouteApi('/signed-in/o/$organizationId/');
-
-const UsageChart = lazy(() =>
-  import('../usage/usage-chart').then((module) => ({ default: module.UsageChart })),
-);
 
 const RANGE = '30d';
 
@@ -27,7 +26,7 @@ export function OverviewPage() {
   const organization = useQuery(organizationQuery(organizationId));
   const can = usePermission(organizationId);
   const name = organization.data?.name ?? '';
-  if (organization.error) {
+  if (blockingErrorOf(organization)) {
     return (
       <Page title="Overview">
         <Failure error={organization.error} what="organization" onRetry={() => void organization.refetch()} />
@@ -91,10 +90,11 @@ function LiveFigures({ organizationId }: { readonly organizationId: string }) {
             </Link>
           }
         >
-          <Money usd={balance.available_usd} /> available, below the threshold of{' '}
-          <Money usd={low.threshold_usd} />.
+          <Money usd={balance.available_usd} digits="cents" /> available, below the threshold of{' '}
+          <Money usd={low.threshold_usd} digits="all" />.
         </Notice>
       )}
+      <StaleFigures of={live} />
       <Figures>
         <Figure
           label="Available"
@@ -104,7 +104,7 @@ function LiveFigures({ organizationId }: { readonly organizationId: string }) {
             </>
           }
         >
-          <Money usd={balance.available_usd} />
+          <Money usd={balance.available_usd} digits="cents" />
         </Figure>
         <Figure label="Spent today" note="Since 00:00 UTC">
           <Money usd={spendToday} />
@@ -120,6 +120,7 @@ function LiveFigures({ organizationId }: { readonly organizationId: string }) {
 function Spend({ organizationId }: { readonly organizationId: string }) {
   const range = rangeOf({ range: RANGE });
   const usage = useQuery(usageQuery(organizationId, { ...range, split_by: 'model' }));
+  const { data: models = [] } = useQuery(modelsQuery);
   return (
     <Section
       title="Spend by model"
@@ -130,7 +131,7 @@ function Spend({ organizationId }: { readonly organizationId: string }) {
         </Link>
       }
     >
-      {usage.error ? (
+      {blockingErrorOf(usage) ? (
         <Failure error={usage.error} what="usage" onRetry={() => void usage.refetch()} />
       ) : !usage.data ? (
         <Skeleton className="h-56" />
@@ -138,9 +139,13 @@ function Spend({ organizationId }: { readonly organizationId: string }) {
         <p className="py-8 text-center text-sm text-ink-soft">No requests in the last 30 days.</p>
       ) : (
         <>
-          <Suspense fallback={<Skeleton className="h-56" />}>
-            <UsageChart series={usage.data} measure="spend" split="model" nameOf={(id) => id} />
-          </Suspense>
+          <LazyUsageChart
+            series={usage.data}
+            measure="spend"
+            split="model"
+            nameOf={(id) => id}
+            knownIds={models.map(({ id }) => id)}
+          />
           <p className="text-sm text-ink-soft">
             <Money usd={usage.data.totals.spend_usd} /> for {counted(usage.data.totals.requests, 'request')};{' '}
             {percent(usage.data.totals.errors / usage.data.totals.requests)} failed.

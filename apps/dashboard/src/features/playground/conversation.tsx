@@ -8,6 +8,7 @@ import { Skeleton } from '../../ui/states';
 import { Money, Text } from '../../ui/values';
 import { CompletionError, type Completion } from './completion';
 import type { Message } from './request';
+import { ResponseText } from './response-text';
 
 export interface Turn {
   readonly prompt: Message;
@@ -70,16 +71,7 @@ function Response({
   return (
     <div className="grid gap-3 border-l-2 border-accent/50 pl-4">
       {waiting && <Skeleton className="h-4 w-24" />}
-      {completion.text !== '' && (
-        <div
-          dir="auto"
-          aria-live="polite"
-          aria-busy={!done}
-          className="whitespace-pre-wrap [overflow-wrap:anywhere]"
-        >
-          {visibleText(completion.text)}
-        </div>
-      )}
+      {completion.text !== '' && <ResponseText text={completion.text} done={done} />}
       {completion.toolCalls.map((call, index) => (
         <div key={index} className="grid gap-1">
           <p className="flex items-center gap-1.5 text-sm font-medium">

@@ -10,6 +10,7 @@ import { Page } from '../../ui/page';
 import { SegmentedControl } from '../../ui/segmented-control';
 import { Empty, Failure, Skeleton } from '../../ui/states';
 import { Money } from '../../ui/values';
+import { StaleBadge } from '../credit/stale-figures';
 import { snippets } from '../keys/snippets';
 import { Composer } from './composer';
 import { Conversation, type Turn } from './conversation';
@@ -47,7 +48,9 @@ export function PlaygroundPage() {
         <>
           {live.data && (
             <span className="mr-3 text-sm text-ink-soft">
-              Available <Money usd={live.data.balance.available_usd} className="font-medium text-ink" />
+              Available{' '}
+              <Money usd={live.data.balance.available_usd} digits="cents" className="font-medium text-ink" />{' '}
+              <StaleBadge of={live} />
             </span>
           )}
           <SegmentedControl label="View" options={VIEWS} value={view} onChange={setView} />

@@ -37,9 +37,9 @@ export function Settings({ model, models, onModel, settings, onSettings }: Setti
           </Select>
         </Field>
         <p className="text-xs text-ink-soft">
-          <Money usd={model.prices.input_usd_per_million} /> input,{' '}
-          <Money usd={model.prices.output_usd_per_million} /> output per 1M tokens. Context window:{' '}
-          {count(model.context_length)} tokens.
+          <Money usd={model.prices.input_usd_per_million} digits="all" /> input,{' '}
+          <Money usd={model.prices.output_usd_per_million} digits="all" /> output per 1M tokens. Context
+          window: {count(model.context_length)} tokens.
         </p>
       </div>
       <Field label="System instructions" optional>

@@ -1,6 +1,7 @@
 import type { UsagePoint, UsageSeries } from '../../api/usage';
 import { rangeOf } from '../../api/usage';
-import { chartRows } from './chart-rows';
+import { chartOf } from './chart-rows';
+import type { Measure } from './search';
 
 const LATENCY = { mean_ms: 300, p50_ms: 200, p95_ms: 900 };
 
@@ -37,10 +38,11 @@ function series(...data: readonly UsagePoint[]): UsageSeries {
   };
 }
 
-const nameOf = (id: string) => id;
+const chart = (one: UsageSeries, measure: Measure = 'spend', split: 'model' | 'key' = 'model') =>
+  chartOf(one, { measure, split, nameOf: (id) => id, knownIds: [] });
 
 it('has a row for every day, including days without requests', () => {
-  const { rows } = chartRows(series(point('2026-11-19T00:00:00.000Z', 'a', '1')), 'spend', 'model', nameOf);
+  const { rows } = chart(series(point('2026-11-19T00:00:00.000Z', 'a', '1')));
   expect(rows.map(({ label, values }) => [label, values['a']])).toEqual([
     ['18 Nov', undefined],
     ['19 Nov', 1],
@@ -50,16 +52,36 @@ it('has a row for every day, including days without requests', () => {
 
 it('adds amounts exactly', () => {
   const at = '2026-11-19T00:00:00.000Z';
-  const { rows } = chartRows(series(point(at, 'a', '0.1'), point(at, 'a', '0.2')), 'spend', 'none', nameOf);
-  expect(rows[1]?.exactUsd['all']).toBe('0.3');
+  const { rows } = chart(series(point(at, 'a', '0.1'), point(at, 'a', '0.2')));
+  expect(rows[1]?.exactUsd['a']).toBe('0.3');
 });
 
 it('shows the largest series, and the others as one', () => {
   const at = '2026-11-19T00:00:00.000Z';
   const points = Array.from({ length: 9 }, (_, index) => point(at, `m${index}`, String(index + 1)));
-  const { rows, parts } = chartRows(series(...points), 'spend', 'model', nameOf);
+  const { rows, parts, max } = chart(series(...points));
   expect(parts.map(({ id }) => id)).toEqual(['m8', 'm7', 'm6', 'm5', 'm4', 'rest']);
   expect(rows[1]?.values['rest']).toBe(1 + 2 + 3 + 4);
+  expect(max).toBe(45);
+});
+
+it('keeps the color of a model when its rank changes', () => {
+  const at = '2026-11-19T00:00:00.000Z';
+  const colorsWith = (spend: string) => {
+    const { parts } = chart(series(point(at, 'a', spend), point(at, 'b', '2'), point(at, 'c', '3')));
+    return Object.fromEntries(parts.map(({ id, color }) => [id, color]));
+  };
+  expect(colorsWith('1')).toEqual(colorsWith('9'));
+  expect(new Set(Object.values(colorsWith('1'))).size).toBe(3);
+});
+
+it('shows the latency of each model as a line of its own', () => {
+  const at = '2026-11-19T00:00:00.000Z';
+  const slow = { ...point(at, 'slow', '1'), duration: { mean_ms: 2_000, p50_ms: 1_500, p95_ms: 4_000 } };
+  const two = series(point(at, 'fast', '1'), slow);
+  expect(chart(two, 'p50').rows[1]?.values).toEqual({ fast: 200, slow: 1_500 });
+  expect(chart(two, 'p95')).toMatchObject({ max: 4_000, parts: [{ id: 'fast' }, { id: 'slow' }] });
+  expect(chart(two, 'first_token').rows[1]?.values).toEqual({ fast: undefined, slow: undefined });
 });
 
 it('queries full UTC hours and days, including today', () => {

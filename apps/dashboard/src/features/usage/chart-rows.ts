@@ -1,6 +1,7 @@
 import type { UsagePoint, UsageSeries } from '../../api/usage';
 import { nanoUsdOf, usdOfNano } from '../../format/money';
-import type { Measure } from './search';
+import { isLatency, type LatencyMeasure, type Measure } from './search';
+import { seriesColors } from './series-colors';
 
 export interface ChartSeries {
   readonly id: string;
@@ -19,38 +20,50 @@ export interface ChartRow {
   readonly exactUsd: Readonly<Record<string, string>>;
 }
 
-const COLORS = [1, 2, 3, 4, 5, 6].map((number) => `var(--series-${number})`);
-const ALL = 'all';
+/** More series than these are shown as one, or for quantiles not at all. */
+const MAX_SERIES = 6;
 const REST = 'rest';
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 
-const QUANTILES: readonly ChartSeries[] = [
-  { id: 'p50', name: 'p50 latency', color: 'var(--series-1)' },
-  { id: 'p95', name: 'p95 latency', color: 'var(--series-2)' },
-  { id: 'first', name: 'p50 time to first token', color: 'var(--series-3)' },
-];
+export interface ChartOptions {
+  readonly measure: Measure;
+  readonly split: 'model' | 'key';
+  readonly nameOf: (id: string) => string;
+  /** All ids that charts may show, for stable colors. */
+  readonly knownIds: readonly string[];
+}
 
-/** One row per hour or day, including those without requests, with the largest series and the rest as one. */
-export function chartRows(
-  series: UsageSeries,
-  measure: Measure,
-  split: 'none' | 'model' | 'key',
-  nameOf: (id: string) => string,
-): { readonly rows: readonly ChartRow[]; readonly parts: readonly ChartSeries[] } {
-  const parts = measure === 'latency' ? QUANTILES : partsOf(series, measure, split, nameOf);
-  const known = new Set(parts.map(({ id }) => id));
+export interface Chart {
+  /** One per hour or day, including those without requests. */
+  readonly rows: readonly ChartRow[];
+  /** The largest series, and the rest as one. */
+  readonly parts: readonly ChartSeries[];
+  /** The largest value: of a stack, or of a line. */
+  readonly max: number;
+}
+
+export function chartOf(series: UsageSeries, options: ChartOptions): Chart {
+  const { measure, split } = options;
+  const parts = partsOf(series, options);
+  const shown = new Set(parts.map(({ id }) => id));
   const byStart = groupByStart(series.data);
   const rows: ChartRow[] = [];
   for (let at = Date.parse(series.start); at < Date.parse(series.end); at += STEP_MS[series.granularity]) {
     const points = byStart.get(at) ?? [];
-    rows.push({
-      ...labelsOf(at, series.granularity),
-      ...(measure === 'latency'
-        ? latencyOf(points)
-        : sums(points, measure, (point) => seriesOf(point, split, known))),
-    });
+    const figures = isLatency(measure)
+      ? latencies(points, measure, split)
+      : sums(points, measure, (point) => (shown.has(idOf(point, split)) ? idOf(point, split) : REST));
+    rows.push({ ...labelsOf(at, series.granularity), ...figures });
   }
-  return { rows, parts };
+  return { rows, parts, max: maxOf(rows, parts, isLatency(measure)) };
+}
+
+function maxOf(rows: readonly ChartRow[], parts: readonly ChartSeries[], lines: boolean): number {
+  const heights = rows.map(({ values }) => {
+    const shown = parts.map(({ id }) => values[id] ?? 0);
+    return lines ? Math.max(0, ...shown) : shown.reduce((sum, value) => sum + value, 0);
+  });
+  return Math.max(0, ...heights);
 }
 
 function groupByStart(data: readonly UsagePoint[]): ReadonlyMap<number, readonly UsagePoint[]> {
@@ -66,21 +79,20 @@ function groupByStart(data: readonly UsagePoint[]): ReadonlyMap<number, readonly
 
 function partsOf(
   { data }: UsageSeries,
-  measure: Measure,
-  split: 'none' | 'model' | 'key',
-  nameOf: (id: string) => string,
+  { measure, split, nameOf, knownIds }: ChartOptions,
 ): readonly ChartSeries[] {
-  if (split === 'none') return [{ id: ALL, name: 'All', color: COLORS[0] ?? '' }];
   const totals = new Map<string, number>();
   for (const point of data) {
     const id = idOf(point, split);
-    totals.set(id, (totals.get(id) ?? 0) + valueOf(point, measure));
+    totals.set(id, (totals.get(id) ?? 0) + (isLatency(measure) ? point.requests : valueOf(point, measure)));
   }
+  const colors = seriesColors([...knownIds, ...totals.keys()]);
   const ids = [...totals].sort(([, left], [, right]) => right - left).map(([id]) => id);
-  const shown = ids.slice(0, ids.length > COLORS.length ? COLORS.length - 1 : COLORS.length);
+  const hasRest = ids.length > MAX_SERIES && !isLatency(measure);
+  const shown = ids.slice(0, hasRest ? MAX_SERIES - 1 : MAX_SERIES);
   return [
-    ...shown.map((id, index) => ({ id, name: nameOf(id), color: COLORS[index] ?? '' })),
-    ...(shown.length < ids.length
+    ...shown.map((id) => ({ id, name: nameOf(id), color: colors.get(id) ?? '' })),
+    ...(hasRest
       ? [{ id: REST, name: `${ids.length - shown.length} others`, color: 'var(--series-rest)' }]
       : []),
   ];
@@ -89,13 +101,7 @@ function partsOf(
 const idOf = (point: UsagePoint, split: 'model' | 'key') =>
   (split === 'model' ? point.model_id : point.key_id) ?? REST;
 
-function seriesOf(point: UsagePoint, split: 'none' | 'model' | 'key', known: ReadonlySet<string>): string {
-  if (split === 'none') return ALL;
-  const id = idOf(point, split);
-  return known.has(id) ? id : REST;
-}
-
-function sums(points: readonly UsagePoint[], measure: Measure, seriesIdOf: (point: UsagePoint) => string) {
+function sums(points: readonly UsagePoint[], measure: SumMeasure, seriesIdOf: (point: UsagePoint) => string) {
   const values: Record<string, number> = {};
   const nano: Record<string, bigint> = {};
   for (const point of points) {
@@ -107,21 +113,28 @@ function sums(points: readonly UsagePoint[], measure: Measure, seriesIdOf: (poin
   return { values, exactUsd };
 }
 
-/** Latency is not split, since quantiles do not add up. */
-function latencyOf(points: readonly UsagePoint[]) {
-  const [point] = points;
+function latencies(points: readonly UsagePoint[], measure: LatencyMeasure, split: 'model' | 'key') {
   return {
-    values: {
-      p50: point?.duration?.p50_ms,
-      p95: point?.duration?.p95_ms,
-      first: point?.time_to_first_token?.p50_ms,
-    },
+    values: Object.fromEntries(points.map((point) => [idOf(point, split), latencyOf(point, measure)])),
     exactUsd: {},
   };
 }
 
+function latencyOf(point: UsagePoint, measure: LatencyMeasure): number | undefined {
+  switch (measure) {
+    case 'p50':
+      return point.duration?.p50_ms;
+    case 'p95':
+      return point.duration?.p95_ms;
+    case 'first_token':
+      return point.time_to_first_token?.p50_ms;
+  }
+}
+
+type SumMeasure = Exclude<Measure, LatencyMeasure>;
+
 /** A float for bar heights; shown amounts are exact. */
-function valueOf(point: UsagePoint, measure: Measure): number {
+function valueOf(point: UsagePoint, measure: SumMeasure): number {
   switch (measure) {
     case 'spend':
       return Number(point.spend_usd);
@@ -131,8 +144,6 @@ function valueOf(point: UsagePoint, measure: Measure): number {
       return point.prompt_tokens + point.completion_tokens;
     case 'errors':
       return point.errors;
-    case 'latency':
-      return point.duration?.p50_ms ?? 0;
   }
 }
 

@@ -1,8 +1,16 @@
 import { enumParam, omitUndefined, stringParam } from '../../app/search';
 
 export const RANGES = ['24h', '7d', '30d', '90d', 'custom'] as const;
-const MEASURES = ['spend', 'requests', 'tokens', 'errors', 'latency'] as const;
+const LATENCIES = ['p50', 'p95', 'first_token'] as const;
+const MEASURES = ['spend', 'requests', 'tokens', 'errors', ...LATENCIES] as const;
 export type Measure = (typeof MEASURES)[number];
+export type LatencyMeasure = (typeof LATENCIES)[number];
+
+/** Whether a measure is a quantile, which does not add up. */
+export function isLatency(measure: Measure): measure is LatencyMeasure {
+  return LATENCIES.some((one) => one === measure);
+}
+
 const SPLITS = ['model', 'key'] as const;
 
 /** The search parameters of the usage page. */

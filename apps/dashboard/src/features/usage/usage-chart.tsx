@@ -10,18 +10,16 @@ import {
   YAxis,
 } from 'recharts';
 import type { UsageSeries } from '../../api/usage';
-import { count, shortCount } from '../../format/count';
-import { exactUsd, roundedUsd } from '../../format/money';
-import { duration, estimatedDuration } from '../../format/time';
+import { count } from '../../format/count';
+import { exactUsd } from '../../format/money';
+import { estimatedDuration } from '../../format/time';
 import { visible } from '../../ui/values';
-import { chartRows, type ChartRow, type ChartSeries } from './chart-rows';
-import type { Measure } from './search';
+import { chartAxis } from './chart-axis';
+import { chartOf, type ChartOptions, type ChartRow, type ChartSeries } from './chart-rows';
+import { isLatency, type Measure } from './search';
 
-interface UsageChartProps {
+export interface UsageChartProps extends ChartOptions {
   readonly series: UsageSeries;
-  readonly measure: Measure;
-  readonly split: 'none' | 'model' | 'key';
-  readonly nameOf: (id: string) => string;
 }
 
 const HEIGHT_PX = 224;
@@ -29,9 +27,11 @@ const MARGIN = { top: 8, right: 4, bottom: 0, left: 0 };
 const TICK = { fontSize: 11, fill: 'var(--ink-faint)' };
 
 /** The table below shows the same figures, for accessibility. */
-export function UsageChart({ series, measure, split, nameOf }: UsageChartProps) {
-  const { rows, parts } = chartRows(series, measure, split, nameOf);
-  const isTime = measure === 'latency';
+export function UsageChart({ series, ...options }: UsageChartProps) {
+  const { measure } = options;
+  const { rows, parts, max } = chartOf(series, options);
+  const { ticks, format } = chartAxis(measure, max);
+  const isTime = isLatency(measure);
   // Few points are shown as dots, since a line needs two.
   const filled = rows.filter(({ values }) =>
     Object.values(values).some((value) => value !== undefined),
@@ -53,7 +53,10 @@ export function UsageChart({ series, measure, split, nameOf }: UsageChartProps) 
       tick={TICK}
       tickLine={false}
       axisLine={false}
-      tickFormatter={(value: number) => axisText(measure, value)}
+      ticks={ticks as number[]}
+      domain={[0, ticks.at(-1) ?? 1]}
+      interval={0}
+      tickFormatter={format}
     />,
     <Tooltip
       key="tip"
@@ -103,7 +106,7 @@ export function UsageChart({ series, measure, split, nameOf }: UsageChartProps) 
           )}
         </ResponsiveContainer>
       </div>
-      {parts.length > 1 && (
+      {parts.length > 0 && (
         <figcaption className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-ink-soft">
           {parts.map((part) => (
             <span key={part.id} className="inline-flex items-center gap-1.5">
@@ -122,13 +125,10 @@ const TITLES: Readonly<Record<Measure, string>> = {
   requests: 'Requests',
   tokens: 'Tokens',
   errors: 'Errors',
-  latency: 'Latency',
+  p50: 'p50 latency',
+  p95: 'p95 latency',
+  first_token: 'p50 time to first token',
 };
-
-function axisText(measure: Measure, value: number): string {
-  if (measure === 'spend') return roundedUsd(value);
-  return measure === 'latency' ? duration(value) : shortCount(value);
-}
 
 interface ChartTooltipProps {
   readonly row: ChartRow | undefined;
@@ -160,7 +160,7 @@ function ChartTooltip({ row, parts, measure }: ChartTooltipProps) {
 function exactText(measure: Measure, row: ChartRow, id: string): string {
   if (measure === 'spend') return exactUsd(row.exactUsd[id] ?? '0');
   const value = row.values[id] ?? 0;
-  return measure === 'latency' ? estimatedDuration(value) : count(value);
+  return isLatency(measure) ? estimatedDuration(value) : count(value);
 }
 
 function Swatch({ color }: { readonly color: string }) {

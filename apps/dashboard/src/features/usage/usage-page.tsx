@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo } from 'react';
+import { useMemo } from 'react';
 import { api } from '../../api/client';
 import { useKeyNames } from '../../api/keys';
 import { modelsQuery } from '../../api/models';
+import { blockingErrorOf } from '../../api/transient-error';
 import { DEFAULT_RANGE, rangeOf, usageQuery, type UsageMetrics } from '../../api/usage';
 import { omitUndefined } from '../../app/search';
 import { count, percent } from '../../format/count';
@@ -17,12 +18,11 @@ import { SegmentedControl } from '../../ui/segmented-control';
 import { Empty, Failure, Skeleton } from '../../ui/states';
 import { Table } from '../../ui/table';
 import { Money } from '../../ui/values';
+import { LazyUsageChart } from './lazy-usage-chart';
 import { RANGES, type Measure, type UsageSearch } from './search';
 import { usageColumns, usageRows } from './usage-rows';
 
 const route = getRouteApi('/signed-in/o/$organizationId/usage');
-
-const UsageChart = lazy(() => import('./usage-chart').then((module) => ({ default: module.UsageChart })));
 
 const RANGE_NAMES = {
   '24h': 'Last 24 hours',
@@ -36,7 +36,9 @@ const MEASURES: readonly { readonly value: Measure; readonly label: string }[] =
   { value: 'requests', label: 'Requests' },
   { value: 'tokens', label: 'Tokens' },
   { value: 'errors', label: 'Errors' },
-  { value: 'latency', label: 'Latency' },
+  { value: 'p50', label: 'p50 latency' },
+  { value: 'p95', label: 'p95 latency' },
+  { value: 'first_token', label: 'p50 time to first token' },
 ];
 const SPLITS = [
   { value: 'model', label: 'By model' },
@@ -55,18 +57,12 @@ export function UsagePage() {
     ...rangeOf({ range, ...omitUndefined({ from, to }) }),
     ...omitUndefined({ model_id: model, key_id: key }),
   };
-  // Quantiles do not add up, so latency is queried without a split.
-  const series = useQuery(
-    usageQuery(organizationId, { ...query, split_by: measure === 'latency' ? 'none' : split }),
-  );
-  const bySplit = useQuery({
-    ...usageQuery(organizationId, { ...query, split_by: split }),
-    enabled: measure === 'latency',
-  });
-  const table = measure === 'latency' ? bySplit : series;
+  const series = useQuery(usageQuery(organizationId, { ...query, split_by: split }));
+  const { data: models = [] } = useQuery(modelsQuery);
   const keyNames = useKeyNames(organizationId);
   const nameOf = (id: string) => (split === 'key' ? (keyNames.get(id) ?? id) : id);
-  const rows = useMemo(() => usageRows(table.data?.data ?? [], split), [table.data, split]);
+  const knownIds = split === 'key' ? [...keyNames.keys()] : models.map(({ id }) => id);
+  const rows = useMemo(() => usageRows(series.data?.data ?? [], split), [series.data, split]);
 
   return (
     <Page
@@ -87,7 +83,7 @@ export function UsagePage() {
       }
     >
       <Filters organizationId={organizationId} search={search} onChange={change} keyNames={keyNames} />
-      {series.error ? (
+      {blockingErrorOf(series) ? (
         <Failure error={series.error} what="usage" onRetry={() => void series.refetch()} />
       ) : !series.data ? (
         <>
@@ -119,16 +115,20 @@ export function UsagePage() {
               />
             }
           >
-            <Suspense fallback={<Skeleton className="h-56" />}>
-              <UsageChart series={series.data} measure={measure} split={split} nameOf={nameOf} />
-            </Suspense>
+            <LazyUsageChart
+              series={series.data}
+              measure={measure}
+              split={split}
+              nameOf={nameOf}
+              knownIds={knownIds}
+            />
           </Section>
           <Table
             caption={split === 'model' ? 'Usage by model' : 'Usage by key'}
             rows={rows}
             columns={usageColumns({ split, nameOf, organizationId })}
             rowId={({ id }) => id}
-            stale={table.isPlaceholderData}
+            stale={series.isPlaceholderData}
             initialSorting={[{ id: 'spend', desc: true }]}
           />
         </>
@@ -184,7 +184,7 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
   const withChosen = (ids: readonly string[], chosen: string | undefined) =>
     chosen === undefined || ids.includes(chosen) ? ids : [...ids, chosen];
   return (
-    <FilterBar>
+    <FilterBar inUse={filtersInUse(search)}>
       <Field label="Period">
         <Select
           className="sm:w-44"
@@ -253,6 +253,9 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
     </FilterBar>
   );
 }
+
+const filtersInUse = ({ range, model, key }: UsageSearch) =>
+  [range, model, key].filter((value) => value !== undefined).length;
 
 const DAY_MS = 86_400_000;
 

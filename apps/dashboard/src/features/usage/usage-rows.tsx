@@ -68,7 +68,7 @@ export function usageColumns({ split, nameOf, organizationId }: ColumnOptions): 
       header: 'Spend',
       accessorFn: ({ spendNano }) => spendNano,
       sortingFn: (left, right) => (left.original.spendNano < right.original.spendNano ? -1 : 1),
-      meta: { figures: true, usd: ({ spendNano }) => usdOfNano(spendNano) },
+      meta: { figures: true, usd: ({ spendNano }) => usdOfNano(spendNano), digits: 'all' },
       cell: ({ row: { original: row } }) => <Money usd={usdOfNano(row.spendNano)} />,
     },
     {

@@ -98,7 +98,7 @@ async function observeAll(
 }
 
 function contextOf(deployment: Deployment): ViolationContext {
-  const bare = deployment.model([], ['tools', 'vision', 'json_mode', 'reasoning']);
+  const bare = deployment.model([], ['tools', 'vision', 'json_mode', 'structured_outputs', 'reasoning']);
   const other = deployment.models.find(({ id }) => id !== bare.id);
   assert.ok(other, 'a second model');
   return { bare, other };

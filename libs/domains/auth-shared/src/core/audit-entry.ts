@@ -1,28 +1,10 @@
-import type { UnixMs } from '@gateway/base';
+import type { Actor } from '@gateway/base';
 
-/** The author of a change, as shown in the audit log. */
-export interface Actor {
-  /** A member id, or "system". */
-  readonly id: string;
-  readonly label: string;
-  readonly ipAddress: string;
-}
+export type { Actor, AuditEntry, AuditedChange, JsonObject } from '@gateway/base';
 
-/** `started` while another domain makes the change, then `done` or `failed`. */
-export type AuditOutcome = 'started' | 'done' | 'failed';
-
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export interface AuditEntry {
-  readonly id: string;
-  readonly createdAt: UnixMs;
-  readonly actor: Actor;
-  readonly organizationId?: string;
-  /** Such as "key.create". */
-  readonly action: string;
-  /** Such as a key id. */
-  readonly target: string;
-  /** The changed fields; never a secret. */
-  readonly details: JsonObject;
-  readonly outcome: AuditOutcome;
-}
+/** A person with access to auth's own process and database. It needs no permission, and no message can name it. */
+export const COMMAND_LINE_ACTOR: Actor = Object.freeze({
+  id: 'system',
+  label: 'command line',
+  ipAddress: '',
+});

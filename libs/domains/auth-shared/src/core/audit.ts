@@ -1,28 +1,6 @@
-import type { Clock } from '@gateway/base';
-import type { Actor, AuditEntry, JsonObject } from './audit-entry';
-import type { IdSource } from './ports';
+import type { JsonObject } from '@gateway/base';
 
-/** An audit entry without id, time and outcome. */
-export interface AuditedChange {
-  readonly actor: Actor;
-  readonly organizationId?: string;
-  readonly action: string;
-  readonly target: string;
-  readonly details: JsonObject;
-}
-
-const MAX_ACTOR_FIELD_CHARACTERS = 254;
-
-/** The entry for a change in the same transaction, so its outcome is `done`. */
-export function auditOf(change: AuditedChange, ports: { newId: IdSource; clock: Clock }): AuditEntry {
-  return {
-    ...change,
-    actor: presentableActor(change.actor),
-    id: ports.newId('aud'),
-    createdAt: ports.clock.now(),
-    outcome: 'done',
-  };
-}
+export { auditOf } from '@gateway/base';
 
 /** The before and after of each field that differs. */
 export function changedFields(before: JsonObject, after: JsonObject): JsonObject {
@@ -33,13 +11,4 @@ export function changedFields(before: JsonObject, after: JsonObject): JsonObject
     if (JSON.stringify(was) !== JSON.stringify(is)) changed[field] = { before: was, after: is };
   }
   return { changed };
-}
-
-/** Callers are our own services, but they pass on text from outside. */
-function presentableActor({ id, label, ipAddress }: Actor): Actor {
-  return { id: presentable(id), label: presentable(label), ipAddress: presentable(ipAddress) };
-}
-
-function presentable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cs}]/gu, '').slice(0, MAX_ACTOR_FIELD_CHARACTERS);
 }

@@ -1,6 +1,7 @@
 export * from './admin-refusal';
-export { auditOf, changedFields, type AuditedChange } from './audit';
-export type { Actor, AuditEntry, AuditOutcome, JsonObject } from './audit-entry';
+export { auditOf, changedFields } from './audit';
+export { COMMAND_LINE_ACTOR } from './audit-entry';
+export type { Actor, AuditEntry, AuditedChange, JsonObject } from './audit-entry';
 export { awaitEdges } from './await-edges';
 export type { EdgeLeases, Invalidation, InvalidationFeed, InvalidationTarget } from './invalidations';
 export { readPage, type Page } from './paging';

@@ -1,7 +1,6 @@
-import type { UnixMs } from '@gateway/base';
+import type { MemberRole, UnixMs } from '@gateway/base';
 
-/** An operator has every permission. A member's permissions depend on their role in each organization. */
-export type MemberRole = 'operator' | 'member';
+export type { MemberRole };
 
 export interface Member {
   readonly id: string;

@@ -1,1 +1,1 @@
-export { actorOf, missing, refusalMessage } from './messages';
+export { missing, refusalMessage } from './messages';

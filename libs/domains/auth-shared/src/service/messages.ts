@@ -1,11 +1,6 @@
-import {
-  AdminRefusalReason,
-  type Actor as ActorMessage,
-  type AdminRefusal as AdminRefusalMessage,
-} from '@gateway/contracts/auth';
+import { AdminRefusalReason, type AdminRefusal as AdminRefusalMessage } from '@gateway/contracts/auth';
 import { GatewayError } from '@gateway/errors';
 import type { AdminRefusal } from '../core/admin-refusal';
-import type { Actor } from '../core/audit-entry';
 
 const MESSAGE_OF_REASON: Readonly<Record<AdminRefusal['reason'], AdminRefusalReason>> = {
   not_found: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_FOUND,
@@ -21,12 +16,6 @@ const MESSAGE_OF_REASON: Readonly<Record<AdminRefusal['reason'], AdminRefusalRea
   too_many_attempts: AdminRefusalReason.ADMIN_REFUSAL_REASON_TOO_MANY_ATTEMPTS,
   not_configured: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_CONFIGURED,
 };
-
-/** A change without an actor cannot be audited, so it is refused. */
-export function actorOf(actor: ActorMessage | undefined): Actor {
-  if (!actor || actor.id === '') throw missing('actor');
-  return actor;
-}
 
 export function refusalMessage({ reason, message, field, retryAfterMs }: AdminRefusal): AdminRefusalMessage {
   return { reason: MESSAGE_OF_REASON[reason], message, field, retryAfterMs };

@@ -2,7 +2,6 @@ import type { Clock, UnixMs } from '@gateway/base';
 import type {
   AdminRefusal,
   AuditEntry,
-  AuditOutcome,
   Session,
   EdgeLeases,
   InvalidationFeed,
@@ -95,9 +94,6 @@ export interface AuditFilter {
 }
 
 export interface AuditStore {
-  insert(entry: AuditEntry): Promise<void>;
-  /** Records the outcome of a started change. `not_started`: no such entry, or it has another outcome already. */
-  complete(id: string, outcome: Exclude<AuditOutcome, 'started'>): Promise<'completed' | 'not_started'>;
   list(filter: AuditFilter, page: PageRequest): Promise<readonly AuditEntry[]>;
 }
 

@@ -1,6 +1,6 @@
 import { AdminRefusalReason, MemberRole, OrganizationRole, type Actor } from '@gateway/contracts/auth';
 import { createTestClock } from '@gateway/test-support';
-import { ACTOR, createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
+import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
 
 const PASSWORD = 'correct horse battery';
 const { ADMIN_REFUSAL_REASON_FORBIDDEN: FORBIDDEN, ADMIN_REFUSAL_REASON_NOT_FOUND: NOT_FOUND } =
@@ -28,7 +28,7 @@ describe('roles in organizations', () => {
   let people = 0;
   async function person(name: string, roles: Record<string, string> = {}): Promise<Actor> {
     const label = `${name}-${(people += 1)}@example.com`;
-    const wanted = { actor: ACTOR, email: label, password: PASSWORD, resetPassword: false };
+    const wanted = { email: label, password: PASSWORD, resetPassword: false };
     const { member } = await fixture.admin.ensureMember({ ...wanted, role: MemberRole.MEMBER_ROLE_MEMBER });
     for (const [organizationId, role] of Object.entries(roles)) {
       await fixture.pool.query('insert into memberships values ($1, $2, $3, now())', [
@@ -47,39 +47,39 @@ describe('roles in organizations', () => {
   /** Each change returns the reason for its refusal, or undefined. */
   const changes: Record<string, (actor: Actor, organizationId: string) => Promise<number | undefined>> = {
     createKey: async (actor, organizationId) =>
-      reasonOf((await fixture.admin.createKey({ actor, organizationId, settings: keySettings() })).outcome),
+      reasonOf((await fixture.adminAs(actor).createKey({ organizationId, settings: keySettings() })).outcome),
     updateKey: async (actor, organizationId) => {
       const { id: keyId } = await fixture.key(organizationId);
-      const change = { actor, organizationId, keyId, settings: { ...keySettings(), name: 'new' } };
-      return reasonOf((await fixture.admin.updateKey(change)).outcome);
+      const change = { organizationId, keyId, settings: { ...keySettings(), name: 'new' } };
+      return reasonOf((await fixture.adminAs(actor).updateKey(change)).outcome);
     },
     revokeKey: async (actor, organizationId) => {
       const { id: keyId } = await fixture.key(organizationId);
-      return reasonOf((await fixture.admin.revokeKey({ actor, organizationId, keyId })).outcome);
+      return reasonOf((await fixture.adminAs(actor).revokeKey({ organizationId, keyId })).outcome);
     },
     setOrganizationLimits: async (actor, organizationId) =>
       reasonOf(
-        (await fixture.admin.setOrganizationLimits({ actor, organizationId, limits: LIMITS })).outcome,
+        (await fixture.adminAs(actor).setOrganizationLimits({ organizationId, limits: LIMITS })).outcome,
       ),
     setOrganizationSuspended: async (actor, organizationId) =>
       reasonOf(
-        (await fixture.admin.setOrganizationSuspended({ actor, organizationId, suspended: false })).outcome,
+        (await fixture.adminAs(actor).setOrganizationSuspended({ organizationId, suspended: false })).outcome,
       ),
     createOrganization: async (actor) =>
-      reasonOf((await fixture.admin.createOrganization({ actor, name: 'New' })).outcome),
+      reasonOf((await fixture.adminAs(actor).createOrganization({ name: 'New' })).outcome),
     setOrganizationRole: async (actor, organizationId) => {
       const { id: memberId } = await person('another', { [organizationId]: 'member' });
-      const change = { actor, organizationId, memberId, role: OrganizationRole.ORGANIZATION_ROLE_ADMIN };
-      return reasonOf((await fixture.admin.setOrganizationRole(change)).outcome);
+      const change = { organizationId, memberId, role: OrganizationRole.ORGANIZATION_ROLE_ADMIN };
+      return reasonOf((await fixture.adminAs(actor).setOrganizationRole(change)).outcome);
     },
     removeOrganizationMember: async (actor, organizationId) => {
       const { id: memberId } = await person('another', { [organizationId]: 'member' });
-      return (await fixture.admin.removeOrganizationMember({ actor, organizationId, memberId })).refusal
+      return (await fixture.adminAs(actor).removeOrganizationMember({ organizationId, memberId })).refusal
         ?.reason;
     },
     setOperator: async (actor) => {
       const { id: memberId } = await person('another');
-      return reasonOf((await fixture.admin.setOperator({ actor, memberId, operator: true })).outcome);
+      return reasonOf((await fixture.adminAs(actor).setOperator({ memberId, operator: true })).outcome);
     },
   };
   const forOperators = ['setOrganizationSuspended', 'createOrganization', 'setOperator'];
@@ -121,19 +121,19 @@ describe('roles in organizations', () => {
 
   it('let members list their own organizations, and operators all', async () => {
     const list = async (actor: Actor) => {
-      const page = await fixture.admin.listOrganizations({ actor, pageSize: 0, pageToken: '' });
+      const page = await fixture.adminAs(actor).listOrganizations({ pageSize: 0, pageToken: '' });
       return page.organizations.map(({ name }) => name).sort();
     };
     expect(await list(actorNamed('member'))).toEqual(['Own']);
     expect(await list(actorNamed('operator'))).toEqual(expect.arrayContaining(['Own', 'Foreign']));
-    const foreign = { organizationId: foreignId, actor: actorNamed('owner') };
-    expect(reasonOf((await fixture.admin.getOrganization(foreign)).outcome)).toBe(NOT_FOUND);
+    const foreign = await fixture.adminAs(actorNamed('owner')).getOrganization({ organizationId: foreignId });
+    expect(reasonOf(foreign.outcome)).toBe(NOT_FOUND);
   });
 
   describe('owners', () => {
     const { ORGANIZATION_ROLE_OWNER: OWNER, ORGANIZATION_ROLE_ADMIN: ADMIN } = OrganizationRole;
     const setRole = (actor: Actor, organizationId: string, memberId: string, role: OrganizationRole) =>
-      fixture.admin.setOrganizationRole({ actor, organizationId, memberId, role });
+      fixture.adminAs(actor).setOrganizationRole({ organizationId, memberId, role });
 
     it('are promoted and demoted by owners only', async () => {
       const { id: organizationId } = await fixture.organization('Owners');
@@ -141,8 +141,10 @@ describe('roles in organizations', () => {
       const admin = await person('admin', { [organizationId]: 'admin' });
       expect(reasonOf((await setRole(admin, organizationId, admin.id, OWNER)).outcome)).toBe(FORBIDDEN);
       expect(reasonOf((await setRole(admin, organizationId, owner.id, ADMIN)).outcome)).toBe(FORBIDDEN);
-      const removal = { actor: admin, organizationId, memberId: owner.id };
-      expect((await fixture.admin.removeOrganizationMember(removal)).refusal?.reason).toBe(FORBIDDEN);
+      const removal = { organizationId, memberId: owner.id };
+      expect((await fixture.adminAs(admin).removeOrganizationMember(removal)).refusal?.reason).toBe(
+        FORBIDDEN,
+      );
       expect(reasonOf((await setRole(owner, organizationId, admin.id, OWNER)).outcome)).toBeUndefined();
     });
 
@@ -154,7 +156,7 @@ describe('roles in organizations', () => {
       ];
       const removals = await Promise.all(
         both.map((actor) =>
-          fixture.admin.removeOrganizationMember({ actor, organizationId, memberId: actor.id }),
+          fixture.adminAs(actor).removeOrganizationMember({ organizationId, memberId: actor.id }),
         ),
       );
       expect(removals.map(({ refusal }) => refusal?.reason).sort()).toEqual([CONFLICT, undefined]);
@@ -172,7 +174,7 @@ describe('roles in organizations', () => {
     const owner = await person('owner', { [organizationId]: 'owner' });
     const { id: memberId } = await person('promoted', { [organizationId]: 'member' });
     const role = OrganizationRole.ORGANIZATION_ROLE_ADMIN;
-    await fixture.admin.setOrganizationRole({ actor: owner, organizationId, memberId, role });
+    await fixture.adminAs(owner).setOrganizationRole({ organizationId, memberId, role });
     const { entries } = await fixture.admin.listAudit({
       organizationId,
       action: 'membership.',
@@ -193,9 +195,9 @@ describe('roles in organizations', () => {
     const sessionToken = outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
     const memberId = former.member?.id ?? '';
     const self = { id: memberId, label: '', ipAddress: '' };
-    const own = await fixture.admin.setOperator({ actor: self, memberId, operator: false });
+    const own = await fixture.adminAs(self).setOperator({ memberId, operator: false });
     expect(reasonOf(own.outcome)).toBe(CONFLICT);
-    await fixture.admin.setOperator({ actor: actorNamed('operator'), memberId, operator: false });
+    await fixture.adminAs(actorNamed('operator')).setOperator({ memberId, operator: false });
     expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
     expect(await changes['createOrganization']?.(self, '')).toBe(FORBIDDEN);
   });

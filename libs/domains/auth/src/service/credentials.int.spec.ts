@@ -7,7 +7,7 @@ import {
 } from '@gateway/contracts/auth';
 import { createTestClock } from '@gateway/test-support';
 import { TOTP } from 'otpauth';
-import { ACTOR, createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
+import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
 
 const PASSWORD = 'correct horse battery';
 const OTHER_PASSWORD = 'staple and tomato';
@@ -37,7 +37,7 @@ afterAll(() => fixture.stop());
 
 async function person(roles: Record<string, string> = {}): Promise<Actor> {
   const label = `person-${(people += 1)}@example.com`;
-  const wanted = { actor: ACTOR, email: label, password: PASSWORD, resetPassword: false };
+  const wanted = { email: label, password: PASSWORD, resetPassword: false };
   const { member } = await fixture.admin.ensureMember({ ...wanted, role: MemberRole.MEMBER_ROLE_MEMBER });
   for (const [organizationId, role] of Object.entries(roles)) {
     await fixture.pool.query('insert into memberships values ($1, $2, $3, now())', [
@@ -80,8 +80,8 @@ describe('invitations', () => {
   });
 
   async function invite(email: string, role = ADMIN, actor = owner) {
-    const wanted = { actor, organizationId, email, role, dashboardUrl: DASHBOARD };
-    const { outcome } = await fixture.admin.createInvitation(wanted);
+    const wanted = { organizationId, email, role, dashboardUrl: DASHBOARD };
+    const { outcome } = await fixture.adminAs(actor).createInvitation(wanted);
     if (outcome?.$case !== 'created') return { reason: outcome?.value.reason, token: '', id: '' };
     const { link, invitation } = outcome.value;
     expect(link.startsWith(`${DASHBOARD}/invitation#`)).toBe(true);
@@ -137,9 +137,11 @@ describe('invitations', () => {
     const first = await invite('late@example.com');
     const second = await invite('late@example.com');
     expect(reasonOf(await accept(first.token, { password: OTHER_PASSWORD }))).toBe(reasons.link);
-    const revocation = { actor: owner, organizationId, invitationId: second.id };
-    expect((await fixture.admin.revokeInvitation(revocation)).refusal).toBeUndefined();
-    expect((await fixture.admin.revokeInvitation(revocation)).refusal?.reason).toBe(reasons.conflict);
+    const revocation = { organizationId, invitationId: second.id };
+    expect((await fixture.adminAs(owner).revokeInvitation(revocation)).refusal).toBeUndefined();
+    expect((await fixture.adminAs(owner).revokeInvitation(revocation)).refusal?.reason).toBe(
+      reasons.conflict,
+    );
     expect(reasonOf(await accept(second.token, { password: OTHER_PASSWORD }))).toBe(reasons.link);
     const third = await invite('late@example.com');
     clock.advance(7 * 24 * 60 * MINUTE);
@@ -196,9 +198,8 @@ describe('passwords', () => {
   });
 
   describe('can be reset by a link', () => {
-    async function link(memberId: string, actor: Actor = ACTOR) {
-      const response = await fixture.admin.makePasswordResetLink({
-        actor,
+    async function link(memberId: string, actor: Partial<Actor> = {}) {
+      const response = await fixture.adminAs(actor).makePasswordResetLink({
         memberId,
         dashboardUrl: DASHBOARD,
       });
@@ -223,6 +224,16 @@ describe('passwords', () => {
       const third = await link(id);
       clock.advance(60 * MINUTE);
       expect(await reset(third)).toBe(reasons.link);
+    });
+
+    it('that points to the configured dashboard, whatever the caller says', async () => {
+      const own = await createAuthFixture({ settings: { dashboardOrigin: 'https://own.example' } });
+      const { outcome } = await own.admin.makePasswordResetLink({
+        memberId: own.operator.id,
+        dashboardUrl: 'https://attacker.example',
+      });
+      expect(outcome).toMatchObject({ value: { link: expect.stringMatching(/^https:\/\/own\.example\//) } });
+      await own.stop();
     });
 
     it('that only operators can create', async () => {
@@ -315,7 +326,6 @@ describe('a second factor', () => {
   it('survives a password reset, and can be removed only with password and code', async () => {
     const { id, label, secret } = await withSecondFactor();
     const { outcome } = await fixture.admin.makePasswordResetLink({
-      actor: ACTOR,
       memberId: id,
       dashboardUrl: DASHBOARD,
     });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AdminRefusalReason, SecretToEnd, type KeyResponse } from '@gateway/contracts/auth';
 import { createTestClock } from '@gateway/test-support';
-import { ACTOR, createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
+import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
 
 const sha256 = (secret: string) => createHash('sha256').update(secret).digest();
 
@@ -15,7 +15,7 @@ describe('keys', () => {
   afterAll(() => fixture.stop());
 
   async function refusalOf(organizationId: string, settings: ReturnType<typeof keySettings>) {
-    const { outcome } = await fixture.admin.createKey({ actor: ACTOR, organizationId, settings });
+    const { outcome } = await fixture.admin.createKey({ organizationId, settings });
     if (outcome?.$case !== 'refusal') throw new Error('the key was not refused');
     return outcome.value;
   }
@@ -53,7 +53,7 @@ describe('keys', () => {
     ) {
       const previousWorksUntilUnixMs =
         worksForMs === undefined ? undefined : BigInt(clock.now() + worksForMs);
-      const request = { actor: ACTOR, ...target, previousWorksUntilUnixMs, endsNow };
+      const request = { ...target, previousWorksUntilUnixMs, endsNow };
       const { outcome } = await fixture.admin.rotateKey(request);
       return outcome?.$case === 'created' ? outcome.value.secret : outcome?.value;
     }
@@ -105,10 +105,10 @@ describe('keys', () => {
       const hash = (text: unknown) => sha256(String(text)).toString('hex');
       const newer = await rotate(target, HOUR);
       expect((await invalidated())[0]).toBe(hash(secret));
-      await fixture.admin.endPreviousSecret({ actor: ACTOR, ...target });
+      await fixture.admin.endPreviousSecret({ ...target });
       expect(await invalidated()).toEqual([hash(newer), hash(secret)]);
       expect(await grantOf(secret)).toBeUndefined();
-      await fixture.admin.endPreviousSecret({ actor: ACTOR, ...target });
+      await fixture.admin.endPreviousSecret({ ...target });
     });
 
     it('must name the secret that ends while there are two', async () => {
@@ -134,7 +134,7 @@ describe('keys', () => {
     it('leaves no secret that outlives the key: revocation ends both', async () => {
       const { target, secret } = await rotatable();
       const newer = await rotate(target, HOUR);
-      await fixture.admin.revokeKey({ actor: ACTOR, ...target });
+      await fixture.admin.revokeKey({ ...target });
       expect(await grantOf(secret)).toMatchObject({ revoked: true });
       expect(await grantOf(newer)).toMatchObject({ revoked: true });
       expect(await rotate(target, HOUR)).toMatchObject({
@@ -158,7 +158,6 @@ describe('keys', () => {
       limits: { requestsPerMinute: 600, dailyBudgetNanoUsd: 5_000_000_000n },
     };
     const { outcome } = await fixture.admin.createKey({
-      actor: ACTOR,
       organizationId: organization.id,
       settings,
     });
@@ -207,7 +206,6 @@ describe('keys', () => {
       message: "requests_per_minute must be at or below the organization's, which is 600.",
     });
     await fixture.admin.setOrganizationLimits({
-      actor: ACTOR,
       organizationId: id,
       limits: { dailyBudgetNanoUsd: 12_500_000_000n, multipleCompletions: false },
     });
@@ -218,7 +216,6 @@ describe('keys', () => {
     });
     const unlimitedThere = { ...keySettings(), limits: { requestsPerMinute: 1_000_000 } };
     const { outcome } = await fixture.admin.createKey({
-      actor: ACTOR,
       organizationId: id,
       settings: unlimitedThere,
     });
@@ -235,6 +232,7 @@ describe('keys', () => {
     ['ip_allowlist[1]', { ipAllowlist: ['192.0.2.1', '0300.0.2.1'] }],
     ['ip_allowlist[0]', { ipAllowlist: ['fe80::1%eth0'] }],
     ['expires_on', { expiresOn: '2026-02-30' }],
+    ['expires_on', { expiresOn: '0001-01-01' }],
     ['requests_per_minute', { limits: { requestsPerMinute: 0 } }],
     ['concurrency', { limits: { concurrency: 4_294_967_295 } }],
     ['daily_budget_nano_usd', { limits: { dailyBudgetNanoUsd: 0n } }],
@@ -248,7 +246,7 @@ describe('keys', () => {
   it('replaces settings, and accepts an expiry day in the past: the key is expired', async () => {
     const { id: organizationId } = await fixture.organization();
     const key = await fixture.key(organizationId);
-    const target = { actor: ACTOR, organizationId, keyId: key.id };
+    const target = { organizationId, keyId: key.id };
     const settings = { ...keySettings(), name: 'renamed', expiresOn: '2026-11-20' };
     expect(keyOf(await fixture.admin.updateKey({ ...target, settings }))).toMatchObject({
       name: 'renamed',
@@ -263,7 +261,7 @@ describe('keys', () => {
   it('revokes permanently: revoking again returns the same key, changing it is a conflict', async () => {
     const { id: organizationId } = await fixture.organization();
     const key = await fixture.key(organizationId);
-    const target = { actor: ACTOR, organizationId, keyId: key.id };
+    const target = { organizationId, keyId: key.id };
     const revoked = keyOf(await fixture.admin.revokeKey(target));
     expect(revoked.revokedUnixMs).toBe(BigInt(clock.now()));
     expect(keyOf(await fixture.admin.revokeKey(target))).toEqual(revoked);
@@ -280,7 +278,7 @@ describe('keys', () => {
     const owner = await fixture.organization();
     const stranger = await fixture.organization();
     const key = await fixture.key(owner.id);
-    const target = { actor: ACTOR, organizationId: stranger.id, keyId: key.id };
+    const target = { organizationId: stranger.id, keyId: key.id };
     const refusal = {
       $case: 'refusal',
       value: { reason: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_FOUND },

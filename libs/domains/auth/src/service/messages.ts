@@ -1,6 +1,5 @@
 import { nanoUsd, type UnixMs } from '@gateway/base';
 import {
-  AuditOutcome,
   Scope,
   type AuditEntry as AuditEntryMessage,
   type Key as KeyMessage,
@@ -29,12 +28,6 @@ const MESSAGE_OF_SCOPE: Readonly<Record<core.Scope, Scope>> = {
   chat: Scope.SCOPE_CHAT,
   'usage:read': Scope.SCOPE_USAGE_READ,
 };
-const MESSAGE_OF_OUTCOME: Readonly<Record<shared.AuditOutcome, AuditOutcome>> = {
-  started: AuditOutcome.AUDIT_OUTCOME_STARTED,
-  done: AuditOutcome.AUDIT_OUTCOME_DONE,
-  failed: AuditOutcome.AUDIT_OUTCOME_FAILED,
-};
-
 function keyLimitsOf(limits: KeyLimitsMessage | undefined): core.KeyLimits {
   return {
     ...(limits?.requestsPerMinute === undefined ? {} : { requestsPerMinute: limits.requestsPerMinute }),
@@ -147,7 +140,6 @@ export function auditEntryMessage(entry: shared.AuditEntry): AuditEntryMessage {
     action: entry.action,
     target: entry.target,
     detailsJson: JSON.stringify(entry.details),
-    outcome: MESSAGE_OF_OUTCOME[entry.outcome],
   };
 }
 

@@ -22,7 +22,7 @@ describe('session keys', () => {
   async function person() {
     const email = `person-${(people += 1)}@example.com`;
     const { member } = await auth.admin.ensureMember({
-      ...{ actor: { id: 'system', label: 'system', ipAddress: '' }, email, password: PASSWORD },
+      ...{ email, password: PASSWORD },
       ...{ role: MemberRole.MEMBER_ROLE_MEMBER, resetPassword: false },
     });
     const id = member?.id ?? '';
@@ -47,8 +47,8 @@ describe('session keys', () => {
 
   async function keyFor({ actor, sessionId }: Person, lifetimeMs = 15 * MINUTE) {
     const settings = keySettings();
-    const wanted = { actor, organizationId, sessionId, settings, lifetimeMs };
-    const { outcome } = await auth.admin.createSessionKey(wanted);
+    const wanted = { organizationId, sessionId, settings, lifetimeMs };
+    const { outcome } = await auth.adminAs(actor).createSessionKey(wanted);
     if (outcome?.$case !== 'created') throw new Error(`refused: ${JSON.stringify(outcome?.value)}`);
     return outcome.value;
   }
@@ -78,13 +78,12 @@ describe('session keys', () => {
     expect(await grantOf(ofGrace.secret)).toMatchObject({ revoked: false });
   });
 
-  const system = { id: 'system', label: 'system', ipAddress: '' };
   it.each<[string, (person: Person) => Promise<unknown>]>([
     ['the member signs out', ({ sessionToken }) => auth.admin.signOut({ sessionToken })],
-    ['the session is ended', ({ actor, sessionId }) => auth.admin.endSession({ actor, sessionId })],
+    ['the session is ended', ({ actor, sessionId }) => auth.adminAs(actor).endSession({ sessionId })],
     [
       'all other sessions are ended',
-      ({ actor }) => auth.admin.endOtherSessions({ actor, keptSessionId: 'another' }),
+      ({ actor }) => auth.adminAs(actor).endOtherSessions({ keptSessionId: 'another' }),
     ],
     [
       'the password is changed',
@@ -97,18 +96,17 @@ describe('session keys', () => {
     ['the password is reset', ({ email }) => auth.member(email, 'quite another one', true)],
     [
       'the member becomes an operator',
-      ({ actor }) => auth.admin.setOperator({ actor: system, memberId: actor.id, operator: true }),
+      ({ actor }) => auth.admin.setOperator({ memberId: actor.id, operator: true }),
     ],
     [
       'the member is removed from the organization',
-      ({ actor }) =>
-        auth.admin.removeOrganizationMember({ actor: system, organizationId, memberId: actor.id }),
+      ({ actor }) => auth.admin.removeOrganizationMember({ organizationId, memberId: actor.id }),
     ],
     [
       'the member loses the permission',
       ({ actor }) =>
         auth.admin.setOrganizationRole({
-          ...{ actor: system, organizationId, memberId: actor.id },
+          ...{ organizationId, memberId: actor.id },
           role: OrganizationRole.ORGANIZATION_ROLE_MEMBER,
         }),
     ],
@@ -149,8 +147,8 @@ describe('session keys', () => {
   it('require an active session of the actor and the permission to use the playground', async () => {
     const [ada, grace] = [await person(), await person()];
     const base = { organizationId, settings: keySettings(), lifetimeMs: MINUTE };
-    const refusalOf = async (request: { actor: Person['actor']; sessionId: string }) => {
-      const { outcome } = await auth.admin.createSessionKey({ ...base, ...request });
+    const refusalOf = async ({ actor, sessionId }: { actor: Person['actor']; sessionId: string }) => {
+      const { outcome } = await auth.adminAs(actor).createSessionKey({ ...base, sessionId });
       return outcome?.$case === 'refusal' ? outcome.value.message : undefined;
     };
     expect(await refusalOf({ actor: ada.actor, sessionId: grace.sessionId })).toBeDefined();

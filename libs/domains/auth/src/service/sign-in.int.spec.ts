@@ -74,13 +74,13 @@ describe('members and sessions', () => {
 
     const sessionId = sessions[0]?.id ?? '';
     const stranger = { ...actor, id: 'mem-other' };
-    expect((await fixture.admin.endSession({ actor: stranger, sessionId })).refusal).toBeDefined();
-    expect((await fixture.admin.endSession({ actor, sessionId })).refusal).toBeUndefined();
-    expect((await fixture.admin.endSession({ actor, sessionId })).refusal).toBeDefined();
+    expect((await fixture.adminAs(stranger).endSession({ sessionId })).refusal).toBeDefined();
+    expect((await fixture.adminAs(actor).endSession({ sessionId })).refusal).toBeUndefined();
+    expect((await fixture.adminAs(actor).endSession({ sessionId })).refusal).toBeDefined();
     expect((await fixture.admin.getSession({ sessionToken: tokens[2] ?? '' })).member).toBeUndefined();
 
     const keptSessionId = sessions[2]?.id ?? '';
-    expect(await fixture.admin.endOtherSessions({ actor, keptSessionId })).toEqual({ ended: 1 });
+    expect(await fixture.adminAs(actor).endOtherSessions({ keptSessionId })).toEqual({ ended: 1 });
     expect((await list()).map(({ id }) => id)).toEqual([keptSessionId]);
     clock.advance(60_000);
     expect(await list()).toEqual([]);

@@ -1,5 +1,5 @@
 import type { WatchInvalidationsResponse } from '@gateway/contracts/auth';
-import { ACTOR, createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
+import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
 
 describe('watches and leases', () => {
   let fixture: AuthFixture;
@@ -30,7 +30,7 @@ describe('watches and leases', () => {
   }
 
   const suspend = (organizationId: string, suspended = true) =>
-    fixture.admin.setOrganizationSuspended({ actor: ACTOR, organizationId, suspended, reason: undefined });
+    fixture.admin.setOrganizationSuspended({ organizationId, suspended, reason: undefined });
 
   it('start with an invalidation of everything, then send each change once, in order, at every replica', async () => {
     const second = await fixture.startReplica();

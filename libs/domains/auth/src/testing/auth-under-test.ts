@@ -1,9 +1,10 @@
+import type { ActingPerson } from '@gateway/actors';
 import { AuthAdminDefinition, AuthDefinition, MemberRole, Scope } from '@gateway/contracts/auth';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createEncryptionKey } from '@gateway/people';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
-import { createTestDatabase } from '@gateway/test-support';
+import { actingFor, createTestDatabase, TEST_OPERATOR, unsignedActors } from '@gateway/test-support';
 import type { Clock } from '@gateway/base';
 import {
   AUTH_SCHEMA,
@@ -12,8 +13,6 @@ import {
   createAuthModule,
   type AuthServiceSettings,
 } from '../index';
-
-export const ACTOR = { id: 'system', label: 'system', ipAddress: '192.0.2.1' };
 
 export interface AuthFixtureOptions {
   readonly clock?: Clock;
@@ -32,6 +31,8 @@ export async function createAuthFixture({
   const log = createSilentLogger();
   const pools: ReturnType<typeof createPool>[] = [];
   const stops: (() => Promise<void>)[] = [];
+  /** The person behind calls of `admin`. */
+  let operator = TEST_OPERATOR;
 
   function openPool() {
     const options = {
@@ -58,38 +59,50 @@ export async function createAuthFixture({
     });
     await module.start();
     stops.push(() => module.stop());
-    const transport = createInProcessTransport(module.services);
+    const transport = createInProcessTransport(module.services, { actors: unsignedActors });
+    const adminFor = (person: () => ActingPerson) =>
+      createClient(AuthAdminDefinition, actingFor(transport, person));
     return {
       module,
       pool,
       auth: createClient(AuthDefinition, transport),
-      admin: createClient(AuthAdminDefinition, transport),
+      /** Acts for an operator. */
+      admin: adminFor(() => operator),
+      /** Acts for another person. */
+      adminAs: (person: Partial<ActingPerson>) => adminFor(() => ({ ...operator, ...person })),
     };
   }
 
   await applyMigrations(openPool(), authSchema);
   const replica = await startReplica();
+  const { member } = await replica.admin.ensureMember({
+    email: operator.label,
+    password: 'correct horse battery',
+    role: MemberRole.MEMBER_ROLE_OPERATOR,
+    resetPassword: false,
+  });
+  operator = { ...operator, id: member?.id ?? '' };
 
   return {
     ...replica,
+    operator,
     startReplica,
 
     async organization(name = 'Acme') {
-      const { outcome } = await replica.admin.createOrganization({ actor: ACTOR, name, limits: undefined });
+      const { outcome } = await replica.admin.createOrganization({ name, limits: undefined });
       if (outcome?.$case !== 'organization') throw new Error('the organization was refused');
       return outcome.value;
     },
 
     async key(organizationId: string) {
       const settings = keySettings();
-      const { outcome } = await replica.admin.createKey({ actor: ACTOR, organizationId, settings });
+      const { outcome } = await replica.admin.createKey({ organizationId, settings });
       if (outcome?.$case !== 'created' || !outcome.value.key) throw new Error('the key was refused');
       return { ...outcome.value.key, secret: outcome.value.secret };
     },
 
     member: (email: string, password: string, resetPassword = false) =>
       replica.admin.ensureMember({
-        actor: ACTOR,
         email,
         password,
         role: MemberRole.MEMBER_ROLE_OPERATOR,

@@ -18,7 +18,7 @@ export interface LedgerAdapterOptions {
 export function createBillingLedgerAdapters({ pool, appender, clock, settings }: LedgerAdapterOptions) {
   return {
     store: createPostgresLedgerStore({ pool, appender, clock }),
-    claims: createPostgresClaimStore({ pool, clock }),
+    claims: createPostgresClaimStore({ pool }),
     history: createPostgresLedgerHistory({ pool, clock, ...settings }),
   };
 }

@@ -34,5 +34,5 @@ export const SETTLING_LEASE_MS = 15 * 60 * 1_000;
  */
 export const CLOSED_HOLD_RETENTION_MS = 90 * 24 * 60 * 60 * 1_000;
 
-/** From admission to the deadline of a hold. */
+/** How long a hold stays open at most. */
 export const MAX_HOLD_LIFETIME_MS = 24 * 60 * 60 * 1_000;

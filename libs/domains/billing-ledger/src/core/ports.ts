@@ -1,4 +1,4 @@
-import type { UnixMs } from '@gateway/base';
+import type { AuditEntry, ConsumerProgress, UnixMs } from '@gateway/base';
 import type { AddCreditOutcome, Balance, Credit } from './credit/balance';
 import type { ClaimOutcome, ClaimRef, ClaimRequest } from './idempotency/claim';
 import type { HoldOutcome, HoldRef, HoldRequest } from './credit/hold';
@@ -44,13 +44,16 @@ export interface LedgerStore {
   voidOverdueHolds(limit: number): Promise<number>;
   /**
    * Posts what decideSettlements decides, closes claims and appends one
-   * announcement per settlement to the event log, all in one transaction.
+   * announcement per settlement to the event log, all in one transaction. Stores
+   * `progress` in it as well, unless a generation is rejected: it must become a dead letter first.
    */
   settleGenerations(
     generations: readonly FinishedGeneration[],
     announce: Announce,
+    progress?: ConsumerProgress,
   ): Promise<SettlementReport>;
-  addCredit(credit: Credit): Promise<AddCreditOutcome>;
+  /** Writes `audit` in the transaction that adds the credit; a repeated call writes nothing. */
+  addCredit(credit: Credit, audit: AuditEntry): Promise<AddCreditOutcome>;
   readBalance(organizationId: string): Promise<Balance>;
   readHealth(): Promise<LedgerHealth>;
 }

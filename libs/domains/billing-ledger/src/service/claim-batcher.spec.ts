@@ -1,4 +1,3 @@
-import type { UnixMs } from '@gateway/base';
 import type { ClaimOutcome, ClaimRequest } from '../core/idempotency/claim';
 import { UnbookableError } from '../core/ports';
 import { createClaimBatcher } from './claim-batcher';
@@ -8,7 +7,7 @@ const request = (scope: string): ClaimRequest => ({
   organizationId: 'org',
   bodySha256: new Uint8Array(32),
   generationId: `gen-${scope}`,
-  leaseEndsUnixMs: 0 as UnixMs,
+  leaseMs: 1,
 });
 
 /** Claims all but the scope `bad`, and records every call. */

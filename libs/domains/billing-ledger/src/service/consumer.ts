@@ -5,6 +5,7 @@ import {
   type LoggedEvent,
   type Unprocessable,
 } from '@gateway/events';
+import type { ConsumerProgress } from '@gateway/base';
 import type { ModuleConsumer } from '@gateway/module';
 import type { Logger } from '@gateway/runtime';
 import { MalformedMessageError, parseFinished } from './messages';
@@ -15,7 +16,7 @@ import type { Settle, SettleItem } from './settler';
  * decoded or settled are rejected individually, after the rest of the batch.
  */
 export function createFinishedConsumer(settle: Settle, log: Logger): ModuleConsumer {
-  async function handle(events: readonly LoggedEvent[]): Promise<void> {
+  async function handle(events: readonly LoggedEvent[], progress?: ConsumerProgress): Promise<void> {
     const items: SettleItem[] = [];
     const eventsById = new Map<string, LoggedEvent[]>();
     const unprocessable: Unprocessable[] = [];
@@ -29,7 +30,9 @@ export function createFinishedConsumer(settle: Settle, log: Logger): ModuleConsu
       const { generationId } = read.generation;
       eventsById.set(generationId, [...(eventsById.get(generationId) ?? []), event]);
     }
-    for (const { generationId, reason } of await settle(items)) {
+    // Unprocessable events become dead letters before the progress is stored.
+    const stored = unprocessable.length === 0 ? progress : undefined;
+    for (const { generationId, reason } of await settle(items, stored)) {
       for (const event of eventsById.get(generationId) ?? []) unprocessable.push({ event, reason });
       eventsById.delete(generationId);
     }

@@ -1,3 +1,4 @@
+import { createAuditEntry } from '@gateway/test-support';
 import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
 import { applyMigrations, createPool } from '@gateway/database';
 import {
@@ -97,7 +98,10 @@ const finishedEvent = (generationId: string, more: Partial<GenerationFinished> =
 });
 
 it('settles each generation of the event log once; invalid events become dead letters and block no others', async () => {
-  await store.addCredit({ creditId: 'c', organizationId: 'org-a', amountNanoUsd: usdNano(1_000), note: '' });
+  await store.addCredit(
+    { creditId: 'c', organizationId: 'org-a', amountNanoUsd: usdNano(1_000), note: '' },
+    createAuditEntry(),
+  );
   const at = systemClock.now();
   const ids = Array.from({ length: 40 }, (_, index) => `gen-${index}`);
   await store.holdCredit(ids.map((holdId) => makeHold({ holdId, amount: 10, at })));

@@ -1,12 +1,14 @@
-import type { Clock, UnixMs } from '@gateway/base';
+import { auditOf, formatUsd, type Clock } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
-import type { RpcHandlers } from '@gateway/rpc';
+import { personOf, type RpcHandlers } from '@gateway/rpc';
+import { newId } from '@gateway/runtime';
 import type { ClaimStore, LedgerStore } from '../core/ports';
 import { RESOLUTION_RULES, type ResolutionRule } from '../core/idempotency/resolutions';
 import { SETTLING_LEASE_MS } from '../core/limits';
 import type { HoldBatcher } from './hold-batcher';
 import {
+  noteOf,
   parseAmount,
   parseClaimRef,
   parseResolution,
@@ -30,15 +32,15 @@ import type { VoidBatcher } from './void-batcher';
 export interface HandlerPorts {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
-  readonly clock: Clock;
   readonly holdBatcher: HoldBatcher;
   readonly voidBatcher: VoidBatcher;
   readonly settleBatcher: SettleBatcher;
   readonly claimBatcher: ClaimBatcher;
+  readonly clock: Clock;
 }
 
 export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedgerDefinition> {
-  const { store, claims, clock, holdBatcher, voidBatcher, settleBatcher, claimBatcher } = options;
+  const { store, claims, holdBatcher, voidBatcher, settleBatcher, claimBatcher, clock } = options;
 
   return {
     holdCredit: async (request, { signal }) => {
@@ -80,14 +82,24 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
       return renderBalance(await store.readBalance(organizationId));
     },
 
-    addCredit: async (request) => {
+    addCredit: async (request, context) => {
+      const actor = personOf(context);
       const credit = parseRequest(() => ({
         creditId: parseIdentifier('credit_id', request.creditId),
         organizationId: parseIdentifier('organization_id', request.organizationId),
         amountNanoUsd: parseAmount('amount_nano_usd', request.amountNanoUsd, 1n),
-        note: parseNote(request.note),
+        note: parseNote(noteOf(actor, request.note)),
       }));
-      if ((await store.addCredit(credit)) === 'conflict') {
+      const { creditId, organizationId, amountNanoUsd } = credit;
+      const details = {
+        amount_usd: formatUsd(amountNanoUsd),
+        note: request.note === '' ? null : request.note,
+      };
+      const audit = auditOf(
+        { actor, organizationId, action: 'credit.add', target: creditId, details },
+        { newId, clock },
+      );
+      if ((await store.addCredit(credit, audit)) === 'conflict') {
         throw new GatewayError('invalid_request', {
           message: 'This credit id was used before for another organization or amount.',
           param: 'credit_id',
@@ -102,7 +114,7 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
         return {
           organizationId: parseIdentifier('organization_id', request.organizationId),
           bodySha256: parseSha256(request.bodySha256),
-          leaseEndsUnixMs: (clock.now() + parseLease(request.leaseMs)) as UnixMs,
+          leaseMs: parseLease(request.leaseMs),
           ...ref,
         };
       });

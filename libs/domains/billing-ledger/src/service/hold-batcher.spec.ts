@@ -8,7 +8,11 @@ import { createHoldBatcher } from './hold-batcher';
 import { createLedgerMetrics } from './metrics';
 
 const at = createTestClock().now();
-const REFUSED: HoldOutcome = { kind: 'insufficient_credits', availableNanoUsd: usdNano(0) };
+const REFUSED: HoldOutcome = {
+  kind: 'insufficient_credits',
+  availableNanoUsd: usdNano(0),
+  heldNanoUsd: usdNano(0),
+};
 
 /** Refuses the organization `poor`, throws for `unbookable`, and records every batch. */
 function setUp() {

@@ -1,4 +1,12 @@
-import { DAY_MS, nanoUsd, unreachable, utcDay, type NanoUsd, type Prices, type UnixMs } from '@gateway/base';
+import {
+  DAY_MS,
+  nanoUsd,
+  unreachable,
+  type Actor,
+  type NanoUsd,
+  type Prices,
+  type UnixMs,
+} from '@gateway/base';
 import {
   BudgetScope,
   type ClaimIdempotencyKeyResponse,
@@ -96,7 +104,6 @@ export function readHold(hold: Hold): HoldRequest | Extract<HoldOutcome, { kind:
 }
 
 function parseHold(hold: Hold): HoldRequest {
-  const createdUnixMs = parseTime('created_unix_ms', hold.createdUnixMs);
   if (!hold.prices) throw new MalformedMessageError('a hold has no prices');
   return {
     holdId: parseIdentifier('hold_id', hold.holdId),
@@ -106,9 +113,8 @@ function parseHold(hold: Hold): HoldRequest {
     prices: parsePrices(hold.prices),
     organizationDailyBudgetNanoUsd: parseBudget(hold.organizationDailyBudgetNanoUsd),
     keyDailyBudgetNanoUsd: parseBudget(hold.keyDailyBudgetNanoUsd),
-    day: utcDay(createdUnixMs),
-    createdUnixMs,
-    deadlineUnixMs: parseDeadline(hold.deadlineUnixMs, createdUnixMs),
+    createdUnixMs: parseTime('created_unix_ms', hold.createdUnixMs),
+    lifetimeMs: parseDuration('lifetime_ms', hold.lifetimeMs, MAX_HOLD_LIFETIME_MS),
     idempotencyScope:
       hold.idempotencyScope === undefined
         ? undefined
@@ -163,14 +169,11 @@ function parseTime(name: string, unixMs: bigint): UnixMs {
   return Number(unixMs) as UnixMs;
 }
 
-function parseDeadline(unixMs: bigint, createdUnixMs: UnixMs): UnixMs {
-  const deadlineUnixMs = parseTime('deadline_unix_ms', unixMs);
-  if (deadlineUnixMs - createdUnixMs > MAX_HOLD_LIFETIME_MS) {
-    throw new MalformedMessageError(
-      `the deadline of a hold is more than ${MAX_HOLD_LIFETIME_MS} ms after its creation`,
-    );
+function parseDuration(name: string, durationMs: number, maxMs: number): number {
+  if (durationMs < 1 || durationMs > maxMs) {
+    throw new MalformedMessageError(`${name} is outside 1 to ${maxMs}`);
   }
-  return deadlineUnixMs;
+  return durationMs;
 }
 
 function parseBudget(budget: bigint | undefined): NanoUsd | undefined {
@@ -200,10 +203,12 @@ export function parseSha256(bytes: Uint8Array): Uint8Array {
 }
 
 export function parseLease(leaseMs: number): number {
-  if (leaseMs < 1 || leaseMs > MAX_CLAIM_LEASE_MS) {
-    throw new MalformedMessageError(`lease_ms is outside 1 to ${MAX_CLAIM_LEASE_MS}`);
-  }
-  return leaseMs;
+  return parseDuration('lease_ms', leaseMs, MAX_CLAIM_LEASE_MS);
+}
+
+/** What a statement shows for a change of the balance: the person, and their reason. */
+export function noteOf({ label }: Pick<Actor, 'label'>, reason: string): string {
+  return reason === '' ? label : `${label}: ${reason}`;
 }
 
 export function parseNote(note: string): string {
@@ -221,7 +226,11 @@ export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: bi
       return {
         outcome: {
           $case: 'insufficientCredits',
-          value: { availableNanoUsd: outcome.availableNanoUsd, estimatedCostNanoUsd },
+          value: {
+            availableNanoUsd: outcome.availableNanoUsd,
+            heldNanoUsd: outcome.heldNanoUsd,
+            estimatedCostNanoUsd,
+          },
         },
       };
     case 'daily_budget_exceeded':
@@ -233,6 +242,7 @@ export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: bi
               outcome.scope === 'key' ? BudgetScope.BUDGET_SCOPE_KEY : BudgetScope.BUDGET_SCOPE_ORGANIZATION,
             limitNanoUsd: outcome.limitNanoUsd,
             usedNanoUsd: outcome.usedNanoUsd,
+            heldNanoUsd: outcome.heldNanoUsd,
             estimatedCostNanoUsd,
           },
         },

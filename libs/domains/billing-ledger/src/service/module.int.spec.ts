@@ -1,3 +1,4 @@
+import { TEST_OPERATOR } from '@gateway/test-support';
 import type { BillingLedgerDefinition, Hold } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished, GenerationSettled, IdempotentEnding } from '@gateway/contracts/events';
 import { UnprocessableEventsError, type LoggedEvent } from '@gateway/events';
@@ -12,7 +13,7 @@ let fixture: LedgerFixture;
 let ledger: GatewayModule;
 const metrics = createMetrics({ processMetrics: false });
 let handlers: RpcHandlers<BillingLedgerDefinition>;
-const context = { signal: new AbortController().signal, metadata: {} };
+const context = { signal: new AbortController().signal, metadata: {}, person: TEST_OPERATOR };
 
 beforeAll(async () => {
   fixture = await createLedgerFixture();
@@ -47,7 +48,7 @@ function holdOf(holdId: string, organizationId: string, amount: bigint, more: Pa
     amountNanoUsd: amount,
     prices: UNIT_PRICES,
     createdUnixMs: now,
-    deadlineUnixMs: now + 60_000n,
+    lifetimeMs: 60_000,
     ...more,
   };
 }
@@ -147,7 +148,7 @@ describe('the service', () => {
     await hold(holdOf('gen-delay', 'org-delay', 10n));
     const created = BigInt(fixture.clock.now());
     const message = { ...finishedOf('gen-delay', 'org-delay', 5), createdUnixMs: created, latencyMs: 200 };
-    fixture.clock.advance(3_200);
+    await fixture.clock.advance(3_200);
     const sum = async () => (await metrics.metrics()).match(/settlement_delay_seconds_sum (\S+)/)?.[1];
     const before = Number(await sum());
     await handlers.settleGenerations({ generations: [message] }, context);
@@ -189,7 +190,7 @@ describe('the service', () => {
     ['an id with a NUL', { holdId: 'gen-\0' }],
     ['no time', { createdUnixMs: 0n }],
     ['a time after the year 9999', { createdUnixMs: 2n ** 62n }],
-    ['a deadline days away', { deadlineUnixMs: 4_000_000_000_000n }],
+    ['a lifetime of days', { lifetimeMs: 86_400_001 }],
     ['a negative budget', { keyDailyBudgetNanoUsd: -1n }],
   ])('rejects only the hold with %s', async (what, invalid) => {
     const good = `gen-next-to-${what.replaceAll(' ', '-')}`;
@@ -211,7 +212,8 @@ describe('the service', () => {
 
   it('voids overdue holds automatically', async () => {
     await addCredit('org-6', 100n);
-    await hold(holdOf('gen-late', 'org-6', 60n, { deadlineUnixMs: BigInt(fixture.clock.now()) - 1n }));
+    await hold(holdOf('gen-late', 'org-6', 60n, { lifetimeMs: 1 }));
+    await fixture.clock.advance(2);
     let held = 60n;
     while (held > 0n) {
       ({ heldNanoUsd: held } = await handlers.getBalance({ organizationId: 'org-6' }, context));
@@ -301,7 +303,7 @@ describe('the resolution of a claim', () => {
   it('completed keeps its key in flight beyond the lease, until the settlement has stored the response', async () => {
     expect(await claim('key-completed', 'gen-completed')).toBe('claimed');
     await resolve('key-completed', 'gen-completed', IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED);
-    fixture.clock.advance(60_000);
+    await fixture.clock.advance(60_000);
     expect(await claim('key-completed', 'gen-completed-2')).toBe('inFlight');
     const idempotentOutcome = {
       scope: 'key-completed',

@@ -59,11 +59,11 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
       bindService(
         BillingLedgerDefinition,
         handlersUnavailableAsNoCapacity(
-          createHandlers({ store, claims, clock, holdBatcher, voidBatcher, settleBatcher, claimBatcher }),
+          createHandlers({ store, claims, holdBatcher, voidBatcher, settleBatcher, claimBatcher, clock }),
           isLedgerUnavailable,
         ),
       ),
-      ...(options.events ? [createDeadLetterService(options.events, consumers)] : []),
+      ...(options.events ? [createDeadLetterService(options.events, consumers, clock)] : []),
     ],
     consumers,
     async start() {

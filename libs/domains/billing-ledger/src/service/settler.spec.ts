@@ -1,5 +1,5 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { nanoUsd } from '@gateway/base';
+import { nanoUsd, type ConsumerProgress } from '@gateway/base';
 import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
 import { createMetrics } from '@gateway/runtime';
 import { createTestClock } from '@gateway/test-support';
@@ -43,6 +43,46 @@ it('finds and rejects only the generation that cannot be settled; all others are
 it('rejects the whole batch for a retry when the ledger is unavailable', async () => {
   const settle = settlerOver(new LedgerUnavailableError('unavailable'), 'gen-333', []);
   await expect(settle(ids.map(itemOf))).rejects.toBeInstanceOf(LedgerUnavailableError);
+});
+
+describe('the progress of a consumer', () => {
+  const progress: ConsumerProgress = { write: async () => undefined, committed: () => undefined };
+
+  /** The batches by size, and whether the progress was given to them. */
+  async function batchesOf(items: readonly SettleItem[], invalid?: Error): Promise<[number, boolean][]> {
+    const batches: [number, boolean][] = [];
+    const store: Pick<LedgerStore, 'settleGenerations'> = {
+      settleGenerations(generations, _announce, given) {
+        batches.push([generations.length, given !== undefined]);
+        if (invalid && generations.some(({ generationId }) => generationId === 'gen-3')) {
+          return Promise.reject(invalid);
+        }
+        return Promise.resolve({ settlements: [], duplicates: generations.length, rejected: [] });
+      },
+    };
+    const metrics = createLedgerMetrics(createMetrics({ processMetrics: false }));
+    await createSettler({ store: store as LedgerStore, clock, metrics })(items, progress);
+    return batches;
+  }
+
+  it('is stored with the last batch only', async () => {
+    const claimed = itemOf('gen-claimed');
+    const idempotentOutcome = { scope: 'scope', responseJson: undefined, resolution: 'release' as const };
+    const items = [
+      ...ids.map(itemOf),
+      { ...claimed, generation: { ...claimed.generation, idempotentOutcome } },
+    ];
+    const batches = await batchesOf(items as SettleItem[]);
+    expect(batches.length).toBeGreaterThan(2);
+    expect(batches.map(([, isGiven]) => isGiven)).toEqual(
+      batches.map((_, index) => index === batches.length - 1),
+    );
+  });
+
+  it('is not stored with a part of a batch', async () => {
+    const batches = await batchesOf(ids.slice(0, 8).map(itemOf), new UnbookableError('out of range'));
+    expect(batches.filter(([, isGiven]) => isGiven)).toEqual([[8, true]]);
+  });
 });
 
 describe('the announcement of a settlement', () => {

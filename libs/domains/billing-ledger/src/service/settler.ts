@@ -1,11 +1,13 @@
 import { WireType } from '@bufbuild/protobuf/wire';
-import { bisectBatch, type Clock } from '@gateway/base';
+import { bisectBatch, chunksWithin, type Clock, type ConsumerProgress } from '@gateway/base';
 import { GenerationSettled, type GenerationFinished } from '@gateway/contracts/events';
 import { isUnbookable, type UnbookableError, type Announce, type LedgerStore } from '../core/ports';
 import { encodeMessage, encodeWith } from '@gateway/rpc';
 import { MAX_BATCH_ROWS } from '../core/limits';
 import type { FinishedGeneration, RejectedGeneration } from '../core/settlement/settlement';
 import type { LedgerMetrics } from './metrics';
+
+const BATCH = { max: MAX_BATCH_ROWS, measure: () => 1 };
 
 /** The number of the field `finished` in GenerationSettled. */
 const FINISHED_FIELD = 1;
@@ -26,25 +28,38 @@ export interface SettlerPorts {
   readonly metrics: LedgerMetrics;
 }
 
-/** Settles generations and returns those that cannot be settled. */
-export type Settle = (items: readonly SettleItem[]) => Promise<readonly RejectedGeneration[]>;
+/** Settles generations and returns those that cannot be settled. Stores `progress` only if it returns none. */
+export type Settle = (
+  items: readonly SettleItem[],
+  progress?: ConsumerProgress,
+) => Promise<readonly RejectedGeneration[]>;
 
 export function createSettler({ store, clock, metrics }: SettlerPorts): Settle {
-  async function settle(items: readonly SettleItem[]): Promise<readonly RejectedGeneration[]> {
+  async function settle(
+    items: readonly SettleItem[],
+    progress?: ConsumerProgress,
+  ): Promise<readonly RejectedGeneration[]> {
     const rejected: RejectedGeneration[] = [];
-    for (const group of partitionByClaim(items)) {
-      for (let start = 0; start < group.length; start += MAX_BATCH_ROWS) {
-        const batch = group.slice(start, start + MAX_BATCH_ROWS);
-        rejected.push(...(await bisectBatch(batch, settleBatch, isUnbookable, reject)));
-      }
+    const batches = partitionByClaim(items).flatMap((group) => chunksWithin(group, BATCH));
+    for (const [index, batch] of batches.entries()) {
+      const isLast = index === batches.length - 1;
+      // Only with the last effects, so not with a part of a batch either.
+      const progressOf = (part: readonly SettleItem[]) =>
+        isLast && rejected.length === 0 && part.length === batch.length ? progress : undefined;
+      const run = (part: readonly SettleItem[]) => settleBatch(part, progressOf(part));
+      rejected.push(...(await bisectBatch(batch, run, isUnbookable, reject)));
     }
     return rejected;
   }
 
-  async function settleBatch(items: readonly SettleItem[]): Promise<readonly RejectedGeneration[]> {
+  async function settleBatch(
+    items: readonly SettleItem[],
+    progress: ConsumerProgress | undefined,
+  ): Promise<readonly RejectedGeneration[]> {
     const report = await store.settleGenerations(
       items.map((item) => item.generation),
       announceOf(items),
+      progress,
     );
     metrics.settlementBatch(report);
     const endedAt = new Map(items.map(({ message }) => [message.generationId, endOf(message)]));

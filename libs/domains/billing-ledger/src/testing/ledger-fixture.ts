@@ -1,11 +1,11 @@
-import { nanoUsd, utcDay, type NanoUsd, type Prices, type UnixMs } from '@gateway/base';
+import { nanoUsd, type Clock, type NanoUsd, type Prices, type UnixMs } from '@gateway/base';
 import { GenerationSettled } from '@gateway/contracts/events';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { TransactionalAppender } from '@gateway/events';
 import {
-  createTestClock,
+  createDatabaseTestClock,
   createTestDatabase,
-  type TestClock,
+  type DatabaseTestClock,
   type TestDatabase,
 } from '@gateway/test-support';
 import type { Pool, PoolClient } from 'pg';
@@ -27,7 +27,7 @@ export interface LedgerInstance {
 
 export interface LedgerFixture {
   readonly database: TestDatabase;
-  readonly clock: TestClock;
+  readonly clock: DatabaseTestClock;
   /** Writes announcements to a plain table, which `announced` reads. */
   readonly appender: TransactionalAppender<PoolClient>;
   readonly first: LedgerInstance;
@@ -44,10 +44,8 @@ export interface LedgerFixture {
 /** Two ledgers on one new database, with a plain table as event log. */
 export async function createLedgerFixture(): Promise<LedgerFixture> {
   const database = await createTestDatabase();
-  const clock = createTestClock();
   const committed: GenerationSettled[] = [];
   const appender = createTableAppender(committed);
-  const instances = [1, 2].map((number) => createInstance(database.url, `ledger-${number}`, clock, appender));
   const auditPool = createPool({
     url: database.url,
     schema: BILLING_LEDGER_SCHEMA,
@@ -55,8 +53,10 @@ export async function createLedgerFixture(): Promise<LedgerFixture> {
     maxConnections: 2,
     queryTimeoutMs: 0,
   });
-  const [first, second] = instances as [LedgerInstance, LedgerInstance];
   await applyMigrations(auditPool, billingLedgerSchema);
+  const clock = await createDatabaseTestClock(auditPool);
+  const instances = [1, 2].map((number) => createInstance(database.url, `ledger-${number}`, clock, appender));
+  const [first, second] = instances as [LedgerInstance, LedgerInstance];
   await first.history.prepare();
   await auditPool.query('create table announced (position bigserial primary key, payload bytea not null)');
 
@@ -86,14 +86,14 @@ export async function createLedgerFixture(): Promise<LedgerFixture> {
 function createInstance(
   url: string,
   applicationName: string,
-  clock: TestClock,
+  clock: Clock,
   appender: TransactionalAppender<PoolClient>,
 ): LedgerInstance {
   const pool = createPool({ url, schema: BILLING_LEDGER_SCHEMA, applicationName, maxConnections: 8 });
   return {
     pool,
     store: createPostgresLedgerStore({ pool, appender, clock }),
-    claims: createPostgresClaimStore({ pool, clock }),
+    claims: createPostgresClaimStore({ pool }),
     history: createPostgresLedgerHistory({ pool, clock }),
   };
 }
@@ -150,7 +150,7 @@ export const UNIT_PRICES: Prices = {
 const HOLD_LIFETIME_MS = 600_000;
 
 export function makeHold(
-  hold: { holdId: string; amount: number; at: UnixMs } & Partial<Omit<HoldRequest, 'day'>>,
+  hold: { holdId: string; amount: number; at: UnixMs } & Partial<HoldRequest>,
 ): HoldRequest {
   const { amount, at, ...rest } = hold;
   return {
@@ -160,9 +160,8 @@ export function makeHold(
     prices: UNIT_PRICES,
     organizationDailyBudgetNanoUsd: undefined,
     keyDailyBudgetNanoUsd: undefined,
-    day: utcDay(at),
     createdUnixMs: at,
-    deadlineUnixMs: (at + HOLD_LIFETIME_MS) as UnixMs,
+    lifetimeMs: HOLD_LIFETIME_MS,
     idempotencyScope: undefined,
     ...rest,
   };

@@ -1,4 +1,4 @@
-import { httpServerEnvironment } from '@gateway/http-server';
+import { httpServerEnvironment, tlsFilesOf } from '@gateway/http-server';
 import { originSetting, portSetting } from '@gateway/runtime';
 import { z } from 'zod';
 import type { DashboardApiSettings } from './ports';
@@ -28,9 +28,10 @@ export type DashboardApiEnvironment = z.output<z.ZodObject<typeof dashboardApiEn
 
 export function dashboardApiSettingsOf(
   values: DashboardApiEnvironment,
-): Pick<DashboardApiSettings, 'port' | 'publicOrigin' | 'trustedProxies'> {
+): Pick<DashboardApiSettings, 'port' | 'tls' | 'publicOrigin' | 'trustedProxies'> {
   return {
     port: values.GATEWAY_DASHBOARD_PORT,
+    tls: tlsFilesOf(values),
     ...(values.GATEWAY_DASHBOARD_ORIGIN && { publicOrigin: values.GATEWAY_DASHBOARD_ORIGIN }),
     trustedProxies: values.GATEWAY_TRUSTED_PROXIES,
   };

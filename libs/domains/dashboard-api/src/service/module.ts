@@ -42,7 +42,7 @@ export function createDashboardApi(ports: DashboardApiPorts): DashboardApi {
       },
       onError: (error) => log.error({ err: error }, 'dashboard server error'),
     },
-    { ...SERVER_LIMITS, host: settings.host, port: settings.port },
+    { ...SERVER_LIMITS, host: settings.host, port: settings.port, tls: settings.tls },
   );
   let port = 0;
   return {

@@ -1,4 +1,5 @@
 import type { Clock } from '@gateway/base';
+import type { AuditLogDefinition } from '@gateway/contracts/audit';
 import type { AuthAdminDefinition, OrganizationLimits } from '@gateway/contracts/auth';
 import type {
   BillingLedgerAdminDefinition,
@@ -12,6 +13,7 @@ import type {
   Model,
 } from '@gateway/contracts/inference-router';
 import type { Refusal } from '@gateway/errors';
+import type { TlsFiles } from '@gateway/http-server';
 import type { RpcClient } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { Registry } from 'prom-client';
@@ -20,10 +22,9 @@ export interface DashboardApiSettings {
   readonly host: string;
   /** 0 chooses a free port. */
   readonly port: number;
-  /**
-   * The dashboard's public origin, such as "https://dashboard.example.com". With https, the session
-   * cookie is Secure. Absent: plain http on loopback names only.
-   */
+  /** HTTPS without a proxy. Absent: HTTP. */
+  readonly tls?: TlsFiles | undefined;
+  /** The dashboard's public origin, such as "https://dashboard.example.com". Absent: loopback names only. */
   readonly publicOrigin?: string;
   /** Addresses and CIDR ranges whose X-Forwarded-For header is trusted. Default: none. */
   readonly trustedProxies?: readonly string[];
@@ -76,6 +77,8 @@ export interface DashboardApiPorts {
   readonly routerAdmin: RpcClient<typeof InferenceRouterAdminDefinition>;
   /** Absent: cost estimates are unavailable. */
   readonly estimateRequest?: EstimateRequest;
+  /** The services with audit logs of their own; auth has another. */
+  readonly auditLogs: readonly RpcClient<typeof AuditLogDefinition>[];
   /** The services with the dead letters and the lag of each consumer group, by group name. */
   readonly deadLetters: ReadonlyMap<string, RpcClient<typeof DeadLettersDefinition>>;
   readonly clock: Clock;

@@ -13,7 +13,6 @@ const auditEntry = z
     details: z
       .unknown()
       .meta({ description: 'The changed fields with their previous and new values; never a secret.' }),
-    outcome: z.enum(['started', 'done', 'failed', 'unknown']),
   })
   .meta({ id: 'AuditEntry' });
 
@@ -37,6 +36,7 @@ export const auditEndpoints = {
     summary: 'List the audit entries of the platform and all organizations',
     query: pageQuery.extend(filters),
     response: json(page(auditEntry)),
+    compressed: true,
   }),
   list: endpoint({
     method: 'GET',
@@ -45,5 +45,6 @@ export const auditEndpoints = {
     summary: 'List the audit entries of an organization',
     query: pageQuery.extend(filters),
     response: json(page(auditEntry)),
+    compressed: true,
   }),
 } as const;

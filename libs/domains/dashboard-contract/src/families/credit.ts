@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { created, endpoint, json, stream } from '../endpoint';
-import { emptyBody, id, page, pageQuery, positiveUsd, time, usd } from '../fields';
+import { day, emptyBody, id, page, pageQuery, positiveUsd, time, usd } from '../fields';
 
 const balance = z
   .object({
@@ -50,6 +50,21 @@ const statementLine = z
     note: z.string().nullable().meta({ description: 'Who added or removed credit, and why.' }),
   })
   .meta({ id: 'StatementLine' });
+
+const statementDay = z
+  .object({
+    day,
+    added_usd: monthSums.added_usd,
+    corrected_usd: monthSums.corrected_usd,
+    used_usd: monthSums.used_usd,
+    closing_balance_usd: usd.meta({ description: 'The balance at the end of the day.' }),
+  })
+  .meta({ id: 'StatementDay' });
+
+const statementCredit = statementLine
+  .omit({ balance_usd: true })
+  .extend({ kind: z.enum(['credit', 'correction']), note: z.string() })
+  .meta({ id: 'StatementCredit' });
 
 const webhook = z.string().max(2_000);
 const email = z.string().max(320);
@@ -160,13 +175,39 @@ export const creditEndpoints = {
     method: 'GET',
     path: '/api/organizations/{organization_id}/statement',
     access: 'credit:read',
-    summary: 'List the statement lines of a month, newest first',
-    query: pageQuery.extend({ month }),
+    summary: 'List the statement lines of a month or a day, newest first',
+    query: pageQuery.extend({
+      month,
+      day: day.optional().meta({ description: 'Only one day of the month, YYYY-MM-DD, UTC.' }),
+    }),
     response: json(
       page(statementLine)
         .extend({ timezone: z.literal('UTC'), month, ...monthSums })
         .meta({ id: 'Statement' }),
     ),
+    compressed: true,
+  }),
+  statementDays: endpoint({
+    method: 'GET',
+    path: '/api/organizations/{organization_id}/statement/days',
+    access: 'credit:read',
+    summary: 'List the days of a statement month with their sums, newest first',
+    description: 'Days on which nothing changed the balance are omitted.',
+    query: z.strictObject({ month }),
+    response: json(
+      z
+        .object({ timezone: z.literal('UTC'), month, ...monthSums, data: z.array(statementDay) })
+        .meta({ id: 'StatementDays' }),
+    ),
+    compressed: true,
+  }),
+  credits: endpoint({
+    method: 'GET',
+    path: '/api/organizations/{organization_id}/statement/credits',
+    access: 'credit:read',
+    summary: 'List the credits and corrections of a month, newest first',
+    query: pageQuery.extend({ month }),
+    response: json(page(statementCredit)),
   }),
   statementCsv: endpoint({
     method: 'GET',

@@ -132,6 +132,7 @@ export const generationEndpoints = {
           .meta({ description: 'The search covered everything since this time; null: everything.' }),
       }),
     ),
+    compressed: true,
   }),
   get: endpoint({
     method: 'GET',

@@ -16,7 +16,7 @@ const key = z
     name: z.string(),
     last4: z.string(),
     scopes,
-    allowed_models: z.array(z.string()).meta({ description: 'Empty: all models.' }),
+    allowed_models: z.array(z.string()).nullable().meta({ description: 'Null: all models.' }),
     ip_allowlist: z.array(z.string()).meta({ description: 'Empty: any address.' }),
     expires_on: z.string().nullable().meta({ description: 'The last day on which the key works, UTC.' }),
     expires_at: time.nullable().meta({ description: 'When a playground key expires.' }),
@@ -31,7 +31,7 @@ const key = z
     previous_secret: z
       .object({ last4: z.string(), works_until: time })
       .nullable()
-      .meta({ description: 'After a rotation, the previous secret while it still works.' }),
+      .meta({ description: 'After a rotation, the previous secret of an active key while it still works.' }),
   })
   .meta({ id: 'Key' });
 
@@ -65,7 +65,10 @@ const keyBounds = z
 const keyFields = {
   name: z.string(),
   scopes,
-  allowed_models: z.array(z.string()).nullable(),
+  allowed_models: z
+    .array(z.string())
+    .min(1, { error: 'must name at least one model, or be null for all models' })
+    .nullable(),
   ip_allowlist: z.array(z.string()).nullable(),
   expires_on: z.string().nullable(),
   requests_per_minute: count,
@@ -98,6 +101,7 @@ export const keyEndpoints = {
         .meta({ description: 'Playground keys are listed only on request.' }),
     }),
     response: json(page(keyWithActivity).extend({ bounds: keyBounds })),
+    compressed: true,
   }),
   create: endpoint({
     method: 'POST',

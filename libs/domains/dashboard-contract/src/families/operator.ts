@@ -186,6 +186,7 @@ export const operatorEndpoints = {
     access: 'platform:models',
     summary: 'Get the active model catalogue',
     response: json(z.object({ catalogue })),
+    compressed: true,
   }),
   providerHealth: endpoint({
     method: 'GET',

@@ -45,6 +45,7 @@ export const organizationEndpoints = {
     summary: 'List your organizations; operators see all organizations',
     query: pageQuery,
     response: json(page(organization)),
+    compressed: true,
   }),
   create: endpoint({
     method: 'POST',

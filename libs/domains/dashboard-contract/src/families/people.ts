@@ -77,6 +77,7 @@ export const peopleEndpoints = {
     summary: 'List the members of an organization',
     query: pageQuery,
     response: json(page(organizationMember)),
+    compressed: true,
   }),
   setMemberRole: endpoint({
     method: 'PUT',
@@ -185,6 +186,7 @@ export const peopleEndpoints = {
     summary: 'List all people with an account',
     query: pageQuery,
     response: json(page(personInList)),
+    compressed: true,
   }),
   setOperator: endpoint({
     method: 'PUT',

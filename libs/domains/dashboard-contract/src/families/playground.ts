@@ -23,6 +23,7 @@ export const playgroundEndpoints = {
         data: z.array(offeredModel),
       }),
     ),
+    compressed: true,
   }),
   createKey: endpoint({
     method: 'POST',

@@ -69,7 +69,7 @@ export const sessionEndpoints = {
     access: 'anyone',
     summary: 'Sign in',
     description:
-      'Sets the session cookie. For an account with two-factor authentication, the error is `second_factor_required` until .' +
+      'Sets the session cookie. For an account with two-factor authentication, the error is `second_factor_required` until ' +
       '`code` is sent too: the six digits of the authenticator app, or a recovery code, which works once.',
     body: z.strictObject({ email: credential, password: credential, code: credential.optional() }),
     response: json(sessionState),
@@ -124,7 +124,7 @@ export const sessionEndpoints = {
     access: 'anyone',
     summary: 'Start single sign-on',
     description:
-      'For browser navigation, not fetch: redirects to the identity provider, which redirects back to .' +
+      'For browser navigation, not fetch: redirects to the identity provider, which redirects back to ' +
       '`/api/oidc/callback`. Errors redirect to the sign-in page, as described there. 404 when no provider is configured.',
     query: z.strictObject({
       return_to: z
@@ -142,7 +142,7 @@ export const sessionEndpoints = {
     access: 'anyone',
     summary: 'Finish single sign-on',
     description:
-      'Starts a session and redirects to `return_to`. Errors redirect to the sign-in page, .' +
+      'Starts a session and redirects to `return_to`. Errors redirect to the sign-in page, ' +
       `\`/sign-in?error=…&request_id=…\`, with one of ${Object.keys(signInErrors)
         .map((code) => `\`${code}\``)
         .join(', ')}.`,
@@ -157,7 +157,7 @@ export const sessionEndpoints = {
     access: 'anyone',
     summary: 'Look up an invitation',
     description:
-      'The token is the fragment of the link, after `#`. A cookie stores the last valid token for 30 minutes, so that it .' +
+      'The token is the fragment of the link, after `#`. A cookie stores the last valid token for 30 minutes, so that it ' +
       'survives a sign-in. Without `token`, that one is used.',
     body: z.strictObject({ token: credential.optional() }),
     response: json(
@@ -179,7 +179,7 @@ export const sessionEndpoints = {
     access: 'anyone',
     summary: 'Accept an invitation',
     description:
-      'A new person chooses a password and is signed in. A person with an account must be signed in as the invited person .' +
+      'A new person chooses a password and is signed in. A person with an account must be signed in as the invited person ' +
       'and sends no password; otherwise 401 `not_signed_in`. Without `token`, the last one looked up is used.',
     body: z.strictObject({ token: credential.optional(), password: credential.optional() }),
     response: created(sessionState),

@@ -16,7 +16,7 @@ const latency = z
   .meta({
     id: 'Latency',
     description:
-      'The mean is exact. p50 and p95 are interpolated from a histogram with fixed buckets from 100 ms to 90 s, and never exceed its last bound.',
+      'The mean is exact. p50 and p95 are interpolated from a histogram with fixed buckets from 10 ms to 90 s, and never exceed its last bound.',
   });
 
 const usageMetrics = z
@@ -86,6 +86,7 @@ export const usageEndpoints = {
     description: `Hours and days are UTC. At most ${USAGE_MAX_DAYS_BY_HOUR} days by hour and ${USAGE_MAX_DAYS_BY_DAY} by day, and 20,000 rows.`,
     query: usageRange,
     response: json(usageSeries),
+    compressed: true,
   }),
   csv: endpoint({
     method: 'GET',

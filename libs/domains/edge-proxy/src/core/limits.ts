@@ -31,6 +31,12 @@ export const limits = {
     /** For pending releases when the process stops. */
     stopGraceMs: 5_000,
   },
+  /** Requests that wait for open holds to be settled. */
+  holdWaits: {
+    /** Further requests of the organization are refused at once, so that one cannot occupy the edge by waiting. */
+    maxPerOrganization: 16,
+    backoff: { firstMs: 100, maxMs: 500 },
+  },
   leases: {
     slotTickMs: 500,
     claimTickMs: 1_000,

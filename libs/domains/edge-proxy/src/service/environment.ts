@@ -1,4 +1,4 @@
-import { httpServerEnvironment } from '@gateway/http-server';
+import { httpServerEnvironment, tlsFilesOf } from '@gateway/http-server';
 import { listSetting, millisecondsSetting, portSetting } from '@gateway/runtime';
 import { z } from 'zod';
 import { defaultEdgeProxySettings as defaults, type EdgeProxySettings } from './settings';
@@ -10,6 +10,8 @@ const GIB = 1024 * MIB;
 const MIN_CLAIM_LEASE_MS = 3_000;
 /** The longest lease that the billing-ledger grants. */
 const MAX_CLAIM_LEASE_MS = 3_600_000;
+/** Well below the timeouts of clients and proxies. */
+const MAX_HOLD_WAIT_MS = 30_000;
 
 const bytes = z.coerce.number().int();
 /** 0 means no limit. */
@@ -66,6 +68,15 @@ export const edgeProxyEnvironment = {
     .describe(
       'Milliseconds after the longest possible generation at which a hold is voided if its settlement never arrived, as after a crash.',
     ),
+  GATEWAY_HOLD_WAIT_MS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(MAX_HOLD_WAIT_MS)
+    .default(defaults.holdWaitMs)
+    .describe(
+      'Longest wait, in milliseconds, of a request that only the holds of running requests keep from fitting the balance or a daily budget; then it is refused. At most 30 seconds; 0 refuses at once.',
+    ),
   GATEWAY_IDEMPOTENCY_LEASE_MS: millisecondsSetting
     .min(MIN_CLAIM_LEASE_MS)
     .max(MAX_CLAIM_LEASE_MS)
@@ -80,6 +91,7 @@ export type EdgeProxyEnvironment = z.output<z.ZodObject<typeof edgeProxyEnvironm
 export function edgeProxySettingsOf(values: EdgeProxyEnvironment): Partial<EdgeProxySettings> {
   return {
     port: values.GATEWAY_PORT,
+    tls: tlsFilesOf(values),
     trustedProxies: values.GATEWAY_TRUSTED_PROXIES,
     corsOrigins: values.GATEWAY_CORS_ORIGINS,
     maxBodyBytes: values.GATEWAY_MAX_BODY_BYTES,
@@ -90,6 +102,7 @@ export function edgeProxySettingsOf(values: EdgeProxyEnvironment): Partial<EdgeP
     keepAliveCommentMs: values.GATEWAY_KEEP_ALIVE_COMMENT_MS,
     generationTimeoutMs: values.GATEWAY_GENERATION_TIMEOUT_MS,
     holdMarginMs: values.GATEWAY_HOLD_MARGIN_MS,
+    holdWaitMs: values.GATEWAY_HOLD_WAIT_MS,
     claimLeaseMs: values.GATEWAY_IDEMPOTENCY_LEASE_MS,
   };
 }

@@ -29,6 +29,7 @@ function limitTypeOf(type: LimitType): ExceededLimit['limitType'] {
 export function missingCredits(refusal: InsufficientCredits): MissingCredits {
   return {
     available: nanoUsd(refusal.availableNanoUsd),
+    held: nanoUsd(refusal.heldNanoUsd),
     estimatedCost: nanoUsd(refusal.estimatedCostNanoUsd),
   };
 }
@@ -38,6 +39,7 @@ export function exceededBudget(refusal: DailyBudgetExceeded): ExceededBudget {
     scope: refusal.scope === BudgetScope.BUDGET_SCOPE_KEY ? 'key' : 'organization',
     limit: nanoUsd(refusal.limitNanoUsd),
     used: nanoUsd(refusal.usedNanoUsd),
+    held: nanoUsd(refusal.heldNanoUsd),
     estimatedCost: nanoUsd(refusal.estimatedCostNanoUsd),
   };
 }

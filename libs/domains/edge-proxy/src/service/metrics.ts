@@ -9,7 +9,7 @@ export interface EdgeMetrics {
   requestOpened(): void;
   /** @param status 499 when the client disconnected before the response was complete. */
   requestClosed(exchange: Exchange, status: number, durationMs: number): void;
-  /** @param durationMs from the end of a chat completion's body to the call of the router. */
+  /** @param durationMs from the end of a chat completion's body to the call of the router, without waits for credit. */
   admitted(durationMs: number): void;
   streamOpened(): void;
   streamClosed(): void;

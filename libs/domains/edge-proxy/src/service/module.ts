@@ -4,6 +4,7 @@ import type { KeyGrant } from '@gateway/contracts/auth';
 import { createHttpServer } from '@gateway/http-server';
 import type { GatewayModule } from '@gateway/module';
 import { type Logger, newId, type Registry } from '@gateway/runtime';
+import { createHoldWaits } from './admission/hold-waits';
 import { openReservation, type ReservationPorts } from './admission/reservation';
 import { createAuthenticator } from './access/authenticate';
 import { createEdgeMetrics } from './metrics';
@@ -103,6 +104,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     tokenCounter: ports.tokenCounter,
     bodyThreads: ports.bodyThreads,
     openReservation: () => openReservation({ rateLimiter, ledger }, reservationOptions),
+    holdWaits: createHoldWaits({ maxWaitMs: settings.holdWaitMs, now }),
     newGenerationId: () => newId('gen'),
     clock,
     holdMarginMs: settings.holdMarginMs,
@@ -134,6 +136,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     {
       host: settings.host,
       port: settings.port,
+      tls: settings.tls,
       maxHeaderBytes: limits.http.maxHeaderBytes,
       headersTimeoutMs: limits.http.headersTimeoutMs,
       requestTimeoutMs: settings.bodyTimeoutMs + limits.http.requestTimeoutMarginMs,

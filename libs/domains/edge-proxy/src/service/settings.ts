@@ -1,3 +1,4 @@
+import type { TlsFiles } from '@gateway/http-server';
 import { defaultPublicLimits } from '@gateway/public-api';
 
 /** Settings of the edge. Sizes in bytes, times in milliseconds. */
@@ -5,6 +6,8 @@ export interface EdgeProxySettings {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /** HTTPS without a proxy. Absent: HTTP. */
+  readonly tls?: TlsFiles | undefined;
   /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
   /** Origins whose pages may read responses; "*" for all. Empty: CORS is off. */
@@ -34,6 +37,8 @@ export interface EdgeProxySettings {
   readonly generationMarginMs: number;
   /** How long a hold outlives that call before it is voided. */
   readonly holdMarginMs: number;
+  /** How long a request waits when only open holds of other requests prevent its hold. 0: it does not. */
+  readonly holdWaitMs: number;
   /** How long a claimed Idempotency-Key stays blocked after this edge crashes; renewed while it runs. */
   readonly claimLeaseMs: number;
   /** Idle time of a stream after which a keep-alive comment is written. */
@@ -61,6 +66,7 @@ export const defaultEdgeProxySettings: EdgeProxySettings = {
   generationTimeoutMs: 600_000,
   generationMarginMs: 15_000,
   holdMarginMs: 60_000,
+  holdWaitMs: 2_000,
   claimLeaseMs: 60_000,
   keepAliveCommentMs: 15_000,
   stalledReaderMs: 60_000,

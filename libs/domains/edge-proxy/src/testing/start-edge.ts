@@ -85,7 +85,7 @@ export function model(changes: Partial<Model> = {}): Model {
     disabled: false,
     contextLength: 8_192,
     maxOutputTokens: 2_048,
-    capabilities: ['tools', 'json_mode'],
+    capabilities: ['tools', 'json_mode', 'structured_outputs'],
     reasoningEfforts: [],
     defaultReasoningEffort: undefined,
     prices: {

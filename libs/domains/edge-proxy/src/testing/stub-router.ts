@@ -89,6 +89,7 @@ export function frames(
   request: GenerateRequest,
   content: string,
   completionTokens: number,
+  finishedChoices: number[] = [],
 ): GenerateResponse {
   const chunk = {
     id: request.generationId,
@@ -96,7 +97,7 @@ export function frames(
     choices: [{ index: 0, delta: { content }, finish_reason: null }],
   };
   const sse = Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
-  return { event: { $case: 'frames', value: { sse, completionTokens } } };
+  return { event: { $case: 'frames', value: { sse, completionTokens, finishedChoices } } };
 }
 
 export function finished(request: GenerateRequest): GenerateResponse {

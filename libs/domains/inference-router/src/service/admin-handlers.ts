@@ -1,6 +1,7 @@
-import type { Clock } from '@gateway/base';
+import { auditOf, type Clock } from '@gateway/base';
 import type { InferenceRouterAdminDefinition, ModelTarget } from '@gateway/contracts/inference-router';
-import type { RpcHandlers } from '@gateway/rpc';
+import { personOf, type RpcHandlers } from '@gateway/rpc';
+import { newId } from '@gateway/runtime';
 import { targetKey, type Model, type Target } from '../core/catalogue/model-catalogue';
 import type { CatalogueSource, CircuitBreakers, FinishedSpool } from '../core/ports';
 import type { Bulkheads } from '../core/resilience/bulkhead';
@@ -84,12 +85,26 @@ export function createAdminHandlers(
       };
     },
 
-    async setTargetDrained({ provider, providerModel, drained, by, reason }) {
+    async setTargetDrained({ provider, providerModel, drained, reason }, context) {
+      const actor = personOf(context);
       const found = [...targetsOf(catalogue.current().models.values())].find(
         ({ target }) => target.provider.name === provider && target.providerModel === providerModel,
       );
       if (!found) return { target: undefined };
-      await drains.set(targetKey(found.target), drained ? { since: clock.now(), by, reason } : undefined);
+      const audit = auditOf(
+        {
+          actor,
+          action: drained ? 'target.drain' : 'target.resume',
+          target: `${provider}/${providerModel}`,
+          details: { reason },
+        },
+        { newId, clock },
+      );
+      await drains.set(
+        targetKey(found.target),
+        drained ? { since: clock.now(), by: actor.label, reason } : undefined,
+        audit,
+      );
       return { target: messageOf(found.target) };
     },
   };

@@ -1,8 +1,9 @@
+import { createAuditEntries } from '@gateway/audit';
 import type { UnixMs } from '@gateway/base';
 import { InferenceRouterAdminDefinition } from '@gateway/contracts/inference-router';
 import { applyMigrations, createPool } from '@gateway/database';
-import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
-import { createTestDatabase } from '@gateway/test-support';
+import { createClient, type RpcClient } from '@gateway/rpc';
+import { createAuditEntry, createTestDatabase, inProcessFor, TEST_OPERATOR } from '@gateway/test-support';
 import { createPostgresDrainStore } from '../adapters/postgres/drain-store';
 import { INFERENCE_ROUTER_SCHEMA, inferenceRouterSchema } from '../adapters/postgres/sql/schema';
 import { createMemoryDrainStore, type DrainStore } from '../core/resilience/drains';
@@ -43,7 +44,7 @@ beforeEach(async () => {
     ],
     { drainStore: store, processName: 'router-1' },
   );
-  admin = createClient(InferenceRouterAdminDefinition, createInProcessTransport(router.module.services));
+  admin = createClient(InferenceRouterAdminDefinition, inProcessFor(router.module.services));
 });
 afterEach(() => router.stop());
 
@@ -52,14 +53,13 @@ const drain = (drained: boolean, of = 'first') =>
     provider: of,
     providerModel: 'upstream-model',
     drained,
-    by: 'ops',
     reason: 'repair',
   });
 
 it('a drained target gets no new requests: the next target gets them, or they fail with no_capacity', async () => {
   expect((await drain(true)).target).toMatchObject({
     provider: 'first',
-    drained: { by: 'ops', reason: 'repair' },
+    drained: { by: TEST_OPERATOR.label, reason: 'repair' },
   });
   first.play(helloCompletion);
   second.play(helloCompletion);
@@ -154,12 +154,17 @@ it('drained targets in PostgreSQL are shared, and keep the entry of the first op
   await applyMigrations(pool, inferenceRouterSchema);
   const [one, other] = [createPostgresDrainStore(pool), createPostgresDrainStore(pool)];
   const drained = { since: 5 as UnixMs, by: 'ops', reason: 'repair' };
-  await one.write('p/m', drained);
-  await other.write('p/m', { ...drained, by: 'second' });
+  await one.write('p/m', drained, createAuditEntry('first drain'));
+  await other.write('p/m', { ...drained, by: 'second' }, createAuditEntry('second drain'));
   expect([...(await other.read())]).toEqual([['p/m', drained]]);
-  await other.write('p/m', undefined);
-  await other.write('p/m', undefined);
+  await other.write('p/m', undefined, createAuditEntry('first end'));
+  await other.write('p/m', undefined, createAuditEntry('second end'));
   expect([...(await one.read())]).toEqual([]);
+  const entries = await createAuditEntries(pool, INFERENCE_ROUTER_SCHEMA).list(
+    {},
+    { limit: 10, before: undefined },
+  );
+  expect(entries.map(({ action }) => action)).toEqual(['first end', 'first drain']);
   await pool.end();
   await database.drop();
 });

@@ -1,3 +1,4 @@
+import type { AuditEntry } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
 import type { Timer, Timers } from '../core/ports';
 import type { Drained, Drains, DrainStore } from '../core/resilience/drains';
@@ -10,7 +11,7 @@ export interface DrainWatch extends Drains {
   start(): Promise<void>;
   stop(): void;
   /** Takes effect in this process immediately. */
-  set(targetKey: string, drained: Drained | undefined): Promise<void>;
+  set(targetKey: string, drained: Drained | undefined, audit: AuditEntry): Promise<void>;
 }
 
 /** Caches the drained targets. While the store is unavailable, the last state stays in effect. */
@@ -42,8 +43,8 @@ export function createDrainWatch(store: DrainStore, timers: Timers, log: Logger)
       stopped = true;
       timer?.cancel();
     },
-    async set(targetKey, drained) {
-      await store.write(targetKey, drained);
+    async set(targetKey, drained, audit) {
+      await store.write(targetKey, drained, audit);
       await read();
     },
   };

@@ -3,7 +3,7 @@ import fs, { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GenerationFinished } from '@gateway/contracts/events';
-import { createSilentLogger, newId } from '@gateway/runtime';
+import { createLogger, createSilentLogger, newId } from '@gateway/runtime';
 import { eventually } from '@gateway/test-support';
 import { createFileSpool } from '../adapters/file-system/file-spool';
 import { nodeTimers } from '../adapters/node/timers';
@@ -236,4 +236,21 @@ it('a spooled generation does not wait for records that are rejected or unreadab
   await recorder.replay();
   expect(accepted).toEqual(['gen-4']);
   expect(spool.names()).toEqual(['gen-1', 'gen-2', 'gen-3']);
+});
+
+it('logs one line per store and interval while the stores refuse generations', async () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const log = createLogger({ name: 'test', level: 'warn', pretty: false, destination });
+  const router = await RouterUnderTest.start([model([provider('one', upstream.url)])], { log });
+  router.eventLogDown = true;
+  router.ledgerDown = true;
+  for (let index = 0; index < 5; index += 1)
+    await router.collect(generateRequest({ generationId: newId('gen') }));
+  await router.stop();
+  const messages = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+  expect(messages.filter((message) => message.includes('did not accept'))).toEqual([
+    'the event log did not accept a finished generation',
+    'the ledger did not accept a finished generation',
+  ]);
 });

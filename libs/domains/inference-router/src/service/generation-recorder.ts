@@ -1,4 +1,4 @@
-import { withTimeout } from '@gateway/base';
+import { createLogSampler, withTimeout } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
@@ -22,6 +22,8 @@ const REPLAY_INTERVAL_MS = 5_000;
  * likely fail, too. More than one, because a single record may be the problem.
  */
 const MAX_CONSECUTIVE_FAILURES = 2;
+/** One log line per store and interval. */
+const REFUSAL_LOG_INTERVAL_MS = 5_000;
 
 /** Where a finished generation was stored; `lost` when every store failed. */
 export type StoredIn = 'event_log' | 'ledger' | 'spool' | 'lost';
@@ -58,6 +60,7 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
   let replaying: Promise<void> | undefined;
   /** A replay of the timer, and the check of the disk after it. */
   let round: Promise<void> | undefined;
+  const sampler = createLogSampler(() => performance.now(), { everyMs: REFUSAL_LOG_INTERVAL_MS });
 
   async function record(finished: FinishedGeneration): Promise<void> {
     const message = toGenerationFinished(finished);
@@ -101,13 +104,13 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
       await appendEvent(organizationId, payload, headers);
       return 'event_log';
     } catch (error) {
-      log.warn({ err: error, generationId }, 'the event log did not accept a finished generation');
+      logRefused('the event log did not accept a finished generation', error, generationId);
     }
     try {
       await ledger.settleGenerations({ generations: [message] }, { timeoutMs: RECORD_TIMEOUT_MS });
       return 'ledger';
     } catch (error) {
-      log.warn({ err: error, generationId }, 'the ledger did not accept a finished generation');
+      logRefused('the ledger did not accept a finished generation', error, generationId);
     }
     try {
       await spool.put(generationId, payload).catch((error: unknown) => {
@@ -120,6 +123,12 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
       log.error({ err: error, generationId }, 'the spool did not accept a finished generation');
       return 'lost';
     }
+  }
+
+  /** Sampled: while a store is unavailable, every generation is refused. */
+  function logRefused(message: string, error: unknown, generationId: string): void {
+    const suppressed = sampler.sample(message);
+    if (suppressed !== undefined) log.warn({ err: error, generationId, suppressed }, message);
   }
 
   function appendEvent(key: string, payload: Uint8Array, headers: Readonly<Record<string, string>>) {

@@ -54,7 +54,11 @@ export function toGenerateResponse(event: GenerationEvent): GenerateResponse {
       return {
         event: {
           $case: 'frames',
-          value: { sse: Buffer.from(event.sse, 'utf8'), completionTokens: event.completionTokens },
+          value: {
+            sse: Buffer.from(event.sse, 'utf8'),
+            completionTokens: event.completionTokens,
+            finishedChoices: event.finishedChoices as number[],
+          },
         },
       };
     case 'finished':

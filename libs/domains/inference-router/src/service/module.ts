@@ -1,3 +1,4 @@
+import { createAuditService, type AuditEntries } from '@gateway/audit';
 import type { Clock } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import {
@@ -51,6 +52,8 @@ export interface InferenceRouterPorts {
   readonly drainMs?: number;
   /** The drained targets; when absent they are in memory of this process. */
   readonly drainStore?: DrainStore;
+  /** The audit entries of the service; absent: none are served. */
+  readonly auditEntries?: AuditEntries;
   /** Identifies this replica to operators. */
   readonly processName?: string;
 }
@@ -112,6 +115,7 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
           isDatabaseUnavailable,
         ),
       ),
+      ...(ports.auditEntries ? [createAuditService([ports.auditEntries])] : []),
     ],
     consumers: [],
     isReady: () => recorder.isReady(),

@@ -1,5 +1,6 @@
 import { GenerationFinished } from '@gateway/contracts/events';
 import type { SettleGenerationsRequest } from '@gateway/contracts/billing-ledger';
+import { GatewayError } from '@gateway/errors';
 import { settleFromLog } from './settle-from-log';
 
 const lineOf = (generationId: string): string => {
@@ -28,13 +29,25 @@ describe('generations in log lines', () => {
 
   it('are settled; other lines are skipped', async () => {
     const lines = linesOf('', 'not JSON', '{"msg":"request"}', 'null', lineOf('gen-1'), lineOf('gen-2'));
-    expect(await settleFromLog(lines, ledger)).toEqual({ settled: 2, unreadableLines: [] });
+    expect(await settleFromLog(lines, ledger)).toEqual({ settled: 2, unsettledLines: [] });
     expect(settled).toEqual(['gen-1', 'gen-2']);
   });
 
   it('are reported by line when they are unreadable', async () => {
     const lines = linesOf(lineOf('gen-1'), '{"generation":"////"}', '{"generation":""}', lineOf('gen-2'));
-    expect(await settleFromLog(lines, ledger)).toEqual({ settled: 2, unreadableLines: [2, 3] });
+    expect(await settleFromLog(lines, ledger)).toEqual({ settled: 2, unsettledLines: [2, 3] });
+  });
+
+  it('are reported by line when the ledger rejects them, and the others are settled', async () => {
+    const rejecting = {
+      settleGenerations: async (request: SettleGenerationsRequest) => {
+        if (request.generations[0]?.generationId === 'gen-1') throw new GatewayError('invalid_request');
+        return ledger.settleGenerations(request);
+      },
+    };
+    const lines = linesOf(lineOf('gen-1'), lineOf('gen-2'));
+    expect(await settleFromLog(lines, rejecting)).toEqual({ settled: 1, unsettledLines: [1] });
+    expect(settled).toEqual(['gen-2']);
   });
 
   it('stop at the first that the ledger does not accept, so that the command can run again', async () => {

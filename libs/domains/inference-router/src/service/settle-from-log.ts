@@ -1,12 +1,15 @@
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished } from '@gateway/contracts/events';
+import { GatewayError } from '@gateway/errors';
 import type { RpcClient } from '@gateway/rpc';
+
+type SettlingLedger = Pick<RpcClient<typeof BillingLedgerDefinition>, 'settleGenerations'>;
 
 export interface SettledFromLog {
   /** Generations that the ledger accepted; some may have been settled before. */
   readonly settled: number;
-  /** Numbers of the lines whose generation is unreadable, from 1. */
-  readonly unreadableLines: readonly number[];
+  /** Numbers of the lines whose generation is unreadable, or rejected by the ledger, from 1. */
+  readonly unsettledLines: readonly number[];
 }
 
 /**
@@ -17,9 +20,9 @@ export interface SettledFromLog {
  */
 export async function settleFromLog(
   lines: AsyncIterable<string>,
-  ledger: Pick<RpcClient<typeof BillingLedgerDefinition>, 'settleGenerations'>,
+  ledger: SettlingLedger,
 ): Promise<SettledFromLog> {
-  const unreadableLines: number[] = [];
+  const unsettledLines: number[] = [];
   let settled = 0;
   let number = 0;
   for await (const line of lines) {
@@ -27,14 +30,21 @@ export async function settleFromLog(
     const encoded = generationIn(line);
     if (encoded === undefined) continue;
     const generation = decode(encoded);
-    if (generation === undefined) {
-      unreadableLines.push(number);
-      continue;
-    }
-    await ledger.settleGenerations({ generations: [generation] });
-    settled += 1;
+    if (generation !== undefined && (await settle(generation, ledger))) settled += 1;
+    else unsettledLines.push(number);
   }
-  return { settled, unreadableLines };
+  return { settled, unsettledLines };
+}
+
+/** @returns false for a generation that the ledger rejects now and later. */
+async function settle(generation: GenerationFinished, ledger: SettlingLedger): Promise<boolean> {
+  try {
+    await ledger.settleGenerations({ generations: [generation] });
+    return true;
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'invalid_request') return false;
+    throw error;
+  }
 }
 
 function generationIn(line: string): string | undefined {

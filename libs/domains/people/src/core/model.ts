@@ -1,8 +1,8 @@
-import type { UnixMs } from '@gateway/base';
+import type { OrganizationRole, UnixMs } from '@gateway/base';
 import type { Member, Session, AuditEntry } from '@gateway/auth-shared';
 
 /** An owner manages the whole organization, an admin everything except owners. A member has read access. */
-export type OrganizationRole = 'owner' | 'admin' | 'member';
+export type { OrganizationRole };
 
 /** An organization that a member belongs to, and their role there. */
 export interface Membership {

@@ -211,6 +211,8 @@ export interface PeopleSettings {
   readonly sessionLifetimeMs: number;
   /** A session without a request for this long ends earlier. */
   readonly sessionIdleMs: number;
+  /** The dashboard's origin, to which links in emails point, whatever a request says. Absent: that of the request. */
+  readonly dashboardOrigin?: string | undefined;
 }
 
 /** Lookup of organizations, which the library `auth` owns. */

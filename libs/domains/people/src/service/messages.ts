@@ -17,7 +17,7 @@ import {
 import { isRefusal } from '@gateway/errors';
 import type * as shared from '@gateway/auth-shared';
 import { idleExpiryOf } from '@gateway/auth-shared';
-import { organizationPermissions } from '../core/access/permissions';
+import { organizationPermissions } from '@gateway/base';
 import type * as core from '../core/model';
 import { stateOf } from '../core/people/invitations';
 import type { OpenedSession } from '../core/sign-in/sessions';

@@ -1,9 +1,17 @@
-import type { UnixMs } from '@gateway/base';
+import type { AuditEntry, UnixMs } from '@gateway/base';
 import type { Announcement } from '@gateway/billing-ledger/core';
 import type { Correction, CorrectionOutcome, CorrectionPreview } from './correction';
 import type { CreditAlert, DueAlert } from './credit-alert';
 import type { SettledWindow } from './settled-window';
-import type { Entry, StatementMonth, StatementPage, StatementQuery } from './statement';
+import type {
+  Credit,
+  CreditQuery,
+  Entry,
+  StatementDays,
+  StatementMonth,
+  StatementPage,
+  StatementQuery,
+} from './statement';
 
 /** Statements and corrections. The duties of LedgerStore apply; each read is one snapshot. */
 export interface StatementStore {
@@ -11,12 +19,16 @@ export interface StatementStore {
   listEntries(organizationId: string, reference: string): Promise<readonly Entry[]>;
   /** Rejects with a LedgerUnavailableError while past days are still being summed; a retry continues the sums. */
   readStatement(query: StatementQuery): Promise<StatementPage>;
+  /** The days of a month. Rejects like `readStatement`. */
+  readDays(organizationId: string, month: string): Promise<StatementDays>;
+  /** Newest first. */
+  listCredits(query: CreditQuery): Promise<readonly Credit[]>;
   /** Newest first, including the current month. Rejects like `readStatement`. */
   readMonths(organizationId: string): Promise<readonly StatementMonth[]>;
   /** Moves no money. The preview can be confirmed until it expires. */
   previewCorrection(correction: Correction): Promise<CorrectionPreview>;
-  /** Idempotent by its id. */
-  correctCredit(correction: Correction): Promise<CorrectionOutcome>;
+  /** Idempotent by its id. Writes `audit` in the transaction of the correction; a repeated call writes nothing. */
+  correctCredit(correction: Correction, audit: AuditEntry): Promise<CorrectionOutcome>;
   readReconciliation(): Promise<LedgerReconciliation>;
 }
 
@@ -91,21 +103,24 @@ export interface CreditAlertStore {
   readAlert(organizationId: string): Promise<CreditAlert>;
   /**
    * Replaces the alert and resets its delivery state. `newSecret` is stored and
-   * returned if the webhook URL is new.
+   * returned if the webhook URL is new. Writes `audit` in the same transaction.
    */
   setAlert(
     organizationId: string,
     alert: Pick<CreditAlert, 'thresholdNanoUsd' | 'webhookUrl' | 'emails'>,
     newSecret: string,
+    audit: AuditEntry,
   ): Promise<{ readonly alert: CreditAlert; readonly secret: string | undefined }>;
+  /** Records that a person has a test alert sent. */
+  recordTest(audit: AuditEntry): Promise<void>;
   /** The alert as it would be sent now, whatever the balance; undefined without a recipient. */
   readDue(organizationId: string): Promise<DueAlert | undefined>;
   /** Records which balances fell below their threshold, and which are above it again. */
-  watch(now: UnixMs): Promise<void>;
+  watch(): Promise<void>;
   /** Claims up to `limit` due alerts. No other process claims them until they are due again. */
-  claimDue(now: UnixMs, limit: number): Promise<readonly DueAlert[]>;
+  claimDue(limit: number): Promise<readonly DueAlert[]>;
   /** Records the result of a delivery. */
-  recordDelivery(alert: DueAlert, now: UnixMs, failure: string | undefined): Promise<void>;
+  recordDelivery(alert: DueAlert, failure: string | undefined): Promise<void>;
 }
 
 /**

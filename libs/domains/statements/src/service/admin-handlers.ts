@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { nanoUsd, type NanoUsd } from '@gateway/base';
+import { auditOf, formatUsd, nanoUsd, type Actor, type Clock, type NanoUsd } from '@gateway/base';
 import {
+  noteOf,
   parseAmount,
   parseIdentifier,
   parseNote,
@@ -14,16 +15,21 @@ import {
   type CorrectionRefused,
 } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
-import type { RpcHandlers } from '@gateway/rpc';
+import { personOf, type RpcHandlers } from '@gateway/rpc';
 import type { CreditAlertStore, StatementStore } from '../core/ports';
 import {
-  parseMonth,
+  parseCreditCursor,
   parseCursor,
+  parseDay,
+  parseMonth,
   renderAlert,
+  renderCredit,
+  renderCreditCursor,
   renderEntry,
   renderLine,
   renderMonth,
   renderCursor,
+  renderDay,
   renderReconciliation,
 } from './messages';
 import type { AlertDispatcher } from './alert-dispatcher';
@@ -35,6 +41,7 @@ export interface AdminHandlerPorts {
   readonly dispatcher: AlertDispatcher;
   /** Why a webhook URL is refused; undefined if it is accepted. */
   readonly webhookUrlIssue: (url: string) => string | undefined;
+  readonly clock: Clock;
   readonly newId: (prefix: string) => string;
 }
 
@@ -61,9 +68,11 @@ export function createAdminHandlers(
     listStatement: async (request) => {
       const organizationId = parseOrganizationId(request);
       const limit = Math.min(Math.max(request.pageSize, 1), MAX_LINES);
+      const month = parseMonth(request.month);
       const { sums, lines } = await statements.readStatement({
         organizationId,
-        month: parseMonth(request.month),
+        month,
+        day: parseDay(request.day, month),
         oldestFirst: request.oldestFirst,
         after: parseCursor(request.pageToken),
         limit: limit + 1,
@@ -81,8 +90,32 @@ export function createAdminHandlers(
       months: (await statements.readMonths(parseOrganizationId(request))).map(renderMonth),
     }),
 
-    previewCorrection: async (request) => {
-      const correction = { ...correctionOf(request), correctionId: newId('crd') };
+    listStatementDays: async (request) => {
+      const { sums, days } = await statements.readDays(
+        parseOrganizationId(request),
+        parseMonth(request.month),
+      );
+      return { sums: renderMonth(sums), days: days.map(renderDay) };
+    },
+
+    listCredits: async (request) => {
+      const limit = Math.min(Math.max(request.pageSize, 1), MAX_LINES);
+      const credits = await statements.listCredits({
+        organizationId: parseOrganizationId(request),
+        month: parseMonth(request.month),
+        after: parseCreditCursor(request.pageToken),
+        limit: limit + 1,
+      });
+      const shown = credits.slice(0, limit);
+      const last = shown.at(-1);
+      return {
+        credits: shown.map(renderCredit),
+        nextPageToken: credits.length > limit && last ? renderCreditCursor(last) : '',
+      };
+    },
+
+    previewCorrection: async (request, context) => {
+      const correction = { ...correctionOf(request, personOf(context)), correctionId: newId('crd') };
       const outcome = await statements.previewCorrection(correction);
       if (outcome.kind === 'insufficient') {
         return { outcome: { $case: 'refused', value: insufficient(outcome.before) } };
@@ -100,10 +133,17 @@ export function createAdminHandlers(
       };
     },
 
-    correctCredit: async (request) => {
-      const correction = correctionOf(request);
+    correctCredit: async (request, context) => {
+      const actor = personOf(context);
+      const correction = correctionOf(request, actor);
       const correctionId = parseRequest(() => parseIdentifier('correction_id', request.correctionId));
-      const { kind } = await statements.correctCredit({ ...correction, correctionId });
+      const { organizationId, amountNanoUsd } = correction;
+      const details = { amount_usd: formatUsd(nanoUsd(-amountNanoUsd)), reason: request.note };
+      const audit = auditOf(
+        { actor, organizationId, action: 'credit.correct', target: correctionId, details },
+        ports,
+      );
+      const { kind } = await statements.correctCredit({ ...correction, correctionId }, audit);
       const balance = await ledger.readBalance(correction.organizationId);
       switch (kind) {
         case 'corrected':
@@ -133,7 +173,7 @@ export function createAdminHandlers(
       alert: renderAlert(await alerts.readAlert(parseOrganizationId(request))),
     }),
 
-    setCreditAlert: async (request) => {
+    setCreditAlert: async (request, context) => {
       const organizationId = parseOrganizationId(request);
       const { thresholdNanoUsd, webhookUrl, emails } = request;
       if (webhookUrl !== undefined) {
@@ -143,38 +183,64 @@ export function createAdminHandlers(
       if (emails.length > MAX_EMAILS) throw invalid('emails', `must have at most ${MAX_EMAILS} entries`);
       const index = emails.findIndex((email) => !/^[^\s@\0<>,;]{1,64}@[^\s@\0<>,;]{1,255}$/.test(email));
       if (index !== -1) throw invalid(`emails[${index}]`, 'must be an email address');
+      const threshold =
+        thresholdNanoUsd === undefined
+          ? undefined
+          : parseRequest(() => parseAmount('threshold_nano_usd', thresholdNanoUsd, 1n));
+      const details = {
+        threshold_usd: threshold === undefined ? null : formatUsd(threshold),
+        // The path of a webhook URL may be a secret.
+        webhook_host: webhookUrl === undefined ? null : new URL(webhookUrl).host,
+        emails,
+      };
       const { alert, secret } = await alerts.setAlert(
         organizationId,
-        {
-          thresholdNanoUsd:
-            thresholdNanoUsd === undefined
-              ? undefined
-              : parseRequest(() => parseAmount('threshold_nano_usd', thresholdNanoUsd, 1n)),
-          webhookUrl,
-          emails,
-        },
+        { thresholdNanoUsd: threshold, webhookUrl, emails },
         `whsec_${randomBytes(32).toString('base64url')}`,
+        auditOf(
+          {
+            actor: personOf(context),
+            organizationId,
+            action: 'credit_alert.set',
+            target: organizationId,
+            details,
+          },
+          ports,
+        ),
       );
       return { alert: renderAlert(alert), webhookSecret: secret };
     },
 
-    testCreditAlert: async (request) => {
-      const due = await alerts.readDue(parseOrganizationId(request));
+    testCreditAlert: async (request, context) => {
+      const organizationId = parseOrganizationId(request);
+      const due = await alerts.readDue(organizationId);
       if (!due) return { hasRecipient: false, failure: undefined };
+      await alerts.recordTest(
+        auditOf(
+          {
+            actor: personOf(context),
+            organizationId,
+            action: 'credit_alert.test',
+            target: organizationId,
+            details: {},
+          },
+          ports,
+        ),
+      );
       return { hasRecipient: true, failure: await dispatcher.deliver(due) };
     },
   };
 }
 
-function correctionOf(request: {
-  readonly organizationId: string;
-  readonly amountNanoUsd: bigint;
-  readonly note: string;
-}) {
+/** The note names the person, so that only the person who previewed a correction can confirm it. */
+function correctionOf(
+  request: { readonly organizationId: string; readonly amountNanoUsd: bigint; readonly note: string },
+  actor: Actor,
+) {
   return parseRequest(() => ({
     organizationId: parseIdentifier('organization_id', request.organizationId),
     amountNanoUsd: parseAmount('amount_nano_usd', request.amountNanoUsd, 1n),
-    note: parseNote(request.note),
+    note: parseNote(noteOf(actor, request.note)),
   }));
 }
 

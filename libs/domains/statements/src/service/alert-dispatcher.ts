@@ -1,4 +1,3 @@
-import type { Clock } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
 import type { DueAlert } from '../core/credit-alert';
 import { AlertNotDeliveredError, type AlertSender, type CreditAlertStore } from '../core/ports';
@@ -6,7 +5,6 @@ import { AlertNotDeliveredError, type AlertSender, type CreditAlertStore } from 
 export interface AlertDispatcherPorts {
   readonly alerts: CreditAlertStore;
   readonly senders: readonly AlertSender[];
-  readonly clock: Clock;
   readonly log: Logger;
   readonly intervalMs: number;
 }
@@ -25,7 +23,6 @@ const MAX_ALERTS_PER_ROUND = 10;
 export function createAlertDispatcher({
   alerts,
   senders,
-  clock,
   log,
   intervalMs,
 }: AlertDispatcherPorts): AlertDispatcher {
@@ -50,11 +47,9 @@ export function createAlertDispatcher({
 
   async function round(): Promise<void> {
     try {
-      await alerts.watch(clock.now());
-      const due = await alerts.claimDue(clock.now(), MAX_ALERTS_PER_ROUND);
-      await Promise.all(
-        due.map(async (alert) => alerts.recordDelivery(alert, clock.now(), await deliver(alert))),
-      );
+      await alerts.watch();
+      const due = await alerts.claimDue(MAX_ALERTS_PER_ROUND);
+      await Promise.all(due.map(async (alert) => alerts.recordDelivery(alert, await deliver(alert))));
     } catch (error) {
       log.error({ err: error }, 'processing credit alerts failed; retrying in the next round');
     }

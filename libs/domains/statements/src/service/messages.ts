@@ -1,9 +1,11 @@
-import type { UnixMs } from '@gateway/base';
+import { isUtcDay, type UnixMs } from '@gateway/base';
 import type { Announcement } from '@gateway/billing-ledger/core';
 import type {
+  Credit as CreditMessage,
   CreditAlert as AlertMessage,
   GetLedgerReconciliationResponse,
   LedgerEntry,
+  StatementDay as DayMessage,
   StatementLine as LineMessage,
   StatementMonth as MonthMessage,
 } from '@gateway/contracts/billing-ledger';
@@ -12,13 +14,30 @@ import { GatewayError } from '@gateway/errors';
 import type { CreditAlert } from '../core/credit-alert';
 import type { LedgerReconciliation } from '../core/ports';
 import type { SettledWindow } from '../core/settled-window';
-import type { Entry, StatementLine, StatementMonth, StatementCursor } from '../core/statement';
+import type {
+  Credit,
+  CreditCursor,
+  Entry,
+  StatementCursor,
+  StatementDay,
+  StatementLine,
+  StatementMonth,
+} from '../core/statement';
 
 export function parseMonth(month: string): string {
   if (/^[12]\d{3}-(0[1-9]|1[0-2])$/.test(month)) return month;
   throw new GatewayError('invalid_request', {
     param: 'month',
     message: 'month must be a month such as 2026-11.',
+  });
+}
+
+/** A day of the month; undefined for the whole month. */
+export function parseDay(day: string | undefined, month: string): string | undefined {
+  if (day === undefined || (isUtcDay(day) && day.startsWith(`${month}-`))) return day;
+  throw new GatewayError('invalid_request', {
+    param: 'day',
+    message: `day must be a day of the month, such as ${month}-01.`,
   });
 }
 
@@ -32,6 +51,15 @@ export function renderLine({ posted, ...line }: StatementLine): LineMessage {
 
 export function renderMonth(month: StatementMonth): MonthMessage {
   return { ...month };
+}
+
+export function renderDay({ day, ...sums }: StatementDay): DayMessage {
+  const { addedNanoUsd, correctedNanoUsd, usedNanoUsd, closingNanoUsd } = sums;
+  return { day, addedNanoUsd, correctedNanoUsd, usedNanoUsd, closingNanoUsd };
+}
+
+export function renderCredit({ posted, ...credit }: Credit): CreditMessage {
+  return { ...credit, postedUnixMs: BigInt(posted) };
 }
 
 export function renderReconciliation(found: LedgerReconciliation): GetLedgerReconciliationResponse {
@@ -69,10 +97,26 @@ export function parseCursor(token: string): StatementCursor | undefined {
   if (token === '') return undefined;
   const text = Buffer.from(token, 'base64url').toString('utf8');
   const match = /^(\d{1,15}) (-?\d{1,19}) (credit|settlement) ([\x21-\x7e]{1,200})$/.exec(text);
-  if (!match)
-    throw new GatewayError('invalid_request', { param: 'page_token', message: 'Unknown page_token.' });
+  if (!match) throw unknownPageToken();
   const [, posted = '', balance = '', kind = '', reference = ''] = match;
   return { posted: Number(posted) as UnixMs, balanceNanoUsd: BigInt(balance), kind, reference };
+}
+
+/** The page token of a list of credits: its last credit. */
+export function renderCreditCursor({ posted, creditId }: Credit): string {
+  return Buffer.from(`${posted} ${creditId}`).toString('base64url');
+}
+
+export function parseCreditCursor(token: string): CreditCursor | undefined {
+  if (token === '') return undefined;
+  const match = /^(\d{1,15}) ([\x21-\x7e]{1,200})$/.exec(Buffer.from(token, 'base64url').toString('utf8'));
+  if (!match) throw unknownPageToken();
+  const [, posted = '', creditId = ''] = match;
+  return { posted: Number(posted) as UnixMs, creditId };
+}
+
+function unknownPageToken(): GatewayError {
+  return new GatewayError('invalid_request', { param: 'page_token', message: 'Unknown page_token.' });
 }
 
 /** The announcement of a window, keyed like its organization's settlements. */

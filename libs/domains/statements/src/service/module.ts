@@ -1,3 +1,4 @@
+import { createAuditService, type AuditEntries } from '@gateway/audit';
 import type { Clock } from '@gateway/base';
 import { LedgerUnavailableError, type LedgerStore } from '@gateway/billing-ledger/core';
 import { BillingLedgerAdminDefinition } from '@gateway/contracts/billing-ledger';
@@ -21,6 +22,8 @@ export interface StatementsPorts {
   /** Why a webhook URL is refused; undefined if it is accepted. */
   readonly webhookUrlIssue: (url: string) => string | undefined;
   readonly reconciler: LedgerReconciler;
+  /** The audit entries of the service, which this module serves. */
+  readonly auditEntries: readonly AuditEntries[];
   readonly newId: (prefix: string) => string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -41,7 +44,6 @@ export function createStatementsModule(options: StatementsPorts): GatewayModule 
   const dispatcher = createAlertDispatcher({
     alerts,
     senders: options.alertSenders,
-    clock,
     log,
     intervalMs: options.alertIntervalMs ?? DEFAULT_ALERT_INTERVAL_MS,
   });
@@ -63,6 +65,7 @@ export function createStatementsModule(options: StatementsPorts): GatewayModule 
           (error) => error instanceof LedgerUnavailableError,
         ),
       ),
+      createAuditService(options.auditEntries),
     ],
     consumers: [],
     async start() {

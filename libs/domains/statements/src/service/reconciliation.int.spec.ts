@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '@gateway/base';
 import { createLogger, createMetrics } from '@gateway/runtime';
-import { beginIdleTransaction } from '@gateway/test-support';
+import { createAuditEntry, beginIdleTransaction } from '@gateway/test-support';
 import {
   announce,
   createLedgerFixture,
@@ -55,7 +55,7 @@ beforeEach(async () => {
     intervalMs: 1_000_000,
   }));
   await post('old');
-  fixture.clock.advance(20 * MINUTE_MS);
+  await fixture.clock.advance(20 * MINUTE_MS);
   await run();
   await post('new');
 });
@@ -66,12 +66,15 @@ async function post(prefix: string): Promise<void> {
   for (const organizationId of ['org-a', 'org-b']) {
     const named = (name: string) => `${prefix}-${name}-${organizationId}`;
     const of = { organizationId, at };
-    await store.addCredit({
-      creditId: named('credit'),
-      organizationId,
-      amountNanoUsd: usdNano(100),
-      note: '',
-    });
+    await store.addCredit(
+      {
+        creditId: named('credit'),
+        organizationId,
+        amountNanoUsd: usdNano(100),
+        note: '',
+      },
+      createAuditEntry(),
+    );
     await store.holdCredit(
       ['settled', 'open', 'voided'].map((name) => makeHold({ holdId: named(name), amount: 20, ...of })),
     );
@@ -186,7 +189,7 @@ it('finds a settled hold with another charge when it enters the sums, and until 
   );
   const right = Number(rows[0]?.charged);
   await fixture.auditPool.query(sql(right - 1));
-  fixture.clock.advance(20 * MINUTE_MS);
+  await fixture.clock.advance(20 * MINUTE_MS);
   for (let runs = 0; runs < 3; runs += 1) {
     await run();
     expect(await differences()).toEqual({ settlement: 1 });
@@ -222,14 +225,14 @@ it('removes only the resolved difference of an organization', async () => {
 const UNTIL_THE_NEW_MS = 10 * MINUTE_MS;
 
 it('sums postings on the boundary of two runs once, without reading older ones again', async () => {
-  fixture.clock.advance(UNTIL_THE_NEW_MS);
+  await fixture.clock.advance(UNTIL_THE_NEW_MS);
   await run();
   // Would be found if all postings were summed again.
   await fixture.auditPool.query(
     `delete from postings where reference = 'old-voided-org-a' and kind = 'void'`,
   );
   for (let runs = 0; runs < 2; runs += 1) {
-    fixture.clock.advance(MINUTE_MS);
+    await fixture.clock.advance(MINUTE_MS);
     await run();
     expect(await differences()).toEqual({});
   }
@@ -239,10 +242,10 @@ it('compares a settlement on the boundary of two runs in the second run', async 
   await fixture.auditPool.query(
     `update closed_holds set charged_nano_usd = charged_nano_usd - 1 where hold_id = 'new-settled-org-a'`,
   );
-  fixture.clock.advance(UNTIL_THE_NEW_MS);
+  await fixture.clock.advance(UNTIL_THE_NEW_MS);
   await run();
   expect(await differences()).toEqual({});
-  fixture.clock.advance(1);
+  await fixture.clock.advance(1);
   await run();
   expect(await differences()).toEqual({ settlement: 1 });
 });
@@ -262,7 +265,7 @@ it.each([
       fixture.auditPool.query('update closed_hold_retention set oldest_retained_hold_id = $1', [id]);
     await retainFrom(oldestRetained);
     try {
-      fixture.clock.advance(20 * MINUTE_MS);
+      await fixture.clock.advance(20 * MINUTE_MS);
       await run();
       expect(await differences()).toEqual(found);
     } finally {
@@ -272,18 +275,18 @@ it.each([
 );
 
 it('reports no difference for a posting of a process with a slow clock', async () => {
-  fixture.clock.advance(20 * MINUTE_MS);
+  await fixture.clock.advance(20 * MINUTE_MS);
   await run();
-  fixture.clock.advance(-30 * MINUTE_MS);
+  await fixture.clock.advance(-30 * MINUTE_MS);
   await post('late');
-  fixture.clock.advance(30 * MINUTE_MS);
+  await fixture.clock.advance(30 * MINUTE_MS);
   await run();
   expect(await differences()).toEqual({});
 });
 
 it('continues with the next organizations where the previous run stopped, and detects the end of a round', async () => {
   const first = await reconcilers.first.reconcile(1);
-  fixture.clock.advance(1_000);
+  await fixture.clock.advance(1_000);
   const second = await reconcilers.second.reconcile(1);
   const third = await reconcilers.first.reconcile(1);
   expect([first, second, third].map((each) => each?.organizations)).toEqual([1, 1, 0]);

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gateway/base';
 import { GenerationSettled, type SettledWindow } from '@gateway/contracts/events';
 import { createMetrics, createSilentLogger } from '@gateway/runtime';
-import { beginIdleTransaction } from '@gateway/test-support';
+import { createAuditEntry, beginIdleTransaction } from '@gateway/test-support';
 import {
   announce,
   createLedgerFixture,
@@ -29,7 +29,7 @@ beforeEach(async () => {
     first: createPostgresReconciler({ pool: fixture.first.pool, appender, clock }),
     second: createPostgresReconciler({ pool: fixture.second.pool, appender, clock }),
   };
-  fixture.clock.set(NINE + 5 * MINUTE_MS);
+  await fixture.clock.set(NINE + 5 * MINUTE_MS);
   ({ run } = createReconciliation({
     reconciler: reconcilers.first,
     clock: fixture.clock,
@@ -42,12 +42,15 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 async function addCredit(organizationId: string, amount = 10_000): Promise<void> {
-  await fixture.first.store.addCredit({
-    creditId: `crd-${organizationId}`,
-    organizationId,
-    amountNanoUsd: usdNano(amount),
-    note: '',
-  });
+  await fixture.first.store.addCredit(
+    {
+      creditId: `crd-${organizationId}`,
+      organizationId,
+      amountNanoUsd: usdNano(amount),
+      note: '',
+    },
+    createAuditEntry(),
+  );
 }
 
 /** Admits and holds a generation. Returns a function that settles it. */
@@ -78,7 +81,7 @@ it('announces the settlements of past full hours once, by organization and hour 
   await (
     await hold('gen-b', 'org-b', 50)
   )(90);
-  fixture.clock.set(NINE + HOUR_MS + 5 * MINUTE_MS);
+  await fixture.clock.set(NINE + HOUR_MS + 5 * MINUTE_MS);
   await run();
   expect(await windows()).toEqual([]);
   await late(30);
@@ -87,7 +90,7 @@ it('announces the settlements of past full hours once, by organization and hour 
   )(11);
 
   // Ten minutes after the hour no running transaction can post anything before it.
-  fixture.clock.set(NINE + HOUR_MS + 10 * MINUTE_MS);
+  await fixture.clock.set(NINE + HOUR_MS + 10 * MINUTE_MS);
   await run();
   await run();
   const hour = (hours: number, generations: bigint, cost: bigint, charged = cost) => ({
@@ -102,7 +105,7 @@ it('announces the settlements of past full hours once, by organization and hour 
   ];
   expect(await windows()).toEqual(first);
 
-  fixture.clock.set(NINE + 2 * HOUR_MS + 10 * MINUTE_MS);
+  await fixture.clock.set(NINE + 2 * HOUR_MS + 10 * MINUTE_MS);
   await run();
   expect(await windows()).toEqual([
     ...first,
@@ -119,10 +122,10 @@ it('announces a settlement at the full hour with the hour that starts', async ()
   await addCredit('org-a');
   const [settleBefore, settleAtFullHour] = [await hold('gen-1'), await hold('gen-2')];
   await settleBefore(70);
-  fixture.clock.set(NINE + HOUR_MS);
+  await fixture.clock.set(NINE + HOUR_MS);
   await settleAtFullHour(11);
   for (const hours of [1, 2]) {
-    fixture.clock.set(NINE + hours * HOUR_MS + 10 * MINUTE_MS);
+    await fixture.clock.set(NINE + hours * HOUR_MS + 10 * MINUTE_MS);
     await run();
   }
   expect(await windows()).toMatchObject([
@@ -136,7 +139,7 @@ it('follows its settlements in the log, under the same key', async () => {
   await (
     await hold('gen-1')
   )(70);
-  fixture.clock.advance(2 * HOUR_MS);
+  await fixture.clock.advance(2 * HOUR_MS);
   await run();
   const announced = await fixture.announced();
   expect(announced.map(({ finished, window }) => finished?.generationId ?? window?.organizationId)).toEqual([
@@ -164,7 +167,7 @@ it('announces a settlement with the time of its posting, which assigns it to one
 it('announces an idle organization once a day, so that unexpected usage is found as well', async () => {
   await addCredit('org-a');
   for (let hours = 1; hours <= 49; hours += 1) {
-    fixture.clock.set(NINE + hours * HOUR_MS + 10 * MINUTE_MS);
+    await fixture.clock.set(NINE + hours * HOUR_MS + 10 * MINUTE_MS);
     await run();
   }
   expect(await windows()).toEqual([
@@ -176,11 +179,11 @@ it('announces an idle organization once a day, so that unexpected usage is found
 it('announces nothing for an organization without postings, then starts with the hour of the first', async () => {
   await expect(hold('gen-refused', 'org-poor')).resolves.toBeDefined();
   expect((await fixture.auditPool.query('select from accounts')).rowCount).toBe(1);
-  fixture.clock.advance(2 * DAY_MS);
+  await fixture.clock.advance(2 * DAY_MS);
   await run();
   expect(await windows()).toEqual([]);
   await addCredit('org-poor');
-  fixture.clock.advance(DAY_MS + HOUR_MS);
+  await fixture.clock.advance(DAY_MS + HOUR_MS);
   await run();
   expect(await windows()).toMatchObject([{ fromUnixMs: at(48), untilUnixMs: at(72) }]);
 });
@@ -189,12 +192,12 @@ it('announces one day at a time after a pause, without gaps or overlaps', async 
   await addCredit('org-a');
   const costs = [5, 7, 11, 13];
   for (const [index, cost] of costs.entries()) {
-    fixture.clock.set(NINE + index * 17 * HOUR_MS);
+    await fixture.clock.set(NINE + index * 17 * HOUR_MS);
     await (
       await hold(`gen-${index}`)
     )(cost);
   }
-  fixture.clock.set(NINE + 4 * DAY_MS);
+  await fixture.clock.set(NINE + 4 * DAY_MS);
   for (let runs = 0; runs < 8; runs += 1) await run();
   const announced = await windows();
   for (const [index, { fromUnixMs, untilUnixMs }] of announced.entries()) {
@@ -216,7 +219,7 @@ it.each([
       await hold(`gen-${organizationId}`, organizationId)
     )(1);
   }
-  fixture.clock.advance(2 * HOUR_MS);
+  await fixture.clock.advance(2 * HOUR_MS);
   const counts = [];
   for (let runs = 0; runs < 5; runs += 1) {
     counts.push(await reconcilers.first.announceWindows(limit, renderWindow));
@@ -230,7 +233,7 @@ it('announces a window again after a failed announcement', async () => {
   await (
     await hold('gen-1')
   )(70);
-  fixture.clock.advance(2 * HOUR_MS);
+  await fixture.clock.advance(2 * HOUR_MS);
   await expect(
     reconcilers.first.announceWindows(10, () => {
       throw new Error('cannot be announced');
@@ -243,7 +246,7 @@ it('announces a window again after a failed announcement', async () => {
 
 it('is announced by one process at a time', async () => {
   await addCredit('org-a');
-  fixture.clock.advance(2 * DAY_MS);
+  await fixture.clock.advance(2 * DAY_MS);
   const client = await fixture.second.pool.connect();
   await beginIdleTransaction(client);
   await client.query('select announce_settlement_windows(0, 1)');
@@ -259,7 +262,7 @@ it('takes the charge of a settlement from its posting, not from its hold', async
     await hold('gen-1')
   )(70);
   await fixture.auditPool.query(`update closed_holds set charged_nano_usd = 1 where hold_id = 'gen-1'`);
-  fixture.clock.advance(2 * HOUR_MS);
+  await fixture.clock.advance(2 * HOUR_MS);
   await run();
   expect((await windows())[0]?.hours).toMatchObject([{ costNanoUsd: 70n, chargedNanoUsd: 70n }]);
 });

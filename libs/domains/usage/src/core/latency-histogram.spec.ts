@@ -40,6 +40,12 @@ it('has the exact mean, and a quantile within the right bucket', () => {
   }
 });
 
+it('separates requests of 12 ms from those of 60 ms', () => {
+  const quantile = (ms: number) => quantileMs(latenciesOf(Array.from({ length: 100 }, () => ms)), 0.5);
+  expect(quantile(12)).toBeLessThanOrEqual(25);
+  expect(quantile(60)).toBeGreaterThan(50);
+});
+
 it('returns the last bound for longer latencies', () => {
   expect(quantileMs(latenciesOf([1, 100_000, 200_000]), 0.95)).toBe(90_000);
 });

@@ -3,7 +3,7 @@
  * tables, so changing them needs a migration.
  */
 export const LATENCY_BOUNDS_MS = [
-  100, 250, 500, 750, 1_000, 1_500, 2_500, 5_000, 10_000, 20_000, 40_000, 90_000,
+  10, 25, 50, 100, 250, 500, 750, 1_000, 1_500, 2_500, 5_000, 10_000, 20_000, 40_000, 90_000,
 ] as const;
 
 /** Latencies of a number of requests, in milliseconds. */

@@ -1,4 +1,4 @@
-import type { UnixMs } from '@gateway/base';
+import type { ConsumerProgress, UnixMs } from '@gateway/base';
 import type { GenerationFinder } from './list-generations';
 import type { Difference } from './reconciliation/compare';
 import type { AnnouncedHour } from './reconciliation/settled-window';
@@ -18,11 +18,12 @@ export interface GenerationTables {
 export interface SettlementStore extends GenerationTables {
   /**
    * Stores the generations and adds them to the rollups in one transaction.
-   * Idempotent: skips generations that are stored already or repeated.
+   * Idempotent: skips generations that are stored already or repeated. Stores `progress`
+   * in the same transaction.
    *
    * @returns how many were new.
    */
-  record(generations: readonly SettledGeneration[]): Promise<number>;
+  record(generations: readonly SettledGeneration[], progress?: ConsumerProgress): Promise<number>;
 }
 
 export interface ReconciliationRun {

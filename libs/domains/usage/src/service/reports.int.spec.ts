@@ -8,9 +8,9 @@ import {
 } from '@gateway/contracts/generation-query';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { EventHandler } from '@gateway/events';
-import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
+import { createClient, type RpcClient } from '@gateway/rpc';
 import { createMetrics } from '@gateway/runtime';
-import { createTestClock, createTestDatabase, type TestDatabase } from '@gateway/test-support';
+import { createTestClock, createTestDatabase, inProcessFor, type TestDatabase } from '@gateway/test-support';
 import type { Pool } from 'pg';
 import {
   createGenerationQueryModule,
@@ -36,7 +36,7 @@ beforeAll(async () => {
   pool = createPool({ url: database.url, schema: USAGE_SCHEMA, applicationName: 'test', maxConnections: 4 });
   await applyMigrations(pool, usageSchema);
   const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
-  reports = createClient(GenerationReportsDefinition, createInProcessTransport(services));
+  reports = createClient(GenerationReportsDefinition, inProcessFor(services));
 });
 
 beforeEach(async () => {

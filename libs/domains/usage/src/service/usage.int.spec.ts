@@ -1,4 +1,4 @@
-import { DAY_MS } from '@gateway/base';
+import { DAY_MS, type ConsumerProgress } from '@gateway/base';
 import { UsageSource } from '@gateway/contracts/common';
 import { GenerationSettled } from '@gateway/contracts/events';
 import {
@@ -15,11 +15,12 @@ import {
   announceSeed,
   createTestClock,
   createTestDatabase,
+  inProcessFor,
   seededRandom,
   type SeededRandom,
   type TestDatabase,
 } from '@gateway/test-support';
-import type { Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import {
   createGenerationQueryModule,
   createPostgresSettlementStore,
@@ -90,7 +91,7 @@ it('returns when keys were last used and what they spent today and this month', 
     },
   );
   const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
-  const reports = createClient(GenerationReportsDefinition, createInProcessTransport(services));
+  const reports = createClient(GenerationReportsDefinition, inProcessFor(services));
   const keyIds = ['key-b', 'key-none', 'key-a'];
   const nowUnixMs = BigInt(NOON);
   const { keys } = await reports.getKeyActivity({ organizationId: 'org-1', keyIds, nowUnixMs });
@@ -272,6 +273,26 @@ describe('the consumer of generation.settled', () => {
     const cost = 9_007_199_254_740_993n;
     await record({ generationId: 'a', cost }, { generationId: 'b', cost });
     expect((await usage([])).totals?.costNanoUsd).toBe(2n * cost);
+  });
+
+  it('stores the progress of the consumer with the generations, or neither', async () => {
+    await pool.query('create table progress_of_test (step integer check (step > 0))');
+    let committed = 0;
+    const progress = (step: number): ConsumerProgress => ({
+      write: async (client) =>
+        void (await (client as ClientBase).query('insert into progress_of_test values ($1)', [step])),
+      committed: () => void (committed += 1),
+    });
+    await expect(handle([logged(settled({}))], progress(-1))).rejects.toThrow('check');
+    expect((await usage([])).totals?.requests ?? 0n).toBe(0n);
+    await handle([logged(settled({}))], progress(1));
+    expect((await usage([])).totals?.requests).toBe(1n);
+    await handle([logged(settled({}))], progress(2));
+    expect((await usage([])).totals?.requests).toBe(1n);
+    // An event that becomes a dead letter is not passed before it is one.
+    await handle([logged(settled({})), rawEvent(Buffer.from('garbage'))], progress(3)).catch(() => undefined);
+    const { rows } = await pool.query<{ step: number }>('select step from progress_of_test order by step');
+    expect([rows.map(({ step }) => step), committed]).toEqual([[1, 2], 2]);
   });
 
   it('counts new and repeated generations', async () => {

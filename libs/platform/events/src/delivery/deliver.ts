@@ -53,6 +53,7 @@ export function createDelivery(subscription: Subscription, ports: DeliveryPorts)
         handled.inc(remaining.length);
         return;
       } catch (error) {
+        if (error instanceof DeliveryStopped) throw error;
         const unprocessable = unprocessableOf(error, remaining);
         if (unprocessable.length > 0) {
           await deadLetter(unprocessable, failures);

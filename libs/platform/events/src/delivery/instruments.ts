@@ -6,7 +6,10 @@ export interface EventLogInstruments {
   readonly retried: Counter<'topic' | 'group'>;
   readonly deadLettered: Counter<'topic' | 'group'>;
   readonly redelivered: Counter<'topic' | 'group'>;
+  readonly replayed: Counter<'topic' | 'group'>;
+  readonly expired: Counter<'topic' | 'group'>;
   readonly deadLetters: Gauge<'topic' | 'group'>;
+  readonly weakTopicSettings: Gauge<'topic' | 'setting'>;
   readonly lag: Gauge<'topic' | 'group'>;
 }
 
@@ -55,10 +58,28 @@ function registerInstruments(registry: Registry): EventLogInstruments {
       labelNames,
       registers,
     }),
+    replayed: new Counter({
+      name: 'gateway_events_replayed_total',
+      help: 'Events read from Kafka again, because the database lost their effects in a failover or a restore',
+      labelNames,
+      registers,
+    }),
+    expired: new Counter({
+      name: 'gateway_events_expired_total',
+      help: 'Events that the database has no effects of, and that Kafka has deleted',
+      labelNames,
+      registers,
+    }),
     deadLetters: new Gauge({
       name: 'gateway_events_dead_letters',
       help: 'Dead letters that are neither handled nor discarded; counted up to 20,000',
       labelNames,
+      registers,
+    }),
+    weakTopicSettings: new Gauge({
+      name: 'gateway_events_weak_topic_setting',
+      help: 'Whether a setting of a Kafka topic promises less than is configured (1), by setting',
+      labelNames: ['topic', 'setting'],
       registers,
     }),
     lag: new Gauge({

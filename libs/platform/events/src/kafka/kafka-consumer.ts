@@ -3,13 +3,23 @@ import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import { chunksOfEvents } from '../delivery/chunks';
 import { createDelivery, DeliveryStopped } from '../delivery/deliver';
 import { createWaiter } from '../delivery/waiter';
-import type { LoggedEvent, RunningSubscription, Subscription, TopicGroup, Unprocessable } from '../event-log';
+import type {
+  EventHandler,
+  LoggedEvent,
+  RunningSubscription,
+  Subscription,
+  TopicGroup,
+  Unprocessable,
+} from '../event-log';
+import { StoredOffsetsBehindError } from '../postgres/consumer-offsets';
 import type { ConsumerDeps } from '../postgres/consumer-session';
+import { readCommittedOffsets, readOffsetRanges } from './group-offsets';
 import { createJointDelivery, type JointDelivery } from './joint-delivery';
 import type { KafkaTopics } from './kafka-topics';
 import { afterPosition, offsetOf, positionOf } from './positions';
+import { createStoredOffsets, type StoredOffsets } from './stored-offsets';
 
-export interface KafkaConsumerDeps extends Omit<ConsumerDeps, 'pool'> {
+export interface KafkaConsumerDeps extends ConsumerDeps {
   readonly kafka: Kafka;
   readonly topics: KafkaTopics;
   /** Stores failed events as dead letters. Idempotent. */
@@ -34,7 +44,8 @@ export function groupIdOf({ topic, group }: TopicGroup): string {
 
 /**
  * Runs one member of a consumer group until it is stopped. Commits after the
- * effect: at least once. After some errors, such as an unknown member id, kafkajs
+ * effect: at least once. The database of the effects stores the offsets as well, and
+ * the lower ones count. After some errors, such as an unknown member id, kafkajs
  * crashes the consumer; a new one replaces it.
  */
 export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumerDeps): RunningSubscription {
@@ -57,46 +68,91 @@ export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumer
       // maintainConnection replaces a crashed consumer, so kafkajs must not restart it as well.
       retry: { retries: 5, restartOnFailure: async () => false },
     });
-    const joint = jointDeliveryOf(consumer);
+    const offsets = storedOffsetsOf(consumer);
+    const joint = jointDeliveryOf(consumer, offsets);
+    const handling = new Set<Promise<void>>();
+    let checks: NodeJS.Timeout | undefined;
     try {
       await deps.topics.ensure(topic);
-      const crashed = crashOf(consumer, opened);
+      const crashed = crashOf(consumer, offsets, opened);
       await consumer.connect();
       await consumer.subscribe({ topic, fromBeginning: true });
       await consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,
         partitionsConsumedConcurrently: MAX_JOINT_PARTITIONS,
-        eachBatch: (payload) => handleBatch(joint, payload),
+        eachBatch: async (payload) => {
+          const handled = handleBatch(joint, offsets, payload);
+          handling.add(handled);
+          await handled.finally(() => handling.delete(handled));
+        },
       });
+      checks = setInterval(() => void checkOffsets(offsets), limits.lagIntervalMs);
       await Promise.race([crashed, waiter.whenStopped]);
+      // A consumer that disconnects commits nothing more.
+      await Promise.allSettled(handling);
     } finally {
+      clearInterval(checks);
       await consumer.disconnect().catch(() => undefined);
     }
   }
 
-  function jointDeliveryOf(consumer: Consumer): JointDelivery {
+  function storedOffsetsOf(consumer: Consumer): StoredOffsets {
+    const { kafka, pool, instruments } = deps;
+    return createStoredOffsets(subscription, {
+      pool,
+      readCommitted: () => readCommittedOffsets(kafka, topic, groupIdOf(subscription)),
+      readRanges: () => readOffsetRanges(kafka, topic),
+      seek: (partition, offset) => consumer.seek({ topic, partition, offset: String(offset) }),
+      instruments,
+      log,
+    });
+  }
+
+  async function checkOffsets(offsets: StoredOffsets): Promise<void> {
+    try {
+      await offsets.check();
+    } catch (error) {
+      log.debug({ err: error, topic, group }, 'checking the stored offsets of a Kafka consumer failed');
+    }
+  }
+
+  function jointDeliveryOf(consumer: Consumer, offsets: StoredOffsets): JointDelivery {
     const commit = async (last: readonly LoggedEvent[]): Promise<void> => {
+      await offsets.store(last);
       await consumer.commitOffsets(last.map(({ position }) => ({ topic, ...afterPosition(position) })));
     };
-    const deliver = createDelivery(subscription, {
-      ...deps,
-      commit: (event) => commit([event]),
-      pause: async (ms) => {
-        if (ms > 0) await waiter.pause(ms);
-        joint.assertAssigned();
+    const handle: EventHandler = (events) => subscription.handle(events, offsets.progressOf(events));
+    const deliver = createDelivery(
+      { ...subscription, handle },
+      {
+        ...deps,
+        commit: (event) => commit([event]),
+        pause: async (ms) => {
+          if (ms > 0) await waiter.pause(ms);
+          joint.assertAssigned();
+        },
       },
-    });
+    );
     const joint = createJointDelivery({ deliver, commit, maxBatchSize });
     return joint;
   }
 
-  async function handleBatch(joint: JointDelivery, payload: EachBatchPayload): Promise<void> {
+  async function handleBatch(
+    joint: JointDelivery,
+    offsets: StoredOffsets,
+    payload: EachBatchPayload,
+  ): Promise<void> {
     const { batch, isRunning, isStale, resolveOffset } = payload;
     const alive = keepAlive(payload);
     const isAssigned = (): boolean =>
       isRunning() && !isStale() && !waiter.stopped && alive.lost() === undefined;
     try {
+      await offsets.aligned;
+      if (offsets.isOutOfPlace(batch.partition, BigInt(batch.firstOffset() ?? 0))) {
+        await offsets.realign();
+        return;
+      }
       const events = batch.messages.map((message) => toEvent(topic, batch.partition, message));
       for (const chunk of chunksOfEvents(events, maxBatchSize, limits.maxBatchBytes)) {
         // A skipped batch must be delivered again, so its offset is not resolved.
@@ -106,7 +162,8 @@ export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumer
       // A batch costs about the same for one event as for fifty, and no response waits for it.
       if (batch.offsetLag() === '0') await waiter.pause(limits.lingerMs);
     } catch (error) {
-      if (!(error instanceof DeliveryStopped)) throw error;
+      if (error instanceof StoredOffsetsBehindError) await offsets.realign();
+      else if (!(error instanceof DeliveryStopped)) throw error;
     } finally {
       alive.stop();
     }
@@ -138,10 +195,12 @@ export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumer
   };
 }
 
-/** Never resolves; rejects when the consumer has crashed. */
-function crashOf(consumer: Consumer, onJoined: () => void): Promise<never> {
-  consumer.on(consumer.events.GROUP_JOIN, onJoined);
+/** Seeks the partitions of each assignment. Never resolves; rejects when this fails, or the consumer has crashed. */
+function crashOf(consumer: Consumer, offsets: StoredOffsets, onJoined: () => void): Promise<never> {
   const crashed = new Promise<never>((_, reject) => {
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload: { memberAssignment } }) => {
+      offsets.assign(Object.values(memberAssignment).flat()).then(onJoined, reject);
+    });
     consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error));
   });
   crashed.catch(() => undefined);

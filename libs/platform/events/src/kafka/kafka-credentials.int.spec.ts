@@ -105,7 +105,7 @@ describeWith(kafka, 'the log on Kafka with authentication', () => {
       connection: connectionOf(user, password),
       clientId: user,
       partitions: 3,
-      deadLetterPool: pool,
+      consumerPool: pool,
       clock: systemClock,
       log: createSilentLogger(),
       metrics: createMetrics({ processMetrics: false }),

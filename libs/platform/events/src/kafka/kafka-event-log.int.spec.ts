@@ -3,6 +3,7 @@ import { applyMigrations, createPool } from '@gateway/database';
 import { describeWith, kafka, startKafka, type KafkaServer } from '@gateway/dev-infra';
 import { createMetrics } from '@gateway/runtime';
 import { createTestClock, createTestDatabase, eventually, type TestDatabase } from '@gateway/test-support';
+import { Kafka, logLevel } from 'kafkajs';
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 import { describeDeadLetters } from '../dead-letters.contract';
@@ -16,6 +17,7 @@ import {
   type EventLogHarness,
   type EventLogProcess,
 } from '../event-log.contract';
+import { UnprocessableEventsError, type EventHandler } from '../event-log';
 import { EVENT_LOG_SCHEMA, eventLogSchema } from '../postgres/sql/schema';
 import { createKafkaEventLog, type KafkaEventLog, type KafkaEventLogOptions } from './kafka-event-log';
 import { KafkaUnavailableError } from './kafka-writer';
@@ -92,7 +94,7 @@ describeWith(kafka, 'the log on a Kafka server', () => {
       },
       clientId: 'test',
       partitions: 3,
-      deadLetterPool: pool,
+      consumerPool: pool,
       clock,
       log: silent,
       metrics,
@@ -169,6 +171,30 @@ describeWith(kafka, 'the log on a Kafka server', () => {
         );
       }
       await seen.distinct(20);
+    });
+
+    it('dead-letters a foreign message whose key and header have a NUL, and reads on', async () => {
+      const log = open({ partitions: 1 });
+      await log.append('foreign', numbered(1));
+      const producer = new Kafka({ brokers: [server.broker], logLevel: logLevel.NOTHING }).producer();
+      await producer.connect();
+      await producer.send({
+        topic: 'foreign',
+        messages: [{ key: 'a\0', value: 'bad', headers: { h: '\0' } }],
+      });
+      await producer.disconnect();
+      await log.append('foreign', [event('k', 'after')]);
+      const seen = collector();
+      const handle: EventHandler = async (events) => {
+        const bad = events.filter(({ payload }) => Buffer.from(payload).toString() === 'bad');
+        if (bad.length > 0) {
+          throw new UnprocessableEventsError(bad.map((each) => ({ event: each, reason: 'bad\0' })));
+        }
+        await seen.handle(events);
+      };
+      await log.subscribe({ topic: 'foreign', group: 'g', handle });
+      expect(sortedTextsOf(await seen.distinct(2))).toEqual(['0', 'after']);
+      expect(await log.deadLetters.count({ topic: 'foreign', group: 'g' })).toMatchObject({ waiting: 1 });
     });
 
     it('returns from a drain whether everything was read', async () => {

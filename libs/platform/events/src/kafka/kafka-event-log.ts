@@ -20,6 +20,7 @@ import type {
 import { createPostgresDeadLetters } from '../postgres/dead-letters';
 import { runDeadLetterWorker } from '../postgres/dead-letter-worker';
 import { connectKafka, type KafkaConnection } from './kafka-connection';
+import { countWaitingEvents } from './group-offsets';
 import { groupIdOf, runKafkaConsumer, type KafkaConsumerOptions } from './kafka-consumer';
 import { createKafkaTopics } from './kafka-topics';
 import { createKafkaWriter, KafkaUnavailableError, type KafkaWriterOptions } from './kafka-writer';
@@ -32,8 +33,13 @@ export interface KafkaEventLogOptions extends Partial<KafkaConsumerOptions>, Par
   readonly partitions?: number;
   /** For topics that are created. Default: the broker's. */
   readonly replicationFactor?: number;
-  /** Connects to the `event_log` schema that stores the dead letters. Required for subscriptions. */
-  readonly deadLetterPool?: Pool;
+  /** For topics that are created: a write fails with fewer in-sync replicas. Default: the broker's. */
+  readonly minInsyncReplicas?: number;
+  /**
+   * Connects to the `event_log` schema that stores dead letters and offsets, in the database of the
+   * handlers' effects. Required for subscriptions.
+   */
+  readonly consumerPool?: Pool;
   readonly clock: Clock;
   readonly log: DatabaseLog;
   readonly metrics: Registry;
@@ -44,11 +50,12 @@ export interface KafkaEventLogOptions extends Partial<KafkaConsumerOptions>, Par
 
 /**
  * The log on Kafka. Missing topics are created. Events of a key keep their order;
- * one member of a group reads a partition at a time. Dead letters are stored in the
- * consumer's database, where they can be listed, redelivered and discarded.
+ * one member of a group reads a partition at a time. The consumer's database stores
+ * dead letters, where they can be listed, redelivered and discarded, and the offsets
+ * that it has the effects of.
  */
 export interface KafkaEventLog extends EventAppender, EventSubscriber, EventLag, LagWatcher {
-  /** For the groups subscribed here. Requires `deadLetterPool`. */
+  /** For the groups subscribed here. Requires `consumerPool`. */
   readonly deadLetters: DeadLetters;
   /** Waits until the groups subscribed here have read the log. Returns false after `timeoutMs`. */
   drain(timeoutMs: number): Promise<boolean>;
@@ -57,6 +64,8 @@ export interface KafkaEventLog extends EventAppender, EventSubscriber, EventLag,
 }
 
 const DEFAULT_PARTITIONS = 12;
+/** Key, headers and framing of a message. */
+const OVERHEAD_BYTES = 64 * 1024;
 const DEFAULTS: KafkaConsumerOptions & KafkaWriterOptions = {
   sessionTimeoutMs: 10_000,
   writeTimeoutMs: 2_000,
@@ -65,17 +74,21 @@ const DEFAULTS: KafkaConsumerOptions & KafkaWriterOptions = {
 const DRAIN_POLL_MS = 50;
 
 export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog {
-  const { clock, log, deadLetterPool } = given;
+  const { clock, log, consumerPool } = given;
   const options = { ...DEFAULTS, ...given };
   const limits: EventLogLimits = { ...DEFAULT_LIMITS, ...given.limits };
   const instruments = createInstruments(given.metrics);
   const kafka = connectKafka(given.connection, given.clientId, log);
-  const topics = createKafkaTopics(kafka, {
-    partitions: given.partitions ?? DEFAULT_PARTITIONS,
-    ...(given.replicationFactor !== undefined && { replicationFactor: given.replicationFactor }),
-    retentionMs: limits.retentionMs,
-    maxPayloadBytes: limits.maxPayloadBytes,
-  });
+  const topics = createKafkaTopics(
+    { kafka, log, instruments },
+    {
+      partitions: given.partitions ?? DEFAULT_PARTITIONS,
+      replicationFactor: given.replicationFactor,
+      minInsyncReplicas: given.minInsyncReplicas,
+      retentionMs: limits.retentionMs,
+      maxMessageBytes: limits.maxPayloadBytes + OVERHEAD_BYTES,
+    },
+  );
   const writer = createKafkaWriter({ kafka, topics, log }, options);
   const appender = createBatchingAppender(
     {
@@ -85,16 +98,18 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
     limits,
   );
   const isTransient = given.isTransient ?? isTransientByDefault;
-  const deadLetters = deadLetterPool && createPostgresDeadLetters(deadLetterPool, clock);
+  const deadLetters = consumerPool && createPostgresDeadLetters(consumerPool, clock);
   const subscriptions = new Map<RunningSubscription, TopicGroup>();
   const lagMonitor = createLagMonitor({ countWaiting, instruments, log, intervalMs: limits.lagIntervalMs });
 
   async function subscribe(subscription: Subscription): Promise<RunningSubscription> {
-    if (deadLetterPool === undefined) throw new Error('a subscription needs a database for its dead letters');
+    if (consumerPool === undefined)
+      throw new Error('a subscription needs a database for its dead letters and offsets');
     const deps = { clock, log, limits, instruments, isTransient };
-    const worker = runDeadLetterWorker(subscription, { ...deps, pool: deadLetterPool });
+    const worker = runDeadLetterWorker(subscription, { ...deps, pool: consumerPool });
     const consumer = runKafkaConsumer(subscription, {
       ...deps,
+      pool: consumerPool,
       kafka,
       topics,
       options,
@@ -111,20 +126,8 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
     return tracked;
   }
 
-  /** Events of the topic after the group's committed offsets. */
-  async function countWaiting({ topic, group }: TopicGroup): Promise<number> {
-    const admin = kafka.admin();
-    try {
-      await admin.connect();
-      const ends = await admin.fetchTopicOffsets(topic);
-      const [read] = await admin.fetchOffsets({ groupId: groupIdOf({ topic, group }), topics: [topic] });
-      const committed = new Map(read?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
-      return ends.reduce((sum, { partition, high, low }) => {
-        return sum + Math.max(0, Number(high) - Math.max(Number(low), committed.get(partition) ?? 0));
-      }, 0);
-    } finally {
-      await admin.disconnect().catch(() => undefined);
-    }
+  function countWaiting(group: TopicGroup): Promise<number> {
+    return countWaitingEvents(kafka, group.topic, groupIdOf(group));
   }
 
   const drainPorts = {
@@ -148,6 +151,7 @@ export function createKafkaEventLog(given: KafkaEventLogOptions): KafkaEventLog 
       await Promise.all([lagMonitor.stop(), ...[...subscriptions.keys()].map((each) => each.stop())]);
       await appender.idle();
       await writer.stop();
+      await topics.stop();
     },
   };
 }

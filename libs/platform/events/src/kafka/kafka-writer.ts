@@ -1,6 +1,6 @@
 import { retry, withTimeout } from '@gateway/base';
 import type { DatabaseLog } from '@gateway/database';
-import type { Kafka, Producer } from 'kafkajs';
+import { Partitioners, type Kafka, type Message, type Producer } from 'kafkajs';
 import type { Write } from '../delivery/batching-appender';
 import type { KafkaTopics } from './kafka-topics';
 
@@ -28,6 +28,7 @@ export interface KafkaWriter {
 }
 
 const ALL_IN_SYNC = -1;
+const NO_PARTITION = -1;
 /** Temporary after the creation of a topic or the start of a broker. */
 const NO_LEADER = new Set(['NOT_LEADER_FOR_PARTITION', 'LEADER_NOT_AVAILABLE', 'UNKNOWN_TOPIC_OR_PARTITION']);
 const NO_LEADER_BACKOFF = { firstMs: 100, maxMs: 100 };
@@ -42,12 +43,22 @@ export function createKafkaWriter(
 ): KafkaWriter {
   let producer: Promise<Producer> | undefined;
   let failFastUntilMs = 0;
+  /** As the producer chose them. */
+  const partitions = new WeakMap<Message, number>();
 
   async function connect(): Promise<Producer> {
     const created = kafka.producer({
       idempotent: true,
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
+      createPartitioner: () => {
+        const choose = Partitioners.DefaultPartitioner();
+        return (input) => {
+          const partition = choose(input);
+          partitions.set(input.message, partition);
+          return partition;
+        };
+      },
     });
     await created.connect();
     return created;
@@ -61,7 +72,11 @@ export function createKafkaWriter(
       value: Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength),
       headers: { ...headers },
     }));
-    await (await producer).send({ topic, messages, acks: ALL_IN_SYNC, timeout: writeTimeoutMs });
+    const record = { topic, messages, acks: ALL_IN_SYNC, timeout: writeTimeoutMs };
+    const acknowledged = new Set((await (await producer).send(record)).map(({ partition }) => partition));
+    // When a leader moves during a send, kafkajs drops its partition if the new leader has acknowledged others already.
+    if (messages.some((message) => !acknowledged.has(partitions.get(message) ?? NO_PARTITION)))
+      throw new Error('Kafka has not acknowledged every partition of a write');
   }
 
   /** Retries while the partition has no leader. */

@@ -1,5 +1,6 @@
-import { bisectBatch, type Clock, type UnixMs } from '@gateway/base';
-import { isTransientDatabaseError } from '@gateway/database';
+import { createAuditEntries, insertAuditEntry } from '@gateway/audit';
+import { bisectBatch, type AuditEntry, type Clock, type UnixMs } from '@gateway/base';
+import { inTransaction, isTransientDatabaseError } from '@gateway/database';
 import type { Pool } from 'pg';
 import type {
   DeadLetter,
@@ -10,6 +11,7 @@ import type {
 } from '../dead-letters';
 import type { LoggedEvent, Unprocessable } from '../event-log';
 import { NOTIFY_CHANNEL } from './append-events';
+import { EVENT_LOG_SCHEMA } from './sql/schema';
 
 const COLUMNS = `
   position, key, state, reason, attempts, dead_lettered_at, failed_at,
@@ -184,6 +186,15 @@ export function createPostgresDeadLetters(pool: Pool, clock: Clock): PostgresDea
     return row && { ...deadLetterOf({ topic, group }, row), payload: row.payload, headers: row.headers };
   };
 
+  /** @returns whether a dead letter was changed. */
+  const change = (text: string, values: readonly unknown[], audit: AuditEntry): Promise<boolean> =>
+    inTransaction(pool, async (client) => {
+      const { rowCount } = await client.query(text, [...values]);
+      if (!rowCount) return false;
+      await insertAuditEntry(client, EVENT_LOG_SCHEMA, audit);
+      return true;
+    });
+
   return {
     async count({ topic, group }) {
       const { rows } = await pool.query<Record<DeadLetterState, number>>(COUNT, [topic, group]);
@@ -199,21 +210,22 @@ export function createPostgresDeadLetters(pool: Pool, clock: Clock): PostgresDea
 
     read: find,
 
-    async redeliver(ref) {
+    async redeliver(ref, audit) {
       const { topic, group, position } = ref;
-      const { rowCount } = await pool.query(REDELIVER, [topic, group, position, redeliveryNote(ref)]);
-      return rowCount ? 'redelivering' : 'not_found';
+      const values = [topic, group, position, redeliveryNote(ref)];
+      return (await change(REDELIVER, values, audit)) ? 'redelivering' : 'not_found';
     },
 
-    async discard(ref, reason) {
+    async discard(ref, reason, audit) {
       const { topic, group, position } = ref;
       const values = [topic, group, position, reason, new Date(clock.now())];
-      const { rowCount } = await pool.query(DISCARD, values);
-      if (rowCount) return 'discarded';
+      if (await change(DISCARD, values, audit)) return 'discarded';
       const deadLetter = await find(ref);
       if (!deadLetter) return 'not_found';
       return deadLetter.state === 'discarded' ? 'discarded' : 'redelivering';
     },
+
+    auditEntries: createAuditEntries(pool, EVENT_LOG_SCHEMA),
 
     async deleteDiscarded(discardedBefore) {
       const { rowCount } = await pool.query(DELETE_DISCARDED, [discardedBefore, MAX_DELETED_ROWS]);

@@ -1,3 +1,4 @@
+import { createAuditEntry } from '@gateway/test-support';
 import { inTransaction } from '@gateway/database';
 import { describeDeadLetters } from '../dead-letters.contract';
 import {
@@ -267,12 +268,12 @@ describe('the log on PostgreSQL', () => {
     }
 
     it('are counted while they wait, until they are discarded or handled', async () => {
-      await log.deadLetters.discard(deadLetter(2n), 'not needed');
+      await log.deadLetters.discard(deadLetter(2n), 'not needed', createAuditEntry());
       await gaugeIs(1);
-      await log.deadLetters.redeliver(deadLetter(3n));
+      await log.deadLetters.redeliver(deadLetter(3n), createAuditEntry());
       await gaugeIs(1);
       refused = [];
-      await log.deadLetters.redeliver(deadLetter(3n));
+      await log.deadLetters.redeliver(deadLetter(3n), createAuditEntry());
       await gaugeIs(0);
       expect(await consumer.metrics.metrics()).toContain(
         'gateway_events_redelivered_total{topic="t",group="g"} 1',
@@ -281,8 +282,8 @@ describe('the log on PostgreSQL', () => {
 
     it('are counted while they are redelivered, until that succeeds', async () => {
       failure = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-      await log.deadLetters.redeliver(deadLetter(2n));
-      await log.deadLetters.redeliver(deadLetter(3n));
+      await log.deadLetters.redeliver(deadLetter(2n), createAuditEntry());
+      await log.deadLetters.redeliver(deadLetter(3n), createAuditEntry());
       // Two rounds of both: the first has set the gauge.
       for (const before = failures; failures < before + 4;)
         await new Promise((resolve) => setTimeout(resolve, 5));
@@ -301,7 +302,7 @@ describe('the log on PostgreSQL', () => {
     });
 
     it('are deleted after their retention only if they were discarded', async () => {
-      await log.deadLetters.discard(deadLetter(2n), 'not needed');
+      await log.deadLetters.discard(deadLetter(2n), 'not needed', createAuditEntry());
       await log.deleteExpired();
       expect(await log.deadLetters.read(deadLetter(2n))).toBeDefined();
       fixture.clock.advance(31 * 24 * 60 * 60 * 1000);

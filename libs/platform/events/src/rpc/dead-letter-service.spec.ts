@@ -7,7 +7,8 @@ import {
   GenerationFinished,
   IdempotentEnding,
 } from '@gateway/contracts/events';
-import { createClient, createInProcessTransport } from '@gateway/rpc';
+import { createClient } from '@gateway/rpc';
+import { inProcessFor } from '@gateway/test-support';
 import type { DeadLetters, DeadLetterWithPayload } from '../dead-letters';
 import { TOPIC_GENERATION_FINISHED } from '../event-log';
 import { createDeadLetterService } from './dead-letter-service';
@@ -28,8 +29,11 @@ const PAYLOAD = GenerationFinished.encode(
   }),
 ).finish();
 
+const NOW = 1_764_000_000_000 as UnixMs;
+
 let payload: Uint8Array;
 let calls: string[];
+let audited: number[];
 
 const deadLetter = (): DeadLetterWithPayload => ({
   ...ref,
@@ -52,22 +56,26 @@ const deadLetters: DeadLetters = {
     return { deadLetters: [deadLetter()], nextBefore: 7n };
   },
   read: async ({ position }) => (position === ref.position ? deadLetter() : undefined),
-  redeliver: async ({ position }) => {
+  redeliver: async ({ position }, audit) => {
+    audited.push(audit.createdAt);
     calls.push(`redeliver ${position}`);
     return position === ref.position ? 'redelivering' : 'not_found';
   },
-  discard: async ({ position }, reason) => {
+  discard: async ({ position }, reason, audit) => {
+    audited.push(audit.createdAt);
     calls.push(`discard ${position} ${reason}`);
     return position === ref.position ? 'discarded' : 'redelivering';
   },
+  auditEntries: { list: async () => [] },
 };
 
 const client = createClient(
   DeadLettersDefinition,
-  createInProcessTransport([
+  inProcessFor([
     createDeadLetterService(
       { deadLetters, countWaiting: async ({ topic }) => (topic === OWN.topic ? 7 : 0) },
       [OWN],
+      { now: () => NOW },
     ),
   ]),
 );
@@ -75,6 +83,7 @@ const client = createClient(
 beforeEach(() => {
   payload = PAYLOAD;
   calls = [];
+  audited = [];
 });
 
 const WAITING = DeadLetterState.DEAD_LETTER_STATE_WAITING;
@@ -156,6 +165,7 @@ it('redelivers and discards, and returns the outcome', async () => {
     outcome: DeadLetterOutcome.DEAD_LETTER_OUTCOME_REDELIVERING,
   });
   expect(calls).toEqual(['redeliver 7', 'redeliver 8', 'discard 7 a test', 'discard 8 b']);
+  expect(audited).toEqual([NOW, NOW, NOW, NOW]);
 });
 
 it.each(['', '  ', 'x'.repeat(501)])('discards nothing for the reason "%s"', async (reason) => {

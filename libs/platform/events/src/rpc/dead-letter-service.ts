@@ -1,3 +1,4 @@
+import { auditOf, type AuditEntry, type Clock, type JsonObject } from '@gateway/base';
 import {
   DeadLettersDefinition,
   DeadLetterOutcome,
@@ -6,7 +7,8 @@ import {
   type DeadLetter as DeadLetterMessage,
 } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
-import { bindService, type BoundService } from '@gateway/rpc';
+import { bindService, personOf, type BoundService, type CallContext } from '@gateway/rpc';
+import { newId } from '@gateway/runtime';
 import type { DeadLetter, DeadLetterRef, DeadLetterState, InspectableEventLog } from '../dead-letters';
 import type { TopicGroup } from '../event-log';
 import { renderPayload } from './render-payload';
@@ -31,6 +33,7 @@ const STATE_MESSAGES: Readonly<Record<DeadLetterState, StateMessage>> = {
 export function createDeadLetterService(
   log: InspectableEventLog,
   groups: readonly TopicGroup[],
+  clock: Clock,
 ): BoundService {
   const { deadLetters } = log;
   const isServed = ({ topic, group }: TopicGroup) =>
@@ -39,6 +42,16 @@ export function createDeadLetterService(
   /** Undefined for a group of another process, like an unknown dead letter. */
   const refOf = (ref: RefMessage | undefined): DeadLetterRef | undefined =>
     ref && isServed(ref) ? ref : undefined;
+
+  function auditEntry(
+    context: CallContext,
+    action: string,
+    { group, topic, position }: DeadLetterRef,
+    details: JsonObject,
+  ): AuditEntry {
+    const target = `${group}/${topic}/${position}`;
+    return auditOf({ actor: personOf(context), action, target, details }, { newId, clock });
+  }
 
   return bindService(DeadLettersDefinition, {
     async listGroups() {
@@ -95,9 +108,11 @@ export function createDeadLetterService(
       };
     },
 
-    async redeliverDeadLetter(request) {
+    async redeliverDeadLetter(request, context) {
       const ref = refOf(request.ref);
-      const outcome = ref ? await deadLetters.redeliver(ref) : 'not_found';
+      const outcome = ref
+        ? await deadLetters.redeliver(ref, auditEntry(context, 'dead_letter.redeliver', ref, {}))
+        : 'not_found';
       return {
         outcome:
           outcome === 'not_found'
@@ -106,13 +121,15 @@ export function createDeadLetterService(
       };
     },
 
-    async discardDeadLetter(request) {
+    async discardDeadLetter(request, context) {
       const reason = request.reason.replaceAll('\0', '').trim();
       if (reason === '' || reason.length > MAX_REASON_LENGTH) {
         throw invalid('reason', `The reason must have 1 to ${MAX_REASON_LENGTH} characters.`);
       }
       const ref = refOf(request.ref);
-      const outcome = ref ? await deadLetters.discard(ref, reason) : 'not_found';
+      const outcome = ref
+        ? await deadLetters.discard(ref, reason, auditEntry(context, 'dead_letter.discard', ref, { reason }))
+        : 'not_found';
       return { outcome: DISCARDS[outcome] };
     },
   });

@@ -1,4 +1,6 @@
 import { createAuthority, issueCertificate, type KeyPairPem } from '@gateway/certificates';
+import type { ActingPerson } from '@gateway/actors';
+import * as auditContracts from '@gateway/contracts/audit';
 import * as authContracts from '@gateway/contracts/auth';
 import * as ledgerContracts from '@gateway/contracts/billing-ledger';
 import { CALLERS, callersOf, DEFAULT_IDENTITY_DOMAIN } from '@gateway/contracts/callers';
@@ -10,7 +12,7 @@ import {
 } from '@gateway/contracts/health';
 import * as routerContracts from '@gateway/contracts/inference-router';
 import * as limitContracts from '@gateway/contracts/rate-limit';
-import type { DeniedCall } from '../access';
+import { ASSERTION_HEADER, type DeniedCall } from '../access';
 import { createClient } from '../client';
 import type { BoundService, CallOptions, ServiceDefinition } from '../definition';
 import { isRpcPermissionDenied } from '../rpc-error';
@@ -19,6 +21,7 @@ import { createGrpcServer, type GrpcServer } from './grpc-server';
 import { createGrpcTransport, type GrpcTransport } from './grpc-transport';
 
 const DEFINITIONS: readonly ServiceDefinition[] = [
+  auditContracts,
   authContracts,
   ledgerContracts,
   eventContracts,
@@ -64,6 +67,17 @@ function emptyService(definition: ServiceDefinition): BoundService {
   return { definition, handlers };
 }
 
+/** Admitted to every method, so that only the caller decides. */
+const OPERATOR: ActingPerson = {
+  id: 'mem-1',
+  label: 'ops@example.com',
+  ipAddress: '',
+  sessionId: 'ses-1',
+  memberRole: 'operator',
+  organization: { id: '' },
+};
+const AS_OPERATOR = { metadata: { [ASSERTION_HEADER]: 'an assertion' } };
+
 type AnyCall = (request: unknown, options?: CallOptions) => Promise<unknown> | AsyncIterable<unknown>;
 
 describe('who may call what', () => {
@@ -88,6 +102,7 @@ describe('who may call what', () => {
       host: '127.0.0.1',
       port: 0,
       tls: tlsOf(await issue([`billing-ledger.${DEFAULT_IDENTITY_DOMAIN}`])),
+      actors: { verify: async () => OPERATOR },
       onDenied: (call) => denied.push(call),
     });
     ({ port } = await server.start());
@@ -106,7 +121,7 @@ describe('who may call what', () => {
     const call = (client as Record<string, AnyCall>)[name] as AnyCall;
     const codec = definition.methods[name]?.requestType as unknown as { decode(bytes: Uint8Array): unknown };
     try {
-      const response = call(codec.decode(new Uint8Array()));
+      const response = call(codec.decode(new Uint8Array()), AS_OPERATOR);
       if (Symbol.asyncIterator in response) for await (const _message of response);
       else await response;
       return true;
@@ -121,8 +136,9 @@ describe('who may call what', () => {
       Object.values(definition.methods).map(({ name }) => `${definition.fullName}/${name}`),
     );
     expect(Object.keys(CALLERS).sort()).toEqual(methods.sort());
+    const closed = methods.filter((method) => callersOf(method).length === 0);
+    expect(closed.map((method) => method.split('/')[1])).toEqual(['CompleteAudit', 'RecordAudit']);
     for (const method of methods) {
-      expect(callersOf(method).length).toBeGreaterThan(0);
       expect(Object.keys(IDENTITIES)).toEqual(expect.arrayContaining([...callersOf(method)]));
     }
   });
@@ -182,8 +198,16 @@ describe('who may call what', () => {
     await isAllowed(ledgerContracts.BillingLedgerDefinition, 'addCredit', 'rate-limit');
     await isAllowed(ledgerContracts.BillingLedgerDefinition, 'addCredit', 'another product');
     expect(denied).toEqual([
-      { rpc: 'gateway.billing_ledger.v1.BillingLedger/AddCredit', caller: 'rate-limit' },
-      { rpc: 'gateway.billing_ledger.v1.BillingLedger/AddCredit', caller: undefined },
+      {
+        rpc: 'gateway.billing_ledger.v1.BillingLedger/AddCredit',
+        caller: 'rate-limit',
+        reason: expect.any(String),
+      },
+      {
+        rpc: 'gateway.billing_ledger.v1.BillingLedger/AddCredit',
+        caller: undefined,
+        reason: expect.any(String),
+      },
     ]);
   });
 

@@ -1,3 +1,4 @@
+import type { ActorVerifier } from '@gateway/actors';
 import { DEFAULT_IDENTITY_DOMAIN } from '@gateway/contracts/callers';
 import {
   Server,
@@ -9,7 +10,7 @@ import {
 } from '@grpc/grpc-js';
 import { HealthDefinition } from '@gateway/contracts/health';
 import { toGatewayError } from '@gateway/errors';
-import { denial, type DeniedCall } from '../access';
+import { admitPerson, denial, type DeniedCall } from '../access';
 import type { BoundService } from '../definition';
 import { cancelledCall, overdueCall, RpcError } from '../rpc-error';
 import { reportFailure, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
@@ -47,7 +48,9 @@ export interface GrpcServerOptions {
   readonly identityDomain?: string;
   /** Callers that this port refuses, whatever the contracts say. */
   readonly refusedCallers?: ReadonlySet<string>;
-  /** Called for every call that is refused because of its caller. */
+  /** Verifies the person of each call whose contract declares a permission. Without it, such calls are refused. */
+  readonly actors?: ActorVerifier;
+  /** Called for every call that is refused because of its caller or its person. */
   readonly onDenied?: (denied: DeniedCall) => void;
   /** Readiness, for grpc.health.v1. Absent: ready while the server runs. */
   readonly isReady?: () => boolean | Promise<boolean>;
@@ -88,6 +91,7 @@ export function createGrpcServer({
   tls,
   identityDomain = DEFAULT_IDENTITY_DOMAIN,
   refusedCallers = new Set(),
+  actors,
   onDenied,
   isReady,
   drainMs = DEFAULT_DRAIN_MS,
@@ -131,9 +135,28 @@ export function createGrpcServer({
     const denied = denial(served, isRefused ? undefined : caller);
     if (denied === undefined) return undefined;
     const rpc = `${served.service}/${served.method}`;
-    onCallEnd?.({ rpc, outcome: 'permission_denied', durationMs: 0, trace: undefined });
-    onDenied?.({ rpc, caller });
+    onCallEnd?.({ rpc, outcome: denied.failure, durationMs: 0, trace: undefined });
+    onDenied?.({ rpc, caller, reason: denied.internalMessage ?? '' });
     return deniedFailure(denied);
+  }
+
+  /** The refusal of a call whose person the method's contract does not admit. Sets the person of an admitted call. */
+  async function personDenialOf(
+    served: ServedMethod,
+    call: ServerUnaryCall<Buffer, Buffer>,
+    { context }: CallInFlight,
+    request: unknown,
+  ): Promise<RpcError | undefined> {
+    try {
+      context.person = await admitPerson(served, { request, metadata: context.metadata }, actors);
+      return undefined;
+    } catch (denied) {
+      if (!(denied instanceof RpcError)) throw denied;
+      const caller = tls === undefined ? undefined : callerOf(call, identityDomain);
+      const rpc = `${served.service}/${served.method}`;
+      onDenied?.({ rpc, caller, reason: denied.internalMessage ?? '' });
+      return denied;
+    }
   }
 
   function openCall(
@@ -185,7 +208,16 @@ export function createGrpcServer({
       const open = openCall(served, call, callback);
       const { context } = open;
       try {
-        const response = await served.invoke(served.decode(call.request), context);
+        const request = served.decode(call.request);
+        if (served.permission !== undefined) {
+          const refusal = await personDenialOf(served, call, open, request);
+          if (context.aborted) return;
+          if (refusal !== undefined) {
+            markEnded(open, refusal.failure);
+            return callback(deniedFailure(refusal));
+          }
+        }
+        const response = await served.invoke(request, context);
         if (context.aborted) return;
         const bytes = asBuffer(served.encode(response));
         markEnded(open, 'ok');

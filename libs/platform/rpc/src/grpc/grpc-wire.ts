@@ -66,7 +66,7 @@ export function stoppingFailure(): GrpcFailure {
 /** Carries no error of a handler, so that the client gets an RpcError. */
 export function deniedFailure(denied: RpcError): GrpcFailure {
   return {
-    code: status.PERMISSION_DENIED,
+    code: denied.failure === 'unauthenticated' ? status.UNAUTHENTICATED : status.PERMISSION_DENIED,
     details: denied.internalMessage ?? '',
     metadata: new Metadata(),
   };
@@ -90,6 +90,8 @@ export function fromGrpcFailure(call: string, failure: ServiceError): GatewayErr
       return new RpcError('unavailable', what, failure);
     case status.DEADLINE_EXCEEDED:
       return new RpcError('deadline_exceeded', what, failure);
+    case status.UNAUTHENTICATED:
+      return new RpcError('unauthenticated', what, failure);
     case status.PERMISSION_DENIED:
       return new RpcError('permission_denied', what, failure);
     case status.UNIMPLEMENTED:

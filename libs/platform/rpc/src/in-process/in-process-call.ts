@@ -1,3 +1,4 @@
+import type { ActorVerifier } from '@gateway/actors';
 import { checkedMetadata } from '../call-metadata';
 import { decodeError, encodeError } from '../error-codec';
 import { cancelledCall, failureBeforeStart, overdueCall, type RpcError } from '../rpc-error';
@@ -9,6 +10,7 @@ import type { TransportCall } from '../transport';
 export interface InProcessRuntime {
   /** Applied to every request and response. */
   readonly pass: (message: unknown) => unknown;
+  readonly actors: ActorVerifier | undefined;
   readonly log: RpcLog | undefined;
 }
 

@@ -1,5 +1,7 @@
-import { denial } from '../access';
+import type { ActorVerifier } from '@gateway/actors';
+import { admitPerson, denial } from '../access';
 import type { BoundService } from '../definition';
+import { RpcError } from '../rpc-error';
 import { noSuchMethod, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
 import type { MessageTransport, TransportCall } from '../transport';
 import { publicErrorOf, InProcessCall, type InProcessRuntime } from './in-process-call';
@@ -8,6 +10,8 @@ import { InProcessStream } from './in-process-stream';
 export interface InProcessTransportOptions {
   /** The calling service. With it, a method refuses the call unless its contract names the service, as between processes. */
   readonly caller?: string;
+  /** Verifies the person of each call whose contract declares a permission. Without it, such calls are refused. */
+  readonly actors?: ActorVerifier;
   /** For the internal parts of failures, which callers do not receive. */
   readonly log?: RpcLog;
   /**
@@ -25,7 +29,7 @@ export interface InProcessTransportOptions {
  */
 export function createInProcessTransport(
   services: readonly BoundService[],
-  { caller, log, freezesMessages = true }: InProcessTransportOptions = {},
+  { caller, actors, log, freezesMessages = true }: InProcessTransportOptions = {},
 ): MessageTransport {
   const methods = servedMethods(services);
 
@@ -44,7 +48,7 @@ export function createInProcessTransport(
   }
 
   const pass = freezesMessages ? freezeDeep : (message: unknown) => message;
-  const runtime: InProcessRuntime = { pass, log };
+  const runtime: InProcessRuntime = { pass, actors, log };
 
   return {
     carries: 'messages',
@@ -63,7 +67,7 @@ export function createInProcessTransport(
 function callHandler(
   served: ServedMethod,
   call: TransportCall,
-  { pass, log }: InProcessRuntime,
+  { pass, actors, log }: InProcessRuntime,
   resolve: (response: unknown) => void,
   reject: (error: unknown) => void,
 ): void {
@@ -79,12 +83,28 @@ function callHandler(
     context.release();
     reject(publicErrorOf(thrown, served, log));
   }
-
-  try {
-    (served.invoke(pass(call.request), context) as Promise<unknown>).then(succeed, fail);
-  } catch (thrown) {
-    fail(thrown);
+  function invoke(request: unknown): void {
+    try {
+      (served.invoke(request, context) as Promise<unknown>).then(succeed, fail);
+    } catch (thrown) {
+      fail(thrown);
+    }
   }
+  function deny(thrown: unknown): void {
+    if (!(thrown instanceof RpcError)) return fail(thrown);
+    if (context.aborted) return;
+    context.release();
+    log?.warn({ rpc: `${call.service}/${call.method}`, reason: thrown.internalMessage }, 'call denied');
+    reject(thrown);
+  }
+
+  const request = pass(call.request);
+  if (served.permission === undefined) return invoke(request);
+  admitPerson(served, { request, metadata: context.metadata }, actors).then((person) => {
+    if (context.aborted) return;
+    context.person = person;
+    invoke(request);
+  }, deny);
 }
 
 /** Freezes the message deeply, except for bytes. */

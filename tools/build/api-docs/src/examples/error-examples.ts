@@ -221,9 +221,18 @@ function ofMoney(): ErrorExample[] {
     example(
       'insufficient_credits',
       'An available balance of $0.12.',
-      insufficientCredits({ available: cents(12), estimatedCost }, chat),
+      insufficientCredits({ available: cents(12), held: cents(0), estimatedCost }, chat),
       { ...CHAT, body },
     ),
+    {
+      ...example(
+        'insufficient_credits',
+        'An available balance of $0.12, and $1 that running requests reserve.',
+        insufficientCredits({ available: cents(12), held: cents(100), estimatedCost }, chat),
+        { ...CHAT, body },
+      ),
+      name: 'insufficient_credits.held',
+    },
     example(
       'daily_budget_exceeded',
       'A daily budget of $5, with $4.90 used.',
@@ -232,12 +241,25 @@ function ofMoney(): ErrorExample[] {
           scope: 'key',
           limit: cents(500),
           used: cents(490),
+          held: cents(0),
           estimatedCost,
         },
         NOW,
       ),
       { ...CHAT, body },
     ),
+    {
+      ...example(
+        'daily_budget_exceeded',
+        'A daily budget of $5, with $4.90 used, $1 of it by running requests.',
+        dailyBudgetExceeded(
+          { scope: 'key', limit: cents(500), used: cents(490), held: cents(100), estimatedCost },
+          NOW,
+        ),
+        { ...CHAT, body },
+      ),
+      name: 'daily_budget_exceeded.held',
+    },
   ];
 }
 

@@ -23,7 +23,7 @@ const able: ListedModel = {
   disabled: false,
   contextLength: 131_072,
   maxOutputTokens: 16_384,
-  capabilities: ['tools', 'vision', 'json_mode', 'reasoning'],
+  capabilities: ['tools', 'vision', 'json_mode', 'structured_outputs', 'reasoning'],
   reasoningEfforts: ['low', 'medium', 'high'],
   defaultReasoningEffort: 'medium',
   prices: {

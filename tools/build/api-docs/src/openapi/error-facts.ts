@@ -79,16 +79,21 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   ip_not_allowed: of("The client's address is not on the key's allowlist. The key stays valid.", 'never'),
   key_expired: of('The expiry date of the key has passed, in UTC.', 'never'),
   key_revoked: of('The key was revoked.', 'never'),
-  insufficient_credits: of('The available balance does not cover the maximum cost of the request.', 'never', {
-    metadata: {
-      available: usd('The available balance, in US dollars.'),
-      estimated_cost: usd('The maximum cost of this request, in US dollars.'),
-      currency: constant('USD', 'The currency of all amounts.'),
-      max_affordable_output_tokens: count(
-        'The largest `max_tokens` that the balance covers, in tokens; 0 when none is.',
-      ),
+  insufficient_credits: of(
+    'The available balance does not cover the maximum cost of the request. If only holds of running requests are in the way, the request first waits for them, and the response has `x-should-retry: true` and `retry-after`.',
+    'never',
+    {
+      metadata: {
+        available: usd('The available balance, in US dollars.'),
+        held: usd('Reserved by running requests, in addition to the available balance, in US dollars.'),
+        estimated_cost: usd('The maximum cost of this request, in US dollars.'),
+        currency: constant('USD', 'The currency of all amounts.'),
+        max_affordable_output_tokens: count(
+          'The largest `max_tokens` that the balance covers, in tokens; 0 when none is.',
+        ),
+      },
     },
-  }),
+  ),
   missing_scope: of('The key lacks the scope of the endpoint. The message names it.', 'never', {
     metadata: { required_scope: oneOfTexts('The scope that the key lacks.', ['chat', 'usage:read']) },
   }),
@@ -117,13 +122,14 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   }),
   idempotency_key_reused: of('The Idempotency-Key was used with a different body.', 'always'),
   daily_budget_exceeded: of(
-    'The maximum cost of the request exceeds the rest of the daily budget. `retry-after` is the time until 00:00 UTC.',
+    'The maximum cost of the request exceeds the rest of the daily budget. `retry-after` is the time until 00:00 UTC. If only holds of running requests are in the way, the request first waits for them, and the response has `x-should-retry: true` and a short `retry-after-ms`.',
     'never',
     {
       metadata: {
         limit_type: constant('daily_budget', 'The kind of limit.'),
         scope: limitScope,
         limit: usd('The daily budget, in US dollars.'),
+        held: usd('The part of the budget that running requests reserve, in US dollars.'),
       },
     },
   ),

@@ -37,7 +37,7 @@ export const headers = {
     minimum: 1,
     maximum: 59_999,
   }),
-  'x-should-retry': header('Makes SDKs not retry automatically.', text('', { const: 'false' })),
+  'x-should-retry': header('Whether SDKs retry, whatever the status.', text('', { enum: ['true', 'false'] })),
   'www-authenticate': header('How to authenticate.', text('', { const: 'Bearer' })),
 } as const satisfies Readonly<Record<string, JsonObject>>;
 

@@ -163,7 +163,9 @@ const model = record(
     name: text('The display name of the model.'),
     context_length: count('The context window: input and output tokens together.'),
     max_output_tokens: count('The maximum output tokens of one completion.'),
-    capabilities: list('Such as `tools`, `vision`, `json_mode`, `reasoning`.', { type: 'string' }),
+    capabilities: list('Such as `tools`, `vision`, `json_mode`, `structured_outputs`, `reasoning`.', {
+      type: 'string',
+    }),
     reasoning: record(
       'Levels of `reasoning_effort`; only for models that support it.',
       {

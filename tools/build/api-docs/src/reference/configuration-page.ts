@@ -12,9 +12,13 @@ const SECTIONS: readonly (readonly [title: string, includes: (setting: Setting) 
   ['All processes', (setting) => isReadByAll(setting) && !setting.name.startsWith('OTEL_')],
   ['Databases and Redis', ({ name }) => /^(GATEWAY_)?(DATABASE|REDIS)_/.test(name)],
   ['Kafka', ({ name }) => name.startsWith('KAFKA_')],
-  ['Calls between services', ({ name }) => /_TARGET$|^GATEWAY_RPC_/.test(name)],
+  ['Calls between services', ({ name }) => /_TARGET$|^GATEWAY_(RPC|ACTOR)_/.test(name)],
   ['Public API (edge-proxy)', isReadOnlyBy('edge-proxy')],
-  ['Dashboard', ({ readers }) => readers.has('dashboard-api') && !readers.has('auth')],
+  [
+    'Dashboard',
+    ({ name, readers }) =>
+      name.startsWith('GATEWAY_DASHBOARD_') || (readers.has('dashboard-api') && !readers.has('auth')),
+  ],
   ['Sign-in and stored secrets (auth)', isReadOnlyBy('auth')],
   ['Mail', ({ name }) => name.startsWith('GATEWAY_SMTP_')],
   ['Limits (rate-limit)', isReadOnlyBy('rate-limit')],

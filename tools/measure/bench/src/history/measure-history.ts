@@ -1,4 +1,4 @@
-import { nanoUsd, utcDay, type Clock, type UnixMs } from '@gateway/base';
+import { nanoUsd, type Clock, type UnixMs } from '@gateway/base';
 import { createPostgresLedgerStore, type LedgerStore } from '@gateway/billing-ledger';
 import { EVENT_LOG_SCHEMA, type PostgresEventLog } from '@gateway/events';
 import { newId } from '@gateway/runtime';
@@ -104,9 +104,8 @@ function newHolds(at: UnixMs, lifetimeMs = 660_000) {
     prices: PRICES,
     organizationDailyBudgetNanoUsd: undefined,
     keyDailyBudgetNanoUsd: undefined,
-    day: utcDay(at),
     createdUnixMs: at,
-    deadlineUnixMs: (at + lifetimeMs) as UnixMs,
+    lifetimeMs,
     idempotencyScope: undefined,
   }));
 }

@@ -3,6 +3,7 @@ import type { ensureDatabases } from '@gateway/cluster';
 /** In place of the cluster's own single servers. */
 export interface LabDatastores {
   readonly redisUrl?: string;
+  readonly brokers?: string;
   readonly postgres?: LabPostgres;
 }
 

@@ -1,6 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ensureDatabases } from '@gateway/cluster';
-import { startPostgresGroup, type PostgresGroup, type PostgresGroupOptions } from '@gateway/dev-infra';
+import {
+  startPostgresGroup,
+  type PostgresGroup,
+  type PostgresGroupOptions,
+  type PostgresNode,
+} from '@gateway/dev-infra';
+import { eventually } from '@gateway/test-support';
+import { Client } from 'pg';
 import type { LabPostgres } from './lab-datastores';
 import { failover, type Scenario } from './scenario';
 import type { Fault } from '../faults';
@@ -8,6 +15,9 @@ import type { Fault } from '../faults';
 /** How long an old primary stays in its state after another one has taken over. */
 const OUTAGE_MS = 8_000;
 const POLL_MS = 10;
+/** How long an asynchronous standby receives nothing before it is promoted. */
+const LOST_MS = 4_000;
+const REPAIR_TIMEOUT_MS = 60_000;
 
 function scenario(
   name: string,
@@ -51,9 +61,42 @@ async function demoteAndPromote(group: PostgresGroup): Promise<void> {
   await group.rejoin();
 }
 
-const postgresSwitchover = scenario('postgres-switchover', { standbys: 1 }, (group) => [
+/** The standby lacks what the primary committed last. */
+async function promoteWithoutLatest(group: PostgresGroup): Promise<void> {
+  const primary = group.primary();
+  const standby = group.servers.find((server) => server !== primary) as PostgresNode;
+  await standby.stopReceiving();
+  await delay(LOST_MS);
+  const committed = await countSettlements(primary);
+  if ((await countSettlements(standby)) >= committed) throw new Error('the standby lacks no settlement');
+  await primary.kill();
+  await group.failOver();
+  await eventually(
+    'every lost settlement is repeated',
+    async () => (await countSettlements(standby)) >= committed || undefined,
+    { timeoutMs: REPAIR_TIMEOUT_MS },
+  );
+}
+
+async function countSettlements(server: PostgresNode): Promise<number> {
+  const client = new Client({ connectionString: server.urlOf('billing_ledger') });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ count: number }>(
+      `select count(*)::integer as count from billing_ledger.postings where kind = 'settlement'`,
+    );
+    return rows[0]?.count ?? 0;
+  } finally {
+    await client.end();
+  }
+}
+
+const postgresAsynchronous = scenario('postgres-asynchronous', { standbys: 1 }, (group) => [
   failover('switchover: the primary is shut down and becomes a standby', () => group.switchOver()),
-  failover('switchover back', () => group.switchOver()),
+  failover('kill -9 of the primary, and a standby without its last commits is promoted', () =>
+    promoteWithoutLatest(group),
+  ),
 ]);
 
 const postgresSynchronous = scenario('postgres-synchronous', { standbys: 2, synchronous: true }, (group) => [
@@ -83,7 +126,7 @@ const postgresSilent = scenario('postgres-silent', { standbys: 2, synchronous: t
 ]);
 
 export const POSTGRES_SCENARIOS: readonly Scenario[] = [
-  postgresSwitchover,
+  postgresAsynchronous,
   postgresSynchronous,
   postgresSilent,
 ];

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   commandRedis,
-  startRedis,
+  startLocalRedis,
   startRedisCluster,
   startRedisSentinel,
   startTcpRelay,
@@ -63,7 +63,7 @@ const redisCluster: Scenario = {
 const redisDemotedPrimary: Scenario = {
   name: 'redis-demoted-primary',
   async run(lab) {
-    const servers = [await startRedis(), await startRedis()] as const;
+    const servers = [await startLocalRedis(), await startLocalRedis()] as const;
     let [primary, replica]: readonly [RedisServer, RedisServer] = servers;
     const endpoint = await startTcpRelay({ upstreams: () => [{ host: HOST, port: primary.port }] });
     const follow = async (): Promise<void> => {
@@ -83,11 +83,11 @@ const redisDemotedPrimary: Scenario = {
           [primary, replica] = [replica, primary];
         }),
         failover('silent primary behind one endpoint', async () => {
-          primary.pause();
+          await primary.pause();
           await commandRedis(replica.port, 'REPLICAOF', 'NO', 'ONE');
           [primary, replica] = [replica, primary];
           await delay(OUTAGE_MS);
-          replica.resume();
+          await replica.resume();
           await follow();
         }),
       ]);

@@ -2,12 +2,13 @@ import type { ChaosTestEnvOptions } from '../chaos-test-env';
 import type { Options } from '../options';
 import type { FaultResult } from '../report';
 import { runChaos, type ChaosResult } from '../run';
+import { KAFKA_SCENARIOS } from './kafka-scenarios';
 import { POSTGRES_SCENARIOS } from './postgres-scenarios';
 import { REDIS_SCENARIOS } from './redis-scenarios';
 import type { FailoverLab, Scenario } from './scenario';
 
 /** Of each datastore. */
-const SCENARIOS: readonly Scenario[] = [...REDIS_SCENARIOS, ...POSTGRES_SCENARIOS];
+const SCENARIOS: readonly Scenario[] = [...REDIS_SCENARIOS, ...KAFKA_SCENARIOS, ...POSTGRES_SCENARIOS];
 
 /** The longest time without a response that a failover may cause. */
 const MAX_OUTAGE_MS = 5_000;

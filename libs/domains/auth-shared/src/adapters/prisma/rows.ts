@@ -31,6 +31,5 @@ export function auditEntryRow(entry: AuditEntry) {
     action: entry.action,
     target: entry.target,
     details: entry.details as Prisma.InputJsonObject,
-    outcome: entry.outcome,
   };
 }

@@ -1,22 +1,10 @@
 import type { UnixMs } from '@gateway/base';
 import type { AuditFilter, AuditStore } from '../../core/ports';
-import { type AuthPrisma, newestFirst, auditEntryRow } from '@gateway/auth-shared/adapters';
+import { type AuthPrisma, newestFirst } from '@gateway/auth-shared/adapters';
 import { auditEntryOf } from './rows';
 
 export function createPrismaAuditStore(prisma: AuthPrisma): AuditStore {
   return {
-    async insert(entry) {
-      await prisma.auditEntry.create({ data: auditEntryRow(entry) });
-    },
-
-    async complete(id, outcome) {
-      const { count } = await prisma.auditEntry.updateMany({
-        where: { id, outcome: { in: ['started', outcome] } },
-        data: { outcome },
-      });
-      return count === 0 ? 'not_started' : 'completed';
-    },
-
     async list(filter, page) {
       const { where, ...order } = newestFirst(page);
       const rows = await prisma.auditEntry.findMany({ where: { ...where, ...whereOf(filter) }, ...order });

@@ -1,6 +1,6 @@
 import { nanoUsd, utcDay, type UnixMs, type UtcDay } from '@gateway/base';
 import type { ApiKey, KeyLimits, Organization, OrganizationLimits, Scope } from '../../core/model';
-import type { AuditEntry, AuditOutcome, JsonObject } from '@gateway/auth-shared';
+import type { AuditEntry, JsonObject } from '@gateway/auth-shared';
 import type { Prisma } from '@gateway/auth-shared/adapters';
 
 /** Maps the model to table rows and back. Absent values are NULL. */
@@ -136,6 +136,5 @@ export function auditEntryOf(row: Prisma.AuditEntryModel): AuditEntry {
     action: row.action,
     target: row.target,
     details: row.details as JsonObject,
-    outcome: row.outcome as AuditOutcome,
   };
 }

@@ -85,9 +85,17 @@ function readIpAllowlist(entries: readonly string[], ranges: AddressRanges): str
   return read;
 }
 
+/** Earlier days are typing errors. */
+const FIRST_EXPIRY_DAY = '2000-01-01';
+
 /** A past day is valid: it disables the key until the day is changed. */
 function readExpiresOn(text: string | undefined): UtcDay | undefined | AdminRefusal {
   if (text === undefined) return undefined;
-  if (!isUtcDay(text)) return invalid('expires_on', 'expires_on must be a day as YYYY-MM-DD.');
+  if (!isUtcDay(text) || text < FIRST_EXPIRY_DAY) {
+    return invalid(
+      'expires_on',
+      `expires_on must be a day as YYYY-MM-DD, and at the earliest ${FIRST_EXPIRY_DAY}.`,
+    );
+  }
   return text;
 }

@@ -3,16 +3,19 @@ export type BatchArgument<Item> = readonly [name: string, valueOf: (items: reado
 
 /**
  * A call of an SQL function in named notation, so that the order of arguments does
- * not matter. Each argument is an array with one element per item; the current
- * time is the last argument.
+ * not matter. Each argument of the batch is an array with one element per item.
  */
-export function batchCall<Item>(functionName: string, batch: readonly BatchArgument<Item>[]) {
-  const names = [...batch.map(([name]) => name), 'p_now_unix_ms'];
+export function batchCall<Item>(
+  functionName: string,
+  batch: readonly BatchArgument<Item>[],
+  others: readonly string[] = [],
+) {
+  const names = [...batch.map(([name]) => name), ...others];
   return {
     sql: `${functionName}(${names.map((name, index) => `${name} => $${index + 1}`).join(', ')})`,
-    valuesOf: (items: readonly Item[], nowUnixMs: number): unknown[] => [
+    valuesOf: (items: readonly Item[], ...otherValues: readonly number[]): unknown[] => [
       ...batch.map(([, valueOf]) => valueOf(items)),
-      nowUnixMs,
+      ...otherValues,
     ],
   };
 }

@@ -1,4 +1,4 @@
-import type { UnixMs } from '@gateway/base';
+import { createAuditEntry } from '@gateway/test-support';
 import { auditLedger } from '@gateway/ledger-audit';
 import type { ClaimOutcome, ClaimRequest } from '../../core/idempotency/claim';
 import { CLAIM_RETENTION_MS } from '../../core/limits';
@@ -21,12 +21,15 @@ let counter = 0;
 
 beforeAll(async () => {
   fixture = await createLedgerFixture();
-  await fixture.first.store.addCredit({
-    creditId: 'credit',
-    organizationId: 'org-a',
-    amountNanoUsd: usdNano(1_000_000),
-    note: 'test',
-  });
+  await fixture.first.store.addCredit(
+    {
+      creditId: 'credit',
+      organizationId: 'org-a',
+      amountNanoUsd: usdNano(1_000_000),
+      note: 'test',
+    },
+    createAuditEntry(),
+  );
 });
 
 afterAll(async () => {
@@ -54,7 +57,7 @@ function claimOf(name: string, more: Partial<ClaimRequest> = {}): ClaimRequest {
     organizationId: 'org-a',
     bodySha256: BODY,
     generationId: generation(name),
-    leaseEndsUnixMs: (fixture.clock.now() + LEASE_MS) as UnixMs,
+    leaseMs: LEASE_MS,
     ...more,
   };
 }
@@ -161,14 +164,14 @@ it('stores the response with the charge, and replays it', async () => {
 
 it('allows a takeover after the lease has ended, not while it is renewed', async () => {
   await claim('g1');
-  fixture.clock.advance(LEASE_MS - 1);
+  await fixture.clock.advance(LEASE_MS - 1);
   await fixture.first.claims.renewClaims([{ scope, generationId: generation('g1') }], LEASE_MS);
-  fixture.clock.advance(LEASE_MS - 1);
+  await fixture.clock.advance(LEASE_MS - 1);
   expect(await claim('g2')).toEqual({ kind: 'in_flight' });
-  fixture.clock.advance(1);
+  await fixture.clock.advance(1);
   expect(await claim('g2')).toEqual({ kind: 'claimed' });
   await fixture.first.claims.renewClaims([{ scope, generationId: generation('g1') }], 10 * LEASE_MS);
-  fixture.clock.advance(LEASE_MS);
+  await fixture.clock.advance(LEASE_MS);
   expect(await claim('g3')).toEqual({ kind: 'claimed' });
 });
 
@@ -187,7 +190,7 @@ describe('a key with two generations', () => {
   beforeEach(async () => {
     await claim('g1');
     await hold('g1');
-    fixture.clock.advance(LEASE_MS);
+    await fixture.clock.advance(LEASE_MS);
     await claim('g2');
     await hold('g2');
   });
@@ -256,10 +259,10 @@ it('does not store the late response of an earlier body for another body', async
 it('stores a response for 24 hours, then deletes it', async () => {
   await claim('g1');
   await settle(['g1', 'response']);
-  fixture.clock.advance(CLAIM_RETENTION_MS - 1);
+  await fixture.clock.advance(CLAIM_RETENTION_MS - 1);
   while ((await fixture.first.claims.deleteExpiredClaims(2)) > 0);
   expect(await replayed('g2')).toBe('response');
-  fixture.clock.advance(1);
+  await fixture.clock.advance(1);
   expect(await fixture.first.claims.deleteExpiredClaims(100)).toBeGreaterThan(0);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
 });
@@ -267,29 +270,29 @@ it('stores a response for 24 hours, then deletes it', async () => {
 it('ignores a response past its retention, also before it is deleted', async () => {
   await claim('g1');
   await settle(['g1', 'response']);
-  fixture.clock.advance(CLAIM_RETENTION_MS);
+  await fixture.clock.advance(CLAIM_RETENTION_MS);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
 });
 
 it('keeps a claim past its retention until the lease of its request ends', async () => {
   await claim('g1');
-  fixture.clock.advance(CLAIM_RETENTION_MS);
+  await fixture.clock.advance(CLAIM_RETENTION_MS);
   await fixture.first.claims.renewClaims([{ scope, generationId: generation('g1') }], LEASE_MS);
   while ((await fixture.first.claims.deleteExpiredClaims(100)) > 0);
   expect(await claim('g2')).toEqual({ kind: 'in_flight' });
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'body_mismatch' });
-  fixture.clock.advance(LEASE_MS);
+  await fixture.clock.advance(LEASE_MS);
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
 });
 
 it('deletes a claim past its retention once the lease of its request has ended', async () => {
   await claim('g1');
-  fixture.clock.advance(CLAIM_RETENTION_MS);
+  await fixture.clock.advance(CLAIM_RETENTION_MS);
   await fixture.first.claims.renewClaims([{ scope, generationId: generation('g1') }], LEASE_MS);
   while ((await fixture.first.claims.deleteExpiredClaims(100)) > 0);
-  fixture.clock.advance(LEASE_MS - 1);
+  await fixture.clock.advance(LEASE_MS - 1);
   expect(await fixture.first.claims.deleteExpiredClaims(100)).toBe(0);
-  fixture.clock.advance(1);
+  await fixture.clock.advance(1);
   expect(await fixture.first.claims.deleteExpiredClaims(100)).toBe(1);
 });
 
@@ -297,7 +300,7 @@ it('stores the latest 64 generations of a key: only their responses complete the
   const names = Array.from({ length: 70 }, (_, index) => `g${index}`);
   for (const name of names) {
     expect(await claim(name)).toEqual({ kind: 'claimed' });
-    fixture.clock.advance(LEASE_MS);
+    await fixture.clock.advance(LEASE_MS);
   }
   const [evicted = '', stored = ''] = names.slice(70 - 64 - 1);
   expect(await settle([evicted, 'too early'])).toEqual([10]);

@@ -1,4 +1,3 @@
-import type { Clock } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { ClaimOutcome, ClaimRequest } from '../../core/idempotency/claim';
 import type { ClaimStore } from '../../core/ports';
@@ -14,12 +13,11 @@ const CLAIM = {
     from (
       select *
       from unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::bigint[]) with ordinality
-        as named (scope, organization_id, body_sha256, generation_id, lease_ends_unix_ms, position)
+        as named (scope, organization_id, body_sha256, generation_id, lease_ms, position)
       order by scope collate "C", position
     ) wanted,
     lateral claim_idempotency_key(
-      wanted.scope, wanted.organization_id, wanted.body_sha256, wanted.generation_id,
-      $6, wanted.lease_ends_unix_ms, $7
+      wanted.scope, wanted.organization_id, wanted.body_sha256, wanted.generation_id, wanted.lease_ms, $6
     ) claim`,
 };
 
@@ -35,7 +33,7 @@ const RELEASE = {
 
 const DELETE_EXPIRED = {
   name: 'billing_ledger.delete_expired_idempotency_claims',
-  text: 'select delete_expired_idempotency_claims($1, $2) as deleted',
+  text: 'select delete_expired_idempotency_claims($1) as deleted',
 };
 
 interface ClaimRow {
@@ -47,17 +45,15 @@ interface ClaimRow {
 }
 
 /** Claims are in the ledger's database, so that a settlement closes them in its own transaction. */
-export function createPostgresClaimStore({ pool, clock }: { pool: Pool; clock: Clock }): ClaimStore {
+export function createPostgresClaimStore({ pool }: { readonly pool: Pool }): ClaimStore {
   return {
-    claimIdempotencyKeys: (claims) => withRetries(() => claimKeys(pool, claims, clock.now())),
+    claimIdempotencyKeys: (claims) => withRetries(() => claimKeys(pool, claims)),
 
     async renewClaims(claims, leaseMs) {
       if (claims.length === 0) return;
       const scopes = textArray(claims, (claim) => claim.scope);
       const generationIds = textArray(claims, (claim) => claim.generationId);
-      await withRetries(() =>
-        pool.query({ values: [scopes, generationIds, clock.now() + leaseMs], ...RENEW }),
-      );
+      await withRetries(() => pool.query({ values: [scopes, generationIds, leaseMs], ...RENEW }));
     },
 
     async releaseClaims(claims) {
@@ -70,7 +66,7 @@ export function createPostgresClaimStore({ pool, clock }: { pool: Pool; clock: C
     deleteExpiredClaims: (limit) =>
       withRetries(async () => {
         const { rows } = await pool.query<{ deleted: number }>({
-          values: [clock.now(), limit],
+          values: [limit],
           ...DELETE_EXPIRED,
         });
         return rows[0]?.deleted ?? 0;
@@ -78,20 +74,15 @@ export function createPostgresClaimStore({ pool, clock }: { pool: Pool; clock: C
   };
 }
 
-async function claimKeys(
-  pool: Pool,
-  claims: readonly ClaimRequest[],
-  nowUnixMs: number,
-): Promise<ClaimOutcome[]> {
+async function claimKeys(pool: Pool, claims: readonly ClaimRequest[]): Promise<ClaimOutcome[]> {
   const { rows } = await pool.query<ClaimRow>({
     values: [
       textArray(claims, (claim) => claim.scope),
       textArray(claims, (claim) => claim.organizationId),
       claims.map((claim) => Buffer.from(claim.bodySha256)),
       textArray(claims, (claim) => claim.generationId),
-      plainArray(claims, (claim) => claim.leaseEndsUnixMs),
-      nowUnixMs,
-      nowUnixMs + CLAIM_RETENTION_MS,
+      plainArray(claims, (claim) => claim.leaseMs),
+      CLAIM_RETENTION_MS,
     ],
     ...CLAIM,
   });

@@ -1,3 +1,4 @@
+import { createAuditEntry } from '@gateway/test-support';
 import { MAX_IDLE_IN_TRANSACTION_MS } from '@gateway/database';
 import { auditLedger } from '@gateway/ledger-audit';
 import {
@@ -31,12 +32,15 @@ const storeOf = (index: number) => stores()[index % 2 === 0 ? 0 : 1];
 const range = (length: number) => Array.from({ length }, (_, index) => index);
 
 async function addCredit(organizationId: string, amount: number): Promise<void> {
-  await fixture.first.store.addCredit({
-    creditId: `credit-${organizationId}`,
-    organizationId,
-    amountNanoUsd: usdNano(amount),
-    note: 'test',
-  });
+  await fixture.first.store.addCredit(
+    {
+      creditId: `credit-${organizationId}`,
+      organizationId,
+      amountNanoUsd: usdNano(amount),
+      note: 'test',
+    },
+    createAuditEntry(),
+  );
 }
 
 it('two ledgers admit exactly as many parallel holds as the balance covers', async () => {
@@ -103,12 +107,15 @@ it('overlapping batches in opposite order of organization never deadlock', async
   const own = await createLedgerFixture();
   const organizationIds = range(8).map((index) => `org-lock-${index}`);
   for (const organizationId of organizationIds) {
-    await own.first.store.addCredit({
-      creditId: `credit-${organizationId}`,
-      organizationId,
-      amountNanoUsd: usdNano(1_000_000),
-      note: 'test',
-    });
+    await own.first.store.addCredit(
+      {
+        creditId: `credit-${organizationId}`,
+        organizationId,
+        amountNanoUsd: usdNano(1_000_000),
+        note: 'test',
+      },
+      createAuditEntry(),
+    );
   }
   const at = own.clock.now();
 

@@ -16,9 +16,8 @@ const CALL = batchCall<HoldRequest>('hold_credit', [
   ['p_image_prices', (holds) => plainArray(holds, (hold) => hold.prices.imageNanoUsdPerMillion)],
   ['p_organization_budgets', (holds) => plainArray(holds, (hold) => hold.organizationDailyBudgetNanoUsd)],
   ['p_key_budgets', (holds) => plainArray(holds, (hold) => hold.keyDailyBudgetNanoUsd)],
-  ['p_days', (holds) => plainArray(holds, (hold) => hold.day)],
   ['p_created_unix_ms', (holds) => plainArray(holds, (hold) => hold.createdUnixMs)],
-  ['p_deadlines_unix_ms', (holds) => plainArray(holds, (hold) => hold.deadlineUnixMs)],
+  ['p_lifetimes_ms', (holds) => plainArray(holds, (hold) => hold.lifetimeMs)],
   ['p_idempotency_scopes', (holds) => textArray(holds, (hold) => hold.idempotencyScope)],
 ]);
 
@@ -30,15 +29,12 @@ interface HoldRow {
   readonly outcome: string;
   readonly available_nano_usd: bigint | null;
   readonly used_nano_usd: bigint | null;
+  readonly held_nano_usd: bigint | null;
 }
 
 /** One statement in an implicit transaction: one round trip and one commit per batch. */
-export async function holdCredit(
-  pool: Pool,
-  holds: readonly HoldRequest[],
-  nowUnixMs: number,
-): Promise<HoldOutcome[]> {
-  const { rows } = await pool.query<HoldRow>({ ...HOLD_CREDIT, values: CALL.valuesOf(holds, nowUnixMs) });
+export async function holdCredit(pool: Pool, holds: readonly HoldRequest[]): Promise<HoldOutcome[]> {
+  const { rows } = await pool.query<HoldRow>({ ...HOLD_CREDIT, values: CALL.valuesOf(holds) });
   return holds.map((hold, index) => outcomeOf(hold, rows[index]));
 }
 
@@ -51,7 +47,11 @@ function outcomeOf(hold: HoldRequest, row: HoldRow | undefined): HoldOutcome {
     case 'closed':
       return { kind: 'closed' };
     case 'insufficient_credits':
-      return { kind: 'insufficient_credits', availableNanoUsd: nanoUsd(row.available_nano_usd ?? 0n) };
+      return {
+        kind: 'insufficient_credits',
+        availableNanoUsd: nanoUsd(row.available_nano_usd ?? 0n),
+        heldNanoUsd: nanoUsd(row.held_nano_usd ?? 0n),
+      };
     case 'key_budget_exceeded':
       return budgetExceeded('key', hold.keyDailyBudgetNanoUsd, row);
     case 'organization_budget_exceeded':
@@ -71,5 +71,6 @@ function budgetExceeded(
     scope,
     limitNanoUsd: limitNanoUsd ?? nanoUsd(0n),
     usedNanoUsd: nanoUsd(row.used_nano_usd ?? 0n),
+    heldNanoUsd: nanoUsd(row.held_nano_usd ?? 0n),
   };
 }

@@ -1,7 +1,7 @@
 import { DAY_MS, type UnixMs } from '@gateway/base';
 import { listPartitions } from '@gateway/database';
 import { smallestIdAt } from '@gateway/runtime';
-import { beginIdleTransaction, eventually } from '@gateway/test-support';
+import { createAuditEntry, beginIdleTransaction, eventually } from '@gateway/test-support';
 import { auditLedger } from '@gateway/ledger-audit';
 import {
   announce,
@@ -22,7 +22,7 @@ beforeEach(async () => {
   fixture = await createLedgerFixture();
   at = fixture.clock.now();
   const credit = { creditId: 'crd-1', organizationId: 'org-a', amountNanoUsd: usdNano(1_000), note: '' };
-  await fixture.first.store.addCredit(credit);
+  await fixture.first.store.addCredit(credit, createAuditEntry());
 });
 
 afterEach(async () => {
@@ -50,7 +50,7 @@ async function partitionOf(table: string, column: string, id: string): Promise<s
 }
 
 async function expireAll(): Promise<number> {
-  fixture.clock.advance((RETENTION_DAYS + 32) * DAY_MS);
+  await fixture.clock.advance((RETENTION_DAYS + 32) * DAY_MS);
   return fixture.first.history.dropExpired();
 }
 
@@ -61,7 +61,7 @@ it('writes rows to the month of the hold id, also when it is settled a month lat
     table: 'closed_holds',
   });
   await hold(id);
-  fixture.clock.advance(31 * DAY_MS);
+  await fixture.clock.advance(31 * DAY_MS);
   await fixture.first.history.prepare();
   await settle(id);
   expect(await partitionOf('closed_holds', 'hold_id', id)).toEqual([month?.name]);
@@ -71,7 +71,7 @@ it('writes rows to the month of the hold id, also when it is settled a month lat
 });
 
 it('accepts rows without a partition, and moves them once it exists', async () => {
-  fixture.clock.advance(100 * DAY_MS);
+  await fixture.clock.advance(100 * DAY_MS);
   const id = idCreatedAt(fixture.clock.now(), 'A');
   expect(await hold(id)).toEqual([{ kind: 'held' }]);
   await settle(id);
@@ -93,7 +93,7 @@ it('stores a closed hold until its retention ends', async () => {
   await hold(voided);
   await voidHold(voided);
   await voidHold(abandoned);
-  fixture.clock.advance((RETENTION_DAYS - 1) * DAY_MS);
+  await fixture.clock.advance((RETENTION_DAYS - 1) * DAY_MS);
   expect(await fixture.first.history.dropExpired()).toBe(0);
   for (const id of [settled, voided, abandoned]) expect(await hold(id)).toEqual([{ kind: 'closed' }]);
   expect((await settle(settled)).duplicates).toBe(1);
@@ -191,7 +191,7 @@ it('reserves an id for one organization, also when another closes it between two
       'the hold to wait for the lock',
       async () => (await fixture.auditPool.query(waiting)).rows[0],
     );
-    await other.query('select void_holds($1, $2, $3)', [[id], ['org-b'], at]);
+    await other.query('select void_holds($1, $2)', [[id], ['org-b']]);
     await other.query('commit');
     expect(await late).toEqual([{ kind: 'foreign' }]);
   } finally {
@@ -203,7 +203,7 @@ it('creates and drops partitions concurrently in several processes', async () =>
   const id = idCreatedAt(at, 'A');
   await hold(id);
   await settle(id);
-  fixture.clock.advance((RETENTION_DAYS + 32) * DAY_MS);
+  await fixture.clock.advance((RETENTION_DAYS + 32) * DAY_MS);
   const histories = [fixture.first.history, fixture.second.history];
   await Promise.all(histories.map((history) => history.prepare()));
   const dropped = await Promise.all(histories.map((history) => history.dropExpired()));

@@ -1,5 +1,7 @@
-import { utcDay, type UnixMs } from '@gateway/base';
+import { createAuditEntry } from '@gateway/test-support';
+import { DAY_MS, type ConsumerProgress, type UnixMs } from '@gateway/base';
 import type { GenerationSettled } from '@gateway/contracts/events';
+import type { ClientBase } from 'pg';
 import type { HoldRequest } from '../../core/credit/hold';
 import { auditLedger } from '@gateway/ledger-audit';
 import {
@@ -42,7 +44,8 @@ afterAll(async () => {
   await fixture.close();
 });
 
-beforeEach(() => {
+beforeEach(async () => {
+  await fixture.clock.set(at);
   organizationId = `org-${(counter += 1)}`;
 });
 
@@ -56,7 +59,10 @@ const idsOf = (settled: readonly GenerationSettled[]) =>
   settled.map(({ finished }) => finished?.generationId).sort();
 
 const credit = (amount: number, creditId = `credit-${organizationId}`) =>
-  fixture.first.store.addCredit({ creditId, organizationId, amountNanoUsd: usdNano(amount), note: 'test' });
+  fixture.first.store.addCredit(
+    { creditId, organizationId, amountNanoUsd: usdNano(amount), note: 'test' },
+    createAuditEntry(),
+  );
 const hold = (name: string, amount: number, more = {}) =>
   makeHold({ holdId: `${organizationId}-${name}`, organizationId, amount, at, ...more });
 const finished = (name: string, cost: number, more = {}) =>
@@ -109,9 +115,9 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
     ]);
     expect(outcomes).toEqual([
       { kind: 'held' },
-      { kind: 'insufficient_credits', availableNanoUsd: 40n },
+      { kind: 'insufficient_credits', availableNanoUsd: 40n, heldNanoUsd: 60n },
       { kind: 'held' },
-      { kind: 'insufficient_credits', availableNanoUsd: 0n },
+      { kind: 'insufficient_credits', availableNanoUsd: 0n, heldNanoUsd: 100n },
     ]);
     expect(await balance()).toEqual([100, 0, 100, 0]);
   });
@@ -146,7 +152,7 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
 
   it('refuses an unknown organization with insufficient credits', async () => {
     expect(await place(fixture.first, [hold('g1', 1)])).toEqual([
-      { kind: 'insufficient_credits', availableNanoUsd: 0n },
+      { kind: 'insufficient_credits', availableNanoUsd: 0n, heldNanoUsd: 0n },
     ]);
   });
 
@@ -189,12 +195,15 @@ describe('the fast path of holds', () => {
   it('uses accounts and budgets to the last nano-dollar, for several organizations', async () => {
     await credit(100);
     const other = `other-${organizationId}`;
-    await fixture.first.store.addCredit({
-      creditId: other,
-      organizationId: other,
-      amountNanoUsd: usdNano(9),
-      note: 'test',
-    });
+    await fixture.first.store.addCredit(
+      {
+        creditId: other,
+        organizationId: other,
+        amountNanoUsd: usdNano(9),
+        note: 'test',
+      },
+      createAuditEntry(),
+    );
     const holds = [
       hold('g1', 60, budgets(100, 60)),
       hold('g2', 40, { ...budgets(100, 40), keyId: 'key-b' }),
@@ -277,11 +286,13 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
       scope: 'organization',
       limitNanoUsd: 50n,
       usedNanoUsd: 30n,
+      heldNanoUsd: 30n,
     });
     await settle(finished('g1', 10));
     await fixture.first.store.voidHolds([ref('g3')]);
     const [fits, overflows] = await place(fixture.first, [budgeted('g4', 40), budgeted('g5', 1)]);
-    expect([fits?.kind, overflows?.kind]).toEqual(['held', 'daily_budget_exceeded']);
+    expect(fits?.kind).toBe('held');
+    expect(overflows).toMatchObject({ kind: 'daily_budget_exceeded', usedNanoUsd: 50n, heldNanoUsd: 40n });
   });
 
   it("holds a key to its own budget, whatever the organization's", async () => {
@@ -293,20 +304,19 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
     ]);
     expect(outcomes).toEqual([
       { kind: 'held' },
-      { kind: 'daily_budget_exceeded', scope: 'key', limitNanoUsd: 40n, usedNanoUsd: 30n },
+      { kind: 'daily_budget_exceeded', scope: 'key', limitNanoUsd: 40n, usedNanoUsd: 30n, heldNanoUsd: 30n },
       { kind: 'held' },
     ]);
   });
 
   it('resets with the next UTC day, and settlements count on the day of admission', async () => {
     await credit(1_000);
-    const tomorrow = (at + 86_400_000) as UnixMs;
-    const [today, next] = await place(fixture.first, [
-      budgeted('g1', 50),
-      budgeted('g2', 50, { createdUnixMs: tomorrow, day: utcDay(tomorrow) }),
-    ]);
+    const [today] = await place(fixture.first, [budgeted('g1', 50)]);
+    await fixture.clock.advance(DAY_MS);
+    // Admitted by an edge whose clock is a day behind.
+    const [next] = await place(fixture.first, [budgeted('g2', 50, { createdUnixMs: at })]);
     expect([today?.kind, next?.kind]).toEqual(['held', 'held']);
-    await settle(finished('g1', 50, { createdUnixMs: tomorrow }));
+    await settle(finished('g1', 50, { createdUnixMs: fixture.clock.now() }));
     const { rows } = await fixture.first.pool.query(
       `select day::text, spent_nano_usd as spent from daily_spend
        where organization_id = $1 and key_id = '' order by day`,
@@ -360,6 +370,57 @@ describe('settlement', () => {
     expect((await settle(finished('g9', 7))).settlements).toMatchObject([{ origin: 'no_hold' }]);
     await settle(finished('g9', 7));
     expect(await balance()).toEqual([100, 7, 60, 33]);
+  });
+
+  it('of a generation whose hold and account were lost in a failover is booked, as uncollected', async () => {
+    organizationId = `${organizationId}-lost`;
+    const { settlements } = await settle(finished('g9', 7));
+    expect(settlements).toMatchObject([{ origin: 'no_hold', costNanoUsd: 7n, chargedNanoUsd: 0n }]);
+    expect(await settle(finished('g9', 7))).toMatchObject({ settlements: [], duplicates: 1 });
+  });
+
+  describe('with the progress of a consumer', () => {
+    const table = 'progress_of_test';
+    let committed: number;
+
+    beforeAll(() => fixture.auditPool.query(`create table ${table} (step integer check (step > 0))`));
+    beforeEach(async () => {
+      committed = 0;
+      await fixture.auditPool.query(`truncate ${table}`);
+    });
+
+    const progress = (step: number): ConsumerProgress => ({
+      write: async (client) =>
+        void (await (client as ClientBase).query(`insert into ${table} values ($1)`, [step])),
+      committed: () => void (committed += 1),
+    });
+    const settleWith = (step: number, ...generations: ReturnType<typeof finished>[]) =>
+      fixture.first.store.settleGenerations(generations, announce, progress(step));
+    const stored = async () => (await fixture.auditPool.query(`select from ${table}`)).rowCount;
+
+    it.each([
+      ['on the fast path', 25],
+      ['on the slow path', 65],
+    ])('stores both, or neither, %s', async (_, cost) => {
+      await expect(settleWith(-1, finished('g1', cost))).rejects.toThrow('check');
+      expect(await balance()).toEqual([100, 0, 60, 40]);
+      expect([await stored(), committed]).toEqual([0, 0]);
+      await settleWith(1, finished('g1', cost));
+      expect(await balance()).toEqual([100, cost, 0, 100 - cost]);
+      expect([await stored(), committed]).toEqual([1, 1]);
+    });
+
+    it('stores it for a batch that was settled before', async () => {
+      await settle(finished('g1', 25));
+      expect(await settleWith(1, finished('g1', 25))).toMatchObject({ duplicates: 1 });
+      expect([await stored(), committed]).toEqual([1, 1]);
+    });
+
+    it('does not store it before a rejected generation is a dead letter', async () => {
+      await settleWith(1, finished('g1', 25), finished('g9', 7, { prices: undefined }));
+      expect(await balance()).toEqual([100, 25, 0, 75]);
+      expect([await stored(), committed]).toEqual([0, 0]);
+    });
   });
 
   it('without a hold and without prices is rejected, and settles the others', async () => {
@@ -478,11 +539,11 @@ describe('voiding', () => {
 
   it('keeps a hold through the millisecond of its deadline', async () => {
     await credit(100);
-    const deadlines = { g1: at, g2: (at - 1) as UnixMs };
-    const holds = Object.entries(deadlines).map(([name, deadlineUnixMs]) =>
-      hold(name, 10, { deadlineUnixMs }),
-    );
-    await fixture.first.store.holdCredit(holds);
+    await fixture.first.store.holdCredit([
+      hold('g1', 10, { lifetimeMs: 2 }),
+      hold('g2', 10, { lifetimeMs: 1 }),
+    ]);
+    await fixture.clock.advance(2);
     expect(await fixture.first.store.voidOverdueHolds(5)).toBe(1);
     expect(await balance()).toEqual([100, 0, 10, 90]);
     expect(await fixture.first.store.voidHolds([ref('g1')])).toBe(1);
@@ -490,11 +551,11 @@ describe('voiding', () => {
 
   it('covers holds past their deadline, in limited batches and from several replicas', async () => {
     await credit(100);
-    const overdue = (at - 1) as UnixMs;
     await fixture.first.store.holdCredit([
-      ...['g1', 'g2', 'g3'].map((name) => hold(name, 10, { deadlineUnixMs: overdue })),
+      ...['g1', 'g2', 'g3'].map((name) => hold(name, 10, { lifetimeMs: 1 })),
       hold('g4', 10),
     ]);
+    await fixture.clock.advance(2);
     expect(await fixture.first.store.voidOverdueHolds(2)).toBe(2);
     const counts = await Promise.all([
       fixture.first.store.voidOverdueHolds(5),

@@ -14,6 +14,7 @@ export interface PostgresLedgerStoreOptions {
   readonly pool: Pool;
   /** Appends in this pool's transactions: the event log or its outbox is in the same database. */
   readonly appender: TransactionalAppender<PoolClient>;
+  /** The time of settlements, which their announcements carry. */
   readonly clock: Clock;
 }
 
@@ -23,7 +24,7 @@ const READ_BALANCE = `
 
 const HEALTH = `
   select count(*) as open, coalesce(sum(amount_nano_usd), 0)::bigint as held, min(created_unix_ms) as oldest,
-         count(*) filter (where deadline_unix_ms < $1) as overdue
+         count(*) filter (where deadline_unix_ms < (select now_unix_ms())) as overdue
   from open_holds`;
 
 interface BalanceRow {
@@ -47,13 +48,15 @@ export function createPostgresLedgerStore({
   clock,
 }: PostgresLedgerStoreOptions): LedgerStore {
   return {
-    holdCredit: (holds) => withRetries(() => holdCredit(pool, holds, clock.now())),
-    voidHolds: (holds) => withRetries(() => voidHolds(pool, holds, clock.now())),
-    voidOverdueHolds: (limit) => withRetries(() => voidOverdueHolds(pool, limit, clock.now())),
-    addCredit: (credit) => withRetries(() => addCredit(pool, credit, clock.now())),
+    holdCredit: (holds) => withRetries(() => holdCredit(pool, holds)),
+    voidHolds: (holds) => withRetries(() => voidHolds(pool, holds)),
+    voidOverdueHolds: (limit) => withRetries(() => voidOverdueHolds(pool, limit)),
+    addCredit: (credit, audit) => withRetries(() => addCredit(pool, credit, audit)),
 
-    settleGenerations: (generations, announce) =>
-      withRetries(() => settleGenerations(pool, { generations, announce, appender, nowUnixMs: clock.now() })),
+    settleGenerations: (generations, announce, progress) =>
+      withRetries(() =>
+        settleGenerations(pool, { generations, announce, progress, appender, nowUnixMs: clock.now() }),
+      ),
 
     readBalance: (organizationId) =>
       withRetries(async () => {
@@ -74,7 +77,7 @@ export function createPostgresLedgerStore({
 
     readHealth: () =>
       withRetries(async () => {
-        const { rows } = await pool.query<HealthRow>(HEALTH, [clock.now()]);
+        const { rows } = await pool.query<HealthRow>(HEALTH);
         const [row] = rows;
         if (!row) throw new Error('counting open holds returned no row');
         return {

@@ -1,7 +1,7 @@
 import { DAY_MS, type UnixMs } from '@gateway/base';
 import { createPool, listPartitions, createPartitions } from '@gateway/database';
 import { smallestIdAt } from '@gateway/runtime';
-import { readsOf, type TableRead } from '@gateway/test-support';
+import { createAuditEntry, readsOf, type TableRead } from '@gateway/test-support';
 import type { Pool } from 'pg';
 import type { LedgerStore } from '../../core/ports';
 import {
@@ -40,7 +40,7 @@ beforeAll(async () => {
     appender: silentAppender,
   });
   const fromUnixMs = fixture.clock.now();
-  fixture.clock.advance(180 * DAY_MS);
+  await fixture.clock.advance(180 * DAY_MS);
   at = fixture.clock.now();
   for (let days = 0; days <= 180; days += 28) await prepareAt(fromUnixMs + days * DAY_MS);
   await fixture.first.history.prepare();
@@ -146,9 +146,7 @@ it('voids and abandons holds without reading history, except the month of the id
 });
 
 it('voids overdue holds by reading only these', async () => {
-  await store.holdCredit(
-    newHolds('overdue').map((hold) => ({ ...hold, deadlineUnixMs: (at - 1) as UnixMs })),
-  );
+  await store.holdCredit(newHolds('overdue').map((hold) => ({ ...hold, lifetimeMs: -1 })));
   const reads = await readsBy(async () => expect(await store.voidOverdueHolds(200)).toBe(BATCH));
   expectFlat(reads, []);
   expect(reads).toContainEqual(expect.objectContaining({ index: 'open_holds_by_deadline', rows: BATCH }));
@@ -164,7 +162,7 @@ it('adds credit without reading history', async () => {
     amountNanoUsd: makeHold({ holdId: '', amount: 5, at }).amountNanoUsd,
     note: '',
   };
-  expectFlat(await readsBy(() => store.addCredit(credit)), []);
+  expectFlat(await readsBy(() => store.addCredit(credit, createAuditEntry())), []);
 });
 
 it("reads a page of an organization's statement by index, only in the requested months", async () => {
@@ -190,12 +188,15 @@ describe('a process whose plans date from empty tables', () => {
 
   beforeAll(async () => {
     young = await createLedgerFixture();
-    await young.first.store.addCredit({
-      creditId: 'crd-1',
-      organizationId: 'org-1',
-      amountNanoUsd: usdNano(1_000_000),
-      note: '',
-    });
+    await young.first.store.addCredit(
+      {
+        creditId: 'crd-1',
+        organizationId: 'org-1',
+        amountNanoUsd: usdNano(1_000_000),
+        note: '',
+      },
+      createAuditEntry(),
+    );
     // Autovacuum's analyze would invalidate the plans.
     await young.auditPool.query(`do $$
       declare name regclass;

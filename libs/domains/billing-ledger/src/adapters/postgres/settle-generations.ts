@@ -1,4 +1,4 @@
-import { nanoUsd, type UnixMs, type UtcDay } from '@gateway/base';
+import { nanoUsd, type ConsumerProgress, type UnixMs, type UtcDay } from '@gateway/base';
 import { TOPIC_GENERATION_SETTLED, type TransactionalAppender } from '@gateway/events';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import type { Announce, Announcement, SettlementReport } from '../../core/ports';
@@ -23,12 +23,19 @@ const PRICES: readonly BatchArgument<Settlement>[] = [
   ['p_image_prices', (all) => plainArray(all, ({ prices }) => prices.imageNanoUsdPerMillion)],
 ];
 
-const SETTLE_OPEN_HOLDS = batchCall<Settlement>('settle_open_holds', [
-  ['p_generation_ids', (all) => textArray(all, (settlement) => settlement.generationId)],
-  ['p_organization_ids', (all) => textArray(all, (settlement) => settlement.organizationId)],
-  ['p_costs', (all) => plainArray(all, (settlement) => settlement.costNanoUsd)],
-  ...PRICES,
-]);
+/** Settlements are announced with the time at which they are posted, in the same round trip. */
+const NOW = ['p_now_unix_ms'];
+
+const SETTLE_OPEN_HOLDS = batchCall<Settlement>(
+  'settle_open_holds',
+  [
+    ['p_generation_ids', (all) => textArray(all, (settlement) => settlement.generationId)],
+    ['p_organization_ids', (all) => textArray(all, (settlement) => settlement.organizationId)],
+    ['p_costs', (all) => plainArray(all, (settlement) => settlement.costNanoUsd)],
+    ...PRICES,
+  ],
+  NOW,
+);
 
 /** The error of settle_open_holds when a generation needs the slow path. */
 const NO_MATCHING_HOLD = 'GW001';
@@ -38,19 +45,23 @@ const LOCK = {
   text: 'select * from lock_for_settlement($1, $2, $3)',
 };
 
-const POST = batchCall<DecidedSettlement>('post_settlements', [
-  ['p_generation_ids', (all) => textArray(all, (settlement) => settlement.generationId)],
-  ['p_organization_ids', (all) => textArray(all, (settlement) => settlement.organizationId)],
-  ['p_key_ids', (all) => textArray(all, (settlement) => settlement.keyId)],
-  ['p_days', (all) => plainArray(all, (settlement) => settlement.day)],
-  ['p_created_unix_ms', (all) => plainArray(all, (settlement) => settlement.createdUnixMs)],
-  ['p_has_hold', (all) => plainArray(all, (settlement) => settlement.origin !== 'no_hold')],
-  ['p_releases', (all) => plainArray(all, (settlement) => settlement.releasedNanoUsd)],
-  ['p_costs', (all) => plainArray(all, (settlement) => settlement.costNanoUsd)],
-  ['p_charges', (all) => plainArray(all, (settlement) => settlement.chargedNanoUsd)],
-  ['p_waived', (all) => plainArray(all, (settlement) => settlement.isWaived)],
-  ...PRICES,
-]);
+const POST = batchCall<DecidedSettlement>(
+  'post_settlements',
+  [
+    ['p_generation_ids', (all) => textArray(all, (settlement) => settlement.generationId)],
+    ['p_organization_ids', (all) => textArray(all, (settlement) => settlement.organizationId)],
+    ['p_key_ids', (all) => textArray(all, (settlement) => settlement.keyId)],
+    ['p_days', (all) => plainArray(all, (settlement) => settlement.day)],
+    ['p_created_unix_ms', (all) => plainArray(all, (settlement) => settlement.createdUnixMs)],
+    ['p_has_hold', (all) => plainArray(all, (settlement) => settlement.origin !== 'no_hold')],
+    ['p_releases', (all) => plainArray(all, (settlement) => settlement.releasedNanoUsd)],
+    ['p_costs', (all) => plainArray(all, (settlement) => settlement.costNanoUsd)],
+    ['p_charges', (all) => plainArray(all, (settlement) => settlement.chargedNanoUsd)],
+    ['p_waived', (all) => plainArray(all, (settlement) => settlement.isWaived)],
+    ...PRICES,
+  ],
+  NOW,
+);
 
 const CLOSE_CLAIMS = {
   name: 'billing_ledger.close_idempotency_claims',
@@ -77,6 +88,7 @@ interface LockedRow {
 export interface SettleInput {
   readonly generations: readonly FinishedGeneration[];
   readonly announce: Announce;
+  readonly progress: ConsumerProgress | undefined;
   readonly appender: TransactionalAppender<PoolClient>;
   readonly nowUnixMs: UnixMs;
 }
@@ -94,7 +106,7 @@ export async function settleGenerations(pool: Pool, input: SettleInput): Promise
 async function settleOpenHolds(
   pool: Pool,
   settlements: readonly Settlement[],
-  { announce, appender, nowUnixMs }: SettleInput,
+  { announce, progress, appender, nowUnixMs }: SettleInput,
 ): Promise<boolean> {
   const append = appender.appending(
     TOPIC_GENERATION_SETTLED,
@@ -106,8 +118,14 @@ async function settleOpenHolds(
     values: SETTLE_OPEN_HOLDS.valuesOf(settlements, nowUnixMs),
   };
   try {
-    await inOneRoundTrip(pool, (client) => [client.query(statement), append.write(client)]);
+    await inOneRoundTrip(pool, (client) => [
+      client.query(statement),
+      ...(progress ? [progress.write(client)] : []),
+      // Last, because the append locks the topic until the commit.
+      append.write(client),
+    ]);
     append.committed();
+    progress?.committed();
     return true;
   } catch (error) {
     if (error instanceof DatabaseError && error.code === NO_MATCHING_HOLD) return false;
@@ -118,7 +136,7 @@ async function settleOpenHolds(
 /** Locks and reads, decides, then posts and announces. */
 async function lockAndSettle(pool: Pool, input: SettleInput): Promise<SettlementReport> {
   const { generations, announce, appender, nowUnixMs } = input;
-  const { report, append } = await inTwoRoundTrips(
+  const { report, append, stored } = await inTwoRoundTrips(
     pool,
     (client) => lockForSettlement(client, generations),
     (locked) => {
@@ -127,11 +145,13 @@ async function lockAndSettle(pool: Pool, input: SettleInput): Promise<Settlement
         TOPIC_GENERATION_SETTLED,
         announcementsOf(settlements, announce, nowUnixMs),
       );
+      const stored = rejected.length === 0 ? input.progress : undefined;
       return {
-        result: { report: { settlements, duplicates, rejected }, append },
+        result: { report: { settlements, duplicates, rejected }, append, stored },
         write: (client) => [
           ...(settlements.length > 0 ? [postSettlements(client, settlements, nowUnixMs)] : []),
-          ...(claimClosings.length > 0 ? [closeClaims(client, claimClosings, nowUnixMs)] : []),
+          ...(claimClosings.length > 0 ? [closeClaims(client, claimClosings)] : []),
+          ...(stored ? [stored.write(client)] : []),
           // Last, because the append locks the topic until the commit.
           ...(settlements.length > 0 ? [append.write(client)] : []),
         ],
@@ -139,6 +159,7 @@ async function lockAndSettle(pool: Pool, input: SettleInput): Promise<Settlement
     },
   );
   append.committed();
+  stored?.committed();
   return report;
 }
 
@@ -201,13 +222,13 @@ async function postSettlements(
   });
 }
 
-async function closeClaims(client: PoolClient, closings: readonly ClaimClosing[], nowUnixMs: number) {
+async function closeClaims(client: PoolClient, closings: readonly ClaimClosing[]) {
   await client.query({
     values: [
       textArray(closings, (closing) => closing.scope),
       textArray(closings, (closing) => closing.generationId),
       closings.map(({ responseJson }) => (responseJson ? Buffer.from(responseJson) : null)),
-      nowUnixMs + CLAIM_RETENTION_MS,
+      CLAIM_RETENTION_MS,
     ],
     ...CLOSE_CLAIMS,
   });

@@ -4,24 +4,23 @@ import { textArray } from '@gateway/database';
 
 const VOID_HOLDS = {
   name: 'billing_ledger.void_holds',
-  text: 'select count(*)::integer as closed from void_holds($1, $2, $3)',
+  text: 'select count(*)::integer as closed from void_holds($1, $2)',
 };
 
 const VOID_OVERDUE_HOLDS = {
   name: 'billing_ledger.void_overdue_holds',
-  text: 'select count(*)::integer as closed from void_overdue_holds($1, $2)',
+  text: 'select count(*)::integer as closed from void_overdue_holds($1)',
 };
 
-export function voidHolds(pool: Pool, holds: readonly HoldRef[], nowUnixMs: number): Promise<number> {
+export function voidHolds(pool: Pool, holds: readonly HoldRef[]): Promise<number> {
   return closedBy(pool, VOID_HOLDS, [
     textArray(holds, (hold) => hold.holdId),
     textArray(holds, (hold) => hold.organizationId),
-    nowUnixMs,
   ]);
 }
 
-export function voidOverdueHolds(pool: Pool, limit: number, nowUnixMs: number): Promise<number> {
-  return closedBy(pool, VOID_OVERDUE_HOLDS, [nowUnixMs, limit]);
+export function voidOverdueHolds(pool: Pool, limit: number): Promise<number> {
+  return closedBy(pool, VOID_OVERDUE_HOLDS, [limit]);
 }
 
 async function closedBy(

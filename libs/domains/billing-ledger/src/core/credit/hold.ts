@@ -1,4 +1,4 @@
-import type { NanoUsd, Prices, UnixMs, UtcDay } from '@gateway/base';
+import type { NanoUsd, Prices, UnixMs } from '@gateway/base';
 
 /** An amount to reserve before a generation runs. */
 export interface HoldRequest {
@@ -12,11 +12,10 @@ export interface HoldRequest {
   readonly prices: Prices;
   readonly organizationDailyBudgetNanoUsd: NanoUsd | undefined;
   readonly keyDailyBudgetNanoUsd: NanoUsd | undefined;
-  /** The UTC day of admission, whose budgets it counts against. */
-  readonly day: UtcDay;
+  /** When the edge admitted the request, by the edge's clock. */
   readonly createdUnixMs: UnixMs;
-  /** After this the reaper voids the hold. */
-  readonly deadlineUnixMs: UnixMs;
+  /** How long after it is held the reaper voids it. */
+  readonly lifetimeMs: number;
   /** The claim of the request's Idempotency-Key. */
   readonly idempotencyScope: string | undefined;
 }
@@ -28,13 +27,20 @@ export interface HoldRef {
 
 export type HoldOutcome =
   | { readonly kind: 'held' }
-  | { readonly kind: 'insufficient_credits'; readonly availableNanoUsd: NanoUsd }
+  | {
+      readonly kind: 'insufficient_credits';
+      readonly availableNanoUsd: NanoUsd;
+      /** Reserved by open holds; available again when they are settled below their amount, or voided. */
+      readonly heldNanoUsd: NanoUsd;
+    }
   | {
       readonly kind: 'daily_budget_exceeded';
       readonly scope: 'key' | 'organization';
       readonly limitNanoUsd: NanoUsd;
       /** Spent and held that day, before this request. */
       readonly usedNanoUsd: NanoUsd;
+      /** The part of it that open holds reserve. */
+      readonly heldNanoUsd: NanoUsd;
     }
   /** The id belongs to a hold of another organization. */
   | { readonly kind: 'foreign' }

@@ -1,5 +1,3 @@
-import type { UnixMs } from '@gateway/base';
-
 /** A request to claim an Idempotency-Key for a generation. */
 export interface ClaimRequest {
   /** The claim's name: unique per API key, method, path and header value. */
@@ -7,7 +5,7 @@ export interface ClaimRequest {
   readonly organizationId: string;
   readonly bodySha256: Uint8Array;
   readonly generationId: string;
-  readonly leaseEndsUnixMs: UnixMs;
+  readonly leaseMs: number;
 }
 
 export interface ClaimRef {

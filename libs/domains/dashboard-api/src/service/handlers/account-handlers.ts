@@ -45,10 +45,10 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
       return undefined;
     }),
 
-    implement(people.createPasswordResetLink, async ({ params, actor, request }) => {
+    implement(people.createPasswordResetLink, async ({ params, request }) => {
       const dashboardUrl = dashboardUrlOf(settings, request);
       const { outcome } = await authAdmin.makePasswordResetLink({
-        ...{ actor, memberId: params.member_id, dashboardUrl },
+        ...{ memberId: params.member_id, dashboardUrl },
       });
       const { link, expiresUnixMs } = unwrap<PasswordResetLink>(outcome);
       return { link, expires_at: isoTime(expiresUnixMs) };
@@ -77,8 +77,8 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
       return { recovery_codes: unwrap<RecoveryCodes>(outcome).codes };
     }),
 
-    implement(account.identities, async ({ actor }) => {
-      const { identities } = await authAdmin.listIdentities({ memberId: actor.id });
+    implement(account.identities, async ({ signedIn }) => {
+      const { identities } = await authAdmin.listIdentities({ memberId: signedIn.member.id });
       return { data: identities.map(identityView) };
     }),
 

@@ -1,12 +1,13 @@
 import { endpoints } from '@gateway/dashboard-contract';
+import { listAudit } from '../audit-log';
 import { implement, type Implementation } from '../http/implement';
 import { auditEntryView, auditFilter, pageRequest, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
-export function createAuditHandlers({ authAdmin }: DashboardApiPorts): readonly Implementation[] {
+export function createAuditHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   return [
     implement(endpoints.audit.listPlatform, async ({ query }) => {
-      const { entries, nextPageToken } = await authAdmin.listAudit({
+      const { entries, nextPageToken } = await listAudit(ports, {
         ...pageRequest(query),
         ...auditFilter(query),
       });
@@ -15,7 +16,7 @@ export function createAuditHandlers({ authAdmin }: DashboardApiPorts): readonly 
 
     implement(endpoints.audit.list, async ({ params, query }) => {
       const organizationId = params.organization_id;
-      const { entries, nextPageToken } = await authAdmin.listAudit({
+      const { entries, nextPageToken } = await listAudit(ports, {
         organizationId,
         ...pageRequest(query),
         ...auditFilter(query),

@@ -1,7 +1,6 @@
 import { formatUsd, nanoUsd } from '@gateway/base';
 import { CorrectionRefusal, type CorrectionRefused } from '@gateway/contracts/billing-ledger';
 import { endpoints } from '@gateway/dashboard-contract';
-import { audited } from '../audited';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
 import { balanceView } from '../messages/credit-views';
@@ -12,11 +11,11 @@ import type { DashboardApiPorts } from '../ports';
 export function createCorrectionHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   const { ledgerAdmin } = ports;
   return [
-    implement(endpoints.credit.previewCorrection, async ({ params, body, actor }) => {
+    implement(endpoints.credit.previewCorrection, async ({ params, body }) => {
       const { outcome } = await ledgerAdmin.previewCorrection({
         organizationId: params.organization_id,
         amountNanoUsd: body.amount_usd,
-        note: noteOf(actor.label, body.reason),
+        note: body.reason,
       });
       if (outcome?.$case !== 'preview') throw refusal(outcome?.value);
       const { correctionId, before, after, expiresUnixMs } = outcome.value;
@@ -28,41 +27,19 @@ export function createCorrectionHandlers(ports: DashboardApiPorts): readonly Imp
       };
     }),
 
-    implement(endpoints.credit.correct, async ({ params, body, actor }) => {
+    implement(endpoints.credit.correct, async ({ params, body }) => {
       const organizationId = params.organization_id;
       const { amount_usd: amountNanoUsd, reason, confirmation_token: correctionId } = body;
       const amountUsd = formatUsd(nanoUsd(-amountNanoUsd));
-      const balance = await audited(
-        ports,
-        {
-          actor,
-          organizationId,
-          action: 'credit.correct',
-          target: correctionId,
-          details: { amount_usd: amountUsd, reason },
-        },
-        async () => {
-          const { outcome } = await ledgerAdmin.correctCredit({
-            correctionId,
-            organizationId,
-            amountNanoUsd,
-            note: noteOf(actor.label, reason),
-          });
-          if (outcome?.$case !== 'corrected') throw refusal(outcome?.value);
-          return outcome.value;
-        },
-      );
+      const correction = { correctionId, organizationId, amountNanoUsd, note: reason };
+      const { outcome } = await ledgerAdmin.correctCredit(correction);
+      if (outcome?.$case !== 'corrected') throw refusal(outcome?.value);
       return {
         correction: { id: correctionId, amount_usd: amountUsd, reason },
-        balance: balanceView(balance),
+        balance: balanceView(outcome.value),
       };
     }),
   ];
-}
-
-/** Includes the person, so that only the person who previewed a correction can confirm it. */
-function noteOf(who: string, reason: string): string {
-  return `${who}: ${reason}`;
 }
 
 function refusal(refused: CorrectionRefused | undefined): DashboardError {

@@ -3,7 +3,6 @@ import { formatUsd } from '@gateway/base';
 import { endpoints } from '@gateway/dashboard-contract';
 import { GatewayError } from '@gateway/errors';
 import { RpcError } from '@gateway/rpc';
-import { audited } from '../audited';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
 import { balanceView, lowBalanceView } from '../messages/credit-views';
@@ -38,30 +37,19 @@ export function createCreditHandlers(ports: DashboardApiPorts): readonly Impleme
       };
     }),
 
-    implement(endpoints.credit.add, async ({ params, body, headers, actor }) => {
+    implement(endpoints.credit.add, async ({ params, body, headers }) => {
       const organizationId = params.organization_id;
       const { amount_usd: amountNanoUsd, note } = body;
       const header = headers['idempotency-key'];
       const creditId = header === undefined ? newId('crd') : creditIdOf(organizationId, header);
-      const details = { amount_usd: formatUsd(amountNanoUsd), note: note ?? null };
-      const { balance } = await audited(
-        ports,
-        { actor, organizationId, action: 'credit.add', target: creditId, details },
-        () =>
-          ledger
-            .addCredit({
-              creditId,
-              organizationId,
-              amountNanoUsd,
-              note: note ? `${actor.label}: ${note}` : actor.label,
-            })
-            .catch((error: unknown) => {
-              throw creditRefusal(error);
-            }),
-      );
+      const { balance } = await ledger
+        .addCredit({ creditId, organizationId, amountNanoUsd, note: note ?? '' })
+        .catch((error: unknown) => {
+          throw creditRefusal(error);
+        });
       if (!balance) throw new Error('the ledger response has no balance');
       return {
-        credit: { id: creditId, amount_usd: details.amount_usd, note: details.note },
+        credit: { id: creditId, amount_usd: formatUsd(amountNanoUsd), note: note ?? null },
         balance: balanceView(balance),
       };
     }),

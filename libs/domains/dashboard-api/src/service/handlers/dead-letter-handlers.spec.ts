@@ -1,6 +1,5 @@
 import { type AuthAdminDefinition, MemberRole } from '@gateway/contracts/auth';
 import { DeadLetterOutcome, DeadLetterState, type DeadLettersDefinition } from '@gateway/contracts/events';
-import { GatewayError } from '@gateway/errors';
 import type { RpcClient } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import { createDashboardApi, type DashboardApi } from '../../index';
@@ -32,8 +31,6 @@ function recording<Client extends object>(handlers: () => Partial<Client>): Clie
 
 const admin = {
   authorize: async () => ({ outcome: { $case: 'allowed', value: { id: 'ses-1', member: MEMBER } } }),
-  recordAudit: async () => ({ auditId: 'aud-1' }),
-  completeAudit: async () => ({}),
 } as unknown as Partial<Admin>;
 
 beforeAll(async () => {
@@ -44,6 +41,7 @@ beforeAll(async () => {
     ledgerAdmin: {} as never,
     routerAdmin: {} as never,
     inferenceRouter: {} as never,
+    auditLogs: [],
     deadLetters: new Map([['billing-ledger', recording<DeadLetters>(() => deadLetters)]]),
     clock: systemClock,
     newId,
@@ -101,7 +99,7 @@ describe('dead letters', () => {
     discarded: { at: '2025-11-24T16:00:02.000Z', reason: 'test data' },
     payload_bytes: 5,
   };
-  const auditCalls = () => calls.filter(([method]) => /Audit|DeadLetter/.test(method));
+  const changes = () => calls.filter(([method]) => /DeadLetter$/.test(method));
 
   it('are counted by group', async () => {
     const group = { group: ref.group, topic: ref.topic, redelivering: 0, discarded: 2 };
@@ -140,53 +138,29 @@ describe('dead letters', () => {
   it.each([
     ['redeliver', {}, {}],
     ['discard', { reason: ' test data ' }, { reason: 'test data' }],
-  ])('record the start and the completion of a %s', async (verb, body, details) => {
+  ])('are changed by their own service: %s', async (verb, body, details) => {
     const done = async () => ({ outcome: DeadLetterOutcome.DEAD_LETTER_OUTCOME_DONE });
     stub({ redeliverDeadLetter: done, discardDeadLetter: done });
     const { status } = await request(`POST ${path}/7/${verb}`, { body });
     expect(status).toBe(204);
-    expect(auditCalls()).toEqual([
-      [
-        'recordAudit',
-        {
-          actor: { id: 'mem-1', label: 'ops@example.com', ipAddress: '127.0.0.1' },
-          organizationId: undefined,
-          action: `dead_letter.${verb}`,
-          target: 'billing-ledger/generation.finished/7',
-          detailsJson: JSON.stringify(details),
-        },
-      ],
-      [`${verb}DeadLetter`, { ref, ...details }],
-      ['completeAudit', { auditId: 'aud-1', succeeded: true }],
-    ]);
+    expect(changes()).toEqual([[`${verb}DeadLetter`, { ref, ...details }]]);
   });
 
   it.each([
     [DeadLetterOutcome.DEAD_LETTER_OUTCOME_NOT_FOUND, 404],
     [DeadLetterOutcome.DEAD_LETTER_OUTCOME_REDELIVERING, 409],
-  ])('record a refusal (%s) as failed', async (outcome, status) => {
+  ])('report a refusal (%s)', async (outcome, status) => {
     stub({ discardDeadLetter: async () => ({ outcome }) });
     expect((await request(`POST ${path}/7/discard`, { body: { reason: 'x' } })).status).toBe(status);
-    expect(auditCalls().at(-1)).toEqual(['completeAudit', { auditId: 'aud-1', succeeded: false }]);
   });
 
-  it('leave the audit entry "started" when the outcome is unknown', async () => {
-    stub({
-      redeliverDeadLetter: async () => {
-        throw new GatewayError('no_capacity');
-      },
-    });
-    expect((await request(`POST ${path}/7/redeliver`, { body: {} })).status).toBe(503);
-    expect(auditCalls().map(([method]) => method)).toEqual(['recordAudit', 'redeliverDeadLetter']);
-  });
-
-  it('reject unknown groups, invalid positions and a missing reason without an audit entry', async () => {
+  it('reject unknown groups, invalid positions and a missing reason without a change', async () => {
     expect((await request('GET /api/dead-letters/unknown/generation.finished')).status).toBe(404);
     expect((await request(`GET ${path}/x`)).status).toBe(404);
     expect((await request(`POST ${path}/${'9'.repeat(19)}/redeliver`, { body: {} })).status).toBe(404);
     expect((await request(`POST ${path}/7/discard`, { body: { reason: ' ' } })).status).toBe(400);
     expect((await request(`GET ${path}?state=lost`)).status).toBe(400);
-    expect(auditCalls()).toEqual([]);
+    expect(changes()).toEqual([]);
   });
 
   it('need a session', async () => {

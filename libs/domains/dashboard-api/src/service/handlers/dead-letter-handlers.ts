@@ -8,7 +8,6 @@ import {
 } from '@gateway/contracts/events';
 import { endpoints } from '@gateway/dashboard-contract';
 import type { RpcClient } from '@gateway/rpc';
-import { audited } from '../audited';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
 import { isoTime, pageView } from '../messages/views';
@@ -63,25 +62,15 @@ export function createDeadLetterHandlers(ports: DashboardApiPorts): readonly Imp
       return { dead_letter: deadLetterDetailView(deadLetter) };
     }),
 
-    implement(redeliver, async ({ params, actor }) => {
+    implement(redeliver, async ({ params }) => {
       const ref = refOf(params);
-      const service = serviceOf(ref.group);
-      await audited(
-        ports,
-        { actor, action: 'dead_letter.redeliver', target: targetOf(ref), details: {} },
-        async () => requireDone((await service.redeliverDeadLetter({ ref })).outcome),
-      );
+      requireDone((await serviceOf(ref.group).redeliverDeadLetter({ ref })).outcome);
       return undefined;
     }),
 
-    implement(discard, async ({ params, body: { reason }, actor }) => {
+    implement(discard, async ({ params, body: { reason } }) => {
       const ref = refOf(params);
-      const service = serviceOf(ref.group);
-      await audited(
-        ports,
-        { actor, action: 'dead_letter.discard', target: targetOf(ref), details: { reason } },
-        async () => requireDone((await service.discardDeadLetter({ ref, reason })).outcome),
-      );
+      requireDone((await serviceOf(ref.group).discardDeadLetter({ ref, reason })).outcome);
       return undefined;
     }),
   ];
@@ -90,10 +79,6 @@ export function createDeadLetterHandlers(ports: DashboardApiPorts): readonly Imp
 function refOf({ group, topic, position }: Record<'group' | 'topic' | 'position', string>): DeadLetterRef {
   if (!POSITION.test(position)) throw notFound();
   return { group, topic, position: BigInt(position) };
-}
-
-function targetOf({ group, topic, position }: DeadLetterRef): string {
-  return `${group}/${topic}/${position}`;
 }
 
 function requireDone(outcome: DeadLetterOutcome): void {

@@ -36,9 +36,9 @@ export function createInvitationHandlers({
       return pageView(invitations.map(invitationView), nextPageToken);
     }),
 
-    implement(people.invite, async ({ params, body, actor, request }) => {
+    implement(people.invite, async ({ params, body, request }) => {
       const creation = {
-        ...{ actor, organizationId: params.organization_id, email: body.email },
+        ...{ organizationId: params.organization_id, email: body.email },
         role: organizationRoleMessage(body.role),
         dashboardUrl: dashboardUrlOf(settings, request),
       };
@@ -48,9 +48,9 @@ export function createInvitationHandlers({
       return { invitation: invitationView(invitation), link, emailed };
     }),
 
-    implement(people.revokeInvitation, async ({ params, actor }) => {
+    implement(people.revokeInvitation, async ({ params }) => {
       const { organization_id: organizationId, invitation_id: invitationId } = params;
-      const { refusal } = await authAdmin.revokeInvitation({ actor, organizationId, invitationId });
+      const { refusal } = await authAdmin.revokeInvitation({ organizationId, invitationId });
       throwIfRefused(refusal);
       return undefined;
     }),

@@ -1,6 +1,5 @@
 import {
   SecretToEnd,
-  type Actor,
   type CreatedKey,
   type CreateKeyResponse,
   type Key,
@@ -44,7 +43,7 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
    * lost.
    */
   async function update(
-    target: { readonly organizationId: string; readonly keyId: string; readonly actor: Actor },
+    target: { readonly organizationId: string; readonly keyId: string },
     { version, ...changes }: BodyOf<typeof keys.update>,
   ): Promise<Key> {
     for (let attempts = 1; ; attempts += 1) {
@@ -85,11 +84,11 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
       return { ...pageView(data, nextPageToken), bounds };
     }),
 
-    implement(keys.create, async ({ params, body, actor }) => {
+    implement(keys.create, async ({ params, body }) => {
       const organizationId = params.organization_id;
       await requireKnownModels(inferenceRouter, body.allowed_models);
       const settings = changedKeySettings(UNRESTRICTED_KEY, body);
-      return createdView(organizationId, await authAdmin.createKey({ actor, organizationId, settings }));
+      return createdView(organizationId, await authAdmin.createKey({ organizationId, settings }));
     }),
 
     implement(keys.get, async ({ params }) => {
@@ -102,22 +101,22 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
       };
     }),
 
-    implement(keys.update, async ({ params, body, actor }) => {
-      const target = { organizationId: params.organization_id, keyId: params.key_id, actor };
+    implement(keys.update, async ({ params, body }) => {
+      const target = { organizationId: params.organization_id, keyId: params.key_id };
       return { key: viewOf(await update(target, body)) };
     }),
 
-    implement(keys.revoke, async ({ params, actor }) => {
-      const target = { organizationId: params.organization_id, keyId: params.key_id, actor };
+    implement(keys.revoke, async ({ params }) => {
+      const target = { organizationId: params.organization_id, keyId: params.key_id };
       const revoked = await authAdmin.revokeKey(target, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
       return { key: viewOf(keyOf(revoked)) };
     }),
 
-    implement(keys.rotate, async ({ params, body, actor }) => {
+    implement(keys.rotate, async ({ params, body }) => {
       const organizationId = params.organization_id;
       const until = body.previous_works_until;
       const rotation = {
-        ...{ actor, organizationId, keyId: params.key_id },
+        ...{ organizationId, keyId: params.key_id },
         previousWorksUntilUnixMs: until === null ? undefined : BigInt(Date.parse(until)),
         endsNow: SECRETS_TO_END[body.ends_now ?? 'unspecified'],
       };
@@ -125,8 +124,8 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
       return createdView(organizationId, rotated);
     }),
 
-    implement(keys.endPreviousSecret, async ({ params, actor }) => {
-      const target = { organizationId: params.organization_id, keyId: params.key_id, actor };
+    implement(keys.endPreviousSecret, async ({ params }) => {
+      const target = { organizationId: params.organization_id, keyId: params.key_id };
       const ended = await authAdmin.endPreviousSecret(target, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
       return { key: viewOf(keyOf(ended)) };
     }),

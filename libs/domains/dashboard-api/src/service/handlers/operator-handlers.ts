@@ -1,5 +1,4 @@
 import { endpoints } from '@gateway/dashboard-contract';
-import { audited } from '../audited';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
 import { toDashboardError } from '../messages/errors';
@@ -32,26 +31,10 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
       })),
     ),
 
-    implement(endpoints.operator.drainTarget, async ({ body, actor }) => {
+    implement(endpoints.operator.drainTarget, async ({ body }) => {
       const { provider, provider_model: providerModel, drained, reason } = body;
-      const change = {
-        actor,
-        action: drained ? 'target.drain' : 'target.resume',
-        target: `${provider}/${providerModel}`,
-        details: { reason },
-      };
-      const target = await audited(ports, change, async () => {
-        const response = await routerAdmin.setTargetDrained({
-          provider,
-          providerModel,
-          drained,
-          by: actor.label,
-          reason,
-        });
-        if (!response.target)
-          throw new DashboardError('not_found', { message: 'No model uses this target.' });
-        return response.target;
-      });
+      const { target } = await routerAdmin.setTargetDrained({ provider, providerModel, drained, reason });
+      if (!target) throw new DashboardError('not_found', { message: 'No model uses this target.' });
       return { target: targetView(target) };
     }),
 

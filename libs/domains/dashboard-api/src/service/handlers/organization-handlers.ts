@@ -13,17 +13,15 @@ export const EDGE_CHANGE_TIMEOUT_MS = 20_000;
 export function createOrganizationHandlers({ authAdmin }: DashboardApiPorts): readonly Implementation[] {
   const { organizations } = endpoints;
   return [
-    implement(organizations.list, async ({ query, actor }) => {
+    implement(organizations.list, async ({ query }) => {
       const { organizations, nextPageToken } = await authAdmin.listOrganizations({
-        actor,
         ...pageRequest(query),
       });
       return pageView(organizations.map(organizationView), nextPageToken);
     }),
 
-    implement(organizations.create, async ({ body: { name, limits }, actor }) => {
+    implement(organizations.create, async ({ body: { name, limits } }) => {
       const created = await authAdmin.createOrganization({
-        actor,
         name,
         limits: limits && organizationLimitsMessage(limits),
       });
@@ -34,10 +32,9 @@ export function createOrganizationHandlers({ authAdmin }: DashboardApiPorts): re
       organization: viewOf(await authAdmin.getOrganization({ organizationId: params.organization_id })),
     })),
 
-    implement(organizations.setLimits, async ({ params, body, actor }) => {
+    implement(organizations.setLimits, async ({ params, body }) => {
       const { version: expectedVersion, ...limits } = body;
       const change = {
-        actor,
         organizationId: params.organization_id,
         limits: organizationLimitsMessage(limits),
         expectedVersion,
@@ -50,9 +47,8 @@ export function createOrganizationHandlers({ authAdmin }: DashboardApiPorts): re
       return { organization: viewOf(changed) };
     }),
 
-    implement(organizations.suspend, async ({ params, body: { reason }, actor }) => {
+    implement(organizations.suspend, async ({ params, body: { reason } }) => {
       const change = {
-        actor,
         organizationId: params.organization_id,
         suspended: true,
         reason: reason ?? undefined,
@@ -61,8 +57,8 @@ export function createOrganizationHandlers({ authAdmin }: DashboardApiPorts): re
       return { organization: viewOf(changed) };
     }),
 
-    implement(organizations.resume, async ({ params, actor }) => {
-      const change = { actor, organizationId: params.organization_id, suspended: false, reason: undefined };
+    implement(organizations.resume, async ({ params }) => {
+      const change = { organizationId: params.organization_id, suspended: false, reason: undefined };
       const changed = await authAdmin.setOrganizationSuspended(change, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
       return { organization: viewOf(changed) };
     }),

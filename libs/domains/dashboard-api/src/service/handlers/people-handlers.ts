@@ -21,9 +21,8 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
       return pageView(members.map(organizationMemberView), nextPageToken);
     }),
 
-    implement(people.setMemberRole, async ({ params, body, actor }) => {
+    implement(people.setMemberRole, async ({ params, body }) => {
       const { outcome } = await authAdmin.setOrganizationRole({
-        actor,
         organizationId: params.organization_id,
         memberId: params.member_id,
         role: organizationRoleMessage(body.role),
@@ -31,14 +30,14 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
       return { member: organizationMemberView(unwrap<OrganizationMember>(outcome)) };
     }),
 
-    implement(people.removeMember, async ({ params, actor }) => {
-      const target = { actor, organizationId: params.organization_id, memberId: params.member_id };
+    implement(people.removeMember, async ({ params }) => {
+      const target = { organizationId: params.organization_id, memberId: params.member_id };
       throwIfRefused((await authAdmin.removeOrganizationMember(target)).refusal);
       return undefined;
     }),
 
-    implement(people.leave, async ({ params, actor }) => {
-      const target = { actor, organizationId: params.organization_id, memberId: actor.id };
+    implement(people.leave, async ({ params, signedIn }) => {
+      const target = { organizationId: params.organization_id, memberId: signedIn.member.id };
       throwIfRefused((await authAdmin.removeOrganizationMember(target)).refusal);
       return undefined;
     }),
@@ -48,9 +47,8 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
       return { data: domains.map(organizationDomainView) };
     }),
 
-    implement(people.mapDomain, async ({ params, body, actor }) => {
+    implement(people.mapDomain, async ({ params, body }) => {
       const { outcome } = await authAdmin.mapDomain({
-        actor,
         organizationId: params.organization_id,
         domain: params.domain,
         role: organizationRoleMessage(body.role),
@@ -58,8 +56,8 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
       return { domain: organizationDomainView(unwrap<OrganizationDomain>(outcome)) };
     }),
 
-    implement(people.unmapDomain, async ({ params, actor }) => {
-      const target = { actor, organizationId: params.organization_id, domain: params.domain };
+    implement(people.unmapDomain, async ({ params }) => {
+      const target = { organizationId: params.organization_id, domain: params.domain };
       throwIfRefused((await authAdmin.unmapDomain(target)).refusal);
       return undefined;
     }),
@@ -69,14 +67,14 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
       return pageView(people.map(personView), nextPageToken);
     }),
 
-    implement(people.setOperator, async ({ params, body, actor }) => {
-      const change = { actor, memberId: params.member_id, operator: body.operator };
+    implement(people.setOperator, async ({ params, body }) => {
+      const change = { memberId: params.member_id, operator: body.operator };
       const { outcome } = await authAdmin.setOperator(change);
       return { member: memberView(unwrap<Member>(outcome)) };
     }),
 
-    implement(people.unlinkPersonIdentity, async ({ params, body, actor }) => {
-      const identity = { actor, memberId: params.member_id, issuer: body.issuer };
+    implement(people.unlinkPersonIdentity, async ({ params, body }) => {
+      const identity = { memberId: params.member_id, issuer: body.issuer };
       throwIfRefused((await authAdmin.unlinkIdentity(identity)).refusal);
       return undefined;
     }),

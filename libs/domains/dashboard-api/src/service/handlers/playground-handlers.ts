@@ -33,7 +33,7 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
       data: (await readModels()).map(offeredModelView),
     })),
 
-    implement(endpoints.playground.createKey, async ({ params, body, actor, signedIn }) => {
+    implement(endpoints.playground.createKey, async ({ params, body, signedIn }) => {
       const organizationId = params.organization_id;
       const requested = body.budget_usd ?? DEFAULT_BUDGET_NANO_USD;
       if (requested > MAX_BUDGET_NANO_USD) {
@@ -48,12 +48,11 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
       const budget = bound !== undefined && bound < requested ? bound : requested;
       const now = clock.now();
       const creation = {
-        actor,
         organizationId,
         sessionId: signedIn.session.id,
         lifetimeMs: KEY_LIFETIME_MS,
         settings: {
-          name: `Playground: ${actor.label}`.slice(0, 100),
+          name: `Playground: ${signedIn.member.email}`.slice(0, 100),
           scopes: [Scope.SCOPE_CHAT, Scope.SCOPE_USAGE_READ],
           allowedModels: [],
           ipAllowlist: [],

@@ -58,15 +58,15 @@ export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts
       );
     }),
 
-    implement(session.end, async ({ params, actor, signedIn, response }) => {
-      const { refusal } = await authAdmin.endSession({ actor, sessionId: params.session_id }, ENDS_KEYS);
+    implement(session.end, async ({ params, signedIn, response }) => {
+      const { refusal } = await authAdmin.endSession({ sessionId: params.session_id }, ENDS_KEYS);
       throwIfRefused(refusal);
       if (params.session_id === signedIn.session.id) cookies.clear(response);
       return undefined;
     }),
 
-    implement(session.endOthers, async ({ actor, signedIn }) => {
-      const current = { actor, keptSessionId: signedIn.session.id };
+    implement(session.endOthers, async ({ signedIn }) => {
+      const current = { keptSessionId: signedIn.session.id };
       const { ended } = await authAdmin.endOtherSessions(current, ENDS_KEYS);
       return { ended };
     }),

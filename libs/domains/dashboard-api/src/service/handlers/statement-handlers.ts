@@ -3,8 +3,13 @@ import { endpoints } from '@gateway/dashboard-contract';
 import type { RpcClient } from '@gateway/rpc';
 import { sendCsv, type CsvRow } from '../http/csv';
 import { implement, type Implementation } from '../http/implement';
-import { statementLineView, statementMonthView } from '../messages/credit-views';
-import { isoTime, pageView, usd } from '../messages/views';
+import {
+  creditView,
+  statementDayView,
+  statementLineView,
+  statementMonthView,
+} from '../messages/credit-views';
+import { isoTime, pageRequest, pageView, usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 const CSV_HEADER: CsvRow = ['posted_at_utc', 'kind', 'reference', 'amount_usd', 'balance_usd', 'note'];
@@ -31,6 +36,7 @@ export function createStatementHandlers({ ledgerAdmin }: DashboardApiPorts): rea
           oldestFirst: false,
           pageSize: query.page_size,
           pageToken: query.page_token,
+          day: query.day,
         },
         { timeoutMs: STATEMENT_TIMEOUT_MS },
       );
@@ -39,6 +45,23 @@ export function createStatementHandlers({ ledgerAdmin }: DashboardApiPorts): rea
         timezone: 'UTC' as const,
         ...statementMonthView(sums),
       };
+    }),
+
+    implement(endpoints.credit.statementDays, async ({ params, query }) => {
+      const { sums, days } = await ledgerAdmin.listStatementDays(
+        { organizationId: params.organization_id, month: query.month },
+        { timeoutMs: STATEMENT_TIMEOUT_MS },
+      );
+      return { timezone: 'UTC' as const, ...statementMonthView(sums), data: days.map(statementDayView) };
+    }),
+
+    implement(endpoints.credit.credits, async ({ params, query }) => {
+      const { credits, nextPageToken } = await ledgerAdmin.listCredits({
+        organizationId: params.organization_id,
+        month: query.month,
+        ...pageRequest(query),
+      });
+      return pageView(credits.map(creditView), nextPageToken);
     }),
 
     implement(endpoints.credit.statementCsv, async ({ params, query, response }) =>
@@ -62,7 +85,7 @@ async function* csvChunks(
   let balance: bigint | undefined;
   do {
     const page = await ledgerAdmin.listStatement(
-      { organizationId, month, oldestFirst: true, pageSize: CSV_PAGE_SIZE, pageToken },
+      { organizationId, month, day: undefined, oldestFirst: true, pageSize: CSV_PAGE_SIZE, pageToken },
       { timeoutMs: STATEMENT_TIMEOUT_MS },
     );
     if (balance === undefined) {

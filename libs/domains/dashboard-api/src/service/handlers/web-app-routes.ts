@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { RequestHandler } from 'express';
+import { acceptedEncodings } from '../http/accepted-encodings';
 import type { WebApp } from '../ports';
 
 /** Media types by file extension; files with other extensions are not served. */
@@ -87,13 +88,7 @@ function isPage(requestPath: string): boolean {
 }
 
 function negotiate({ representations }: WebFile, accepted: string | undefined): Representation {
-  const names = (accepted ?? '').split(',').flatMap((part) => {
-    const [name = '', quality = ''] = part
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*/);
-    return /^q=0(\.0*)?$/.test(quality) ? [] : [name];
-  });
+  const names = acceptedEncodings(accepted);
   const found = representations.find(({ encoding }) => encoding === undefined || names.includes(encoding));
   return found as Representation;
 }

@@ -6,6 +6,7 @@ import { DashboardError } from '../dashboard-error';
 import type { DashboardApiPorts } from '../ports';
 import { toDashboardError } from '../messages/errors';
 import { createDocumentRoutes } from '../handlers/document-routes';
+import { isHttps } from './dashboard-url';
 import { createCrossSiteGuard, createHostGuard, createSessionGuard } from './guards';
 import { requestSpans } from './request-spans';
 import { createEndpointRouter } from './router';
@@ -20,7 +21,7 @@ const PLAYGROUND_ESTIMATES = /^\/api\/organizations\/[^/]+\/playground\/estimate
 
 export function createApp(ports: DashboardApiPorts): Express {
   const { settings } = ports;
-  const https = settings.publicOrigin?.startsWith('https://') ?? false;
+  const https = isHttps(settings);
   const app = express();
   app.disable('etag');
   app.set('query parser', 'simple');

@@ -43,7 +43,7 @@ export async function authorize(
 ): Promise<SignedIn> {
   const sessionToken = sessionTokenOf(request);
   if (sessionToken === undefined) throw new DashboardError('not_signed_in');
-  const { outcome } = await authAdmin.authorize({
+  const { outcome, organizationRole } = await authAdmin.authorize({
     sessionToken,
     permission: permission ?? '',
     organizationId,
@@ -53,7 +53,7 @@ export async function authorize(
     case 'allowed': {
       const session = outcome.value;
       if (!session.member) throw new Error('the session has no member');
-      return { session, member: session.member, sessionToken };
+      return { session, member: session.member, sessionToken, organizationRole };
     }
     case 'forbidden':
       throw new DashboardError('forbidden');

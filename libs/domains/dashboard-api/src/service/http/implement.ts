@@ -1,4 +1,4 @@
-import type { Actor, Member, Session } from '@gateway/contracts/auth';
+import type { Member, OrganizationRole, Session } from '@gateway/contracts/auth';
 import type {
   BodyOf,
   Endpoint,
@@ -14,6 +14,8 @@ export interface SignedIn {
   readonly session: Session;
   readonly member: Member;
   readonly sessionToken: string;
+  /** The member's role in the organization of the request, if any. */
+  readonly organizationRole: OrganizationRole | undefined;
 }
 
 /** The input of a handler: the validated request and its session. */
@@ -26,8 +28,6 @@ export interface HandlerInput<Of extends Endpoint> {
   readonly address: string;
   /** Undefined for endpoints without a session. */
   readonly signedIn: Of['access'] extends 'anyone' ? undefined : SignedIn;
-  /** For the audit log. */
-  readonly actor: Of['access'] extends 'anyone' ? undefined : Actor;
   readonly request: Request;
   /** For cookies, and for responses other than JSON, which the handler writes and ends itself. */
   readonly response: Response;

@@ -1,10 +1,14 @@
+import type { ActingPerson } from '@gateway/actors';
+import { MemberRole, OrganizationRole } from '@gateway/contracts/auth';
 import { allEndpoints, isPlatformPermission, type Endpoint } from '@gateway/dashboard-contract';
 import { Router, type Request, type Response } from 'express';
+import { actAs } from '@gateway/rpc';
 import { z } from 'zod';
 import type { DashboardApiPorts } from '../ports';
 import { addressOf, authorize } from './guards';
 import type { HandlerInput, Implementation, SignedIn } from './implement';
 import { readInput } from './read-input';
+import { sendJson } from './send-json';
 
 const NO_QUERY = z.strictObject({});
 
@@ -24,8 +28,11 @@ export function createEndpointRouter(
     const method = endpoint.method.toLowerCase() as Lowercase<Endpoint['method']>;
     router[method](routeOf(endpoint), async (request: Request, response: Response) => {
       const signedIn = await authorizeFor(ports, endpoint, request, response);
-      const result = await handler(inputOf(endpoint, request, response, signedIn));
-      if (endpoint.response.kind === 'json') response.status(endpoint.response.status).json(result);
+      const handle = () => handler(inputOf(endpoint, request, response, signedIn));
+      const result = await (signedIn
+        ? actAs(personOf(endpoint, signedIn, request, response), handle)
+        : handle());
+      if (endpoint.response.kind === 'json') await sendJson(request, response, endpoint, result);
       if (endpoint.response.kind === 'no_content') response.status(endpoint.response.status).end();
     });
   }
@@ -67,6 +74,34 @@ async function authorizeFor(
   });
 }
 
+/** The person whom the other services see. They act only in the organization for which auth has authorized the request. */
+function personOf(
+  { access }: Endpoint,
+  { session, member, organizationRole }: SignedIn,
+  request: Request,
+  response: Response,
+): ActingPerson {
+  const organizationId = access === 'signed_in' ? undefined : request.params['organization_id'];
+  const role = organizationRole && ORGANIZATION_ROLES[organizationRole];
+  return {
+    id: member.id,
+    label: member.email,
+    ipAddress: addressOf(response),
+    sessionId: session.id,
+    memberRole: member.role === MemberRole.MEMBER_ROLE_OPERATOR ? 'operator' : 'member',
+    ...(typeof organizationId === 'string' && {
+      organization: { id: organizationId, ...(role && { role }) },
+    }),
+  };
+}
+
+const ORGANIZATION_ROLES = {
+  [OrganizationRole.ORGANIZATION_ROLE_UNSPECIFIED]: undefined,
+  [OrganizationRole.ORGANIZATION_ROLE_OWNER]: 'owner',
+  [OrganizationRole.ORGANIZATION_ROLE_ADMIN]: 'admin',
+  [OrganizationRole.ORGANIZATION_ROLE_MEMBER]: 'member',
+} as const;
+
 function inputOf(
   endpoint: Endpoint,
   request: Request,
@@ -84,6 +119,5 @@ function inputOf(
     request,
     response,
   };
-  const actor = signedIn && { id: signedIn.member.id, label: signedIn.member.email, ipAddress: address };
-  return { ...read, signedIn, actor } as unknown as HandlerInput<Endpoint>;
+  return { ...read, signedIn } as unknown as HandlerInput<Endpoint>;
 }

@@ -1,6 +1,6 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Request, Response } from 'express';
-import type { DashboardApiSettings } from '../ports';
+import { isHttps, type HttpsSettings } from './dashboard-url';
 
 const COOKIE_NAME = 'gateway_session';
 const MAX_TOKEN_CHARACTERS = 200;
@@ -16,9 +16,9 @@ export function deviceOf(request: Request): string {
 }
 
 /** HttpOnly and `SameSite=Strict`: not readable by scripts, and not sent from other sites. */
-export function createSessionCookies({ publicOrigin }: Pick<DashboardApiSettings, 'publicOrigin'>) {
+export function createSessionCookies(settings: HttpsSettings) {
   const write = (response: Response, value: string, expires: Date): void => {
-    const secure = publicOrigin?.startsWith('https://') ?? false;
+    const secure = isHttps(settings);
     const cookie = { name: COOKIE_NAME, value, httpOnly: true, sameSite: 'strict', path: '/' } as const;
     response.append('set-cookie', stringifySetCookie({ ...cookie, secure, expires }));
   };
@@ -46,8 +46,8 @@ export function signOnTokenOf(request: Request, state: string): string | undefin
 }
 
 /** `SameSite=Lax`, since the identity provider redirects back from another site. */
-export function createSignOnCookies({ publicOrigin }: Pick<DashboardApiSettings, 'publicOrigin'>) {
-  const secure = publicOrigin?.startsWith('https://') ?? false;
+export function createSignOnCookies(settings: HttpsSettings) {
+  const secure = isHttps(settings);
   const write = (response: Response, state: string, value: string, expires: Date): void => {
     const name = signOnCookieOf(state);
     if (name === undefined) return;
@@ -76,8 +76,8 @@ export function invitationTokenOf(request: Request): string | undefined {
  * Stores an invitation's token while the person leaves the page to sign in. The cookie is HttpOnly and
  * scoped to the two endpoints that need it.
  */
-export function createInvitationCookies({ publicOrigin }: Pick<DashboardApiSettings, 'publicOrigin'>) {
-  const secure = publicOrigin?.startsWith('https://') ?? false;
+export function createInvitationCookies(settings: HttpsSettings) {
+  const secure = isHttps(settings);
   const write = (response: Response, value: string, maxAge: number): void => {
     const cookie = { httpOnly: true, sameSite: 'strict', path: INVITATION_PATH, secure } as const;
     response.append('set-cookie', stringifySetCookie({ ...cookie, name: INVITATION_COOKIE, value, maxAge }));

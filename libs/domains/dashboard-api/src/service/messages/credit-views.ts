@@ -1,6 +1,8 @@
 import type {
+  Credit,
   CreditAlert,
   GetBalanceResponse,
+  StatementDay,
   StatementLine,
   StatementMonth,
 } from '@gateway/contracts/billing-ledger';
@@ -56,6 +58,26 @@ export function statementMonthView(sums: StatementMonth | undefined) {
     corrected_usd: usd(sums.correctedNanoUsd),
     used_usd: usd(sums.usedNanoUsd),
     closing_balance_usd: usd(sums.closingNanoUsd),
+  };
+}
+
+export function statementDayView(day: StatementDay) {
+  return {
+    day: day.day,
+    added_usd: usd(day.addedNanoUsd),
+    corrected_usd: usd(day.correctedNanoUsd),
+    used_usd: usd(day.usedNanoUsd),
+    closing_balance_usd: usd(day.closingNanoUsd),
+  };
+}
+
+export function creditView({ creditId, amountNanoUsd, postedUnixMs, note }: Credit) {
+  return {
+    posted_at: isoTime(postedUnixMs),
+    kind: amountNanoUsd < 0n ? ('correction' as const) : ('credit' as const),
+    reference: creditId,
+    amount_usd: usd(amountNanoUsd),
+    note,
   };
 }
 

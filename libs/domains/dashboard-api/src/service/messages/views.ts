@@ -1,6 +1,5 @@
 import { formatUsd, nanoUsd, utcDay, type UnixMs } from '@gateway/base';
 import {
-  AuditOutcome,
   Scope,
   type AuditEntry,
   type Key,
@@ -16,13 +15,6 @@ const SCOPES: Readonly<Record<Scope, 'chat' | 'usage:read' | undefined>> = {
   [Scope.SCOPE_CHAT]: 'chat',
   [Scope.SCOPE_USAGE_READ]: 'usage:read',
 };
-
-const OUTCOMES = {
-  [AuditOutcome.AUDIT_OUTCOME_UNSPECIFIED]: 'unknown',
-  [AuditOutcome.AUDIT_OUTCOME_STARTED]: 'started',
-  [AuditOutcome.AUDIT_OUTCOME_DONE]: 'done',
-  [AuditOutcome.AUDIT_OUTCOME_FAILED]: 'failed',
-} as const satisfies Readonly<Record<AuditOutcome, string>>;
 
 export function organizationView(organization: Organization) {
   const { limits } = organization;
@@ -45,6 +37,7 @@ export function organizationView(organization: Organization) {
 }
 
 export function keyView(key: Key, now: UnixMs) {
+  const state = stateOf(key, now);
   return {
     id: key.id,
     organization_id: key.organizationId,
@@ -52,7 +45,7 @@ export function keyView(key: Key, now: UnixMs) {
     name: key.name,
     last4: key.last4,
     scopes: key.scopes.flatMap((scope) => SCOPES[scope] ?? []),
-    allowed_models: key.allowedModels,
+    allowed_models: key.allowedModels.length === 0 ? null : key.allowedModels,
     ip_allowlist: key.ipAllowlist,
     expires_on: key.expiresOn ?? null,
     expires_at: key.expiresUnixMs === undefined ? null : isoTime(key.expiresUnixMs),
@@ -62,9 +55,9 @@ export function keyView(key: Key, now: UnixMs) {
     daily_budget_usd: usdOrNull(key.limits?.dailyBudgetNanoUsd),
     created_at: isoTime(key.createdUnixMs),
     revoked_at: key.revokedUnixMs === undefined ? null : isoTime(key.revokedUnixMs),
-    state: stateOf(key, now),
+    state,
     version: key.version,
-    previous_secret: previousSecretView(key.previousSecret, now),
+    previous_secret: state === 'active' ? previousSecretView(key.previousSecret, now) : null,
   };
 }
 
@@ -105,7 +98,6 @@ export function auditEntryView(entry: AuditEntry) {
     action: entry.action,
     target: entry.target,
     details: JSON.parse(entry.detailsJson) as unknown,
-    outcome: OUTCOMES[entry.outcome],
   };
 }
 

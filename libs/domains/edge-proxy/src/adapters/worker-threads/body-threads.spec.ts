@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,7 +24,7 @@ function model(id: string): ModelView {
     disabled: false,
     contextLength: 100_000_000,
     maxOutputTokens: 4_096,
-    capabilities: ['tools', 'vision', 'json_mode'],
+    capabilities: ['tools', 'vision', 'json_mode', 'structured_outputs'],
     reasoningEfforts: [],
     prices: {
       inputNanoUsdPerMillion: PRICE,
@@ -79,6 +80,23 @@ async function outcome(checked: ReturnType<ChatBodyThreads['check']>): Promise<s
     (error: { code?: string; message: string }) => error.code ?? error.message,
   );
 }
+
+it('a check leaves the event loop to other requests: it turns meanwhile, and parses nothing itself', async () => {
+  const parse = jest.spyOn(JSON, 'parse');
+  let turns = 0;
+  let isChecked = false;
+  const checking = outcome(check(open(), chat('x'.repeat(4 * 1024 * 1024)))).finally(
+    () => (isChecked = true),
+  );
+  while (!isChecked) {
+    await new Promise((resolve) => setImmediate(resolve));
+    turns += 1;
+  }
+  expect(await checking).toBe('accepted');
+  expect(turns).toBeGreaterThan(10);
+  expect(parse).not.toHaveBeenCalled();
+  parse.mockRestore();
+});
 
 describe('a thread returns the same result as the event loop', () => {
   const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).digest();
@@ -331,4 +349,24 @@ describe('a thread that terminates', () => {
     expect(await Promise.all(results)).toEqual(['no_capacity', 'no_capacity']);
     expect(await outcome(check(threads, chat('Hi')))).toBe('no_capacity');
   });
+});
+
+it('checks bodies, at the priority of the process, where that is lower than its own', () => {
+  // Only a process without privileges cannot raise its priority.
+  const script = `
+    const { setPriority } = require('node:os');
+    const { Worker } = require('node:worker_threads');
+    setPriority(15);
+    const worker = new Worker(process.argv[1], { workerData: { maxTextLength: 1 } });
+    if (process.getuid() === 0) process.setuid(65534);
+    worker.on('message', ({ result }) => {
+      console.log(result.code);
+      process.exit();
+    });
+    const chunks = [Buffer.from('{}')];
+    worker.postMessage({ kind: 'models', models: [] });
+    worker.postMessage({ kind: 'check', id: 1, chunks, policy: ${JSON.stringify(policy)}, wantsSha256: false });`;
+  expect(execFileSync(process.execPath, ['-e', script, program], { encoding: 'utf8' })).toBe(
+    'missing_model\n',
+  );
 });

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isRefusal, type Refusal } from '@gateway/errors';
 import { checkChatBody, type CheckedChatBody, type ModelView } from '@gateway/public-api';
@@ -10,10 +10,9 @@ import type { CheckRequest, FromThread, ThreadData, ToThread } from './messages'
  * so that it starts in about 10 ms.
  */
 const { maxTextLength } = workerData as ThreadData;
-/** A "nice" value: on a busy machine the event loop comes first. */
+/** A "nice" value. */
 const THREAD_PRIORITY = 10;
-// On other systems this would set the priority of the whole process.
-if (process.platform === 'linux') setPriority(THREAD_PRIORITY);
+lowerPriority();
 
 let models: ReadonlyMap<string, ModelView> | undefined;
 
@@ -30,6 +29,16 @@ parentPort?.on('message', (message: ToThread) => {
     reply({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, []);
   }
 });
+
+/** On a busy machine the event loop comes first. On other systems this would apply to the whole process. */
+function lowerPriority(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(Math.max(getPriority(), THREAD_PRIORITY));
+  } catch {
+    // A sandbox may forbid it. The thread then has the priority of the process.
+  }
+}
 
 function check({ chunks, policy, wantsSha256 }: CheckRequest): CheckedChatBody | Refusal {
   const [first] = chunks;

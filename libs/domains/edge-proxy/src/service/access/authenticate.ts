@@ -9,6 +9,7 @@ import { LRUCache } from 'lru-cache';
 import { type KeyDirectory, limits } from '../../core';
 import type { AbuseLimiter } from '../abuse-limit/abuse-limiter';
 import type { Exchange } from '../http/exchange';
+import { countHeader } from '../http/request/count-header';
 
 /** Returns the grant of the request's key, or the refusal. */
 export type Authenticator = (exchange: Exchange, scope?: KeyScope) => Promise<KeyGrant | Refusal>;
@@ -28,7 +29,6 @@ const NO_KEY = refuse('invalid_api_key', {
 const TWO_KEYS = refuse('invalid_api_key', {
   message: 'The Authorization header was sent more than once. Send one.',
 });
-const AUTHORIZATION = 'authorization';
 /** HTTP allows only spaces and tabs around the key. */
 const BEARER = /^[ \t]*bearer +([!-~]+)[ \t]*$/i;
 
@@ -59,7 +59,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     if (!key?.startsWith('sk-gw-') || key.length > limits.keys.maxLength) {
       return failed(request, isLimited, NO_KEY);
     }
-    if (countAuthorizations(request) > 1) return failed(request, isLimited, TWO_KEYS);
+    if (countHeader(request, 'authorization') > 1) return failed(request, isLimited, TWO_KEYS);
     const keySha256 = hash('sha256', key, 'buffer');
     // A key that was valid before is still looked up: it may share its address with the abuser.
     if (isLimited && !validKeys.get(hashName(keySha256))) return abuseLimiter.refuseAddress();
@@ -88,16 +88,6 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
 /** Whether the secret was rotated and its grace period is over: a cached grant may be older. */
 function isRetiredSecret({ secretEndsUnixMs }: KeyGrant, now: UnixMs): boolean {
   return secretEndsUnixMs !== undefined && now >= Number(secretEndsUnixMs);
-}
-
-/** Node drops all but the first of duplicate headers; a proxy in front may have read another one. */
-function countAuthorizations({ rawHeaders }: IncomingMessage): number {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] as string;
-    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count += 1;
-  }
-  return count;
 }
 
 /** Cached for as long as the directory returns the same grant. */

@@ -17,7 +17,7 @@ const HOLD: Hold = {
   prices: undefined,
   organizationDailyBudgetNanoUsd: undefined,
   keyDailyBudgetNanoUsd: undefined,
-  deadlineUnixMs: 0n,
+  lifetimeMs: 0,
   createdUnixMs: 0n,
   idempotencyScope: undefined,
 };

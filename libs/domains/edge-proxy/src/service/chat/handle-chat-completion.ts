@@ -13,6 +13,7 @@ import {
   replayChunks,
   type ValidatedChatRequest,
 } from '@gateway/public-api';
+import type { HoldWaits } from '../admission/hold-waits';
 import type { Reservation } from '../admission/reservation';
 import type { Authenticator } from '../access/authenticate';
 import type { Admission, AdmissionQueue } from '../../core';
@@ -30,6 +31,7 @@ export interface ChatCompletionsPorts extends RunGenerationPorts, CheckBodyPorts
   readonly admissionQueue: AdmissionQueue;
   readonly readBody: BodyReader;
   readonly openReservation: () => Reservation;
+  readonly holdWaits: HoldWaits;
   readonly newGenerationId: () => string;
   readonly clock: Clock;
   /** How long a hold outlives the deadline of the call to the router. */
@@ -105,12 +107,13 @@ async function checkAndRun(
   if (overLimit) return overLimit;
   exchange.throwIfCancelled();
 
-  const unaffordable = await hold(ports, reservation, admissible);
+  const unaffordable = await hold(ports, exchange, reservation, admissible);
   if (unaffordable) return unaffordable;
   exchange.throwIfCancelled();
 
   exchange.generationId = admissible.generationId;
-  ports.metrics.admitted(ports.now() - (exchange.bodyReadAtMs ?? exchange.startedAtMs));
+  const { bodyReadAtMs = exchange.startedAtMs, waitedForCreditMs = 0 } = exchange;
+  ports.metrics.admitted(ports.now() - bodyReadAtMs - waitedForCreditMs);
   await runGeneration(ports, {
     exchange,
     request: generateRequest(exchange, admissible),
@@ -195,11 +198,12 @@ async function admit(
 }
 
 async function hold(
-  { holdMarginMs, generationTimeoutMs }: ChatCompletionsPorts,
+  { holdMarginMs, generationTimeoutMs, holdWaits }: ChatCompletionsPorts,
+  exchange: Exchange,
   reservation: Reservation,
   { grant, chat, generationId, createdAt, idempotent }: Admissible,
 ): Promise<Refusal | undefined> {
-  const { outcome } = await reservation.hold({
+  const request = {
     holdId: generationId,
     organizationId: grant.organizationId,
     keyId: grant.keyId,
@@ -207,10 +211,11 @@ async function hold(
     prices: chat.model.prices,
     organizationDailyBudgetNanoUsd: grant.organizationLimits?.dailyBudgetNanoUsd,
     keyDailyBudgetNanoUsd: grant.keyLimits?.dailyBudgetNanoUsd,
-    deadlineUnixMs: BigInt(createdAt + generationTimeoutMs + holdMarginMs),
+    lifetimeMs: generationTimeoutMs + holdMarginMs,
     createdUnixMs: BigInt(createdAt),
     idempotencyScope: idempotent?.scope,
-  });
+  };
+  const { outcome } = await holdWaits.hold(reservation, request, exchange);
   switch (outcome?.$case) {
     case 'held':
       return undefined;

@@ -206,7 +206,7 @@ it('accepts the longest key, and ignores the header on read endpoints', async ()
   expect(response.status).toBe(200);
 });
 
-const NOTHING = { availableNanoUsd: 0n, estimatedCostNanoUsd: 1n };
+const NOTHING = { availableNanoUsd: 0n, heldNanoUsd: 0n, estimatedCostNanoUsd: 1n };
 
 function fail(error: Error): never {
   throw error;

@@ -41,6 +41,16 @@ it.each([
   expect(await outcome(await edge.chat({ ...body, n: 2 }))).toEqual([400, 'n_not_allowed']);
 });
 
+it('serves other requests while a large body is validated', async () => {
+  let finish: () => void = () => undefined;
+  edge.faults.at('bodies.check', () => new Promise<void>((resolve) => (finish = resolve)));
+  const large = edge.chat(bodyOf(maxInlineBytes));
+  await until(() => checkedInThread());
+  expect((await edge.chat(BODY)).status).toBe(200);
+  finish();
+  expect((await large).status).toBe(200);
+});
+
 it('sends a body of several megabytes to the router unchanged', async () => {
   const body = bodyOf(3 * chunkBytes);
   expect((await edge.chat(body)).status).toBe(200);

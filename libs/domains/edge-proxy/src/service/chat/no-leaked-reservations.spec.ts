@@ -63,7 +63,7 @@ it('reaches every step that fails below', async () => {
   await (await edge.chat(BODY, { 'idempotency-key': 'k' })).text();
   edge.ledger.refuse = {
     $case: 'insufficientCredits',
-    value: { availableNanoUsd: 0n, estimatedCostNanoUsd: 1n },
+    value: { availableNanoUsd: 0n, heldNanoUsd: 0n, estimatedCostNanoUsd: 1n },
   };
   await (await edge.chat(BODY, { 'idempotency-key': 'refused' })).text();
   edge.ledger.refuse = undefined;
@@ -117,7 +117,7 @@ describe.each(Object.entries(REQUESTS))('%s leaves nothing reserved', (_name, { 
 it('releases the request and tokens of a request that the ledger refused', async () => {
   edge.ledger.refuse = {
     $case: 'insufficientCredits',
-    value: { availableNanoUsd: 0n, estimatedCostNanoUsd: 1n },
+    value: { availableNanoUsd: 0n, heldNanoUsd: 0n, estimatedCostNanoUsd: 1n },
   };
   expect((await edge.chat()).status).toBe(402);
   expect(edge.limiter.returned).toBe(1);

@@ -64,7 +64,7 @@ it('reports a hold that the ledger rejects as internal_error, and leaves nothing
 it('402 reports the available credit, the estimated cost and the affordable tokens', async () => {
   const refuse = (availableNanoUsd: bigint): HoldResult['outcome'] => ({
     $case: 'insufficientCredits',
-    value: { availableNanoUsd, estimatedCostNanoUsd: 1_530_000n },
+    value: { availableNanoUsd, heldNanoUsd: 0n, estimatedCostNanoUsd: 1_530_000n },
   });
   edge.ledger.refuse = refuse(600_000n);
   const response = await edge.chat();
@@ -96,6 +96,7 @@ it('returns the wait until midnight UTC for a daily budget, and advises against 
     scope: BudgetScope.BUDGET_SCOPE_KEY,
     limitNanoUsd: 5_000_000_000n,
     usedNanoUsd: 4_999_000_000n,
+    heldNanoUsd: 0n,
     estimatedCostNanoUsd: 1_530_000n,
   };
   edge.ledger.refuse = { $case: 'dailyBudgetExceeded', value };
@@ -128,7 +129,7 @@ it('sends the same ids and amounts to rate-limit, the ledger and the router', as
       keyId: 'key_1',
       prices: request.prices,
       createdUnixMs: request.createdUnixMs,
-      deadlineUnixMs: request.createdUnixMs + 675_000n,
+      lifetimeMs: 675_000,
     });
     expect(admission).toMatchObject({
       admissionId: request.generationId,

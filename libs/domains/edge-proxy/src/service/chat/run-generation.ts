@@ -66,7 +66,7 @@ export async function runGeneration(ports: RunGenerationPorts, run: GenerationRu
     outcome,
   });
   if (isCancelled) throw new RequestCancelled();
-  failResponse(ports, exchange, request, forwarded.hasSent, streamFailure(thrown));
+  failResponse(ports, exchange, request, forwarded, streamFailure(thrown));
 }
 
 /** A router lost during a generation is an `internal_error`, not `no_capacity`: the request may be billed. */
@@ -86,6 +86,8 @@ interface ForwardResult {
   readonly hasSent: boolean;
   /** As last reported by the router. */
   readonly completionTokens: number;
+  /** As last reported by the router. */
+  readonly finishedChoices: readonly number[];
 }
 
 /** Forwards frames to the client as they arrive, no faster than the client reads. */
@@ -100,6 +102,7 @@ async function forwardFrames(
   let thrown: unknown;
   let hasStarted = false;
   let completionTokens = 0;
+  let finishedChoices: readonly number[] = [];
 
   try {
     const call = { signal: cancel, timeoutMs: ports.generationTimeoutMs, metadata: callMetadata(exchange) };
@@ -108,7 +111,7 @@ async function forwardFrames(
       if (event?.$case === 'finished') {
         finished = event.value;
       } else if (event?.$case === 'frames') {
-        completionTokens = event.value.completionTokens;
+        ({ completionTokens, finishedChoices } = event.value);
         if (exchange.isCancelled()) return undefined;
         stream ??= openStream(ports, exchange);
         return stream.write(event.value.sse);
@@ -123,7 +126,7 @@ async function forwardFrames(
     stream?.close();
     if (stream) ports.metrics.streamClosed();
   }
-  return { finished, thrown, hasStarted, hasSent: stream !== undefined, completionTokens };
+  return { finished, thrown, hasStarted, hasSent: stream !== undefined, completionTokens, finishedChoices };
 }
 
 function openStream(
@@ -157,7 +160,7 @@ function failResponse(
   { writer, log }: RunGenerationPorts,
   exchange: Exchange,
   request: GenerateRequest,
-  hasSent: boolean,
+  { hasSent, finishedChoices }: ForwardResult,
   error: GatewayError,
 ): void {
   const { generationId, requestId } = request;
@@ -171,6 +174,14 @@ function failResponse(
     createdUnixS: Math.floor(Number(request.createdUnixMs) / 1000),
     modelId: request.modelId,
     error,
+    unfinishedChoices: unfinishedChoices(request.n, finishedChoices),
   });
   writer.end(exchange, chunk + DONE);
+}
+
+/** All of them when every completion has finished, so that the client notices the error. */
+function unfinishedChoices(n: number, finished: readonly number[]): readonly number[] {
+  const all = Array.from({ length: n }, (_, index) => index);
+  const unfinished = all.filter((index) => !finished.includes(index));
+  return unfinished.length > 0 ? unfinished : all;
 }

@@ -1,7 +1,15 @@
 import { connect, type Socket } from 'node:net';
 import type { GenerateRequest, GenerateResponse } from '@gateway/contracts/inference-router';
 import { GatewayError } from '@gateway/errors';
-import { BODY, KEY, startEdge, type StartEdgeOptions, type TestEdge, until } from '../../testing/start-edge';
+import {
+  BODY,
+  grant,
+  KEY,
+  startEdge,
+  type StartEdgeOptions,
+  type TestEdge,
+  until,
+} from '../../testing/start-edge';
 import { aborted, finished, frames } from '../../testing/stub-router';
 
 let edge: TestEdge;
@@ -89,6 +97,27 @@ it('ends a stream that fails after its start with an error chunk and [DONE]', as
   // The estimated input plus the three reported tokens.
   expect(edge.limiter.usedTokens).toEqual([(edge.router.requests[0]?.estimatedInputTokens ?? 0) + 3]);
   expect(edge.logLines.join('')).toContain('"code":"upstream_error"');
+});
+
+it.each([
+  [1, [0], [0]],
+  [3, [], [0, 1, 2]],
+  [3, [0, 2], [1]],
+  [2, [0, 1], [0, 1]],
+])('of %i completions, after %j have finished, the error chunk names %j', async (n, finished, failed) => {
+  await start();
+  const { organizationLimits } = grant();
+  if (organizationLimits) organizationLimits.multipleCompletions = true;
+  edge.keys.set(KEY, grant({ organizationLimits }));
+  edge.router.script = async function* (request) {
+    yield frames(request, 'Hel', 3, finished);
+    throw new GatewayError('upstream_error');
+  };
+  const [, chunk = ''] = dataOf(await (await edge.chat({ ...STREAM, n })).text());
+  const { choices } = JSON.parse(chunk) as { choices: { index: number; finish_reason: string }[] };
+  expect(choices.map(({ index, finish_reason }) => [index, finish_reason])).toEqual(
+    failed.map((index) => [index, 'error']),
+  );
 });
 
 it('does not reveal an internal error after the start', async () => {

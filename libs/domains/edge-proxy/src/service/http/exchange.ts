@@ -25,6 +25,8 @@ export interface Exchange {
   span?: Span;
   /** When the last byte of the body arrived. */
   bodyReadAtMs?: number;
+  /** For open holds to be settled. */
+  waitedForCreditMs?: number;
   /** Sent as x-generation-id. */
   generationId?: string;
   organizationId?: string;

@@ -1,6 +1,9 @@
+import { insertAuditEntry } from '@gateway/audit';
 import type { UnixMs } from '@gateway/base';
+import { inTransaction } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { Drained, DrainStore } from '../../core/resilience/drains';
+import { INFERENCE_ROUTER_SCHEMA } from './sql/schema';
 
 interface Row {
   readonly target: string;
@@ -18,17 +21,17 @@ export function createPostgresDrainStore(pool: Pool): DrainStore {
       );
       return new Map(rows.map((row): [string, Drained] => [row.target, drainedOf(row)]));
     },
-    async write(target, drained) {
-      if (!drained) {
-        await pool.query('delete from drained_targets where target = $1', [target]);
-        return;
-      }
-      // Keeps the first operator's entry when two drain the same target.
-      await pool.query(
-        'insert into drained_targets values ($1, $2, $3, $4) on conflict (target) do nothing',
-        [target, drained.since, drained.by, drained.reason],
-      );
-    },
+    write: (target, drained, audit) =>
+      inTransaction(pool, async (client) => {
+        const { rowCount } = drained
+          ? // Keeps the first operator's entry when two drain the same target.
+            await client.query(
+              'insert into drained_targets values ($1, $2, $3, $4) on conflict (target) do nothing',
+              [target, drained.since, drained.by, drained.reason],
+            )
+          : await client.query('delete from drained_targets where target = $1', [target]);
+        if (rowCount) await insertAuditEntry(client, INFERENCE_ROUTER_SCHEMA, audit);
+      }),
   };
 }
 

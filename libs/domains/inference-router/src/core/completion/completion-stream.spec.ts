@@ -24,6 +24,14 @@ function completionOf(stream: CompletionStream): { choices: { message: Record<st
 }
 
 describe('a stream of chunks', () => {
+  it('reports which of several completions have finished', () => {
+    const stream = streamOf(3);
+    for (const index of [0, 2]) stream.push(delta({ content: 'Hi' }, index));
+    expect(stream.finishedChoices).toEqual([]);
+    stream.push(delta({}, 2, 'stop'));
+    expect(stream.finishedChoices).toEqual([2]);
+  });
+
   it('adds up to the text of the provider, for all characters and on both paths', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 30 }),

@@ -25,6 +25,8 @@ const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024;
 
 const CHARACTERS_PER_TOKEN = 4;
 
+const NONE: readonly number[] = [];
+
 export interface CompletionStreamOptions {
   readonly head: CompletionHead;
   /** Requested completions. Choices with a higher index are dropped. */
@@ -71,6 +73,13 @@ export class CompletionStream {
     if (this.byIndex.size < this.options.n) return false;
     for (const choice of this.byIndex.values()) if (choice.finishReason === undefined) return false;
     return true;
+  }
+
+  /** The indexes of those that have a finish_reason, when several were requested. */
+  get finishedChoices(): readonly number[] {
+    if (this.options.n === 1) return NONE;
+    const all = [...this.byIndex.values()];
+    return all.filter(({ finishReason }) => finishReason !== undefined).map(({ index }) => index);
   }
 
   get started(): boolean {

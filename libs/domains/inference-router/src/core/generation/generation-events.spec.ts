@@ -1,6 +1,11 @@
 import { GenerationEvents, type GenerationEvent, type GenerationPart } from './generation-events';
 
-const frames = (sse: string): GenerationEvent => ({ kind: 'frames', sse, completionTokens: 0 });
+const frames = (sse: string): GenerationEvent => ({
+  kind: 'frames',
+  sse,
+  completionTokens: 0,
+  finishedChoices: [],
+});
 const sseOf = (event: GenerationEvent): string => (event.kind === 'frames' ? event.sse : event.kind);
 
 /** A stream whose events are sent by the test. */

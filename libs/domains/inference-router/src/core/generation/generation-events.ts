@@ -9,6 +9,8 @@ export interface Frames {
   readonly sse: string;
   /** The tokens generated so far. */
   readonly completionTokens: number;
+  /** The indexes of the completions that have a finish_reason, when several were requested. */
+  readonly finishedChoices: readonly number[];
 }
 
 /** The events of a generation, in order: frames, then one `finished`. */

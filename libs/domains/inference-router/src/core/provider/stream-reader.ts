@@ -58,7 +58,8 @@ export class StreamReader implements EventSource<Frames> {
 
   /** Wraps events; also those that the router adds. */
   frames(sse: string): Frames {
-    return { kind: 'frames', sse, completionTokens: this.stream.completionTokens };
+    const { completionTokens, finishedChoices } = this.stream;
+    return { kind: 'frames', sse, completionTokens, finishedChoices };
   }
 
   /** The frames of the next bytes, possibly empty; undefined when no bytes have arrived. */

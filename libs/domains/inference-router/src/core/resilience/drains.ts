@@ -1,4 +1,4 @@
-import type { UnixMs } from '@gateway/base';
+import type { AuditEntry, UnixMs } from '@gateway/base';
 
 /** Who drained a target, when and why. */
 export interface Drained {
@@ -18,8 +18,8 @@ export interface Drains {
  */
 export interface DrainStore {
   read(): Promise<ReadonlyMap<string, Drained>>;
-  /** Undefined ends the drain. */
-  write(targetKey: string, drained: Drained | undefined): Promise<void>;
+  /** Undefined ends the drain. Writes `audit` in the same transaction, if something changes. */
+  write(targetKey: string, drained: Drained | undefined, audit: AuditEntry): Promise<void>;
 }
 
 /** Holds the drains of one process in memory. */

@@ -7,7 +7,9 @@ export const HEALTH_WINDOW_MS = 300_000;
 const SLICES = 10;
 const SLICE_MS = HEALTH_WINDOW_MS / SLICES;
 /** Upper bounds of the histogram of times to the first event. */
-const BOUNDS_MS = [100, 250, 500, 750, 1_000, 1_500, 2_500, 5_000, 10_000, 20_000, 40_000, 90_000];
+const BOUNDS_MS = [
+  10, 25, 50, 100, 250, 500, 750, 1_000, 1_500, 2_500, 5_000, 10_000, 20_000, 40_000, 90_000,
+];
 
 /** Outcomes that are no failure of the target. */
 const NO_FAILURES = new Set<AttemptOutcome>(['ok', 'cancelled', 'rejected', 'context_too_long']);

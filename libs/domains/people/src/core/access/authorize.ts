@@ -1,6 +1,7 @@
 import { GatewayError } from '@gateway/errors';
 import {
   forbidden,
+  COMMAND_LINE_ACTOR,
   notFound,
   type AdminRefusal,
   type Actor,
@@ -9,7 +10,13 @@ import {
 } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../ports';
 import { getSession } from '../sign-in/sessions';
-import { isPermission, isPlatformPermission, hasPermission, type Permission } from './permissions';
+import {
+  hasPermission,
+  isPermission,
+  isPlatformPermission,
+  type OrganizationRole,
+  type Permission,
+} from '@gateway/base';
 
 export interface Authorize {
   readonly sessionToken: string;
@@ -20,7 +27,12 @@ export interface Authorize {
 }
 
 export type Authorization =
-  | { readonly kind: 'allowed'; readonly session: Session }
+  | {
+      readonly kind: 'allowed';
+      readonly session: Session;
+      /** The member's role in the organization of the request, if any. */
+      readonly organizationRole: OrganizationRole | undefined;
+    }
   | { readonly kind: 'not_signed_in' | 'forbidden' | 'no_such_organization' };
 
 /**
@@ -33,45 +45,49 @@ export async function authorize(
 ): Promise<Authorization> {
   const session = await getSession(ports, sessionToken, ipAddress);
   if (!session) return { kind: 'not_signed_in' };
-  if (permission === undefined) return { kind: 'allowed', session };
-  const denial = await denialOf(ports, session.member, readPermission(permission), organizationId);
-  return denial === undefined ? { kind: 'allowed', session } : { kind: denial };
+  if (permission === undefined) return { kind: 'allowed', session, organizationRole: undefined };
+  const decision = await decide(ports, session.member, readPermission(permission), organizationId);
+  return decision.kind === 'allowed' ? { ...decision, session } : decision;
 }
 
-/** The actor of changes by the gateway itself, such as seeding and scheduled work. It needs no permission. */
-export const SYSTEM_ACTOR_ID = 'system';
-
-/** A refusal if the actor lacks the permission. Every change calls it, whatever its caller has checked. */
+/** A refusal if the actor lacks the permission now. Every change calls it, whatever its caller and the assertion say. */
 export async function refuseUnlessPermitted(
   ports: Pick<PeoplePorts, 'members' | 'memberships'>,
   actor: Actor,
   permission: Permission,
   organizationId?: string,
 ): Promise<AdminRefusal | undefined> {
-  if (actor.id === SYSTEM_ACTOR_ID) return undefined;
+  // By identity, so that no text from outside can state it.
+  if (actor === COMMAND_LINE_ACTOR) return undefined;
   const member = isIdLike(actor.id) ? await ports.members.find(actor.id) : undefined;
   if (!member) return forbidden();
-  const denial = await denialOf(ports, member, permission, organizationId);
-  if (denial === undefined) return undefined;
-  return denial === 'forbidden' ? forbidden() : notFound('organization');
+  const { kind } = await decide(ports, member, permission, organizationId);
+  if (kind === 'allowed') return undefined;
+  return kind === 'forbidden' ? forbidden() : notFound('organization');
 }
 
-async function denialOf(
+type PermissionDecision =
+  | { readonly kind: 'allowed'; readonly organizationRole: OrganizationRole | undefined }
+  | { readonly kind: 'forbidden' | 'no_such_organization' };
+
+async function decide(
   { memberships }: Pick<PeoplePorts, 'memberships'>,
   member: Session['member'],
   permission: Permission,
   organizationId: string | undefined,
-): Promise<'forbidden' | 'no_such_organization' | undefined> {
+): Promise<PermissionDecision> {
   const memberRole = member.role;
   if (isPlatformPermission(permission)) {
-    if (!hasPermission({ memberRole, organizationRole: undefined }, permission)) return 'forbidden';
-    if (organizationId === undefined) return undefined;
+    if (!hasPermission({ memberRole, organizationRole: undefined }, permission)) return { kind: 'forbidden' };
+    if (organizationId === undefined) return { kind: 'allowed', organizationRole: undefined };
   }
-  if (organizationId === undefined || !isIdLike(organizationId)) return 'no_such_organization';
+  if (organizationId === undefined || !isIdLike(organizationId)) return { kind: 'no_such_organization' };
   const { exists, role: organizationRole } = await memberships.find(organizationId, member.id);
-  if (!exists) return 'no_such_organization';
-  if (hasPermission({ memberRole, organizationRole }, permission)) return undefined;
-  return organizationRole === undefined ? 'no_such_organization' : 'forbidden';
+  if (!exists) return { kind: 'no_such_organization' };
+  if (hasPermission({ memberRole, organizationRole }, permission)) {
+    return { kind: 'allowed', organizationRole };
+  }
+  return { kind: organizationRole === undefined ? 'no_such_organization' : 'forbidden' };
 }
 
 /** An unknown permission is an error of the caller, and never allowed. */

@@ -30,6 +30,7 @@ type InvitationPorts = Pick<
   | 'log'
   | 'clock'
   | 'newId'
+  | 'settings'
 >;
 
 export interface CreateInvitation {
@@ -79,7 +80,7 @@ export async function createInvitation(
   const inserted = await ports.invitations.insert(invitation, ports.secrets.sha256(token), audit);
   if (inserted === 'already_member') return conflict('This person is already a member of the organization.');
   // Browsers do not send the fragment after "#", so servers do not log the token.
-  const link = `${dashboardUrl}/invitation#${token}`;
+  const link = `${ports.settings.dashboardOrigin ?? dashboardUrl}/invitation#${token}`;
   const mailed = await sendInvitation(ports, invitation, organization.name, link);
   return { kind: 'created', invitation, link, mailed };
 }

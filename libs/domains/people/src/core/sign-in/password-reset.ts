@@ -21,6 +21,7 @@ type ResetPorts = Pick<
   | 'log'
   | 'clock'
   | 'newId'
+  | 'settings'
 >;
 
 /**
@@ -86,7 +87,8 @@ async function createLink(
   const audit = auditOf({ actor, action, target: member.id, details: { email: member.email } }, ports);
   await ports.passwordResets.insert(ports.secrets.sha256(token), member.id, expiresAt, audit);
   // Browsers do not send the fragment after "#", so servers do not log the token.
-  return { kind: 'created', link: `${dashboardUrl}/reset-password#${token}`, expiresAt };
+  const origin = ports.settings.dashboardOrigin ?? dashboardUrl;
+  return { kind: 'created', link: `${origin}/reset-password#${token}`, expiresAt };
 }
 
 /** Sets a new password by a single-use link. Ends all sessions of the member; a second factor remains. */

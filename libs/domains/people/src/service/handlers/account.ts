@@ -1,6 +1,6 @@
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { isRefusal } from '@gateway/errors';
-import type { RpcHandlers } from '@gateway/rpc';
+import { personOf, type RpcHandlers } from '@gateway/rpc';
 import type { AdminRefusal } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../../core/ports';
 import { changePassword } from '../../core/sign-in/change-password';
@@ -10,7 +10,7 @@ import {
   resetPassword,
 } from '../../core/sign-in/password-reset';
 import { confirmTotp, enrolTotp, removeTotp, renewRecoveryCodes } from '../../core/sign-in/totp-enrolment';
-import { actorOf, refusalMessage } from '@gateway/auth-shared/service';
+import { refusalMessage } from '@gateway/auth-shared/service';
 import { openedSessionMessage, openSessionResponse } from '../messages';
 
 type AccountHandlers = Pick<
@@ -36,8 +36,12 @@ export function createAccountHandlers(ports: PeoplePorts): AccountHandlers {
       return refusalOrNone(await requestPasswordReset(ports, request));
     },
 
-    async makePasswordResetLink({ actor, memberId, dashboardUrl }) {
-      const created = await createPasswordResetLink(ports, { actor: actorOf(actor), memberId, dashboardUrl });
+    async makePasswordResetLink({ memberId, dashboardUrl }, context) {
+      const created = await createPasswordResetLink(ports, {
+        actor: personOf(context),
+        memberId,
+        dashboardUrl,
+      });
       if (isRefusal(created)) return refused(created);
       const value = { link: created.link, expiresUnixMs: BigInt(created.expiresAt) };
       return { outcome: { $case: 'created', value } };

@@ -1,11 +1,11 @@
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { isRefusal } from '@gateway/errors';
-import type { RpcHandlers } from '@gateway/rpc';
+import { personOf, type RpcHandlers } from '@gateway/rpc';
 import { readPage, isIdLike } from '@gateway/auth-shared';
 import { acceptInvitation } from '../../core/people/accept-invitation';
 import { createInvitation, lookUpInvitation, revokeInvitation } from '../../core/people/invitations';
 import type { PeoplePorts } from '../../core/ports';
-import { actorOf, refusalMessage } from '@gateway/auth-shared/service';
+import { refusalMessage } from '@gateway/auth-shared/service';
 import { invitationMessage, openSessionResponse, organizationRoleOf } from '../messages';
 
 type InvitationHandlers = Pick<
@@ -16,9 +16,9 @@ type InvitationHandlers = Pick<
 /** Invitations to organizations. */
 export function createInvitationHandlers(ports: PeoplePorts): InvitationHandlers {
   return {
-    async createInvitation({ actor, organizationId, email, role, dashboardUrl }) {
+    async createInvitation({ organizationId, email, role, dashboardUrl }, context) {
       const wanted = { organizationId, email, role: organizationRoleOf(role), dashboardUrl };
-      const created = await createInvitation(ports, { ...wanted, actor: actorOf(actor) });
+      const created = await createInvitation(ports, { ...wanted, actor: personOf(context) });
       if (isRefusal(created)) return { outcome: { $case: 'refusal', value: refusalMessage(created) } };
       const { link, mailed } = created;
       const invitation = invitationMessage(created.invitation, ports.clock.now());
@@ -34,8 +34,8 @@ export function createInvitationHandlers(ports: PeoplePorts): InvitationHandlers
       return { invitations, nextPageToken: page.nextPageToken };
     },
 
-    async revokeInvitation({ actor, organizationId, invitationId }) {
-      const target = { actor: actorOf(actor), organizationId, invitationId };
+    async revokeInvitation({ organizationId, invitationId }, context) {
+      const target = { actor: personOf(context), organizationId, invitationId };
       const refusal = await revokeInvitation(ports, target);
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },

@@ -1,13 +1,12 @@
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { isRefusal } from '@gateway/errors';
-import type { RpcHandlers } from '@gateway/rpc';
-import { SYSTEM_ACTOR_ID } from '../../core/access/authorize';
+import { personOf, type RpcHandlers } from '@gateway/rpc';
 import { readPage, isIdLike } from '@gateway/auth-shared';
 import { removeOrganizationMember, setOrganizationRole } from '../../core/people/organization-members';
 import { setOperator } from '../../core/people/set-operator';
 import type { PeoplePorts } from '../../core/ports';
 import { ensureMember } from '../../core/sign-in/ensure-member';
-import { actorOf, missing, refusalMessage } from '@gateway/auth-shared/service';
+import { refusalMessage } from '@gateway/auth-shared/service';
 import {
   memberMessage,
   memberRoleOf,
@@ -29,10 +28,8 @@ type MemberHandlers = Pick<
 /** Members, their roles in organizations, and operators. */
 export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
   return {
-    async ensureMember({ actor: from, email, password, role, resetPassword }) {
-      const actor = actorOf(from);
-      // For seeding only: people join by invitation or single sign-on.
-      if (actor.id !== SYSTEM_ACTOR_ID) throw missing('actor');
+    async ensureMember({ email, password, role, resetPassword }, context) {
+      const actor = personOf(context);
       const wanted = { actor, email, password, role: memberRoleOf(role), resetPassword };
       const ensured = await ensureMember(ports, wanted);
       return { ...ensured, member: memberMessage(ensured.member) };
@@ -45,16 +42,16 @@ export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
       return { members: page.items.map(organizationMemberMessage), nextPageToken: page.nextPageToken };
     },
 
-    async setOrganizationRole({ actor, organizationId, memberId, role }) {
-      const change = { actor: actorOf(actor), organizationId, memberId, role: organizationRoleOf(role) };
+    async setOrganizationRole({ organizationId, memberId, role }, context) {
+      const change = { actor: personOf(context), organizationId, memberId, role: organizationRoleOf(role) };
       const changed = await setOrganizationRole(ports, change);
       return isRefusal(changed)
         ? { outcome: { $case: 'refusal', value: refusalMessage(changed) } }
         : { outcome: { $case: 'member', value: organizationMemberMessage(changed) } };
     },
 
-    async removeOrganizationMember({ actor, organizationId, memberId }) {
-      const change = { actor: actorOf(actor), organizationId, memberId };
+    async removeOrganizationMember({ organizationId, memberId }, context) {
+      const change = { actor: personOf(context), organizationId, memberId };
       const refusal = await removeOrganizationMember(ports, change);
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
@@ -64,8 +61,8 @@ export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
       return { people: page.items.map(personMessage), nextPageToken: page.nextPageToken };
     },
 
-    async setOperator({ actor, memberId, operator }) {
-      const changed = await setOperator(ports, { actor: actorOf(actor), memberId, operator });
+    async setOperator({ memberId, operator }, context) {
+      const changed = await setOperator(ports, { actor: personOf(context), memberId, operator });
       return isRefusal(changed)
         ? { outcome: { $case: 'refusal', value: refusalMessage(changed) } }
         : { outcome: { $case: 'member', value: memberMessage(changed) } };

@@ -1,15 +1,27 @@
-import { AdminRefusalReason, type AuthAdminDefinition, type SignInResponse } from '@gateway/contracts/auth';
-import type { RpcHandlers } from '@gateway/rpc';
+import {
+  AdminRefusalReason,
+  type AuthAdminDefinition,
+  type AuthorizeResponse,
+  type SignInResponse,
+} from '@gateway/contracts/auth';
+import { personOf, type RpcHandlers } from '@gateway/rpc';
 import { authorize } from '../../core/access/authorize';
-import { platformPermissions } from '../../core/access/permissions';
+import { platformPermissions } from '@gateway/base';
 import { readPage, isSessionActive, isIdLike } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../../core/ports';
 import type { PeopleMetrics } from '../metrics';
 import { endOtherSessions, endSession, getSession, signOut } from '../../core/sign-in/sessions';
 import { hasSecondFactor } from '../../core/sign-in/second-factor';
 import { signIn } from '../../core/sign-in/sign-in';
-import { actorOf, refusalMessage } from '@gateway/auth-shared/service';
-import { memberMessage, membershipMessage, openedSessionMessage, sessionMessage } from '../messages';
+import { refusalMessage } from '@gateway/auth-shared/service';
+import {
+  memberMessage,
+  membershipMessage,
+  openedSessionMessage,
+  organizationRoleMessage,
+  sessionMessage,
+} from '../messages';
+import { requireOwn } from './require-own';
 
 type SessionHandlers = Pick<
   RpcHandlers<typeof AuthAdminDefinition>,
@@ -31,14 +43,19 @@ export function createSessionHandlers(ports: PeoplePorts, { signIns }: PeopleMet
       const request = { sessionToken, permission: permission || undefined, organizationId, ipAddress };
       const outcome = await authorize(ports, request);
       switch (outcome.kind) {
-        case 'allowed':
-          return { outcome: { $case: 'allowed', value: sessionMessage(outcome.session, sessionIdleMs) } };
+        case 'allowed': {
+          const { session, organizationRole } = outcome;
+          return {
+            outcome: { $case: 'allowed', value: sessionMessage(session, sessionIdleMs) },
+            organizationRole: organizationRole && organizationRoleMessage(organizationRole),
+          };
+        }
         case 'not_signed_in':
-          return { outcome: { $case: 'notSignedIn', value: {} } };
+          return denied({ $case: 'notSignedIn', value: {} });
         case 'forbidden':
-          return { outcome: { $case: 'forbidden', value: {} } };
+          return denied({ $case: 'forbidden', value: {} });
         case 'no_such_organization':
-          return { outcome: { $case: 'noSuchOrganization', value: {} } };
+          return denied({ $case: 'noSuchOrganization', value: {} });
       }
     },
 
@@ -86,7 +103,8 @@ export function createSessionHandlers(ports: PeoplePorts, { signIns }: PeopleMet
       return {};
     },
 
-    async listSessions({ memberId, pageSize, pageToken }) {
+    async listSessions({ memberId, pageSize, pageToken }, context) {
+      requireOwn(personOf(context), memberId);
       const page = await readPage(pageSize, pageToken, async (request) =>
         isIdLike(memberId) ? ports.sessions.list(memberId, request) : [],
       );
@@ -98,16 +116,20 @@ export function createSessionHandlers(ports: PeoplePorts, { signIns }: PeopleMet
       };
     },
 
-    async endSession({ actor, sessionId }, { signal }) {
-      const refusal = await endSession(ports, { actor: actorOf(actor), sessionId }, signal);
+    async endSession({ sessionId }, context) {
+      const refusal = await endSession(ports, { actor: personOf(context), sessionId }, context.signal);
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
 
-    async endOtherSessions({ actor, keptSessionId }, { signal }) {
-      const request = { actor: actorOf(actor), keptSessionId };
-      return { ended: await endOtherSessions(ports, request, signal) };
+    async endOtherSessions({ keptSessionId }, context) {
+      const request = { actor: personOf(context), keptSessionId };
+      return { ended: await endOtherSessions(ports, request, context.signal) };
     },
   };
+}
+
+function denied(outcome: AuthorizeResponse['outcome']): AuthorizeResponse {
+  return { outcome, organizationRole: undefined };
 }
 
 function refused(reason: AdminRefusalReason, retryAfterMs?: number): SignInResponse {

@@ -5,7 +5,7 @@ import {
   type OrganizationDomain as OrganizationDomainMessage,
 } from '@gateway/contracts/auth';
 import { isRefusal } from '@gateway/errors';
-import type { RpcHandlers } from '@gateway/rpc';
+import { personOf, type RpcHandlers } from '@gateway/rpc';
 import type { OrganizationDomain } from '../../core/model';
 import type { PeoplePorts } from '../../core/ports';
 import type { PeopleMetrics } from '../metrics';
@@ -15,13 +15,14 @@ import type { SignOnRefusalReason, SignOnRefused } from '../../core/single-sign-
 import { startSignOn } from '../../core/single-sign-on/start-sign-on';
 import { unlinkIdentity, unlinkOwnIdentity } from '../../core/single-sign-on/unlink-identity';
 import { isIdLike } from '@gateway/auth-shared';
-import { actorOf, refusalMessage } from '@gateway/auth-shared/service';
+import { refusalMessage } from '@gateway/auth-shared/service';
 import {
   identityMessage,
   openedSessionMessage,
   organizationRoleMessage,
   organizationRoleOf,
 } from '../messages';
+import { requireOwn } from './require-own';
 
 type SingleSignOnHandlers = Pick<
   RpcHandlers<typeof AuthAdminDefinition>,
@@ -82,20 +83,21 @@ export function createSingleSignOnHandlers(
       return { domains: domains.map(domainMessage) };
     },
 
-    async mapDomain({ actor, organizationId, domain, role }) {
-      const wanted = { actor: actorOf(actor), organizationId, domain, role: organizationRoleOf(role) };
+    async mapDomain({ organizationId, domain, role }, context) {
+      const wanted = { actor: personOf(context), organizationId, domain, role: organizationRoleOf(role) };
       const mapped = await mapDomain(ports, wanted);
       return isRefusal(mapped)
         ? { outcome: { $case: 'refusal', value: refusalMessage(mapped) } }
         : { outcome: { $case: 'domain', value: domainMessage(mapped) } };
     },
 
-    async unmapDomain({ actor, organizationId, domain }) {
-      const refusal = await unmapDomain(ports, { actor: actorOf(actor), organizationId, domain });
+    async unmapDomain({ organizationId, domain }, context) {
+      const refusal = await unmapDomain(ports, { actor: personOf(context), organizationId, domain });
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
 
-    async listIdentities({ memberId }) {
+    async listIdentities({ memberId }, context) {
+      requireOwn(personOf(context), memberId);
       const identities = isIdLike(memberId) ? await ports.identities.list(memberId) : [];
       return { identities: identities.map(identityMessage) };
     },
@@ -105,8 +107,12 @@ export function createSingleSignOnHandlers(
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
 
-    async unlinkIdentity({ actor, memberId, issuer }, { signal }) {
-      const refusal = await unlinkIdentity(ports, { actor: actorOf(actor), memberId, issuer }, signal);
+    async unlinkIdentity({ memberId, issuer }, context) {
+      const refusal = await unlinkIdentity(
+        ports,
+        { actor: personOf(context), memberId, issuer },
+        context.signal,
+      );
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
   };

@@ -24,7 +24,6 @@ it.each([
   ['"seed":1,"seed":9007199254740993', 9_007_199_254_740_993n],
   ['"seed":9007199254740993,"metadata":{"seed":1,"a":["seed",{"seed":2}]}', 9_007_199_254_740_993n],
   ['"seed":1e18', 1_000_000_000_000_000_000n],
-  ['"seed":9223372036854775808', 9_223_372_036_854_775_807n],
 ])('extracts the exact seed of %s and removes it from the body', (members, expected) => {
   const checked = check(members);
   expect(checked.request.exactSeed).toBe(expected);
@@ -47,7 +46,14 @@ it('distinguishes seeds that parse to the same number in the body digest', () =>
 });
 
 it('refuses a seed that is no 64-bit integer', () => {
-  for (const seed of ['18446744073709551616', '-1e300', '1e999', '0.5']) {
+  for (const seed of [
+    '9223372036854775808',
+    '-9223372036854775809',
+    '18446744073709551616',
+    '-1e300',
+    '1e999',
+    '0.5',
+  ]) {
     const text = `{"model":"acme/able","messages":[{"role":"user","content":"x"}],"seed":${seed}}`;
     expect(checkChatBody(Buffer.from(text), rules, identity)).toMatchObject({
       code: 'invalid_request',

@@ -63,7 +63,7 @@ export function checkChatRequest(
 
   const absent = checkModelPresent(body) ?? checkMessagesPresent(body) ?? checkParametersKnown(body, model);
   if (absent) return absent;
-  const read = readFields(body, model);
+  const read = readFields(body, model, exactSeed);
   if (isRefusal(read)) return read;
   const { fields, copy } = read;
   const images = findImages(fields.messages);

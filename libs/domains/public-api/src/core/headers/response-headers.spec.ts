@@ -34,6 +34,14 @@ it.each([
     new GatewayError('daily_budget_exceeded', { retryAfterMs: 7_200_000 }),
     { 'retry-after': 7_200, 'x-should-retry': 'false' },
   ],
+  [
+    new GatewayError('daily_budget_exceeded', { retryAfterMs: 7_200_000, retrySoonMs: 2_000 }),
+    { 'retry-after': 7_200, 'retry-after-ms': 2_000, 'x-should-retry': 'true' },
+  ],
+  [
+    new GatewayError('insufficient_credits', { retrySoonMs: 2_000 }),
+    { 'retry-after': 2, 'retry-after-ms': 2_000, 'x-should-retry': 'true' },
+  ],
   [new GatewayError('no_capacity'), { 'retry-after': 10, 'retry-after-ms': 10_000 }],
   [new GatewayError('no_capacity', { retryAfterMs: 3 }), { 'retry-after': 10, 'retry-after-ms': 10_000 }],
   [new GatewayError('idempotency_key_in_flight'), { 'retry-after': 2, 'retry-after-ms': 2_000 }],

@@ -48,16 +48,18 @@ export function addRetryHeaders(headers: ResponseHeaders, error: GatewayError): 
   const { httpStatus, advice } = error.row;
   if (httpStatus === 401) headers['www-authenticate'] = 'Bearer';
 
-  const waitMs = advice === 'fix' ? undefined : error.retryAfterMs;
+  const waitMs = advice === 'fix' ? undefined : (error.retryAfterMs ?? error.retrySoonMs);
   if (waitMs !== undefined) {
     // Never 0: some SDKs would retry within milliseconds.
     headers['retry-after'] = Math.max(1, Math.ceil(waitMs / 1000));
-    if (waitMs <= MINUTE_MS) {
-      headers['retry-after-ms'] = Math.max(1, Math.min(Math.ceil(waitMs), MAX_RETRY_AFTER_MS_HEADER));
+    const preciseMs = error.retrySoonMs ?? waitMs;
+    if (preciseMs <= MINUTE_MS) {
+      headers['retry-after-ms'] = Math.max(1, Math.min(Math.ceil(preciseMs), MAX_RETRY_AFTER_MS_HEADER));
     }
   }
+  if (error.retrySoonMs !== undefined) headers['x-should-retry'] = 'true';
   // SDKs retry these statuses automatically, which cannot succeed here.
-  if (advice !== 'backoff' && isRetriedBySdks(httpStatus)) headers['x-should-retry'] = 'false';
+  else if (advice !== 'backoff' && isRetriedBySdks(httpStatus)) headers['x-should-retry'] = 'false';
 }
 
 function isRetriedBySdks(status: number): boolean {

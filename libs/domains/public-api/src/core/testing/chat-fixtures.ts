@@ -13,6 +13,7 @@ export const ableModel: ModelView = {
     'tools',
     'vision',
     'json_mode',
+    'structured_outputs',
     'reasoning',
     'logprobs',
     'logit_bias',
@@ -53,10 +54,19 @@ export const extraModel: ModelView = {
 /** A model with tools only. */
 const toolsModel: ModelView = { ...plainModel, id: 'acme/tools', capabilities: ['tools'] };
 
+/** A model that enforces JSON, but no schema. */
+const jsonModel: ModelView = { ...plainModel, id: 'acme/json', capabilities: ['json_mode'] };
+
+/** A model that enforces a schema only. */
+const schemaModel: ModelView = { ...plainModel, id: 'acme/schema', capabilities: ['structured_outputs'] };
+
 export const disabledModel: ModelView = { ...extraModel, id: 'acme/disabled', disabled: true };
 
 const models = new Map(
-  [ableModel, plainModel, toolsModel, extraModel, disabledModel].map((model) => [model.id, model]),
+  [ableModel, plainModel, toolsModel, jsonModel, schemaModel, extraModel, disabledModel].map((model) => [
+    model.id,
+    model,
+  ]),
 );
 
 /** Four characters per token, for tests that are not about counting. */

@@ -13,15 +13,21 @@ export interface ListedModel extends ModelView {
 }
 
 /** Capabilities with their own error code; the others appear as supported parameters. */
-const PUBLIC_CAPABILITIES: readonly Capability[] = ['tools', 'vision', 'json_mode', 'reasoning'];
+const PUBLIC_CAPABILITIES: readonly Capability[] = [
+  'tools',
+  'vision',
+  'json_mode',
+  'structured_outputs',
+  'reasoning',
+];
 
-/** Capabilities of fields that are refused by other rules than the field table. */
-const FIELD_CAPABILITIES: ReadonlyMap<string, Capability> = new Map([
-  ['tools', 'tools'],
-  ['tool_choice', 'tools'],
-  ['response_format', 'json_mode'],
-  ['reasoning_effort', 'reasoning'],
-]);
+/** Fields that other rules than the field table refuse, and the capabilities that each needs one of. */
+const FIELD_CAPABILITIES: Readonly<Record<string, readonly Capability[]>> = {
+  tools: ['tools'],
+  tool_choice: ['tools'],
+  response_format: ['json_mode', 'structured_outputs'],
+  reasoning_effort: ['reasoning'],
+};
 
 /** The response of GET /v1/models: enabled models that the key may use, sorted by id. */
 export function modelListView(models: Iterable<ListedModel>, allowedModels: readonly string[]): object {
@@ -62,9 +68,9 @@ function modelView(model: ListedModel): object {
 
 function supportedParameters(model: ModelView): readonly string[] {
   const ofSchema = chatFields.filter((field) => {
-    const capability = field.capability ?? FIELD_CAPABILITIES.get(field.name);
+    const needed = field.capability === undefined ? FIELD_CAPABILITIES[field.name] : [field.capability];
     const hasEffect = field.disposition === 'honour' || field.disposition === 'forward';
-    return hasEffect && (capability === undefined || hasCapability(model, capability));
+    return hasEffect && (needed === undefined || needed.some((each) => hasCapability(model, each)));
   });
   return [...ofSchema.map((field) => field.name), ...model.extraParameters];
 }

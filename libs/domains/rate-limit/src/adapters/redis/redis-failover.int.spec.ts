@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import {
   commandRedis,
   describeWith,
-  redis,
-  startRedis,
+  localRedis,
+  startLocalRedis,
   startRedisCluster,
   startRedisSentinel,
   startTcpRelay,
@@ -141,7 +141,7 @@ const left = (server: RedisServer) =>
     return clients.includes(`name=${CONNECTION_NAME}`) ? undefined : true;
   });
 
-describeWith(redis, 'the limit store when Redis fails over', () => {
+describeWith(localRedis, 'the limit store when Redis fails over', () => {
   const stops: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const stop of stops.splice(0).reverse()) await stop();
@@ -157,9 +157,9 @@ describeWith(redis, 'the limit store when Redis fails over', () => {
   };
 
   async function pairBehindEndpoint() {
-    const first = own(await startRedis());
+    const first = own(await startLocalRedis());
     const second = own(
-      await startRedis({
+      await startLocalRedis({
         settings: { replicaof: `127.0.0.1 ${first.port}`, 'repl-diskless-sync-delay': '0' },
       }),
     );
@@ -199,7 +199,7 @@ describeWith(redis, 'the limit store when Redis fails over', () => {
     const { first, second, url, endpointTo } = await pairBehindEndpoint();
     const running = await load(url);
     await replicated(first);
-    first.pause();
+    await first.pause();
     await commandRedis(second.port, 'REPLICAOF', 'NO', 'ONE');
     endpointTo(second);
     await running.moreDecided();

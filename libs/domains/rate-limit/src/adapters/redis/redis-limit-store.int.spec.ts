@@ -1,11 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import {
   describeWith,
+  localRedis,
+  provideRedis,
   redis,
+  redisUrl,
   startRedis,
   startRedisCluster,
   startRedisSentinel,
   type RedisServer,
+  type TestServer,
 } from '@gateway/dev-infra';
 import { eventually } from '@gateway/test-support';
 import { Redis } from 'ioredis';
@@ -18,19 +23,27 @@ import { createRedisLimitStore } from './redis-limit-store';
 const SEEDS = 6;
 const LEASE_MS = 30_000;
 
-const forms: Record<string, () => Promise<{ readonly url: string; stop(): Promise<void> }>> = {
-  'behind one endpoint': startRedis,
-  'with Sentinel': startRedisSentinel,
-  'as a Cluster': startRedisCluster,
-};
+interface Form {
+  readonly form: string;
+  readonly requires: TestServer;
+  readonly start: () => Promise<{ readonly url: string; stop(): Promise<void> }>;
+}
 
-describeWith(redis, 'the limit store in every form of Redis', () => {
-  describe.each(Object.keys(forms))('%s', (form) => {
+const FORMS: readonly Form[] = [
+  { form: 'behind one endpoint', requires: redisUrl, start: provideRedis },
+  { form: 'with Sentinel', requires: localRedis, start: startRedisSentinel },
+  { form: 'as a Cluster', requires: localRedis, start: startRedisCluster },
+];
+
+for (const { form, requires, start } of FORMS) {
+  describeWith(requires, `the limit store in Redis ${form}`, () => {
     let server: { readonly url: string; stop(): Promise<void> } | undefined;
     let opened = 0;
+    // The server may be shared.
+    const prefix = `test-${randomUUID()}`;
 
     beforeAll(async () => {
-      server = await forms[form]?.();
+      server = await start();
     });
     afterAll(() => server?.stop());
 
@@ -39,7 +52,7 @@ describeWith(redis, 'the limit store in every form of Redis', () => {
       await once(client, 'ready');
       opened += 1;
       return {
-        store: createRedisLimitStore({ redis: client, prefix: `test-${opened}`, ...options }),
+        store: createRedisLimitStore({ redis: client, prefix: `${prefix}-${opened}`, ...options }),
         close: async () => client.disconnect(),
       };
     };
@@ -47,7 +60,7 @@ describeWith(redis, 'the limit store in every form of Redis', () => {
     describeLimitStoreSuite(`in Redis ${form}`, open);
     describeLimitStoreSimulationSuite(`in Redis ${form}`, open, SEEDS);
   });
-});
+}
 
 describeWith(redis, 'the limit store on a Redis server', () => {
   let server: RedisServer;
@@ -215,9 +228,9 @@ describeWith(redis, 'the limit store on a Redis server', () => {
       expect(await kind(2)).toBe('admitted');
       expect(await kind(3)).toBe('refused');
 
-      mine.pause();
+      await mine.pause();
       expect(await kind(4)).toBe('undecided');
-      mine.resume();
+      await mine.resume();
       await eventually('decisions after the pause', async () =>
         (await kind(3)) === 'refused' ? true : undefined,
       );

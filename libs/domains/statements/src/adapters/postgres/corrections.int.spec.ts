@@ -1,3 +1,4 @@
+import { createAuditEntry } from '@gateway/test-support';
 import { PREVIEW_LIFETIME_MS } from '../../core/correction';
 import type { StatementStore } from '../../core/ports';
 import { createLedgerFixture, usdNano, type LedgerFixture } from '@gateway/billing-ledger/testing';
@@ -15,12 +16,15 @@ afterAll(() => fixture.close());
 
 /** Previews a correction for a new organization with a credit of 100. */
 async function previewed(organizationId: string, amount: number) {
-  await fixture.first.store.addCredit({
-    creditId: `crd-${organizationId}`,
-    organizationId,
-    amountNanoUsd: usdNano(100),
-    note: '',
-  });
+  await fixture.first.store.addCredit(
+    {
+      creditId: `crd-${organizationId}`,
+      organizationId,
+      amountNanoUsd: usdNano(100),
+      note: '',
+    },
+    createAuditEntry(),
+  );
   const correction = {
     correctionId: `cor-${organizationId}`,
     organizationId,
@@ -32,7 +36,7 @@ async function previewed(organizationId: string, amount: number) {
 
 it('deducts at most the available balance, to the nano-dollar', async () => {
   const { correction } = await previewed('org-all', 100);
-  expect(await statements.correctCredit(correction)).toEqual({ kind: 'corrected' });
+  expect(await statements.correctCredit(correction, createAuditEntry())).toEqual({ kind: 'corrected' });
   expect(await fixture.first.store.readBalance('org-all')).toMatchObject({ availableNanoUsd: 0n });
   expect((await previewed('org-more', 101)).preview).toMatchObject({ kind: 'insufficient' });
 });
@@ -40,8 +44,8 @@ it('deducts at most the available balance, to the nano-dollar', async () => {
 it('can be confirmed until the end of the millisecond in which its preview expires', async () => {
   const { correction } = await previewed('org-last', 10);
   const { correction: late } = await previewed('org-late', 10);
-  fixture.clock.advance(PREVIEW_LIFETIME_MS);
-  expect(await statements.correctCredit(correction)).toEqual({ kind: 'corrected' });
-  fixture.clock.advance(1);
-  expect(await statements.correctCredit(late)).toEqual({ kind: 'unknown' });
+  await fixture.clock.advance(PREVIEW_LIFETIME_MS);
+  expect(await statements.correctCredit(correction, createAuditEntry())).toEqual({ kind: 'corrected' });
+  await fixture.clock.advance(1);
+  expect(await statements.correctCredit(late, createAuditEntry())).toEqual({ kind: 'unknown' });
 });

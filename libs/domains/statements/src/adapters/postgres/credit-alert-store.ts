@@ -1,5 +1,6 @@
+import { insertAuditEntry } from '@gateway/audit';
 import { nanoUsd, type UnixMs } from '@gateway/base';
-import { textArray } from '@gateway/database';
+import { inTransaction, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
 import {
   MAX_ALERT_ATTEMPTS,
@@ -9,7 +10,7 @@ import {
   type DueAlert,
 } from '../../core/credit-alert';
 import type { CreditAlertStore } from '../../core/ports';
-import { withRetries } from '@gateway/billing-ledger';
+import { BILLING_LEDGER_SCHEMA, withRetries } from '@gateway/billing-ledger';
 
 const READ = 'select * from credit_alerts where organization_id = $1';
 
@@ -30,7 +31,7 @@ const SET = `
 
 const WATCH = `
   update credit_alerts alert
-  set below_since_unix_ms = case when watched.is_below then $1::bigint end,
+  set below_since_unix_ms = case when watched.is_below then now_unix_ms() end,
       delivered = false, attempts = 0, next_attempt_unix_ms = 0
   from (
     select one.organization_id,
@@ -50,26 +51,27 @@ const DUE_FIELDS = `
 
 const READ_DUE = `select ${DUE_FIELDS} from credit_alerts alert where organization_id = $1`;
 
-/** $1 now, $2 max attempts, $3 max rows, $4 when a claimed alert is due again if its sender terminates. */
+/** $1 max attempts, $2 max rows, $3 how long after this a claimed alert is due again if its sender terminates. */
 const CLAIM_DUE = `
   update credit_alerts alert
-  set attempts = alert.attempts + 1, next_attempt_unix_ms = $4
+  set attempts = alert.attempts + 1, next_attempt_unix_ms = now_unix_ms() + $3
   from (
     select organization_id from credit_alerts
-    where below_since_unix_ms is not null and not delivered and next_attempt_unix_ms <= $1 and attempts < $2
+    where below_since_unix_ms is not null and not delivered and attempts < $1
+      and next_attempt_unix_ms <= (select now_unix_ms())
       and (webhook_url is not null or emails <> '{}')
     order by next_attempt_unix_ms
-    limit $3
+    limit $2
     for update skip locked
   ) due
   where alert.organization_id = due.organization_id
   returning ${DUE_FIELDS}`;
 
 const RECORD_DELIVERED = `
-  update credit_alerts set delivered = true, last_sent_unix_ms = $2, last_failure = null
-  where organization_id = $1 and below_since_unix_ms is not distinct from $3`;
+  update credit_alerts set delivered = true, last_sent_unix_ms = now_unix_ms(), last_failure = null
+  where organization_id = $1 and below_since_unix_ms is not distinct from $2`;
 const RECORD_FAILED = `
-  update credit_alerts set last_failure = $2, next_attempt_unix_ms = $3
+  update credit_alerts set last_failure = $2, next_attempt_unix_ms = now_unix_ms() + $3
   where organization_id = $1 and below_since_unix_ms is not distinct from $4`;
 
 /** Longer than a delivery with all its timeouts. */
@@ -105,19 +107,24 @@ export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }
         return rows[0] ? alertOf(rows[0]) : NO_ALERT;
       }),
 
-    setAlert: (organizationId, { thresholdNanoUsd, webhookUrl, emails }, newSecret) =>
-      withRetries(async () => {
-        const { rows } = await pool.query<AlertRow>(SET, [
-          organizationId,
-          thresholdNanoUsd ?? null,
-          webhookUrl ?? null,
-          newSecret,
-          textArray(emails, (email) => email),
-        ]);
-        const [row] = rows;
-        if (!row) throw new Error('setting a credit alert returned no row');
-        return { alert: alertOf(row), secret: row.webhook_secret === newSecret ? newSecret : undefined };
-      }),
+    setAlert: (organizationId, { thresholdNanoUsd, webhookUrl, emails }, newSecret, audit) =>
+      withRetries(() =>
+        inTransaction(pool, async (client) => {
+          const { rows } = await client.query<AlertRow>(SET, [
+            organizationId,
+            thresholdNanoUsd ?? null,
+            webhookUrl ?? null,
+            newSecret,
+            textArray(emails, (email) => email),
+          ]);
+          const [row] = rows;
+          if (!row) throw new Error('setting a credit alert returned no row');
+          await insertAuditEntry(client, BILLING_LEDGER_SCHEMA, audit);
+          return { alert: alertOf(row), secret: row.webhook_secret === newSecret ? newSecret : undefined };
+        }),
+      ),
+
+    recordTest: (audit) => withRetries(() => insertAuditEntry(pool, BILLING_LEDGER_SCHEMA, audit)),
 
     readDue: (organizationId) =>
       withRetries(async () => {
@@ -126,25 +133,19 @@ export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }
         return row && (row.webhook_url !== null || row.emails.length > 0) ? dueOf(row) : undefined;
       }),
 
-    watch: (now) => withRetries(async () => void (await pool.query(WATCH, [now]))),
+    watch: () => withRetries(async () => void (await pool.query(WATCH))),
 
-    claimDue: (now, limit) =>
+    claimDue: (limit) =>
       withRetries(async () => {
-        const { rows } = await pool.query<DueRow>(CLAIM_DUE, [
-          now,
-          MAX_ALERT_ATTEMPTS,
-          limit,
-          now + DELIVERY_LEASE_MS,
-        ]);
+        const { rows } = await pool.query<DueRow>(CLAIM_DUE, [MAX_ALERT_ATTEMPTS, limit, DELIVERY_LEASE_MS]);
         return rows.map(dueOf);
       }),
 
-    recordDelivery: (alert, now, failure) =>
+    recordDelivery: (alert, failure) =>
       withRetries(async () => {
         const { organizationId, belowSince, attempt } = alert as ClaimedAlert;
-        if (failure === undefined) await pool.query(RECORD_DELIVERED, [organizationId, now, belowSince]);
-        else
-          await pool.query(RECORD_FAILED, [organizationId, failure, now + retryAfterMs(attempt), belowSince]);
+        if (failure === undefined) await pool.query(RECORD_DELIVERED, [organizationId, belowSince]);
+        else await pool.query(RECORD_FAILED, [organizationId, failure, retryAfterMs(attempt), belowSince]);
       }),
   };
 }

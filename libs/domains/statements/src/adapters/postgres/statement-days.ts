@@ -1,8 +1,8 @@
-import { DAY_MS, HOUR_MS, type UnixMs } from '@gateway/base';
+import { DAY_MS, HOUR_MS, utcDay, type UnixMs } from '@gateway/base';
 import { LedgerUnavailableError } from '@gateway/billing-ledger/core';
 import { inTransaction } from '@gateway/database';
 import type { Pool, PoolClient } from 'pg';
-import { monthOf, type Movements } from '../../core/statement';
+import { monthOf, rangeOf, type Movements, type StatementMonth } from '../../core/statement';
 
 /** Postings carry their process's clock and commit later, so a day is summed only after this grace period. */
 const GRACE_MS = HOUR_MS;
@@ -34,6 +34,17 @@ const SUM_UP = `
 const BETWEEN = `
   select ${movementsOf('postings')}
   where organization_id = $1 and posted_unix_ms >= $2 and posted_unix_ms < $3 and kind in ('credit', 'settlement')`;
+
+const BETWEEN_BY_DAY = `
+  select to_char(to_timestamp(posted_unix_ms / 1000) at time zone 'UTC', 'YYYY-MM-DD') as day,
+         ${movementsOf('postings')}
+  where organization_id = $1 and posted_unix_ms >= $2 and posted_unix_ms < $3 and kind in ('credit', 'settlement')
+  group by 1`;
+
+const DAYS_BETWEEN = `
+  select to_char(day, 'YYYY-MM-DD') as day, added_nano_usd as added, corrected_nano_usd as corrected,
+         used_nano_usd as used
+  from statement_days where organization_id = $1 and day >= $2::date and day < $3::date`;
 
 const MONTHS = `
   select to_char(day, 'YYYY-MM') as month, sum(added_nano_usd)::bigint as added,
@@ -110,12 +121,8 @@ export async function readMonthlyMovements(
   const months = new Map<string, Movements>();
   const { rows } = await client.query<MovementsRow & { month: string }>(MONTHS, [organizationId]);
   for (const { month, ...row } of rows) months.set(month, movementsIn(row));
-  const progress = await client.query<{ summed_until_unix_ms: bigint }>(
-    'select summed_until_unix_ms from statement_progress where organization_id = $1',
-    [organizationId],
-  );
-  const summedUntil = progress.rows[0]?.summed_until_unix_ms;
-  if (summedUntil === undefined) return months;
+  const summedUntil = await summedUntilOf(client, organizationId);
+  if (summedUntil === 0) return months;
 
   // The days that are not summed yet are the difference to the account, so their postings are not read.
   // Only postings of a month that has just started are summed separately.
@@ -125,7 +132,7 @@ export async function readMonthlyMovements(
     correctedNanoUsd: account.correctedNanoUsd - sumOf(summed, 'correctedNanoUsd'),
     usedNanoUsd: account.usedNanoUsd - sumOf(summed, 'usedNanoUsd'),
   };
-  const month = monthOf(Number(summedUntil));
+  const month = monthOf(summedUntil);
   const nextMonth = Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1);
   const later = movementsIn(
     (await client.query<MovementsRow>(BETWEEN, [organizationId, nextMonth, Number.MAX_SAFE_INTEGER])).rows[0],
@@ -137,6 +144,47 @@ export async function readMonthlyMovements(
     months.set(laterMonth, plus(months.get(laterMonth), later));
   }
   return months;
+}
+
+/**
+ * The movements of each day of a month, up to now. Like months, the first day that is not summed yet is
+ * the difference to the month, so its postings are not read. Consistent if `client` is in a snapshot
+ * transaction.
+ */
+export async function readDailyMovements(
+  client: PoolClient,
+  organizationId: string,
+  month: StatementMonth,
+): Promise<Map<string, Movements>> {
+  const { start, end } = rangeOf(month.month);
+  const days = new Map<string, Movements>();
+  const read = async (sql: string, from: unknown, until: unknown) => {
+    const { rows } = await client.query<MovementsRow & { day: string }>(sql, [organizationId, from, until]);
+    for (const { day, ...row } of rows) days.set(day, movementsIn(row));
+  };
+  await read(DAYS_BETWEEN, utcDay(start), utcDay(end));
+  const summedUntil = Math.max(await summedUntilOf(client, organizationId), start);
+  if (summedUntil >= end) return days;
+  await read(BETWEEN_BY_DAY, summedUntil + DAY_MS, end);
+  const others = [...days.values()];
+  const first = subtract(month, {
+    addedNanoUsd: sumOf(others, 'addedNanoUsd'),
+    correctedNanoUsd: sumOf(others, 'correctedNanoUsd'),
+    usedNanoUsd: sumOf(others, 'usedNanoUsd'),
+  });
+  if (first.addedNanoUsd || first.correctedNanoUsd || first.usedNanoUsd) {
+    days.set(utcDay(summedUntil as UnixMs), first);
+  }
+  return days;
+}
+
+/** The time up to which days are summed; zero if none is. */
+async function summedUntilOf(client: PoolClient, organizationId: string): Promise<number> {
+  const { rows } = await client.query<{ summed_until_unix_ms: bigint }>(
+    'select summed_until_unix_ms from statement_progress where organization_id = $1',
+    [organizationId],
+  );
+  return Number(rows[0]?.summed_until_unix_ms ?? 0n);
 }
 
 function sumOf(movements: readonly Movements[], field: keyof Movements): bigint {

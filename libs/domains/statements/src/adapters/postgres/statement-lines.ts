@@ -1,9 +1,9 @@
 import { nanoUsd, type UnixMs } from '@gateway/base';
 import type { PoolClient } from 'pg';
-import type { StatementLine, StatementMonth, StatementQuery } from '../../core/statement';
+import type { StatementLine, StatementQuery } from '../../core/statement';
 
 /**
- * $1 organization, $2 and $3 the month, $4 to $6 the last line of the previous page
+ * $1 organization, $2 and $3 the month or day, $4 to $6 the last line of the previous page
  * or nulls, $7 max lines. Excludes movements between available and held.
  */
 const lines = (comparison: '<' | '>', order: 'asc' | 'desc') => `
@@ -29,12 +29,12 @@ interface LineRow {
   readonly note: string | null;
 }
 
-/** Lines with the balance after each, starting from the month's opening or closing balance or the previous page. */
+/** Lines with the balance after each, starting from the range's opening or closing balance or the previous page. */
 export async function readLines(
   client: PoolClient,
   { organizationId, oldestFirst, after, limit }: StatementQuery,
   range: { readonly start: UnixMs; readonly end: UnixMs },
-  sums: StatementMonth,
+  sums: { readonly openingNanoUsd: bigint; readonly closingNanoUsd: bigint },
 ): Promise<readonly StatementLine[]> {
   // Narrow the range to the lines after the cursor.
   const start = oldestFirst && after ? after.posted : range.start;

@@ -1,20 +1,23 @@
+import { insertAuditEntry } from '@gateway/audit';
 import { nanoUsd, type Clock, type UnixMs } from '@gateway/base';
-import { NO_BALANCE, withRetries, type Balance } from '@gateway/billing-ledger';
+import { BILLING_LEDGER_SCHEMA, NO_BALANCE, withRetries, type Balance } from '@gateway/billing-ledger';
 import { inTransaction } from '@gateway/database';
 import type { Pool, PoolClient } from 'pg';
 import { PREVIEW_LIFETIME_MS, type CorrectionOutcome } from '../../core/correction';
 import type { StatementStore } from '../../core/ports';
 import {
+  chainDays,
   chainMonths,
   monthOf,
   rangeOf,
+  rangeOfDay,
   type Entry,
   type Movements,
   type StatementMonth,
 } from '../../core/statement';
+import { listCredits } from './credits';
 import { readReconciliation } from './reconciler';
-
-import { firstPostingOf, readMonthlyMovements, sumPastDays } from './statement-days';
+import { firstPostingOf, readDailyMovements, readMonthlyMovements, sumPastDays } from './statement-days';
 import { readLines } from './statement-lines';
 
 export interface PostgresStatementStoreOptions {
@@ -36,10 +39,13 @@ const ACCOUNT = `
   from accounts where organization_id = $1`;
 
 const PREVIEW = `
-  insert into previewed_corrections values ($1, $2, $3, $4, $5) on conflict do nothing`;
+  insert into previewed_corrections as previewed values ($1, $2, $3, $4, now_unix_ms() + $5)
+  on conflict (correction_id) do update set expires_unix_ms = previewed.expires_unix_ms
+  returning expires_unix_ms`;
 const DELETE_EXPIRED_PREVIEWS = `
   delete from previewed_corrections previewed
-  where expires_unix_ms < $1 and not exists (select from credits where credit_id = previewed.correction_id)`;
+  where expires_unix_ms < (select now_unix_ms())
+    and not exists (select from credits where credit_id = previewed.correction_id)`;
 
 interface AccountRow {
   readonly credited_nano_usd: bigint;
@@ -90,40 +96,70 @@ export function createPostgresStatementStore({ pool, clock }: PostgresStatementS
     readStatement: (query) =>
       withRetries(() =>
         inSnapshot(query.organizationId, async (client, months) => {
-          const sums = months.find(({ month }) => month === query.month) ?? emptyMonth(query.month, months);
-          return { sums, lines: await readLines(client, query, rangeOf(query.month), sums) };
+          const sums = monthIn(months, query.month);
+          if (query.day === undefined) {
+            return { sums, lines: await readLines(client, query, rangeOf(query.month), sums) };
+          }
+          const day = (await daysOf(client, query.organizationId, sums)).find((one) => one.day === query.day);
+          return { sums, lines: day ? await readLines(client, query, rangeOfDay(day.day), day) : [] };
         }),
       ),
+
+    readDays: (organizationId, month) =>
+      withRetries(() =>
+        inSnapshot(organizationId, async (client, months) => {
+          const sums = monthIn(months, month);
+          return { sums, days: await daysOf(client, organizationId, sums) };
+        }),
+      ),
+
+    listCredits: (query) => withRetries(() => listCredits(pool, query)),
 
     readMonths: (organizationId) =>
       withRetries(() => inSnapshot(organizationId, async (_client, months) => [...months].reverse())),
 
     previewCorrection: ({ correctionId, organizationId, amountNanoUsd, note }) =>
       withRetries(async () => {
-        const now = clock.now();
         const { rows } = await pool.query<AccountRow>(ACCOUNT, [organizationId]);
         const before = balanceOf(rows[0]);
         if (before.availableNanoUsd < amountNanoUsd) return { kind: 'insufficient', before };
-        const expires = (now + PREVIEW_LIFETIME_MS) as UnixMs;
-        await pool.query(DELETE_EXPIRED_PREVIEWS, [now]);
-        await pool.query(PREVIEW, [correctionId, organizationId, amountNanoUsd, note, expires]);
-        return { kind: 'previewed', before, expires };
+        await pool.query(DELETE_EXPIRED_PREVIEWS);
+        const previewed = await pool.query<{ expires_unix_ms: bigint }>(PREVIEW, [
+          correctionId,
+          organizationId,
+          amountNanoUsd,
+          note,
+          PREVIEW_LIFETIME_MS,
+        ]);
+        const [preview] = previewed.rows;
+        if (!preview) throw new Error('storing the preview of a correction returned no row');
+        return { kind: 'previewed', before, expires: Number(preview.expires_unix_ms) as UnixMs };
       }),
 
-    correctCredit: ({ correctionId, organizationId, amountNanoUsd, note }) =>
-      withRetries(async () => {
-        const { rows } = await pool.query<{ kind: CorrectionOutcome['kind'] }>(
-          'select correct_credit($1, $2, $3, $4, $5) as kind',
-          [correctionId, organizationId, amountNanoUsd, note, clock.now()],
-        );
-        const kind = rows[0]?.kind;
-        if (!kind) throw new Error('correct_credit returned no row');
-        return { kind };
-      }),
+    correctCredit: ({ correctionId, organizationId, amountNanoUsd, note }, audit) =>
+      withRetries(() =>
+        inTransaction(pool, async (client) => {
+          const { rows } = await client.query<{ kind: CorrectionOutcome['kind'] | 'repeated' }>(
+            'select correct_credit($1, $2, $3, $4) as kind',
+            [correctionId, organizationId, amountNanoUsd, note],
+          );
+          const kind = rows[0]?.kind;
+          if (!kind) throw new Error('correct_credit returned no row');
+          if (kind === 'corrected') await insertAuditEntry(client, BILLING_LEDGER_SCHEMA, audit);
+          return { kind: kind === 'repeated' ? 'corrected' : kind };
+        }),
+      ),
 
     readReconciliation: () => withRetries(() => readReconciliation(pool)),
   };
 }
+
+async function daysOf(client: PoolClient, organizationId: string, month: StatementMonth) {
+  return chainDays(month.openingNanoUsd, await readDailyMovements(client, organizationId, month));
+}
+
+const monthIn = (months: readonly StatementMonth[], month: string): StatementMonth =>
+  months.find((one) => one.month === month) ?? emptyMonth(month, months);
 
 /** A month before the first or after the last, without movements. */
 function emptyMonth(month: string, months: readonly StatementMonth[]): StatementMonth {

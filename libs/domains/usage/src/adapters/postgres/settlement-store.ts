@@ -1,6 +1,6 @@
-import { HOUR_MS, utcDay } from '@gateway/base';
-import { plainArray, textArray } from '@gateway/database';
-import { DatabaseError, type Pool } from 'pg';
+import { HOUR_MS, utcDay, type ConsumerProgress } from '@gateway/base';
+import { inOneRoundTrip, plainArray, textArray } from '@gateway/database';
+import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import type { SettlementStore } from '../../core/ports';
 import { statusOf, type SettledGeneration } from '../../core/settled-generation';
 import { createPostgresGenerationTables } from './generation-tables';
@@ -116,21 +116,35 @@ const UNIQUE_VIOLATION = '23505';
 
 /** The write side on PostgreSQL: one statement per batch, or two if some generations are stored already. */
 export function createPostgresSettlementStore(pool: Pool): SettlementStore {
-  async function record(statement: { name: string; text: string }, values: string[]): Promise<number> {
-    const { rows } = await pool.query<{ recorded: bigint }>({ ...statement, values });
-    return Number(rows[0]?.recorded ?? 0n);
+  async function record(
+    statement: { name: string; text: string },
+    values: string[],
+    progress: ConsumerProgress | undefined,
+  ): Promise<number> {
+    let recorded = 0;
+    const query = async (client: Pool | PoolClient): Promise<void> => {
+      const { rows } = await (client as PoolClient).query<{ recorded: bigint }>({ ...statement, values });
+      recorded = Number(rows[0]?.recorded ?? 0n);
+    };
+    if (progress === undefined) {
+      await query(pool);
+    } else {
+      await inOneRoundTrip(pool, (client) => [query(client), progress.write(client)]);
+      progress.committed();
+    }
+    return recorded;
   }
 
   return {
     ...createPostgresGenerationTables(pool),
-    async record(generations) {
+    async record(generations, progress) {
       if (generations.length === 0) return 0;
       const values = COLUMNS.map(({ encode }) => encode(generations));
       try {
-        return await record(RECORD_NEW, values);
+        return await record(RECORD_NEW, values, progress);
       } catch (error) {
         if (!(error instanceof DatabaseError && error.code === UNIQUE_VIOLATION)) throw error;
-        return record(RECORD, values);
+        return record(RECORD, values, progress);
       }
     },
   };

@@ -1,4 +1,5 @@
-import type { Clock } from '@gateway/base';
+import { createAuditService } from '@gateway/audit';
+import type { Clock, ConsumerProgress } from '@gateway/base';
 import {
   createDeadLetterService,
   type InspectableEventLog,
@@ -48,9 +49,10 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
     intervalMs: ports.reconciliationIntervalMs ?? DEFAULT_RECONCILIATION_INTERVAL_MS,
   });
 
-  async function handle(events: readonly LoggedEvent[]): Promise<void> {
+  async function handle(events: readonly LoggedEvent[], progress?: ConsumerProgress): Promise<void> {
     const { generations, announced, unprocessable } = decodeAll(events);
-    const recorded = await store.record(generations);
+    const isLastEffect = announced.length === 0 && unprocessable.length === 0;
+    const recorded = await store.record(generations, isLastEffect ? progress : undefined);
     metrics.recorded(recorded);
     metrics.duplicates(generations.length - recorded);
     const now = clock.now();
@@ -65,7 +67,12 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
 
   return {
     name: NAME,
-    services: ports.events ? [createDeadLetterService(ports.events, consumers)] : [],
+    services: ports.events
+      ? [
+          createDeadLetterService(ports.events, consumers, clock),
+          createAuditService([ports.events.deadLetters.auditEntries]),
+        ]
+      : [],
     consumers,
     async start() {
       reconciliation.start();

@@ -36,6 +36,16 @@ create table consumer_groups (
   primary key (topic, group_name)
 );
 
+-- The same for a group that reads its topic from Kafka: the next offset of each
+-- partition whose effects are not stored here. Every batch updates its row.
+create table consumer_offsets (
+  topic       text    not null,
+  group_name  text    not null,
+  partition   integer not null check (partition >= 0),
+  next_offset bigint  not null check (next_offset >= 0),
+  primary key (topic, group_name, partition)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
 -- A dead letter waits for an operator, is delivered again at an operator's
 -- request, or was discarded by an operator.
 create table dead_letters (

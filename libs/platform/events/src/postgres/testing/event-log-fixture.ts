@@ -75,7 +75,7 @@ export async function createEventLogFixture(): Promise<EventLogFixture> {
     },
     async reset() {
       await stopAll();
-      await admin.query('truncate topics, events, consumer_groups, dead_letters');
+      await admin.query('truncate topics, events, consumer_groups, consumer_offsets, dead_letters');
     },
     async close() {
       await stopAll();

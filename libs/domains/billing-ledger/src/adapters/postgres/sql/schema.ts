@@ -1,3 +1,4 @@
+import { AUDIT_ENTRIES_TABLE } from '@gateway/audit';
 import type { DatabaseSchema } from '@gateway/database';
 import addCredit from './functions/add_credit.sql';
 import announceSettlementWindows from './functions/announce_settlement_windows.sql';
@@ -10,6 +11,7 @@ import deleteExpiredIdempotencyClaims from './functions/delete_expired_idempoten
 import holdCredit from './functions/hold_credit.sql';
 import lockAccounts from './functions/lock_accounts.sql';
 import lockForSettlement from './functions/lock_for_settlement.sql';
+import nowUnixMs from './functions/now_unix_ms.sql';
 import postSettlements from './functions/post_settlements.sql';
 import reconcileAccounts from './functions/reconcile_accounts.sql';
 import releaseIdempotencyClaims from './functions/release_idempotency_claims.sql';
@@ -25,7 +27,7 @@ export const BILLING_LEDGER_SCHEMA = 'billing_ledger';
 /** Used by this service only. */
 export const billingLedgerSchema: DatabaseSchema = {
   schema: BILLING_LEDGER_SCHEMA,
-  migrations: [{ name: '0.1.0_baseline', sql: baseline }],
+  migrations: [{ name: '0.1.0_baseline', sql: `${baseline}\n${AUDIT_ENTRIES_TABLE}` }],
   functions: {
     add_credit: addCredit,
     announce_settlement_windows: announceSettlementWindows,
@@ -38,6 +40,7 @@ export const billingLedgerSchema: DatabaseSchema = {
     hold_credit: holdCredit,
     lock_accounts: lockAccounts,
     lock_for_settlement: lockForSettlement,
+    now_unix_ms: nowUnixMs,
     post_settlements: postSettlements,
     reconcile_accounts: reconcileAccounts,
     release_idempotency_claims: releaseIdempotencyClaims,

@@ -5,7 +5,7 @@ import { type ResponseHeaders, endpoints } from '@gateway/public-api';
 export interface Cors {
   /** The CORS headers of a response; undefined while CORS is off. */
   headersFor(request: IncomingMessage): ResponseHeaders | undefined;
-  /** The headers of a preflight response; undefined when the request is no preflight of an endpoint. */
+  /** The headers of a preflight response; undefined unless the origin is allowed and the path is an endpoint. */
   preflight(request: IncomingMessage, path: string): ResponseHeaders | undefined;
 }
 
@@ -67,10 +67,10 @@ export function createCors(origins: readonly string[], isOwnPage?: (origin: stri
       method === 'OPTIONS' &&
       headers.origin !== undefined &&
       headers['access-control-request-method'] !== undefined;
-    if (isOff || !isPreflight || endpointMethod === undefined) return undefined;
-    const corsHeaders = headersFor(request) ?? {};
+    if (!isPreflight || endpointMethod === undefined) return undefined;
+    const corsHeaders = headersFor(request);
+    if (corsHeaders?.['access-control-allow-origin'] === undefined) return undefined;
     corsHeaders['vary'] = 'origin, access-control-request-method, access-control-request-headers';
-    if (corsHeaders['access-control-allow-origin'] === undefined) return corsHeaders;
     delete corsHeaders['access-control-expose-headers'];
     corsHeaders['access-control-allow-methods'] = endpointMethod === 'GET' ? 'GET, HEAD' : endpointMethod;
     corsHeaders['access-control-allow-headers'] = allowedHeaders(headers['access-control-request-headers']);

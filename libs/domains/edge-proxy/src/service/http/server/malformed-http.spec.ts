@@ -40,6 +40,12 @@ it.each([
     'request_too_large',
   ],
   ['no Host', 'GET /v1/models HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'invalid_request'],
+  [
+    'two Hosts',
+    'GET /v1/models HTTP/1.1\r\nhost: x\r\nHost: x\r\nconnection: close\r\n\r\n',
+    400,
+    'invalid_request',
+  ],
   ['CONNECT', 'CONNECT example:443 HTTP/1.1\r\nhost: x\r\n\r\n', 404, 'route_not_found'],
 ])('responds to %s with the error envelope', async (_name, bytes, status, code) => {
   const received = await responseTo(bytes);

@@ -6,6 +6,7 @@ import type { EdgeMetrics } from '../../metrics';
 import type { ResponseWriter } from '../response/response-writer';
 import { RequestCancelled } from '../request-cancelled';
 import { limits } from '../../../core';
+import { countHeader } from '../request/count-header';
 import { type Exchange, openExchange, type RouteName } from '../exchange';
 import { endRequestSpan, inRequestSpan, openRequestSpan } from './request-span';
 
@@ -65,10 +66,7 @@ export function createRequestServer(ports: RequestServerPorts): RequestServer {
   ): Promise<void> {
     enter();
     try {
-      // Node's own check is off, so that the response has an error envelope.
-      if (exchange.request.headers.host === undefined && exchange.request.httpVersion === '1.1') {
-        throw new GatewayError('invalid_request', { message: 'The Host header is missing.', param: 'Host' });
-      }
+      checkHost(exchange.request);
       await handle(exchange);
     } catch (thrown) {
       fail(exchange, thrown);
@@ -134,4 +132,12 @@ export function createRequestServer(ports: RequestServerPorts): RequestServer {
   }
 
   return { serve, serveFailure, running: () => running };
+}
+
+/** Node's own check is off, so that the response has an error envelope. */
+function checkHost(request: IncomingMessage): void {
+  const invalidHost = (message: string) => new GatewayError('invalid_request', { message, param: 'Host' });
+  if (request.headers.host === undefined) {
+    if (request.httpVersion === '1.1') throw invalidHost('The Host header is missing.');
+  } else if (countHeader(request, 'host') > 1) throw invalidHost('There is more than one Host header.');
 }

@@ -10,11 +10,13 @@ import { isExtraParameter } from './unknown-parameter';
  * invalid_request for a value of the wrong type or range: the first in the order
  * of the schema, in arrays the lowest index. Rules between fields come last.
  *
+ * @param exactSeed - see readExactSeed.
  * @returns the validated copy, with the fields of the schema and the model's extra parameters.
  */
 export function readFields(
   body: JsonObject,
   model: ModelView | undefined,
+  exactSeed?: bigint,
 ): { readonly fields: CheckedFields; readonly copy: JsonObject } | Refusal {
   const copy: JsonObject = {};
   for (const field of chatFields) {
@@ -31,11 +33,18 @@ export function readFields(
   }
   // CheckedFields mirrors the shapes of the schema.
   const fields = copy as unknown as CheckedFields;
-  return checkBetweenFields(fields) ?? { fields, copy };
+  return checkExactSeed(exactSeed) ?? checkBetweenFields(fields) ?? { fields, copy };
 }
 
 export function invalidValue(param: string, problem: string): Refusal {
   return refuse('invalid_request', { message: `Invalid value for '${param}': ${problem}`, param });
+}
+
+/** The schema checks the parsed number: 2^63 passes, since it is the nearest number to 2^63 - 1. */
+function checkExactSeed(seed: bigint | undefined): Refusal | undefined {
+  return seed === undefined || BigInt.asIntN(64, seed) === seed
+    ? undefined
+    : invalidValue('seed', 'it must fit in 64 bits.');
 }
 
 function checkBetweenFields(fields: CheckedFields): Refusal | undefined {

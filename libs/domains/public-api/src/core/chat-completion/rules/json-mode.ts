@@ -15,12 +15,17 @@ export function checkJsonModeWithoutStream(fields: CheckedFields): Refusal | und
     : undefined;
 }
 
-/** json_mode_not_supported: a JSON response format for a model that cannot enforce one. */
-export function checkJsonModeSupported(fields: CheckedFields, model: ModelView): Refusal | undefined {
-  return !isJsonMode(fields) || hasCapability(model, 'json_mode')
+/** json_mode_not_supported: a JSON response format that the model cannot enforce. */
+export function checkJsonModeSupported(
+  { response_format: format }: CheckedFields,
+  model: ModelView,
+): Refusal | undefined {
+  if (format === undefined || format.type === 'text') return undefined;
+  const capability = format.type === 'json_schema' ? 'structured_outputs' : 'json_mode';
+  return hasCapability(model, capability)
     ? undefined
     : refuse('json_mode_not_supported', {
-        message: `The model '${model.id}' cannot enforce a JSON response format.`,
+        message: `The model '${model.id}' cannot enforce the response format '${format.type}'.`,
         param: 'response_format',
       });
 }

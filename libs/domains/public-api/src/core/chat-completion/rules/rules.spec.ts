@@ -142,13 +142,19 @@ describe('images', () => {
 
 describe('JSON mode', () => {
   const json = { type: 'json_object' };
+  const schema = { type: 'json_schema', json_schema: { name: 'x', schema: {} } };
   it.each<[Fields, string]>([
     [{ response_format: json }, 'accepted'],
-    [{ response_format: { type: 'json_schema', json_schema: { name: 'x', schema: {} } } }, 'accepted'],
+    [{ response_format: schema }, 'accepted'],
     [{ response_format: json, stream: false }, 'accepted'],
     [{ response_format: json, stream: true }, 'json_mode_no_stream response_format'],
     [{ response_format: { type: 'text' }, stream: true }, 'accepted'],
     [{ response_format: json, model: 'acme/plain' }, 'json_mode_not_supported response_format'],
+    [{ response_format: schema, model: 'acme/plain' }, 'json_mode_not_supported response_format'],
+    [{ response_format: json, model: 'acme/json' }, 'accepted'],
+    [{ response_format: schema, model: 'acme/json' }, 'json_mode_not_supported response_format'],
+    [{ response_format: json, model: 'acme/schema' }, 'json_mode_not_supported response_format'],
+    [{ response_format: schema, model: 'acme/schema' }, 'accepted'],
     [{ response_format: { type: 'text' }, model: 'acme/plain' }, 'accepted'],
   ])('%j → %s', (fields, expected) => {
     expect(verdictOf(fields)).toBe(expected);

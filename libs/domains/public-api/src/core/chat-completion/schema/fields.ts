@@ -142,7 +142,7 @@ export const chatFields: readonly Field[] = [
   honour(
     'response_format',
     responseFormatShape,
-    'The format of the response. JSON requires a model with the capability `json_mode`, and cannot be streamed.',
+    'The format of the response. `json_object` requires a model with the capability `json_mode`, `json_schema` one with `structured_outputs`. Neither can be streamed.',
     'text',
   ),
   honour(

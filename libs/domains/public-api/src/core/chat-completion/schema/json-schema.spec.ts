@@ -2,10 +2,13 @@ import { chatFields } from './fields';
 import { chatRequestJsonSchema, shapeToJsonSchema } from './json-schema';
 import { any, boolean, list, number, optional, record, required, text, textOr, variants } from './shape';
 
-it('lists every accepted field, and no other', () => {
+it('lists every field, those that are refused with null only, and no other', () => {
   const schema = chatRequestJsonSchema();
-  const accepted = chatFields.filter((field) => field.disposition !== 'reject').map((field) => field.name);
-  expect(Object.keys(schema['properties'] ?? {})).toEqual(accepted);
+  const properties = schema['properties'] as Record<string, { type?: string }>;
+  expect(Object.keys(properties)).toEqual(chatFields.map(({ name }) => name));
+  const onlyNull = Object.keys(properties).filter((name) => properties[name]?.type === 'null');
+  const refused = chatFields.filter(({ disposition }) => disposition === 'reject');
+  expect(onlyNull).toEqual(refused.map(({ name }) => name));
   expect(schema).toMatchObject({ required: ['model', 'messages'], additionalProperties: false });
 });
 
@@ -17,7 +20,7 @@ it('describes every field, and the default of every optional one', () => {
     const isRequired = (names as string[]).includes(name);
     expect([name, description]).toEqual([
       name,
-      expect.stringMatching(isRequired ? /\.$/ : /^[A-Z].*[.:] Default: .+\.$/),
+      expect.stringMatching(isRequired ? /\.$/ : /^[A-Z].*[.:] Default: .+\.$|^Refused: [A-Z].*\.$/),
     ]);
   }
 });

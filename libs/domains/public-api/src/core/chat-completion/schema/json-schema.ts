@@ -5,10 +5,11 @@ import { describe, type Member, type Shape, type VariantsShape } from './shape';
 
 /** The body of POST /v1/chat/completions as JSON Schema 2020-12, for the API documentation. */
 export function chatRequestJsonSchema(): JsonObject {
-  const accepted = chatFields.filter((field) => field.disposition !== 'reject');
-  const properties = accepted.map((field): [string, JsonValue] => [
+  const properties = chatFields.map((field): [string, JsonValue] => [
     field.name,
-    described(describe(field.doc, field.absent), field.shape),
+    field.disposition === 'reject'
+      ? onlyNull(field.hint)
+      : described(describe(field.doc, field.absent), field.shape),
   ]);
   return {
     type: 'object',
@@ -43,11 +44,7 @@ export function shapeToJsonSchema(shape: Shape): JsonObject {
       });
     case 'record': {
       const members = Object.entries(shape.members);
-      // Only null is accepted, which means absent.
-      const refused = Object.entries(shape.refused ?? {}).map(([name, instead]) => [
-        name,
-        { type: 'null', description: `Refused: ${instead}` },
-      ]);
+      const refused = Object.entries(shape.refused ?? {}).map(([name, instead]) => [name, onlyNull(instead)]);
       const requiredNames = members.filter(([, member]) => member.required).map(([name]) => name);
       return defined({
         type: 'object',
@@ -85,6 +82,11 @@ function memberSchema(member: Member): JsonObject {
 
 function described(description: string, shape: Shape): JsonObject {
   return { description, ...shapeToJsonSchema(shape) };
+}
+
+/** A refused field: only null is accepted, which means absent. */
+function onlyNull(instead = 'It is not supported.'): JsonObject {
+  return { type: 'null', description: `Refused: ${instead}` };
 }
 
 function variantSchemas({ tag, variants }: VariantsShape): JsonObject {

@@ -174,8 +174,7 @@ CREATE TABLE "audit_entries" (
   "organization_id" TEXT,
   "action" TEXT NOT NULL,
   "target" TEXT NOT NULL,
-  "details" JSONB NOT NULL,
-  "outcome" TEXT NOT NULL
+  "details" JSONB NOT NULL
 );
 
 CREATE INDEX "audit_entries_organization_id_id_idx" ON "audit_entries" ("organization_id", "id" DESC);

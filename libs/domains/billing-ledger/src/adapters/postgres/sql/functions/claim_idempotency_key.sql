@@ -1,9 +1,10 @@
 -- Claims an Idempotency-Key for the generation, or returns the state of the
 -- existing claim. A running claim whose lease has ended may be taken over for the
--- same body; one that was released, or is past its retention, for any body.
+-- same body; one that was released, or is past its retention, for any body. Both
+-- times start when the claim succeeds.
 create or replace function claim_idempotency_key(
   p_scope text, p_organization_id text, p_body_sha256 bytea, p_generation_id text,
-  p_now_unix_ms bigint, p_lease_ends_unix_ms bigint, p_retained_until_unix_ms bigint
+  p_lease_ms bigint, p_retention_ms bigint
 ) returns table (outcome text, generation_id text, response_json bytea)
 language plpgsql
 as $$
@@ -14,6 +15,7 @@ declare
   known idempotency_claims;
   same_body boolean;
   is_expired boolean;
+  now_ms bigint := now_unix_ms();
 begin
   loop
     insert into idempotency_claims (
@@ -22,7 +24,7 @@ begin
     )
     values (
       p_scope, p_organization_id, p_body_sha256, p_generation_id, array[p_generation_id], 'running',
-      p_lease_ends_unix_ms, p_retained_until_unix_ms
+      now_ms + p_lease_ms, now_ms + p_retention_ms
     )
     on conflict do nothing;
     if found then
@@ -31,13 +33,14 @@ begin
     end if;
 
     select * into known from idempotency_claims where scope = p_scope for update;
+    now_ms := now_unix_ms();
     -- Not found if it was deleted as expired in between.
     exit when found;
   end loop;
 
   same_body := known.body_sha256 = p_body_sha256 and known.organization_id = p_organization_id;
-  is_expired := known.retained_until_unix_ms <= p_now_unix_ms
-    and (known.lease_ends_unix_ms <= p_now_unix_ms or known.state <> 'running');
+  is_expired := known.retained_until_unix_ms <= now_ms
+    and (known.lease_ends_unix_ms <= now_ms or known.state <> 'running');
 
   if not is_expired and known.state <> 'released' and not same_body then
     return query select 'body_mismatch', null::text, null::bytea;
@@ -45,7 +48,7 @@ begin
     return query select 'completed', known.generation_id, known.response_json;
   elsif
     not is_expired and known.state = 'running' and known.generation_id <> p_generation_id
-    and known.lease_ends_unix_ms > p_now_unix_ms
+    and known.lease_ends_unix_ms > now_ms
   then
     return query select 'in_flight', null::text, null::bytea;
   else
@@ -61,8 +64,8 @@ begin
       end,
       state = 'running',
       response_json = null,
-      lease_ends_unix_ms = p_lease_ends_unix_ms,
-      retained_until_unix_ms = p_retained_until_unix_ms
+      lease_ends_unix_ms = now_ms + p_lease_ms,
+      retained_until_unix_ms = now_ms + p_retention_ms
     where scope = p_scope;
     return query select 'claimed', null::text, null::bytea;
   end if;

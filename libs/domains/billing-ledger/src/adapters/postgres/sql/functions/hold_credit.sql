@@ -2,7 +2,9 @@
 -- nothing, so a smaller one after it may still be accepted. Hold ids within a call
 -- are distinct. A hold that exists returns 'held' again while it is open, and
 -- 'closed' once it was settled, voided, abandoned or deleted with its partition.
--- To another organization it returns 'foreign'.
+-- To another organization it returns 'foreign'. Its lifetime starts with this call,
+-- and it counts against the budgets of the current UTC day. A refusal returns the part
+-- of the balance, or of the exceeded budget, that open holds reserve.
 create or replace function hold_credit(
   p_hold_ids text[],
   p_organization_ids text[],
@@ -15,12 +17,10 @@ create or replace function hold_credit(
   p_image_prices bigint[],
   p_organization_budgets bigint[],
   p_key_budgets bigint[],
-  p_days date[],
   p_created_unix_ms bigint[],
-  p_deadlines_unix_ms bigint[],
-  p_idempotency_scopes text[],
-  p_now_unix_ms bigint
-) returns table (outcome text, available_nano_usd bigint, used_nano_usd bigint)
+  p_lifetimes_ms bigint[],
+  p_idempotency_scopes text[]
+) returns table (outcome text, available_nano_usd bigint, used_nano_usd bigint, held_nano_usd bigint)
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
@@ -32,11 +32,12 @@ declare
   accepted_ids text[] := '{}';
   held_count integer;
   is_over_budget boolean;
+  now_ms bigint := now_unix_ms();
+  today date := (to_timestamp(now_ms / 1000.0) at time zone 'UTC')::date;
   -- Amounts held so far in this batch, indexed by the position of the first item
-  -- with the same organization; organization and day; key and day.
+  -- with the same organization, or the same key.
   taken_by_organization bigint[] := array_fill(0::bigint, array[size]);
-  taken_by_organization_day bigint[] := taken_by_organization;
-  taken_by_key_day bigint[] := taken_by_organization;
+  taken_by_key bigint[] := taken_by_organization;
   amount_left bigint;
   organization_used bigint;
   key_used bigint;
@@ -57,9 +58,8 @@ begin
         p_image_prices[i] as image_price,
         p_organization_budgets[i] as organization_budget,
         p_key_budgets[i] as key_budget,
-        p_days[i] as day,
         p_created_unix_ms[i] as created_unix_ms,
-        p_deadlines_unix_ms[i] as deadline_unix_ms,
+        p_lifetimes_ms[i] as lifetime_ms,
         p_idempotency_scopes[i] as idempotency_scope
       from unnest(p_hold_ids) with ordinality as named (hold_id, i)
     ),
@@ -93,27 +93,27 @@ begin
       select
         hold_id, organization_id, key_id, amount,
         input_price, cached_input_price, output_price, reasoning_price, image_price,
-        day, created_unix_ms, deadline_unix_ms, idempotency_scope
+        today, created_unix_ms, now_ms + lifetime_ms, idempotency_scope
       from taken
     ),
     new_postings as (
       insert into postings (reference, kind, organization_id, posted_unix_ms, credit_nano_usd, held_nano_usd)
-      select hold_id, 'hold', organization_id, p_now_unix_ms, -amount, amount
+      select hold_id, 'hold', organization_id, now_ms, -amount, amount
       from taken
     ),
     spend as materialized (
       select
-        organization_id, day, coalesce(key_id, '') as key_id, sum(amount)::bigint as amount,
+        organization_id, coalesce(key_id, '') as key_id, sum(amount)::bigint as amount,
         case when grouping(key_id) = 1 then min(organization_budget) else min(key_budget) end as budget
       from taken
-      group by grouping sets ((organization_id, day), (organization_id, day, key_id))
+      group by grouping sets ((organization_id), (organization_id, key_id))
     ),
     new_spend as (
       insert into daily_spend as total (organization_id, day, key_id, held_nano_usd)
-      select organization_id, day, key_id, amount from spend
+      select organization_id, today, key_id, amount from spend
       on conflict (organization_id, day, key_id)
         do update set held_nano_usd = total.held_nano_usd + excluded.held_nano_usd
-      returning organization_id, day, key_id, spent_nano_usd + held_nano_usd as used
+      returning organization_id, key_id, spent_nano_usd + held_nano_usd as used
     )
     select
       (select count(*) from taken),
@@ -121,7 +121,6 @@ begin
         select from new_spend
         join spend
           on spend.organization_id = new_spend.organization_id collate "C"
-          and spend.day = new_spend.day
           and spend.key_id = new_spend.key_id collate "C"
         where new_spend.used > spend.budget
       )
@@ -136,7 +135,7 @@ begin
       where closed.hold_id is not null
         or (entered.hold_id collate "C" >= 'gen-' and entered.hold_id collate "C" < retention.oldest_retained_hold_id);
       if not found then
-        return query select 'held', null::bigint, null::bigint from generate_series(1, size);
+        return query select 'held', null::bigint, null::bigint, null::bigint from generate_series(1, size);
         return;
       end if;
     end if;
@@ -148,34 +147,37 @@ begin
 
   -- Slow path: each hold in order.
   perform lock_accounts(p_organization_ids);
+  now_ms := now_unix_ms();
+  today := (to_timestamp(now_ms / 1000.0) at time zone 'UTC')::date;
 
   for item in
     select
       wanted.position::integer as position, wanted.hold_id, wanted.organization_id, wanted.amount,
       wanted.organization_budget, wanted.key_budget,
-      account.available_nano_usd as available,
+      account.available_nano_usd as available, account.held_nano_usd as held,
       coalesce(of_organization.spent_nano_usd + of_organization.held_nano_usd, 0) as organization_used,
+      coalesce(of_organization.held_nano_usd, 0) as organization_held,
       coalesce(of_key.spent_nano_usd + of_key.held_nano_usd, 0) as key_used,
+      coalesce(of_key.held_nano_usd, 0) as key_held,
       coalesce(open.organization_id, closed.organization_id) as known_organization_id,
       open.hold_id is null as is_not_open,
       wanted.hold_id collate "C" >= 'gen-'
         and wanted.hold_id collate "C" < retention.oldest_retained_hold_id as is_expired,
       (min(wanted.position) over (partition by wanted.organization_id))::integer as organization_slot,
-      (min(wanted.position) over (partition by wanted.organization_id, wanted.day))::integer as organization_day_slot,
-      (min(wanted.position) over (partition by wanted.organization_id, wanted.day, wanted.key_id))::integer as key_day_slot
+      (min(wanted.position) over (partition by wanted.organization_id, wanted.key_id))::integer as key_slot
     from unnest(
-        p_hold_ids, p_organization_ids, p_key_ids, p_amounts, p_organization_budgets, p_key_budgets, p_days
+        p_hold_ids, p_organization_ids, p_key_ids, p_amounts, p_organization_budgets, p_key_budgets
       ) with ordinality as wanted (
-        hold_id, organization_id, key_id, amount, organization_budget, key_budget, day, position
+        hold_id, organization_id, key_id, amount, organization_budget, key_budget, position
       )
     cross join closed_hold_retention retention
     join accounts account on account.organization_id = wanted.organization_id collate "C"
     left join daily_spend of_organization
       on of_organization.organization_id = wanted.organization_id collate "C"
-      and of_organization.day = wanted.day and of_organization.key_id = ''
+      and of_organization.day = today and of_organization.key_id = ''
     left join daily_spend of_key
       on of_key.organization_id = wanted.organization_id collate "C"
-      and of_key.day = wanted.day and of_key.key_id = wanted.key_id collate "C"
+      and of_key.day = today and of_key.key_id = wanted.key_id collate "C"
     left join open_holds open on open.hold_id = wanted.hold_id collate "C"
     left join closed_holds closed on closed.hold_id = wanted.hold_id collate "C"
     order by wanted.position
@@ -183,6 +185,7 @@ begin
     outcome := 'held';
     available_nano_usd := null;
     used_nano_usd := null;
+    held_nano_usd := null;
 
     if item.known_organization_id <> item.organization_id then
       outcome := 'foreign';
@@ -202,25 +205,28 @@ begin
     if amount_left < item.amount then
       outcome := 'insufficient_credits';
       available_nano_usd := amount_left;
+      held_nano_usd := item.held + taken_by_organization[item.organization_slot];
       return next;
       continue;
     end if;
 
     if item.key_budget is not null then
-      key_used := item.key_used + taken_by_key_day[item.key_day_slot];
+      key_used := item.key_used + taken_by_key[item.key_slot];
       if item.key_budget - key_used < item.amount then
         outcome := 'key_budget_exceeded';
         used_nano_usd := key_used;
+        held_nano_usd := item.key_held + taken_by_key[item.key_slot];
         return next;
         continue;
       end if;
     end if;
 
     if item.organization_budget is not null then
-      organization_used := item.organization_used + taken_by_organization_day[item.organization_day_slot];
+      organization_used := item.organization_used + taken_by_organization[item.organization_slot];
       if item.organization_budget - organization_used < item.amount then
         outcome := 'organization_budget_exceeded';
         used_nano_usd := organization_used;
+        held_nano_usd := item.organization_held + taken_by_organization[item.organization_slot];
         return next;
         continue;
       end if;
@@ -229,9 +235,7 @@ begin
     accepted[item.position] := true;
     accepted_ids := accepted_ids || item.hold_id;
     taken_by_organization[item.organization_slot] := taken_by_organization[item.organization_slot] + item.amount;
-    taken_by_organization_day[item.organization_day_slot] :=
-      taken_by_organization_day[item.organization_day_slot] + item.amount;
-    taken_by_key_day[item.key_day_slot] := taken_by_key_day[item.key_day_slot] + item.amount;
+    taken_by_key[item.key_slot] := taken_by_key[item.key_slot] + item.amount;
     return next;
   end loop;
 
@@ -244,11 +248,11 @@ begin
     from unnest(
         p_hold_ids, p_organization_ids, p_key_ids, p_amounts,
         p_input_prices, p_cached_input_prices, p_output_prices, p_reasoning_prices, p_image_prices,
-        p_days, p_created_unix_ms, p_deadlines_unix_ms, p_idempotency_scopes, accepted
+        p_created_unix_ms, p_lifetimes_ms, p_idempotency_scopes, accepted
       ) as wanted (
         hold_id, organization_id, key_id, amount,
         input_price, cached_input_price, output_price, reasoning_price, image_price,
-        day, created_unix_ms, deadline_unix_ms, idempotency_scope, is_accepted
+        created_unix_ms, lifetime_ms, idempotency_scope, is_accepted
       )
     where wanted.is_accepted
   ),
@@ -262,19 +266,19 @@ begin
     select
       hold_id, organization_id, key_id, amount,
       input_price, cached_input_price, output_price, reasoning_price, image_price,
-      day, created_unix_ms, deadline_unix_ms, idempotency_scope
+      today, created_unix_ms, now_ms + lifetime_ms, idempotency_scope
     from taken
   ),
   new_postings as (
     insert into postings (reference, kind, organization_id, posted_unix_ms, credit_nano_usd, held_nano_usd)
-    select hold_id, 'hold', organization_id, p_now_unix_ms, -amount, amount
+    select hold_id, 'hold', organization_id, now_ms, -amount, amount
     from taken
   ),
   new_spend as (
     insert into daily_spend as total (organization_id, day, key_id, held_nano_usd)
-    select organization_id, day, coalesce(key_id, ''), sum(amount)::bigint
+    select organization_id, today, coalesce(key_id, ''), sum(amount)::bigint
     from taken
-    group by grouping sets ((organization_id, day), (organization_id, day, key_id))
+    group by grouping sets ((organization_id), (organization_id, key_id))
     on conflict (organization_id, day, key_id)
       do update set held_nano_usd = total.held_nano_usd + excluded.held_nano_usd
   )

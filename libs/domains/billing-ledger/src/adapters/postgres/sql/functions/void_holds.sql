@@ -1,16 +1,18 @@
 -- Releases open holds in full and returns the ids of those it closed. Closed
 -- holds and those of another organization stay unchanged. Unknown ids become
 -- abandoned holds.
-create or replace function void_holds(p_hold_ids text[], p_organization_ids text[], p_now_unix_ms bigint)
+create or replace function void_holds(p_hold_ids text[], p_organization_ids text[])
 returns setof text
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   abandoned_ids text[];
+  now_ms bigint;
 begin
   -- A concurrent hold_credit has either committed by now, or waits for this lock and then finds the row below.
   perform lock_accounts(p_organization_ids);
+  now_ms := now_unix_ms();
 
   with unknown as (
     insert into open_holds (
@@ -21,7 +23,7 @@ begin
     )
     select distinct on (named.hold_id)
       named.hold_id, named.organization_id, '', 0, 0, 0, 0, 0, 0,
-      (to_timestamp(p_now_unix_ms / 1000.0) at time zone 'UTC')::date, p_now_unix_ms, p_now_unix_ms
+      (to_timestamp(now_ms / 1000.0) at time zone 'UTC')::date, now_ms, now_ms
     from unnest(p_hold_ids, p_organization_ids) as named (hold_id, organization_id)
     cross join closed_hold_retention retention
     left join open_holds open on open.hold_id = named.hold_id collate "C"
@@ -46,7 +48,7 @@ begin
       day, created_unix_ms, deadline_unix_ms, closed_unix_ms
     )
     select hold_id, organization_id, key_id, 'abandoned', 0, 0, 0, 0, 0, 0,
-      day, created_unix_ms, deadline_unix_ms, p_now_unix_ms
+      day, created_unix_ms, deadline_unix_ms, now_ms
     from abandoned;
   end if;
 
@@ -72,13 +74,13 @@ begin
       hold_id, organization_id, key_id, 'voided', amount_nano_usd,
       input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
       reasoning_nano_usd_per_million, image_nano_usd_per_million,
-      day, created_unix_ms, deadline_unix_ms, idempotency_scope, p_now_unix_ms
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope, now_ms
     from opened
     returning hold_id, organization_id, key_id, day, amount_nano_usd as amount
   ),
   new_postings as (
     insert into postings (reference, kind, organization_id, posted_unix_ms, credit_nano_usd, held_nano_usd)
-    select hold_id, 'void', organization_id, p_now_unix_ms, amount, -amount
+    select hold_id, 'void', organization_id, now_ms, amount, -amount
     from closed
   ),
   less_spend as (

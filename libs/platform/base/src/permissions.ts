@@ -1,5 +1,7 @@
-import type { OrganizationRole } from '../model';
-import type { MemberRole } from '@gateway/auth-shared';
+/** An operator has every permission. A member's permissions depend on their role in each organization. */
+export type MemberRole = 'operator' | 'member';
+
+export type OrganizationRole = 'owner' | 'admin' | 'member';
 
 const anyRole: readonly OrganizationRole[] = ['owner', 'admin', 'member'];
 const managers: readonly OrganizationRole[] = ['owner', 'admin'];
@@ -9,7 +11,8 @@ const operators: readonly OrganizationRole[] = [];
 
 /**
  * The table of permissions: the roles that have each. Operators have every
- * permission in every organization. The dashboard API uses the same names.
+ * permission in every organization. The contracts and the dashboard API use the
+ * same names.
  */
 const rolesWith = {
   'organization:read': anyRole,

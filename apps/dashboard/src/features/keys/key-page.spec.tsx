@@ -1,0 +1,50 @@
+/** @jest-environment @happy-dom/jest-environment */
+import { cleanup, screen, waitFor } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { installApiDouble, type ApiDouble } from '../../testing/api-double';
+import { BOUNDS, keyWith, modelWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { renderPage } from '../../testing/render-page';
+
+const UPDATE = 'PATCH /api/organizations/{organization_id}/keys/{key_id}';
+
+describe('the page of a key', () => {
+  let api: ApiDouble;
+
+  beforeEach(() => {
+    api = installApiDouble();
+    api.on('GET /api/session', () => sessionOf('admin'));
+    api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
+    api.on('GET /api/models', () => ({ base_url: null, data: [modelWith('acme/a')] }));
+  });
+  afterEach(cleanup);
+
+  const respondWith = (key: ReturnType<typeof keyWith>) =>
+    api.on('GET /api/organizations/{organization_id}/keys/{key_id}', () => ({ key, bounds: BOUNDS }));
+
+  it('does not turn a restricted key into one for all models when its last model is cleared', async () => {
+    respondWith(keyWith({ allowed_models: ['acme/a'] }));
+    api.on(UPDATE, () => ({ key: keyWith() }));
+    renderPage('/o/org-1/keys/key-1');
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit' }));
+    await userEvent.click(await screen.findByLabelText('acme/a'));
+    await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await screen.findByText('Select at least one model.');
+    expect(api.requestsTo(UPDATE)).toEqual([]);
+    await userEvent.click(screen.getByLabelText('All models, including future ones'));
+    await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await waitFor(() =>
+      expect(api.requestsTo(UPDATE)).toMatchObject([{ body: { allowed_models: null, version: 1 } }]),
+    );
+  });
+
+  it('lets an expired key keep its date while something else changes', async () => {
+    respondWith(keyWith({ state: 'expired', expires_on: '2025-01-01' }));
+    api.on(UPDATE, () => ({ key: keyWith() }));
+    renderPage('/o/org-1/keys/key-1');
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await waitFor(() =>
+      expect(api.requestsTo(UPDATE)).toMatchObject([{ body: { expires_on: '2025-01-01' } }]),
+    );
+  });
+});

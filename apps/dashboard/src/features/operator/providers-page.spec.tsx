@@ -1,0 +1,63 @@
+/** @jest-environment @happy-dom/jest-environment */
+import { cleanup, screen, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { installApiDouble, type ApiDouble } from '../../testing/api-double';
+import { sessionOf } from '../../testing/fixtures';
+import { renderPage } from '../../testing/render-page';
+
+describe('the providers page', () => {
+  let api: ApiDouble;
+
+  beforeEach(() => {
+    api = installApiDouble();
+    api.on('GET /api/session', () => sessionOf('operator'));
+    api.on('GET /api/organizations', () => ({ data: [], next_page_token: null }));
+  });
+  afterEach(cleanup);
+
+  const respondWith = (running: number) =>
+    api.on('GET /api/operator/providers', () => ({
+      health: {
+        window_ms: 300_000,
+        observed_at: '2026-11-20T09:00:00.000Z',
+        instance: 'router-1',
+        providers: [{ name: 'acme', calls_in_flight: running, max_concurrent: 512 }],
+        targets: ['large', 'small'].map((model) => ({
+          provider: 'acme',
+          provider_model: model,
+          breaker: 'closed' as const,
+          open_for_organizations: 0,
+          calls: 0,
+          failures: 0,
+          failures_by_kind: {},
+          first_event: null,
+          calls_in_flight: 0,
+          drained: null,
+          models: [`acme/${model}`],
+        })),
+      },
+    }));
+
+  it('names the target in the dialog that drains it', async () => {
+    respondWith(0);
+    renderPage('/operator/providers');
+    await userEvent.click(await screen.findByRole('button', { name: 'Drain acme small' }));
+    const dialog = await screen.findByRole('dialog', { name: 'Drain acme small' });
+    expect(within(dialog).getByRole('button', { name: 'Drain' })).toBeTruthy();
+  });
+
+  it.each([
+    [0, '0%'],
+    [128, '25%'],
+    [600, '100%'],
+  ])('shows %s of 512 requests in flight as a bar of %s', async (running, width) => {
+    respondWith(running);
+    renderPage('/operator/providers');
+    const meter = await screen.findByRole('meter', { name: 'Requests in flight at acme' });
+    expect([meter.getAttribute('aria-valuenow'), meter.getAttribute('aria-valuemax')]).toEqual([
+      String(running),
+      '512',
+    ]);
+    expect((meter.firstElementChild as HTMLElement).style.width).toBe(width);
+  });
+});

@@ -1,0 +1,418 @@
+import type { ActingPerson } from '@gateway/actors';
+import { AUTH_SCHEMA } from '@gateway/auth';
+import {
+  AuthAdminDefinition,
+  MemberRole,
+  OrganizationRole,
+  Scope,
+  SecretToEnd,
+} from '@gateway/contracts/auth';
+import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { AUDITED, PERMISSIONS, WITHOUT_PERSON } from '@gateway/contracts/callers';
+import { DeadLettersDefinition } from '@gateway/contracts/events';
+import { InferenceRouterAdminDefinition } from '@gateway/contracts/inference-router';
+import { createPool } from '@gateway/database';
+import { createClient, type ServiceDefinition } from '@gateway/rpc';
+import { newId } from '@gateway/runtime';
+import { inProcessFor, TEST_OPERATOR } from '@gateway/test-support';
+import { TOTP } from 'otpauth';
+import type { Pool } from 'pg';
+import { startFleet, type Fleet } from './testing/fleet';
+
+const PASSWORD = 'correct horse battery';
+const NEW_PASSWORD = 'quite another one';
+const FROM = { ipAddress: '192.0.2.1', device: 'a test' };
+const DASHBOARD = 'https://admin.example.com';
+const { ORGANIZATION_ROLE_MEMBER: MEMBER, ORGANIZATION_ROLE_ADMIN: ADMIN } = OrganizationRole;
+
+/** Changes nothing that the audit log is about. */
+const NOT_AUDITED: Readonly<Record<string, string>> = {
+  Authorize: 'records when a session was last seen',
+  StartOidc: 'stores the state of a sign-in in flight',
+  LookUpInvitation: 'counts attempts',
+  PreviewCorrection: 'moves no money',
+};
+/** These need an identity provider or a mail server; the named specs check their entries. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  FinishOidc: 'dashboard-single-sign-on.int.spec.ts',
+  RequestPasswordReset: 'dashboard-email.int.spec.ts',
+};
+
+let fleet: Fleet;
+let pool: Pool;
+let operator: ActingPerson;
+let organizationId: string;
+/** Those of `operator` unless a case changes it. */
+let actor: ActingPerson;
+
+const clientOf = <Definition extends ServiceDefinition>(definition: Definition, moduleName: string) => {
+  const module = fleet.modules.inOrder.find(({ name }) => name === moduleName);
+  return createClient(
+    definition,
+    inProcessFor(module?.services ?? [], () => actor),
+  );
+};
+const auth = () => clientOf(AuthAdminDefinition, 'auth');
+const ledger = () => clientOf(BillingLedgerDefinition, 'billing-ledger');
+const statements = () => clientOf(BillingLedgerAdminDefinition, 'statements');
+const deadLetters = () => clientOf(DeadLettersDefinition, 'billing-ledger');
+const router = () => clientOf(InferenceRouterAdminDefinition, 'inference-router');
+
+beforeAll(async () => {
+  fleet = await startFleet();
+  pool = createPool({
+    url: fleet.databaseUrl,
+    schema: AUTH_SCHEMA,
+    applicationName: 'test',
+    maxConnections: 2,
+  });
+  actor = TEST_OPERATOR;
+  operator = { ...TEST_OPERATOR, id: await memberWith(TEST_OPERATOR.label, MemberRole.MEMBER_ROLE_OPERATOR) };
+  actor = operator;
+  const { outcome } = await auth().createOrganization({ name: 'Audited' });
+  organizationId = outcome?.$case === 'organization' ? outcome.value.id : '';
+});
+afterAll(async () => {
+  await pool?.end();
+  await fleet?.close();
+});
+beforeEach(() => (actor = operator));
+
+async function memberWith(email: string, role = MemberRole.MEMBER_ROLE_MEMBER): Promise<string> {
+  const { member } = await auth().ensureMember({ email, password: PASSWORD, role, resetPassword: false });
+  return member?.id ?? '';
+}
+
+/** A signed-in member of the organization. */
+async function person() {
+  const email = `${newId('p').toLowerCase()}@example.com`;
+  const id = await memberWith(email);
+  await pool.query(`insert into memberships values ($1, $2, 'member', now())`, [organizationId, id]);
+  return { id, email, sessionToken: await signIn(email) };
+}
+
+async function signIn(email: string, password = PASSWORD): Promise<string> {
+  const { outcome } = await auth().signIn({ email, password, ...FROM });
+  return outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
+}
+
+/** The member acts for themselves. */
+async function actAsSelf(self: {
+  readonly id: string;
+  readonly email: string;
+  readonly sessionToken: string;
+}) {
+  const { session } = await auth().getSession({ sessionToken: self.sessionToken });
+  actor = { ...operator, id: self.id, label: self.email, sessionId: session?.id ?? '', memberRole: 'member' };
+  return actor;
+}
+
+const settings = () => ({
+  name: 'a key',
+  scopes: [Scope.SCOPE_CHAT],
+  allowedModels: [],
+  ipAllowlist: [],
+  limits: {},
+});
+
+async function key(): Promise<string> {
+  const { outcome } = await auth().createKey({ organizationId, settings: settings() });
+  return outcome?.$case === 'created' ? (outcome.value.key?.id ?? '') : '';
+}
+
+async function rotatedKey(): Promise<string> {
+  const keyId = await key();
+  const previousWorksUntilUnixMs = BigInt(Date.now() + 3_600_000);
+  await auth().rotateKey({
+    ...{ organizationId, keyId, previousWorksUntilUnixMs },
+    endsNow: SecretToEnd.SECRET_TO_END_UNSPECIFIED,
+  });
+  return keyId;
+}
+
+async function invitationTo(email: string): Promise<{ readonly id: string; readonly token: string }> {
+  const { outcome } = await auth().createInvitation({
+    ...{ organizationId, email, role: MEMBER, dashboardUrl: DASHBOARD },
+  });
+  if (outcome?.$case !== 'created') throw new Error('the invitation was refused');
+  return { id: outcome.value.invitation?.id ?? '', token: outcome.value.link.split('#')[1] ?? '' };
+}
+
+async function secondFactor() {
+  const self = await person();
+  const { sessionToken } = self;
+  const { outcome } = await auth().enrolTotp({ sessionToken, password: PASSWORD, ipAddress: '' });
+  const secret = outcome?.$case === 'secret' ? outcome.value.base32 : '';
+  return { ...self, code: new TOTP({ secret }).generate() };
+}
+
+async function confirmedSecondFactor() {
+  const { sessionToken, code, ...self } = await secondFactor();
+  const { outcome } = await auth().confirmTotp({ sessionToken, code, ...FROM });
+  if (outcome?.$case !== 'confirmed') throw new Error('the code was refused');
+  const { recoveryCodes, signedIn } = outcome.value;
+  const both = { password: PASSWORD, code: recoveryCodes[0] ?? '', ipAddress: '' };
+  return { ...self, sessionToken: signedIn?.sessionToken ?? '', both };
+}
+
+async function linkIdentity(memberId: string): Promise<string> {
+  const issuer = `https://${newId('idp').toLowerCase()}.example`;
+  await pool.query(`insert into member_identities values ($1, $2, $3, now())`, [issuer, memberId, memberId]);
+  return issuer;
+}
+
+async function credit(amountNanoUsd = 1_000n): Promise<void> {
+  await ledger().addCredit({ creditId: newId('crd'), organizationId, amountNanoUsd, note: '' });
+}
+
+async function deadLetter() {
+  const ref = { topic: 'generation.finished', group: 'billing-ledger', position: BigInt(Date.now()) };
+  await pool.query(
+    `insert into event_log.dead_letters (topic, group_name, position, key, payload, headers, reason, dead_lettered_at, failed_at)
+     values ($1, $2, $3, 'org', '', '{}', 'a test', now(), now())`,
+    [ref.topic, ref.group, ref.position],
+  );
+  return ref;
+}
+
+async function target() {
+  const { models } = await router().getCatalogue({});
+  const found = models[0]?.targets[0];
+  return { provider: found?.provider ?? '', providerModel: found?.providerModel ?? '' };
+}
+
+/** Each prepares its state and returns the audited call. `self` is the author when that is not the operator. */
+type Case = () => Promise<{
+  readonly call: () => Promise<unknown>;
+  readonly author?: { readonly id: string };
+}>;
+
+const CASES: Readonly<Record<string, Case>> = {
+  EnsureMember: async () => ({ call: () => memberWith(`${newId('p').toLowerCase()}@example.com`) }),
+  SignIn: async () => {
+    const self = await person();
+    return { author: self, call: () => signIn(self.email) };
+  },
+  SignOut: async () => {
+    const self = await person();
+    return { author: self, call: () => auth().signOut({ sessionToken: self.sessionToken }) };
+  },
+  EndSession: async () => {
+    const author = await actAsSelf(await person());
+    return { author, call: () => auth().endSession({ sessionId: author.sessionId }) };
+  },
+  EndOtherSessions: async () => {
+    const self = await person();
+    await signIn(self.email);
+    const author = await actAsSelf(self);
+    return { author, call: () => auth().endOtherSessions({ keptSessionId: author.sessionId }) };
+  },
+  SetOrganizationRole: async () => {
+    const { id: memberId } = await person();
+    return { call: () => auth().setOrganizationRole({ organizationId, memberId, role: ADMIN }) };
+  },
+  RemoveOrganizationMember: async () => {
+    const { id: memberId } = await person();
+    return { call: () => auth().removeOrganizationMember({ organizationId, memberId }) };
+  },
+  MapDomain: async () => ({
+    call: () => auth().mapDomain({ organizationId, domain: 'mapped.example', role: MEMBER }),
+  }),
+  UnmapDomain: async () => {
+    await auth().mapDomain({ organizationId, domain: 'unmapped.example', role: MEMBER });
+    return { call: () => auth().unmapDomain({ organizationId, domain: 'unmapped.example' }) };
+  },
+  CreateInvitation: async () => ({ call: () => invitationTo('invited@example.com') }),
+  RevokeInvitation: async () => {
+    const { id: invitationId } = await invitationTo('revoked@example.com');
+    return { call: () => auth().revokeInvitation({ organizationId, invitationId }) };
+  },
+  AcceptInvitation: async () => {
+    const self = await person();
+    await pool.query('delete from memberships where member_id = $1', [self.id]);
+    const { token } = await invitationTo(self.email);
+    const { sessionToken } = self;
+    return { author: self, call: () => auth().acceptInvitation({ token, sessionToken, ...FROM }) };
+  },
+  ChangePassword: async () => {
+    const self = await person();
+    const change = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD, sessionToken: self.sessionToken };
+    return { author: self, call: () => auth().changePassword({ ...change, ...FROM }) };
+  },
+  MakePasswordResetLink: async () => {
+    const { id: memberId } = await person();
+    return { call: () => auth().makePasswordResetLink({ memberId, dashboardUrl: DASHBOARD }) };
+  },
+  ResetPassword: async () => {
+    const self = await person();
+    const { outcome } = await auth().makePasswordResetLink({ memberId: self.id, dashboardUrl: DASHBOARD });
+    const token = outcome?.$case === 'created' ? (outcome.value.link.split('#')[1] ?? '') : '';
+    return {
+      author: self,
+      call: () => auth().resetPassword({ token, password: NEW_PASSWORD, ipAddress: '' }),
+    };
+  },
+  EnrolTotp: async () => {
+    const self = await person();
+    const { sessionToken } = self;
+    return {
+      author: self,
+      call: () => auth().enrolTotp({ sessionToken, password: PASSWORD, ipAddress: '' }),
+    };
+  },
+  ConfirmTotp: async () => {
+    const self = await secondFactor();
+    const { sessionToken, code } = self;
+    return { author: self, call: () => auth().confirmTotp({ sessionToken, code, ...FROM }) };
+  },
+  RenewRecoveryCodes: async () => {
+    const self = await confirmedSecondFactor();
+    const { sessionToken, both } = self;
+    return { author: self, call: () => auth().renewRecoveryCodes({ sessionToken, ...both }) };
+  },
+  RemoveTotp: async () => {
+    const self = await confirmedSecondFactor();
+    const { sessionToken, both } = self;
+    return { author: self, call: () => auth().removeTotp({ sessionToken, ...both }) };
+  },
+  UnlinkOwnIdentity: async () => {
+    const self = await person();
+    const issuer = await linkIdentity(self.id);
+    const { sessionToken } = self;
+    return {
+      author: self,
+      call: () => auth().unlinkOwnIdentity({ sessionToken, password: PASSWORD, issuer, ipAddress: '' }),
+    };
+  },
+  UnlinkIdentity: async () => {
+    const { id: memberId } = await person();
+    const issuer = await linkIdentity(memberId);
+    return { call: () => auth().unlinkIdentity({ memberId, issuer }) };
+  },
+  SetOperator: async () => {
+    const { id: memberId } = await person();
+    return { call: () => auth().setOperator({ memberId, operator: true }) };
+  },
+  CreateOrganization: async () => ({ call: () => auth().createOrganization({ name: 'Another' }) }),
+  SetOrganizationLimits: async () => {
+    const limits = { requestsPerMinute: 7, multipleCompletions: false };
+    return { call: () => auth().setOrganizationLimits({ organizationId, limits }) };
+  },
+  SetOrganizationSuspended: async () => {
+    const { outcome } = await auth().createOrganization({ name: 'Suspended' });
+    const id = outcome?.$case === 'organization' ? outcome.value.id : '';
+    return {
+      call: () => auth().setOrganizationSuspended({ organizationId: id, suspended: true, reason: 'x' }),
+    };
+  },
+  CreateKey: async () => ({ call: key }),
+  CreateSessionKey: async () => {
+    const self = await person();
+    await pool.query(`update memberships set role = 'admin' where member_id = $1`, [self.id]);
+    const author = await actAsSelf(self);
+    actor = { ...author, organization: { id: organizationId, role: 'admin' } };
+    const wanted = { organizationId, sessionId: author.sessionId, settings: settings(), lifetimeMs: 60_000 };
+    return { author, call: () => auth().createSessionKey(wanted) };
+  },
+  UpdateKey: async () => {
+    const change = { organizationId, keyId: await key(), settings: { ...settings(), name: 'renamed' } };
+    return { call: () => auth().updateKey(change) };
+  },
+  RevokeKey: async () => {
+    const keyId = await key();
+    return { call: () => auth().revokeKey({ organizationId, keyId }) };
+  },
+  RotateKey: async () => {
+    const rotation = { organizationId, keyId: await key(), endsNow: SecretToEnd.SECRET_TO_END_UNSPECIFIED };
+    return { call: () => auth().rotateKey(rotation) };
+  },
+  EndPreviousSecret: async () => {
+    const keyId = await rotatedKey();
+    return { call: () => auth().endPreviousSecret({ organizationId, keyId }) };
+  },
+  AddCredit: async () => {
+    const added = { creditId: newId('crd'), organizationId, amountNanoUsd: 5n, note: 'a test' };
+    // A repeated call adds nothing, so it leaves no second entry.
+    return { call: async () => [await ledger().addCredit(added), await ledger().addCredit(added)] };
+  },
+  CorrectCredit: async () => {
+    await credit();
+    const correction = { organizationId, amountNanoUsd: 5n, note: 'a test' };
+    const { outcome } = await statements().previewCorrection(correction);
+    const correctionId = outcome?.$case === 'preview' ? outcome.value.correctionId : '';
+    const correct = () => statements().correctCredit({ ...correction, correctionId });
+    return { call: async () => [await correct(), await correct()] };
+  },
+  SetCreditAlert: async () => ({
+    call: () =>
+      statements().setCreditAlert({ organizationId, thresholdNanoUsd: 5n, emails: ['a@b.example'] }),
+  }),
+  TestCreditAlert: async () => {
+    await statements().setCreditAlert({ organizationId, thresholdNanoUsd: 5n, emails: ['a@b.example'] });
+    return { call: () => statements().testCreditAlert({ organizationId }) };
+  },
+  RedeliverDeadLetter: async () => {
+    const ref = await deadLetter();
+    return { call: () => deadLetters().redeliverDeadLetter({ ref }) };
+  },
+  DiscardDeadLetter: async () => {
+    const ref = await deadLetter();
+    return { call: () => deadLetters().discardDeadLetter({ ref, reason: 'a test' }) };
+  },
+  SetTargetDrained: async () => {
+    const drain = { ...(await target()), drained: true, reason: 'a test' };
+    return { call: () => router().setTargetDrained(drain) };
+  },
+};
+
+interface Entry {
+  readonly id: string;
+  readonly action: string;
+  readonly actor_id: string;
+}
+
+async function entries(): Promise<readonly Entry[]> {
+  const tables = ['auth', 'billing_ledger', 'event_log', 'inference_router'];
+  const { rows } = await pool.query<Entry>(
+    tables.map((schema) => `select id, action, actor_id from ${schema}.audit_entries`).join(' union all '),
+  );
+  return rows;
+}
+
+const nameOf = (rpc: string) => rpc.split('/')[1] ?? '';
+
+it('every method that changes something for people is audited', () => {
+  const audited = Object.keys(AUDITED).map(nameOf);
+  expect(audited.sort()).toEqual([...Object.keys(CASES), ...Object.keys(ELSEWHERE)].sort());
+  const reading = [...Object.keys(PERMISSIONS), ...Object.keys(WITHOUT_PERSON)]
+    .map(nameOf)
+    .filter((name) => !audited.includes(name) && !Object.hasOwn(NOT_AUDITED, name));
+  expect(reading.filter((name) => !/^(Get|List|Count|Watch|Verify)/.test(name))).toEqual([]);
+});
+
+it.each(Object.entries(CASES))(
+  '%s leaves exactly one entry, of the verified person',
+  async (name, prepare) => {
+    const [, action] = Object.entries(AUDITED).find(([rpc]) => nameOf(rpc) === name) ?? [];
+    const { call, author = operator } = await prepare();
+    const before = new Set((await entries()).map(({ id }) => id));
+    await call();
+    const added = (await entries()).filter(({ id }) => !before.has(id));
+    expect(added.filter((entry) => entry.action === action)).toEqual([
+      expect.objectContaining({ actor_id: author.id }),
+    ]);
+    expect(new Set(added.map((entry) => entry.actor_id))).toEqual(new Set([author.id]));
+  },
+);
+
+it('a change whose entry cannot be written is rolled back', async () => {
+  const balance = async () => (await ledger().getBalance({ organizationId })).totalCreditsNanoUsd;
+  const before = await balance();
+  await pool.query(`
+    create function refuse_audit() returns trigger language plpgsql as $$ begin raise 'no audit'; end $$;
+    create trigger refuse_audit before insert on billing_ledger.audit_entries
+      for each row execute function refuse_audit()`);
+  await expect(credit()).rejects.toMatchObject({ code: 'internal_error' });
+  await pool.query('drop trigger refuse_audit on billing_ledger.audit_entries');
+  expect(await balance()).toBe(before);
+});

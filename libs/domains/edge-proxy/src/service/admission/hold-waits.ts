@@ -1,0 +1,81 @@
+import { backoffMs, Cancellation, sleep } from '@gateway/base';
+import type { Hold, HoldResult } from '@gateway/contracts/billing-ledger';
+import { limits } from '../../core';
+import type { Exchange } from '../http/exchange';
+import type { Reservation } from './reservation';
+
+/**
+ * Places holds. A hold that only open holds of other requests prevent is tried
+ * again for a short time, since most of them are settled far below their amount.
+ */
+export interface HoldWaits {
+  /** @returns the last refusal when no attempt succeeds in time, or the client disconnects. */
+  hold(reservation: Reservation, hold: Hold, exchange: Exchange): Promise<HoldResult>;
+}
+
+export interface HoldWaitsOptions {
+  /** How long a request waits. 0: it does not. */
+  readonly maxWaitMs: number;
+  readonly now: () => number;
+}
+
+export function createHoldWaits({ maxWaitMs, now }: HoldWaitsOptions): HoldWaits {
+  /** Waiting requests by organization. */
+  const waiting = new Map<string, number>();
+
+  async function hold(reservation: Reservation, request: Hold, exchange: Exchange): Promise<HoldResult> {
+    const first = await reservation.hold(request);
+    if (!isTemporary(first)) return first;
+    const { organizationId } = request;
+    const count = waiting.get(organizationId) ?? 0;
+    if (count >= limits.holdWaits.maxPerOrganization) return first;
+    waiting.set(organizationId, count + 1);
+    const startedMs = now();
+    try {
+      return await holdAgain(reservation, request, exchange, first);
+    } finally {
+      exchange.waitedForCreditMs = now() - startedMs;
+      const left = (waiting.get(organizationId) ?? 1) - 1;
+      if (left === 0) waiting.delete(organizationId);
+      else waiting.set(organizationId, left);
+    }
+  }
+
+  async function holdAgain(
+    reservation: Reservation,
+    request: Hold,
+    exchange: Exchange,
+    first: HoldResult,
+  ): Promise<HoldResult> {
+    const cancel = new Cancellation();
+    exchange.onCancelled(() => cancel.abort());
+    const endMs = now() + maxWaitMs;
+    let result = first;
+    for (let attempts = 1; isTemporary(result); attempts += 1) {
+      const leftMs = endMs - now();
+      if (leftMs <= 0) break;
+      await sleep(Math.min(leftMs, backoffMs(attempts, limits.holdWaits.backoff, Math.random())), cancel);
+      if (cancel.aborted) break;
+      result = await reservation.hold(request);
+    }
+    return result;
+  }
+
+  return { hold };
+}
+
+/** Whether the hold would fit if all open holds were voided. */
+function isTemporary({ outcome }: HoldResult): boolean {
+  switch (outcome?.$case) {
+    case 'insufficientCredits': {
+      const { availableNanoUsd, heldNanoUsd, estimatedCostNanoUsd } = outcome.value;
+      return availableNanoUsd + heldNanoUsd >= estimatedCostNanoUsd;
+    }
+    case 'dailyBudgetExceeded': {
+      const { limitNanoUsd, usedNanoUsd, heldNanoUsd, estimatedCostNanoUsd } = outcome.value;
+      return limitNanoUsd - usedNanoUsd + heldNanoUsd >= estimatedCostNanoUsd;
+    }
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,147 @@
+import { HOUR_MS, utcDay } from '@gateway/base';
+import {
+  announce,
+  createLedgerFixture,
+  makeFinished,
+  makeHold,
+  usdNano,
+  type LedgerFixture,
+} from '@gateway/billing-ledger/testing';
+import { createAuditEntry } from '@gateway/test-support';
+import type { StatementStore } from '../../core/ports';
+import { createPostgresStatementStore } from './statement-store';
+
+let fixture: LedgerFixture;
+let statements: StatementStore;
+
+beforeAll(async () => {
+  fixture = await createLedgerFixture();
+  statements = createPostgresStatementStore({ pool: fixture.first.pool, clock: fixture.clock });
+});
+afterAll(() => fixture.close());
+
+let counter = 0;
+const add = async (organizationId: string, amount: number) => {
+  counter += 1;
+  await fixture.first.store.addCredit(
+    {
+      creditId: `crd-${String(counter).padStart(4, '0')}`,
+      organizationId,
+      amountNanoUsd: usdNano(amount),
+      note: `invoice ${counter}`,
+    },
+    createAuditEntry(),
+  );
+};
+
+const spend = async (organizationId: string, cost: number) => {
+  counter += 1;
+  const id = `gen-${counter}`;
+  const at = fixture.clock.now();
+  await fixture.first.store.holdCredit([makeHold({ holdId: id, organizationId, amount: cost, at })]);
+  await fixture.first.store.settleGenerations(
+    [makeFinished({ generationId: id, organizationId, cost, at })],
+    announce,
+  );
+};
+
+const at = (time: string) => fixture.clock.set(Date.parse(time));
+
+/** Three days with movements in November, one of them at both ends of the day. */
+async function history(organizationId: string): Promise<void> {
+  await at('2026-11-03T00:00:00.000Z');
+  await add(organizationId, 1_000);
+  await at('2026-11-03T23:59:59.999Z');
+  await spend(organizationId, 100);
+  await at('2026-11-10T12:00:00.000Z');
+  await spend(organizationId, 30);
+  await spend(organizationId, 7);
+  await at('2026-11-30T22:00:00.000Z');
+  await add(organizationId, 5);
+}
+
+const NOVEMBER = [
+  { day: '2026-11-30', addedNanoUsd: 5n, usedNanoUsd: 0n, openingNanoUsd: 863n, closingNanoUsd: 868n },
+  { day: '2026-11-10', addedNanoUsd: 0n, usedNanoUsd: -37n, openingNanoUsd: 900n, closingNanoUsd: 863n },
+  { day: '2026-11-03', addedNanoUsd: 1_000n, usedNanoUsd: -100n, openingNanoUsd: 0n, closingNanoUsd: 900n },
+];
+
+it('sums each day, including the current one, and continues the balance from the month', async () => {
+  await history('org-days');
+  expect((await statements.readDays('org-days', '2026-11')).days).toMatchObject(NOVEMBER);
+});
+
+it('has the same days in the hour after midnight, when two of them are not summed yet', async () => {
+  await history('org-midnight');
+  await at('2026-12-01T00:20:00.000Z');
+  await spend('org-midnight', 8);
+  expect((await statements.readDays('org-midnight', '2026-11')).days).toMatchObject(NOVEMBER);
+  expect((await statements.readDays('org-midnight', '2026-12')).days).toMatchObject([
+    { day: '2026-12-01', usedNanoUsd: -8n, openingNanoUsd: 868n, closingNanoUsd: 860n },
+  ]);
+});
+
+it('adds up to the month, and has what was spent on each day, at every hour of the following days', async () => {
+  await history('org-hours');
+  const spent = new Map<string, bigint>();
+  for (let hours = 0; hours < 50; hours += 1) {
+    await fixture.clock.advance(HOUR_MS);
+    await spend('org-hours', 2);
+    const day = utcDay(fixture.clock.now());
+    spent.set(day, (spent.get(day) ?? 0n) - 2n);
+    for (const month of ['2026-11', '2026-12']) {
+      const { sums, days } = await statements.readDays('org-hours', month);
+      // December has no day before its first movement.
+      expect(days.at(-1)?.openingNanoUsd ?? sums.openingNanoUsd).toBe(sums.openingNanoUsd);
+      expect(days[0]?.closingNanoUsd ?? sums.openingNanoUsd).toBe(sums.closingNanoUsd);
+      const recent = days.filter((one) => spent.has(one.day));
+      const expected = [...spent].filter(([one]) => one.startsWith(month)).reverse();
+      expect(recent.map(({ day: one, usedNanoUsd }) => [one, usedNanoUsd])).toEqual(expected);
+    }
+  }
+});
+
+it('lists the lines of one day with its balances, in pages', async () => {
+  await history('org-day');
+  const query = { organizationId: 'org-day', month: '2026-11', day: '2026-11-10', oldestFirst: false };
+  const { lines } = await statements.readStatement({ ...query, after: undefined, limit: 10 });
+  expect(lines.map((line) => [line.amountNanoUsd, line.balanceNanoUsd])).toEqual(
+    expect.arrayContaining([
+      [-7n, expect.anything()],
+      [-30n, expect.anything()],
+    ]),
+  );
+  expect([lines.length, lines[0]?.balanceNanoUsd]).toEqual([2, 863n]);
+  const [first] = lines;
+  if (!first) throw new Error('the day has no lines');
+  const after = {
+    posted: first.posted,
+    reference: first.reference,
+    kind: first.kind,
+    balanceNanoUsd: first.balanceNanoUsd - first.amountNanoUsd,
+  };
+  const next = await statements.readStatement({ ...query, after, limit: 10 });
+  expect(next.lines).toEqual([lines[1]]);
+  expect(utcDay(first.posted)).toBe('2026-11-10');
+  const nothing = await statements.readStatement({
+    ...{ ...query, day: '2026-11-11', after: undefined, limit: 10 },
+  });
+  expect(nothing.lines).toEqual([]);
+});
+
+it('lists the credits and corrections of a month without its settlements, in pages', async () => {
+  await history('org-credits');
+  const correction = { organizationId: 'org-credits', amountNanoUsd: usdNano(4), note: 'twice' };
+  await statements.previewCorrection({ ...correction, correctionId: 'crd-z' });
+  await statements.correctCredit({ ...correction, correctionId: 'crd-z' }, createAuditEntry());
+  await at('2026-12-02T00:00:00.000Z');
+  await add('org-credits', 9);
+  const query = { organizationId: 'org-credits', month: '2026-11' };
+  const all = await statements.listCredits({ ...query, after: undefined, limit: 10 });
+  expect(all.map(({ amountNanoUsd }) => amountNanoUsd)).toEqual([-4n, 5n, 1_000n]);
+  const [first] = all;
+  const rest = await statements.listCredits({ ...query, after: first, limit: 1 });
+  expect(rest).toEqual([all[1]]);
+  const december = await statements.listCredits({ ...query, month: '2026-12', after: undefined, limit: 10 });
+  expect(december.map(({ posted }) => posted)).toEqual([Date.parse('2026-12-02')]);
+});

@@ -1,0 +1,95 @@
+import type { Clock, MemberRole, OrganizationRole } from '@gateway/base';
+import { createLocalJWKSet, errors, jwtVerify, type JWTPayload } from 'jose';
+import { SYSTEM_ACTOR_ID, type ActingPerson } from './acting-person';
+import { ASSERTION_LIFETIME_SECONDS } from './actor-signer';
+import { ASSERTION_ALGORITHM, type PublicKeys } from './signing-keys';
+
+/** Clocks of two hosts may differ by this. */
+const CLOCK_SKEW_SECONDS = 30;
+/** An assertion is a few hundred bytes. */
+const MAX_ASSERTION_CHARACTERS = 4_096;
+/** How long the keys are cached: a removed key is accepted no longer than this. */
+const KEYS_CACHE_MS = 10_000;
+
+/** Why an assertion is refused. For logs; never contains the assertion. */
+export class InvalidAssertion extends Error {
+  override readonly name = 'InvalidAssertion';
+}
+
+export interface ActorVerifier {
+  /** Throws InvalidAssertion unless a current key signed the assertion for this service. */
+  verify(assertion: string): Promise<ActingPerson>;
+}
+
+export interface ActorVerifierOptions {
+  /** Reads the current public keys. */
+  readonly keys: () => PublicKeys;
+  /** The service that accepts the assertions. */
+  readonly audience: string;
+  readonly clock: Clock;
+}
+
+export function createActorVerifier({ keys, audience, clock }: ActorVerifierOptions): ActorVerifier {
+  let cached: { readonly keySet: ReturnType<typeof createLocalJWKSet>; readonly readAt: number } | undefined;
+
+  function currentKeySet(): ReturnType<typeof createLocalJWKSet> {
+    const now = performance.now();
+    if (cached === undefined || now - cached.readAt > KEYS_CACHE_MS) {
+      cached = { keySet: createLocalJWKSet({ keys: [...keys().keys] }), readAt: now };
+    }
+    return cached.keySet;
+  }
+
+  return {
+    async verify(assertion) {
+      if (assertion.length > MAX_ASSERTION_CHARACTERS)
+        throw new InvalidAssertion('the assertion is too long');
+      const keySet = currentKeySet();
+      try {
+        const { payload } = await jwtVerify(assertion, keySet, {
+          algorithms: [ASSERTION_ALGORITHM],
+          audience,
+          requiredClaims: ['exp', 'iat', 'sub', 'iss'],
+          // A signer cannot make an assertion live longer.
+          maxTokenAge: ASSERTION_LIFETIME_SECONDS,
+          clockTolerance: CLOCK_SKEW_SECONDS,
+          currentDate: new Date(clock.now()),
+        });
+        return personOf(payload);
+      } catch (error) {
+        if (!(error instanceof errors.JOSEError)) throw error;
+        throw new InvalidAssertion(error.message);
+      }
+    },
+  };
+}
+
+const MEMBER_ROLES: readonly string[] = ['operator', 'member'] satisfies MemberRole[];
+const ORGANIZATION_ROLES: readonly string[] = ['owner', 'admin', 'member'] satisfies OrganizationRole[];
+
+function personOf({ sub, email, ip, sid, role, org, org_role: orgRole, aud }: JWTPayload): ActingPerson {
+  // An array would make one assertion valid for several services.
+  if (typeof aud !== 'string') throw new InvalidAssertion('the assertion has several audiences');
+  if (sub === undefined || sub === '' || sub === SYSTEM_ACTOR_ID) {
+    throw new InvalidAssertion('the assertion does not name a person');
+  }
+  const isComplete =
+    [email, ip, sid].every((claim) => typeof claim === 'string') &&
+    MEMBER_ROLES.includes(role as string) &&
+    (org === undefined || (typeof org === 'string' && org !== '')) &&
+    (orgRole === undefined || (org !== undefined && ORGANIZATION_ROLES.includes(orgRole as string)));
+  if (!isComplete) throw new InvalidAssertion('a claim of the assertion is missing or not valid');
+  return {
+    id: sub,
+    label: email as string,
+    ipAddress: ip as string,
+    sessionId: sid as string,
+    memberRole: role as MemberRole,
+    ...(org !== undefined && {
+      organization: {
+        id: org as string,
+        ...(orgRole !== undefined && { role: orgRole as OrganizationRole }),
+      },
+    }),
+  };
+}

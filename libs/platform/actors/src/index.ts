@@ -1,0 +1,5 @@
+export * from './acting-person';
+export { createActorSigner, type ActorSigner } from './actor-signer';
+export { createActorVerifier, InvalidAssertion, type ActorVerifier } from './actor-verifier';
+export * from './key-files';
+export * from './signing-keys';

@@ -1,0 +1,53 @@
+import type { Clock, UnixMs } from './time';
+
+/** The author of a change, as shown in the audit log. */
+export interface Actor {
+  /** A member id, or "system" for a change by the gateway itself. */
+  readonly id: string;
+  /** An email, or "system". */
+  readonly label: string;
+  readonly ipAddress: string;
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A change that was made, written in the transaction of the change. */
+export interface AuditEntry {
+  /** Sorts by time. */
+  readonly id: string;
+  readonly createdAt: UnixMs;
+  readonly actor: Actor;
+  readonly organizationId?: string;
+  /** Such as "key.create". */
+  readonly action: string;
+  /** Such as a key id. */
+  readonly target: string;
+  /** The changed fields; never a secret. */
+  readonly details: JsonObject;
+}
+
+/** An audit entry without id and time. */
+export type AuditedChange = Omit<AuditEntry, 'id' | 'createdAt'>;
+
+const MAX_ACTOR_FIELD_CHARACTERS = 254;
+
+export function auditOf(
+  change: AuditedChange,
+  ports: { readonly newId: (prefix: string) => string; readonly clock: Clock },
+): AuditEntry {
+  return {
+    ...change,
+    actor: presentableActor(change.actor),
+    id: ports.newId('aud'),
+    createdAt: ports.clock.now(),
+  };
+}
+
+/** An email and an address come from outside. */
+function presentableActor({ id, label, ipAddress }: Actor): Actor {
+  return { id: presentable(id), label: presentable(label), ipAddress: presentable(ipAddress) };
+}
+
+function presentable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cs}]/gu, '').slice(0, MAX_ACTOR_FIELD_CHARACTERS);
+}

@@ -1,0 +1,1 @@
+export * from './generated/gateway/audit/v1/audit_log';

@@ -1,0 +1,310 @@
+import {
+  createActorSigner,
+  createActorVerifier,
+  createSigningKeys,
+  publicKeysOf,
+  type ActingPerson,
+  type ActorVerifier,
+  type SigningKeys,
+} from '@gateway/actors';
+import { isPermission, type UnixMs } from '@gateway/base';
+import { createAuthority, issueCertificate } from '@gateway/certificates';
+import * as auditContracts from '@gateway/contracts/audit';
+import * as authContracts from '@gateway/contracts/auth';
+import * as ledgerContracts from '@gateway/contracts/billing-ledger';
+import {
+  ADMIN_CALLERS,
+  CALLERS,
+  callersOf,
+  DEFAULT_IDENTITY_DOMAIN,
+  PERMISSIONS,
+  WITHOUT_PERSON,
+} from '@gateway/contracts/callers';
+import * as eventContracts from '@gateway/contracts/events';
+import * as queryContracts from '@gateway/contracts/generation-query';
+import * as routerContracts from '@gateway/contracts/inference-router';
+import { ASSERTION_HEADER } from './access';
+import { actAs, createActingTransport } from './acting';
+import { createClient } from './client';
+import type { BoundService, CallContext, CallOptions, ServiceDefinition } from './definition';
+import { createGrpcServer } from './grpc/grpc-server';
+import { createGrpcTransport } from './grpc/grpc-transport';
+import { createInProcessTransport } from './in-process/in-process-transport';
+import { RpcError } from './rpc-error';
+import type { RpcTransport } from './transport';
+
+const { BillingLedgerDefinition } = ledgerContracts;
+const { AuthAdminDefinition } = authContracts;
+const DEFINITIONS: readonly ServiceDefinition[] = [
+  auditContracts,
+  authContracts,
+  ledgerContracts,
+  eventContracts,
+  queryContracts,
+  routerContracts,
+].flatMap((contracts) =>
+  Object.entries(contracts)
+    .filter(([name]) => name.endsWith('Definition'))
+    .map(([, definition]) => definition as ServiceDefinition),
+);
+
+const NOW = Date.now();
+const clockAt = (offsetMs: number) => ({ now: () => (NOW + offsetMs) as UnixMs });
+const AUDIENCE = 'billing-ledger';
+const ADMIN: ActingPerson = {
+  id: 'mem-ada',
+  label: 'ada@example.com',
+  ipAddress: '192.0.2.1',
+  sessionId: 'ses-1',
+  memberRole: 'member',
+  organization: { id: 'org-1', role: 'admin' },
+};
+const OPERATOR: ActingPerson = { ...ADMIN, memberRole: 'operator', organization: { id: 'org-1' } };
+const CREDIT = { creditId: 'crd-1', organizationId: 'org-1', amountNanoUsd: 1n, note: '' };
+const KEY = { organizationId: 'org-1', settings: undefined };
+
+/** The persons that the handlers saw, by method. */
+const served: { readonly method: string; readonly person: ActingPerson | undefined }[] = [];
+
+function recordingService(definition: ServiceDefinition): BoundService {
+  const handlers = Object.fromEntries(
+    Object.entries(definition.methods).map(([name, method]) => [
+      name,
+      method.responseStream
+        ? async function* () {}
+        : async (_request: never, { person }: CallContext) => {
+            served.push({ method: method.name, person });
+            return method.responseType.decode(new Uint8Array());
+          },
+    ]),
+  );
+  return { definition, handlers };
+}
+
+interface Served {
+  /** For the caller dashboard-api. */
+  readonly transport: RpcTransport;
+  close(): Promise<void>;
+}
+
+const services = DEFINITIONS.map(recordingService);
+const TRANSPORTS: Readonly<Record<string, (actors?: ActorVerifier) => Promise<Served>>> = {
+  'in process': async (actors) => ({
+    transport: createInProcessTransport(services, { caller: 'dashboard-api', ...(actors && { actors }) }),
+    close: async () => undefined,
+  }),
+  'over gRPC with mTLS': async (actors) => {
+    const authority = await createAuthority();
+    const tlsOf = async (service: string) => {
+      const dnsNames = [`${service}.${DEFAULT_IDENTITY_DOMAIN}`];
+      const { certificate, privateKey } = await issueCertificate(authority, { dnsNames, validDays: 1 });
+      return {
+        certificateAuthority: Buffer.from(authority.certificate),
+        certificate: Buffer.from(certificate),
+        privateKey: Buffer.from(privateKey),
+        serverName: `${AUDIENCE}.${DEFAULT_IDENTITY_DOMAIN}`,
+      };
+    };
+    const tls = await tlsOf(AUDIENCE);
+    const server = createGrpcServer({ services, host: '127.0.0.1', port: 0, tls, ...(actors && { actors }) });
+    const { port } = await server.start();
+    const transport = createGrpcTransport({
+      address: `127.0.0.1:${port}`,
+      tls: await tlsOf('dashboard-api'),
+    });
+    return {
+      transport,
+      close: async () => {
+        transport.close();
+        await server.stop();
+      },
+    };
+  },
+};
+
+const failureOf = (call: Promise<unknown>) =>
+  call.then(
+    () => undefined,
+    (error: unknown) => (error instanceof RpcError ? error.failure : error),
+  );
+
+describe.each(Object.entries(TRANSPORTS))('a person, %s', (_name, open) => {
+  let keys: SigningKeys;
+  let opened: Served;
+  const asserting = (assertion: string): CallOptions => ({ metadata: { [ASSERTION_HEADER]: assertion } });
+  const signedBy = (own: SigningKeys, person: ActingPerson, { audience = AUDIENCE, offsetMs = 0 } = {}) =>
+    createActorSigner({ keys: () => own, issuer: 'dashboard-api', clock: clockAt(offsetMs) }).sign(
+      person,
+      audience,
+    );
+  const addCredit = (options?: CallOptions) =>
+    failureOf(createClient(BillingLedgerDefinition, opened.transport).addCredit(CREDIT, options));
+
+  beforeAll(async () => {
+    keys = await createSigningKeys(NOW);
+    const publicKeys = publicKeysOf([keys]);
+    opened = await open(
+      createActorVerifier({ keys: () => publicKeys, audience: AUDIENCE, clock: clockAt(0) }),
+    );
+  });
+  afterAll(() => opened.close());
+  beforeEach(() => void served.splice(0));
+  afterEach(() => expect(served.filter(({ person }) => person?.id === 'system')).toEqual([]));
+
+  it('reaches the handler as the assertion names them', async () => {
+    expect(await addCredit(asserting(await signedBy(keys, OPERATOR)))).toBeUndefined();
+    expect(served).toEqual([{ method: 'AddCredit', person: OPERATOR }]);
+  });
+
+  it('is the one for whom an acting transport works', async () => {
+    const signer = createActorSigner({ keys: () => keys, issuer: 'dashboard-api', clock: clockAt(0) });
+    const transport = createActingTransport(opened.transport, { audience: AUDIENCE, signer });
+    const client = createClient(BillingLedgerDefinition, transport);
+    await actAs(OPERATOR, () => client.addCredit(CREDIT));
+    await actAs(OPERATOR, () => client.getBalance({ organizationId: 'org-2' }));
+    expect(await failureOf(client.addCredit(CREDIT))).toBe('unauthenticated');
+    expect(served).toEqual([
+      { method: 'AddCredit', person: OPERATOR },
+      { method: 'GetBalance', person: undefined },
+    ]);
+  });
+
+  describe('is refused without a call of the handler', () => {
+    afterEach(() => expect(served).toEqual([]));
+
+    it.each<[string, () => Promise<CallOptions | undefined>]>([
+      ['there is no assertion', async () => undefined],
+      ['it is empty', async () => asserting('')],
+      ['it is not an assertion', async () => asserting('operator')],
+      [
+        'another key signed it',
+        async () => asserting(await signedBy(await createSigningKeys(NOW), OPERATOR)),
+      ],
+      ['it has expired', async () => asserting(await signedBy(keys, OPERATOR, { offsetMs: -120_000 }))],
+      [
+        'it is for another service',
+        async () => asserting(await signedBy(keys, OPERATOR, { audience: 'auth' })),
+      ],
+      [
+        'it names the gateway itself',
+        async () => asserting(await signedBy(keys, { ...OPERATOR, id: 'system' })),
+      ],
+      [
+        'it was changed',
+        async () => {
+          const [header, payload = '', signature] = (await signedBy(keys, ADMIN)).split('.');
+          const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
+          const changed = Buffer.from(JSON.stringify({ ...claims, role: 'operator' })).toString('base64url');
+          return asserting(`${header}.${changed}.${signature}`);
+        },
+      ],
+    ])('if %s: unauthenticated', async (_what, options) => {
+      expect(await addCredit(await options())).toBe('unauthenticated');
+    });
+
+    it('in an organization that the assertion does not cover, operators included', async () => {
+      for (const organization of [{ id: 'org-2' }, undefined]) {
+        const { organization: _own, ...person } = OPERATOR;
+        const assertion = await signedBy(keys, { ...person, ...(organization && { organization }) });
+        expect(await addCredit(asserting(assertion))).toBe('permission_denied');
+      }
+    });
+
+    it('without the permission, whatever their role elsewhere', async () => {
+      expect(await addCredit(asserting(await signedBy(keys, ADMIN)))).toBe('permission_denied');
+      const admin = createClient(AuthAdminDefinition, opened.transport);
+      const createKey = async (person: ActingPerson) =>
+        failureOf(admin.createKey(KEY, asserting(await signedBy(keys, person))));
+      const member: ActingPerson = { ...ADMIN, organization: { id: 'org-1', role: 'member' } };
+      const elsewhere: ActingPerson = { ...ADMIN, organization: { id: 'org-2', role: 'owner' } };
+      expect(await createKey(member)).toBe('permission_denied');
+      expect(await createKey(elsewhere)).toBe('permission_denied');
+      const link = { memberId: 'mem-ops', dashboardUrl: 'https://attacker.example' };
+      const assertion = await signedBy(keys, ADMIN);
+      expect(await failureOf(admin.makePasswordResetLink(link, asserting(assertion)))).toBe(
+        'permission_denied',
+      );
+    });
+
+    it('who reads entries of the audit log of every organization, unless they are an operator', async () => {
+      const client = createClient(auditContracts.AuditLogDefinition, opened.transport);
+      const page = { pageSize: 0, pageToken: '' };
+      const assertion = asserting(await signedBy(keys, ADMIN));
+      expect(await failureOf(client.listAudit(page, assertion))).toBe('permission_denied');
+    });
+  });
+
+  it('acts in the organization of their role', async () => {
+    const admin = createClient(AuthAdminDefinition, opened.transport);
+    expect(await failureOf(admin.createKey(KEY, asserting(await signedBy(keys, ADMIN))))).toBeUndefined();
+  });
+
+  it('is needed by every method with a permission, and by no other', async () => {
+    const outcomes: Record<string, unknown> = {};
+    for (const definition of DEFINITIONS) {
+      const client = createClient(definition, opened.transport) as Record<
+        string,
+        (request: unknown) => Promise<unknown>
+      >;
+      for (const [name, { name: method, requestType, responseStream }] of Object.entries(
+        definition.methods,
+      )) {
+        const rpc = `${definition.fullName}/${method}`;
+        if (responseStream || !callersOf(rpc).includes('dashboard-api')) continue;
+        outcomes[rpc] = await failureOf(
+          client[name]?.(requestType.decode(new Uint8Array())) as Promise<unknown>,
+        );
+      }
+    }
+    for (const [rpc, outcome] of Object.entries(outcomes)) {
+      const wanted = Object.hasOwn(PERMISSIONS, rpc) ? 'unauthenticated' : undefined;
+      expect({ rpc, outcome }).toEqual({ rpc, outcome: wanted });
+    }
+    expect(Object.keys(outcomes).length).toBeGreaterThan(70);
+  });
+
+  it('is admitted by no service without keys', async () => {
+    const { transport, close } = await open();
+    const client = createClient(BillingLedgerDefinition, transport);
+    const assertion = asserting(await signedBy(keys, OPERATOR));
+    expect(await failureOf(client.addCredit(CREDIT, assertion))).toBe('unauthenticated');
+    await close();
+    expect(served).toEqual([]);
+  });
+});
+
+it('every method for dashboard-api or demo declares a known permission, or what decides instead', () => {
+  const forPeople = Object.entries(CALLERS)
+    .filter(([, callers]) => callers.some((caller) => ADMIN_CALLERS.has(caller)))
+    .map(([rpc]) => rpc);
+  expect([...Object.keys(PERMISSIONS), ...Object.keys(WITHOUT_PERSON)].sort()).toEqual(forPeople.sort());
+  const unknown = Object.values(PERMISSIONS).filter((name) => name !== 'signed_in' && !isPermission(name));
+  expect(unknown).toEqual([]);
+});
+
+it('the methods without a person are these', () => {
+  expect(Object.keys(WITHOUT_PERSON).map((rpc) => rpc.split('/')[1])).toEqual([
+    'VerifyKey',
+    'Authorize',
+    'SignIn',
+    'GetSignInOptions',
+    'StartOidc',
+    'FinishOidc',
+    'GetSession',
+    'SignOut',
+    'LookUpInvitation',
+    'AcceptInvitation',
+    'ChangePassword',
+    'RequestPasswordReset',
+    'ResetPassword',
+    'EnrolTotp',
+    'ConfirmTotp',
+    'RenewRecoveryCodes',
+    'RemoveTotp',
+    'UnlinkOwnIdentity',
+    'GetBalance',
+    'ListGroups',
+    'ListDeadLetters',
+    'WatchCatalogue',
+  ]);
+});

@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+const root = path.resolve(__dirname, '../..');
+const IMAGE_DIGEST = `sha256:${'a'.repeat(64)}`;
+const BASE_DIGEST = `sha256:${'b'.repeat(64)}`;
+
+/** Stands for Docker: has the base image `base`, and every image that it has built. */
+const DOCKER = `#!/usr/bin/env node
+const args = process.argv.slice(2);
+if (args[0] === 'version') console.log('29.0.0');
+else if (args.includes('--format')) {
+  console.log(args.at(-1) === 'base' ? 'registry.example.com/base@${BASE_DIGEST}' : '${IMAGE_DIGEST}');
+}`;
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'image-'));
+  writeFileSync(path.join(folder, 'docker'), DOCKER);
+  chmodSync(path.join(folder, 'docker'), 0o755);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+it('writes the provenance of an image: its digest, the commit, the lock file and the base images', () => {
+  const args = [
+    'tools/commands/image.mjs',
+    'demo',
+    '--base',
+    'base',
+    '--build-image',
+    'base',
+    '--tag',
+    '9.9.9',
+  ];
+  const { status, stderr } = spawnSync(process.execPath, args, {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, PATH: `${folder}${path.delimiter}${process.env.PATH}` },
+  });
+  expect([status, stderr]).toEqual([0, '']);
+  const file = path.join(root, 'dist/images/demo.provenance.json');
+  const statement = JSON.parse(readFileSync(file, 'utf8')) as {
+    predicate: { buildDefinition: { resolvedDependencies: unknown } };
+  };
+  rmSync(file);
+  expect(statement).toMatchObject({
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: [{ name: 'inference-gateway/demo:9.9.9', digest: { sha256: 'a'.repeat(64) } }],
+    predicateType: 'https://slsa.dev/provenance/v1',
+    predicate: {
+      buildDefinition: { externalParameters: { program: 'demo' } },
+      runDetails: { builder: { id: 'docker 29.0.0' } },
+    },
+  });
+  const { stdout: commit } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
+  expect(statement.predicate.buildDefinition.resolvedDependencies).toEqual([
+    {
+      name: 'sources',
+      digest: { gitCommit: commit.trim() || 'unknown' },
+      annotations: { modified: expect.any(Boolean) },
+    },
+    { name: 'package-lock.json', digest: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) } },
+    { name: 'base', digest: { sha256: 'b'.repeat(64) } },
+    { name: 'base', digest: { sha256: 'b'.repeat(64) } },
+  ]);
+});
