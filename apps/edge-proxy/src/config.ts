@@ -14,6 +14,7 @@ export const settings = z
     ...targets.billingLedger,
     ...targets.inferenceRouter,
     ...targets.generationQuery,
+    ...targets.usageAggregator,
     GATEWAY_DASHBOARD_ORIGIN: originSetting
       .optional()
       .describe('Origin of the dashboard, whose playground may call this edge from a browser.'),

@@ -3,6 +3,7 @@ import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
+import { UsageAggregatorDefinition } from '@gateway/contracts/usage-aggregator';
 import { openEdgeProxyModule } from '@gateway/edge-proxy';
 import type { ServiceDeps, ServiceWiring } from '@gateway/process';
 import { createClient } from '@gateway/rpc';
@@ -34,6 +35,10 @@ export async function wireEdgeProxy({
     generationQuery: createClient(
       GenerationQueryDefinition,
       connect('generation-query', config.GATEWAY_GENERATION_QUERY_TARGET),
+    ),
+    usageAggregator: createClient(
+      UsageAggregatorDefinition,
+      connect('usage-aggregator', config.GATEWAY_USAGE_AGGREGATOR_TARGET),
     ),
     tokenizer,
     log,

@@ -13,6 +13,7 @@ import {
   InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
+import { UsageAggregatorDefinition } from '@gateway/contracts/usage-aggregator';
 import { openDashboardApi } from '@gateway/dashboard-api';
 import { type EdgeProxyModule, openEdgeProxyModule } from '@gateway/edge-proxy';
 import { tlsFilesOf } from '@gateway/http-server';
@@ -63,6 +64,10 @@ export function createModules(deps: ModuleDeps) {
     inferenceRouter: createClient(
       InferenceRouterDefinition,
       transportTo(inferenceRouter.services, 'edge-proxy', deps),
+    ),
+    usageAggregator: createClient(
+      UsageAggregatorDefinition,
+      transportTo(stores.usageAggregator.services, 'edge-proxy', deps),
     ),
   };
   const edge = openEdgeProxyModule({
@@ -129,6 +134,7 @@ function createStores(deps: ModuleDeps) {
   );
   return {
     transportFor: (caller: string): RpcTransport => transportTo(services, caller, deps),
+    usageAggregator,
     /** Each serves the dead letters of its own group, under the same service name. */
     withDeadLetters: [billingLedger, usageAggregator],
     withAuditLog: [statements, usageAggregator],

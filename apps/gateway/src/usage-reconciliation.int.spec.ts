@@ -29,6 +29,7 @@ import {
   type TestDatabase,
 } from '@gateway/test-support';
 import {
+  createPostgresRefusalStore,
   createPostgresSettlementStore,
   createPostgresUsageReconciler,
   createUsageAggregatorModule,
@@ -98,6 +99,7 @@ beforeEach(async () => {
     }),
     createUsageAggregatorModule({
       store: createPostgresSettlementStore(pools.usage),
+      refusals: createPostgresRefusalStore(pools.usage),
       reconciler: createPostgresUsageReconciler({ pool: pools.usage, clock }),
       clock,
       log,

@@ -6,6 +6,11 @@ export type GenerationSummary =
   Result<'GET /api/organizations/{organization_id}/generations'>['data'][number];
 export type GenerationDetail =
   Result<'GET /api/organizations/{organization_id}/generations/{generation_id}'>['generation'];
+export type RefusedRequest =
+  Result<'GET /api/organizations/{organization_id}/refused-requests'>['data'][number];
+export type RefusedFilters = NonNullable<
+  CallOptions<'GET /api/organizations/{organization_id}/refused-requests'>['query']
+>;
 export type GenerationFilters = Omit<
   NonNullable<CallOptions<'GET /api/organizations/{organization_id}/generations'>['query']>,
   'page_size' | 'page_token'
@@ -33,6 +38,20 @@ export const generationsQuery = (organizationId: string, filters: GenerationFilt
       }),
     initialPageParam: '',
     getNextPageParam: (last) => last.next_page_token,
+    placeholderData: keepPreviousData,
+  });
+
+export const refusedRequestsQuery = (organizationId: string, filters: RefusedFilters) =>
+  queryOptions({
+    queryKey: ['refused-requests', organizationId, filters],
+    queryFn: async ({ signal }) =>
+      (
+        await api.call('GET /api/organizations/{organization_id}/refused-requests', {
+          params: { organization_id: organizationId },
+          query: filters,
+          signal,
+        })
+      ).data,
     placeholderData: keepPreviousData,
   });
 

@@ -63,3 +63,23 @@ export const usageQuery = (organizationId: string, query: UsageQuery) =>
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.status === 'error' ? RECOVERY_INTERVAL_MS : REFETCH_INTERVAL_MS),
   });
+
+export type ErrorCount = Result<'GET /api/organizations/{organization_id}/usage/errors'>['data'][number];
+
+export const usageErrorsQuery = (
+  organizationId: string,
+  query: CallOptions<'GET /api/organizations/{organization_id}/usage/errors'>['query'],
+) =>
+  queryOptions({
+    queryKey: ['usage-errors', organizationId, query],
+    queryFn: async ({ signal }) =>
+      (
+        await api.call('GET /api/organizations/{organization_id}/usage/errors', {
+          params: { organization_id: organizationId },
+          query,
+          signal,
+        })
+      ).data,
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.status === 'error' ? RECOVERY_INTERVAL_MS : REFETCH_INTERVAL_MS),
+  });

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { nothingReserved, settledGeneration, usageOnceAllCharged } from '../../src/testing/accounting';
-import { assertError, body, casesOf, chat, day, get, send, type PublicModel } from '../framework';
+import {
+  assertError,
+  body,
+  casesOf,
+  chat,
+  day,
+  failingRequest,
+  get,
+  send,
+  type PublicModel,
+} from '../framework';
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const DECIMAL = /^\d+(\.\d+)?$/;
@@ -110,6 +120,48 @@ export const readEndpointCases = casesOf('4', [
       assert.equal(rest.usage, completion.usage.cost);
       assert.equal(rest.external_user, 'customer-7');
       assert.equal(rest.request_id, response.headers['x-request-id']);
+    },
+  },
+  {
+    title: 'GET /v1/generation and GET /v1/usage have a generation that failed before its first token',
+    needs: ['emulator'],
+    async verify(deployment) {
+      const tenant = await deployment.tenant();
+      const { apiKey } = tenant;
+      for (const stream of [false, true]) {
+        const response = await chat(deployment, { ...failingRequest(deployment, '500'), stream }, { apiKey });
+        assertError(response, 'upstream_error');
+        const id = String(response.headers['x-generation-id']);
+        await settledGeneration(deployment.baseUrl, apiKey, id);
+        const { data } = (await get(deployment, `/v1/generation?id=${id}`, { apiKey })).json<{
+          data: Record<string, unknown>;
+        }>();
+        assert.equal(data.request_id, response.headers['x-request-id']);
+        assert.equal(data.error_code, 'upstream_error');
+        assert.equal(data.finish_reason, 'error');
+        assert.equal(data.total_cost, 0);
+        assert.equal(data.tokens_completion, 0);
+      }
+      const usage = (await get(deployment, '/v1/usage', { apiKey })).json<{ totals: { requests: number } }>();
+      assert.equal(usage.totals.requests, 2);
+      const credits = await nothingReserved(deployment.baseUrl, apiKey);
+      assert.equal(credits.total_usage, 0);
+    },
+  },
+  {
+    title: 'a refused request has no generation id, since it has no generation',
+    async verify(deployment) {
+      const { apiKey } = await deployment.tenant({ credit: '0' });
+      for (const request of [
+        body(deployment, { unknown: 1 }),
+        body(deployment, { model: 'no/such' }),
+        body(deployment),
+      ]) {
+        const response = await chat(deployment, request, { apiKey });
+        assert.ok(response.status >= 400);
+        assert.equal(response.headers['x-generation-id'], undefined);
+        assert.match(String(response.headers['x-request-id']), /./);
+      }
     },
   },
   {

@@ -172,6 +172,8 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
       name: 'generations-nothing-found',
       path: `${path}/generations?user=unknown`,
     },
+    { name: 'generations-refused', path: `${path}/generations?status=refused` },
+    { name: 'usage-refused', path: `${path}/usage?range=24h&measure=refused` },
     { name: 'credit-credits', path: `${path}/credit?view=credits` },
     { name: 'credit-transactions', path: `${path}/credit?view=all` },
     { name: 'usage-latency', path: `${path}/usage?measure=p95` },

@@ -31,6 +31,7 @@ import {
 } from '@gateway/test-support';
 import {
   createGenerationQueryModule,
+  createPostgresRefusalStore,
   createPostgresSettlementStore,
   createPostgresUsageReader,
   createPostgresUsageReconciler,
@@ -115,6 +116,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
   await statements.start();
   const aggregator = createUsageAggregatorModule({
     store: createPostgresSettlementStore(pools.usage),
+    refusals: createPostgresRefusalStore(pools.usage),
     reconciler: createPostgresUsageReconciler({ pool: pools.usage, clock }),
     clock,
     metrics: createMetrics({ processMetrics: false }),

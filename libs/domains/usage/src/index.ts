@@ -1,4 +1,5 @@
 export { usageAggregatorEnvironment } from './service/environment';
+export { createPostgresRefusalStore } from './adapters/postgres/refusal-store';
 export { createPostgresSettlementStore } from './adapters/postgres/settlement-store';
 export { createPostgresUsageReader } from './adapters/postgres/usage-reader';
 export { createPostgresUsageReconciler } from './adapters/postgres/usage-reconciler';

@@ -1,5 +1,6 @@
 import type { GatewayModule } from '@gateway/module';
 import type { Pool } from 'pg';
+import { createPostgresRefusalStore } from './adapters/postgres/refusal-store';
 import { createPostgresSettlementStore } from './adapters/postgres/settlement-store';
 import { createPostgresUsageReader } from './adapters/postgres/usage-reader';
 import { createPostgresUsageReconciler } from './adapters/postgres/usage-reconciler';
@@ -21,6 +22,7 @@ export function openUsageAggregatorModule({ config, pool, clock, ...options }: O
   return createUsageAggregatorModule({
     ...options,
     store: createPostgresSettlementStore(pool),
+    refusals: createPostgresRefusalStore(pool),
     reconciler: createPostgresUsageReconciler({ pool, clock }),
     clock,
     retentionDays: config.GATEWAY_GENERATION_RETENTION_DAYS,

@@ -121,7 +121,7 @@ export const errorTable = {
   model_not_allowed: forbidden('This API key may not use that model.'),
   org_suspended: forbidden('The organization is suspended. Retrying does not help.'),
   generation_not_found: notFound(
-    'The generation was not found or is not settled yet; retry in a few seconds.',
+    'No generation of this organization has this ID. One that has just ended is not settled yet: retry in a few seconds. Refused requests have no generation.',
   ),
   model_not_found: notFound('The model does not exist.'),
   route_not_found: notFound('This path does not exist.'),

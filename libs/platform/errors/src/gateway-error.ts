@@ -15,6 +15,8 @@ export interface GatewayErrorOptions {
   readonly retrySoonMs?: number;
   /** Whether a provider was called. The request then counts against its limits, although it failed. */
   readonly providerCalled?: boolean;
+  /** Whether the failed generation has a record, so that its id can be looked up. */
+  readonly generationRecorded?: boolean;
   /** For our logs only. */
   readonly internalMessage?: string;
   readonly cause?: unknown;
@@ -32,6 +34,7 @@ export class GatewayError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly retrySoonMs: number | undefined;
   readonly providerCalled: boolean;
+  readonly generationRecorded: boolean;
   readonly internalMessage: string | undefined;
 
   constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
@@ -42,6 +45,7 @@ export class GatewayError extends Error {
     this.retryAfterMs = this.row.retryAfterMs ?? options.retryAfterMs;
     this.retrySoonMs = options.retrySoonMs;
     this.providerCalled = options.providerCalled ?? false;
+    this.generationRecorded = options.generationRecorded ?? false;
     this.internalMessage = options.internalMessage;
   }
 

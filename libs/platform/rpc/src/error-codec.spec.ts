@@ -18,6 +18,11 @@ describe('the error codec', () => {
     expect(decodeError(encodeError(error)).providerCalled).toBe(providerCalled);
   });
 
+  it.each([true, false])('includes whether the generation has a record: %s', (generationRecorded) => {
+    const error = new GatewayError('upstream_error', { generationRecorded });
+    expect(decodeError(encodeError(error)).generationRecorded).toBe(generationRecorded);
+  });
+
   it('rounds retry delays up to whole milliseconds, so that no client retries too early', () => {
     expect(
       decodeError(encodeError(new GatewayError('rpm_exceeded', { retryAfterMs: 0.2 }))).retryAfterMs,

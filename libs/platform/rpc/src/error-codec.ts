@@ -6,8 +6,8 @@ export const MAX_ERROR_DETAIL_BYTES = 16 * 1024;
 
 /**
  * Encodes a thrown value for an RPC response: the public fields of an error of
- * the error table, and whether a provider was called. Anything else becomes a
- * bare `internal_error`.
+ * the error table, whether a provider was called, and whether the generation has
+ * a record. Anything else becomes a bare `internal_error`.
  */
 export function encodeError(thrown: unknown): Uint8Array {
   const error = toGatewayError(thrown);
@@ -18,6 +18,7 @@ export function encodeError(thrown: unknown): Uint8Array {
     metadataJson: metadataJson(error.metadata),
     retryAfterMs: error.retryAfterMs === undefined ? undefined : wholeMs(error.retryAfterMs),
     providerCalled: error.providerCalled,
+    generationRecorded: error.generationRecorded,
   };
   const bytes = ErrorDetail.encode(detail).finish();
   if (bytes.length <= MAX_ERROR_DETAIL_BYTES) return bytes;
@@ -39,6 +40,7 @@ export function decodeError(bytes: Uint8Array): GatewayError {
         metadata: parseMetadata(detail.metadataJson),
         retryAfterMs: detail.retryAfterMs,
         providerCalled: detail.providerCalled,
+        generationRecorded: detail.generationRecorded,
       });
     }
     return invalidDetail(`an error has the unknown code ${JSON.stringify(detail.code)}`);

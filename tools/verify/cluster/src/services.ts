@@ -74,6 +74,7 @@ export function settingsOf(service: ServiceName, replica: number, wiring: Wiring
       GATEWAY_BILLING_LEDGER_TARGET: target('billing-ledger'),
       GATEWAY_INFERENCE_ROUTER_TARGET: target('inference-router'),
       GATEWAY_GENERATION_QUERY_TARGET: target('generation-query'),
+      GATEWAY_USAGE_AGGREGATOR_TARGET: target('usage-aggregator'),
       GATEWAY_DASHBOARD_ORIGIN: wiring.dashboardUrl,
     }),
     'dashboard-api': () => ({

@@ -92,11 +92,18 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 export function GenerationStatus({
-  of: { status, finish_reason: reason },
+  of: { status, finish_reason: reason, error_code: error },
 }: {
-  readonly of: Pick<GenerationSummary, 'status' | 'finish_reason'>;
+  readonly of: Pick<GenerationSummary, 'status' | 'finish_reason' | 'error_code'>;
 }) {
-  if (status === 'failed') return <Badge tone="bad">Failed</Badge>;
+  if (status === 'failed') {
+    return (
+      <span className="inline-flex items-center gap-1.5 whitespace-nowrap">
+        <Badge tone="bad">Failed</Badge>
+        {error !== null && <span className="text-xs font-normal text-ink-soft">{error}</span>}
+      </span>
+    );
+  }
   if (status === 'cancelled') return <Badge tone="warn">Cancelled</Badge>;
   return (
     <span className="inline-flex items-center gap-1.5 whitespace-nowrap">

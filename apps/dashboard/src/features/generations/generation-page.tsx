@@ -31,6 +31,7 @@ export function GenerationPage() {
     );
   }
   const one = query.data;
+  const hasResponse = one.usage_source !== null;
   return (
     <Page
       narrow
@@ -49,8 +50,9 @@ export function GenerationPage() {
       }
     >
       {one.error_code !== null && (
-        <Notice tone="bad" title="Interrupted by the provider">
-          <Id>{one.error_code}</Id>. The output until then is charged.
+        <Notice tone="bad" title={hasResponse ? 'Interrupted by the provider' : 'Failed before the response'}>
+          <Id>{one.error_code}</Id>.{' '}
+          {hasResponse ? 'The output until then is charged.' : 'Nothing is charged.'}
         </Notice>
       )}
       <Figures>
@@ -107,11 +109,11 @@ export function GenerationPage() {
             )}
           </Fact>
           <Fact name="Finish reason">{one.finish_reason ?? '—'}</Fact>
-          <Fact name="Time to first event">{duration(one.latency_ms)}</Fact>
-          <Fact name="Generation time">{duration(one.generation_time_ms)}</Fact>
+          <Fact name="Time to first event">{hasResponse ? duration(one.latency_ms) : '—'}</Fact>
+          <Fact name="Generation time">{hasResponse ? duration(one.generation_time_ms) : '—'}</Fact>
           <Fact name="Usage source">
             {one.usage_source === null
-              ? 'Not recorded'
+              ? '—'
               : one.usage_source === 'provider'
                 ? 'Provider'
                 : 'Counted by the gateway'}

@@ -1,7 +1,12 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect, useState, type InputHTMLAttributes } from 'react';
-import { generationsQuery, type GenerationFilters } from '../../api/generations';
+import {
+  generationsQuery,
+  refusedRequestsQuery,
+  type GenerationFilters,
+  type RefusedFilters,
+} from '../../api/generations';
 import { useKeyNames } from '../../api/keys';
 import { modelsQuery } from '../../api/models';
 import { usePermission } from '../../api/session';
@@ -11,10 +16,11 @@ import { exactTime } from '../../format/time';
 import { Button, buttonClass } from '../../ui/button';
 import { Field, Input, Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
-import { Page } from '../../ui/page';
+import { Page, Section } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table } from '../../ui/table';
 import { generationColumns } from './generation-columns';
+import { RefusedRequests } from './refused-requests';
 import type { GenerationSearch } from './search';
 
 const route = getRouteApi('/signed-in/o/$organizationId/generations');
@@ -29,7 +35,17 @@ export function GenerationsPage() {
   const navigate = route.useNavigate();
   const can = usePermission(organizationId);
   const keyNames = useKeyNames(organizationId);
-  const generations = useInfiniteQuery(generationsQuery(organizationId, filtersOf(search)));
+  const listsRefused = search.status === REFUSED;
+  const generations = useInfiniteQuery({
+    ...generationsQuery(organizationId, filtersOf(search)),
+    enabled: !listsRefused,
+  });
+  // A search finds refused requests, too.
+  const refused = useQuery({
+    ...refusedRequestsQuery(organizationId, refusedFiltersOf(search)),
+    enabled: listsRefused || search.find !== undefined,
+  });
+  const refusedFound = search.find === undefined ? undefined : refused.data;
   const rows = generations.data?.pages.flatMap(({ data }) => data) ?? [];
   const searchedUntil = generations.data?.pages.at(-1)?.searched_until;
   const filtered = Object.keys(search).length > 0;
@@ -37,9 +53,33 @@ export function GenerationsPage() {
     void navigate({ search: (before) => omitUndefined({ ...before, ...changes }), replace: true });
 
   return (
-    <Page title="Generations" description="Settled requests, newest first.">
+    <Page
+      title="Generations"
+      description={
+        listsRefused
+          ? 'Requests that ended with an error and have no generation: the latest 20 of each error.'
+          : 'Settled requests, newest first.'
+      }
+    >
       <Filters search={search} onChange={change} keyNames={keyNames} />
-      {blockingErrorOf(generations) ? (
+      {!listsRefused && refusedFound && refusedFound.length > 0 && (
+        <Section title="Refused request">
+          <RefusedRequests rows={refusedFound} keyNames={keyNames} stale={refused.isPlaceholderData} />
+        </Section>
+      )}
+      {listsRefused ? (
+        blockingErrorOf(refused) ? (
+          <Failure error={refused.error} what="refused requests" onRetry={() => void refused.refetch()} />
+        ) : !refused.data ? (
+          <SkeletonRows rows={8} />
+        ) : refused.data.length === 0 ? (
+          <Empty icon="search" title="No refused requests">
+            Refused requests appear here within seconds. Usage counts all of them.
+          </Empty>
+        ) : (
+          <RefusedRequests rows={refused.data} keyNames={keyNames} stale={refused.isPlaceholderData} />
+        )
+      ) : blockingErrorOf(generations) ? (
         <Failure error={generations.error} what="generations" onRetry={() => void generations.refetch()} />
       ) : generations.isPending ? (
         <SkeletonRows rows={8} />
@@ -53,7 +93,7 @@ export function GenerationsPage() {
               rowId={({ id }) => id}
               stale={generations.isPlaceholderData}
             />
-          ) : generations.hasNextPage ? null : (
+          ) : generations.hasNextPage || (refusedFound && refusedFound.length > 0) ? null : (
             <Empty
               icon={filtered ? 'search' : 'list'}
               title={filtered ? 'No matches' : 'No requests yet'}
@@ -74,7 +114,7 @@ export function GenerationsPage() {
               }
             >
               {filtered
-                ? 'Change or clear the filters. IDs must be complete.'
+                ? 'Change or clear the filters. IDs must be complete. Of refused requests, the latest 20 of each error are found.'
                 : 'Requests appear here within seconds.'}
             </Empty>
           )}
@@ -92,6 +132,13 @@ export function GenerationsPage() {
       )}
     </Page>
   );
+}
+
+/** The status of the filter that lists requests without a generation. */
+const REFUSED = 'refused';
+
+export function refusedFiltersOf({ find, key, model }: GenerationSearch): RefusedFilters {
+  return omitUndefined({ request_id: find, key_id: key, model });
 }
 
 /** The days in the URL are inclusive UTC days. */
@@ -189,6 +236,7 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
             <option value="completed">Completed</option>
             <option value="cancelled">Cancelled</option>
             <option value="failed">Failed</option>
+            <option value={REFUSED}>Refused</option>
           </Select>
         </Field>
         <Field label="End user">

@@ -13,6 +13,7 @@ function point(start: string, model: string, spend: string): UsagePoint {
     requests: 1,
     errors: 0,
     cancelled: 0,
+    refused: 0,
     prompt_tokens: 10,
     cached_tokens: 0,
     image_tokens: 0,

@@ -144,6 +144,8 @@ function valueOf(point: UsagePoint, measure: SumMeasure): number {
       return point.prompt_tokens + point.completion_tokens;
     case 'errors':
       return point.errors;
+    case 'refused':
+      return point.refused;
   }
 }
 

@@ -2,7 +2,7 @@ import { enumParam, omitUndefined, stringParam } from '../../app/search';
 
 export const RANGES = ['24h', '7d', '30d', '90d', 'custom'] as const;
 const LATENCIES = ['p50', 'p95', 'first_token'] as const;
-const MEASURES = ['spend', 'requests', 'tokens', 'errors', ...LATENCIES] as const;
+const MEASURES = ['spend', 'requests', 'tokens', 'errors', 'refused', ...LATENCIES] as const;
 export type Measure = (typeof MEASURES)[number];
 export type LatencyMeasure = (typeof LATENCIES)[number];
 

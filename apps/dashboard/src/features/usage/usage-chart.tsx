@@ -125,6 +125,7 @@ const TITLES: Readonly<Record<Measure, string>> = {
   requests: 'Requests',
   tokens: 'Tokens',
   errors: 'Errors',
+  refused: 'Refused requests',
   p50: 'p50 latency',
   p95: 'p95 latency',
   first_token: 'p50 time to first token',

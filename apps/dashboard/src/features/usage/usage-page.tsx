@@ -5,7 +5,7 @@ import { api } from '../../api/client';
 import { useKeyNames } from '../../api/keys';
 import { modelsQuery } from '../../api/models';
 import { blockingErrorOf } from '../../api/transient-error';
-import { DEFAULT_RANGE, rangeOf, usageQuery, type UsageMetrics } from '../../api/usage';
+import { DEFAULT_RANGE, rangeOf, usageErrorsQuery, usageQuery, type UsageMetrics } from '../../api/usage';
 import { omitUndefined } from '../../app/search';
 import { count, percent } from '../../format/count';
 import { estimatedDuration, exactDay, exactTime } from '../../format/time';
@@ -20,6 +20,7 @@ import { Table } from '../../ui/table';
 import { Money } from '../../ui/values';
 import { LazyUsageChart } from './lazy-usage-chart';
 import { RANGES, type Measure, type UsageSearch } from './search';
+import { errorColumns } from './error-columns';
 import { usageColumns, usageRows } from './usage-rows';
 
 const route = getRouteApi('/signed-in/o/$organizationId/usage');
@@ -36,6 +37,7 @@ const MEASURES: readonly { readonly value: Measure; readonly label: string }[] =
   { value: 'requests', label: 'Requests' },
   { value: 'tokens', label: 'Tokens' },
   { value: 'errors', label: 'Errors' },
+  { value: 'refused', label: 'Refused' },
   { value: 'p50', label: 'p50 latency' },
   { value: 'p95', label: 'p95 latency' },
   { value: 'first_token', label: 'p50 time to first token' },
@@ -60,7 +62,10 @@ export function UsagePage() {
   const series = useQuery(usageQuery(organizationId, { ...query, split_by: split }));
   const { data: models = [] } = useQuery(modelsQuery);
   const keyNames = useKeyNames(organizationId);
-  const nameOf = (id: string) => (split === 'key' ? (keyNames.get(id) ?? id) : id);
+  const { granularity: _granularity, ...filters } = query;
+  const errors = useQuery(usageErrorsQuery(organizationId, filters));
+  const nameOf = (id: string) =>
+    split === 'key' ? (keyNames.get(id) ?? id) : id === '' ? 'Unknown model' : id;
   const knownIds = split === 'key' ? [...keyNames.keys()] : models.map(({ id }) => id);
   const rows = useMemo(() => usageRows(series.data?.data ?? [], split), [series.data, split]);
 
@@ -90,7 +95,7 @@ export function UsagePage() {
           <Skeleton className="h-20" />
           <Skeleton className="h-56" />
         </>
-      ) : series.data.totals.requests === 0 ? (
+      ) : series.data.totals.requests + series.data.totals.refused === 0 ? (
         <Empty icon="chart" title="No requests in this period">
           Choose a longer period or clear filters. Requests appear here within seconds.
         </Empty>
@@ -131,6 +136,20 @@ export function UsagePage() {
             stale={series.isPlaceholderData}
             initialSorting={[{ id: 'spend', desc: true }]}
           />
+          {errors.data && errors.data.length > 0 && (
+            <Section
+              title="Errors by code"
+              description="Refused requests have no generation and are not charged. They are not included in requests and errors."
+            >
+              <Table
+                caption="Errors by code"
+                rows={errors.data}
+                columns={errorColumns(organizationId)}
+                rowId={({ code }) => code}
+                stale={errors.isPlaceholderData}
+              />
+            </Section>
+          )}
         </>
       )}
     </Page>
@@ -156,8 +175,14 @@ function Totals({ totals }: { readonly totals: UsageMetrics }) {
         {count(totals.prompt_tokens)}
       </Figure>
       <Figure label="Output tokens">{count(totals.completion_tokens)}</Figure>
-      <Figure label="Errors" note={`${percent(totals.errors / totals.requests)} of requests`}>
+      <Figure
+        label="Errors"
+        note={totals.requests > 0 ? `${percent(totals.errors / totals.requests)} of requests` : undefined}
+      >
         {count(totals.errors)}
+      </Figure>
+      <Figure label="Refused" note="No generation">
+        {count(totals.refused)}
       </Figure>
       <Figure
         label="p50 latency"

@@ -12,9 +12,10 @@ export interface UsageRow {
   readonly spendNano: bigint;
   readonly requests: number;
   readonly errors: number;
+  readonly refused: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Exact, unlike quantiles, which do not add up. */
+  /** Of requests that did not fail. Exact, unlike quantiles, which do not add up. */
   readonly meanMs: number | undefined;
 }
 
@@ -24,16 +25,19 @@ export function usageRows(points: readonly UsagePoint[], split: 'model' | 'key')
     const id = (split === 'model' ? point.model_id : point.key_id) ?? '';
     const before = rows.get(id);
     const requests = (before?.requests ?? 0) + point.requests;
-    const totalMs =
-      (before?.meanMs ?? 0) * (before?.requests ?? 0) + (point.duration?.mean_ms ?? 0) * point.requests;
+    const errors = (before?.errors ?? 0) + point.errors;
+    const timed = requests - errors;
+    const timedHere = point.requests - point.errors;
+    const totalMs = (before?.meanMs ?? 0) * (timed - timedHere) + (point.duration?.mean_ms ?? 0) * timedHere;
     rows.set(id, {
       id,
       spendNano: (before?.spendNano ?? 0n) + nanoUsdOf(point.spend_usd),
       requests,
-      errors: (before?.errors ?? 0) + point.errors,
+      errors,
+      refused: (before?.refused ?? 0) + point.refused,
       promptTokens: (before?.promptTokens ?? 0) + point.prompt_tokens,
       completionTokens: (before?.completionTokens ?? 0) + point.completion_tokens,
-      meanMs: requests === 0 ? undefined : totalMs / requests,
+      meanMs: timed === 0 ? undefined : totalMs / timed,
     });
   }
   return [...rows.values()];
@@ -56,7 +60,9 @@ export function usageColumns({ split, nameOf, organizationId }: ColumnOptions): 
         <Link
           to="/o/$organizationId/generations"
           params={{ organizationId }}
-          search={split === 'model' ? { model: row.id } : { key: row.id }}
+          search={
+            row.id === '' ? { status: 'refused' } : split === 'model' ? { model: row.id } : { key: row.id }
+          }
           className="font-medium hover:text-accent hover:underline"
         >
           <Text>{nameOf(row.id)}</Text>
@@ -84,6 +90,13 @@ export function usageColumns({ split, nameOf, organizationId }: ColumnOptions): 
       accessorFn: ({ errors }) => errors,
       meta: { figures: true, hide: 'phone' },
       cell: ({ row: { original: row } }) => count(row.errors),
+    },
+    {
+      id: 'refused',
+      header: 'Refused',
+      accessorFn: ({ refused }) => refused,
+      meta: { figures: true, hide: 'phone' },
+      cell: ({ row: { original: row } }) => count(row.refused),
     },
     {
       id: 'in',

@@ -45,6 +45,27 @@ it('rejects the whole batch for a retry when the ledger is unavailable', async (
   await expect(settle(ids.map(itemOf))).rejects.toBeInstanceOf(LedgerUnavailableError);
 });
 
+it('settles generations without usage apart, since those of voided holds slow down their batch', async () => {
+  const batches: string[][] = [];
+  const store: Pick<LedgerStore, 'settleGenerations'> = {
+    settleGenerations(generations) {
+      batches.push(generations.map(({ generationId }) => generationId));
+      return Promise.resolve({ settlements: [], duplicates: generations.length, rejected: [] });
+    },
+  };
+  const metrics = createLedgerMetrics(createMetrics({ processMetrics: false }));
+  const failed = (generationId: string): SettleItem => ({
+    ...itemOf(generationId),
+    generation: makeFinished({ generationId, cost: 0, at: clock.now() }),
+  });
+  const items = [itemOf('gen-1'), failed('gen-2'), itemOf('gen-3'), failed('gen-4')];
+  await createSettler({ store: store as LedgerStore, clock, metrics })(items);
+  expect(batches).toEqual([
+    ['gen-2', 'gen-4'],
+    ['gen-1', 'gen-3'],
+  ]);
+});
+
 describe('the progress of a consumer', () => {
   const progress: ConsumerProgress = { write: async () => undefined, committed: () => undefined };
 

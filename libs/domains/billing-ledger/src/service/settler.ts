@@ -40,7 +40,7 @@ export function createSettler({ store, clock, metrics }: SettlerPorts): Settle {
     progress?: ConsumerProgress,
   ): Promise<readonly RejectedGeneration[]> {
     const rejected: RejectedGeneration[] = [];
-    const batches = partitionByClaim(items).flatMap((group) => chunksWithin(group, BATCH));
+    const batches = partitionByPath(items).flatMap((group) => chunksWithin(group, BATCH));
     for (const [index, batch] of batches.entries()) {
       const isLast = index === batches.length - 1;
       // Only with the last effects, so not with a part of a batch either.
@@ -78,10 +78,15 @@ export function createSettler({ store, clock, metrics }: SettlerPorts): Settle {
   return settle;
 }
 
-/** Generations with a claim need the slow path, so they are not batched with the others. */
-function partitionByClaim(items: readonly SettleItem[]): readonly (readonly SettleItem[])[] {
-  const isClaimed = ({ generation }: SettleItem) => generation.idempotentOutcome !== undefined;
-  return [items.filter(isClaimed), items.filter((item) => !isClaimed(item))];
+/**
+ * Generations with a claim need the slow path. So do those without usage, which
+ * failed before their first event: the edge has voided their holds. They are not
+ * batched with the others.
+ */
+function partitionByPath(items: readonly SettleItem[]): readonly (readonly SettleItem[])[] {
+  const isSlow = ({ generation: { idempotentOutcome, usage } }: SettleItem) =>
+    idempotentOutcome !== undefined || (usage.promptTokens === 0 && usage.completionTokens === 0);
+  return [items.filter(isSlow), items.filter((item) => !isSlow(item))];
 }
 
 /** When the provider sent its last event, in Unix milliseconds. */

@@ -24,6 +24,7 @@ const shared = {
   external_user: z.string().nullable(),
   status,
   finish_reason: z.string().nullable(),
+  error_code: z.string().nullable().meta({ description: 'Set when the generation failed.' }),
   streamed: z.boolean(),
   cost_usd: usd.meta({ description: 'Usage multiplied by prices.' }),
   charged_usd: usd.meta({ description: 'The amount charged to the balance.' }),
@@ -78,15 +79,13 @@ const generationDetail = z
     ...shared,
     ...tokens,
     settled_at: time,
-    error_code: z
-      .string()
-      .nullable()
-      .meta({ description: 'Set when the provider failed after its first event.' }),
     usage_source: z
       .enum(['provider', 'counted'])
       .nullable()
-      .meta({ description: 'Who counted the tokens; null if not recorded.' }),
-    latency_ms: number.meta({ description: "From admission to the provider's first event." }),
+      .meta({ description: 'Who counted the tokens; null without an event of the provider.' }),
+    latency_ms: number.meta({
+      description: "From admission to the provider's first event, or to the failure without one.",
+    }),
     generation_time_ms: number.meta({ description: 'From the first event to the last.' }),
     cost_by_kind: z.array(generationCost).nullable().meta({ description: 'Null if not recorded.' }),
     attempts: z.array(providerAttempt).nullable().meta({
@@ -116,6 +115,20 @@ const generationFilters = {
   max_cost_usd: amountUsd.optional(),
 };
 
+const refusedRequest = z
+  .object({
+    request_id: id,
+    refused_at: time,
+    key_id: id,
+    model: z
+      .string()
+      .nullable()
+      .meta({ description: 'As the client named it, shortened; null if it is unknown.' }),
+    error_code: z.string(),
+    error_message: z.string().meta({ description: 'As the client received it, shortened.' }),
+  })
+  .meta({ id: 'RefusedRequest' });
+
 export const generationEndpoints = {
   list: endpoint({
     method: 'GET',
@@ -132,6 +145,21 @@ export const generationEndpoints = {
           .meta({ description: 'The search covered everything since this time; null: everything.' }),
       }),
     ),
+    compressed: true,
+  }),
+  refused: endpoint({
+    method: 'GET',
+    path: '/api/organizations/{organization_id}/refused-requests',
+    access: 'usage:read',
+    summary: 'List the latest refused requests, newest first',
+    description:
+      'Chat completions that ended with an error and have no generation. Only the latest 20 of each error code are kept; all of them are counted in usage. They appear within seconds.',
+    query: z.strictObject({
+      request_id: z.string().min(1).max(500).optional(),
+      key_id: z.string().max(100).optional(),
+      model: z.string().max(200).optional().meta({ description: 'As the client named it.' }),
+    }),
+    response: json(z.object({ data: z.array(refusedRequest) })),
     compressed: true,
   }),
   get: endpoint({

@@ -22,10 +22,12 @@ const latency = z
 const usageMetrics = z
   .object({
     requests: number.meta({ description: 'Settled generations, including cancelled and failed ones.' }),
-    errors: number.meta({
-      description: 'Generations that failed after they started; refused requests are not counted.',
-    }),
+    errors: number.meta({ description: 'Generations that failed.' }),
     cancelled: number,
+    refused: number.meta({
+      description:
+        'Requests that ended with an error and have no generation; included neither in requests nor in errors.',
+    }),
     prompt_tokens: number.meta({ description: 'Including cached and image tokens.' }),
     cached_tokens: number,
     image_tokens: number,
@@ -33,9 +35,9 @@ const usageMetrics = z
     reasoning_tokens: number,
     cost_usd: usd.meta({ description: 'Usage multiplied by prices.' }),
     spend_usd: usd.meta({ description: 'The amount charged to the balance.' }),
-    duration: latency
-      .nullable()
-      .meta({ description: 'From admission to the last event; null without requests.' }),
+    duration: latency.nullable().meta({
+      description: 'From admission to the last event, of requests that did not fail; null without any.',
+    }),
     time_to_first_token: latency
       .nullable()
       .meta({ description: 'From admission to the first output of streamed requests; null without any.' }),
@@ -69,11 +71,20 @@ const usageSeries = z
     start: time.meta({ description: 'Start of the first hour or day.' }),
     end: time.meta({ description: 'End of the last hour or day.' }),
     totals: usageMetrics,
-    data: z
-      .array(usagePoint)
-      .meta({ description: 'Ordered by time, model and key; hours and days without requests are omitted.' }),
+    data: z.array(usagePoint).meta({
+      description:
+        'Ordered by time, model and key; hours and days without requests and refused requests are omitted.',
+    }),
   })
   .meta({ id: 'UsageSeries' });
+
+const errorCount = z
+  .object({
+    code: z.string(),
+    refused: number.meta({ description: 'Requests that ended with this error and have no generation.' }),
+    failed: number.meta({ description: 'Generations that failed with this error.' }),
+  })
+  .meta({ id: 'ErrorCount' });
 
 const path = '/api/organizations/{organization_id}/usage';
 
@@ -87,6 +98,17 @@ export const usageEndpoints = {
     query: usageRange,
     response: json(usageSeries),
     compressed: true,
+  }),
+  errors: endpoint({
+    method: 'GET',
+    path: `${path}/errors`,
+    access: 'usage:read',
+    summary: 'Count refused requests and failed generations by error code',
+    query: usageRange.pick({ start: true, model_id: true, key_id: true }).extend({
+      start: time.meta({ description: 'Rounded down to the hour.' }),
+      end: time.meta({ description: 'Exclusive; rounded up to the hour.' }),
+    }),
+    response: json(z.object({ data: z.array(errorCount).meta({ description: 'Most frequent first.' }) })),
   }),
   csv: endpoint({
     method: 'GET',

@@ -10,6 +10,7 @@ export const limits = {
     claimMs: 5_000,
     /** For read-only endpoints. */
     readMs: 5_000,
+    reportRefusalsMs: 5_000,
   },
   /** Admissions and holds are sent in batches: requests that arrive while a batch is in flight form the next one. */
   batches: {
@@ -60,6 +61,17 @@ export const limits = {
     timesRequestsPerMinute: 20,
     /** An invalid body counts once more for each block of this size. */
     bytesPerCount: 64 * 1024,
+  },
+  /** Refused requests that are counted between two reports. */
+  refusals: {
+    /** Different counts: organizations, keys, models of the catalogue and error codes. */
+    maxCounts: 5_000,
+    /** Of an organization and error code. */
+    maxLatest: 20,
+    /** About 1 MB. */
+    maxLatestTotal: 2_000,
+    maxModelLength: 128,
+    maxMessageLength: 300,
   },
   keys: {
     /** Far above the length of any key. Longer values are rejected without hashing. */

@@ -1,4 +1,5 @@
 import type { CancelSignal, NanoUsd } from '@gateway/base';
+import type { RefusalBatch } from './refusals/refusal-counts';
 
 /**
  * Looks up API keys. `Grant` is what auth knows of one key.
@@ -154,6 +155,15 @@ export interface GenerationRunner<Request, Message> {
     call: { readonly signal: CancelSignal; readonly timeoutMs: number; readonly metadata: RequestMetadata },
     onMessage: (message: Message) => Promise<void> | undefined,
   ): Promise<void>;
+}
+
+/** Reports refused requests to the usage domain. */
+export interface RefusalReporter {
+  /**
+   * Idempotent by number. A caller sends the next report after this one was
+   * recorded or rejected; a rejected one must not be sent again.
+   */
+  report(reportNumber: number, batch: RefusalBatch): Promise<'recorded' | 'rejected'>;
 }
 
 /** Settled generations of organizations. Read only. */

@@ -16,6 +16,7 @@ export interface EdgeMetrics {
   tokensUsed(usage: Usage): void;
   abuseLimited(kind: AbuseLimitKind): void;
   overloadRefused(): void;
+  refusalsDropped(requests: number): void;
 }
 
 export interface EdgeMetricsSources {
@@ -92,6 +93,12 @@ export function createEdgeMetrics(registry: Registry, { queued }: EdgeMetricsSou
     registers,
   });
 
+  const refusalsDropped = new Counter({
+    name: 'gateway_edge_proxy_refusals_dropped_total',
+    help: 'Refused requests that are missing from usage, because too many different ones were refused at once, or their report was rejected.',
+    registers,
+  });
+
   // At most one entry per route, status and code of the closed error table.
   const boundRequests = new Map<string, Counter.Internal>();
   const boundDurations = new Map<RouteName, BoundLatency>();
@@ -102,7 +109,8 @@ export function createEdgeMetrics(registry: Registry, { queued }: EdgeMetricsSou
 
   return {
     requestOpened: () => void (inFlight += 1),
-    requestClosed: ({ route, errorCode = 'ok', span }, status, durationMs) => {
+    requestClosed: ({ route, error, span }, status, durationMs) => {
+      const errorCode = error?.code ?? 'ok';
       inFlight -= 1;
       const name = `${route} ${status} ${errorCode}`;
       let counter = boundRequests.get(name);
@@ -125,5 +133,6 @@ export function createEdgeMetrics(registry: Registry, { queued }: EdgeMetricsSou
     },
     abuseLimited: (kind) => abuseLimitedByKind[kind].inc(),
     overloadRefused: () => overload.inc(),
+    refusalsDropped: (count) => refusalsDropped.inc(count),
   };
 }

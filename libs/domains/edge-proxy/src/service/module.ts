@@ -16,8 +16,9 @@ import { createApp } from './http/server/app';
 import { createKeepAlive } from './http/response/event-stream';
 import { unreadableResponse } from './http/server/unreadable-requests';
 import { createBodyReader } from './http/request/read-body';
-import { AdmissionQueue, type KeyDirectory, limits } from '../core';
+import { AdmissionQueue, type KeyDirectory, limits, type RefusalReporter } from '../core';
 import { createRequestServer } from './http/server/request-server';
+import { createRefusalRecorder } from './refusals/refusal-recorder';
 import { defaultEdgeProxySettings, type EdgeProxySettings } from './settings';
 
 export interface EdgeProxyPorts
@@ -28,6 +29,7 @@ export interface EdgeProxyPorts
       'tokenCounter' | 'bodyThreads' | 'catalogue' | 'generationRunner' | 'settledGenerations'
     > {
   readonly keyDirectory: KeyDirectory<KeyGrant>;
+  readonly refusalReporter: RefusalReporter;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
@@ -118,10 +120,15 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     ledger,
     settledGenerations: ports.settledGenerations,
   });
+  const refusals = createRefusalRecorder(
+    { reporter: ports.refusalReporter, clock, log, onDropped: metrics.refusalsDropped },
+    settings.refusalReportIntervalMs,
+  );
   const requests = createRequestServer({
     handlers,
     writer,
     metrics,
+    refusals,
     log,
     now,
     newRequestId,
@@ -150,6 +157,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     rateLimiter.start();
     ledger.start();
     keepAlive.start();
+    refusals.start();
     ({ port } = await server.start());
     log.info({ host: settings.host, port }, 'the public API is listening');
   }
@@ -168,6 +176,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
       limits.releases.stopGraceMs,
       'delivering the last releases',
     ).catch(() => undefined);
+    await refusals.stop();
     keepAlive.stop();
     rateLimiter.stop();
     ledger.stop();

@@ -47,6 +47,8 @@ export interface EdgeProxySettings {
   readonly stalledReaderMs: number;
   /** How long an idle connection is kept open. */
   readonly idleConnectionMs: number;
+  /** How often refused requests are reported. */
+  readonly refusalReportIntervalMs: number;
   /** How long the start waits for the first model catalogue. */
   readonly catalogueWaitMs: number;
   /** How long running requests may take to finish when the process stops. */
@@ -71,6 +73,7 @@ export const defaultEdgeProxySettings: EdgeProxySettings = {
   keepAliveCommentMs: 15_000,
   stalledReaderMs: 60_000,
   idleConnectionMs: 75_000,
+  refusalReportIntervalMs: 5_000,
   catalogueWaitMs: 5_000,
   stopGraceMs: 30_000,
 };

@@ -9,6 +9,7 @@ import {
 } from '@gateway/contracts/generation-query';
 import { InferenceRouterDefinition, type Model } from '@gateway/contracts/inference-router';
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
+import { type RecordRefusalsRequest, UsageAggregatorDefinition } from '@gateway/contracts/usage-aggregator';
 import { bindService, createClient, createInProcessTransport, type RpcHandlers } from '@gateway/rpc';
 import { createLogger, createMetrics, type Registry } from '@gateway/runtime';
 import { createRpcServices } from '../adapters/rpc';
@@ -33,6 +34,8 @@ export interface TestEdge {
   readonly metrics: Registry;
   /** Every log line. */
   readonly logLines: readonly string[];
+  /** Every received report of refused requests, also those that were refused. */
+  readonly reports: readonly RecordRefusalsRequest[];
   /** Keys by value; changes apply to the next request. */
   readonly keys: Map<string, KeyGrant>;
   /** The owner of each token count. */
@@ -134,7 +137,15 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
       getGeneration: (request, context) => query.handlers.getGeneration(request, context),
       getUsage: (request, context) => query.handlers.getUsage(request, context),
     }),
+    bindService(UsageAggregatorDefinition, {
+      recordRefusals: async (report) => {
+        reports.push(report);
+        await faults.reach('usage.report');
+        return {};
+      },
+    }),
   ]);
+  const reports: RecordRefusalsRequest[] = [];
   const keys = new Map([[KEY, grant()]]);
   let lookupError: Error | undefined;
   let generateError: Error | undefined;
@@ -183,6 +194,7 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
         },
       },
       generationQuery: createClient(GenerationQueryDefinition, transport),
+      usageAggregator: createClient(UsageAggregatorDefinition, transport),
       clock,
       log,
       metrics,
@@ -207,6 +219,7 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
     faults,
     metrics,
     logLines,
+    reports,
     keys,
     countedFor,
     query,

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import type { GatewayError } from '@gateway/errors';
 import { UsageSource } from '@gateway/contracts/common';
 import type { GenerateResponse } from '@gateway/contracts/inference-router';
+import { createFileSpool } from '../adapters/file-system/file-spool';
 import { generateRequest, model, provider, RouterUnderTest, deferred } from '../testing/router-under-test';
 import {
   startStream,
@@ -53,6 +55,15 @@ async function withRouter(
 /** The attempts of the last generation: provider and outcome. */
 const attemptsOf = (router: RouterUnderTest) =>
   router.events.at(-1)?.attempts.map((attempt) => [attempt.provider, attempt.outcome]);
+
+/** The record of a generation that ended before its first event. */
+const free = (fields: object) =>
+  expect.objectContaining({
+    usage: expect.objectContaining({ promptTokens: 0, completionTokens: 0 }),
+    usageSource: UsageSource.USAGE_SOURCE_UNSPECIFIED,
+    generationTimeMs: 0,
+    ...fields,
+  });
 
 const one = (changes = {}) => [model([provider('first', first.url, changes)])];
 const two = (changes = {}) => [
@@ -132,15 +143,19 @@ describe('a provider error', () => {
 
   for (const [what, script, code, calls] of rows) {
     for (const isStream of [false, true]) {
-      it(`${what} gives ${code} after ${calls} call(s), ${isStream ? 'streaming' : 'non-streaming'}; nothing is owed, and the error reports the call`, async () => {
+      it(`${what} gives ${code} after ${calls} call(s), ${isStream ? 'streaming' : 'non-streaming'}; it is recorded, nothing is owed, and the error reports both`, async () => {
         first.play(script);
         const limits = script === silent ? { timeouts: quick } : {};
         await withRouter(one(limits), async (router) => {
           const { error, finished } = await router.collect(generateRequest({ stream: isStream }));
-          expect(error).toMatchObject({ name: 'GatewayError', code, providerCalled: true });
+          const reported = { providerCalled: true, generationRecorded: true };
+          expect(error).toMatchObject({ name: 'GatewayError', code, ...reported });
           expect(finished).toBeUndefined();
           expect(first.calls).toHaveLength(calls);
-          expect(router.events).toEqual([]);
+          expect(router.events).toEqual([
+            free({ errorCode: code, finishReason: 'error', provider: 'first' }),
+          ]);
+          expect(attemptsOf(router)).toHaveLength(calls);
           expect((error as GatewayError).message).not.toMatch(/rate[\s_-]*limit|first|127\.0\.0\.1|secret/i);
         });
       });
@@ -188,6 +203,33 @@ describe('a provider error', () => {
 });
 
 describe('before the first event', () => {
+  it('a failure without a call to any provider is recorded', async () => {
+    await withRouter(one({ maxConcurrent: 0 }), async (router) => {
+      const { error } = await router.collect(generateRequest({ generationId: 'gen-none' }));
+      expect(error).toMatchObject({ code: 'no_capacity', providerCalled: false, generationRecorded: true });
+      expect(router.events).toEqual([free({ generationId: 'gen-none', errorCode: 'no_capacity' })]);
+      expect(attemptsOf(router)).toEqual([['first', 'bulkhead_full']]);
+    });
+  });
+
+  it('a failure that no store accepts keeps its error, which reports that there is no record', async () => {
+    first.play(failure(500));
+    const spool = {
+      ...createFileSpool({ directory: tmpdir() }),
+      put: () => Promise.reject(new Error('full')),
+    };
+    await withRouter(
+      one(),
+      async (router) => {
+        router.eventLogDown = true;
+        router.ledgerDown = true;
+        const { error } = await router.collect(generateRequest());
+        expect(error).toMatchObject({ code: 'upstream_error', generationRecorded: false });
+      },
+      { spool },
+    );
+  });
+
   it('a failed call is retried without notice by the caller', async () => {
     first.play(failure(500), helloStream);
     await withRouter(one(), async (router) => {
@@ -605,7 +647,9 @@ describe('a caller that cancels', () => {
   }
 
   it('before the first event of a stream owes nothing', async () => {
-    expect(await cancelWhenSeen(true)).toEqual([]);
+    expect(await cancelWhenSeen(true)).toEqual([
+      free({ cancelled: true, errorCode: undefined, provider: 'first' }),
+    ]);
   });
 
   it('before a non-streaming response owes the prompt', async () => {
@@ -630,20 +674,25 @@ describe('a caller that cancels', () => {
       await seen.promise;
       client.abort();
       await running;
-      expect(router.events).toEqual([]);
+      expect(router.events).toEqual([free({ cancelled: true })]);
+      expect(attemptsOf(router)).toEqual([['first', 'cancelled']]);
     });
     silent.close();
   });
 
   it('because of a deadline before the response owes nothing', async () => {
-    expect(await cancelWhenSeen(false, 1)).toEqual([]);
+    expect(await cancelWhenSeen(false, 1)).toEqual([
+      free({ cancelled: false, errorCode: 'request_timeout' }),
+    ]);
   });
 
   it('before the start never calls a provider', async () => {
     first.play(helloCompletion);
     await withRouter(one(), async (router) => {
-      await router.collect(generateRequest(), { signal: AbortSignal.abort() });
+      const { error } = await router.collect(generateRequest(), { signal: AbortSignal.abort() });
+      expect(error).toMatchObject({ generationRecorded: false });
       expect(first.calls).toHaveLength(0);
+      expect(router.events).toEqual([]);
     });
   });
 });

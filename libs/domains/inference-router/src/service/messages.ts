@@ -93,10 +93,7 @@ export function toGenerationFinished(finished: FinishedGeneration): GenerationFi
     cancelled: finished.outcome === 'cancelled',
     finishReason: finished.finishReason,
     usage: toUsage(finished),
-    usageSource:
-      finished.usageSource === 'provider'
-        ? UsageSource.USAGE_SOURCE_PROVIDER
-        : UsageSource.USAGE_SOURCE_COUNTED,
+    usageSource: toUsageSource(finished),
     latencyMs: toUint32(finished.latencyMs),
     generationTimeMs: toUint32(finished.generationTimeMs),
     timeToFirstTokenMs:
@@ -152,6 +149,11 @@ function toUint32(value: number): number {
 
 function toUsage({ usage }: FinishedGeneration): Usage {
   return { ...usage };
+}
+
+function toUsageSource({ usageSource }: FinishedGeneration): UsageSource {
+  if (usageSource === undefined) return UsageSource.USAGE_SOURCE_UNSPECIFIED;
+  return usageSource === 'provider' ? UsageSource.USAGE_SOURCE_PROVIDER : UsageSource.USAGE_SOURCE_COUNTED;
 }
 
 function toPrices({ prices }: FinishedGeneration): Prices {

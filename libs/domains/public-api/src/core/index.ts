@@ -1,6 +1,11 @@
 export * from './access/check-key-grant';
 export * from './chat-completion/types';
-export { checkChatBody, type ChatBodyRules, type CheckedChatBody } from './chat-completion/check-chat-body';
+export {
+  checkChatBody,
+  type ChatBodyRules,
+  type CheckedChatBody,
+  type RefusedChatBody,
+} from './chat-completion/check-chat-body';
 export {
   countChatRequest,
   validateChatRequest,

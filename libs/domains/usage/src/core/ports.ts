@@ -1,4 +1,5 @@
 import type { ConsumerProgress, UnixMs } from '@gateway/base';
+import type { ErrorCount, ErrorCountsQuery, RefusalReport, RefusedFilter, RefusedRequest } from './refusals';
 import type { GenerationFinder } from './list-generations';
 import type { Difference } from './reconciliation/compare';
 import type { AnnouncedHour } from './reconciliation/settled-window';
@@ -24,6 +25,17 @@ export interface SettlementStore extends GenerationTables {
    * @returns how many were new.
    */
   record(generations: readonly SettledGeneration[], progress?: ConsumerProgress): Promise<number>;
+}
+
+/** The write side of refused requests. */
+export interface RefusalStore {
+  /**
+   * Adds a report to the sums and keeps its latest requests, in one transaction.
+   * Idempotent by reporter and number. @returns whether it was new.
+   */
+  record(report: RefusalReport, now: UnixMs): Promise<boolean>;
+  /** Deletes sums and requests that are older. */
+  deleteBefore(oldest: UnixMs): Promise<void>;
 }
 
 export interface ReconciliationRun {
@@ -79,6 +91,10 @@ export interface UsageReconciliation {
 /** The read side. */
 export interface UsageReader extends GenerationFinder, SeriesReader {
   readNow(organizationId: string, now: UnixMs): Promise<UsageNow>;
+  /** Newest first. */
+  listRefused(filter: RefusedFilter, limit: number): Promise<readonly RefusedRequest[]>;
+  /** Most frequent first. */
+  countErrors(query: ErrorCountsQuery): Promise<readonly ErrorCount[]>;
   readReconciliation(): Promise<UsageReconciliation>;
   /** In the order of `keyIds`. */
   readKeyActivity(

@@ -1,12 +1,13 @@
 import type { NanoUsd, Prices, UnixMs, Usage } from '@gateway/base';
 
-/** A generation whose cost was settled. */
+/** A generation whose cost was settled; without one if it failed before the provider's first event. */
 export interface SettledGeneration {
   readonly id: string;
   readonly organizationId: string;
   readonly keyId: string;
   readonly requestId: string;
   readonly modelId: string;
+  /** Empty if no provider was called. */
   readonly provider: string;
   readonly providerModel: string;
   /** When it was admitted. Its UTC day is the day of its usage. */
@@ -17,16 +18,17 @@ export interface SettledGeneration {
   /** Empty when cancelled. */
   readonly finishReason: string;
   readonly usage: Usage;
-  /** Who counted the tokens; undefined for generations without this field. */
+  /** Who counted the tokens; undefined without an event of the provider. */
   readonly usageSource: 'provider' | 'counted' | undefined;
   /** Usage times the prices frozen at admission. */
   readonly costNanoUsd: NanoUsd;
   /** What the organization paid; less than the cost if the balance did not cover it. */
   readonly chargedNanoUsd: NanoUsd;
+  /** From admission to the provider's first event, or to the failure without one. */
   readonly latencyMs: number;
   readonly generationTimeMs: number;
   readonly externalUser: string | undefined;
-  /** Error code if the provider failed after its first event. */
+  /** Error code if the generation failed. */
   readonly errorCode: string | undefined;
   /** From admission to the first output; undefined unless streamed. */
   readonly timeToFirstTokenMs: number | undefined;

@@ -22,6 +22,8 @@ export interface UsageMetrics {
   readonly requests: bigint;
   readonly errors: bigint;
   readonly cancelled: bigint;
+  /** Requests that ended with an error and have no generation; not in `requests` or `errors`. */
+  readonly refused: bigint;
   readonly promptTokens: bigint;
   readonly cachedTokens: bigint;
   readonly imageTokens: bigint;
@@ -53,9 +55,14 @@ const STEP_MS: Readonly<Record<UsageGranularity, number>> = { hour: HOUR_MS, day
 /** Days in a series. */
 const MAX_SERIES_DAYS: Readonly<Record<UsageGranularity, number>> = { hour: 31, day: MAX_REPORT_DAYS };
 
+/** Refused requests of one hour or day. */
+export type RefusedPoint = Pick<UsagePoint, 'start' | 'modelId' | 'keyId' | 'refused'>;
+
 export interface SeriesReader {
   /** Ordered by time, model, key; at most `maxRows`. */
+  /** Without refused requests. */
   readSeries(query: SeriesQuery, maxRows: number): Promise<readonly UsagePoint[]>;
+  readRefused(query: SeriesQuery, maxRows: number): Promise<readonly RefusedPoint[]>;
 }
 
 /** An organization's usage over time. The totals equal the sum of the points, to the nano-dollar. */
@@ -70,7 +77,12 @@ export async function reportSeries(reader: SeriesReader, query: SeriesQuery): Pr
       `A series by ${query.granularity} covers at most ${MAX_SERIES_DAYS[query.granularity]} days.`,
     );
   }
-  const points = await reader.readSeries({ ...query, start, end }, MAX_REPORT_ROWS + 1);
+  const extended = { ...query, start, end };
+  const [settled, refused] = await Promise.all([
+    reader.readSeries(extended, MAX_REPORT_ROWS + 1),
+    reader.readRefused(extended, MAX_REPORT_ROWS + 1),
+  ]);
+  const points = withRefused(settled, refused);
   if (points.length > MAX_REPORT_ROWS) {
     return invalid(
       'split_by',
@@ -84,6 +96,7 @@ const NO_METRICS: UsageMetrics = {
   requests: 0n,
   errors: 0n,
   cancelled: 0n,
+  refused: 0n,
   promptTokens: 0n,
   cachedTokens: 0n,
   imageTokens: 0n,
@@ -95,11 +108,33 @@ const NO_METRICS: UsageMetrics = {
   firstToken: NO_LATENCIES,
 };
 
+/** Some points have refused requests only. */
+function withRefused(
+  settled: readonly UsagePoint[],
+  refused: readonly RefusedPoint[],
+): readonly UsagePoint[] {
+  if (refused.length === 0) return settled;
+  const nameOf = ({ start, modelId = '', keyId = '' }: RefusedPoint) => `${start}\n${modelId}\n${keyId}`;
+  const points = new Map<string, UsagePoint>(settled.map((point) => [nameOf(point), point]));
+  for (const point of refused) {
+    points.set(nameOf(point), { ...(points.get(nameOf(point)) ?? NO_METRICS), ...point });
+  }
+  return [...points.values()].sort(
+    (a, b) => a.start - b.start || compare(a.modelId, b.modelId) || compare(a.keyId, b.keyId),
+  );
+}
+
+function compare(a = '', b = ''): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
 function addMetrics(a: UsageMetrics, b: UsageMetrics): UsageMetrics {
   return {
     requests: a.requests + b.requests,
     errors: a.errors + b.errors,
     cancelled: a.cancelled + b.cancelled,
+    refused: a.refused + b.refused,
     promptTokens: a.promptTokens + b.promptTokens,
     cachedTokens: a.cachedTokens + b.cachedTokens,
     imageTokens: a.imageTokens + b.imageTokens,

@@ -14,6 +14,7 @@ import { createTestClock, createTestDatabase, inProcessFor, type TestDatabase } 
 import type { Pool } from 'pg';
 import {
   createGenerationQueryModule,
+  createPostgresRefusalStore,
   createPostgresSettlementStore,
   createPostgresUsageReader,
   createPostgresUsageReconciler,
@@ -43,9 +44,10 @@ beforeEach(async () => {
   await pool.query('truncate generations, usage_rollups, usage_rollups_hourly');
   const metrics = createMetrics({ processMetrics: false });
   const store = createPostgresSettlementStore(pool);
+  const refusals = createPostgresRefusalStore(pool);
   const clock = createTestClock(NOON);
   const reconciler = createPostgresUsageReconciler({ pool, clock });
-  const aggregator = createUsageAggregatorModule({ store, reconciler, clock, metrics });
+  const aggregator = createUsageAggregatorModule({ store, refusals, reconciler, clock, metrics });
   handle = aggregator.consumers[0]!.handle;
 });
 
@@ -146,10 +148,11 @@ describe('usage over time', () => {
     expect(totals).toMatchObject({ requests: 3n, errors: 1n, cancelled: 1n, costNanoUsd: 321n });
   });
 
-  it('has the total duration, and the time to the first token of streamed requests', async () => {
+  it('has the total duration of requests that did not fail, and the time to the first token of streamed requests', async () => {
     const { points } = await series({ modelId: 'm1' });
     expect(points).toHaveLength(1);
-    expect(points[0]?.metrics?.duration?.meanMs).toBe(550);
+    // Without the failed one.
+    expect(points[0]?.metrics?.duration?.meanMs).toBe(1_000);
     expect(points[0]?.metrics?.timeToFirstToken?.meanMs).toBe(400);
     expect(points[0]?.metrics?.timeToFirstToken?.p95Ms).toBeGreaterThan(250);
     expect(points[0]?.metrics?.timeToFirstToken?.p95Ms).toBeLessThanOrEqual(500);

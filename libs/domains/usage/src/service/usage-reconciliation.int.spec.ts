@@ -12,6 +12,7 @@ import {
 } from '@gateway/test-support';
 import type { Pool } from 'pg';
 import {
+  createPostgresRefusalStore,
   createPostgresSettlementStore,
   createPostgresUsageReader,
   createPostgresUsageReconciler,
@@ -50,6 +51,7 @@ beforeEach(async () => {
   const reconciler = createPostgresUsageReconciler({ pool, clock });
   const aggregator = createUsageAggregatorModule({
     store: createPostgresSettlementStore(pool),
+    refusals: createPostgresRefusalStore(pool),
     reconciler,
     clock,
     metrics: createMetrics({ processMetrics: false }),
@@ -315,6 +317,7 @@ it('compares a limited number of hours, new ones before differing ones', async (
 it('stores no announcement before its generations are stored', async () => {
   const { consumers } = createUsageAggregatorModule({
     store: { ...createPostgresSettlementStore(pool), record: () => Promise.reject(new Error('unavailable')) },
+    refusals: createPostgresRefusalStore(pool),
     reconciler: createPostgresUsageReconciler({ pool, clock }),
     clock,
     metrics: createMetrics({ processMetrics: false }),

@@ -23,6 +23,7 @@ import {
 import type { ClientBase, Pool } from 'pg';
 import {
   createGenerationQueryModule,
+  createPostgresRefusalStore,
   createPostgresSettlementStore,
   createPostgresUsageReader,
   createPostgresUsageReconciler,
@@ -54,9 +55,10 @@ beforeEach(async () => {
   await pool.query('truncate generations, usage_rollups');
   metrics = createMetrics({ processMetrics: false });
   const store = createPostgresSettlementStore(pool);
+  const refusals = createPostgresRefusalStore(pool);
   const clock = createTestClock(NOON);
   const reconciler = createPostgresUsageReconciler({ pool, clock });
-  const aggregator = createUsageAggregatorModule({ store, reconciler, clock, metrics });
+  const aggregator = createUsageAggregatorModule({ store, refusals, reconciler, clock, metrics });
   handle = aggregator.consumers[0]!.handle;
   const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
   query = createClient(GenerationQueryDefinition, createInProcessTransport(services));

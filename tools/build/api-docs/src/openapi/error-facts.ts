@@ -100,7 +100,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   model_not_allowed: of('The key may not use this model.', 'always'),
   org_suspended: of('The organization is suspended.', 'never'),
   generation_not_found: of(
-    'No generation of the organization has this id, or it is not settled yet.',
+    'No generation of the organization has this ID. One that has just ended is not settled yet; a refused request has none.',
     'always',
   ),
   model_not_found: of('The model does not exist or is disabled.', 'always'),

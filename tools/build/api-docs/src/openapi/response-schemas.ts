@@ -214,6 +214,9 @@ const generation = record('One past request.', {
       'error',
       '',
     ]),
+    error_code: textOrNull(
+      'Why the generation failed, as an error code; null if it did not. One that failed before its first token has no tokens and no cost.',
+    ),
     tokens_prompt: count('Input tokens.'),
     tokens_completion: count('Output tokens.'),
     native_tokens_prompt: count('Input tokens by the count of the model.'),
@@ -221,12 +224,12 @@ const generation = record('One past request.', {
     native_tokens_reasoning: count('Output tokens used for reasoning.'),
     native_tokens_cached: count("Input tokens read from the model's cache."),
     usage_source: oneOfTextsOrNull(
-      'Who counted the tokens: the `provider`, or the gateway (`counted`) when the provider reported no plausible usage; null when it was not recorded.',
+      'Who counted the tokens: the `provider`, or the gateway (`counted`) when the provider reported no plausible usage; null without a response of the provider.',
       ['provider', 'counted'],
     ),
     total_cost: usd('The amount charged, in US dollars.'),
     usage: usd('The same as `total_cost`, in US dollars.'),
-    latency: count('Time from admission to the first token, in milliseconds.'),
+    latency: count('Time from admission to the first token, or to the failure without one, in milliseconds.'),
     generation_time: count('Time from the first to the last token, in milliseconds.'),
     external_user: textOrNull('`safety_identifier` of the request, else `user`.'),
     request_id: text('The `x-request-id` of the response.'),
@@ -234,7 +237,7 @@ const generation = record('One past request.', {
 });
 
 const sums = {
-  requests: count('The number of settled generations.'),
+  requests: count('The number of settled generations, failed ones included.'),
   prompt_tokens: count('Input tokens.'),
   completion_tokens: count('Output tokens.'),
   reasoning_tokens: count('Output tokens used for reasoning.'),

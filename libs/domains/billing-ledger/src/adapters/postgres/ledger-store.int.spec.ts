@@ -366,6 +366,24 @@ describe('settlement', () => {
     expect(await balance()).toEqual([100, 25, 0, 75]);
   });
 
+  it.each(['before', 'after'])(
+    'without usage changes no balance and is announced once, %s its hold is voided',
+    async (order) => {
+      const voided = () => fixture.first.store.voidHolds([ref('g1')]);
+      if (order === 'after') await voided();
+      expect((await settle(finished('g1', 0))).settlements).toMatchObject([
+        { costNanoUsd: 0n, chargedNanoUsd: 0n },
+      ]);
+      if (order === 'before') await voided();
+      expect(await settle(finished('g1', 0))).toMatchObject({ settlements: [], duplicates: 1 });
+      expect(await balance()).toEqual([100, 0, 0, 100]);
+      const announced = (await fixture.announced()).filter(
+        (settled) => settled.finished?.organizationId === organizationId,
+      );
+      expect(announced.map((settled) => settled.costNanoUsd)).toEqual([0n]);
+    },
+  );
+
   it('of a generation without a hold is charged once, at the prices of the event', async () => {
     expect((await settle(finished('g9', 7))).settlements).toMatchObject([{ origin: 'no_hold' }]);
     await settle(finished('g9', 7));

@@ -1,10 +1,10 @@
 /** How the request of an Idempotency-Key ended, as edge or router report it. */
 export type ClaimResolution =
-  /** No generation ran: refused, or failed before the provider's first event. */
+  /** No generation ran, as the edge reports it: refused, or failed before the provider's first event. */
   | 'refused'
   /** The generation completed, so there is a response. */
   | 'completed'
-  /** The generation failed after the provider's first event. */
+  /** The generation failed. */
   | 'failed'
   /** The generation was cancelled: its deadline passed, or the client disconnected. */
   | 'cancelled'

@@ -7,9 +7,13 @@ import {
   GENERATION_STATUSES,
   generationDetailView,
   generationSummaryView,
+  refusedRequestView,
 } from '../messages/generation-views';
 import { isoTime, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
+
+/** The most that the service returns. */
+const MAX_REFUSED = 200;
 
 export function createGenerationHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   const { generationReports, ledgerAdmin, log } = ports;
@@ -49,6 +53,17 @@ export function createGenerationHandlers(ports: DashboardApiPorts): readonly Imp
       };
     }),
 
+    implement(endpoints.generations.refused, async ({ params, query }) => {
+      const { requests } = await generationReports.listRefusedRequests({
+        organizationId: params.organization_id,
+        requestId: query.request_id,
+        keyId: query.key_id,
+        model: query.model,
+        limit: MAX_REFUSED,
+      });
+      return { data: requests.map(refusedRequestView) };
+    }),
+
     implement(endpoints.generations.get, async ({ params, signedIn }) => {
       const { organization_id: organizationId, generation_id: generationId } = params;
       const [{ record }, entries] = await Promise.all([
@@ -57,7 +72,8 @@ export function createGenerationHandlers(ports: DashboardApiPorts): readonly Imp
       ]);
       if (!record) {
         throw new DashboardError('not_found', {
-          message: 'This generation does not exist or is not settled yet.',
+          message:
+            'This generation does not exist, or is not settled yet. A refused request has no generation.',
         });
       }
       const showsTargets = signedIn.member.role === MemberRole.MEMBER_ROLE_OPERATOR;

@@ -17,6 +17,7 @@ const CSV_HEADER: CsvRow = [
   'requests',
   'errors',
   'cancelled',
+  'refused',
   'prompt_tokens',
   'cached_tokens',
   'image_tokens',
@@ -53,6 +54,22 @@ export function createUsageHandlers(ports: DashboardApiPorts): readonly Implemen
       };
     }),
 
+    implement(endpoints.usage.errors, async ({ params, query }) => {
+      const { errors } = await generationReports.getErrorCounts({
+        organizationId: params.organization_id,
+        startUnixMs: BigInt(Date.parse(query.start)),
+        endUnixMs: BigInt(Date.parse(query.end)),
+        modelId: query.model_id,
+        keyId: query.key_id,
+      });
+      const data = errors.map(({ errorCode, refused, failed }) => ({
+        code: errorCode,
+        refused: Number(refused),
+        failed: Number(failed),
+      }));
+      return { data };
+    }),
+
     implement(endpoints.usage.csv, async ({ params, query, response }) => {
       const { points } = await readSeries(params.organization_id, query);
       async function* chunks() {
@@ -77,6 +94,7 @@ function csvRowOf(point: ReturnType<typeof usagePointView>): CsvRow {
     point.requests,
     point.errors,
     point.cancelled,
+    point.refused,
     point.prompt_tokens,
     point.cached_tokens,
     point.image_tokens,

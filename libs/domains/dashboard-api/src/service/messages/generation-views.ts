@@ -1,7 +1,11 @@
 import { costByKind } from '@gateway/base';
 import type { LedgerEntry } from '@gateway/contracts/billing-ledger';
 import { UsageSource } from '@gateway/contracts/common';
-import { GenerationStatus, type GenerationRecord } from '@gateway/contracts/generation-query';
+import {
+  GenerationStatus,
+  type GenerationRecord,
+  type RefusedRequest,
+} from '@gateway/contracts/generation-query';
 import { isoTime, usd } from './views';
 
 export const GENERATION_STATUSES = {
@@ -32,6 +36,7 @@ export function generationSummaryView(record: GenerationRecord) {
     external_user: generation.externalUser ?? null,
     status: statusView(record.status),
     finish_reason: generation.finishReason === '' ? null : generation.finishReason,
+    error_code: generation.errorCode ?? null,
     streamed: generation.streamed,
     cost_usd: usd(generation.costNanoUsd),
     charged_usd: usd(generation.chargedNanoUsd),
@@ -57,7 +62,6 @@ export function generationDetailView(
     image_tokens: usage.imageTokens,
     reasoning_tokens: usage.reasoningTokens,
     settled_at: isoTime(record.settledUnixMs),
-    error_code: generation?.errorCode ?? null,
     usage_source: sourceView(generation?.usageSource),
     latency_ms: generation?.latencyMs ?? 0,
     generation_time_ms: generation?.generationTimeMs ?? 0,
@@ -79,6 +83,17 @@ export function generationDetailView(
             duration_ms: durationMs,
           })),
     ledger_entries: entries?.map(ledgerEntryView) ?? null,
+  };
+}
+
+export function refusedRequestView(request: RefusedRequest) {
+  return {
+    request_id: request.requestId,
+    refused_at: isoTime(request.refusedUnixMs),
+    key_id: request.keyId,
+    model: request.model === '' ? null : request.model,
+    error_code: request.errorCode,
+    error_message: request.errorMessage,
   };
 }
 

@@ -55,6 +55,7 @@ export function usageMetricsView(metrics: UsageMetrics | undefined) {
     requests: Number(metrics?.requests ?? 0n),
     errors: Number(metrics?.errors ?? 0n),
     cancelled: Number(metrics?.cancelled ?? 0n),
+    refused: Number(metrics?.refused ?? 0n),
     prompt_tokens: Number(metrics?.promptTokens ?? 0n),
     cached_tokens: Number(metrics?.cachedTokens ?? 0n),
     image_tokens: Number(metrics?.imageTokens ?? 0n),

@@ -32,5 +32,7 @@ export function createGenerationRunner({
 /** The deadline of this call is the model's: the response is overdue, whichever service was slow. */
 function overdue(cause: GatewayError): GatewayError {
   const { internalMessage } = cause;
-  return new GatewayError('request_timeout', { internalMessage, cause, providerCalled: true });
+  // Its deadline has passed at the router, too, which records that.
+  const options = { providerCalled: true, generationRecorded: true };
+  return new GatewayError('request_timeout', { internalMessage, cause, ...options });
 }

@@ -1,7 +1,12 @@
 import { Worker } from 'node:worker_threads';
-import { GatewayError, type Refusal } from '@gateway/errors';
+import { GatewayError } from '@gateway/errors';
 import { createThreadPool } from '@gateway/runtime';
-import { bodyExceedsMemory, type CheckedChatBody, type ChatBodyRules } from '@gateway/public-api';
+import {
+  bodyExceedsMemory,
+  type CheckedChatBody,
+  type ChatBodyRules,
+  type RefusedChatBody,
+} from '@gateway/public-api';
 import { type BodyCheck, type BodyThreads, FairQueue } from '../../core';
 import type { FromThread, ThreadData, ToThread } from './messages';
 
@@ -40,7 +45,7 @@ const defaults = {
   maxCheckMs: 60_000,
 };
 
-type CheckResult = CheckedChatBody | Refusal;
+type CheckResult = CheckedChatBody | RefusedChatBody;
 
 /** The port for chat completions. */
 export type ChatBodyThreads = BodyThreads<ChatBodyRules, CheckResult>;

@@ -1,8 +1,13 @@
 import { hash } from 'node:crypto';
 import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { isRefusal, type Refusal } from '@gateway/errors';
-import { checkChatBody, type CheckedChatBody, type ModelView } from '@gateway/public-api';
+import { isRefusal } from '@gateway/errors';
+import {
+  checkChatBody,
+  type CheckedChatBody,
+  type ModelView,
+  type RefusedChatBody,
+} from '@gateway/public-api';
 import type { CheckRequest, FromThread, ThreadData, ToThread } from './messages';
 
 /**
@@ -40,7 +45,7 @@ function lowerPriority(): void {
   }
 }
 
-function check({ chunks, policy, wantsSha256 }: CheckRequest): CheckedChatBody | Refusal {
+function check({ chunks, policy, wantsSha256 }: CheckRequest): CheckedChatBody | RefusedChatBody {
   const [first] = chunks;
   const bytes = chunks.length === 1 && first ? first : Buffer.concat(chunks);
   return checkChatBody(bytes, { policy, models, wantsSha256 }, sha256);
@@ -51,7 +56,7 @@ function sha256(text: string): Uint8Array {
 }
 
 /** Of a text too long to tokenize, only its size is sent back. */
-function replaceLongText(result: CheckedChatBody | Refusal): CheckedChatBody | Refusal {
+function replaceLongText(result: CheckedChatBody | RefusedChatBody): CheckedChatBody | RefusedChatBody {
   if (isRefusal(result)) return result;
   const { request } = result;
   const { text } = request.input;

@@ -1,5 +1,4 @@
-import type { Refusal } from '@gateway/errors';
-import type { CallerPolicy, CheckedChatBody, ModelView } from '@gateway/public-api';
+import type { CallerPolicy, CheckedChatBody, ModelView, RefusedChatBody } from '@gateway/public-api';
 
 /** To a thread. */
 export type ToThread =
@@ -17,7 +16,7 @@ export interface CheckRequest {
 
 /** From a thread. */
 export type FromThread =
-  | { readonly id: number; readonly result: CheckedChatBody | Refusal }
+  | { readonly id: number; readonly result: CheckedChatBody | RefusedChatBody }
   /** A bug: the check threw. */
   | { readonly id: number; readonly error: string };
 

@@ -5,6 +5,7 @@ import {
   type CallerPolicy,
   checkChatBody,
   type CheckedChatBody,
+  type RefusedChatBody,
   type ChatBodyRules,
   countChatRequest,
   type ListedModel,
@@ -20,7 +21,7 @@ import { type IdempotentRequest, readIdempotencyScope } from './idempotent-reque
 export interface CheckBodyPorts {
   readonly catalogue: ModelCatalogue<ListedModel>;
   readonly tokenCounter: TokenCounter;
-  readonly bodyThreads: BodyThreads<ChatBodyRules, CheckedChatBody | Refusal>;
+  readonly bodyThreads: BodyThreads<ChatBodyRules, CheckedChatBody | RefusedChatBody>;
 }
 
 export interface CheckedBody {
@@ -53,7 +54,15 @@ export async function checkBody(
   };
   const rules: ChatBodyRules = { policy, models, wantsSha256: typeof scope === 'string' };
   const checked = checkInline(chunks, rules) ?? (await checkInThread(ports, exchange, grant, chunks, rules));
-  if (isRefusal(checked)) return checked;
+  if (isRefusal(checked)) {
+    const { requestedModel } = checked;
+    if (requestedModel !== undefined) {
+      exchange.requestedModel = requestedModel;
+      if (models?.has(requestedModel)) exchange.modelId = requestedModel;
+    }
+    return checked;
+  }
+  exchange.modelId = checked.request.modelId;
 
   const chat = await countChatRequest(checked.request, {
     policy,
@@ -74,7 +83,7 @@ export async function checkBody(
 function checkInline(
   chunks: readonly Uint8Array[],
   rules: ChatBodyRules,
-): CheckedChatBody | Refusal | undefined {
+): CheckedChatBody | RefusedChatBody | undefined {
   if (chunks.reduce((sum, { length }) => sum + length, 0) > maxInlineBytes) return undefined;
   const [first] = chunks;
   const bytes = first && chunks.length === 1 ? first : Buffer.concat(chunks);
@@ -89,7 +98,7 @@ async function checkInThread(
   { keyId }: KeyGrant,
   chunks: readonly Uint8Array[],
   rules: ChatBodyRules,
-): Promise<CheckedChatBody | Refusal> {
+): Promise<CheckedChatBody | RefusedChatBody> {
   const cancel = new AbortController();
   exchange.onCancelled(() => cancel.abort(new RequestCancelled()));
   return bodyThreads.check({ owner: keyId, chunks, rules, signal: cancel.signal });

@@ -93,7 +93,6 @@ async function checkAndRun(
     generationId: ports.newGenerationId(),
     ...checked,
   };
-  exchange.modelId = chat.model.id;
   exchange.throwIfCancelled();
 
   if (idempotent) {

@@ -53,10 +53,13 @@ export async function runGeneration(ports: RunGenerationPorts, run: GenerationRu
     return finishResponse(ports, exchange, request, forwarded.hasSent, finished);
   }
 
+  exchange.generationRecorded = hasStarted ? !isRpcLost(thrown) : toGatewayError(thrown).generationRecorded;
   const isCancelled = exchange.isCancelled() && !runToCompletion;
   // A router whose connection was lost may still run the generation, so the request may be billed.
   if (!hasStarted && !isCancelled && !isRpcLost(thrown)) {
     if (toGatewayError(thrown).providerCalled) reservation.markProviderCalled();
+    // Without a record its ID could never be looked up.
+    if (!exchange.generationRecorded) exchange.generationId = undefined;
     throw thrown;
   }
   // A settlement is certain only when the router has produced output and is still reachable.
@@ -168,7 +171,7 @@ function failResponse(
   if (exchange.isCancelled()) return;
   // While nothing is sent, the failure can have its own status.
   if (!hasSent) throw error;
-  exchange.errorCode = error.code;
+  exchange.error = error;
   const chunk = errorChunk({
     generationId,
     createdUnixS: Math.floor(Number(request.createdUnixMs) / 1000),

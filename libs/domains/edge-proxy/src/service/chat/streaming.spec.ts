@@ -43,7 +43,8 @@ function openSocket(): Promise<Socket> {
 it('returns the status of a failure before the first message', async () => {
   await start();
   edge.router.script = async function* () {
-    throw new GatewayError('upstream_error', { message: 'The provider failed three times.' });
+    const message = 'The provider failed three times.';
+    throw new GatewayError('upstream_error', { message, generationRecorded: true });
     yield finished({} as GenerateRequest);
   };
   for (const stream of [false, true]) {
@@ -54,6 +55,17 @@ it('returns the status of a failure before the first message', async () => {
   }
   expect(edge.limiter.returned).toBe(2);
   expect(edge.ledger.held.size).toBe(0);
+});
+
+it('returns no generation ID for a failure without a record, since it could never be looked up', async () => {
+  await start();
+  edge.router.script = async function* () {
+    throw new GatewayError('no_capacity');
+    yield finished({} as GenerateRequest);
+  };
+  const response = await edge.chat();
+  expect(response.status).toBe(503);
+  expect(response.headers.get('x-generation-id')).toBeNull();
 });
 
 it('keeps a request counted once a provider was called, and releases its tokens', async () => {

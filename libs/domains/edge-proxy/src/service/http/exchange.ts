@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ErrorCode } from '@gateway/errors';
+import type { GatewayError } from '@gateway/errors';
 import type { RateLimitState } from '@gateway/public-api';
 import type { Span } from '@gateway/telemetry';
 import { RequestCancelled } from './request-cancelled';
@@ -28,13 +28,18 @@ export interface Exchange {
   /** For open holds to be settled. */
   waitedForCreditMs?: number;
   /** Sent as x-generation-id. */
-  generationId?: string;
+  generationId?: string | undefined;
+  /** Whether the generation has a record, or will have one. */
+  generationRecorded?: boolean;
   organizationId?: string;
   keyId?: string;
+  /** The model of the catalogue. */
   modelId?: string;
+  /** As a refused request named it. */
+  requestedModel?: string;
   rateLimits?: RateLimitState;
-  /** The code of the error that was sent, in the body or in the stream. */
-  errorCode?: ErrorCode;
+  /** The error that was sent, in the body or in the stream. */
+  error?: GatewayError;
 }
 
 /** What is known of a request before it is handled. */

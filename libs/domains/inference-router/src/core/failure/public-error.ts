@@ -4,11 +4,14 @@ import type { UpstreamFailure } from './upstream-failure';
 /**
  * The error of a generation that failed before its first event.
  *
- * @param providerCalled whether any target was called, not only the one of this failure.
+ * @param options.providerCalled whether any target was called, not only the one of this failure.
  */
-export function errorBeforeFirstEvent(failure: UpstreamFailure, providerCalled: boolean): GatewayError {
+export function errorBeforeFirstEvent(
+  failure: UpstreamFailure,
+  options: Pick<GatewayError, 'providerCalled' | 'generationRecorded'>,
+): GatewayError {
   return new GatewayError(failure.rule.code, {
-    providerCalled,
+    ...options,
     ...(failure.publicMessage === undefined ? {} : { message: failure.publicMessage }),
     ...(failure.param === undefined ? {} : { param: failure.param }),
     ...(failure.metadata === undefined ? {} : { metadata: failure.metadata }),

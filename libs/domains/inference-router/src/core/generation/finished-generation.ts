@@ -41,18 +41,20 @@ export interface ProviderAttempt {
   readonly durationMs: number;
 }
 
-/** A generation that ended and has a cost. */
+/** A generation that ended. Without an event of a provider it has no usage. */
 export interface FinishedGeneration {
   readonly request: GenerationRequest;
   readonly prices: Prices;
+  /** The last provider that was called; empty if none was. */
   readonly provider: string;
   readonly providerModel: string;
   readonly outcome: CompletionOutcome;
   /** Empty when cancelled. */
   readonly finishReason: FinishReason | 'error' | '';
   readonly usage: Usage;
-  readonly usageSource: 'provider' | 'counted';
-  /** From admission to the provider's first event. */
+  /** Undefined without an event of a provider. */
+  readonly usageSource: 'provider' | 'counted' | undefined;
+  /** From admission to the provider's first event, or to the failure without one. */
   readonly latencyMs: number;
   /** From the first event to the last. */
   readonly generationTimeMs: number;

@@ -1,4 +1,4 @@
-import { GatewayError } from '@gateway/errors';
+import { GatewayError, type GatewayErrorOptions } from '@gateway/errors';
 import type { Model } from '../catalogue/model-catalogue';
 import type { GenerationRequest } from './finished-generation';
 import { GenerationEvents, type GenerationEvent, type GenerationPart } from './generation-events';
@@ -25,8 +25,8 @@ export type Generate = <Message>(
 /**
  * Runs one generation. It proceeds only as fast as its messages are read.
  *
- * @throws GatewayError. Before the first event nothing is owed; after it, the
- *   generation has been recorded.
+ * @throws GatewayError. Before the first event nothing is owed, and the error
+ *   reports whether the generation is recorded; after it, it is.
  */
 export function createGenerate(ports: GeneratePorts): Generate {
   async function* generate(
@@ -102,10 +102,23 @@ async function open(
   } catch (error) {
     // Any other error is a bug.
     if (!(error instanceof UpstreamFailure)) throw error;
-    if (error.kind !== 'cancelled') throw errorBeforeFirstEvent(error, providerCalled);
-    await run.cancel()?.durable;
-    throw run.isStopped ? stopping(providerCalled) : cancelled(providerCalled);
+    throw await failOpening(run, error, providerCalled);
   }
+}
+
+/** Records a generation that ended before its first event, and returns the error for the caller. */
+async function failOpening(
+  run: GenerationRun,
+  failure: UpstreamFailure,
+  providerCalled: boolean,
+): Promise<GatewayError> {
+  if (failure.kind !== 'cancelled') {
+    const generationRecorded = await run.failBeforeFirstEvent(failure.rule.code);
+    return errorBeforeFirstEvent(failure, { providerCalled, generationRecorded });
+  }
+  const generationRecorded = await run.cancelBeforeFirstEvent();
+  const options = { providerCalled, generationRecorded };
+  return run.isStopped ? stopping(options) : cancelled(options);
 }
 
 async function* streaming(
@@ -164,12 +177,11 @@ function once(action: () => void): () => void {
   };
 }
 
-function stopping(providerCalled = false): GatewayError {
-  return new GatewayError('no_capacity', { internalMessage: 'the router is stopping', providerCalled });
+function stopping(options: GatewayErrorOptions = {}): GatewayError {
+  return new GatewayError('no_capacity', { internalMessage: 'the router is stopping', ...options });
 }
 
 /** No client receives this error; the code only has to exist in the table. */
-function cancelled(providerCalled = false): GatewayError {
-  const internalMessage = 'the generation was cancelled';
-  return new GatewayError('request_timeout', { internalMessage, providerCalled });
+function cancelled(options: GatewayErrorOptions = {}): GatewayError {
+  return new GatewayError('request_timeout', { internalMessage: 'the generation was cancelled', ...options });
 }

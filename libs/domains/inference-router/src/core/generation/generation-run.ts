@@ -1,4 +1,4 @@
-import { type Clock, type Prices, Cancellation, type CancelSignal } from '@gateway/base';
+import { type Clock, type Prices, type Usage, Cancellation, type CancelSignal } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { Model, Target } from '../catalogue/model-catalogue';
 import { emptyChoice, type Choice, type CompletionHead } from '../completion/completion';
@@ -20,6 +20,14 @@ export interface GenerationCall {
   readonly deadlineUnixMs: number | undefined;
   readonly traceHeaders: Readonly<Record<string, string>>;
 }
+
+const NO_USAGE: Usage = {
+  promptTokens: 0,
+  cachedTokens: 0,
+  imageTokens: 0,
+  completionTokens: 0,
+  reasoningTokens: 0,
+};
 
 /** The bill of an ended generation, before and after it is recorded durably. */
 export interface Finalization {
@@ -132,6 +140,55 @@ export class GenerationRun {
   }
 
   /**
+   * Every target failed before its first event. Nothing is owed.
+   *
+   * @returns whether the failure is recorded.
+   */
+  failBeforeFirstEvent(errorCode: ErrorCode): Promise<boolean> {
+    return this.recordWithoutUsage('failed', errorCode);
+  }
+
+  /**
+   * Like `cancel`, before the first event. A generation that its caller did not
+   * cancel failed.
+   *
+   * @returns whether it is recorded.
+   */
+  async cancelBeforeFirstEvent(): Promise<boolean> {
+    const finalization = this.cancel();
+    if (finalization) return wasRecorded(finalization.durable);
+    if (this.stopped) return this.recordWithoutUsage('failed', 'no_capacity');
+    if (this.deadlinePassed()) return this.recordWithoutUsage('failed', 'request_timeout');
+    return this.recordWithoutUsage('cancelled');
+  }
+
+  private recordWithoutUsage(outcome: 'failed' | 'cancelled', errorCode?: ErrorCode): Promise<boolean> {
+    if (this.dispatchedTo) {
+      this.recordAttempt(this.dispatchedTo, 'cancelled', this.ports.clock.now() - this.dispatchedAt);
+    }
+    const { request, prices, traceHeaders } = this.scope;
+    const last = this.attempts.at(-1);
+    const recorded = this.ports.recorder.record({
+      request,
+      prices,
+      provider: last?.provider ?? '',
+      providerModel: last?.providerModel ?? '',
+      outcome,
+      finishReason: outcome === 'failed' ? 'error' : '',
+      usage: NO_USAGE,
+      usageSource: undefined,
+      latencyMs: Math.max(0, this.ports.clock.now() - request.createdUnixMs),
+      generationTimeMs: 0,
+      timeToFirstTokenMs: undefined,
+      attempts: this.attempts,
+      errorCode,
+      responseJson: undefined,
+      traceHeaders,
+    });
+    return wasRecorded(recorded);
+  }
+
+  /**
    * The generation is cancelled. A stream owes its output so far, and nothing before
    * its first event. A non-streaming generation owes its prompt once the request was
    * sent, but no output.
@@ -233,4 +290,12 @@ export class GenerationRun {
     const { deadlineUnixMs } = this.call;
     return deadlineUnixMs !== undefined && this.ports.clock.now() >= deadlineUnixMs;
   }
+}
+
+/** The recorder has logged any error. */
+function wasRecorded(recorded: Promise<unknown>): Promise<boolean> {
+  return recorded.then(
+    () => true,
+    () => false,
+  );
 }

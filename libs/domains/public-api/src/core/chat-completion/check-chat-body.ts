@@ -1,5 +1,6 @@
 import { isRefusal, refuse, type Refusal } from '@gateway/errors';
 import { canonicalBodySha256Input } from '../json/canonical-json';
+import type { JsonObject } from '../json/json-value';
 import type { JsonMeasure } from '../json/measure-json';
 import { parseJsonBody } from '../json/parse-json-body';
 import { readExactSeed } from './exact-seed';
@@ -24,6 +25,14 @@ export interface CheckedChatBody {
   readonly bodySha256?: Uint8Array;
 }
 
+/** A refused body, with the model that it names, for the record of the refusal. */
+export interface RefusedChatBody extends Refusal {
+  readonly requestedModel?: string;
+}
+
+/** A longer name is no model's, so it is shortened. */
+const MAX_NAMED_CHARACTERS = 256;
+
 /**
  * Parses and checks the body of a chat completion, and builds the forwarded
  * body. A pure function, so that the result is the same in every thread.
@@ -35,13 +44,18 @@ export function checkChatBody(
   { policy, models, wantsSha256 }: ChatBodyRules,
   sha256: Sha256,
   measure?: JsonMeasure,
-): CheckedChatBody | Refusal {
+): CheckedChatBody | RefusedChatBody {
   const body = parseJsonBody(bytes, measure);
   if (isRefusal(body)) return body;
   if (!models) return refuse('no_capacity', { internalMessage: 'no model catalogue yet' });
   const seed = readExactSeed(bytes, body.value);
   const request = checkChatRequest(body.value, { policy, findModel: (id) => models.get(id) }, seed);
-  if (isRefusal(request)) return request;
+  if (isRefusal(request)) return { ...request, ...modelNamedBy(body.value) };
   if (!wantsSha256) return { request };
   return { request, bodySha256: sha256(canonicalBodySha256Input(body.value) + (seed ?? '')) };
+}
+
+function modelNamedBy(body: JsonObject): Pick<RefusedChatBody, 'requestedModel'> {
+  const named = Object.hasOwn(body, 'model') ? body['model'] : undefined;
+  return typeof named === 'string' ? { requestedModel: named.slice(0, MAX_NAMED_CHARACTERS) } : {};
 }

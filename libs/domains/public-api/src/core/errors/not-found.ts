@@ -42,7 +42,7 @@ export function generationIdMissing(): Refusal {
   });
 }
 
-/** No generation of the organization has this id, or it is not settled yet. */
+/** No generation of the organization has this id, it is not settled yet, or its request was refused. */
 export function generationNotFound(): Refusal {
   return refuse('generation_not_found', { param: 'id' });
 }

@@ -8,7 +8,10 @@ export interface SettledGeneration {
   readonly createdAt: UnixMs;
   readonly streamed: boolean;
   readonly cancelled: boolean;
+  /** Empty when cancelled. */
   readonly finishReason: string;
+  /** If the generation failed. */
+  readonly errorCode?: string | undefined;
   readonly usage: Usage;
   /** Whether the provider reported the usage, or the gateway counted it because the report was absent or implausible. */
   readonly usageSource?: 'provider' | 'counted' | undefined;
@@ -32,6 +35,7 @@ export function generationView(generation: SettledGeneration): object {
       streamed: generation.streamed,
       cancelled: generation.cancelled,
       finish_reason: generation.finishReason,
+      error_code: generation.errorCode ?? null,
       tokens_prompt: usage.promptTokens,
       tokens_completion: usage.completionTokens,
       native_tokens_prompt: usage.promptTokens,

@@ -138,6 +138,7 @@ it('a generation has the documented shape', () => {
       streamed: true,
       cancelled: false,
       finish_reason: 'stop',
+      error_code: null,
       tokens_prompt: 10,
       tokens_completion: 25,
       native_tokens_prompt: 10,

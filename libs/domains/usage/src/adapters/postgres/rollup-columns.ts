@@ -2,6 +2,8 @@ import { LATENCY_BOUNDS_MS } from '../../core/latency-histogram';
 
 const DURATION = 'latency_ms + generation_time_ms';
 const FIRST_TOKEN = 'time_to_first_token_ms';
+/** The time until a failure says nothing about responses. */
+const DID_NOT_FAIL = `status <> 'failed'`;
 
 export const durationColumns = LATENCY_BOUNDS_MS.map((bound) => `duration_to_${bound}_ms`);
 export const firstTokenColumns = LATENCY_BOUNDS_MS.map((bound) => `first_token_to_${bound}_ms`);
@@ -20,10 +22,10 @@ const SUMS: readonly (readonly [column: string, ofGenerations: string])[] = [
     'cost_nano_usd',
     'charged_nano_usd',
   ].map((column) => [column, `sum(${column})`] as const),
-  ['duration_ms', `sum(${DURATION})`],
+  ['duration_ms', `coalesce(sum(${DURATION}) filter (where ${DID_NOT_FAIL}), 0)`],
   ['first_token_count', `count(${FIRST_TOKEN})`],
   ['first_token_ms', `coalesce(sum(${FIRST_TOKEN}), 0)`],
-  ...histogramSums(durationColumns, DURATION),
+  ...histogramSums(durationColumns, DURATION, DID_NOT_FAIL),
   ...histogramSums(firstTokenColumns, FIRST_TOKEN),
 ];
 
@@ -33,10 +35,15 @@ export const sumsOfGenerations = SUMS.map(([column, expression]) => `${expressio
 /** Sums over rollups, as int8. */
 export const sumsOfRollups = rollupColumns.map((column) => `sum(${column})::bigint as ${column}`).join(', ');
 
-function histogramSums(columns: readonly string[], value: string): (readonly [string, string])[] {
+function histogramSums(
+  columns: readonly string[],
+  value: string,
+  condition = 'true',
+): (readonly [string, string])[] {
   return columns.map((column, index) => {
     const below = LATENCY_BOUNDS_MS[index - 1];
     const above = below === undefined ? '' : ` and ${value} > ${below}`;
-    return [column, `count(*) filter (where ${value} <= ${LATENCY_BOUNDS_MS[index]}${above})`];
+    const upTo = `${value} <= ${LATENCY_BOUNDS_MS[index]}`;
+    return [column, `count(*) filter (where ${condition} and ${upTo}${above})`];
   });
 }

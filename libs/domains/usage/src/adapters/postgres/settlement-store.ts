@@ -4,6 +4,7 @@ import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import type { SettlementStore } from '../../core/ports';
 import { statusOf, type SettledGeneration } from '../../core/settled-generation';
 import { createPostgresGenerationTables } from './generation-tables';
+import { ADD_TO_ERROR_COUNTS } from './error-counts';
 import { rollupColumns, sumsOfGenerations, sumsOfRollups } from './rollup-columns';
 
 interface Column {
@@ -93,6 +94,14 @@ const recordSql = (onConflict: string) => `
     group by 1, 2, 3, 4, 5
   ), days as (
     select organization_id, day, model_id, key_id, ${sumsOfRollups} from hours group by 1, 2, 3, 4
+  ), failures as (
+    select organization_id, created_unix_ms / ${HOUR_MS} * ${HOUR_MS} as hour_unix_ms,
+           coalesce(error_code, '') as error_code, model_id, key_id, count(*) as failed
+    from fresh
+    where status = 'failed'
+    group by 1, 2, 3, 4, 5
+  ), added_to_errors as (
+    ${ADD_TO_ERROR_COUNTS('0', 'failed', 'failures')}
   ), added_to_hours as (
     ${addTo('usage_rollups_hourly', 'organization_id, hour_unix_ms, model_id, key_id', 'hours')}
   ), added_to_days as (

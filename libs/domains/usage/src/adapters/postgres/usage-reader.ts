@@ -3,8 +3,10 @@ import type { Pool } from 'pg';
 import type { UsageReader } from '../../core/ports';
 import type { ProviderAttempt, SettledGeneration } from '../../core/settled-generation';
 import type { UsageRow } from '../../core/usage-report';
+import { countErrors, readRefused } from './error-counts';
 import { readKeyActivity } from './key-activity';
 import { readReconciliation } from './reconciliation-tables';
+import { listRefused } from './refusal-store';
 import { scanStatements } from './generation-scan';
 import { readSeries } from './usage-series';
 
@@ -141,6 +143,9 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
       return { found, stoppedAt: last && { created: Number(last.created_unix_ms) as UnixMs, id: last.id } };
     },
     readSeries: (query, maxRows) => readSeries(pool, query, maxRows),
+    readRefused: (query, maxRows) => readRefused(pool, query, maxRows),
+    countErrors: (query) => countErrors(pool, query),
+    listRefused: (filter, limit) => listRefused(pool, filter, limit),
     async readNow(organizationId, now) {
       const { rows } = await pool.query<NowRow>({
         name: 'usage.now',

@@ -63,8 +63,8 @@ export async function readSeries(
 
 function pointOf(row: SumRow): UsagePoint {
   const sum = (column: string): bigint => row[column] ?? 0n;
-  const latencies = (count: string, total: string, columns: readonly string[]): Latencies => ({
-    count: sum(count),
+  const latencies = (count: bigint, total: string, columns: readonly string[]): Latencies => ({
+    count,
     sumMs: sum(total),
     histogram: columns.map(sum),
   });
@@ -75,6 +75,7 @@ function pointOf(row: SumRow): UsagePoint {
     requests: sum('requests'),
     errors: sum('errors'),
     cancelled: sum('cancelled'),
+    refused: 0n,
     promptTokens: sum('prompt_tokens'),
     cachedTokens: sum('cached_tokens'),
     imageTokens: sum('image_tokens'),
@@ -82,7 +83,7 @@ function pointOf(row: SumRow): UsagePoint {
     reasoningTokens: sum('reasoning_tokens'),
     costNanoUsd: nanoUsd(sum('cost_nano_usd')),
     chargedNanoUsd: nanoUsd(sum('charged_nano_usd')),
-    duration: latencies('requests', 'duration_ms', durationColumns),
-    firstToken: latencies('first_token_count', 'first_token_ms', firstTokenColumns),
+    duration: latencies(sum('requests') - sum('errors'), 'duration_ms', durationColumns),
+    firstToken: latencies(sum('first_token_count'), 'first_token_ms', firstTokenColumns),
   };
 }

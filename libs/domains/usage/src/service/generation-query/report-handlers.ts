@@ -11,7 +11,10 @@ import {
   fromPoint,
   fromReconciliation,
   fromRecord,
+  fromRefused,
+  toErrorCountsQuery,
   toListRequest,
+  toRefusedRequest,
   toSeriesQuery,
 } from './report-messages';
 
@@ -45,6 +48,13 @@ export function createGenerationReportsHandlers(
       if (generationId === '' || generationId.includes('\0')) return { record: undefined };
       const found = await reader.findGeneration(organizationId, generationId);
       return { record: found && fromRecord(found) };
+    },
+    async listRefusedRequests(request) {
+      const { filter, limit } = toRefusedRequest(request);
+      return { requests: (await reader.listRefused(filter, limit)).map(fromRefused) };
+    },
+    async getErrorCounts(request) {
+      return { errors: [...(await reader.countErrors(toErrorCountsQuery(request)))] };
     },
     async getUsageNow({ organizationId, nowUnixMs }) {
       const now = await reader.readNow(organizationId, Number(nowUnixMs) as UnixMs);

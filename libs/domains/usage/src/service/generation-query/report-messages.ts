@@ -1,14 +1,17 @@
-import { nanoUsd, type NanoUsd, type UnixMs } from '@gateway/base';
+import { HOUR_MS, nanoUsd, type NanoUsd, type UnixMs } from '@gateway/base';
 import {
   GenerationStatus as StatusMessage,
   UsageDimension,
   UsageGranularity as GranularityMessage,
   type GenerationRecord,
+  type GetErrorCountsRequest,
   type GetUsageReconciliationResponse,
   type GetUsageSeriesRequest,
   type KeyActivity as KeyActivityMessage,
   type Latency,
   type ListGenerationsRequest,
+  type ListRefusedRequestsRequest,
+  type RefusedRequest as RefusedMessage,
   type UsageMetrics as MetricsMessage,
   type UsagePoint as PointMessage,
 } from '@gateway/contracts/generation-query';
@@ -16,6 +19,7 @@ import { GatewayError } from '@gateway/errors';
 import { meanMs, quantileMs, type Latencies } from '../../core/latency-histogram';
 import type { GenerationsRequest } from '../../core/list-generations';
 import type { KeyActivity, UsageReconciliation } from '../../core/ports';
+import type { ErrorCountsQuery, RefusedFilter, RefusedRequest } from '../../core/refusals';
 import { statusOf, type GenerationStatus, type SettledGeneration } from '../../core/settled-generation';
 import type { SeriesDimension, SeriesQuery, UsageMetrics, UsagePoint } from '../../core/usage-series';
 import { fromGeneration } from './messages';
@@ -112,6 +116,32 @@ function timeOf(param: string, unixMs: bigint): UnixMs {
 
 function optionalAmount(amount: bigint | undefined): NanoUsd | undefined {
   return amount === undefined ? undefined : nanoUsd(amount);
+}
+
+const MAX_REFUSED_PER_LIST = 200;
+
+export function toRefusedRequest(message: ListRefusedRequestsRequest) {
+  const filter: RefusedFilter = {
+    organizationId: message.organizationId,
+    requestId: storable(message.requestId),
+    keyId: storable(message.keyId),
+    model: storable(message.model),
+  };
+  return { filter, limit: Math.min(Math.max(message.limit, 1), MAX_REFUSED_PER_LIST) };
+}
+
+export function fromRefused({ refusedAt, ...request }: RefusedRequest): RefusedMessage {
+  return { ...request, refusedUnixMs: BigInt(refusedAt) };
+}
+
+export function toErrorCountsQuery(message: GetErrorCountsRequest): ErrorCountsQuery {
+  return {
+    organizationId: message.organizationId,
+    start: (Math.floor(timeOf('start', message.startUnixMs) / HOUR_MS) * HOUR_MS) as UnixMs,
+    end: (Math.ceil(timeOf('end', message.endUnixMs) / HOUR_MS) * HOUR_MS) as UnixMs,
+    modelId: storable(message.modelId),
+    keyId: storable(message.keyId),
+  };
 }
 
 export function fromReconciliation(found: UsageReconciliation): GetUsageReconciliationResponse {

@@ -98,17 +98,17 @@ function attemptOf(attempt: ProviderAttempt): ProviderAttempt {
   };
 }
 
-function required(text: string, field: string): string {
+export function required(text: string, field: string): string {
   if (text === '') throw new Error(`${field} is empty`);
   return storable(text);
 }
 
 /** Clients may send any text as `user`, but PostgreSQL text cannot contain NUL. */
-function storable(text: string): string {
+export function storable(text: string): string {
   return text.replaceAll('\0', '');
 }
 
-function timeOf(unixMs: bigint, field: string): UnixMs {
+export function timeOf(unixMs: bigint, field: string): UnixMs {
   if (unixMs < 0n || unixMs > LAST_UNIX_MS) throw new Error(`${field} is out of range`);
   return Number(unixMs) as UnixMs;
 }

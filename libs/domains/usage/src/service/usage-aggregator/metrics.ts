@@ -15,6 +15,7 @@ export interface UsageAggregatorMetrics extends ReconciliationMetrics {
   /** Stored already, or repeated in the batch. */
   duplicates(generations: number): void;
   visibleAfter(ms: number): void;
+  refused(requests: bigint): void;
 }
 
 export function createUsageAggregatorMetrics(registry: Registry): UsageAggregatorMetrics {
@@ -31,6 +32,11 @@ export function createUsageAggregatorMetrics(registry: Registry): UsageAggregato
     name: 'gateway_usage_aggregator_visible_delay_seconds',
     help: 'Time from the settlement of a generation until it can be looked up',
     buckets: DELAY_BUCKETS_SECONDS,
+    registers,
+  });
+  const refused = new Counter({
+    name: 'gateway_usage_aggregator_refused_requests_total',
+    help: 'Refused requests added to usage',
     registers,
   });
   const differing = new Gauge({
@@ -58,6 +64,7 @@ export function createUsageAggregatorMetrics(registry: Registry): UsageAggregato
   return {
     recorded: (count) => recorded.inc(count),
     duplicates: (count) => duplicates.inc(count),
+    refused: (requests) => refused.inc(Number(requests)),
     visibleAfter: (ms) => delay.observe(Math.max(0, ms) / 1_000),
     reconciled({ differences, comparedUntilUnixMs, hours: compared }, now) {
       for (const kind of DIFFERENCE_KINDS) {

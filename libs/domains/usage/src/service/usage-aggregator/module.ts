@@ -1,5 +1,8 @@
 import { createAuditService } from '@gateway/audit';
 import type { Clock, ConsumerProgress } from '@gateway/base';
+import { UsageAggregatorDefinition } from '@gateway/contracts/usage-aggregator';
+import { isDatabaseUnavailable } from '@gateway/database';
+import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import {
   createDeadLetterService,
   type InspectableEventLog,
@@ -9,11 +12,13 @@ import {
   type Unprocessable,
 } from '@gateway/events';
 import type { GatewayModule } from '@gateway/module';
+import { bindService } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { Registry } from 'prom-client';
-import type { SettlementStore, UsageReconciler } from '../../core/ports';
+import type { RefusalStore, SettlementStore, UsageReconciler } from '../../core/ports';
 import type { AnnouncedHour } from '../../core/reconciliation/settled-window';
 import type { SettledGeneration } from '../../core/settled-generation';
+import { createUsageAggregatorHandlers } from './handlers';
 import { decodeEvent } from './messages';
 import { createUsageAggregatorMetrics } from './metrics';
 import { createReconciliation } from './reconciliation';
@@ -21,6 +26,7 @@ import { createMaintenance } from './maintenance';
 
 export interface UsageAggregatorPorts {
   readonly store: SettlementStore;
+  readonly refusals: RefusalStore;
   readonly reconciler: UsageReconciler;
   /** The event log whose lag and dead letters are served, for this module's consumer group. */
   readonly events?: InspectableEventLog;
@@ -36,11 +42,12 @@ export interface UsageAggregatorPorts {
 const NAME = 'usage-aggregator';
 const DEFAULT_RECONCILIATION_INTERVAL_MS = 60_000;
 
-/** The write side: stores settled generations and their sums, and compares them with the ledger. */
+/** The write side: stores settled generations, refused requests and their sums, and compares usage with the ledger. */
 export function createUsageAggregatorModule(ports: UsageAggregatorPorts): GatewayModule {
-  const { store, reconciler, clock, log } = ports;
+  const { store, refusals, reconciler, clock, log } = ports;
   const metrics = createUsageAggregatorMetrics(ports.metrics);
-  const maintenance = createMaintenance({ tables: store, clock, log, retentionDays: ports.retentionDays });
+  const { retentionDays } = ports;
+  const maintenance = createMaintenance({ tables: store, refusals, clock, log, retentionDays });
   const reconciliation = createReconciliation({
     reconciler,
     clock,
@@ -67,12 +74,21 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
 
   return {
     name: NAME,
-    services: ports.events
-      ? [
-          createDeadLetterService(ports.events, consumers, clock),
-          createAuditService([ports.events.deadLetters.auditEntries]),
-        ]
-      : [],
+    services: [
+      bindService(
+        UsageAggregatorDefinition,
+        handlersUnavailableAsNoCapacity(
+          createUsageAggregatorHandlers({ refusals, clock, metrics }),
+          isDatabaseUnavailable,
+        ),
+      ),
+      ...(ports.events
+        ? [
+            createDeadLetterService(ports.events, consumers, clock),
+            createAuditService([ports.events.deadLetters.auditEntries]),
+          ]
+        : []),
+    ],
     consumers,
     async start() {
       reconciliation.start();

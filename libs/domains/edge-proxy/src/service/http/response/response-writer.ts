@@ -83,7 +83,7 @@ export function createResponseWriter(
 
   function error(exchange: Exchange, raised: GatewayError): void {
     const gatewayError = exchange.route === 'chat_completions' ? chatCompletionError(raised) : raised;
-    exchange.errorCode = gatewayError.code;
+    exchange.error = gatewayError;
     const headers: ResponseHeaders = {};
     addRetryHeaders(headers, gatewayError);
     json(exchange, gatewayError.row.httpStatus, JSON.stringify(errorEnvelope(gatewayError)), headers);

@@ -3,6 +3,7 @@ import { GatewayError, toGatewayError } from '@gateway/errors';
 import type { Logger } from '@gateway/runtime';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { EdgeMetrics } from '../../metrics';
+import type { RefusalRecorder } from '../../refusals/refusal-recorder';
 import type { ResponseWriter } from '../response/response-writer';
 import { RequestCancelled } from '../request-cancelled';
 import { limits } from '../../../core';
@@ -14,6 +15,7 @@ export interface RequestServerPorts {
   readonly handlers: Readonly<Record<RouteName, (exchange: Exchange) => Promise<void> | void>>;
   readonly writer: ResponseWriter;
   readonly metrics: EdgeMetrics;
+  readonly refusals: Pick<RefusalRecorder, 'count'>;
   readonly log: Logger;
   readonly now: () => number;
   readonly newRequestId: () => string;
@@ -33,7 +35,7 @@ const CLIENT_CLOSED_REQUEST = 499;
 
 /** Runs handlers so that each request gets one response, one log line and one metric sample, also after an exception. */
 export function createRequestServer(ports: RequestServerPorts): RequestServer {
-  const { handlers, writer, metrics, log, now, newRequestId, onIdle } = ports;
+  const { handlers, writer, metrics, refusals, log, now, newRequestId, onIdle } = ports;
   // A request's log line has only ids and codes. Redaction would cost more than
   // everything else in this file.
   const requestLog = log.child({}, { redact: [] });
@@ -99,10 +101,11 @@ export function createRequestServer(ports: RequestServerPorts): RequestServer {
   }
 
   function onClose(exchange: Exchange): void {
-    const { requestId, generationId, organizationId, keyId, modelId, route, errorCode, request } = exchange;
+    const { requestId, generationId, organizationId, keyId, modelId, route, error, request } = exchange;
     const status = exchange.isCancelled() ? CLIENT_CLOSED_REQUEST : exchange.response.statusCode;
     const durationMs = now() - exchange.startedAtMs;
     metrics.requestClosed(exchange, status, durationMs);
+    if (error) refusals.count(exchange);
     const line = {
       requestId,
       generationId,
@@ -112,7 +115,7 @@ export function createRequestServer(ports: RequestServerPorts): RequestServer {
       method: request.method,
       route,
       status,
-      code: errorCode,
+      code: error?.code,
       durationMs,
     };
     inRequestSpan(exchange, () => requestLog.info(line, 'request'));

@@ -22,19 +22,19 @@ export function openRequestSpan(exchange: Exchange): Span | undefined {
 
 /** Ends the span with the request's attributes. Client errors (4xx) do not mark it as failed. */
 export function endRequestSpan(exchange: Exchange, status: number): void {
-  const { span, generationId, organizationId, keyId, modelId, errorCode } = exchange;
+  const { span, generationId, organizationId, keyId, modelId, error } = exchange;
   if (span === undefined) return;
   span.set({
     'http.response.status_code': status,
     'gateway.generation.id': generationId,
     'gateway.organization.id': organizationId,
     'gateway.key.id': keyId,
-    'gateway.error.code': errorCode,
+    'gateway.error.code': error?.code,
     'gen_ai.request.model': modelId,
   });
   // A failed stream started with status 200.
-  const hasFailed = status >= 500 || (status < 400 && errorCode !== undefined);
-  span.end(hasFailed ? (errorCode ?? String(status)) : undefined);
+  const hasFailed = status >= 500 || (status < 400 && error !== undefined);
+  span.end(hasFailed ? (error?.code ?? String(status)) : undefined);
 }
 
 /** Runs `work` within the request's span. */

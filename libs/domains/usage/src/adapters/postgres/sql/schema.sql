@@ -65,8 +65,9 @@ create table generations_default partition of generations default;
 -- Sums over generations, by day and by hour, updated in the transaction that
 -- stores the generations. Sorted by bytes, so that reports have the same order on
 -- every server. Latencies are sums, counts and a histogram: duration_to_250_ms
--- counts those above the previous bound and up to 250 ms; requests minus all of
--- the counts are above the last bound.
+-- counts those above the previous bound and up to 250 ms. Durations are of requests
+-- that did not fail, so requests minus errors and all of the counts are above the
+-- last bound.
 create table usage_rollups (
   organization_id text not null,
   day date not null,
@@ -169,6 +170,48 @@ create table usage_rollups_hourly (
   first_token_to_90000_ms bigint not null,
   primary key (organization_id, hour_unix_ms, model_id, key_id)
 ) with (fillfactor = 50);
+
+-- Errors by code, with refused requests: chat completions that ended with an
+-- error and of which no generation has a record. They have no rows of their own,
+-- so that any number of them costs a few rows.
+create table error_counts_hourly (
+  organization_id text collate "C" not null,
+  -- The start of the hour.
+  hour_unix_ms    bigint not null,
+  error_code      text collate "C" not null,
+  -- Empty if the request named no model of the catalogue.
+  model_id        text collate "C" not null,
+  key_id          text collate "C" not null,
+  refused         bigint not null,
+  -- Failed generations.
+  failed          bigint not null,
+  primary key (organization_id, hour_unix_ms, error_code, model_id, key_id)
+) with (fillfactor = 50);
+
+create index error_counts_hourly_by_time on error_counts_hourly (hour_unix_ms);
+
+-- The latest refused requests, at most 20 of an organization and error code.
+create table refused_requests (
+  request_id      text collate "C" not null,
+  organization_id text collate "C" not null,
+  key_id          text collate "C" not null,
+  -- As the client named it; empty if unknown.
+  model           text not null,
+  error_code      text collate "C" not null,
+  error_message   text not null,
+  refused_unix_ms bigint not null,
+  primary key (organization_id, request_id)
+);
+
+create index refused_requests_by_code on refused_requests (organization_id, error_code, refused_unix_ms, request_id);
+create index refused_requests_by_time on refused_requests (refused_unix_ms);
+
+-- The last report of refused requests of each edge, so that each counts once.
+create table refusal_reporters (
+  reporter_id        text collate "C" primary key,
+  last_report_number bigint not null,
+  reported_unix_ms   bigint not null
+);
 
 -- Sums of settlements that the ledger announced, one row per hour of admission.
 -- Deleted once they match the generations here.

@@ -1,0 +1,108 @@
+/** @jest-environment @happy-dom/jest-environment */
+import { cleanup, screen, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { installApiDouble, type ApiDouble } from '../../testing/api-double';
+import { BOUNDS, keyWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { renderPage } from '../../testing/render-page';
+
+const GENERATIONS = 'GET /api/organizations/{organization_id}/generations';
+const REFUSED = 'GET /api/organizations/{organization_id}/refused-requests';
+
+const FAILED = {
+  id: 'gen-1',
+  created_at: '2026-11-20T12:00:00.000Z',
+  model_id: 'acme/m-1',
+  key_id: 'key-1',
+  request_id: 'req_1',
+  external_user: null,
+  status: 'failed' as const,
+  finish_reason: 'error',
+  error_code: 'upstream_error',
+  streamed: false,
+  cost_usd: '0',
+  charged_usd: '0',
+  duration_ms: 4,
+  time_to_first_token_ms: null,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+};
+const REFUSED_REQUEST = {
+  request_id: 'req_2',
+  refused_at: '2026-11-20T12:00:00.000Z',
+  key_id: 'key-1',
+  model: 'no/such',
+  error_code: 'model_not_found',
+  error_message: "The model 'no/such' does not exist.",
+};
+
+describe('the generations page', () => {
+  let api: ApiDouble;
+
+  beforeEach(() => {
+    api = installApiDouble();
+    api.on('GET /api/session', () => sessionOf('admin'));
+    api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
+    api.on('GET /api/models', () => ({ data: [] }));
+    api.on('GET /api/organizations/{organization_id}/keys', () => ({
+      data: [keyWith()],
+      next_page_token: null,
+      bounds: BOUNDS,
+    }));
+    respondWith();
+    api.on(REFUSED, () => ({ data: [REFUSED_REQUEST] }));
+  });
+  afterEach(cleanup);
+
+  const respondWith = (...generations: readonly (typeof FAILED)[]) =>
+    api.on(GENERATIONS, () => ({ data: [...generations], next_page_token: null, searched_until: null }));
+
+  it('shows the error of a failed generation', async () => {
+    respondWith(FAILED);
+    renderPage('/o/org-1/generations');
+    const row = (await screen.findByRole('link', { name: 'acme/m-1' })).closest('tr') as HTMLElement;
+    expect(within(row).getAllByText('Failed').length).toBeGreaterThan(0);
+    expect(within(row).getAllByText('upstream_error').length).toBeGreaterThan(0);
+    expect(api.requestsTo(REFUSED)).toEqual([]);
+  });
+
+  it('lists refused requests by status, with their error, model, key and request ID', async () => {
+    renderPage('/o/org-1/generations');
+    await userEvent.selectOptions(await screen.findByLabelText('Status'), 'Refused');
+    const table = await screen.findByRole('table', { name: 'Refused requests' });
+    for (const text of [
+      REFUSED_REQUEST.error_code,
+      REFUSED_REQUEST.error_message,
+      'no/such',
+      'production …x7Qe',
+      'req_2',
+    ]) {
+      await within(table).findByText(text);
+    }
+    await screen.findByText(/the latest 20 of each error/);
+  });
+
+  it('finds a refused request by its ID', async () => {
+    renderPage('/o/org-1/generations?find=req_2');
+    await screen.findByRole('table', { name: 'Refused requests' });
+    expect(screen.queryByText('No matches')).toBeNull();
+    expect(api.requestsTo(REFUSED).map(({ query }) => query.get('request_id'))).toEqual(['req_2']);
+    expect(api.requestsTo(GENERATIONS).map(({ query }) => query.get('search'))).toContain('req_2');
+  });
+
+  it('says which refused requests a search finds when there is no match', async () => {
+    api.on(REFUSED, () => ({ data: [] }));
+    renderPage('/o/org-1/generations?find=req_unknown');
+    await screen.findByText('No matches');
+    await screen.findByText(/Of refused requests, the latest 20 of each error are found/);
+  });
+
+  it('says so when nothing was refused, and when the list cannot be loaded', async () => {
+    api.on(REFUSED, () => ({ data: [] }));
+    renderPage('/o/org-1/generations?status=refused');
+    await screen.findByText('No refused requests');
+    cleanup();
+    api.refuse(REFUSED, 400, { code: 'invalid_request', message: 'Not this time.' });
+    renderPage('/o/org-1/generations?status=refused');
+    await screen.findByText('Couldn’t load refused requests');
+  });
+});

@@ -1,0 +1,118 @@
+/** @jest-environment @happy-dom/jest-environment */
+import { cleanup, screen, within } from '@testing-library/react';
+import type { UsageMetrics } from '../../api/usage';
+import { installApiDouble, type ApiDouble } from '../../testing/api-double';
+import { BOUNDS, keyWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { renderPage } from '../../testing/render-page';
+
+const USAGE = 'GET /api/organizations/{organization_id}/usage';
+const ERRORS = 'GET /api/organizations/{organization_id}/usage/errors';
+
+const metrics = (changes: Partial<UsageMetrics> = {}): UsageMetrics => ({
+  requests: 0,
+  errors: 0,
+  cancelled: 0,
+  refused: 0,
+  prompt_tokens: 0,
+  cached_tokens: 0,
+  image_tokens: 0,
+  completion_tokens: 0,
+  reasoning_tokens: 0,
+  cost_usd: '0',
+  spend_usd: '0',
+  duration: null,
+  time_to_first_token: null,
+  ...changes,
+});
+
+describe('the usage page', () => {
+  let api: ApiDouble;
+
+  beforeEach(() => {
+    api = installApiDouble();
+    api.on('GET /api/session', () => sessionOf('admin'));
+    api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
+    api.on('GET /api/models', () => ({ data: [] }));
+    api.on('GET /api/organizations/{organization_id}/keys', () => ({
+      data: [keyWith()],
+      next_page_token: null,
+      bounds: BOUNDS,
+    }));
+    api.on(ERRORS, () => ({ data: [] }));
+  });
+  afterEach(cleanup);
+
+  const respondWith = (...models: readonly (readonly [string, Partial<UsageMetrics>])[]) =>
+    api.on(USAGE, ({ query }) => {
+      const [start = '', end = ''] = [query.get('start') ?? '', query.get('end') ?? ''];
+      const points = models.map(([model_id, changes]) => ({
+        ...metrics(changes),
+        start,
+        model_id,
+        key_id: null,
+      }));
+      const sum = (name: 'requests' | 'errors' | 'refused') =>
+        points.reduce((total, point) => total + point[name], 0);
+      return {
+        timezone: 'UTC' as const,
+        granularity: 'day' as const,
+        start,
+        end,
+        totals: metrics({ requests: sum('requests'), errors: sum('errors'), refused: sum('refused') }),
+        data: points,
+      };
+    });
+  /** Without its chart. */
+  const renderUsage = () =>
+    renderPage('/o/org-1/usage').queryClient.setQueryData(['usage-chart-code'], { UsageChart: () => null });
+  const figure = async (name: string) => (await screen.findByText(name, { selector: 'dt' })).parentElement;
+
+  it('shows the error rate of generations, and refused requests apart from it', async () => {
+    respondWith(['acme/m-1', { requests: 8, errors: 2, refused: 3 }], ['', { refused: 4 }]);
+    api.on(ERRORS, () => ({
+      data: [
+        { code: 'model_not_found', refused: 7, failed: 0 },
+        { code: 'upstream_error', refused: 0, failed: 2 },
+      ],
+    }));
+    renderUsage();
+    expect((await figure('Errors'))?.textContent).toBe('Errors225% of requests');
+    expect((await figure('Refused'))?.textContent).toBe('Refused7No generation');
+    const table = await screen.findByRole('table', { name: 'Errors by code' });
+    const rows = within(table).getAllByRole('row').slice(1);
+    expect(
+      rows.map((row) =>
+        within(row)
+          .getAllByRole('cell')
+          .map((cell) => cell.textContent),
+      ),
+    ).toEqual([
+      ['model_not_found', '7', '0'],
+      ['upstream_error', '0', '2'],
+    ]);
+    expect(within(rows[0]!).getByRole('link', { name: '7' }).getAttribute('href')).toContain(
+      'status=refused',
+    );
+    expect(within(rows[1]!).getByRole('link', { name: '2' }).getAttribute('href')).toContain('status=failed');
+    await screen.findByRole('link', { name: 'Unknown model' });
+  });
+
+  it('shows a period in which every request was refused', async () => {
+    respondWith(['', { refused: 4 }]);
+    renderUsage();
+    expect((await figure('Errors'))?.textContent).toBe('Errors0');
+    expect((await figure('Refused'))?.textContent).toContain('4');
+    expect(screen.queryByText('No requests in this period')).toBeNull();
+  });
+
+  it('weighs mean latencies by requests that did not fail', async () => {
+    const latency = (mean_ms: number) => ({ mean_ms, p50_ms: mean_ms, p95_ms: mean_ms });
+    respondWith(
+      ['acme/m-1', { requests: 10, errors: 9, duration: latency(1_000) }],
+      ['acme/m-1', { requests: 1, duration: latency(3_000) }],
+    );
+    renderUsage();
+    const row = (await screen.findByRole('link', { name: 'acme/m-1' })).closest('tr') as HTMLElement;
+    expect(row.textContent).toMatch(/2\.00s$/);
+  });
+});
