@@ -1,11 +1,13 @@
 import type { Result } from '@gateway/dashboard-contract/client';
-import { queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api } from './client';
 
 export type Organization = Result<'GET /api/organizations/{organization_id}'>['organization'];
 
-/** The switcher's limit; the operator's list shows all organizations. */
-const MAX_IN_SWITCHER = 200;
+/** The switcher's limit. The command palette and the operator's list find all organizations. */
+export const MAX_IN_SWITCHER = 100;
+/** The matches that the command palette offers. */
+const MAX_FOUND = '20';
 
 export const organizationsQuery = queryOptions({
   queryKey: ['organizations'],
@@ -14,6 +16,15 @@ export const organizationsQuery = queryOptions({
       .data,
   staleTime: 30_000,
 });
+
+/** The newest organizations that contain the text. */
+export const foundOrganizationsQuery = (search: string) =>
+  queryOptions({
+    queryKey: ['organizations', 'found', search],
+    queryFn: async ({ signal }) =>
+      (await api.call('GET /api/organizations', { query: { page_size: MAX_FOUND, search }, signal })).data,
+    placeholderData: keepPreviousData,
+  });
 
 export const organizationQuery = (organizationId: string) =>
   queryOptions({

@@ -58,7 +58,7 @@ describe('the command palette', () => {
 
   it('navigates with "g" and a second key, except while typing', async () => {
     const { router } = renderPage('/o/org-1/keys');
-    const find = await screen.findByLabelText('Search by name or last four characters');
+    const find = await screen.findByLabelText('Search by name, ID or last four characters');
     await userEvent.type(find, 'gl');
     expect(router.state.location.pathname).toBe('/o/org-1/keys');
     find.blur();

@@ -120,7 +120,9 @@ function PaletteBody({ onDone }: { readonly onDone: () => void }) {
 /** Matches at the start of a word come first. */
 function matching(commands: readonly Command[], text: string): readonly Command[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const rank = ({ label, note = '' }: Command) => {
+  const rank = ({ id, label, note = '' }: Command) => {
+    // Keys and organizations are also found by id.
+    if (id.toLowerCase() === text.trim().toLowerCase()) return 0;
     const name = `${label} ${note}`.toLowerCase();
     if (!words.every((word) => name.includes(word))) return undefined;
     return words.every((word) => name.startsWith(word) || name.includes(` ${word}`)) ? 0 : 1;

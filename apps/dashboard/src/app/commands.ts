@@ -1,7 +1,9 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { keysQuery } from '../api/keys';
+import { foundKeysQuery } from '../api/keys';
+import { foundOrganizationsQuery } from '../api/organizations';
 import { can, useSession } from '../api/session';
+import { useDebounced } from '../ui/debounce';
 import type { IconName } from '../ui/icons';
 import { visible } from '../ui/values';
 import { useCurrentOrganization } from './current-organization';
@@ -30,7 +32,7 @@ export function useCommands(text: string): readonly Command[] {
   const navigate = useNavigate();
   const session = useSession();
   const signOut = useSignOut();
-  const { id: organizationId, all } = useCurrentOrganization();
+  const { id: organizationId, newest } = useCurrentOrganization();
   const params = { organizationId: organizationId ?? '' };
 
   const pages = [
@@ -57,28 +59,32 @@ export function useCommands(text: string): readonly Command[] {
           },
         ]
       : [];
-  const { data: known } = useInfiniteQuery({
-    ...keysQuery(params.organizationId),
+  const searched = useDebounced(text.trim());
+  const { data: foundKeys = [] } = useQuery({
+    ...foundKeysQuery(params.organizationId, 'standard', searched),
+    placeholderData: keepPreviousData,
     enabled: organizationId !== undefined && can(session, 'keys:read', organizationId),
   });
-  const keys = (known?.pages ?? [])
-    .flatMap(({ data }) => data)
-    .map(({ id, name, last4 }) => ({
-      id,
-      label: visible(name),
-      icon: 'key' as const,
-      note: `Key …${last4}`,
-      run: () => void navigate({ to: '/o/$organizationId/keys/$keyId', params: { ...params, keyId: id } }),
-    }));
-  const organizations = all
-    .filter(({ id }) => id !== organizationId)
-    .map(({ id, name }) => ({
-      id,
-      label: visible(name),
-      icon: 'building' as const,
-      note: 'Switch organization',
-      run: () => void navigate({ to: '/o/$organizationId', params: { organizationId: id } }),
-    }));
+  const keys = foundKeys.map(({ id, name, last4 }) => ({
+    id,
+    label: visible(name),
+    icon: 'key' as const,
+    note: `Key …${last4}`,
+    run: () => void navigate({ to: '/o/$organizationId/keys/$keyId', params: { ...params, keyId: id } }),
+  }));
+  const { data: foundOrganizations = [] } = useQuery({
+    ...foundOrganizationsQuery(searched),
+    enabled: searched !== '',
+  });
+  const others = new Map([...newest, ...foundOrganizations].map((one) => [one.id, one]));
+  if (organizationId !== undefined) others.delete(organizationId);
+  const organizations = [...others.values()].map(({ id, name }) => ({
+    id,
+    label: visible(name),
+    icon: 'building' as const,
+    note: 'Switch organization',
+    run: () => void navigate({ to: '/o/$organizationId', params: { organizationId: id } }),
+  }));
   const id = text.trim();
   const find: Command[] =
     id.length >= MIN_ID_CHARACTERS &&

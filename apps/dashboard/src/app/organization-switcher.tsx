@@ -1,13 +1,16 @@
 import { useNavigate, useRouterState } from '@tanstack/react-router';
-import type { Organization } from '../api/organizations';
+import { MAX_IN_SWITCHER, type Organization } from '../api/organizations';
 import { Icon, Mark } from '../ui/icons';
-import { Menu, MenuItem, MenuLabel } from '../ui/menu';
+import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu';
 import { visible } from '../ui/values';
 
 interface SwitcherProps {
-  readonly currentId: string | undefined;
+  readonly current: Organization | undefined;
+  /** The newest organizations. */
   readonly organizations: readonly Organization[];
   readonly onNavigate: (() => void) | undefined;
+  /** Opens the search of all organizations. */
+  readonly onSearch: () => void;
 }
 
 /** Pages of every organization. From a key or a generation, the switcher goes to its list. */
@@ -28,9 +31,8 @@ function samePageOf(pathname: string) {
 }
 
 /** Navigates to the same page of another organization, or to its overview. */
-export function OrganizationSwitcher({ currentId, organizations, onNavigate }: SwitcherProps) {
+export function OrganizationSwitcher({ current, organizations, onNavigate, onSearch }: SwitcherProps) {
   const navigate = useNavigate();
-  const current = organizations.find(({ id }) => id === currentId);
   const pathname = useRouterState({ select: (state) => state.location.pathname });
   const go = (organizationId: string) => {
     void navigate({ to: samePageOf(pathname), params: { organizationId } });
@@ -58,11 +60,19 @@ export function OrganizationSwitcher({ currentId, organizations, onNavigate }: S
     >
       <MenuLabel>Organizations</MenuLabel>
       {organizations.map(({ id, name, suspended }) => (
-        <MenuItem key={id} checked={id === currentId} onSelect={() => go(id)}>
+        <MenuItem key={id} checked={id === current?.id} onSelect={() => go(id)}>
           <bdi>{visible(name)}</bdi>
           {suspended && <span className="text-ink-faint"> · Suspended</span>}
         </MenuItem>
       ))}
+      {organizations.length >= MAX_IN_SWITCHER && (
+        <>
+          <MenuLine />
+          <MenuItem icon="search" onSelect={onSearch}>
+            Search all organizations
+          </MenuItem>
+        </>
+      )}
       {organizations.length === 0 && <p className="px-2 pb-2 text-sm text-ink-soft">No organizations yet</p>}
     </Menu>
   );

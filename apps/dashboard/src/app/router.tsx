@@ -8,7 +8,6 @@ import {
   redirect,
   type RouterHistory,
 } from '@tanstack/react-router';
-import { organizationsQuery } from '../api/organizations';
 import { can, sessionQuery } from '../api/session';
 import { readCreditSearch } from '../features/credit/search';
 import { readGenerationSearch } from '../features/generations/search';
@@ -79,8 +78,7 @@ const home = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
   beforeLoad: async ({ context }) => {
-    const organizations = await context.queryClient.ensureQueryData(organizationsQuery);
-    const organizationId = defaultOrganization(organizations);
+    const organizationId = await defaultOrganization(context.queryClient);
     if (organizationId !== undefined)
       throw redirect({ to: '/o/$organizationId', params: { organizationId } });
     if (can(context.session, 'platform:organizations')) throw redirect({ to: '/welcome' });
@@ -175,6 +173,7 @@ const limits = createRoute({
 const members = createRoute({
   getParentRoute: () => organization,
   path: '/members',
+  validateSearch: (search) => omitUndefined({ find: stringParam(search, 'find') }),
   component: lazyRouteComponent(() => import('../features/organization/members-page'), 'MembersPage'),
 });
 const audit = createRoute({
@@ -228,6 +227,7 @@ const settlement = createRoute({
 const people = createRoute({
   getParentRoute: () => operator,
   path: '/people',
+  validateSearch: (search) => omitUndefined({ find: stringParam(search, 'find') }),
   component: withPermission(
     'platform:people',
     lazyRouteComponent(() => import('../features/operator/people-page'), 'PeoplePage'),

@@ -13,8 +13,7 @@ import { useShortcuts } from './shortcuts';
 export function Shell() {
   const [searching, setSearching] = useState(false);
   const [menuOpen, setMenuOpen] = useState(false);
-  const { id, all } = useCurrentOrganization();
-  const current = all.find((one) => one.id === id);
+  const { organization } = useCurrentOrganization();
   const pathname = useRouterState({ select: (state) => state.location.pathname });
   const main = useRef<HTMLElement>(null);
   useShortcuts({ onSearch: () => setSearching((open) => !open) });
@@ -42,7 +41,7 @@ export function Shell() {
       <header className="sticky top-0 z-30 flex items-center justify-between border-b border-line bg-panel px-2 py-1.5 lg:hidden">
         <IconButton icon="menu" label="Open menu" onClick={() => setMenuOpen(true)} />
         <span className="min-w-0 truncate px-2 text-sm font-semibold">
-          <bdi>{current ? visible(current.name) : 'Inference Gateway'}</bdi>
+          <bdi>{organization ? visible(organization.name) : 'Inference Gateway'}</bdi>
         </span>
         <IconButton icon="search" label="Search or jump to" onClick={() => setSearching(true)} />
       </header>

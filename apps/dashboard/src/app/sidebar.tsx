@@ -18,11 +18,15 @@ export function Sidebar({
   readonly onSearch: () => void;
   readonly onNavigate?: () => void;
 }) {
-  const { id, all } = useCurrentOrganization();
-  const name = all.find((organization) => organization.id === id)?.name;
+  const { id, organization, newest } = useCurrentOrganization();
   return (
     <div className="flex h-full flex-col gap-4 p-3">
-      <OrganizationSwitcher currentId={id} organizations={all} onNavigate={onNavigate} />
+      <OrganizationSwitcher
+        current={organization}
+        organizations={newest}
+        onNavigate={onNavigate}
+        onSearch={onSearch}
+      />
       <button
         type="button"
         onClick={onSearch}
@@ -42,7 +46,7 @@ export function Sidebar({
             items={ORGANIZATION_NAVIGATION}
             organizationId={id}
             onNavigate={onNavigate}
-            label={name}
+            label={organization?.name}
           />
         )}
         <NavigationList

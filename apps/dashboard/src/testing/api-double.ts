@@ -22,6 +22,20 @@ export interface ApiDouble {
   requestsTo(endpoint: EndpointName): readonly RecordedRequest[];
 }
 
+/** The requested page of a list, searched as the server does. */
+export function pageOf<Item extends { readonly id: string }>(
+  items: readonly Item[],
+  query: URLSearchParams,
+  textOf: (item: Item) => string,
+): { data: Item[]; next_page_token: string | null } {
+  const search = (query.get('search') ?? '').toLowerCase();
+  const matches = items.filter((item) => textOf(item).toLowerCase().includes(search));
+  const token = query.get('page_token') ?? '';
+  const start = token === '' ? 0 : matches.findIndex(({ id }) => id === token) + 1;
+  const data = matches.slice(start, start + Number(query.get('page_size') ?? 50));
+  return { data, next_page_token: start + data.length < matches.length ? (data.at(-1)?.id ?? null) : null };
+}
+
 const endpointsByName: ReadonlyMap<string, Endpoint> = new Map(
   Object.values(endpoints)
     .flatMap((family) => Object.values<Endpoint>(family))

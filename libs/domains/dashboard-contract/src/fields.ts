@@ -86,6 +86,15 @@ const pageQueryFields = {
 /** The query of a list; with filters, `pageQuery.extend({ … })`. */
 export const pageQuery = z.strictObject(pageQueryFields);
 
+/** The search of a list. The text may be any part of the fields that `what` names. */
+export function searchText(what: string) {
+  return z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: `Part of the ${what}, in any case.` });
+}
+
 /** One page of a list, newest first. */
 export function page<Item extends z.ZodType>(item: Item) {
   return z.object({

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { organizationsQuery, type Organization } from '../../api/organizations';
-import { defaultOrganization } from '../../app/current-organization';
+import { organizationsQuery } from '../../api/organizations';
+import { useCurrentOrganization } from '../../app/current-organization';
 import { buttonClass } from '../../ui/button';
 import { cx } from '../../ui/cx';
 import { Icon } from '../../ui/icons';
@@ -18,11 +18,11 @@ import { useSteps } from './steps';
 /** Guides from an empty gateway to a first response. Steps are complete when the server's state shows it. */
 export function FirstRunPage() {
   const organizations = useQuery(organizationsQuery);
-  const organization = currentOf(organizations.data);
+  const { organization, isLoading } = useCurrentOrganization();
   const { steps, error, retry } = useSteps(organization?.id);
   const [secret, setSecret] = useState<string>();
 
-  if (organizations.error || !organizations.data) {
+  if (organizations.error || !organizations.data || isLoading) {
     return (
       <Page narrow title="Setup">
         {organizations.error ? (
@@ -104,11 +104,6 @@ export function FirstRunPage() {
       )}
     </Page>
   );
-}
-
-function currentOf(organizations: readonly Organization[] | undefined): Organization | undefined {
-  const id = defaultOrganization(organizations ?? []);
-  return organizations?.find((organization) => organization.id === id);
 }
 
 interface StepProps {

@@ -22,7 +22,7 @@ export function useSteps(organizationId: string | undefined): KnownSteps {
   const id = organizationId ?? '';
   const enabled = organizationId !== undefined;
   const live = useQuery({ ...liveQuery(id), enabled });
-  const keys = useInfiniteQuery({ ...keysQuery(id), enabled });
+  const keys = useInfiniteQuery({ ...keysQuery(id, { state: 'active' }), enabled });
   const latest = useQuery({ ...latestGenerationsQuery(id), enabled });
   const retry = () => [live, keys, latest].forEach(({ refetch }) => void refetch());
   if (!live.data || !keys.data || !latest.data) {
@@ -30,7 +30,7 @@ export function useSteps(organizationId: string | undefined): KnownSteps {
   }
   const steps = {
     hasCredit: nanoUsdOf(live.data.balance.total_credits_usd) > 0n,
-    hasKey: keys.data.pages.some(({ data }) => data.some(({ state }) => state === 'active')),
+    hasKey: keys.data.pages.some(({ data }) => data.length > 0),
     hasRequest: latest.data.data.length > 0 || live.data.latest_generation_id !== null,
   };
   return { steps, error: null, retry };

@@ -18,7 +18,7 @@ const route = getRouteApi('/signed-in/o/$organizationId/generations/$generationI
 export function GenerationPage() {
   const { organizationId, generationId } = route.useParams();
   const query = useQuery(generationQuery(organizationId, generationId));
-  const keyNames = useKeyNames(organizationId);
+  const keyNames = useKeyNames(organizationId, [query.data?.key_id]);
   if (query.error || !query.data) {
     return (
       <Page title="Generation">

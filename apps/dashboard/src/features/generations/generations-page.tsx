@@ -1,6 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useEffect, useState, type InputHTMLAttributes } from 'react';
 import {
   generationsQuery,
   refusedRequestsQuery,
@@ -14,11 +13,13 @@ import { blockingErrorOf } from '../../api/transient-error';
 import { omitUndefined } from '../../app/search';
 import { exactTime } from '../../format/time';
 import { Button, buttonClass } from '../../ui/button';
-import { Field, Input, Select } from '../../ui/field';
+import { DebouncedInput } from '../../ui/debounced-input';
+import { Field, Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
 import { Page, Section } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table } from '../../ui/table';
+import { KeySelect } from '../keys/key-select';
 import { generationColumns } from './generation-columns';
 import { RefusedRequests } from './refused-requests';
 import type { GenerationSearch } from './search';
@@ -26,15 +27,12 @@ import type { GenerationSearch } from './search';
 const route = getRouteApi('/signed-in/o/$organizationId/generations');
 
 const DAY_MS = 86_400_000;
-/** The debounce of text filters. */
-const DEBOUNCE_MS = 300;
 
 export function GenerationsPage() {
   const { organizationId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const can = usePermission(organizationId);
-  const keyNames = useKeyNames(organizationId);
   const listsRefused = search.status === REFUSED;
   const generations = useInfiniteQuery({
     ...generationsQuery(organizationId, filtersOf(search)),
@@ -47,6 +45,10 @@ export function GenerationsPage() {
   });
   const refusedFound = search.find === undefined ? undefined : refused.data;
   const rows = generations.data?.pages.flatMap(({ data }) => data) ?? [];
+  const keyNames = useKeyNames(organizationId, [
+    search.key,
+    ...[...rows, ...(refused.data ?? [])].map(({ key_id: id }) => id),
+  ]);
   const searchedUntil = generations.data?.pages.at(-1)?.searched_until;
   const filtered = Object.keys(search).length > 0;
   const change = (changes: Partial<GenerationSearch>) =>
@@ -61,7 +63,7 @@ export function GenerationsPage() {
           : 'Settled requests, newest first.'
       }
     >
-      <Filters search={search} onChange={change} keyNames={keyNames} />
+      <Filters organizationId={organizationId} search={search} onChange={change} keyNames={keyNames} />
       {!listsRefused && refusedFound && refusedFound.length > 0 && (
         <Section title="Refused request">
           <RefusedRequests rows={refusedFound} keyNames={keyNames} stale={refused.isPlaceholderData} />
@@ -167,12 +169,13 @@ const parseAmount = (text: string | undefined) =>
   /^\d{1,9}(\.\d{1,9})?$/.test(text ?? '') ? text : undefined;
 
 interface FiltersProps {
+  readonly organizationId: string;
   readonly search: GenerationSearch;
   readonly onChange: (changes: Partial<GenerationSearch>) => void;
   readonly keyNames: ReadonlyMap<string, string>;
 }
 
-function Filters({ search, onChange, keyNames }: FiltersProps) {
+function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
   const { data: models = [] } = useQuery(modelsQuery);
   const text = (name: keyof GenerationSearch) => ({
     value: search[name] ?? '',
@@ -180,7 +183,7 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
   });
   return (
     <div className="grid gap-3">
-      <TypedInput
+      <DebouncedInput
         type="search"
         aria-label="Search by ID"
         placeholder="Generation, request or end-user ID"
@@ -188,10 +191,10 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
       />
       <FilterBar inUse={Object.keys(search).filter((name) => name !== 'find').length}>
         <Field label="From">
-          <TypedInput type="date" className="sm:w-36" {...text('from')} />
+          <DebouncedInput type="date" className="sm:w-36" {...text('from')} />
         </Field>
         <Field label="To">
-          <TypedInput type="date" className="sm:w-36" {...text('to')} />
+          <DebouncedInput type="date" className="sm:w-36" {...text('to')} />
         </Field>
         <Field label="Model">
           <Select
@@ -211,20 +214,14 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
           </Select>
         </Field>
         <Field label="Key">
-          <Select
+          <KeySelect
+            organizationId={organizationId}
             className="sm:w-38"
-            value={search.key ?? ''}
-            onChange={({ target }) => onChange({ key: target.value || undefined })}
-          >
-            <option value="">All</option>
-            {[...new Set([...keyNames.keys(), ...(search.key === undefined ? [] : [search.key])])].map(
-              (id) => (
-                <option key={id} value={id}>
-                  {keyNames.get(id) ?? id}
-                </option>
-              ),
-            )}
-          </Select>
+            emptyLabel="All"
+            keyNames={keyNames}
+            value={search.key}
+            onChange={(key) => onChange({ key })}
+          />
         </Field>
         <Field label="Status">
           <Select
@@ -240,32 +237,15 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
           </Select>
         </Field>
         <Field label="End user">
-          <TypedInput className="sm:w-34" {...text('user')} />
+          <DebouncedInput className="sm:w-34" {...text('user')} />
         </Field>
         <Field label="Min cost (USD)">
-          <TypedInput inputMode="decimal" placeholder="0.00" className="sm:w-24" {...text('min_cost')} />
+          <DebouncedInput inputMode="decimal" placeholder="0.00" className="sm:w-24" {...text('min_cost')} />
         </Field>
         <Field label="Max cost (USD)">
-          <TypedInput inputMode="decimal" placeholder="1.00" className="sm:w-24" {...text('max_cost')} />
+          <DebouncedInput inputMode="decimal" placeholder="1.00" className="sm:w-24" {...text('max_cost')} />
         </Field>
       </FilterBar>
     </div>
   );
-}
-
-interface TypedInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'value' | 'onChange'> {
-  readonly value: string;
-  readonly onCommit: (value: string) => void;
-}
-
-/** A text input that commits its value after a pause in typing. */
-function TypedInput({ value, onCommit, ...rest }: TypedInputProps) {
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
-  useEffect(() => {
-    if (typed.trim() === value) return;
-    const timer = setTimeout(() => onCommit(typed.trim()), DEBOUNCE_MS);
-    return () => clearTimeout(timer);
-  });
-  return <Input {...rest} value={typed} onChange={({ target }) => setTyped(target.value)} />;
 }

@@ -1,7 +1,7 @@
 /** @jest-environment @happy-dom/jest-environment */
 import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { installApiDouble, type ApiDouble } from '../../testing/api-double';
+import { installApiDouble, pageOf, type ApiDouble } from '../../testing/api-double';
 import { BOUNDS, keyWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
@@ -47,7 +47,7 @@ describe('the keys page', () => {
   it('offers to create the first key', async () => {
     respondWithKeys();
     renderPage('/o/org-1/keys');
-    await screen.findByText('No keys yet');
+    await screen.findByText('No active keys');
     expect(screen.getAllByRole('link', { name: 'Create key' }).length).toBeGreaterThan(0);
   });
 
@@ -98,8 +98,43 @@ describe('the keys page', () => {
     expect(router.state.location.search).toEqual({ show: 'playground' });
   });
 
+  it('searches all keys of the organization, not only the loaded ones', async () => {
+    const keys = Array.from({ length: 250 }, (_, index) =>
+      keyWith({ id: `key-${250 - index}`, name: `service ${250 - index}`, last4: `z${250 - index}` }),
+    );
+    api.on(KEYS, ({ query }) => ({
+      ...pageOf(keys, query, ({ name, last4 }) => `${name} ${last4}`),
+      bounds: BOUNDS,
+    }));
+    const { router } = renderPage('/o/org-1/keys');
+    await screen.findByText('service 250');
+    expect(screen.queryByText('service 1')).toBeNull();
+    const search = screen.getByLabelText('Search by name, ID or last four characters');
+    await userEvent.type(search, 'Service 1');
+    await waitFor(() => expect(router.state.location.search).toEqual({ find: 'Service 1' }));
+    await waitFor(() => expect(screen.queryByText('service 250')).toBeNull());
+    await userEvent.click(await screen.findByText('Load more'));
+    await screen.findByText('service 1');
+    expect(api.requestsTo(KEYS).at(-1)?.query.get('search')).toBe('Service 1');
+  });
+
+  it('sends only the last four characters of a pasted key', async () => {
+    respondWithKeys(keyWith());
+    const { router } = renderPage('/o/org-1/keys');
+    await screen.findByRole('link', { name: 'production' });
+    await userEvent.click(screen.getByLabelText('Search by name, ID or last four characters'));
+    await userEvent.paste('sk-gw-secret-of-the-key-x7Qe');
+    await waitFor(() => expect(router.state.location.search).toEqual({ find: 'x7Qe' }));
+    await waitFor(() => expect(api.requestsTo(KEYS).at(-1)?.query.get('search')).toBe('x7Qe'));
+    expect(JSON.stringify(api.requestsTo(KEYS).map(({ query }) => String(query)))).not.toContain('secret');
+  });
+
   it('keeps its filters in the URL', async () => {
-    respondWithKeys(keyWith(), keyWith({ id: 'key-2', name: 'old laptop', state: 'revoked' }));
+    const revoked = keyWith({ id: 'key-2', name: 'old laptop', state: 'revoked' });
+    api.on(KEYS, ({ query }) => ({
+      ...{ next_page_token: null, bounds: BOUNDS },
+      data: query.get('state') === 'revoked' ? [revoked] : [keyWith(), revoked],
+    }));
     const { router } = renderPage('/o/org-1/keys?show=revoked');
     await screen.findByRole('link', { name: 'old laptop' });
     expect(screen.queryByRole('link', { name: 'production' })).toBeNull();

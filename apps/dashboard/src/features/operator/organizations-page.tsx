@@ -1,12 +1,14 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
 import type { Organization } from '../../api/organizations';
+import { blockingErrorOf } from '../../api/transient-error';
 import { count } from '../../format/count';
 import { Button } from '../../ui/button';
+import { DebouncedInput } from '../../ui/debounced-input';
 import { Dialog } from '../../ui/dialog';
-import { Input } from '../../ui/field';
+import { LoadMore } from '../../ui/load-more';
 import { Badge } from '../../ui/notice';
 import { Page } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
@@ -24,16 +26,17 @@ export function OrganizationsPage() {
   const goTo = useNavigate();
   const [creating, setCreating] = useState(false);
   const query = useInfiniteQuery({
-    queryKey: ['all-organizations'],
+    queryKey: ['all-organizations', find],
     queryFn: ({ pageParam, signal }) =>
-      api.call('GET /api/organizations', { query: { page_size: '100', page_token: pageParam }, signal }),
+      api.call('GET /api/organizations', {
+        query: { page_size: '100', page_token: pageParam, ...(find === '' ? {} : { search: find }) },
+        signal,
+      }),
     initialPageParam: '',
     getNextPageParam: (last) => last.next_page_token,
+    placeholderData: keepPreviousData,
   });
-  const all = query.data?.pages.flatMap(({ data }) => data) ?? [];
-  const shown = all.filter(({ name, id }) =>
-    `${name} ${id}`.toLowerCase().includes(find.trim().toLowerCase()),
-  );
+  const shown = query.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <Page
       title="Organizations"
@@ -44,46 +47,46 @@ export function OrganizationsPage() {
         </Button>
       }
     >
-      {query.error ? (
-        <Failure error={query.error} what="organizations" onRetry={() => void query.refetch()} />
-      ) : query.isPending ? (
-        <SkeletonRows />
-      ) : all.length === 0 ? (
-        <Empty
-          icon="building"
-          title="No organizations yet"
-          action={
-            <Link to="/welcome" className="text-accent hover:underline">
-              Start setup
-            </Link>
-          }
-        >
-          Organizations own keys, credit and limits.
-        </Empty>
-      ) : (
-        <div className="grid gap-3">
-          <Input
-            type="search"
-            aria-label="Search by name or ID"
-            placeholder="Search by name or ID"
-            className="sm:w-64"
-            value={find}
-            onChange={({ target }) =>
-              void navigate({ search: target.value ? { find: target.value } : {}, replace: true })
-            }
+      <div className="grid gap-3">
+        <DebouncedInput
+          type="search"
+          aria-label="Search by name or ID"
+          placeholder="Search by name or ID"
+          className="sm:w-64"
+          value={find}
+          onCommit={(text) => void navigate({ search: text === '' ? {} : { find: text }, replace: true })}
+        />
+        {blockingErrorOf(query) ? (
+          <Failure error={query.error} what="organizations" onRetry={() => void query.refetch()} />
+        ) : query.isPending ? (
+          <SkeletonRows />
+        ) : shown.length > 0 ? (
+          <Table
+            caption="Organizations"
+            rows={shown}
+            columns={COLUMNS}
+            rowId={({ id }) => id}
+            stale={query.isPlaceholderData}
           />
-          <Table caption="Organizations" rows={shown} columns={COLUMNS} rowId={({ id }) => id} />
-          {query.hasNextPage && (
-            <Button
-              className="justify-self-center"
-              busy={query.isFetchingNextPage}
-              onClick={() => void query.fetchNextPage()}
-            >
-              Load more
-            </Button>
-          )}
-        </div>
-      )}
+        ) : find !== '' ? (
+          <Empty icon="search" title="No matches">
+            Try a different search.
+          </Empty>
+        ) : (
+          <Empty
+            icon="building"
+            title="No organizations yet"
+            action={
+              <Link to="/welcome" className="text-accent hover:underline">
+                Start setup
+              </Link>
+            }
+          >
+            Organizations own keys, credit and limits.
+          </Empty>
+        )}
+        <LoadMore of={query} />
+      </div>
       <Dialog open={creating} onOpenChange={setCreating} title="Create organization">
         <CreateOrganizationForm
           onCreated={({ id }) => void goTo({ to: '/o/$organizationId', params: { organizationId: id } })}

@@ -1,31 +1,42 @@
 import type { Result } from '@gateway/dashboard-contract/client';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
 import { useSession } from '../../api/session';
+import { blockingErrorOf } from '../../api/transient-error';
 import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { CopyButton } from '../../ui/copy';
+import { DebouncedInput } from '../../ui/debounced-input';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Input } from '../../ui/field';
+import { LoadMore } from '../../ui/load-more';
 import { Menu, MenuItem } from '../../ui/menu';
 import { Badge } from '../../ui/notice';
 import { Page } from '../../ui/page';
-import { Failure, messageOf, SkeletonRows } from '../../ui/states';
+import { Empty, Failure, messageOf, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
 import { Email, Id, Text, Time, visible } from '../../ui/values';
 
 type Person = Result<'GET /api/people'>['data'][number];
 
+const route = getRouteApi('/signed-in/operator/people');
+
 export function PeoplePage() {
+  const { find = '' } = route.useSearch();
+  const navigate = route.useNavigate();
   const query = useInfiniteQuery({
-    queryKey: ['people'],
+    queryKey: ['people', find],
     queryFn: ({ pageParam, signal }) =>
-      api.call('GET /api/people', { query: { page_size: '100', page_token: pageParam }, signal }),
+      api.call('GET /api/people', {
+        query: { page_size: '100', page_token: pageParam, ...(find === '' ? {} : { search: find }) },
+        signal,
+      }),
     initialPageParam: '',
     getNextPageParam: (last) => last.next_page_token,
+    placeholderData: keepPreviousData,
   });
   const people = query.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
@@ -33,24 +44,34 @@ export function PeoplePage() {
       title="People"
       description="Everyone with an account. Invite people from an organization’s members page."
     >
-      {query.error ? (
-        <Failure error={query.error} what="people" onRetry={() => void query.refetch()} />
-      ) : query.isPending ? (
-        <SkeletonRows />
-      ) : (
-        <div className="grid gap-3">
-          <Table caption="People" rows={people} columns={COLUMNS} rowId={({ id }) => id} />
-          {query.hasNextPage && (
-            <Button
-              className="justify-self-center"
-              busy={query.isFetchingNextPage}
-              onClick={() => void query.fetchNextPage()}
-            >
-              Load more
-            </Button>
-          )}
-        </div>
-      )}
+      <div className="grid gap-3">
+        <DebouncedInput
+          type="search"
+          aria-label="Search by email or ID"
+          placeholder="Search by email or ID"
+          className="sm:w-64"
+          value={find}
+          onCommit={(text) => void navigate({ search: text === '' ? {} : { find: text }, replace: true })}
+        />
+        {blockingErrorOf(query) ? (
+          <Failure error={query.error} what="people" onRetry={() => void query.refetch()} />
+        ) : query.isPending ? (
+          <SkeletonRows />
+        ) : people.length === 0 ? (
+          <Empty icon="search" title="No matches">
+            Try a different search.
+          </Empty>
+        ) : (
+          <Table
+            caption="People"
+            rows={people}
+            columns={COLUMNS}
+            rowId={({ id }) => id}
+            stale={query.isPlaceholderData}
+          />
+        )}
+        <LoadMore of={query} />
+      </div>
     </Page>
   );
 }

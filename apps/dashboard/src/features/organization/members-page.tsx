@@ -1,11 +1,14 @@
 import type { Result } from '@gateway/dashboard-contract/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
 import { usePermission, useSession } from '../../api/session';
+import { blockingErrorOf } from '../../api/transient-error';
 import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
+import { DebouncedInput } from '../../ui/debounced-input';
+import { LoadMore } from '../../ui/load-more';
 import { Menu, MenuItem } from '../../ui/menu';
 import { Badge } from '../../ui/notice';
 import { Page, Section } from '../../ui/page';
@@ -21,20 +24,26 @@ const route = getRouteApi('/signed-in/o/$organizationId/members');
 
 type Invitation = Result<'GET /api/organizations/{organization_id}/invitations'>['data'][number];
 
-const MAX_SHOWN = '200';
+const PAGE_SIZE = '100';
 
 export function MembersPage() {
   const { organizationId } = route.useParams();
+  const { find = '' } = route.useSearch();
+  const navigate = route.useNavigate();
   const can = usePermission(organizationId);
-  const members = useQuery({
-    queryKey: ['members', organizationId],
-    queryFn: ({ signal }) =>
+  const members = useInfiniteQuery({
+    queryKey: ['members', organizationId, find],
+    queryFn: ({ pageParam, signal }) =>
       api.call('GET /api/organizations/{organization_id}/members', {
         params: { organization_id: organizationId },
-        query: { page_size: MAX_SHOWN },
+        query: { page_size: PAGE_SIZE, page_token: pageParam, ...(find === '' ? {} : { search: find }) },
         signal,
       }),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_page_token,
+    placeholderData: keepPreviousData,
   });
+  const shown = members.data?.pages.flatMap(({ data }) => data) ?? [];
   const canManage = can('members:manage');
   return (
     <Page
@@ -46,30 +55,45 @@ export function MembersPage() {
         )
       }
     >
-      {members.error ? (
-        <Failure error={members.error} what="members" onRetry={() => void members.refetch()} />
-      ) : !members.data ? (
-        <SkeletonRows />
-      ) : members.data.data.length === 0 ? (
-        <Empty icon="people" title="No members yet">
-          {canManage ? 'Invite the first owner.' : 'Contact the operator to invite the first owner.'}
-        </Empty>
-      ) : (
-        <MemberTable organizationId={organizationId} members={members.data.data} />
-      )}
+      <div className="grid gap-3">
+        <DebouncedInput
+          type="search"
+          aria-label="Search by email or ID"
+          placeholder="Search by email or ID"
+          className="sm:w-64"
+          value={find}
+          onCommit={(text) => void navigate({ search: text === '' ? {} : { find: text }, replace: true })}
+        />
+        {blockingErrorOf(members) ? (
+          <Failure error={members.error} what="members" onRetry={() => void members.refetch()} />
+        ) : members.isPending ? (
+          <SkeletonRows />
+        ) : shown.length > 0 ? (
+          <MemberTable organizationId={organizationId} members={shown} stale={members.isPlaceholderData} />
+        ) : find !== '' ? (
+          <Empty icon="search" title="No matches">
+            Try a different search.
+          </Empty>
+        ) : (
+          <Empty icon="people" title="No members yet">
+            {canManage ? 'Invite the first owner.' : 'Contact the operator to invite the first owner.'}
+          </Empty>
+        )}
+        <LoadMore of={members} />
+      </div>
       {canManage && <Invitations organizationId={organizationId} />}
       <Domains organizationId={organizationId} />
     </Page>
   );
 }
 
-function MemberTable({
-  organizationId,
-  members,
-}: {
+interface MemberTableProps {
   readonly organizationId: string;
   readonly members: readonly Member[];
-}) {
+  readonly stale: boolean;
+}
+
+function MemberTable({ organizationId, members, stale }: MemberTableProps) {
   const can = usePermission(organizationId);
   const session = useSession();
   const columns: readonly Column<Member>[] = [
@@ -128,7 +152,9 @@ function MemberTable({
         ) : null,
     },
   ];
-  return <Table middle caption="Members" rows={members} columns={columns} rowId={({ id }) => id} />;
+  return (
+    <Table middle caption="Members" rows={members} columns={columns} rowId={({ id }) => id} stale={stale} />
+  );
 }
 
 function RemoveMember({ of: member, organizationId, self }: MemberProps & { readonly self: boolean }) {
@@ -193,15 +219,18 @@ const STATES = {
 function Invitations({ organizationId }: { readonly organizationId: string }) {
   const queryClient = useQueryClient();
   const toast = useToast();
-  const invitations = useQuery({
+  const invitations = useInfiniteQuery({
     queryKey: ['invitations', organizationId],
-    queryFn: ({ signal }) =>
+    queryFn: ({ pageParam, signal }) =>
       api.call('GET /api/organizations/{organization_id}/invitations', {
         params: { organization_id: organizationId },
-        query: { page_size: MAX_SHOWN },
+        query: { page_size: PAGE_SIZE, page_token: pageParam },
         signal,
       }),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_page_token,
   });
+  const shown = invitations.data?.pages.flatMap(({ data }) => data) ?? [];
   const revoke = useMutation({
     mutationFn: (invitationId: string) =>
       api.call('DELETE /api/organizations/{organization_id}/invitations/{invitation_id}', {
@@ -267,18 +296,15 @@ function Invitations({ organizationId }: { readonly organizationId: string }) {
     <Section title="Invitations" description="Links work once and expire after 7 days.">
       {invitations.error ? (
         <Failure error={invitations.error} what="invitations" onRetry={() => void invitations.refetch()} />
-      ) : !invitations.data ? (
+      ) : invitations.isPending ? (
         <SkeletonRows rows={2} />
-      ) : invitations.data.data.length === 0 ? (
+      ) : shown.length === 0 ? (
         <p className="text-sm text-ink-soft">No invitations yet.</p>
       ) : (
-        <Table
-          middle
-          caption="Invitations"
-          rows={invitations.data.data}
-          columns={columns}
-          rowId={({ id }) => id}
-        />
+        <div className="grid gap-3">
+          <Table middle caption="Invitations" rows={shown} columns={columns} rowId={({ id }) => id} />
+          <LoadMore of={invitations} />
+        </div>
       )}
     </Section>
   );

@@ -32,7 +32,7 @@ describe('the usage page', () => {
     api = installApiDouble();
     api.on('GET /api/session', () => sessionOf('admin'));
     api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
-    api.on('GET /api/models', () => ({ data: [] }));
+    api.on('GET /api/models', () => ({ base_url: null, data: [] }));
     api.on('GET /api/organizations/{organization_id}/keys', () => ({
       data: [keyWith()],
       next_page_token: null,

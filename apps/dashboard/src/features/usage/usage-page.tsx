@@ -18,6 +18,7 @@ import { SegmentedControl } from '../../ui/segmented-control';
 import { Empty, Failure, Skeleton } from '../../ui/states';
 import { Table } from '../../ui/table';
 import { Money } from '../../ui/values';
+import { KeySelect } from '../keys/key-select';
 import { LazyUsageChart } from './lazy-usage-chart';
 import { RANGES, type Measure, type UsageSearch } from './search';
 import { errorColumns } from './error-columns';
@@ -61,13 +62,13 @@ export function UsagePage() {
   };
   const series = useQuery(usageQuery(organizationId, { ...query, split_by: split }));
   const { data: models = [] } = useQuery(modelsQuery);
-  const keyNames = useKeyNames(organizationId);
   const { granularity: _granularity, ...filters } = query;
   const errors = useQuery(usageErrorsQuery(organizationId, filters));
+  const rows = useMemo(() => usageRows(series.data?.data ?? [], split), [series.data, split]);
+  const keyNames = useKeyNames(organizationId, [key, ...(split === 'key' ? rows.map(({ id }) => id) : [])]);
   const nameOf = (id: string) =>
     split === 'key' ? (keyNames.get(id) ?? id) : id === '' ? 'Unknown model' : id;
   const knownIds = split === 'key' ? [...keyNames.keys()] : models.map(({ id }) => id);
-  const rows = useMemo(() => usageRows(series.data?.data ?? [], split), [series.data, split]);
 
   return (
     <Page
@@ -203,7 +204,7 @@ interface FiltersProps {
   readonly keyNames: ReadonlyMap<string, string>;
 }
 
-function Filters({ search, onChange, keyNames }: FiltersProps) {
+function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
   const { data: models = [] } = useQuery(modelsQuery);
   const { range = DEFAULT_RANGE } = search;
   const withChosen = (ids: readonly string[], chosen: string | undefined) =>
@@ -262,18 +263,14 @@ function Filters({ search, onChange, keyNames }: FiltersProps) {
         </Select>
       </Field>
       <Field label="Key">
-        <Select
+        <KeySelect
+          organizationId={organizationId}
           className="sm:w-52"
-          value={search.key ?? ''}
-          onChange={({ target }) => onChange({ key: target.value || undefined })}
-        >
-          <option value="">All keys</option>
-          {withChosen([...keyNames.keys()], search.key).map((id) => (
-            <option key={id} value={id}>
-              {keyNames.get(id) ?? id}
-            </option>
-          ))}
-        </Select>
+          emptyLabel="All keys"
+          keyNames={keyNames}
+          value={search.key}
+          onChange={(key) => onChange({ key })}
+        />
       </Field>
     </FilterBar>
   );

@@ -6,6 +6,6 @@ export { revokeSessionKeys } from './prisma/revoke-session-keys';
 export { Prisma } from './prisma/generated/client';
 export { appendInvalidation, lastInvalidation } from './prisma/invalidations';
 export { lockOrganization } from './prisma/lock-organization';
-export { newestFirst } from './prisma/page';
+export { containing, newestFirst } from './prisma/page';
 export { auditEntryRow, memberOf, sessionOf } from './prisma/rows';
 export { AUTH_SCHEMA, authSchema } from './prisma/schema';

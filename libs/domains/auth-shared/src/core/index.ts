@@ -6,6 +6,7 @@ export { awaitEdges } from './await-edges';
 export type { EdgeLeases, Invalidation, InvalidationFeed, InvalidationTarget } from './invalidations';
 export { readPage, type Page } from './paging';
 export type { Decision, IdSource, PageRequest, Secrets } from './ports';
+export { readSearchText, storable } from './search-text';
 export {
   idleExpiryOf,
   isSessionActive,

@@ -62,6 +62,8 @@ export interface ApiKey {
   readonly version: number;
 }
 
+export type KeyState = 'active' | 'expired' | 'revoked';
+
 export interface PreviousSecret {
   readonly last4: string;
   /** The secret is invalid from this moment on. */

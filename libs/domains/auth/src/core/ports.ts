@@ -10,7 +10,7 @@ import type {
   Decision,
   Secrets,
 } from '@gateway/auth-shared';
-import type { ApiKey, KeyGrant, Organization, OrganizationLimits } from './model';
+import type { ApiKey, KeyGrant, KeyState, Organization, OrganizationLimits } from './model';
 
 /** A committed state. Edges that have acknowledged `sequence` cannot act on an older state. */
 interface Committed<Value> {
@@ -23,13 +23,20 @@ interface Committed<Value> {
 export interface OrganizationStore {
   insert(organization: Organization, audit: AuditEntry): Promise<void>;
   find(id: string): Promise<Organization | undefined>;
-  /** With `memberId`, only the organizations of that member. */
-  list(page: PageRequest, memberId?: string): Promise<readonly Organization[]>;
+  list(page: PageRequest, filter: OrganizationFilter): Promise<readonly Organization[]>;
   /** Undefined: no such organization. */
   change(
     id: string,
     decide: (current: Organization) => Decision<Organization>,
   ): Promise<Committed<Organization> | AdminRefusal | undefined>;
+}
+
+/** Absent fields do not filter. */
+export interface OrganizationFilter {
+  /** Only the organizations of this member. */
+  readonly memberId?: string;
+  /** Part of the name or id, in any case. */
+  readonly search?: string;
 }
 
 interface NewKey {
@@ -54,8 +61,7 @@ export interface KeyStore {
     decide: (organization: Organization, session: Session) => Decision<NewKey>,
   ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
   find(organizationId: string, id: string): Promise<ApiKey | undefined>;
-  /** @param forSession true: only session keys; false: only other keys; undefined: all. */
-  list(organizationId: string, page: PageRequest, forSession?: boolean): Promise<readonly ApiKey[]>;
+  list(organizationId: string, page: PageRequest, filter: KeyFilter, now: UnixMs): Promise<readonly ApiKey[]>;
   /** Undefined: no such key in this organization. */
   change(
     organizationId: string,
@@ -68,6 +74,16 @@ export interface KeyStore {
     id: string,
     decide: (current: ApiKey) => Decision<RotatedKey>,
   ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
+}
+
+/** Absent fields do not filter. */
+export interface KeyFilter {
+  /** True: only session keys. False: only other keys. */
+  readonly forSession?: boolean;
+  readonly state?: KeyState;
+  /** Part of the name, the id or the last four characters of a secret, in any case. */
+  readonly search?: string;
+  readonly ids?: readonly string[];
 }
 
 interface RotatedKey extends NewKey {

@@ -1,5 +1,6 @@
 import { nanoUsd, type UnixMs } from '@gateway/base';
 import {
+  KeyState,
   Scope,
   type AuditEntry as AuditEntryMessage,
   type Key as KeyMessage,
@@ -7,14 +8,16 @@ import {
   type KeyLimits as KeyLimitsMessage,
   type KeySettings as KeySettingsMessage,
   type ListAuditRequest,
+  type ListKeysRequest,
   type Organization as OrganizationMessage,
   type OrganizationLimits as OrganizationLimitsMessage,
   type WatchInvalidationsResponse,
 } from '@gateway/contracts/auth';
 import type { RequestedKeySettings } from '../core/keys/key-settings';
 import type * as core from '../core/model';
-import type { AuditFilter } from '../core/ports';
+import type { AuditFilter, KeyFilter } from '../core/ports';
 import type * as shared from '@gateway/auth-shared';
+import { isIdLike, readSearchText, storable } from '@gateway/auth-shared';
 import { missing } from '@gateway/auth-shared/service';
 
 /** Conversions between proto messages and core types, one function per direction. */
@@ -161,7 +164,19 @@ export function auditFilterOf(
   };
 }
 
-/** Replaces NUL and unpaired surrogates, which PostgreSQL does not accept, with U+FFFD. */
-function storable(text: string): string {
-  return text.replace(/\0|\p{Cs}/gu, '\uFFFD');
+const STATE_OF_MESSAGE: Readonly<Partial<Record<KeyState, core.KeyState>>> = {
+  [KeyState.KEY_STATE_ACTIVE]: 'active',
+  [KeyState.KEY_STATE_EXPIRED]: 'expired',
+  [KeyState.KEY_STATE_REVOKED]: 'revoked',
+};
+
+export function keyFilterOf({ forSession, filter }: ListKeysRequest): KeyFilter {
+  const state = filter && STATE_OF_MESSAGE[filter.state];
+  const search = readSearchText(filter?.search);
+  return {
+    ...(forSession === undefined ? {} : { forSession }),
+    ...(state === undefined ? {} : { state }),
+    ...(search === undefined ? {} : { search }),
+    ...(filter && filter.keyIds.length > 0 ? { ids: filter.keyIds.filter(isIdLike) } : {}),
+  };
 }

@@ -1,8 +1,20 @@
 import { z } from 'zod';
 import { created, endpoint, json } from '../endpoint';
-import { count, emptyBody, id, page, pageQuery, positiveUsd, time, usd, version } from '../fields';
+import {
+  count,
+  emptyBody,
+  id,
+  page,
+  pageQuery,
+  positiveUsd,
+  searchText,
+  time,
+  usd,
+  version,
+} from '../fields';
 
 const keyScopes = ['chat', 'usage:read'] as const;
+const keyStates = ['active', 'expired', 'revoked'] as const;
 const keyKinds = ['standard', 'playground'] as const;
 const scopes = z.array(z.enum(keyScopes));
 
@@ -26,7 +38,7 @@ const key = z
     daily_budget_usd: usd.nullable(),
     created_at: time,
     revoked_at: time.nullable(),
-    state: z.enum(['active', 'expired', 'revoked']),
+    state: z.enum(keyStates),
     version: version.meta({ description: 'Increases with each change.' }),
     previous_secret: z
       .object({ last4: z.string(), works_until: time })
@@ -93,12 +105,19 @@ export const keyEndpoints = {
     method: 'GET',
     path: '/api/organizations/{organization_id}/keys',
     access: 'keys:read',
-    summary: 'List the keys of an organization, including revoked keys',
+    summary: 'List or search the keys of an organization, including revoked keys',
     query: pageQuery.extend({
       kind: z
         .enum([...keyKinds, 'all'])
         .default('standard')
         .meta({ description: 'Playground keys are listed only on request.' }),
+      search: searchText('name, the id or the last four characters'),
+      state: z.enum(keyStates).optional(),
+      ids: z
+        .string()
+        .regex(/^[\w-]+(,[\w-]+){0,99}$/, { error: 'must be 1 to 100 ids, separated by commas' })
+        .optional()
+        .meta({ description: 'Only these keys: at most 100 ids, separated by commas.' }),
     }),
     response: json(page(keyWithActivity).extend({ bounds: keyBounds })),
     compressed: true,

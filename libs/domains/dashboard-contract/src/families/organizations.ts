@@ -1,6 +1,17 @@
 import { z } from 'zod';
 import { created, endpoint, json } from '../endpoint';
-import { count, emptyBody, id, page, pageQuery, positiveUsd, time, usd, version } from '../fields';
+import {
+  count,
+  emptyBody,
+  id,
+  page,
+  pageQuery,
+  positiveUsd,
+  searchText,
+  time,
+  usd,
+  version,
+} from '../fields';
 
 const organizationLimits = z
   .object({
@@ -42,8 +53,8 @@ export const organizationEndpoints = {
     method: 'GET',
     path: '/api/organizations',
     access: 'signed_in',
-    summary: 'List your organizations; operators see all organizations',
-    query: pageQuery,
+    summary: 'List or search your organizations; operators see all organizations',
+    query: pageQuery.extend({ search: searchText('name or the id') }),
     response: json(page(organization)),
     compressed: true,
   }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { created, endpoint, json, noContent } from '../endpoint';
-import { emptyBody, id, page, pageQuery, time } from '../fields';
+import { emptyBody, id, page, pageQuery, searchText, time } from '../fields';
 
 /** Members and invitations of an organization, and, for operators, all people. */
 
@@ -74,8 +74,8 @@ export const peopleEndpoints = {
     method: 'GET',
     path: '/api/organizations/{organization_id}/members',
     access: 'members:read',
-    summary: 'List the members of an organization',
-    query: pageQuery,
+    summary: 'List or search the members of an organization',
+    query: pageQuery.extend({ search: searchText('email or the id') }),
     response: json(page(organizationMember)),
     compressed: true,
   }),
@@ -183,8 +183,8 @@ export const peopleEndpoints = {
     method: 'GET',
     path: '/api/people',
     access: 'platform:people',
-    summary: 'List all people with an account',
-    query: pageQuery,
+    summary: 'List or search all people with an account',
+    query: pageQuery.extend({ search: searchText('email or the id') }),
     response: json(page(personInList)),
     compressed: true,
   }),

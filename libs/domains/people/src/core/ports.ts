@@ -35,7 +35,8 @@ export interface MemberStore {
   insert(member: StoredMember, createdAt: UnixMs, audit: AuditEntry): Promise<boolean>;
   find(id: string): Promise<StoredMember | undefined>;
   findByEmail(email: string): Promise<StoredMember | undefined>;
-  list(page: PageRequest): Promise<readonly Person[]>;
+  /** @param search part of the email or id, in any case; undefined: all. */
+  list(page: PageRequest, search?: string): Promise<readonly Person[]>;
   /** Also ends all the member's sessions and reset links, and inserts the session `opened`, if any. */
   setPassword(memberId: string, passwordHash: string, audit: AuditEntry, opened?: NewSession): Promise<void>;
   /** Also ends all the member's sessions. */
@@ -131,7 +132,8 @@ export interface MembershipStore {
     memberId: string,
   ): Promise<{ readonly exists: boolean; readonly role?: OrganizationRole }>;
   listOf(memberId: string): Promise<readonly Membership[]>;
-  listIn(organizationId: string, page: PageRequest): Promise<readonly OrganizationMember[]>;
+  /** @param search part of the email or id, in any case; undefined: all. */
+  listIn(organizationId: string, page: PageRequest, search?: string): Promise<readonly OrganizationMember[]>;
   /** `owners` is counted under the organization's lock. Undefined: not a member of it. */
   change(
     organizationId: string,

@@ -8,3 +8,8 @@ export function newestFirst({ size, after }: PageRequest) {
     take: size,
   };
 }
+
+/** Matches columns that contain the text, in any case. Prisma passes LIKE's wildcards through, so they are escaped. */
+export function containing(text: string) {
+  return { contains: text.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' as const };
+}

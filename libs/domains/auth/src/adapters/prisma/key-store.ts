@@ -1,9 +1,13 @@
 import { isRefusal } from '@gateway/errors';
-import type { KeyStore } from '../../core/ports';
+import { utcDay, type UnixMs } from '@gateway/base';
+import type { KeyState } from '../../core/model';
+import type { KeyFilter, KeyStore } from '../../core/ports';
 import {
   type AuthPrisma,
   type AuthTransaction,
+  type Prisma,
   appendInvalidation,
+  containing,
   lastInvalidation,
   lockOrganization,
   newestFirst,
@@ -11,7 +15,7 @@ import {
   sessionOf,
   revokeSessionKeys,
 } from '@gateway/auth-shared/adapters';
-import { apiKeyOf, apiKeyRow, organizationOf, previousSecretColumns } from './rows';
+import { apiKeyOf, apiKeyRow, organizationOf, previousSecretColumns, startOf } from './rows';
 
 const PREVIOUS_SECRET_ENDED = { previousSha256: null, previousLast4: null, previousWorksUntil: null };
 const WITHOUT_HASH = { sha256: true, previousSha256: true } as const;
@@ -64,11 +68,10 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
       return row ? apiKeyOf(row) : undefined;
     },
 
-    async list(organizationId, page, forSession) {
+    async list(organizationId, page, filter, now) {
       const { where, ...order } = newestFirst(page);
-      const kind = forSession === undefined ? {} : { sessionId: forSession ? { not: null } : null };
       const rows = await prisma.apiKey.findMany({
-        where: { ...where, ...kind, organizationId },
+        where: { AND: [{ organizationId }, where, ...conditionsOf(filter, now)] },
         ...order,
         omit: WITHOUT_HASH,
       });
@@ -118,6 +121,30 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
       });
     },
   };
+}
+
+function conditionsOf({ forSession, state, search, ids }: KeyFilter, now: UnixMs): Prisma.ApiKeyWhereInput[] {
+  return [
+    ...(forSession === undefined ? [] : [{ sessionId: forSession ? { not: null } : null }]),
+    ...(state === undefined ? [] : [inState(state, now)]),
+    ...(search === undefined ? [] : [{ OR: columnsContaining(search) }]),
+    ...(ids === undefined ? [] : [{ id: { in: [...ids] } }]),
+  ];
+}
+
+function inState(state: KeyState, now: UnixMs): Prisma.ApiKeyWhereInput {
+  if (state === 'revoked') return { revokedAt: { not: null } };
+  const expired = [{ expiresAt: { lte: new Date(now) } }, { expiresOn: { lt: startOf(utcDay(now)) } }];
+  const notExpired = [
+    { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date(now) } }] },
+    { OR: [{ expiresOn: null }, { expiresOn: { gte: startOf(utcDay(now)) } }] },
+  ];
+  return { revokedAt: null, ...(state === 'expired' ? { OR: expired } : { AND: notExpired }) };
+}
+
+function columnsContaining(text: string): Prisma.ApiKeyWhereInput[] {
+  const match = containing(text);
+  return [{ name: match }, { id: match }, { last4: match }, { previousLast4: match }];
 }
 
 /** Invalidates both secrets under which edges may have cached the key. Call it last, as `appendInvalidation` requires. */

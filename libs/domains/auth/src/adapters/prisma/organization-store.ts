@@ -3,6 +3,7 @@ import type { OrganizationStore } from '../../core/ports';
 import {
   type AuthPrisma,
   appendInvalidation,
+  containing,
   lastInvalidation,
   newestFirst,
   auditEntryRow,
@@ -24,10 +25,12 @@ export function createPrismaOrganizationStore(prisma: AuthPrisma): OrganizationS
       return row ? organizationOf(row) : undefined;
     },
 
-    async list(page, memberId) {
+    async list(page, { memberId, search }) {
       const { where, ...order } = newestFirst(page);
       const own = memberId === undefined ? {} : { memberships: { some: { memberId } } };
-      const rows = await prisma.organization.findMany({ where: { ...where, ...own }, ...order });
+      const found =
+        search === undefined ? {} : { OR: [{ name: containing(search) }, { id: containing(search) }] };
+      const rows = await prisma.organization.findMany({ where: { AND: [where, own, found] }, ...order });
       return rows.map(organizationOf);
     },
 

@@ -123,7 +123,8 @@ export function apiKeyRow({ id, organizationId, last4, settings, createdAt, revo
   };
 }
 
-function startOf(day: UtcDay): Date {
+/** A value of a date column. */
+export function startOf(day: UtcDay): Date {
   return new Date(`${day}T00:00:00Z`);
 }
 

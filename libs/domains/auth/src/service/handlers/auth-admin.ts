@@ -7,8 +7,8 @@ import {
   type OrganizationResponse,
 } from '@gateway/contracts/auth';
 import { personOf, type RpcHandlers } from '@gateway/rpc';
-import { isRefusal } from '@gateway/errors';
-import { notFound, type AdminRefusal, readPage, isIdLike } from '@gateway/auth-shared';
+import { GatewayError, isRefusal } from '@gateway/errors';
+import { notFound, type AdminRefusal, readPage, readSearchText, isIdLike } from '@gateway/auth-shared';
 import { refuseUnlessPermitted, type createPeopleHandlers, type PeoplePorts } from '@gateway/people';
 import { createKey, type CreatedKey } from '../../core/keys/create-key';
 import { createSessionKey } from '../../core/keys/create-session-key';
@@ -24,6 +24,7 @@ import type { AuthMetrics } from '../metrics';
 import {
   auditEntryMessage,
   auditFilterOf,
+  keyFilterOf,
   keyMessage,
   keySettingsOf,
   organizationLimitsOf,
@@ -35,6 +36,8 @@ const SECRET_OF_MESSAGE: Readonly<Partial<Record<SecretToEnd, 'previous' | 'curr
   [SecretToEnd.SECRET_TO_END_PREVIOUS]: 'previous',
   [SecretToEnd.SECRET_TO_END_CURRENT]: 'current',
 };
+
+const MAX_KEY_IDS = 200;
 
 type OtherHandlers = keyof ReturnType<typeof createPeopleHandlers>;
 
@@ -71,11 +74,16 @@ export function createAuthAdminHandlers(
       return organizationResponse(found ?? notFound('organization'));
     },
 
-    async listOrganizations({ pageSize, pageToken }, context) {
+    async listOrganizations({ pageSize, pageToken, search }, context) {
       const actor = personOf(context);
       const seesAll = !(await refuseUnlessPermitted(people, actor, 'platform:organizations'));
+      const text = readSearchText(search);
+      const filter = {
+        ...(seesAll ? {} : { memberId: actor.id }),
+        ...(text === undefined ? {} : { search: text }),
+      };
       const page = await readPage(pageSize, pageToken, (request) =>
-        ports.organizations.list(request, seesAll ? undefined : actor.id),
+        ports.organizations.list(request, filter),
       );
       return { organizations: page.items.map(organizationMessage), nextPageToken: page.nextPageToken };
     },
@@ -122,9 +130,15 @@ export function createAuthAdminHandlers(
       return createdKeyResponse(await timed(createSessionKey(ports, wanted, context.signal)));
     },
 
-    async listKeys({ organizationId, pageSize, pageToken, forSession }) {
-      const page = await readPage(pageSize, pageToken, async (request) =>
-        isIdLike(organizationId) ? ports.keys.list(organizationId, request, forSession) : [],
+    async listKeys(request) {
+      const { organizationId } = request;
+      if ((request.filter?.keyIds.length ?? 0) > MAX_KEY_IDS) {
+        const message = `key_ids must have at most ${MAX_KEY_IDS} entries.`;
+        throw new GatewayError('invalid_request', { message, param: 'key_ids' });
+      }
+      const filter = keyFilterOf(request);
+      const page = await readPage(request.pageSize, request.pageToken, async (wanted) =>
+        isIdLike(organizationId) ? ports.keys.list(organizationId, wanted, filter, ports.clock.now()) : [],
       );
       return { keys: page.items.map(keyMessage), nextPageToken: page.nextPageToken };
     },

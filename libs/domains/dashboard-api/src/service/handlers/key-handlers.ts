@@ -1,4 +1,5 @@
 import {
+  KeyState,
   SecretToEnd,
   type CreatedKey,
   type CreateKeyResponse,
@@ -21,6 +22,13 @@ import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 const MAX_UPDATE_ATTEMPTS = 5;
 
 const FOR_SESSION = { standard: false, playground: true, all: undefined } as const;
+
+const KEY_STATES = {
+  any: KeyState.KEY_STATE_UNSPECIFIED,
+  active: KeyState.KEY_STATE_ACTIVE,
+  expired: KeyState.KEY_STATE_EXPIRED,
+  revoked: KeyState.KEY_STATE_REVOKED,
+} as const;
 
 const SECRETS_TO_END = {
   unspecified: SecretToEnd.SECRET_TO_END_UNSPECIFIED,
@@ -74,6 +82,11 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
       const { keys, nextPageToken } = await authAdmin.listKeys({
         ...{ organizationId, ...pageRequest(query) },
         forSession: FOR_SESSION[query.kind],
+        filter: {
+          search: query.search ?? '',
+          state: KEY_STATES[query.state ?? 'any'],
+          keyIds: query.ids?.split(',') ?? [],
+        },
       });
       const activity = await activityOf(
         ports,

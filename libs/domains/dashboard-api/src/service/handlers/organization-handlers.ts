@@ -16,6 +16,7 @@ export function createOrganizationHandlers({ authAdmin }: DashboardApiPorts): re
     implement(organizations.list, async ({ query }) => {
       const { organizations, nextPageToken } = await authAdmin.listOrganizations({
         ...pageRequest(query),
+        search: query.search,
       });
       return pageView(organizations.map(organizationView), nextPageToken);
     }),

@@ -16,7 +16,8 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
   const { people } = endpoints;
   return [
     implement(people.members, async ({ params, query }) => {
-      const listRequest = { organizationId: params.organization_id, ...pageRequest(query) };
+      const { search } = query;
+      const listRequest = { organizationId: params.organization_id, ...pageRequest(query), search };
       const { members, nextPageToken } = await authAdmin.listOrganizationMembers(listRequest);
       return pageView(members.map(organizationMemberView), nextPageToken);
     }),
@@ -63,7 +64,10 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
     }),
 
     implement(people.list, async ({ query }) => {
-      const { people, nextPageToken } = await authAdmin.listPeople(pageRequest(query));
+      const { people, nextPageToken } = await authAdmin.listPeople({
+        ...pageRequest(query),
+        search: query.search,
+      });
       return pageView(people.map(personView), nextPageToken);
     }),
 

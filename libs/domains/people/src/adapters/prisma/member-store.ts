@@ -1,6 +1,6 @@
 import type { MemberStore } from '../../core/ports';
 import { type AuthPrisma, Prisma, newestFirst, auditEntryRow } from '@gateway/auth-shared/adapters';
-import { personOf, storedMemberOf, storedMemberRow } from './rows';
+import { memberContaining, personOf, storedMemberOf, storedMemberRow } from './rows';
 import { replaceSessions } from './sessions';
 
 export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
@@ -29,12 +29,17 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
       return row ? storedMemberOf(row) : undefined;
     },
 
-    async list(page) {
+    async list(page, search) {
+      const { where, ...order } = newestFirst(page);
       const include = {
         memberships: { include: { organization: true } },
         identities: { orderBy: { issuer: 'asc' } },
       } as const;
-      const rows = await prisma.member.findMany({ ...newestFirst(page), include });
+      const rows = await prisma.member.findMany({
+        where: { AND: [where, search === undefined ? {} : memberContaining(search)] },
+        ...order,
+        include,
+      });
       return rows.map(personOf);
     },
 

@@ -9,7 +9,7 @@ import {
   auditEntryRow,
   revokeSessionKeys,
 } from '@gateway/auth-shared/adapters';
-import { membershipOf, organizationMemberOf } from './rows';
+import { memberContaining, membershipOf, organizationMemberOf } from './rows';
 
 type Decide = (current: OrganizationMember, owners: number) => Decision<OrganizationMember>;
 type Where = {
@@ -63,9 +63,13 @@ export function createPrismaMembershipStore(prisma: AuthPrisma): MembershipStore
       return rows.map(membershipOf);
     },
 
-    async listIn(organizationId, { size, after }) {
+    async listIn(organizationId, { size, after }, search) {
       const rows = await prisma.membership.findMany({
-        where: { organizationId, ...(after === undefined ? {} : { memberId: { lt: after } }) },
+        where: {
+          organizationId,
+          ...(after === undefined ? {} : { memberId: { lt: after } }),
+          ...(search === undefined ? {} : { member: memberContaining(search) }),
+        },
         include: { member: true },
         orderBy: { memberId: 'desc' },
         take: size,

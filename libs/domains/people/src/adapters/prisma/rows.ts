@@ -2,7 +2,7 @@ import type { UnixMs } from '@gateway/base';
 import type { Identity, Membership, OrganizationMember, OrganizationRole, Person } from '../../core/model';
 import type { Session } from '@gateway/auth-shared';
 import type { StoredMember } from '../../core/ports';
-import { type Prisma, memberOf } from '@gateway/auth-shared/adapters';
+import { type Prisma, containing, memberOf } from '@gateway/auth-shared/adapters';
 
 export function storedMemberOf(row: Prisma.MemberModel): StoredMember {
   return {
@@ -12,6 +12,11 @@ export function storedMemberOf(row: Prisma.MemberModel): StoredMember {
       ? {}
       : { totp: { encryptedSecret: row.totpSecret, confirmed: row.totpConfirmedAt !== null } }),
   };
+}
+
+/** Members with this text in their email or id. */
+export function memberContaining(text: string) {
+  return { OR: [{ email: containing(text) }, { id: containing(text) }] };
 }
 
 /** The row of a new member. Other columns are set later. */

@@ -1,7 +1,7 @@
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { isRefusal } from '@gateway/errors';
 import { personOf, type RpcHandlers } from '@gateway/rpc';
-import { readPage, isIdLike } from '@gateway/auth-shared';
+import { readPage, readSearchText, isIdLike } from '@gateway/auth-shared';
 import { removeOrganizationMember, setOrganizationRole } from '../../core/people/organization-members';
 import { setOperator } from '../../core/people/set-operator';
 import type { PeoplePorts } from '../../core/ports';
@@ -35,9 +35,11 @@ export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
       return { ...ensured, member: memberMessage(ensured.member) };
     },
 
-    async listOrganizationMembers({ organizationId, pageSize, pageToken }) {
+    async listOrganizationMembers({ organizationId, pageSize, pageToken, search }) {
       const page = await readPage(pageSize, pageToken, async (request) =>
-        isIdLike(organizationId) ? ports.memberships.listIn(organizationId, request) : [],
+        isIdLike(organizationId)
+          ? ports.memberships.listIn(organizationId, request, readSearchText(search))
+          : [],
       );
       return { members: page.items.map(organizationMemberMessage), nextPageToken: page.nextPageToken };
     },
@@ -56,8 +58,10 @@ export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
 
-    async listPeople({ pageSize, pageToken }) {
-      const page = await readPage(pageSize, pageToken, (request) => ports.members.list(request));
+    async listPeople({ pageSize, pageToken, search }) {
+      const page = await readPage(pageSize, pageToken, (request) =>
+        ports.members.list(request, readSearchText(search)),
+      );
       return { people: page.items.map(personMessage), nextPageToken: page.nextPageToken };
     },
 

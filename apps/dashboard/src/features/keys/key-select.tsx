@@ -1,0 +1,41 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { foundKeysQuery, keyLabel } from '../../api/keys';
+import { SearchSelect } from '../../ui/search-select';
+
+interface KeySelectProps {
+  readonly organizationId: string;
+  readonly value: string | undefined;
+  /** The labels of known keys, by id. */
+  readonly keyNames: ReadonlyMap<string, string>;
+  readonly emptyLabel: string;
+  readonly onChange: (keyId: string | undefined) => void;
+  readonly className?: string;
+}
+
+/** Selects any key of an organization, also revoked and playground keys. */
+export function KeySelect({
+  organizationId,
+  value,
+  keyNames,
+  emptyLabel,
+  onChange,
+  className,
+}: KeySelectProps) {
+  const [search, onSearch] = useState<string>();
+  const { data } = useQuery({
+    ...foundKeysQuery(organizationId, 'all', search ?? ''),
+    enabled: search !== undefined,
+  });
+  return (
+    <SearchSelect
+      value={value}
+      valueLabel={value === undefined ? '' : (keyNames.get(value) ?? value)}
+      emptyLabel={emptyLabel}
+      options={data?.map((key) => ({ id: key.id, label: keyLabel(key) }))}
+      onSearch={onSearch}
+      onChange={onChange}
+      {...(className === undefined ? {} : { className })}
+    />
+  );
+}

@@ -1,0 +1,23 @@
+import { Button } from './button';
+
+interface LoadMoreProps {
+  readonly of: {
+    readonly hasNextPage: boolean;
+    readonly isFetchingNextPage: boolean;
+    readonly fetchNextPage: () => Promise<unknown>;
+  };
+}
+
+/** Loads the next page of a list; renders nothing after the last one. */
+export function LoadMore({ of: list }: LoadMoreProps) {
+  if (!list.hasNextPage) return null;
+  return (
+    <Button
+      className="justify-self-center"
+      busy={list.isFetchingNextPage}
+      onClick={() => void list.fetchNextPage()}
+    >
+      Load more
+    </Button>
+  );
+}

@@ -1,0 +1,162 @@
+import { KeyState, type KeyFilter } from '@gateway/contracts/auth';
+import { createTestClock } from '@gateway/test-support';
+import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
+
+/** More than one page of the largest size, 200. */
+const ROWS = 250;
+const PAGE_SIZE = 100;
+
+describe('lists with a search', () => {
+  let fixture: AuthFixture;
+  let organizationId: string;
+  const clock = createTestClock();
+
+  beforeAll(async () => {
+    fixture = await createAuthFixture({ clock });
+    ({ id: organizationId } = await fixture.organization('Searched'));
+    // Number 001 has the oldest id. Every fifth key from 005 on is revoked, and every fifth from 006 on has expired.
+    await fixture.pool.query(
+      `insert into api_keys (id, organization_id, name, sha256, last4, scopes, allowed_models, ip_allowlist, created_at, expires_on, revoked_at)
+       select 'key-' || number, $1, 'Service ' || number, sha256(number::bytea), 'z' || number, '{chat}', '{}', '{}', $3::timestamptz,
+              case when number::int % 5 = 1 then $3::date - 1 end,
+              case when number::int % 5 = 0 then $3::timestamptz end
+       from (select to_char(n, 'FM000') as number from generate_series(1, $2::int) n) numbers`,
+      [organizationId, ROWS, new Date(clock.now())],
+    );
+    await fixture.pool.query(
+      `insert into organizations (id, name, suspended, multiple_completions, created_at)
+       select 'org-' || number, 'Customer ' || number, false, false, now()
+       from (select to_char(n, 'FM000') as number from generate_series(1, $1::int) n) numbers`,
+      [ROWS],
+    );
+    await fixture.pool.query(
+      `insert into members (id, email, role, created_at)
+       select 'mem-' || number, 'person' || number || '@example.com', 'member', now()
+       from (select to_char(n, 'FM000') as number from generate_series(1, $1::int) n) numbers`,
+      [ROWS],
+    );
+    await fixture.pool.query(
+      `insert into memberships (organization_id, member_id, role, created_at)
+       select $1, id, 'member', now() from members where id like 'mem-___'`,
+      [organizationId],
+    );
+  });
+  afterAll(() => fixture.stop());
+
+  type Page = { readonly ids: readonly string[]; readonly nextPageToken: string };
+
+  async function allPages(read: (page: { pageSize: number; pageToken: string }) => Promise<Page>) {
+    const found: string[] = [];
+    for (let pageToken = ''; ;) {
+      const page = await read({ pageSize: PAGE_SIZE, pageToken });
+      found.push(...page.ids);
+      if (page.nextPageToken === '') return found;
+      pageToken = page.nextPageToken;
+    }
+  }
+
+  const keys = (changes: Partial<KeyFilter>) =>
+    allPages(async (page) => {
+      const filter = { search: '', state: KeyState.KEY_STATE_UNSPECIFIED, keyIds: [], ...changes };
+      const listed = await fixture.admin.listKeys({ organizationId, ...page, filter });
+      return { ids: listed.keys.map(({ id }) => id), nextPageToken: listed.nextPageToken };
+    });
+  const organizations = (search: string, admin = fixture.admin) =>
+    allPages(async (page) => {
+      const listed = await admin.listOrganizations({ ...page, search });
+      return { ids: listed.organizations.map(({ id }) => id), nextPageToken: listed.nextPageToken };
+    });
+  const members = (search: string) =>
+    allPages(async (page) => {
+      const listed = await fixture.admin.listOrganizationMembers({ organizationId, ...page, search });
+      return { ids: listed.members.map(({ memberId }) => memberId), nextPageToken: listed.nextPageToken };
+    });
+  const people = (search: string) =>
+    allPages(async (page) => {
+      const listed = await fixture.admin.listPeople({ ...page, search });
+      return {
+        ids: listed.people.map(({ member }) => member?.id ?? ''),
+        nextPageToken: listed.nextPageToken,
+      };
+    });
+
+  it('finds the oldest key by part of its name, its id or its last four characters, in any case', async () => {
+    for (const search of ['sERVICE 001', 'Key-001', 'Z001', ' z001 ']) {
+      expect(await keys({ search })).toEqual(['key-001']);
+    }
+    expect(await keys({ search: 'nothing' })).toEqual([]);
+  });
+
+  it('finds a rotated key by the last four characters of its previous secret', async () => {
+    await fixture.pool.query(
+      `update api_keys set previous_sha256 = sha256('previous'), previous_last4 = 'Old4', previous_works_until = now()
+       where id = 'key-002'`,
+    );
+    expect(await keys({ search: 'old4' })).toEqual(['key-002']);
+  });
+
+  it('pages through every match once, newest first', async () => {
+    const found = await keys({ search: 'service' });
+    expect(found).toHaveLength(ROWS);
+    expect(found).toEqual([...found].sort().reverse());
+    expect(new Set(found).size).toBe(ROWS);
+  });
+
+  it('filters keys by state across pages', async () => {
+    const [active, expired, revoked] = await Promise.all(
+      [KeyState.KEY_STATE_ACTIVE, KeyState.KEY_STATE_EXPIRED, KeyState.KEY_STATE_REVOKED].map((state) =>
+        keys({ state }),
+      ),
+    );
+    expect([active?.length, expired?.length, revoked?.length]).toEqual([150, 50, 50]);
+    expect(expired?.at(-1)).toBe('key-001');
+    expect(revoked?.at(-1)).toBe('key-005');
+    expect(await keys({ state: KeyState.KEY_STATE_ACTIVE, search: '005' })).toEqual([]);
+  });
+
+  it('finds keys by id, however old, and only in the organization', async () => {
+    const other = await fixture.key((await fixture.organization('Other')).id);
+    expect(await keys({ keyIds: ['key-001', 'key-250', other.id, "'", '\0'] })).toEqual([
+      'key-250',
+      'key-001',
+    ]);
+    await expect(
+      keys({ keyIds: Array.from({ length: 201 }, (_, index) => `key-${index}`) }),
+    ).rejects.toMatchObject({ code: 'invalid_request', param: 'key_ids' });
+  });
+
+  it('finds the oldest organization by part of its name or id, and pages through all matches', async () => {
+    expect(await organizations('CUSTOMER 001')).toEqual(['org-001']);
+    expect(await organizations('ORG-001')).toEqual(['org-001']);
+    expect(new Set(await organizations('customer')).size).toBe(ROWS);
+  });
+
+  it('searches only the organizations of a person who is no operator', async () => {
+    const person = fixture.adminAs({ id: 'mem-001', label: 'person001@example.com' });
+    expect(await organizations('', person)).toEqual([organizationId]);
+    expect(await organizations('customer', person)).toEqual([]);
+    expect(await organizations('searched', person)).toEqual([organizationId]);
+  });
+
+  it('finds the first member by part of the email or the id, and pages through all of them', async () => {
+    expect(await members('PERSON001@')).toEqual(['mem-001']);
+    expect(await members('Mem-001')).toEqual(['mem-001']);
+    expect(new Set(await members('')).size).toBe(ROWS);
+    expect(await people('PERSON001@')).toEqual(['mem-001']);
+    expect(new Set(await people('@example.com')).size).toBeGreaterThanOrEqual(ROWS);
+  });
+
+  it.each(['%', '_', '\\', '%%', '\0', '\ud800', "'; drop table api_keys; --"])(
+    'searches for %j literally',
+    async (search) => {
+      expect(await keys({ search })).toEqual([]);
+      expect(await organizations(search)).toEqual([]);
+      expect(await members(search)).toEqual([]);
+    },
+  );
+
+  it('finds names with wildcards', async () => {
+    await fixture.pool.query(`update api_keys set name = '100%_\\sure' where id = 'key-003'`);
+    for (const search of ['100%', '%_', '\\SURE']) expect(await keys({ search })).toEqual(['key-003']);
+  });
+});
