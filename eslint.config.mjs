@@ -14,6 +14,7 @@ const domains = [
   'api-docs',
   'auth',
   'auth-shared',
+  'operator-notifications',
   'people',
   'rate-limit',
   'billing-ledger',
@@ -28,6 +29,7 @@ const domains = [
 const sharedRules = {
   auth: ['auth-shared', 'people'],
   people: ['auth-shared'],
+  'operator-notifications': ['auth-shared'],
   statements: ['billing-ledger'],
   'edge-proxy': ['public-api'],
   'dashboard-api': ['dashboard-contract', 'public-api'],

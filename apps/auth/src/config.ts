@@ -2,6 +2,7 @@ import { peopleEnvironment, requireCompleteOidc } from '@gateway/people';
 import { mailEnvironment } from '@gateway/mail';
 import { databaseSettings, serviceSettings } from '@gateway/process';
 import { originSetting, readConfig } from '@gateway/runtime';
+import { webhookEnvironment } from '@gateway/webhooks';
 import { z } from 'zod';
 
 export const settings = z
@@ -9,6 +10,7 @@ export const settings = z
     ...serviceSettings,
     ...peopleEnvironment,
     ...mailEnvironment,
+    ...webhookEnvironment,
     ...databaseSettings,
     GATEWAY_DASHBOARD_ORIGIN: originSetting
       .optional()

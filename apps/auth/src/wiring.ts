@@ -1,6 +1,7 @@
 import { AUTH_SCHEMA, authSchema, makeOperator, openAuthModule } from '@gateway/auth';
 import { createDatabaseClock, createPool } from '@gateway/database';
 import { openMailer } from '@gateway/mail';
+import { openOperatorNotificationsModule } from '@gateway/operator-notifications';
 import {
   openSchema,
   type ServiceCommand,
@@ -18,17 +19,15 @@ export const schemas = [AUTH];
 export async function wireAuth(deps: ServiceDeps<Config>): Promise<ServiceWiring> {
   const { config, log, metrics } = deps;
   const { pool, sessions, clock, isAvailable } = await openSchema(AUTH, deps);
-  const module = openAuthModule({
-    config,
-    pool,
-    sessions,
-    clock,
-    mailer: openMailer(config),
-    encryptionKeys: config.GATEWAY_SECRETS_KEY,
-    log,
-    metrics,
+  const mailer = openMailer(config);
+  const encryptionKeys = config.GATEWAY_SECRETS_KEY;
+  const shared = { config, pool, clock, mailer, encryptionKeys, log };
+  const auth = openAuthModule({ ...shared, sessions, metrics });
+  const notifications = openOperatorNotificationsModule({
+    ...shared,
+    dashboardUrl: () => config.GATEWAY_DASHBOARD_ORIGIN,
   });
-  return { modules: [module], ready: isAvailable };
+  return { modules: [auth, notifications], ready: isAvailable };
 }
 
 /** `operator EMAIL`: creates the first operator, or restores access when no operator can sign in. */

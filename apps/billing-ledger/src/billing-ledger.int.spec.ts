@@ -50,6 +50,8 @@ describeWith(kafkaBroker, 'the ledger in two processes, over PostgreSQL and Kafk
       GATEWAY_ADMIN_PORT: String(await findFreePort()),
       DATABASE_URL: database.url,
       KAFKA_BROKERS: server.broker,
+      // Nothing listens there: no incident is reported.
+      GATEWAY_AUTH_TARGET: '127.0.0.1:1',
       KAFKA_PARTITIONS: '4',
     });
     const service = createService({ name: 'billing-ledger', config, log, wire: wireBillingLedger });

@@ -1,16 +1,17 @@
 import { billingLedgerEnvironment } from '@gateway/billing-ledger';
 import { eventLogEnvironment } from '@gateway/events';
 import { mailEnvironment } from '@gateway/mail';
-import { databaseSettings, kafkaSettings, serviceSettings } from '@gateway/process';
+import { databaseSettings, kafkaSettings, serviceSettings, targets } from '@gateway/process';
 import { readConfig } from '@gateway/runtime';
-import { statementsEnvironment } from '@gateway/statements';
+import { webhookEnvironment } from '@gateway/webhooks';
 import { z } from 'zod';
 
 export const settings = z.object({
   ...serviceSettings,
   ...kafkaSettings,
+  ...targets.auth,
   ...billingLedgerEnvironment,
-  ...statementsEnvironment,
+  ...webhookEnvironment,
   ...eventLogEnvironment,
   ...mailEnvironment,
   ...databaseSettings,

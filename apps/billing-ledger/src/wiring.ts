@@ -1,4 +1,5 @@
 import { billingLedgerSchema } from '@gateway/billing-ledger';
+import { IncidentsDefinition } from '@gateway/contracts/auth';
 import { isTransientDatabaseError } from '@gateway/database';
 import {
   createPostgresEventLog,
@@ -17,6 +18,7 @@ import {
   type ServiceSchema,
   type ServiceWiring,
 } from '@gateway/process';
+import { createClient } from '@gateway/rpc';
 import { openLedgerModules } from '@gateway/statements';
 import type { Config } from './config';
 
@@ -39,7 +41,7 @@ export const schemas = [OUTBOX, LEDGER];
  * the announcements to Kafka.
  */
 export async function wireBillingLedger(deps: ServiceDeps<Config>): Promise<ServiceWiring> {
-  const { config, log, metrics, life } = deps;
+  const { config, log, metrics, life, connect } = deps;
   const outboxSchema = await openSchema(OUTBOX, deps);
   const ledger = await openSchema(LEDGER, deps);
   const events = createKafkaEventLog({
@@ -74,5 +76,10 @@ export async function wireBillingLedger(deps: ServiceDeps<Config>): Promise<Serv
     log,
     metrics,
   });
-  return { modules: [billingLedger, statements], events, ready: ledger.isAvailable };
+  return {
+    modules: [billingLedger, statements],
+    events,
+    incidents: createClient(IncidentsDefinition, connect('auth', config.GATEWAY_AUTH_TARGET)),
+    ready: ledger.isAvailable,
+  };
 }

@@ -1,5 +1,5 @@
 import { AuditLogDefinition } from '@gateway/contracts/audit';
-import { AuthAdminDefinition } from '@gateway/contracts/auth';
+import { AuthAdminDefinition, OperatorNotificationsDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
@@ -26,12 +26,14 @@ export async function wireDashboardApi({
   const signer = openActorSigner(config.GATEWAY_ACTOR_KEYS_DIR, 'dashboard-api');
   const connectActing = (audience: string, target: string): RpcTransport =>
     createActingTransport(connect(audience, target), { audience, signer });
+  const auth = connectActing('auth', config.GATEWAY_AUTH_TARGET);
   const ledger = connectActing('billing-ledger', config.GATEWAY_BILLING_LEDGER_TARGET);
   const router = connectActing('inference-router', config.GATEWAY_INFERENCE_ROUTER_TARGET);
   const usageAggregator = connectActing('usage-aggregator', config.GATEWAY_USAGE_AGGREGATOR_TARGET);
   const module = openDashboardApi({
     config,
-    authAdmin: createClient(AuthAdminDefinition, connectActing('auth', config.GATEWAY_AUTH_TARGET)),
+    authAdmin: createClient(AuthAdminDefinition, auth),
+    notifications: createClient(OperatorNotificationsDefinition, auth),
     ledger: createClient(BillingLedgerDefinition, ledger),
     ledgerAdmin: createClient(BillingLedgerAdminDefinition, ledger),
     generationReports: createClient(

@@ -2,7 +2,7 @@ import { createActorSigner, createActorVerifier, createSigningKeys, publicKeysOf
 import type { ActingPerson } from '@gateway/actors';
 import { AUTH_SCHEMA } from '@gateway/auth';
 import { createAuthority, issueCertificate, type KeyPairPem } from '@gateway/certificates';
-import { AuthAdminDefinition, Scope } from '@gateway/contracts/auth';
+import { AuthAdminDefinition, OperatorNotificationsDefinition, Scope } from '@gateway/contracts/auth';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { ADMIN_CALLERS, DEFAULT_IDENTITY_DOMAIN, isServedTo } from '@gateway/contracts/callers';
 import { createPool } from '@gateway/database';
@@ -54,7 +54,7 @@ beforeAll(async () => {
   authority = await createAuthority();
   const publicKeys = publicKeysOf([await createSigningKeys(clock.now())]);
   const services = fleet.modules.inOrder
-    .filter(({ name }) => ['auth', 'billing-ledger', 'statements'].includes(name))
+    .filter(({ name }) => ['auth', 'operator-notifications', 'billing-ledger', 'statements'].includes(name))
     .flatMap((module) => module.services);
   const tls = await tlsOf(`billing-ledger.${DEFAULT_IDENTITY_DOMAIN}`);
   const start = async (kind: 'requests' | 'admins') => {
@@ -105,6 +105,7 @@ async function state() {
             (select count(*)::text from api_keys) as keys,
             (select count(*)::text from password_resets) as resets,
             (select string_agg(id || coalesce(password_hash, ''), ' ' order by id) from members) as members,
+            (select webhook from notification_settings) as webhook,
             (select count(*)::text from audit_entries) as audited,
             (select count(*)::text from billing_ledger.audit_entries) as credits`,
   );
@@ -135,6 +136,12 @@ const ATTACKS: Readonly<Record<string, (transport: RpcTransport) => Promise<unkn
     createClient(AuthAdminDefinition, transport).makePasswordResetLink({
       memberId: victim.operatorId,
       dashboardUrl: 'https://attacker.example',
+    }),
+  'redirect the notifications of operators': (transport) =>
+    createClient(OperatorNotificationsDefinition, transport).setNotificationSettings({
+      emailEnabled: false,
+      extraEmails: [],
+      webhookUrl: 'https://attacker.example',
     }),
   'become an operator': (transport) =>
     createClient(AuthAdminDefinition, transport).ensureMember({

@@ -3,6 +3,7 @@ import { AUTH_SCHEMA } from '@gateway/auth';
 import {
   AuthAdminDefinition,
   MemberRole,
+  OperatorNotificationsDefinition,
   OrganizationRole,
   Scope,
   SecretToEnd,
@@ -55,6 +56,7 @@ const clientOf = <Definition extends ServiceDefinition>(definition: Definition, 
 const auth = () => clientOf(AuthAdminDefinition, 'auth');
 const ledger = () => clientOf(BillingLedgerDefinition, 'billing-ledger');
 const statements = () => clientOf(BillingLedgerAdminDefinition, 'statements');
+const notifications = () => clientOf(OperatorNotificationsDefinition, 'operator-notifications');
 const deadLetters = () => clientOf(DeadLettersDefinition, 'billing-ledger');
 const router = () => clientOf(InferenceRouterAdminDefinition, 'inference-router');
 
@@ -129,6 +131,13 @@ async function rotatedKey(): Promise<string> {
   });
   return keyId;
 }
+
+const setWebhook = () =>
+  notifications().setNotificationSettings({
+    emailEnabled: false,
+    extraEmails: [],
+    webhookUrl: 'https://hooks.invalid/incidents',
+  });
 
 async function invitationTo(email: string): Promise<{ readonly id: string; readonly token: string }> {
   const { outcome } = await auth().createInvitation({
@@ -350,6 +359,11 @@ const CASES: Readonly<Record<string, Case>> = {
   TestCreditAlert: async () => {
     await statements().setCreditAlert({ organizationId, thresholdNanoUsd: 5n, emails: ['a@b.example'] });
     return { call: () => statements().testCreditAlert({ organizationId }) };
+  },
+  SetNotificationSettings: async () => ({ call: () => setWebhook() }),
+  SendTestNotification: async () => {
+    await setWebhook();
+    return { call: () => notifications().sendTestNotification({}) };
   },
   RedeliverDeadLetter: async () => {
     const ref = await deadLetter();

@@ -11,7 +11,7 @@ import { mailEnvironment } from '@gateway/mail';
 import { logLevelSetting, millisecondsSetting, portSetting, readConfig } from '@gateway/runtime';
 import { telemetryEnvironment } from '@gateway/telemetry';
 import { usageAggregatorEnvironment } from '@gateway/usage';
-import { statementsEnvironment } from '@gateway/statements';
+import { webhookEnvironment } from '@gateway/webhooks';
 import { z } from 'zod';
 
 const SHUTDOWN_GRACE_MS = 30_000;
@@ -27,7 +27,7 @@ export const settings = z
     ...inferenceRouterEnvironment,
     ...peopleEnvironment,
     ...billingLedgerEnvironment,
-    ...statementsEnvironment,
+    ...webhookEnvironment,
     ...usageAggregatorEnvironment,
     ...eventLogEnvironment,
     ...mailEnvironment,

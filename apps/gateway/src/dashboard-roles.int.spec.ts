@@ -27,6 +27,7 @@ const LOWEST_ROLE: Readonly<Record<Permission, 'member' | 'admin' | 'owner' | 'o
   'platform:audit': 'operator',
   'platform:models': 'operator',
   'platform:settlement': 'operator',
+  'platform:notifications': 'operator',
 };
 const RANKS = ['member', 'admin', 'owner', 'operator'] as const;
 

@@ -3,7 +3,12 @@ import { createActorSigner, createActorVerifier, publicKeysOf, type SigningKeys 
 import { openAuthModule } from '@gateway/auth';
 import type { Clock } from '@gateway/base';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
-import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
+import {
+  AuthAdminDefinition,
+  AuthDefinition,
+  IncidentsDefinition,
+  OperatorNotificationsDefinition,
+} from '@gateway/contracts/auth';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { ADMIN_CALLERS } from '@gateway/contracts/callers';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
@@ -20,6 +25,10 @@ import { tlsFilesOf } from '@gateway/http-server';
 import type { PostgresEventLog } from '@gateway/events';
 import { type FileCatalogue, openInferenceRouterModule } from '@gateway/inference-router';
 import { openMailer } from '@gateway/mail';
+import {
+  openOperatorNotificationsModule,
+  type OpenOperatorNotificationsOptions,
+} from '@gateway/operator-notifications';
 import { createMemoryLimitStore, createRateLimitModule } from '@gateway/rate-limit';
 import type { GatewayModule } from '@gateway/module';
 import {
@@ -49,6 +58,8 @@ export interface ModuleDeps {
   readonly signingKeys: SigningKeys;
   readonly log: Logger;
   readonly metrics: Registry;
+  /** Shorter times of operator notifications, in tests. */
+  readonly notificationTiming?: OpenOperatorNotificationsOptions['timing'] | undefined;
   /** Whether calls between modules freeze their messages; defaults to the transport's default. */
   readonly freezesMessages?: boolean;
 }
@@ -56,7 +67,7 @@ export interface ModuleDeps {
 /** The whole system on one page: every module with its adapters, and their calls. */
 export function createModules(deps: ModuleDeps) {
   const { config, metrics, log } = deps;
-  const stores = createStores(deps);
+  const stores = createStores(deps, () => dashboardOrigins(config, dashboardApi.port())[0]);
   const tokenizer = createTokenizer({ metrics });
   const { catalogue, inferenceRouter } = createRouter({ deps, stores, tokenizer });
   const edgeClients = {
@@ -89,6 +100,8 @@ export function createModules(deps: ModuleDeps) {
     tokenizer,
     edge,
     dashboardApi,
+    /** Auth, to which the incidents of all modules are reported. */
+    incidents: createClient(IncidentsDefinition, stores.transportFor('inference-router')),
     /** Dependencies first; started in this order and stopped in reverse. */
     inOrder: [...stores.inOrder, inferenceRouter, edge, dashboardApi],
   };
@@ -97,17 +110,16 @@ export function createModules(deps: ModuleDeps) {
 export type Modules = ReturnType<typeof createModules>;
 
 /** Modules with state, one of each. */
-function createStores(deps: ModuleDeps) {
+function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) {
   const { config, pools, eventLog, clock, log, metrics } = deps;
   const mailer = openMailer(config);
-  const auth = openAuthModule({
-    config,
-    pool: pools.auth,
-    clock,
-    mailer,
-    encryptionKeys: config.GATEWAY_SECRETS_KEY ?? [ensureSecretsKey(config.stateDirectory)],
-    log,
-    metrics,
+  const encryptionKeys = config.GATEWAY_SECRETS_KEY ?? [ensureSecretsKey(config.stateDirectory)];
+  const forAuth = { config, pool: pools.auth, clock, mailer, encryptionKeys, log };
+  const auth = openAuthModule({ ...forAuth, metrics });
+  const notifications = openOperatorNotificationsModule({
+    ...forAuth,
+    dashboardUrl,
+    timing: deps.notificationTiming,
   });
   const rateLimit = createRateLimitModule({ store: createMemoryLimitStore({ clock }), metrics });
   const { billingLedger, statements } = openLedgerModules({
@@ -129,7 +141,7 @@ function createStores(deps: ModuleDeps) {
     metrics,
   });
   const generationQuery = openGenerationQueryModule({ pool: pools.usage });
-  const services = [auth, rateLimit, billingLedger, statements, generationQuery].flatMap(
+  const services = [auth, notifications, rateLimit, billingLedger, statements, generationQuery].flatMap(
     (module) => module.services,
   );
   return {
@@ -138,7 +150,7 @@ function createStores(deps: ModuleDeps) {
     /** Each serves the dead letters of its own group, under the same service name. */
     withDeadLetters: [billingLedger, usageAggregator],
     withAuditLog: [statements, usageAggregator],
-    inOrder: [auth, rateLimit, billingLedger, statements, usageAggregator, generationQuery],
+    inOrder: [auth, notifications, rateLimit, billingLedger, statements, usageAggregator, generationQuery],
   };
 }
 
@@ -193,6 +205,7 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
   return openDashboardApi({
     config,
     authAdmin: createClient(AuthAdminDefinition, transport),
+    notifications: createClient(OperatorNotificationsDefinition, transport),
     ledger: createClient(BillingLedgerDefinition, transport),
     generationReports: createClient(GenerationReportsDefinition, transport),
     ledgerAdmin: createClient(BillingLedgerAdminDefinition, transport),

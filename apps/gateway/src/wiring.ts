@@ -9,7 +9,7 @@ import {
   type PostgresEventLog,
 } from '@gateway/events';
 import { createDatabaseClock } from '@gateway/database';
-import { createLifecycle } from '@gateway/module';
+import { createIncidentReporter, createLifecycle } from '@gateway/module';
 import {
   createAdminServer,
   createMetrics,
@@ -21,7 +21,7 @@ import type { Pool } from 'pg';
 import type { Config } from './config';
 import { openDatabase } from './database';
 import { startDemoProvider } from './emulator';
-import { createModules, encodingsInUse, type Modules, schemeOf } from './modules';
+import { createModules, encodingsInUse, type ModuleDeps, type Modules, schemeOf } from './modules';
 
 /** Port of health and metrics when none is set; if it is in use, a free one. */
 const PREFERRED_ADMIN_PORT = 8082;
@@ -40,8 +40,14 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
+/** Shorter times of incidents and their notifications, in tests. */
+export interface GatewayTiming {
+  readonly incidentIntervalMs: number;
+  readonly notifications: NonNullable<ModuleDeps['notificationTiming']>;
+}
+
 /** Starts and stops every module in one process with one PostgreSQL. modules.ts connects them. */
-export function createGateway(config: Config, log: Logger): Gateway {
+export function createGateway(config: Config, log: Logger, timing?: GatewayTiming): Gateway {
   const metrics = createMetrics({ labels: { process: 'gateway' } });
   const { stateDirectory } = config;
   const life = createLifecycle({ log });
@@ -83,11 +89,20 @@ export function createGateway(config: Config, log: Logger): Gateway {
       log,
       metrics,
       freezesMessages: false,
+      notificationTiming: timing?.notifications,
     });
     life.onStop(() => modules.tokenizer.close());
     await life.startModules(modules.inOrder);
     await modules.tokenizer.warmUp(encodingsInUse(modules.catalogue.current()));
     await life.subscribe(modules.inOrder, eventLog);
+    const reporter = createIncidentReporter({
+      modules: modules.inOrder,
+      incidents: modules.incidents,
+      log,
+      intervalMs: timing?.incidentIntervalMs,
+    });
+    reporter.start();
+    life.onStop(() => reporter.stop());
 
     const devFile = await introduceDemo(modules);
     ready = async () => modules.edge.isReady() && (await database.isAvailable());

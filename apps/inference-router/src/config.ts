@@ -13,6 +13,7 @@ export const settings = z.object({
   ...serviceSettings,
   ...generationGraceSetting,
   ...kafkaSettings,
+  ...targets.auth,
   ...inferenceRouterEnvironment,
   ...targets.billingLedger,
   ...databaseSettings,

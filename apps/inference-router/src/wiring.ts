@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { IncidentsDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { FINISHED_CONSUMER_GROUP } from '@gateway/events';
 import { createKafkaEventLog } from '@gateway/events/kafka';
@@ -56,7 +57,8 @@ export async function wireInferenceRouter(deps: ServiceDeps<Config>): Promise<Se
     log,
     metrics,
   });
-  return { modules: [module] };
+  const auth = connect('auth', config.GATEWAY_AUTH_TARGET);
+  return { modules: [module], incidents: createClient(IncidentsDefinition, auth) };
 }
 
 /** `settle --from-log`: settles the generations that the router could only log, from log lines on standard input. */

@@ -1,4 +1,4 @@
-import { databaseSettings, kafkaSettings, serviceSettings } from '@gateway/process';
+import { databaseSettings, kafkaSettings, serviceSettings, targets } from '@gateway/process';
 import { readConfig } from '@gateway/runtime';
 import { usageAggregatorEnvironment } from '@gateway/usage';
 import { z } from 'zod';
@@ -6,6 +6,7 @@ import { z } from 'zod';
 export const settings = z.object({
   ...serviceSettings,
   ...kafkaSettings,
+  ...targets.auth,
   ...usageAggregatorEnvironment,
   ...databaseSettings,
 });

@@ -1,3 +1,4 @@
+import { IncidentsDefinition } from '@gateway/contracts/auth';
 import { eventLogSchema } from '@gateway/events';
 import { createKafkaEventLog } from '@gateway/events/kafka';
 import {
@@ -7,6 +8,7 @@ import {
   type ServiceSchema,
   type ServiceWiring,
 } from '@gateway/process';
+import { createClient } from '@gateway/rpc';
 import { openUsageAggregatorModule, usageSchema } from '@gateway/usage';
 import type { Config } from './config';
 
@@ -20,7 +22,7 @@ const DEAD_LETTERS: ServiceSchema = {
 export const schemas = [USAGE, DEAD_LETTERS];
 
 export async function wireUsageAggregator(deps: ServiceDeps<Config>): Promise<ServiceWiring> {
-  const { config, log, metrics, life } = deps;
+  const { config, log, metrics, life, connect } = deps;
   const usage = await openSchema(USAGE, deps);
   const deadLetters = await openSchema(DEAD_LETTERS, deps);
   const events = createKafkaEventLog({
@@ -34,5 +36,10 @@ export async function wireUsageAggregator(deps: ServiceDeps<Config>): Promise<Se
   life.onStop(() => events.stop());
   const { pool, clock, isAvailable } = usage;
   const module = openUsageAggregatorModule({ config, pool, clock, events, log, metrics });
-  return { modules: [module], events, ready: isAvailable };
+  return {
+    modules: [module],
+    events,
+    incidents: createClient(IncidentsDefinition, connect('auth', config.GATEWAY_AUTH_TARGET)),
+    ready: isAvailable,
+  };
 }

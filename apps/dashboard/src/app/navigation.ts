@@ -75,6 +75,12 @@ export const OPERATOR_NAVIGATION: readonly NavigationItem[] = [
   { label: 'Models', icon: 'layers', to: '/operator/models', permission: 'platform:models' },
   { label: 'Providers', icon: 'pulse', to: '/operator/providers', permission: 'platform:models' },
   { label: 'Settlement', icon: 'scale', to: '/operator/settlement', permission: 'platform:settlement' },
+  {
+    label: 'Notifications',
+    icon: 'alert',
+    to: '/operator/notifications',
+    permission: 'platform:notifications',
+  },
   { label: 'People', icon: 'people', to: '/operator/people', permission: 'platform:people' },
   { label: 'Platform audit log', icon: 'book', to: '/operator/audit', permission: 'platform:audit' },
 ];

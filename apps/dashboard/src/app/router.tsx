@@ -224,6 +224,14 @@ const settlement = createRoute({
     lazyRouteComponent(() => import('../features/operator/settlement-page'), 'SettlementPage'),
   ),
 });
+const notifications = createRoute({
+  getParentRoute: () => operator,
+  path: '/notifications',
+  component: withPermission(
+    'platform:notifications',
+    lazyRouteComponent(() => import('../features/operator/notifications-page'), 'NotificationsPage'),
+  ),
+});
 const people = createRoute({
   getParentRoute: () => operator,
   path: '/people',
@@ -269,7 +277,15 @@ const tree = root.addChildren([
       members,
       audit,
     ]),
-    operator.addChildren([allOrganizations, models, providers, settlement, people, platformAudit]),
+    operator.addChildren([
+      allOrganizations,
+      models,
+      providers,
+      settlement,
+      notifications,
+      people,
+      platformAudit,
+    ]),
     missing,
   ]),
 ]);

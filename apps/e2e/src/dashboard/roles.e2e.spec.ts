@@ -53,6 +53,7 @@ const PAGES: readonly { readonly path: string; readonly least: Role }[] = [
   { path: '/operator/models', least: 'operator' },
   { path: '/operator/providers', least: 'operator' },
   { path: '/operator/settlement', least: 'operator' },
+  { path: '/operator/notifications', least: 'operator' },
   { path: '/operator/people', least: 'operator' },
   { path: '/operator/audit', least: 'operator' },
   { path: '/welcome', least: 'operator' },
@@ -92,6 +93,7 @@ const REQUESTS: readonly {
   { request: 'GET /api/audit', least: 'operator' },
   { request: 'GET /api/operator/catalogue', least: 'operator' },
   { request: 'GET /api/operator/settlement', least: 'operator' },
+  { request: 'GET /api/operator/notifications', least: 'operator' },
   { request: 'GET /api/dead-letters', least: 'operator' },
 ];
 

@@ -50,6 +50,7 @@ function pages({ organizationId, keyId, generationId }: ScreenIds): readonly Scr
     { name: 'operator-models', path: '/operator/models' },
     { name: 'operator-providers', path: '/operator/providers' },
     { name: 'operator-settlement', path: '/operator/settlement' },
+    { name: 'operator-notifications', path: '/operator/notifications' },
     { name: 'operator-people', path: '/operator/people' },
     { name: 'operator-audit', path: '/operator/audit' },
     { name: 'not-found', path: '/nothing-is-here' },

@@ -94,6 +94,7 @@ export async function createDashboardFixture(
       AuthAdminDefinition,
       createActingTransport(transport, { audience: 'test', signer: unsignedActors }),
     ),
+    notifications: {} as never,
     auditLogs: [],
     ledger: createLedgerStub(),
     // Without it, keys are listed without their activity.

@@ -21,7 +21,7 @@ import {
   createMailAlertSender,
   createStatementsAdapters,
   createStatementsModule,
-  createWebhookSender,
+  createWebhookAlertSender,
 } from '@gateway/statements';
 import {
   createDatabaseTestClock,
@@ -29,6 +29,7 @@ import {
   inProcessFor,
   unsignedActors,
 } from '@gateway/test-support';
+import { createWebhookSender } from '@gateway/webhooks';
 import {
   createGenerationQueryModule,
   createPostgresRefusalStore,
@@ -103,7 +104,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
       clock,
       settings: { allowPrivateAddresses },
     }),
-    alertSenders: [webhooks, createMailAlertSender(undefined)],
+    alertSenders: [createWebhookAlertSender(webhooks), createMailAlertSender(undefined)],
     ledger: store,
     auditEntries: [createAuditEntries(pools.ledger, BILLING_LEDGER_SCHEMA)],
     newId,

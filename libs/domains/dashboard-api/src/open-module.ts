@@ -13,6 +13,7 @@ const MAX_WAITING_COUNTS = 64;
 export interface OpenDashboardApiOptions extends Pick<
   DashboardApiPorts,
   | 'authAdmin'
+  | 'notifications'
   | 'ledger'
   | 'ledgerAdmin'
   | 'generationReports'

@@ -5,6 +5,7 @@ import { creditEndpoints } from './families/credit';
 import { deadLetterEndpoints } from './families/dead-letters';
 import { generationEndpoints } from './families/generations';
 import { keyEndpoints } from './families/keys';
+import { notificationEndpoints } from './families/notifications';
 import { operatorEndpoints } from './families/operator';
 import { organizationEndpoints } from './families/organizations';
 import { peopleEndpoints } from './families/people';
@@ -25,6 +26,7 @@ export const endpoints = {
   audit: auditEndpoints,
   playground: playgroundEndpoints,
   operator: operatorEndpoints,
+  notifications: notificationEndpoints,
   deadLetters: deadLetterEndpoints,
 } as const;
 

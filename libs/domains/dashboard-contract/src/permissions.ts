@@ -21,6 +21,7 @@ export const permissions = {
   'platform:audit': 'View the platform audit log.',
   'platform:models': 'View models and providers, and drain targets.',
   'platform:settlement': 'View billing health, and redeliver or discard dead letters.',
+  'platform:notifications': 'View incidents, and set who is notified of them.',
 } as const;
 
 export type Permission = keyof typeof permissions;

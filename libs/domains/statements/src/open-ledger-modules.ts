@@ -8,15 +8,16 @@ import {
   type BillingLedgerPorts,
 } from '@gateway/billing-ledger';
 import { newId } from '@gateway/runtime';
+import type { webhookEnvironment } from '@gateway/webhooks';
+import type { z } from 'zod';
 import { createStatementsAdapters, type StatementsAdapterOptions } from './adapters/create-adapters';
-import { statementsSettingsOf, type StatementsEnvironment } from './service/environment';
 import { createStatementsModule } from './service/module';
 
 export interface OpenLedgerOptions
   extends
     Pick<StatementsAdapterOptions, 'pool' | 'appender' | 'mailer'>,
     Pick<BillingLedgerPorts, 'clock' | 'events' | 'log' | 'metrics'> {
-  readonly config: BillingLedgerEnvironment & StatementsEnvironment;
+  readonly config: BillingLedgerEnvironment & z.output<z.ZodObject<typeof webhookEnvironment>>;
 }
 
 /** Both modules of the billing-ledger service with their adapters, for every app that runs them. */
@@ -28,7 +29,7 @@ export function openLedgerModules({ config, pool, appender, mailer, ...deps }: O
     clock,
     settings: billingLedgerSettingsOf(config),
   });
-  const settings = statementsSettingsOf(config);
+  const settings = { allowPrivateAddresses: config.GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES };
   return {
     billingLedger: createBillingLedgerModule({ ...adapters, ...deps }),
     statements: createStatementsModule({

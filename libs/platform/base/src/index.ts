@@ -8,6 +8,8 @@ export * from './changes';
 export * from './chunks';
 export * from './condition';
 export * from './consumer-progress';
+export * from './email-address';
+export * from './incident';
 export * from './minute-window';
 export * from './money';
 export * from './permissions';

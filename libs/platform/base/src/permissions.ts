@@ -33,6 +33,7 @@ const rolesWith = {
   'platform:audit': operators,
   'platform:models': operators,
   'platform:settlement': operators,
+  'platform:notifications': operators,
 } as const satisfies Readonly<Record<string, readonly OrganizationRole[]>>;
 
 export type Permission = keyof typeof rolesWith;

@@ -1,2 +1,3 @@
 export * from './generated/gateway/auth/v1/auth';
 export * from './generated/gateway/auth/v1/auth_admin';
+export * from './generated/gateway/auth/v1/operator_notifications';

@@ -1,5 +1,6 @@
 export { eventLogEnvironment, eventLogLimitsOf } from './postgres/environment';
 export * from './dead-letters';
+export { deadLetterIncidents } from './dead-letter-incidents';
 export * from './event-log';
 export { EventLogOverflowError } from './delivery/batching-appender';
 export { InvalidEventError } from './delivery/valid-events';

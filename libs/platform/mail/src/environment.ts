@@ -7,7 +7,7 @@ export const mailEnvironment = {
     .url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' })
     .optional()
     .describe(
-      'Mail server for invitations, password resets and low-balance alerts: `smtps://user:password@mail.example.com:465`, or `smtp://…`, which uses STARTTLS where offered. Without it no mail is sent and links are passed on by hand.',
+      'Mail server for invitations, password resets, low-balance alerts and operator notifications: `smtps://user:password@mail.example.com:465`, or `smtp://…`, which uses STARTTLS where offered. Without it no mail is sent and links are passed on by hand.',
     ),
   GATEWAY_SMTP_FROM: z
     .string()

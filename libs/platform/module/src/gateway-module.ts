@@ -1,3 +1,4 @@
+import type { Incident } from '@gateway/base';
 import type { EventHandler } from '@gateway/events';
 import type { BoundService } from '@gateway/rpc';
 
@@ -23,6 +24,8 @@ export interface GatewayModule {
   start(): Promise<void>;
   /** Whether the module can serve requests. Absent: always. */
   isReady?(): boolean | Promise<boolean>;
+  /** The current incidents that operators are notified of. May reject, for example without its database. */
+  incidents?(): readonly Incident[] | Promise<readonly Incident[]>;
   /** Finishes running work and releases all resources. Idempotent. */
   stop(): Promise<void>;
 }

@@ -1,3 +1,4 @@
 export * from './gateway-module';
+export * from './incident-reporter';
 export * from './lifecycle';
 export * from './rpc-metrics';

@@ -1,8 +1,15 @@
 import { createLogSampler } from '@gateway/base';
+import type { IncidentsDefinition } from '@gateway/contracts/auth';
 import { ADMIN_CALLERS, isServedTo, PERMISSIONS } from '@gateway/contracts/callers';
 import { contractDescriptors } from '@gateway/contracts/descriptors';
-import { createLifecycle, createRpcMetrics, type GatewayModule, type Lifecycle } from '@gateway/module';
-import type { DeniedCall, RpcTransport } from '@gateway/rpc';
+import {
+  createIncidentReporter,
+  createLifecycle,
+  createRpcMetrics,
+  type GatewayModule,
+  type Lifecycle,
+} from '@gateway/module';
+import type { DeniedCall, RpcClient, RpcTransport } from '@gateway/rpc';
 import { createGrpcServer, createReplicatedTransport, type GrpcServer } from '@gateway/rpc/grpc';
 import {
   ConfigError,
@@ -41,7 +48,9 @@ export interface ServiceWiring {
   readonly modules: readonly GatewayModule[];
   /** For the consumers of the modules. */
   readonly events?: EventSubscriber;
-  /** Whether the dependencies of the service are available. Absent: always. */
+  /** Auth, to which the service reports incidents. Absent: it reports none. */
+  readonly incidents?: RpcClient<typeof IncidentsDefinition>;
+  /** Whether the datastore of the service is available. Absent: always. */
   readonly ready?: () => boolean | Promise<boolean>;
 }
 
@@ -179,9 +188,10 @@ export function createService<Config extends ServiceConfig>({
     const admin = createAdminServer({ host, port, metrics, ready: () => ready(), log });
     life.onStop(() => admin.stop());
     const { port: adminPort } = await admin.start();
-    const { modules, events, ready: dependenciesReady = () => true } = await wire(deps);
+    const { modules, events, incidents, ready: dependenciesReady = () => true } = await wire(deps);
     await life.startModules(modules);
     if (events !== undefined) await life.subscribe(modules, events);
+    if (incidents) reportIncidents(incidents, [...modules, databaseOf(dependenciesReady)]);
     const isReady = async (): Promise<boolean> => {
       if (stopping.signal.aborted || !(await dependenciesReady())) return false;
       const states = await Promise.all(modules.map((module) => module.isReady?.() ?? true));
@@ -217,6 +227,24 @@ export function createService<Config extends ServiceConfig>({
     const rpcPorts = await Promise.all(ports.map(async (server) => (await server.start()).port));
     log.info({ rpcPorts, adminPort }, `${name} is serving`);
     ready = isReady;
+  }
+
+  function reportIncidents(
+    incidents: RpcClient<typeof IncidentsDefinition>,
+    modules: Parameters<typeof createIncidentReporter>[0]['modules'],
+  ): void {
+    const reporter = createIncidentReporter({ modules, incidents, log });
+    reporter.start();
+    life.onStop(() => reporter.stop());
+  }
+
+  function databaseOf(isAvailable: () => boolean | Promise<boolean>) {
+    const details = 'PostgreSQL does not respond';
+    return {
+      name: 'database',
+      incidents: async () =>
+        (await isAvailable()) ? [] : [{ cause: 'database_unavailable' as const, subject: name, details }],
+    };
   }
 
   /** A client can repeat its calls at any rate, so its log lines are sampled. */

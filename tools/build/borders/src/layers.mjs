@@ -14,6 +14,7 @@ export const platformLayers = [
   'dev-infra',
   'test-support',
   'mail',
+  'webhooks',
   'tokenizer',
   'model-emulator',
   'audit',

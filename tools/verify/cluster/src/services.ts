@@ -57,12 +57,21 @@ export function settingsOf(service: ServiceName, replica: number, wiring: Wiring
       REDIS_URL: redisUrl,
       GATEWAY_RATE_LIMIT_REPLICAS: String(replicas['rate-limit']),
     }),
-    'billing-ledger': () => ({ ...database('billing_ledger'), KAFKA_BROKERS: broker }),
-    'usage-aggregator': () => ({ ...database('usage'), KAFKA_BROKERS: broker }),
+    'billing-ledger': () => ({
+      ...database('billing_ledger'),
+      KAFKA_BROKERS: broker,
+      GATEWAY_AUTH_TARGET: target('auth'),
+    }),
+    'usage-aggregator': () => ({
+      ...database('usage'),
+      KAFKA_BROKERS: broker,
+      GATEWAY_AUTH_TARGET: target('auth'),
+    }),
     'generation-query': () => database('usage'),
     'inference-router': () => ({
       ...database('inference_router'),
       KAFKA_BROKERS: broker,
+      GATEWAY_AUTH_TARGET: target('auth'),
       GATEWAY_BILLING_LEDGER_TARGET: target('billing-ledger'),
       GATEWAY_STATE_DIR: wiring.stateDirectoryOf(replica),
       GATEWAY_MODELS_FILE: wiring.modelsFile,

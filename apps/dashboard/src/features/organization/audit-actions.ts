@@ -36,6 +36,8 @@ const LABELS: Readonly<Record<string, string>> = {
   'session.create': 'Signed in',
   'session.end': 'Session ended',
   'session.end_others': 'Other sessions ended',
+  'operator_notifications.set': 'Operator notifications changed',
+  'operator_notifications.test': 'Test notification sent',
   'target.drain': 'Target drained',
   'target.resume': 'Target resumed',
   'dead_letter.redeliver': 'Dead letter redelivered',

@@ -1,3 +1,4 @@
+export { createEncryptionKey, createSecretCipher } from './crypto/secret-cipher';
 export { systemSecrets } from './crypto/secrets';
 export { ACKNOWLEDGEMENTS_CHANNEL, INVALIDATIONS_CHANNEL } from './postgres/channels';
 export { createMaintenance } from './postgres/maintenance';

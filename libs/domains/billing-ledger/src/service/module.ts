@@ -1,7 +1,7 @@
 import type { Clock } from '@gateway/base';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
-import { createDeadLetterService, type InspectableEventLog } from '@gateway/events';
+import { createDeadLetterService, deadLetterIncidents, type InspectableEventLog } from '@gateway/events';
 import { bindService } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import type { Logger, Registry } from '@gateway/runtime';
@@ -66,6 +66,7 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
       ...(options.events ? [createDeadLetterService(options.events, consumers, clock)] : []),
     ],
     consumers,
+    incidents: () => (options.events ? deadLetterIncidents(options.events, consumers) : []),
     async start() {
       await maintenance.start();
     },

@@ -1,6 +1,10 @@
 import type { Clock } from '@gateway/base';
 import type { AuditLogDefinition } from '@gateway/contracts/audit';
-import type { AuthAdminDefinition, OrganizationLimits } from '@gateway/contracts/auth';
+import type {
+  AuthAdminDefinition,
+  OperatorNotificationsDefinition,
+  OrganizationLimits,
+} from '@gateway/contracts/auth';
 import type {
   BillingLedgerAdminDefinition,
   BillingLedgerDefinition,
@@ -70,6 +74,7 @@ export type EstimateRequest = (
 
 export interface DashboardApiPorts {
   readonly authAdmin: RpcClient<typeof AuthAdminDefinition>;
+  readonly notifications: RpcClient<typeof OperatorNotificationsDefinition>;
   readonly ledger: RpcClient<typeof BillingLedgerDefinition>;
   readonly generationReports: RpcClient<typeof GenerationReportsDefinition>;
   readonly ledgerAdmin: RpcClient<typeof BillingLedgerAdminDefinition>;

@@ -2,7 +2,8 @@ import { auditOf, type Clock } from '@gateway/base';
 import type { InferenceRouterAdminDefinition, ModelTarget } from '@gateway/contracts/inference-router';
 import { personOf, type RpcHandlers } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
-import { targetKey, type Model, type Target } from '../core/catalogue/model-catalogue';
+import { targetKey, type Target } from '../core/catalogue/model-catalogue';
+import { targetsOf } from '../core/catalogue/targets-of';
 import type { CatalogueSource, CircuitBreakers, FinishedSpool } from '../core/ports';
 import type { Bulkheads } from '../core/resilience/bulkhead';
 import { HEALTH_WINDOW_MS, type TargetHealth } from '../core/resilience/target-health';
@@ -108,19 +109,4 @@ export function createAdminHandlers(
       return { target: messageOf(found.target) };
     },
   };
-}
-
-/** Each distinct target with the ids of its models. */
-function targetsOf(
-  models: Iterable<Model>,
-): Iterable<{ readonly target: Target; readonly modelIds: string[] }> {
-  const found = new Map<string, { readonly target: Target; readonly modelIds: string[] }>();
-  for (const model of models) {
-    for (const target of model.targets) {
-      const known = found.get(targetKey(target));
-      if (known) known.modelIds.push(model.id);
-      else found.set(targetKey(target), { target, modelIds: [model.id] });
-    }
-  }
-  return found.values();
 }

@@ -30,6 +30,7 @@ import { RetryBudgets } from '../core/resilience/retry-budget';
 import { createGenerationRecorder } from './generation-recorder';
 import { createAdminHandlers } from './admin-handlers';
 import { createDrainWatch } from './drain-watch';
+import { createRouterIncidents, type RouterIncidents } from './incidents';
 import { createRouterHandlers } from './handlers';
 import { createRouterMetrics } from './metrics';
 
@@ -68,10 +69,12 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
   const bulkheads = new Bulkheads();
   const health = new TargetHealth(ports.clock);
   const drains = createDrainWatch(ports.drainStore ?? createMemoryDrainStore(), timers, log);
+  const processName = ports.processName ?? 'inference-router';
+  const incidents = createRouterIncidents({ ...ports, health, drains, processName });
   const generate = createGenerate({
     ...ports,
     recorder,
-    observer: observingHealth(observer, health),
+    observer: observingHealth(observer, health, incidents),
     inFlight,
     bulkheads,
     drains,
@@ -110,7 +113,7 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
             bulkheads,
             health,
             drains,
-            processName: ports.processName ?? 'inference-router',
+            processName,
           }),
           isDatabaseUnavailable,
         ),
@@ -119,6 +122,7 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
     ],
     consumers: [],
     isReady: () => recorder.isReady(),
+    incidents: () => incidents.current(),
     async start() {
       await catalogue.start();
       await drains.start();
@@ -128,12 +132,17 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
   };
 }
 
-/** Passes the events of the metrics to the health figures, too. */
-function observingHealth(observer: RouterObserver, health: TargetHealth): RouterObserver {
+/** Passes the events of the metrics to the health figures and the incidents, too. */
+function observingHealth(
+  observer: RouterObserver,
+  health: TargetHealth,
+  incidents: RouterIncidents,
+): RouterObserver {
   return {
     ...observer,
     attemptEnded(target, outcome, failure) {
       health.ended(target, outcome);
+      incidents.attemptEnded(target, outcome);
       observer.attemptEnded(target, outcome, failure);
     },
     firstEventAfter(target, ms) {

@@ -1,11 +1,15 @@
 import { networkOf } from '@gateway/addresses';
-import { createMaintenance, systemSecrets, type AuthPrisma } from '@gateway/auth-shared/adapters';
+import {
+  createMaintenance,
+  createSecretCipher,
+  systemSecrets,
+  type AuthPrisma,
+} from '@gateway/auth-shared/adapters';
 import { systemClock, type Logger } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import type { Mailer, PeoplePorts } from '../core/ports';
 import type { OidcSettings } from '../core/single-sign-on/ports';
 import { createScryptPasswordHasher, type ScryptCost } from './crypto/scrypt-password-hasher';
-import { createSecretCipher } from './crypto/secret-cipher';
 import { createOidcIdentityProvider } from './openid-client/identity-provider';
 import { otpauthTotp } from './otpauth/totp';
 import { createPostgresAttemptCounter } from './postgres/attempt-counter';

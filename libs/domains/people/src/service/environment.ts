@@ -1,6 +1,6 @@
+import { isEncryptionKey } from '@gateway/auth-shared';
 import { listSetting } from '@gateway/runtime';
 import { z } from 'zod';
-import { isEncryptionKey } from '../core/sign-in/encryption-key';
 import type { PeopleSettings } from '../core/ports';
 import type { OidcSettings } from '../core/single-sign-on/ports';
 
@@ -33,7 +33,7 @@ export const peopleEnvironment = {
   GATEWAY_SECRETS_KEY: encryptionKeys
     .optional()
     .describe(
-      'Key that encrypts stored secrets: 32 random bytes as base64 (`openssl rand -base64 32`), or several separated by commas: the first encrypts, all decrypt. Without it auth accepts no second factors; the embedded gateway creates one.',
+      'Key that encrypts stored secrets: 32 random bytes as base64 (`openssl rand -base64 32`), or several separated by commas: the first encrypts, all decrypt. Without it auth accepts no second factors and no webhook for operators; the embedded gateway creates one.',
     ),
   GATEWAY_OIDC_ISSUER: issuer
     .optional()

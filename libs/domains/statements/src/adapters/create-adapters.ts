@@ -1,11 +1,12 @@
 import type { Clock } from '@gateway/base';
 import type { TransactionalAppender } from '@gateway/events';
+import { createWebhookSender, webhookUrlIssue } from '@gateway/webhooks';
 import type { Pool, PoolClient } from 'pg';
 import { createMailAlertSender, type AlertMailer } from './mail/mail-alert-sender';
 import { createPostgresCreditAlertStore } from './postgres/credit-alert-store';
 import { createPostgresStatementStore } from './postgres/statement-store';
 import { createPostgresReconciler } from './postgres/reconciler';
-import { createWebhookSender, webhookUrlIssue } from './undici/webhook-sender';
+import { createWebhookAlertSender } from './webhook/webhook-alert-sender';
 
 export interface StatementsAdapterOptions {
   /** Connects to the migrated schema `billing_ledger`. The caller ends it. */
@@ -28,7 +29,10 @@ export function createStatementsAdapters(options: StatementsAdapterOptions) {
   return {
     statements: createPostgresStatementStore({ pool, clock }),
     alerts: createPostgresCreditAlertStore({ pool }),
-    alertSenders: [createWebhookSender({ clock, allowPrivateAddresses }), createMailAlertSender(mailer)],
+    alertSenders: [
+      createWebhookAlertSender(createWebhookSender({ clock, allowPrivateAddresses })),
+      createMailAlertSender(mailer),
+    ],
     webhookUrlIssue: (url: string) => webhookUrlIssue(url, allowPrivateAddresses),
     reconciler: createPostgresReconciler({ pool, appender, clock }),
   };

@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { auditOf, formatUsd, nanoUsd, type Actor, type Clock, type NanoUsd } from '@gateway/base';
+import {
+  auditOf,
+  formatUsd,
+  isEmailAddress,
+  nanoUsd,
+  type Actor,
+  type Clock,
+  type NanoUsd,
+} from '@gateway/base';
 import {
   noteOf,
   parseAmount,
@@ -181,7 +189,7 @@ export function createAdminHandlers(
         if (issue) throw invalid('webhook_url', issue);
       }
       if (emails.length > MAX_EMAILS) throw invalid('emails', `must have at most ${MAX_EMAILS} entries`);
-      const index = emails.findIndex((email) => !/^[^\s@\0<>,;]{1,64}@[^\s@\0<>,;]{1,255}$/.test(email));
+      const index = emails.findIndex((email) => !isEmailAddress(email));
       if (index !== -1) throw invalid(`emails[${index}]`, 'must be an email address');
       const threshold =
         thresholdNanoUsd === undefined

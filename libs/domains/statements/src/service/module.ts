@@ -68,6 +68,13 @@ export function createStatementsModule(options: StatementsPorts): GatewayModule 
       createAuditService(options.auditEntries),
     ],
     consumers: [],
+    incidents() {
+      const differences = reconciliation.differences();
+      if (differences === 0) return [];
+      return [
+        { cause: 'ledger_mismatch', subject: 'billing-ledger', details: `differences: ${differences}` },
+      ] as const;
+    },
     async start() {
       reconciliation.start();
       dispatcher.start();

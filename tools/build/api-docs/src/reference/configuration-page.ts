@@ -20,7 +20,7 @@ const SECTIONS: readonly (readonly [title: string, includes: (setting: Setting) 
       name.startsWith('GATEWAY_DASHBOARD_') || (readers.has('dashboard-api') && !readers.has('auth')),
   ],
   ['Sign-in and stored secrets (auth)', isReadOnlyBy('auth')],
-  ['Mail', ({ name }) => name.startsWith('GATEWAY_SMTP_')],
+  ['Mail and webhooks', ({ name }) => /^GATEWAY_(SMTP|WEBHOOKS)_/.test(name)],
   ['Limits (rate-limit)', isReadOnlyBy('rate-limit')],
   ['Ledger (billing-ledger)', isReadOnlyBy('billing-ledger')],
   ['Models and generations (inference-router)', isReadOnlyBy('inference-router')],

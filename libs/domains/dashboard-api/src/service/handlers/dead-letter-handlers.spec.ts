@@ -41,6 +41,7 @@ beforeAll(async () => {
     ledgerAdmin: {} as never,
     routerAdmin: {} as never,
     inferenceRouter: {} as never,
+    notifications: {} as never,
     auditLogs: [],
     deadLetters: new Map([['billing-ledger', recording<DeadLetters>(() => deadLetters)]]),
     clock: systemClock,

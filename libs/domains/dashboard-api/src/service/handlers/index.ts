@@ -9,6 +9,7 @@ import { createDeadLetterHandlers } from './dead-letter-handlers';
 import { createGenerationHandlers } from './generation-handlers';
 import { createInvitationHandlers } from './invitation-handlers';
 import { createKeyHandlers } from './key-handlers';
+import { createNotificationHandlers } from './notification-handlers';
 import { createOperatorHandlers } from './operator-handlers';
 import { createOrganizationHandlers } from './organization-handlers';
 import { createPeopleHandlers } from './people-handlers';
@@ -37,6 +38,7 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createUsageHandlers,
     createGenerationHandlers,
     createOperatorHandlers,
+    createNotificationHandlers,
     createPlaygroundHandlers,
   ].flatMap((create) => create(ports));
 }

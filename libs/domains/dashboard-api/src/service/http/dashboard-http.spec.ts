@@ -145,6 +145,7 @@ describe('the dashboard API over HTTP', () => {
       ledgerAdmin: stub as never,
       routerAdmin: stub as never,
       inferenceRouter: { watchCatalogue: () => catalogue() } as unknown as Router,
+      notifications: {} as never,
       auditLogs: [],
       deadLetters: new Map(),
       clock: systemClock,

@@ -1,6 +1,6 @@
+import type { SecretCipher } from '@gateway/auth-shared';
 import type { Logger } from '@gateway/runtime';
 import type { Pool } from 'pg';
-import type { SecretCipher } from '../../core/ports';
 
 const BATCH = 200;
 

@@ -5,6 +5,7 @@ import { isDatabaseUnavailable } from '@gateway/database';
 import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import {
   createDeadLetterService,
+  deadLetterIncidents,
   type InspectableEventLog,
   SETTLED_CONSUMER_GROUP,
   UnprocessableEventsError,
@@ -90,6 +91,15 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
         : []),
     ],
     consumers,
+    async incidents() {
+      const differences = reconciliation.differences();
+      return [
+        ...(ports.events ? await deadLetterIncidents(ports.events, consumers) : []),
+        ...(differences > 0
+          ? [{ cause: 'usage_mismatch' as const, subject: NAME, details: `differences: ${differences}` }]
+          : []),
+      ];
+    },
     async start() {
       reconciliation.start();
       await maintenance.start();

@@ -5,6 +5,8 @@ import type { Difference, Sums } from '../../core/reconciliation/compare';
 import type { ReconciliationMetrics } from './metrics';
 
 const MAX_HOURS_PER_RUN = 2_000;
+/** Another process may have run since. */
+const MAX_AGE_RUNS = 3;
 
 export interface ReconciliationPorts {
   readonly reconciler: UsageReconciler;
@@ -17,18 +19,22 @@ export interface ReconciliationPorts {
 export interface Reconciliation extends PeriodicTask {
   /** One run. Does nothing while another process is running it. */
   run(): Promise<void>;
+  /** The number of differences that this process found last; 0 when another process has run since. */
+  differences(): number;
 }
 
 /** Periodically compares some of the stored usage with the ledger's settlements. */
 export function createReconciliation(options: ReconciliationPorts): Reconciliation {
   const { reconciler, clock, log, metrics, intervalMs } = options;
   const changesTo = createChangeTracker(nameOf);
+  let latest = { differences: 0, at: clock.now() };
 
   async function run(): Promise<void> {
     try {
       const found = await reconciler.reconcile(MAX_HOURS_PER_RUN);
       if (!found) return;
       metrics.reconciled(found, clock.now());
+      latest = { differences: found.differences.length, at: clock.now() };
       report(found);
     } catch (error) {
       log?.error({ err: error }, 'usage reconciliation failed; retrying in the next run');
@@ -54,7 +60,11 @@ export function createReconciliation(options: ReconciliationPorts): Reconciliati
     for (const difference of gone) log?.info({ difference }, 'usage matches again');
   }
 
-  return { ...createPeriodicTask(run, intervalMs), run };
+  return {
+    ...createPeriodicTask(run, intervalMs),
+    run,
+    differences: () => (clock.now() - latest.at < MAX_AGE_RUNS * intervalMs ? latest.differences : 0),
+  };
 }
 
 function nameOf({ organizationId, kind, startsUnixMs, fromUnixMs }: Difference): string {

@@ -211,3 +211,58 @@ CREATE TABLE "edge_leases" (
   "acknowledged_sequence" BIGINT NOT NULL,
   "expires_at" TIMESTAMPTZ NOT NULL
 );
+
+-- Notifications of operators, in plain SQL by the library operator-notifications.
+
+-- One row. Locked by the replica that decides which notifications are due.
+CREATE TABLE "notification_settings" (
+  "only" BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK ("only"),
+  "email_enabled" BOOLEAN NOT NULL DEFAULT TRUE,
+  "extra_emails" TEXT[] NOT NULL DEFAULT '{}',
+  -- URL and signing secret as JSON, encrypted with the secrets key.
+  "webhook" TEXT
+);
+
+INSERT INTO "notification_settings" DEFAULT VALUES;
+
+-- An incident is current while it is reported. Its row outlives it for some minutes, to limit notifications when it
+-- comes and goes.
+CREATE TABLE "incidents" (
+  "cause" TEXT COLLATE "C" NOT NULL,
+  "subject" TEXT COLLATE "C" NOT NULL,
+  "details" TEXT NOT NULL,
+  "since" TIMESTAMPTZ NOT NULL,
+  "last_reported_at" TIMESTAMPTZ NOT NULL,
+  -- When operators were notified of it; NULL if not yet, and again after they were notified of its end.
+  "opened_at" TIMESTAMPTZ,
+  -- The latest notification that it has begun or still lasts.
+  "last_notified_at" TIMESTAMPTZ,
+  PRIMARY KEY ("cause", "subject")
+);
+
+CREATE TABLE "operator_notifications" (
+  -- Sorts by time.
+  "id" TEXT COLLATE "C" PRIMARY KEY,
+  "created_at" TIMESTAMPTZ NOT NULL,
+  "kind" TEXT NOT NULL,
+  -- NULL for a test.
+  "cause" TEXT,
+  -- [{subject, details}]
+  "subjects" JSONB NOT NULL
+);
+
+CREATE INDEX "operator_notifications_created_at_idx" ON "operator_notifications" ("created_at");
+
+CREATE TABLE "notification_deliveries" (
+  "notification_id" TEXT COLLATE "C" NOT NULL REFERENCES "operator_notifications" ("id") ON DELETE CASCADE,
+  -- An email address, or 'webhook'.
+  "recipient" TEXT COLLATE "C" NOT NULL,
+  "attempts" INTEGER NOT NULL,
+  -- When the next attempt is due; NULL when it was delivered or given up.
+  "due_at" TIMESTAMPTZ,
+  "delivered_at" TIMESTAMPTZ,
+  "failure" TEXT,
+  PRIMARY KEY ("notification_id", "recipient")
+);
+
+CREATE INDEX "notification_deliveries_due_at_idx" ON "notification_deliveries" ("due_at");

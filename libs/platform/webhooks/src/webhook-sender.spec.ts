@@ -1,8 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { nanoUsd, type UnixMs } from '@gateway/base';
 import { createTestClock } from '@gateway/test-support';
-import type { DueAlert } from '../../core/credit-alert';
 import { createWebhookSender, webhookUrlIssue } from './webhook-sender';
 
 let server: Server;
@@ -25,22 +23,10 @@ beforeEach(() => {
 
 const at = (host: string) => `http://${host}:${(server.address() as AddressInfo).port}/hook`;
 
-function alertTo(webhookUrl: string): DueAlert {
-  return {
-    organizationId: 'org-1',
-    thresholdNanoUsd: nanoUsd(5n),
-    availableNanoUsd: nanoUsd(1n),
-    belowSince: 1 as UnixMs,
-    webhookUrl,
-    webhookSecret: 'whsec_x',
-    emails: [],
-  };
-}
-
 async function sendTo(url: string, allowPrivateAddresses: boolean): Promise<string | undefined> {
   const sender = createWebhookSender({ clock: createTestClock(), allowPrivateAddresses });
   try {
-    await sender.send(alertTo(url));
+    await sender.send({ url, secret: 'whsec_x' }, { event: 'test' });
     return undefined;
   } catch (error) {
     return (error as Error).message;

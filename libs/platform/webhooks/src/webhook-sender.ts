@@ -1,8 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { formatUsd, type Clock } from '@gateway/base';
+import type { Clock } from '@gateway/base';
 import { Agent, request } from 'undici';
-import type { DueAlert } from '../../core/credit-alert';
-import { AlertNotDeliveredError, type AlertSender } from '../../core/ports';
 import { isPrivateLiteral, PrivateAddressError, publicLookup } from './public-addresses';
 
 export interface WebhookSenderOptions {
@@ -27,17 +25,32 @@ export function webhookUrlIssue(text: string, allowPrivateAddresses: boolean): s
   return undefined;
 }
 
+/** The message of the error is safe to show to people: it reveals nothing about networks. */
+export class WebhookNotDeliveredError extends Error {
+  override readonly name = 'WebhookNotDeliveredError';
+}
+
+export interface Webhook {
+  readonly url: string;
+  /** Signs the messages. */
+  readonly secret: string;
+}
+
+export interface WebhookSender {
+  /** Posts one message as JSON. Rejects with a WebhookNotDeliveredError. */
+  send(webhook: Webhook, message: object): Promise<void>;
+  close(): Promise<void>;
+}
+
 /**
- * Posts alerts as JSON. `x-gateway-signature` is `t=<seconds>,v1=<hex>`: the
- * HMAC-SHA256, with the organization's secret, of the seconds, a dot and the body.
+ * Posts messages as JSON. `x-gateway-signature` is `t=<seconds>,v1=<hex>`: the
+ * HMAC-SHA256, with the webhook's secret, of the seconds, a dot and the body.
  * Redirects are not followed, and response bodies are never shown.
  */
 export function createWebhookSender({
   clock,
   allowPrivateAddresses = false,
-}: WebhookSenderOptions): AlertSender & {
-  close(): Promise<void>;
-} {
+}: WebhookSenderOptions): WebhookSender {
   const agent = new Agent({
     connect: { timeout: TIMEOUT_MS, ...(allowPrivateAddresses ? {} : { lookup: publicLookup }) },
     headersTimeout: TIMEOUT_MS,
@@ -45,17 +58,15 @@ export function createWebhookSender({
     maxResponseSize: MAX_RESPONSE_BYTES,
   });
   return {
-    async send(alert) {
-      const { webhookUrl, webhookSecret } = alert;
-      if (webhookUrl === undefined || webhookSecret === undefined) return;
-      const issue = webhookUrlIssue(webhookUrl, allowPrivateAddresses);
-      if (issue) throw new AlertNotDeliveredError(`The address ${issue}.`);
-      const body = JSON.stringify(messageOf(alert));
+    async send({ url, secret }, message) {
+      const issue = webhookUrlIssue(url, allowPrivateAddresses);
+      if (issue) throw new WebhookNotDeliveredError(`The address ${issue}.`);
+      const body = JSON.stringify(message);
       const seconds = Math.floor(clock.now() / 1_000);
-      const signature = createHmac('sha256', webhookSecret).update(`${seconds}.${body}`).digest('hex');
-      const status = await post(agent, webhookUrl, body, `t=${seconds},v1=${signature}`);
+      const signature = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
+      const status = await post(agent, url, body, `t=${seconds},v1=${signature}`);
       if (status < 200 || status >= 300)
-        throw new AlertNotDeliveredError(`The webhook returned status ${status}.`);
+        throw new WebhookNotDeliveredError(`The webhook returned status ${status}.`);
     },
     close: () => agent.close(),
   };
@@ -79,21 +90,9 @@ async function post(agent: Agent, url: string, body: string, signature: string):
   } catch (error) {
     const isPrivate =
       error instanceof PrivateAddressError || (error as Error).cause instanceof PrivateAddressError;
-    throw new AlertNotDeliveredError(
+    throw new WebhookNotDeliveredError(
       isPrivate ? 'The address is in a private network.' : 'The webhook could not be reached.',
       { cause: error },
     );
   }
-}
-
-function messageOf(alert: DueAlert) {
-  return {
-    event: 'credit.low_balance',
-    // The same for every attempt, so that receivers can deduplicate.
-    id: `${alert.organizationId}.${alert.belowSince}`,
-    organization_id: alert.organizationId,
-    available_usd: formatUsd(alert.availableNanoUsd),
-    threshold_usd: formatUsd(alert.thresholdNanoUsd),
-    since: new Date(alert.belowSince).toISOString(),
-  };
 }

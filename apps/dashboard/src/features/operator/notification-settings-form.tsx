@@ -1,0 +1,84 @@
+import type { Result } from '@gateway/dashboard-contract/client';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/client';
+import { Button } from '../../ui/button';
+import { DialogActions } from '../../ui/dialog';
+import { Checkbox, Field, Input, TextArea } from '../../ui/field';
+import { FailureLine } from '../../ui/states';
+
+interface NotificationSettingsFormProps {
+  readonly settings: Result<'GET /api/operator/notifications'>['settings'];
+  /** With the signing secret of a new webhook. */
+  readonly onDone: (webhookSecret: string | undefined) => void;
+  readonly onCancel: () => void;
+}
+
+export function NotificationSettingsForm({ settings, onDone, onCancel }: NotificationSettingsFormProps) {
+  const [emailEnabled, setEmailEnabled] = useState(settings.email_enabled);
+  const [emails, setEmails] = useState(settings.extra_emails.join('\n'));
+  const [webhook, setWebhook] = useState('');
+  const [removesWebhook, setRemovesWebhook] = useState(false);
+  const url = webhook.trim();
+  const save = useMutation({
+    mutationFn: () =>
+      api.call('PUT /api/operator/notifications/settings', {
+        body: {
+          email_enabled: emailEnabled,
+          extra_emails: emails.split(/[\s,;]+/).filter(Boolean),
+          ...(url !== '' ? { webhook_url: url } : removesWebhook ? { webhook_url: '' } : {}),
+        },
+      }),
+    onSuccess: ({ webhook_secret: secret }) => onDone(secret ?? undefined),
+  });
+  return (
+    <form
+      noValidate
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate();
+      }}
+    >
+      <Checkbox
+        label="Email every operator"
+        checked={emailEnabled}
+        onChange={({ target }) => setEmailEnabled(target.checked)}
+      />
+      <Field label="Further email recipients" optional hint="One address per line.">
+        <TextArea rows={3} value={emails} onChange={({ target }) => setEmails(target.value)} />
+      </Field>
+      <Field
+        label={settings.webhook_host === null ? 'Webhook URL' : 'New webhook URL'}
+        optional
+        hint={
+          settings.webhook_host === null
+            ? 'Receives a signed POST request with JSON.'
+            : `Leave empty to keep the webhook at ${settings.webhook_host}.`
+        }
+      >
+        <Input
+          type="url"
+          placeholder="https://example.com/incidents"
+          value={webhook}
+          onChange={({ target }) => setWebhook(target.value)}
+        />
+      </Field>
+      {settings.webhook_host !== null && (
+        <Checkbox
+          label="Remove the webhook"
+          checked={removesWebhook}
+          disabled={url !== ''}
+          onChange={({ target }) => setRemovesWebhook(target.checked)}
+        />
+      )}
+      {save.error && <FailureLine error={save.error} />}
+      <DialogActions>
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" kind="primary" busy={save.isPending}>
+          Save
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

@@ -1,0 +1,1 @@
+export { openOperatorNotificationsModule, type OpenOperatorNotificationsOptions } from './open-module';

@@ -1,0 +1,30 @@
+import { createMetrics, createSilentLogger } from '@gateway/runtime';
+import { createTestClock } from '@gateway/test-support';
+import { createReconciliationMetrics } from './metrics';
+import { createReconciliation } from './reconciliation';
+
+const INTERVAL_MS = 60_000;
+
+it('differences are those of the last run of this process, until another process must have run since', async () => {
+  const clock = createTestClock();
+  let found: unknown = {
+    organizations: 1,
+    reconciledUntilUnixMs: 0,
+    differences: [{ organizationId: 'org-1', kind: 'available', generationId: undefined }],
+  };
+  const reconciliation = createReconciliation({
+    reconciler: { reconcile: async () => found, announceWindows: async () => 0 } as never,
+    clock,
+    log: createSilentLogger(),
+    metrics: createReconciliationMetrics(createMetrics({ processMetrics: false })),
+    intervalMs: INTERVAL_MS,
+  });
+  expect(reconciliation.differences()).toBe(0);
+  await reconciliation.run();
+  expect(reconciliation.differences()).toBe(1);
+  found = undefined;
+  await reconciliation.run();
+  expect(reconciliation.differences()).toBe(1);
+  clock.advance(3 * INTERVAL_MS);
+  expect(reconciliation.differences()).toBe(0);
+});
