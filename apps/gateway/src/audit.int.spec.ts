@@ -307,6 +307,10 @@ const CASES: Readonly<Record<string, Case>> = {
     const limits = { requestsPerMinute: 7, multipleCompletions: false };
     return { call: () => auth().setOrganizationLimits({ organizationId, limits }) };
   },
+  SetOrganizationCeilings: async () => {
+    const ceilings = { requestsPerMinute: 9_000, multipleCompletions: true };
+    return { call: () => auth().setOrganizationCeilings({ organizationId, ceilings }) };
+  },
   SetOrganizationSuspended: async () => {
     const { outcome } = await auth().createOrganization({ name: 'Suspended' });
     const id = outcome?.$case === 'organization' ? outcome.value.id : '';
@@ -372,6 +376,10 @@ const CASES: Readonly<Record<string, Case>> = {
   DiscardDeadLetter: async () => {
     const ref = await deadLetter();
     return { call: () => deadLetters().discardDeadLetter({ ref, reason: 'a test' }) };
+  },
+  SetModelDisabled: async () => {
+    const change = { modelId: 'demo/vision', disabled: true, reason: 'x' };
+    return { call: () => router().setModelDisabled(change) };
   },
   SetTargetDrained: async () => {
     const drain = { ...(await target()), drained: true, reason: 'a test' };

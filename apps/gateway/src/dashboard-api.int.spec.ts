@@ -24,7 +24,12 @@ describe('the dashboard API with the real auth domain', () => {
       status: response.status,
       cookie: response.headers.get('set-cookie') ?? '',
       json: (text === '' ? {} : JSON.parse(text)) as {
-        organization: { id: string; suspended: boolean; limits: Record<string, unknown> };
+        organization: {
+          id: string;
+          suspended: boolean;
+          limits: Record<string, unknown>;
+          ceilings: Record<string, unknown>;
+        };
         key: { id: string; name: string; revoked_at: string | null };
         secret: string;
         balance: Record<string, string>;
@@ -76,7 +81,7 @@ describe('the dashboard API with the real auth domain', () => {
     expect((await send('PATCH', `${path}/keys/${key.id}`, { name: 'x' })).json.error.code).toBe('conflict');
   });
 
-  it("rejects a key limit above the organization's with a clear message", async () => {
+  it("rejects a limit above its ceiling, and a key's above the organization's, with a clear message", async () => {
     const path = await organization();
     const limits = {
       requests_per_minute: 10,
@@ -86,7 +91,16 @@ describe('the dashboard API with the real auth domain', () => {
       max_output_tokens: null,
       multiple_completions: true,
     };
+    const refusedLimits = await send('PUT', `${path}/limits`, limits);
+    expect(refusedLimits.json.error).toMatchObject({ code: 'invalid', param: 'multiple_completions' });
+    await send('PUT', `${path}/ceilings`, { ...limits, daily_budget_usd: '6' });
+    const tooRich = await send('PUT', `${path}/limits`, { ...limits, daily_budget_usd: '6.01' });
+    expect(tooRich.json.error).toMatchObject({
+      param: 'daily_budget_usd',
+      message: 'The daily budget must be at or below the ceiling, which is 6 US dollars.',
+    });
     const set = await send('PUT', `${path}/limits`, limits);
+    expect(set.json.organization.ceilings).toMatchObject({ requests_per_minute: 10, daily_budget_usd: '6' });
     expect(set.json.organization.limits).toEqual({ ...limits, daily_budget_usd: '5' });
     const refused = await send('POST', `${path}/keys`, {
       name: 'k',

@@ -65,8 +65,8 @@ beforeAll(async () => {
           issues: [{ message: 'models[0].id: is not unique', line: 3 }],
         },
         models: [
-          { model: MODEL, targets: [target()] },
-          { model: { ...MODEL, id: 'acme/off', disabled: true }, targets: [] },
+          { model: MODEL, targets: [target()], disabledInFile: false },
+          { model: { ...MODEL, id: 'acme/off', disabled: true }, targets: [], disabledInFile: true },
         ],
       })),
       getProviderHealth: whileRouterIsUp(() => ({
@@ -88,6 +88,17 @@ beforeAll(async () => {
         spooledGenerations: 3,
         spoolBytes: 900n,
       })),
+      setModelDisabled: async ({ modelId, disabled }: { modelId: string; disabled: boolean }) => ({
+        model:
+          modelId === MODEL.id
+            ? {
+                model: { ...MODEL, disabled },
+                targets: [],
+                disabledInFile: false,
+                switchedOff: disabled ? DRAINED : undefined,
+              }
+            : undefined,
+      }),
       setTargetDrained: async (request: { providerModel: string; drained: boolean }) => {
         if (request.providerModel !== 'm-1') return { target: undefined };
         drained = request.drained;
@@ -257,6 +268,26 @@ describe('the operator', () => {
     });
     usageIsDown = true;
     expect(await read()).toMatchObject({ ledger, usage: null });
+  });
+
+  it('disables and enables a model', async () => {
+    const send = (change: object) =>
+      operator.request('PUT /api/operator/models/disabled', {
+        ...{ model: MODEL.id, disabled: true, reason: 'wrong price' },
+        ...change,
+      });
+    expect(jsonOf(await send({})).model).toMatchObject({
+      id: MODEL.id,
+      disabled: true,
+      disabled_in_file: false,
+      switched_off: { by: OPERATOR.email, reason: 'repair' },
+    });
+    expect(jsonOf(await send({ disabled: false })).model).toMatchObject({
+      disabled: false,
+      switched_off: null,
+    });
+    expect((await send({ model: 'acme/none' })).status).toBe(404);
+    expect((await send({ reason: ' ' })).error.param).toBe('reason');
   });
 
   it('drains a target', async () => {

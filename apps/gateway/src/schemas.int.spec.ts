@@ -84,7 +84,8 @@ describe.each(SCHEMAS)('the schema %s', (name, schema, folder) => {
     rows.forEach((row, index) => {
       const text = read(functionFiles[index] ?? '');
       expect(text).toContain(`create or replace function ${row.name}(`);
-      expect(text.endsWith(`as $$${row.body}$$;\n`)).toBe(true);
+      // The triggers of a trigger function follow it.
+      expect(text).toContain(`as $$${row.body}$$;\n`);
     });
   });
 

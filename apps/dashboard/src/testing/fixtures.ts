@@ -19,6 +19,14 @@ export const ORGANIZATION: Organization = {
     max_output_tokens: 32_768,
     multiple_completions: false,
   },
+  ceilings: {
+    requests_per_minute: null,
+    tokens_per_minute: null,
+    daily_budget_usd: null,
+    concurrency: null,
+    max_output_tokens: null,
+    multiple_completions: false,
+  },
   created_at: '2026-11-01T09:00:00.000Z',
   version: 3,
 };

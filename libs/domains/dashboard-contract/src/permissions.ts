@@ -4,7 +4,7 @@
  */
 export const permissions = {
   'organization:read': 'View the organization and its limits.',
-  'organization:limits': 'Change the limits of the organization.',
+  'organization:limits': 'Change the limits of the organization, up to its ceilings.',
   'members:read': 'View members.',
   'members:manage': 'Invite and remove members and admins, and change their roles.',
   'members:manage_owners': 'Invite and remove owners, and change their roles.',
@@ -15,11 +15,11 @@ export const permissions = {
   'credit:alerts': 'Change the low-balance alert.',
   'audit:read': 'View the audit log of the organization.',
   'playground:use': 'Use the playground, which spends credit.',
-  'platform:organizations': 'View, create, suspend and resume all organizations.',
+  'platform:organizations': 'View, create, suspend and resume all organizations, and set their ceilings.',
   'platform:credit': 'Add and remove credit.',
   'platform:people': 'View all people, reset their passwords, and assign operators.',
   'platform:audit': 'View the platform audit log.',
-  'platform:models': 'View models and providers, and drain targets.',
+  'platform:models': 'View models and providers, disable models, and drain targets.',
   'platform:settlement': 'View billing health, and redeliver or discard dead letters.',
   'platform:notifications': 'View incidents, and set who is notified of them.',
 } as const;

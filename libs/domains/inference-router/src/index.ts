@@ -28,6 +28,6 @@ export {
   type BreakerObserver,
   type BreakerOptions,
 } from './adapters/opossum/circuit-breakers';
-export { createPostgresDrainStore } from './adapters/postgres/drain-store';
+export { createPostgresSwitchStore } from './adapters/postgres/switch-store';
 export { INFERENCE_ROUTER_SCHEMA, inferenceRouterSchema } from './adapters/postgres/sql/schema';
 export { openInferenceRouterModule, type OpenInferenceRouterOptions } from './open-module';

@@ -7,7 +7,7 @@ import { createFileSpool } from './adapters/file-system/file-spool';
 import { readSecretsFrom } from './adapters/node/secrets';
 import { nodeTimers } from './adapters/node/timers';
 import { createOpossumBreakers } from './adapters/opossum/circuit-breakers';
-import { createPostgresDrainStore } from './adapters/postgres/drain-store';
+import { createPostgresSwitchStore } from './adapters/postgres/switch-store';
 import { INFERENCE_ROUTER_SCHEMA } from './adapters/postgres/sql/schema';
 import { createOpenAiTransport } from './adapters/undici/openai-transport';
 import { createFileCatalogue, type FileCatalogue } from './adapters/yaml/file-catalogue';
@@ -53,7 +53,8 @@ export function openInferenceRouterModule(options: OpenInferenceRouterOptions) {
     catalogue,
     transport: createOpenAiTransport(),
     breakers: createOpossumBreakers({ clock, observer: createBreakerObserver(metrics, log) }),
-    drainStore: createPostgresDrainStore(pool),
+    drainStore: createPostgresSwitchStore(pool, 'drained_targets'),
+    disabledModelStore: createPostgresSwitchStore(pool, 'disabled_models'),
     auditEntries: createAuditEntries(pool, INFERENCE_ROUTER_SCHEMA),
     tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_QUEUED_COUNTS }),
     spool: createFileSpool({ directory: path.join(stateDirectory, 'spool') }),

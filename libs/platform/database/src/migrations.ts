@@ -18,7 +18,7 @@ export interface DatabaseSchema {
   readonly schema: string;
   /** The first is the baseline, with the tables of the first release. */
   readonly migrations: readonly Migration[];
-  /** Each function's `create or replace function` statement, by name. */
+  /** Each function's `create or replace function` statement, by name. A trigger function's triggers follow it. */
   readonly functions: Readonly<Record<string, string>>;
 }
 

@@ -89,6 +89,8 @@ export async function createTenant(
   const { name = `tenant ${Math.random().toString(36).slice(2)}` } = options;
   const { organization } = await admin.call<{ organization: { id: string } }>('POST', '/api/organizations', {
     name,
+    // Tests choose their limits freely.
+    ceilings: { ...NO_LIMITS, multiple_completions: true },
   });
   const path = `/api/organizations/${organization.id}`;
   const tenant: Tenant = {

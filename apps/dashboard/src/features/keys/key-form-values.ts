@@ -72,21 +72,30 @@ export function bodyOf(values: KeyFormValues): KeyBody {
   };
 }
 
-const parseLimit = (text: string) => (text.trim() === '' ? null : Number(text.replaceAll(/[\s,_]/g, '')));
+export const parseLimit = (text: string) =>
+  text.trim() === '' ? null : Number(text.replaceAll(/[\s,_]/g, ''));
 
-export function limitError(text: string, bound: number | null | undefined): string | undefined {
+export function limitError(
+  text: string,
+  bound: number | null | undefined,
+  aboveBound = ABOVE_BOUND,
+): string | undefined {
   if (text.trim() === '') return undefined;
   const value = parseLimit(text) ?? 0;
   if (!Number.isSafeInteger(value) || value < 1 || value > MAX_COUNT)
     return 'Enter a whole number of at least 1.';
-  return typeof bound === 'number' && value > bound ? ABOVE_BOUND : undefined;
+  return typeof bound === 'number' && value > bound ? aboveBound : undefined;
 }
 
-export function budgetError(text: string, bound: string | null | undefined): string | undefined {
+export function budgetError(
+  text: string,
+  bound: string | null | undefined,
+  aboveBound = ABOVE_BOUND,
+): string | undefined {
   const amount = text.trim();
   if (amount === '') return undefined;
   if (!/^\d{1,9}(\.\d{1,9})?$/.test(amount) || nanoUsdOf(amount) === 0n) return 'Enter an amount above 0.';
-  return bound && nanoUsdOf(amount) > nanoUsdOf(bound) ? ABOVE_BOUND : undefined;
+  return bound && nanoUsdOf(amount) > nanoUsdOf(bound) ? aboveBound : undefined;
 }
 
 export const modelsError = (models: readonly string[] | null): string | undefined =>

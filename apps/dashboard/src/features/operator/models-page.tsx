@@ -1,13 +1,17 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { api } from '../../api/client';
 import { count } from '../../format/count';
+import { Button } from '../../ui/button';
+import { Dialog } from '../../ui/dialog';
 import { Badge, Notice } from '../../ui/notice';
 import { Fact, Facts, Page, Section } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Tip } from '../../ui/tooltip';
 import { Id, Money, Text, Time, visible } from '../../ui/values';
+import { ReasonForm } from './reason-form';
 
 type Catalogue = Result<'GET /api/operator/catalogue'>['catalogue'];
 type Model = Catalogue['models'][number];
@@ -108,6 +112,62 @@ function Targets({ of: { targets } }: { readonly of: Model }) {
   );
 }
 
+/** Whether the model is disabled, and by whom. The switch cannot enable what the models file disables. */
+function Disabled({ of: model }: { readonly of: Model }) {
+  if (!model.disabled) return null;
+  const off = model.switched_off;
+  return (
+    <div className="grid justify-items-start gap-0.5">
+      <Badge tone="warn">{model.disabled_in_file ? 'Disabled in the file' : 'Disabled'}</Badge>
+      {off && (
+        <p className="text-xs text-ink-soft">
+          <Time at={off.since} /> by <Text>{off.by}</Text>: <Text>{off.reason}</Text>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Switch({ of: model }: { readonly of: Model }) {
+  const [open, setOpen] = useState(false);
+  if (model.disabled_in_file) return null;
+  const action = model.disabled ? 'Enable' : 'Disable';
+  return (
+    <>
+      <Button small onClick={() => setOpen(true)}>
+        {action}
+        <span className="sr-only"> {visible(model.id)}</span>
+      </Button>
+      <Dialog
+        open={open}
+        onOpenChange={setOpen}
+        title={
+          <>
+            {action} <Text>{model.id}</Text>
+          </>
+        }
+        description={
+          model.disabled
+            ? 'Every router accepts requests for this model again within seconds.'
+            : 'New requests for this model fail with 404 within seconds, and the list of models leaves it out. Requests in progress finish.'
+        }
+      >
+        <ReasonForm
+          shownAt="model"
+          action={action}
+          danger={!model.disabled}
+          submit={(reason) =>
+            api.call('PUT /api/operator/models/disabled', {
+              body: { model: model.id, disabled: !model.disabled, reason },
+            })
+          }
+          onDone={() => setOpen(false)}
+        />
+      </Dialog>
+    </>
+  );
+}
+
 /** "JSON mode" for "json_mode". */
 function capabilityLabel(name: string): string {
   const text = name.replaceAll('_', ' ').replace(/\bjson\b/, 'JSON');
@@ -125,7 +185,7 @@ const COLUMNS: readonly Column<Model>[] = [
         <p className="text-xs text-ink-faint">
           <Text>{model.name}</Text>
         </p>
-        {model.disabled && <Badge tone="warn">Disabled</Badge>}
+        <Disabled of={model} />
         <div className="mt-1 sm:hidden">
           <Targets of={model} />
         </div>
@@ -186,4 +246,11 @@ const COLUMNS: readonly Column<Model>[] = [
     },
     cell: ({ row: { original: model } }) => <Money usd={model.prices[key]} />,
   })),
+  {
+    id: 'switch',
+    header: () => <span className="sr-only">Actions</span>,
+    enableSorting: false,
+    meta: { className: 'text-right' },
+    cell: ({ row: { original: model } }) => <Switch of={model} />,
+  },
 ];

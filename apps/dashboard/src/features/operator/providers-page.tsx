@@ -13,7 +13,7 @@ import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Tip } from '../../ui/tooltip';
 import { Id, Text, Time, visible } from '../../ui/values';
-import { DrainForm } from './drain-form';
+import { ReasonForm } from './reason-form';
 
 type Health = Result<'GET /api/operator/providers'>['health'];
 type TargetHealth = Health['targets'][number];
@@ -209,7 +209,22 @@ function Drain({ of: target }: { readonly of: TargetHealth }) {
             : 'Routers stop sending new requests within seconds; requests in progress finish. Models without another target fail with 503.'
         }
       >
-        <DrainForm of={target} onDone={() => setOpen(false)} />
+        <ReasonForm
+          shownAt="target"
+          action={target.drained ? 'Resume' : 'Drain'}
+          danger={target.drained === null}
+          submit={(reason) =>
+            api.call('PUT /api/operator/targets/drain', {
+              body: {
+                provider: target.provider,
+                provider_model: target.provider_model,
+                drained: target.drained === null,
+                reason,
+              },
+            })
+          }
+          onDone={() => setOpen(false)}
+        />
       </Dialog>
     </>
   );

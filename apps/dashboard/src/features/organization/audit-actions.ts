@@ -2,6 +2,7 @@
 const LABELS: Readonly<Record<string, string>> = {
   'organization.create': 'Organization created',
   'organization.set_limits': 'Limits changed',
+  'organization.set_ceilings': 'Ceilings changed',
   'organization.suspend': 'Organization suspended',
   'organization.resume': 'Organization resumed',
   'organization.map_domain': 'Domain mapped',
@@ -40,6 +41,8 @@ const LABELS: Readonly<Record<string, string>> = {
   'operator_notifications.test': 'Test notification sent',
   'target.drain': 'Target drained',
   'target.resume': 'Target resumed',
+  'model.disable': 'Model disabled',
+  'model.enable': 'Model enabled',
   'dead_letter.redeliver': 'Dead letter redelivered',
   'dead_letter.discard': 'Dead letter discarded',
 };

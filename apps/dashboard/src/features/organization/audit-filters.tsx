@@ -15,6 +15,7 @@ const FAMILIES = [
   { value: 'member.', label: 'Accounts' },
   { value: 'session.', label: 'Sessions' },
   { value: 'target.', label: 'Drained targets' },
+  { value: 'model.', label: 'Disabled models' },
   { value: 'dead_letter.', label: 'Dead letters' },
 ] as const;
 

@@ -26,7 +26,10 @@ export interface Organization {
   readonly name: string;
   readonly suspended: boolean;
   readonly suspendedReason?: string;
+  /** Set by the organization's owners and admins. None is above its ceiling. */
   readonly limits: OrganizationLimits;
+  /** The upper bounds of `limits`, set by operators. */
+  readonly ceilings: OrganizationLimits;
   readonly createdAt: UnixMs;
   /** Incremented by each change. */
   readonly version: number;
@@ -76,6 +79,7 @@ export interface KeyGrant {
   readonly organizationId: string;
   readonly revoked: boolean;
   readonly settings: Omit<KeySettings, 'name'>;
+  /** The effective limits: a ceiling applies where the organization has no limit. */
   readonly organizationLimits: OrganizationLimits;
   readonly organizationSuspended: boolean;
   /** From this moment on the key is expired. */

@@ -24,7 +24,10 @@ export interface OrganizationStore {
   insert(organization: Organization, audit: AuditEntry): Promise<void>;
   find(id: string): Promise<Organization | undefined>;
   list(page: PageRequest, filter: OrganizationFilter): Promise<readonly Organization[]>;
-  /** Undefined: no such organization. */
+  /**
+   * Also lowers each limit of a key that is above the new effective limit of the organization, and adds those keys to
+   * the audit entry as `lowered_keys`. Undefined: no such organization.
+   */
   change(
     id: string,
     decide: (current: Organization) => Decision<Organization>,

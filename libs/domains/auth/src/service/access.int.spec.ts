@@ -6,7 +6,7 @@ const PASSWORD = 'correct horse battery';
 const { ADMIN_REFUSAL_REASON_FORBIDDEN: FORBIDDEN, ADMIN_REFUSAL_REASON_NOT_FOUND: NOT_FOUND } =
   AdminRefusalReason;
 const { ADMIN_REFUSAL_REASON_CONFLICT: CONFLICT } = AdminRefusalReason;
-const LIMITS = { multipleCompletions: true };
+const LIMITS = { multipleCompletions: false };
 
 describe('roles in organizations', () => {
   let fixture: AuthFixture;
@@ -61,6 +61,10 @@ describe('roles in organizations', () => {
       reasonOf(
         (await fixture.adminAs(actor).setOrganizationLimits({ organizationId, limits: LIMITS })).outcome,
       ),
+    setOrganizationCeilings: async (actor, organizationId) =>
+      reasonOf(
+        (await fixture.adminAs(actor).setOrganizationCeilings({ organizationId, ceilings: LIMITS })).outcome,
+      ),
     setOrganizationSuspended: async (actor, organizationId) =>
       reasonOf(
         (await fixture.adminAs(actor).setOrganizationSuspended({ organizationId, suspended: false })).outcome,
@@ -82,7 +86,12 @@ describe('roles in organizations', () => {
       return reasonOf((await fixture.adminAs(actor).setOperator({ memberId, operator: true })).outcome);
     },
   };
-  const forOperators = ['setOrganizationSuspended', 'createOrganization', 'setOperator'];
+  const forOperators = [
+    'setOrganizationCeilings',
+    'setOrganizationSuspended',
+    'createOrganization',
+    'setOperator',
+  ];
 
   it.each(Object.keys(changes))('are enforced by %s', async (name) => {
     const change = changes[name] as (typeof changes)[string];

@@ -15,6 +15,7 @@ import {
 } from '@gateway/contracts/auth';
 import type { RequestedKeySettings } from '../core/keys/key-settings';
 import type * as core from '../core/model';
+import { effectiveLimits } from '../core/organizations/limits';
 import type { AuditFilter, KeyFilter } from '../core/ports';
 import type * as shared from '@gateway/auth-shared';
 import { isIdLike, readSearchText, storable } from '@gateway/auth-shared';
@@ -57,6 +58,8 @@ export function organizationMessage(organization: core.Organization): Organizati
     suspended: organization.suspended,
     suspendedReason: organization.suspendedReason,
     limits: organization.limits,
+    ceilings: organization.ceilings,
+    effectiveLimits: effectiveLimits(organization),
     createdUnixMs: BigInt(organization.createdAt),
     version: organization.version,
   };

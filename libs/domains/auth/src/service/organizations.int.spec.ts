@@ -25,7 +25,7 @@ describe('organizations and the audit log', () => {
 
   it('replaces all limits; an absent one no longer applies', async () => {
     const { id: organizationId } = await fixture.organization();
-    const limits = { requestsPerMinute: 10, dailyBudgetNanoUsd: 7n, multipleCompletions: true };
+    const limits = { requestsPerMinute: 10, dailyBudgetNanoUsd: 7n, multipleCompletions: false };
     organizationOf(await fixture.admin.setOrganizationLimits({ organizationId, limits }));
     const read = organizationOf(await fixture.admin.getOrganization({ organizationId }));
     expect(read.limits).toEqual({
@@ -34,7 +34,7 @@ describe('organizations and the audit log', () => {
       dailyBudgetNanoUsd: 7n,
       concurrency: undefined,
       maxOutputTokens: undefined,
-      multipleCompletions: true,
+      multipleCompletions: false,
     });
   });
 

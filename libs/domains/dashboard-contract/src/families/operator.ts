@@ -23,12 +23,20 @@ const drained = z
   .object({ since: time, by: z.string(), reason: z.string() })
   .meta({ id: 'Drained', description: 'New requests skip this target; requests in progress finish.' });
 
+const switchedOff = z.object({ since: time, by: z.string(), reason: z.string() }).meta({
+  id: 'SwitchedOff',
+  description:
+    'An operator disabled the model: new requests get 404 `model_not_found`; requests in progress finish.',
+});
+
 const catalogueModel = z
   .object({
     id: z.string(),
     name: z.string(),
     owned_by: z.string(),
-    disabled: z.boolean(),
+    disabled: z.boolean().meta({ description: 'By the models file or by an operator.' }),
+    disabled_in_file: z.boolean().meta({ description: 'Then operators cannot enable it.' }),
+    switched_off: switchedOff.nullable(),
     context_length: number,
     max_output_tokens: number,
     capabilities: z.array(z.string()),
@@ -212,6 +220,22 @@ export const operatorEndpoints = {
     audit: ['target.drain', 'target.resume'],
     errors: ['not_found'],
   }),
+  disableModel: endpoint({
+    method: 'PUT',
+    path: '/api/operator/models/disabled',
+    access: 'platform:models',
+    summary: 'Disable or enable a model',
+    description:
+      'Stored in the database and effective in every router within two seconds. New requests for a disabled model get 404 `model_not_found`, and `GET /v1/models` leaves it out; requests in progress finish. A model that the models file disables stays disabled.',
+    body: z.strictObject({
+      model: z.string().max(200),
+      disabled: z.boolean(),
+      reason: z.string().trim().min(1).max(500),
+    }),
+    response: json(z.object({ model: catalogueModel })),
+    audit: ['model.disable', 'model.enable'],
+    errors: ['not_found'],
+  }),
   settlementHealth: endpoint({
     method: 'GET',
     path: '/api/operator/settlement',
@@ -243,6 +267,6 @@ export const operatorEndpoints = {
 
 /** A model as every signed-in person sees it: without targets. */
 export const offeredModel = catalogueModel
-  .omit({ targets: true, disabled: true })
+  .omit({ targets: true, disabled: true, disabled_in_file: true, switched_off: true })
   .extend({ max_output_tokens: count })
   .meta({ id: 'OfferedModel' });

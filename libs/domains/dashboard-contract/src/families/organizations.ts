@@ -13,16 +13,23 @@ import {
   version,
 } from '../fields';
 
-const organizationLimits = z
-  .object({
-    requests_per_minute: count,
-    tokens_per_minute: count,
-    daily_budget_usd: usd.nullable().meta({ description: 'Resets at 00:00 UTC.' }),
-    concurrency: count,
-    max_output_tokens: count.meta({ description: 'The upper bound of max_tokens.' }),
-    multiple_completions: z.boolean().meta({ description: 'Whether n above 1 is allowed.' }),
-  })
-  .meta({ id: 'OrganizationLimits', description: 'Null: no limit.' });
+const limitFields = {
+  requests_per_minute: count,
+  tokens_per_minute: count,
+  daily_budget_usd: usd.nullable().meta({ description: 'Resets at 00:00 UTC.' }),
+  concurrency: count,
+  max_output_tokens: count.meta({ description: 'The upper bound of max_tokens.' }),
+  multiple_completions: z.boolean().meta({ description: 'Whether n above 1 is allowed.' }),
+};
+
+const organizationLimits = z.object(limitFields).meta({
+  id: 'OrganizationLimits',
+  description: 'Null: no limit of its own; the ceiling applies, if there is one.',
+});
+
+const organizationCeilings = z
+  .object(limitFields)
+  .meta({ id: 'OrganizationCeilings', description: 'The upper bounds of `limits`. Null: no ceiling.' });
 
 const organization = z
   .object({
@@ -31,6 +38,7 @@ const organization = z
     suspended: z.boolean(),
     suspended_reason: z.string().nullable(),
     limits: organizationLimits,
+    ceilings: organizationCeilings,
     created_at: time,
     version: version.meta({ description: 'Increases with each change.' }),
   })
@@ -63,8 +71,13 @@ export const organizationEndpoints = {
     path: '/api/organizations',
     access: 'platform:organizations',
     summary: 'Create an organization',
-    description: 'Without `limits`, the configured defaults apply.',
-    body: z.strictObject({ name: z.string(), limits: limitsToSet.optional() }),
+    description:
+      'Without `limits`, the configured defaults apply, lowered to the ceilings. Without `ceilings`, there are none, and `multiple_completions` is not allowed.',
+    body: z.strictObject({
+      name: z.string(),
+      limits: limitsToSet.optional(),
+      ceilings: limitsToSet.optional(),
+    }),
     response: created(oneOrganization),
     audit: ['organization.create'],
   }),
@@ -81,10 +94,22 @@ export const organizationEndpoints = {
     access: 'organization:limits',
     summary: 'Replace all limits',
     description:
-      'Every limit is required. With `version`, the response is 409 `version_conflict` if the organization has changed since; `metadata.current` is the current organization.',
+      'Every limit is required, and at or below its ceiling; null means that the ceiling applies. Keys above a new limit are lowered to it; the audit entry names them. With `version`, the response is 409 `version_conflict` if the organization has changed since; `metadata.current` is the current organization.',
     body: limitsToSet.extend({ version: version.optional() }),
     response: json(oneOrganization),
     audit: ['organization.set_limits'],
+    errors: ['version_conflict'],
+  }),
+  setCeilings: endpoint({
+    method: 'PUT',
+    path: '/api/organizations/{organization_id}/ceilings',
+    access: 'platform:organizations',
+    summary: 'Replace all ceilings: the upper bounds of the limits',
+    description:
+      'Every ceiling is required. Limits of the organization and of its keys above a new ceiling are lowered to it, and stay lowered if the ceiling is raised again; the audit entry names them. `version` works as for limits.',
+    body: limitsToSet.extend({ version: version.optional() }),
+    response: json(oneOrganization),
+    audit: ['organization.set_ceilings'],
     errors: ['version_conflict'],
   }),
   suspend: endpoint({

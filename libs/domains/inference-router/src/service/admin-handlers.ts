@@ -1,41 +1,61 @@
-import { auditOf, type Clock } from '@gateway/base';
-import type { InferenceRouterAdminDefinition, ModelTarget } from '@gateway/contracts/inference-router';
+import { auditOf, type Actor, type Clock } from '@gateway/base';
+import type {
+  CatalogueModel,
+  InferenceRouterAdminDefinition,
+  ModelTarget,
+} from '@gateway/contracts/inference-router';
 import { personOf, type RpcHandlers } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
-import { targetKey, type Target } from '../core/catalogue/model-catalogue';
+import { targetKey, type Model, type Target } from '../core/catalogue/model-catalogue';
 import { targetsOf } from '../core/catalogue/targets-of';
 import type { CatalogueSource, CircuitBreakers, FinishedSpool } from '../core/ports';
 import type { Bulkheads } from '../core/resilience/bulkhead';
 import { HEALTH_WINDOW_MS, type TargetHealth } from '../core/resilience/target-health';
-import type { DrainWatch } from './drain-watch';
+import type { SwitchedOff } from '../core/resilience/switched-off';
 import { toModelMessage } from './messages';
+import type { SwitchWatch } from './switch-watch';
 
 export interface AdminHandlerPorts {
+  /** With the models that operators have disabled. */
   readonly catalogue: CatalogueSource;
+  /** Without them. */
+  readonly file: CatalogueSource;
   readonly breakers: CircuitBreakers;
   readonly bulkheads: Bulkheads;
   readonly health: TargetHealth;
-  readonly drains: DrainWatch;
+  readonly drains: SwitchWatch;
+  readonly disabledModels: SwitchWatch;
   readonly spool: FinishedSpool;
   readonly clock: Clock;
   /** Identifies this replica. */
   readonly processName: string;
 }
 
-/** The operator's view of models and providers, and the rpc that drains a target. */
+/** The operator's view of models and providers, and the rpcs that drain a target or disable a model. */
 export function createAdminHandlers(
   ports: AdminHandlerPorts,
 ): RpcHandlers<typeof InferenceRouterAdminDefinition> {
-  const { catalogue, breakers, bulkheads, health, drains, spool, clock, processName } = ports;
+  const { catalogue, breakers, bulkheads, health, drains, disabledModels, spool, clock, processName } = ports;
 
   const messageOf = (target: Target): ModelTarget => {
-    const drained = drains.of(targetKey(target));
     return {
       provider: target.provider.name,
       providerModel: target.providerModel,
-      drained: drained && { sinceUnixMs: BigInt(drained.since), by: drained.by, reason: drained.reason },
+      drained: switchedOffMessage(drains.of(targetKey(target))),
     };
   };
+  const modelMessageOf = (model: Model): CatalogueModel => ({
+    model: toModelMessage(model),
+    targets: model.targets.map(messageOf),
+    disabledInFile: ports.file.current().models.get(model.id)?.disabled ?? false,
+    switchedOff: switchedOffMessage(disabledModels.of(model.id)),
+  });
+
+  const switchedOffNow = (actor: Actor, reason: string): SwitchedOff => ({
+    since: clock.now(),
+    by: actor.label,
+    reason,
+  });
 
   return {
     async getCatalogue() {
@@ -50,10 +70,7 @@ export function createAdminHandlers(
           sinceUnixMs: BigInt(rejected.since),
           issues: rejected.issues.map((issue) => ({ ...issue })),
         },
-        models: [...models.values()].map((model) => ({
-          model: toModelMessage(model),
-          targets: model.targets.map(messageOf),
-        })),
+        models: [...models.values()].map(modelMessageOf),
       };
     },
 
@@ -101,12 +118,29 @@ export function createAdminHandlers(
         },
         { newId, clock },
       );
-      await drains.set(
-        targetKey(found.target),
-        drained ? { since: clock.now(), by: actor.label, reason } : undefined,
-        audit,
-      );
+      await drains.set(targetKey(found.target), drained ? switchedOffNow(actor, reason) : undefined, audit);
       return { target: messageOf(found.target) };
     },
+
+    async setModelDisabled({ modelId, disabled, reason }, context) {
+      const actor = personOf(context);
+      if (!catalogue.current().models.has(modelId)) return { model: undefined };
+      const audit = auditOf(
+        {
+          actor,
+          action: disabled ? 'model.disable' : 'model.enable',
+          target: modelId,
+          details: { reason },
+        },
+        { newId, clock },
+      );
+      await disabledModels.set(modelId, disabled ? switchedOffNow(actor, reason) : undefined, audit);
+      const model = catalogue.current().models.get(modelId);
+      return { model: model && modelMessageOf(model) };
+    },
   };
+}
+
+function switchedOffMessage(off: SwitchedOff | undefined) {
+  return off && { sinceUnixMs: BigInt(off.since), by: off.by, reason: off.reason };
 }

@@ -4,13 +4,13 @@ import type { AttemptOutcome } from '../core/generation/attempt-outcome';
 import type { CatalogueSource, CircuitBreakers, FinishedSpool } from '../core/ports';
 import { targetsOf } from '../core/catalogue/targets-of';
 import type { TargetHealth } from '../core/resilience/target-health';
-import type { DrainWatch } from './drain-watch';
+import type { SwitchWatch } from './switch-watch';
 
 export interface RouterIncidentsPorts {
   readonly catalogue: CatalogueSource;
   readonly breakers: Pick<CircuitBreakers, 'stateOf'>;
   readonly health: Pick<TargetHealth, 'figuresOf'>;
-  readonly drains: Pick<DrainWatch, 'of'>;
+  readonly drains: Pick<SwitchWatch, 'of'>;
   readonly spool: Pick<FinishedSpool, 'names'>;
   readonly clock: Clock;
   /** Identifies this replica. */

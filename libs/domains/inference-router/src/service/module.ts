@@ -12,7 +12,7 @@ import type { Logger, Registry } from '@gateway/runtime';
 import { isDatabaseUnavailable } from '@gateway/database';
 import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import { Bulkheads } from '../core/resilience/bulkhead';
-import { createMemoryDrainStore, type DrainStore } from '../core/resilience/drains';
+import { createMemorySwitchStore, type SwitchStore } from '../core/resilience/switched-off';
 import { TargetHealth } from '../core/resilience/target-health';
 import type { RouterObserver } from '../core/ports';
 import type { FinishedSpool } from '../core/ports';
@@ -29,10 +29,11 @@ import type {
 import { RetryBudgets } from '../core/resilience/retry-budget';
 import { createGenerationRecorder } from './generation-recorder';
 import { createAdminHandlers } from './admin-handlers';
-import { createDrainWatch } from './drain-watch';
 import { createRouterIncidents, type RouterIncidents } from './incidents';
 import { createRouterHandlers } from './handlers';
 import { createRouterMetrics } from './metrics';
+import { createSwitchWatch } from './switch-watch';
+import { createSwitchableCatalogue } from './switchable-catalogue';
 
 /** How long a stop waits for generations in flight before it cancels them, in milliseconds. */
 export const DEFAULT_DRAIN_MS = 30_000;
@@ -52,7 +53,9 @@ export interface InferenceRouterPorts {
   readonly metrics: Registry;
   readonly drainMs?: number;
   /** The drained targets; when absent they are in memory of this process. */
-  readonly drainStore?: DrainStore;
+  readonly drainStore?: SwitchStore;
+  /** The models that operators have disabled; when absent they are in memory of this process. */
+  readonly disabledModelStore?: SwitchStore;
   /** The audit entries of the service; absent: none are served. */
   readonly auditEntries?: AuditEntries;
   /** Identifies this replica to operators. */
@@ -61,18 +64,34 @@ export interface InferenceRouterPorts {
 
 /** The model catalogue and the calls to providers. The module owns its ports: its stop closes them. */
 export function createInferenceRouterModule(ports: InferenceRouterPorts): GatewayModule {
-  const { catalogue, transport, breakers, timers, log, drainMs = DEFAULT_DRAIN_MS } = ports;
+  const { transport, breakers, timers, log, drainMs = DEFAULT_DRAIN_MS } = ports;
   const { observer, onStored, onReplayed } = createRouterMetrics(ports.metrics, ports.spool, log);
   const recorder = createGenerationRecorder({ ...ports, onStored, onReplayed });
   const inFlight = new InFlight();
   const watches = new AbortController();
   const bulkheads = new Bulkheads();
   const health = new TargetHealth(ports.clock);
-  const drains = createDrainWatch(ports.drainStore ?? createMemoryDrainStore(), timers, log);
+  const drains = createSwitchWatch(ports.drainStore ?? createMemorySwitchStore(), {
+    ...{ timers, log },
+    what: 'drained targets',
+  });
+  const disabledModels = createSwitchWatch(ports.disabledModelStore ?? createMemorySwitchStore(), {
+    ...{ timers, log },
+    what: 'disabled models',
+  });
+  const catalogue = createSwitchableCatalogue(ports.catalogue, disabledModels);
   const processName = ports.processName ?? 'inference-router';
-  const incidents = createRouterIncidents({ ...ports, health, drains, processName });
+  const incidents = createRouterIncidents({
+    ...ports,
+    // A switched model corrects no rejected key or name; a new file may.
+    catalogue: { ...catalogue, onChange: (listener) => ports.catalogue.onChange(listener) },
+    health,
+    drains,
+    processName,
+  });
   const generate = createGenerate({
     ...ports,
+    catalogue,
     recorder,
     observer: observingHealth(observer, health, incidents),
     inFlight,
@@ -90,6 +109,7 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
       inFlight.cancelAll();
     });
     drains.stop();
+    disabledModels.stop();
     await inFlight.drain();
     drainTimer.cancel();
     await recorder.stop();
@@ -110,9 +130,12 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
         handlersUnavailableAsNoCapacity(
           createAdminHandlers({
             ...ports,
+            catalogue,
+            file: ports.catalogue,
             bulkheads,
             health,
             drains,
+            disabledModels,
             processName,
           }),
           isDatabaseUnavailable,
@@ -124,8 +147,10 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
     isReady: () => recorder.isReady(),
     incidents: () => incidents.current(),
     async start() {
-      await catalogue.start();
+      // Before the catalogue, so that no edge ever receives a disabled model as enabled.
+      await disabledModels.start();
       await drains.start();
+      await catalogue.start();
       await recorder.start();
     },
     stop: () => (stopped ??= stop()),

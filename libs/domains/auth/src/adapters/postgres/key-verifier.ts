@@ -18,11 +18,11 @@ const VERIFY_KEY = `
     k.daily_budget_nano_usd as key_daily_budget_nano_usd,
     k.concurrency as key_concurrency,
     o.suspended,
-    o.requests_per_minute,
-    o.tokens_per_minute,
-    o.daily_budget_nano_usd,
-    o.concurrency,
-    o.max_output_tokens,
+    coalesce(o.requests_per_minute, o.ceiling_requests_per_minute) as requests_per_minute,
+    coalesce(o.tokens_per_minute, o.ceiling_tokens_per_minute) as tokens_per_minute,
+    coalesce(o.daily_budget_nano_usd, o.ceiling_daily_budget_nano_usd) as daily_budget_nano_usd,
+    coalesce(o.concurrency, o.ceiling_concurrency) as concurrency,
+    coalesce(o.max_output_tokens, o.ceiling_max_output_tokens) as max_output_tokens,
     o.multiple_completions,
     found.secret_ends_at
   from (

@@ -47,12 +47,21 @@ export function organizationOf(row: Prisma.OrganizationModel): Organization {
     suspended: row.suspended,
     ...(row.suspendedReason === null ? {} : { suspendedReason: row.suspendedReason }),
     limits: organizationLimitsOf(row),
+    ceilings: organizationLimitsOf({
+      requestsPerMinute: row.ceilingRequestsPerMinute,
+      tokensPerMinute: row.ceilingTokensPerMinute,
+      dailyBudgetNanoUsd: row.ceilingDailyBudgetNanoUsd,
+      concurrency: row.ceilingConcurrency,
+      maxOutputTokens: row.ceilingMaxOutputTokens,
+      multipleCompletions: row.ceilingMultipleCompletions,
+    }),
     createdAt: row.createdAt.getTime() as UnixMs,
     version: row.version,
   };
 }
 
 export function organizationRow(organization: Organization): Prisma.OrganizationModel {
+  const { ceilings } = organization;
   return {
     id: organization.id,
     name: organization.name,
@@ -61,6 +70,12 @@ export function organizationRow(organization: Organization): Prisma.Organization
     ...limitColumns(organization.limits),
     maxOutputTokens: organization.limits.maxOutputTokens ?? null,
     multipleCompletions: organization.limits.multipleCompletions,
+    ceilingRequestsPerMinute: ceilings.requestsPerMinute ?? null,
+    ceilingTokensPerMinute: ceilings.tokensPerMinute ?? null,
+    ceilingDailyBudgetNanoUsd: ceilings.dailyBudgetNanoUsd ?? null,
+    ceilingConcurrency: ceilings.concurrency ?? null,
+    ceilingMaxOutputTokens: ceilings.maxOutputTokens ?? null,
+    ceilingMultipleCompletions: ceilings.multipleCompletions,
     createdAt: new Date(organization.createdAt),
     version: organization.version,
   };

@@ -33,7 +33,7 @@ export async function createKey(
   const createdAt = ports.clock.now();
   const key = await ports.keys.insert(organizationId, (organization) => {
     const settings = readKeySettings(requested, {
-      organizationLimits: organization.limits,
+      organization,
       addressRanges: ports.addressRanges,
     });
     if (isRefusal(settings)) return settings;

@@ -46,7 +46,7 @@ export async function createSessionKey(
   const committed = await ports.keys.insertForSession(organizationId, target, (organization, session) => {
     if (!isSessionActive(session, createdAt, ports.settings.sessionIdleMs)) return refusals.notSignedIn;
     const settings = readKeySettings(requested, {
-      organizationLimits: organization.limits,
+      organization,
       addressRanges: ports.addressRanges,
     });
     if (isRefusal(settings)) return settings;

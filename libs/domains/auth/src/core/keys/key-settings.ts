@@ -2,7 +2,7 @@ import { isRefusal } from '@gateway/errors';
 import { isUtcDay, type UtcDay } from '@gateway/base';
 import { invalid, type AdminRefusal, MAX_NAME_CHARACTERS, readText } from '@gateway/auth-shared';
 import { checkLimits, checkWithinOrganization } from '../organizations/limits';
-import { SCOPES, type KeyLimits, type KeySettings, type OrganizationLimits, type Scope } from '../model';
+import { SCOPES, type KeyLimits, type KeySettings, type Organization, type Scope } from '../model';
 import type { AddressRanges } from '../ports';
 
 const MAX_ALLOWED_MODELS = 200;
@@ -20,7 +20,7 @@ export interface RequestedKeySettings {
 }
 
 export interface KeySettingsContext {
-  readonly organizationLimits: OrganizationLimits;
+  readonly organization: Pick<Organization, 'limits' | 'ceilings'>;
   readonly addressRanges: AddressRanges;
 }
 
@@ -40,7 +40,7 @@ export function readKeySettings(
   const expiresOn = readExpiresOn(requested.expiresOn);
   if (isRefusal(expiresOn)) return expiresOn;
   const refusal =
-    checkLimits(requested.limits) ?? checkWithinOrganization(requested.limits, context.organizationLimits);
+    checkLimits(requested.limits) ?? checkWithinOrganization(requested.limits, context.organization);
   if (refusal) return refusal;
   return {
     name,

@@ -25,7 +25,7 @@ export async function updateKey(
       const stale = checkVersion(current.version, request.expectedVersion);
       if (stale) return stale;
       const settings = readKeySettings(request.settings, {
-        organizationLimits: organization.limits,
+        organization,
         addressRanges: ports.addressRanges,
       });
       if (isRefusal(settings)) return settings;

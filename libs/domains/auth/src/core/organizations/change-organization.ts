@@ -23,7 +23,7 @@ export interface OrganizationChange {
   readonly action: string;
   /** Absent: any version. */
   readonly expectedVersion?: number;
-  readonly apply: (current: Organization) => Organization;
+  readonly apply: (current: Organization) => Organization | AdminRefusal;
 }
 
 /**
@@ -40,7 +40,9 @@ export async function changeOrganization(
   const committed = await ports.organizations.change(organizationId, (current) => {
     const refusal = checkVersion(current.version, expectedVersion);
     if (refusal) return refusal;
-    const value = { ...apply(current), version: current.version + 1 };
+    const applied = apply(current);
+    if (isRefusal(applied)) return applied;
+    const value = { ...applied, version: current.version + 1 };
     const before = organizationFields(current);
     const after = organizationFields(value);
     if (JSON.stringify(before) === JSON.stringify(after)) return { kind: 'unchanged', value: current };

@@ -1,30 +1,34 @@
 import { isRefusal } from '@gateway/errors';
 import { type AdminRefusal, auditOf, type Actor, MAX_NAME_CHARACTERS, readText } from '@gateway/auth-shared';
 import { organizationFields } from './organization-fields';
-import { checkLimits } from './limits';
+import { checkLimits, checkWithinCeilings, DEFAULT_CEILINGS, lowerToCeilings } from './limits';
 import type { Organization, OrganizationLimits } from '../model';
 import type { AuthPorts } from '../ports';
 
 export interface CreateOrganization {
   readonly actor: Actor;
   readonly name: string;
-  /** Absent: the configured defaults. */
+  /** Absent: the configured defaults, lowered to the ceilings. */
   readonly limits?: OrganizationLimits;
+  /** Absent: none, and no multiple completions. */
+  readonly ceilings?: OrganizationLimits;
 }
 
 export async function createOrganization(
   ports: Pick<AuthPorts, 'organizations' | 'clock' | 'newId' | 'settings'>,
-  { actor, name: requestedName, limits = ports.settings.defaultOrganizationLimits }: CreateOrganization,
+  { actor, name: requestedName, limits: requestedLimits, ceilings = DEFAULT_CEILINGS }: CreateOrganization,
 ): Promise<Organization | AdminRefusal> {
   const name = readText('name', requestedName, MAX_NAME_CHARACTERS);
   if (isRefusal(name)) return name;
-  const refusal = checkLimits(limits);
+  const limits = requestedLimits ?? lowerToCeilings(ports.settings.defaultOrganizationLimits, ceilings);
+  const refusal = checkLimits(limits) ?? checkLimits(ceilings) ?? checkWithinCeilings(limits, ceilings);
   if (refusal) return refusal;
   const organization: Organization = {
     id: ports.newId('org'),
     name,
     suspended: false,
     limits,
+    ceilings,
     createdAt: ports.clock.now(),
     version: 1,
   };

@@ -1,6 +1,6 @@
-import { formatUsd, type NanoUsd } from '@gateway/base';
+import { formatUsd } from '@gateway/base';
 import { invalid, type AdminRefusal } from '@gateway/auth-shared';
-import type { KeyLimits, OrganizationLimits } from '../model';
+import type { KeyLimits, Organization, OrganizationLimits } from '../model';
 
 /** The maximum of an int4 column. */
 const MAX_COUNT = 2_147_483_647;
@@ -11,14 +11,18 @@ const COUNTS = [
   ['requestsPerMinute', 'requests_per_minute'],
   ['tokensPerMinute', 'tokens_per_minute'],
   ['concurrency', 'concurrency'],
+  ['maxOutputTokens', 'max_output_tokens'],
 ] as const;
+
+/** The limits of a key or an organization that are counts or money. */
+type CountsAndBudget = KeyLimits & Pick<OrganizationLimits, 'maxOutputTokens'>;
 
 /** The name of the daily budget in the API. */
 const DAILY_BUDGET_FIELD = 'daily_budget_nano_usd';
 
 /** Refuses limits that are out of range. */
-export function checkLimits(limits: KeyLimits & { maxOutputTokens?: number }): AdminRefusal | undefined {
-  for (const [name, field] of [...COUNTS, ['maxOutputTokens', 'max_output_tokens']] as const) {
+export function checkLimits(limits: CountsAndBudget): AdminRefusal | undefined {
+  for (const [name, field] of COUNTS) {
     const count = limits[name];
     if (count === undefined) continue;
     if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT) {
@@ -32,33 +36,75 @@ export function checkLimits(limits: KeyLimits & { maxOutputTokens?: number }): A
   return undefined;
 }
 
-/**
- * Refuses caps of a key that exceed the organization's limits. If those limits
- * are lowered later, they still apply to the key, since both are enforced.
- */
+/** Refuses limits of a key that are above the organization's. */
 export function checkWithinOrganization(
   key: KeyLimits,
-  organization: OrganizationLimits,
+  organization: Pick<Organization, 'limits' | 'ceilings'>,
+): AdminRefusal | undefined {
+  return checkWithin(key, effectiveLimits(organization), "the organization's");
+}
+
+/** Refuses limits of an organization that are above its ceilings. */
+export function checkWithinCeilings(
+  limits: OrganizationLimits,
+  ceilings: OrganizationLimits,
+): AdminRefusal | undefined {
+  if (limits.multipleCompletions && !ceilings.multipleCompletions) {
+    return invalid(
+      'multiple_completions',
+      'Multiple completions are not enabled for this organization. An operator can enable them.',
+    );
+  }
+  return checkWithin(limits, ceilings, 'the ceiling');
+}
+
+function checkWithin(
+  limits: CountsAndBudget,
+  bounds: CountsAndBudget,
+  nameOfBound: string,
 ): AdminRefusal | undefined {
   for (const [name, field] of COUNTS) {
-    const cap = key[name];
-    const limit = organization[name];
-    if (cap !== undefined && limit !== undefined && cap > limit) {
-      return invalid(field, `${field} must be at or below the organization's, which is ${limit}.`);
+    const limit = limits[name];
+    const bound = bounds[name];
+    if (limit !== undefined && bound !== undefined && limit > bound) {
+      return invalid(field, `${field} must be at or below ${nameOfBound}, which is ${bound}.`);
     }
   }
-  if (isAbove(key.dailyBudgetNanoUsd, organization.dailyBudgetNanoUsd)) {
-    const limit = formatUsd(organization.dailyBudgetNanoUsd as NanoUsd);
+  const { dailyBudgetNanoUsd: budget } = limits;
+  const { dailyBudgetNanoUsd: bound } = bounds;
+  if (budget !== undefined && bound !== undefined && budget > bound) {
     return invalid(
       DAILY_BUDGET_FIELD,
-      `The daily budget must be at or below the organization's, which is ${limit} US dollars.`,
+      `The daily budget must be at or below ${nameOfBound}, which is ${formatUsd(bound)} US dollars.`,
     );
   }
   return undefined;
 }
 
-function isAbove(cap: NanoUsd | undefined, limit: NanoUsd | undefined): boolean {
-  return cap !== undefined && limit !== undefined && cap > limit;
+/** What edges enforce: a ceiling applies where the organization has no limit. */
+export function effectiveLimits({
+  limits,
+  ceilings,
+}: Pick<Organization, 'limits' | 'ceilings'>): OrganizationLimits {
+  return { ...ceilings, ...limits };
+}
+
+/** The limits, each lowered to its ceiling if it is above. */
+export function lowerToCeilings(
+  limits: OrganizationLimits,
+  ceilings: OrganizationLimits,
+): OrganizationLimits {
+  const lowered: { -readonly [Name in keyof OrganizationLimits]: OrganizationLimits[Name] } = { ...limits };
+  for (const [name] of COUNTS) {
+    const limit = limits[name];
+    const ceiling = ceilings[name];
+    if (limit !== undefined && ceiling !== undefined) lowered[name] = Math.min(limit, ceiling);
+  }
+  const { dailyBudgetNanoUsd: budget } = limits;
+  const { dailyBudgetNanoUsd: ceiling } = ceilings;
+  if (budget !== undefined && ceiling !== undefined && ceiling < budget) lowered.dailyBudgetNanoUsd = ceiling;
+  lowered.multipleCompletions = limits.multipleCompletions && ceilings.multipleCompletions;
+  return lowered;
 }
 
 /** The limits of an organization that is created without limits. */
@@ -69,3 +115,6 @@ export const DEFAULT_ORGANIZATION_LIMITS: OrganizationLimits = {
   maxOutputTokens: 32_768,
   multipleCompletions: false,
 };
+
+/** The ceilings of an organization that is created without ceilings. */
+export const DEFAULT_CEILINGS: OrganizationLimits = { multipleCompletions: false };

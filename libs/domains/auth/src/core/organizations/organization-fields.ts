@@ -1,12 +1,20 @@
-import type { Organization } from '../model';
 import type { JsonObject } from '@gateway/auth-shared';
+import type { Organization, OrganizationLimits } from '../model';
 
 /** An organization as the audit log shows it, with the API's field names. */
-export function organizationFields({ name, suspended, suspendedReason, limits }: Organization): JsonObject {
+export function organizationFields(organization: Organization): JsonObject {
+  const ceilings = Object.entries(limitFields(organization.ceilings));
   return {
-    name,
-    suspended,
-    suspended_reason: suspendedReason ?? null,
+    name: organization.name,
+    suspended: organization.suspended,
+    suspended_reason: organization.suspendedReason ?? null,
+    ...limitFields(organization.limits),
+    ...Object.fromEntries(ceilings.map(([name, value]) => [`ceiling_${name}`, value])),
+  };
+}
+
+function limitFields(limits: OrganizationLimits) {
+  return {
     requests_per_minute: limits.requestsPerMinute ?? null,
     tokens_per_minute: limits.tokensPerMinute ?? null,
     daily_budget_nano_usd: limits.dailyBudgetNanoUsd?.toString() ?? null,

@@ -1,7 +1,7 @@
 import type { CancelSignal } from '@gateway/base';
 import type { AdminRefusal, Actor } from '@gateway/auth-shared';
 import { changeOrganization, type OrganizationPorts } from './change-organization';
-import { checkLimits } from './limits';
+import { checkLimits, checkWithinCeilings, lowerToCeilings } from './limits';
 import type { Organization, OrganizationLimits } from '../model';
 
 export interface SetOrganizationLimits {
@@ -11,7 +11,7 @@ export interface SetOrganizationLimits {
   readonly expectedVersion?: number;
 }
 
-/** Replaces all limits. Caps of keys that now exceed them are unchanged, since both are enforced. */
+/** Replaces all limits. Limits of keys that are above the new ones are lowered to them. */
 export async function setOrganizationLimits(
   ports: OrganizationPorts,
   { limits, ...change }: SetOrganizationLimits,
@@ -24,7 +24,30 @@ export async function setOrganizationLimits(
     {
       ...change,
       action: 'organization.set_limits',
-      apply: (current) => ({ ...current, limits }),
+      apply: (current) => checkWithinCeilings(limits, current.ceilings) ?? { ...current, limits },
+    },
+    signal,
+  );
+}
+
+export interface SetOrganizationCeilings extends Omit<SetOrganizationLimits, 'limits'> {
+  readonly ceilings: OrganizationLimits;
+}
+
+/** Replaces all ceilings. Limits of the organization and of its keys that are above the new ones are lowered to them. */
+export async function setOrganizationCeilings(
+  ports: OrganizationPorts,
+  { ceilings, ...change }: SetOrganizationCeilings,
+  signal: CancelSignal,
+): Promise<Organization | AdminRefusal> {
+  const refusal = checkLimits(ceilings);
+  if (refusal) return refusal;
+  return changeOrganization(
+    ports,
+    {
+      ...change,
+      action: 'organization.set_ceilings',
+      apply: (current) => ({ ...current, ceilings, limits: lowerToCeilings(current.limits, ceilings) }),
     },
     signal,
   );

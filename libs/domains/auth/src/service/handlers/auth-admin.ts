@@ -17,7 +17,10 @@ import { createOrganization } from '../../core/organizations/create-organization
 import type { ApiKey, Organization } from '../../core/model';
 import type { AuthPorts } from '../../core/ports';
 import { revokeKey } from '../../core/keys/revoke-key';
-import { setOrganizationLimits } from '../../core/organizations/set-organization-limits';
+import {
+  setOrganizationCeilings,
+  setOrganizationLimits,
+} from '../../core/organizations/set-organization-limits';
 import { setOrganizationSuspended } from '../../core/organizations/set-organization-suspended';
 import { updateKey } from '../../core/keys/update-key';
 import type { AuthMetrics } from '../metrics';
@@ -30,7 +33,7 @@ import {
   organizationLimitsOf,
   organizationMessage,
 } from '../messages';
-import { refusalMessage } from '@gateway/auth-shared/service';
+import { missing, refusalMessage } from '@gateway/auth-shared/service';
 
 const SECRET_OF_MESSAGE: Readonly<Partial<Record<SecretToEnd, 'previous' | 'current'>>> = {
   [SecretToEnd.SECRET_TO_END_PREVIOUS]: 'previous',
@@ -58,11 +61,16 @@ export function createAuthAdminHandlers(
   }
 
   return {
-    async createOrganization({ name, limits }, context) {
+    async createOrganization({ name, limits, ceilings }, context) {
       const actor = personOf(context);
       const refusal = await refuseUnlessPermitted(people, actor, 'platform:organizations');
       if (refusal) return organizationResponse(refusal);
-      const wanted = { actor, name, ...(limits ? { limits: organizationLimitsOf(limits) } : {}) };
+      const wanted = {
+        actor,
+        name,
+        ...(limits ? { limits: organizationLimitsOf(limits) } : {}),
+        ...(ceilings ? { ceilings: organizationLimitsOf(ceilings) } : {}),
+      };
       return organizationResponse(await createOrganization(ports, wanted));
     },
 
@@ -99,6 +107,21 @@ export function createAuthAdminHandlers(
         ...(expectedVersion === undefined ? {} : { expectedVersion }),
       };
       return organizationResponse(await timed(setOrganizationLimits(ports, change, context.signal)));
+    },
+
+    async setOrganizationCeilings({ organizationId, ceilings, expectedVersion }, context) {
+      const actor = personOf(context);
+      const refusal = await refuseUnlessPermitted(people, actor, 'platform:organizations', organizationId);
+      if (refusal) return organizationResponse(refusal);
+      // An absent message would remove every ceiling.
+      if (!ceilings) throw missing('ceilings');
+      const change = {
+        actor,
+        organizationId,
+        ceilings: organizationLimitsOf(ceilings),
+        ...(expectedVersion === undefined ? {} : { expectedVersion }),
+      };
+      return organizationResponse(await timed(setOrganizationCeilings(ports, change, context.signal)));
     },
 
     async setOrganizationSuspended({ organizationId, suspended, reason }, context) {

@@ -43,7 +43,7 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
 
   const boundsOf = async (organizationId: string) => {
     const { outcome } = await authAdmin.getOrganization({ organizationId });
-    return keyBoundsView(unwrap<Organization>(outcome).limits);
+    return keyBoundsView(unwrap<Organization>(outcome).effectiveLimits);
   };
 
   /**

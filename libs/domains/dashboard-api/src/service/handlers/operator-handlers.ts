@@ -2,7 +2,13 @@ import { endpoints } from '@gateway/dashboard-contract';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
 import { toDashboardError } from '../messages/errors';
-import { catalogueView, openHoldsView, providerHealthView, targetView } from '../messages/operator-views';
+import {
+  catalogueModelView,
+  catalogueView,
+  openHoldsView,
+  providerHealthView,
+  targetView,
+} from '../messages/operator-views';
 import { ledgerReconciliationView, usageReconciliationView } from '../messages/reconciliation-views';
 import { isoTime } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
@@ -36,6 +42,13 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
       const { target } = await routerAdmin.setTargetDrained({ provider, providerModel, drained, reason });
       if (!target) throw new DashboardError('not_found', { message: 'No model uses this target.' });
       return { target: targetView(target) };
+    }),
+
+    implement(endpoints.operator.disableModel, async ({ body }) => {
+      const { model: modelId, disabled, reason } = body;
+      const { model } = await routerAdmin.setModelDisabled({ modelId, disabled, reason });
+      if (!model) throw new DashboardError('not_found', { message: 'No such model.' });
+      return { model: catalogueModelView(model) };
     }),
 
     implement(endpoints.operator.settlementHealth, async () => {

@@ -12,6 +12,14 @@ export const EDGE_CHANGE_TIMEOUT_MS = 20_000;
 
 export function createOrganizationHandlers({ authAdmin }: DashboardApiPorts): readonly Implementation[] {
   const { organizations } = endpoints;
+
+  /** A version conflict carries the current organization. */
+  async function viewOfChanged(changed: OrganizationResponse, organizationId: string) {
+    if (!isStale(changed)) return viewOf(changed);
+    const current = viewOf(await authAdmin.getOrganization({ organizationId }));
+    throw new DashboardError('version_conflict', { metadata: { current } });
+  }
+
   return [
     implement(organizations.list, async ({ query }) => {
       const { organizations, nextPageToken } = await authAdmin.listOrganizations({
@@ -21,10 +29,11 @@ export function createOrganizationHandlers({ authAdmin }: DashboardApiPorts): re
       return pageView(organizations.map(organizationView), nextPageToken);
     }),
 
-    implement(organizations.create, async ({ body: { name, limits } }) => {
+    implement(organizations.create, async ({ body: { name, limits, ceilings } }) => {
       const created = await authAdmin.createOrganization({
         name,
         limits: limits && organizationLimitsMessage(limits),
+        ceilings: ceilings && organizationLimitsMessage(ceilings),
       });
       return { organization: viewOf(created) };
     }),
@@ -35,17 +44,18 @@ export function createOrganizationHandlers({ authAdmin }: DashboardApiPorts): re
 
     implement(organizations.setLimits, async ({ params, body }) => {
       const { version: expectedVersion, ...limits } = body;
-      const change = {
-        organizationId: params.organization_id,
-        limits: organizationLimitsMessage(limits),
-        expectedVersion,
-      };
+      const organizationId = params.organization_id;
+      const change = { organizationId, limits: organizationLimitsMessage(limits), expectedVersion };
       const changed = await authAdmin.setOrganizationLimits(change, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
-      if (isStale(changed)) {
-        const current = viewOf(await authAdmin.getOrganization({ organizationId: params.organization_id }));
-        throw new DashboardError('version_conflict', { metadata: { current } });
-      }
-      return { organization: viewOf(changed) };
+      return { organization: await viewOfChanged(changed, organizationId) };
+    }),
+
+    implement(organizations.setCeilings, async ({ params, body }) => {
+      const { version: expectedVersion, ...ceilings } = body;
+      const organizationId = params.organization_id;
+      const change = { organizationId, ceilings: organizationLimitsMessage(ceilings), expectedVersion };
+      const changed = await authAdmin.setOrganizationCeilings(change, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
+      return { organization: await viewOfChanged(changed, organizationId) };
     }),
 
     implement(organizations.suspend, async ({ params, body: { reason } }) => {

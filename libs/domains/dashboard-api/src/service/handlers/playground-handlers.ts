@@ -42,9 +42,9 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
           param: 'budget_usd',
         });
       }
-      const { limits } = await readOrganization(organizationId);
+      const { effectiveLimits } = await readOrganization(organizationId);
       // A key's budget cannot exceed the organization's.
-      const bound = limits?.dailyBudgetNanoUsd;
+      const bound = effectiveLimits?.dailyBudgetNanoUsd;
       const budget = bound !== undefined && bound < requested ? bound : requested;
       const now = clock.now();
       const creation = {
@@ -83,7 +83,7 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
       const organizationId = params.organization_id;
       if (!estimateRequest)
         throw new DashboardError('unavailable', { message: 'Cost estimates are not available.' });
-      const [{ limits }, models, balance] = await Promise.all([
+      const [{ effectiveLimits: limits }, models, balance] = await Promise.all([
         readOrganization(organizationId),
         readModels(),
         ledger.getBalance({ organizationId }),

@@ -27,6 +27,8 @@ const ORGANIZATION = {
   suspended: false,
   suspendedReason: undefined,
   limits: { requestsPerMinute: 600, multipleCompletions: false },
+  ceilings: { requestsPerMinute: 900, concurrency: 8, multipleCompletions: false },
+  effectiveLimits: { requestsPerMinute: 600, concurrency: 8, multipleCompletions: false },
   createdUnixMs: 1_764_000_000_000n,
   version: 7,
 };
@@ -92,6 +94,7 @@ describe('the dashboard API over HTTP', () => {
         ? { outcome: { $case: 'organization', value: ORGANIZATION } }
         : refusal(AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_FOUND, 'No such organization.'),
     setOrganizationLimits: () => ({ outcome: { $case: 'organization', value: ORGANIZATION } }),
+    setOrganizationCeilings: () => ({ outcome: { $case: 'organization', value: ORGANIZATION } }),
     setOrganizationSuspended: () => ({ outcome: { $case: 'organization', value: ORGANIZATION } }),
     getKey: () => ({ outcome: { $case: 'key', value: KEY } }),
     updateKey: () => ({ outcome: { $case: 'key', value: KEY } }),
@@ -440,7 +443,7 @@ describe('the dashboard API over HTTP', () => {
       bounds: {
         requests_per_minute: 600,
         tokens_per_minute: null,
-        concurrency: null,
+        concurrency: 8,
         daily_budget_usd: null,
       },
     });
@@ -500,7 +503,8 @@ describe('the dashboard API over HTTP', () => {
     expect(calls.some(({ method }) => method === 'updateKey')).toBe(false);
 
     const stale = AdminRefusalReason.ADMIN_REFUSAL_REASON_VERSION_CONFLICT;
-    overrides = { setOrganizationLimits: async () => refusal(stale, 'Stale.') as never };
+    const refuse = async () => refusal(stale, 'Stale.') as never;
+    overrides = { setOrganizationLimits: refuse, setOrganizationCeilings: refuse };
     const limits = {
       requests_per_minute: 1,
       tokens_per_minute: null,
@@ -510,9 +514,11 @@ describe('the dashboard API over HTTP', () => {
       multiple_completions: false,
       version: 6,
     };
-    const second = await request('PUT /api/organizations/org-1/limits', { body: limits });
-    expect([second.status, second.json.error?.['code']]).toEqual([409, 'version_conflict']);
-    expect(second.json.error?.['metadata']).toMatchObject({ current: { name: 'Acme', version: 7 } });
+    for (const caps of ['limits', 'ceilings']) {
+      const second = await request(`PUT /api/organizations/org-1/${caps}`, { body: limits });
+      expect([second.status, second.json.error?.['code']]).toEqual([409, 'version_conflict']);
+      expect(second.json.error?.['metadata']).toMatchObject({ current: { name: 'Acme', version: 7 } });
+    }
   });
 
   it('merges a change without a version into a concurrent change', async () => {

@@ -2,10 +2,12 @@ import type { GetLedgerHealthResponse } from '@gateway/contracts/billing-ledger'
 import type { Prices } from '@gateway/contracts/common';
 import type {
   CatalogueModel,
+  Drained,
   GetCatalogueResponse,
   GetProviderHealthResponse,
   Model,
   ModelTarget,
+  SwitchedOff,
   TargetHealth,
 } from '@gateway/contracts/inference-router';
 import type { UnixMs } from '@gateway/base';
@@ -28,9 +30,15 @@ export function catalogueView(catalogue: GetCatalogueResponse) {
   };
 }
 
-function catalogueModelView({ model, targets }: CatalogueModel) {
+export function catalogueModelView({ model, targets, disabledInFile, switchedOff }: CatalogueModel) {
   if (!model) throw new Error('the catalogue entry has no model');
-  return { ...offeredModelView(model), disabled: model.disabled, targets: targets.map(targetView) };
+  return {
+    ...offeredModelView(model),
+    disabled: model.disabled,
+    disabled_in_file: disabledInFile,
+    switched_off: switchedOffView(switchedOff),
+    targets: targets.map(targetView),
+  };
 }
 
 export function offeredModelView(model: Model) {
@@ -61,8 +69,12 @@ export function targetView({ provider, providerModel, drained }: ModelTarget) {
   return {
     provider,
     provider_model: providerModel,
-    drained: drained ? { since: isoTime(drained.sinceUnixMs), by: drained.by, reason: drained.reason } : null,
+    drained: switchedOffView(drained),
   };
+}
+
+function switchedOffView(off: Drained | SwitchedOff | undefined) {
+  return off ? { since: isoTime(off.sinceUnixMs), by: off.by, reason: off.reason } : null;
 }
 
 export function providerHealthView(health: GetProviderHealthResponse, now: bigint) {

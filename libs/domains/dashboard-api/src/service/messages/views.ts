@@ -17,22 +17,23 @@ const SCOPES: Readonly<Record<Scope, 'chat' | 'usage:read' | undefined>> = {
 };
 
 export function organizationView(organization: Organization) {
-  const { limits } = organization;
   return {
     id: organization.id,
     name: organization.name,
     suspended: organization.suspended,
     suspended_reason: organization.suspendedReason ?? null,
-    limits: {
-      requests_per_minute: limits?.requestsPerMinute ?? null,
-      tokens_per_minute: limits?.tokensPerMinute ?? null,
-      daily_budget_usd: usdOrNull(limits?.dailyBudgetNanoUsd),
-      concurrency: limits?.concurrency ?? null,
-      max_output_tokens: limits?.maxOutputTokens ?? null,
-      multiple_completions: limits?.multipleCompletions ?? false,
-    },
+    limits: limitsView(organization.limits),
+    ceilings: limitsView(organization.ceilings),
     created_at: isoTime(organization.createdUnixMs),
     version: organization.version,
+  };
+}
+
+function limitsView(limits: OrganizationLimits | undefined) {
+  return {
+    ...keyBoundsView(limits),
+    max_output_tokens: limits?.maxOutputTokens ?? null,
+    multiple_completions: limits?.multipleCompletions ?? false,
   };
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../provider/open-target';
 import type { CircuitBreakers, Random, Timers } from '../ports';
 import { providerRequestBody } from '../provider/request-body';
-import type { Drains } from '../resilience/drains';
+import type { Switches } from '../resilience/switched-off';
 import { retryPauseMs, type RetryBudgets } from '../resilience/retry-budget';
 import type { TargetHealth } from '../resilience/target-health';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
@@ -20,7 +20,7 @@ export interface OpenGenerationPorts extends OpenTargetPorts {
   readonly breakers: CircuitBreakers;
   readonly bulkheads: Bulkheads;
   readonly retryBudgets: RetryBudgets;
-  readonly drains: Drains;
+  readonly drains: Switches;
   readonly health: TargetHealth;
   readonly random: Random;
 }

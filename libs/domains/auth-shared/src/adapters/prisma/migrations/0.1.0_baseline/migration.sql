@@ -11,9 +11,24 @@ CREATE TABLE "organizations" (
   "concurrency" INTEGER,
   "max_output_tokens" INTEGER,
   "multiple_completions" BOOLEAN NOT NULL,
+  -- The upper bounds of the limits, set by operators. NULL: none.
+  "ceiling_requests_per_minute" INTEGER,
+  "ceiling_tokens_per_minute" INTEGER,
+  "ceiling_daily_budget_nano_usd" BIGINT,
+  "ceiling_concurrency" INTEGER,
+  "ceiling_max_output_tokens" INTEGER,
+  "ceiling_multiple_completions" BOOLEAN NOT NULL,
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   -- Incremented by each change, for optimistic concurrency control.
-  "version" INTEGER NOT NULL DEFAULT 1
+  "version" INTEGER NOT NULL DEFAULT 1,
+  CONSTRAINT "organizations_limits_are_within_ceilings" CHECK (
+    "requests_per_minute" <= "ceiling_requests_per_minute"
+    AND "tokens_per_minute" <= "ceiling_tokens_per_minute"
+    AND "daily_budget_nano_usd" <= "ceiling_daily_budget_nano_usd"
+    AND "concurrency" <= "ceiling_concurrency"
+    AND "max_output_tokens" <= "ceiling_max_output_tokens"
+    AND "multiple_completions" <= "ceiling_multiple_completions"
+  )
 );
 
 -- A rotated key keeps its id. Its previous secret remains valid until previous_works_until.

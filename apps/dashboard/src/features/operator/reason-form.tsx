@@ -1,33 +1,29 @@
-import type { Result } from '@gateway/dashboard-contract/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api } from '../../api/client';
 import { Button } from '../../ui/button';
 import { DialogActions } from '../../ui/dialog';
 import { Field, Input } from '../../ui/field';
 import { FailureLine } from '../../ui/states';
 
-interface DrainFormProps {
-  readonly of: Result<'GET /api/operator/providers'>['health']['targets'][number];
+interface ReasonFormProps {
+  /** What the reason is shown next to, such as "target". */
+  readonly shownAt: string;
+  readonly action: string;
+  readonly danger: boolean;
+  readonly submit: (reason: string) => Promise<unknown>;
   readonly onDone: () => void;
 }
 
-export function DrainForm({ of: target, onDone }: DrainFormProps) {
+/** The reason for a change of the catalogue that applies to all organizations. */
+export function ReasonForm({ shownAt, action, danger, submit, onDone }: ReasonFormProps) {
   const [reason, setReason] = useState('');
   const queryClient = useQueryClient();
-  const drain = useMutation({
-    mutationFn: () =>
-      api.call('PUT /api/operator/targets/drain', {
-        body: {
-          provider: target.provider,
-          provider_model: target.provider_model,
-          drained: target.drained === null,
-          reason: reason.trim(),
-        },
-      }),
+  const change = useMutation({
+    mutationFn: () => submit(reason.trim()),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: ['provider-health'] });
       await queryClient.invalidateQueries({ queryKey: ['catalogue'] });
+      await queryClient.invalidateQueries({ queryKey: ['models'] });
       onDone();
     },
   });
@@ -36,10 +32,10 @@ export function DrainForm({ of: target, onDone }: DrainFormProps) {
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        drain.mutate();
+        change.mutate();
       }}
     >
-      <Field label="Reason" hint="Shown next to the target and in the audit log.">
+      <Field label="Reason" hint={`Shown next to the ${shownAt} and in the audit log.`}>
         <Input
           required
           autoFocus
@@ -48,11 +44,11 @@ export function DrainForm({ of: target, onDone }: DrainFormProps) {
           onChange={(event) => setReason(event.target.value)}
         />
       </Field>
-      {drain.error && <FailureLine error={drain.error} />}
+      {change.error && <FailureLine error={change.error} />}
       <DialogActions>
         <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" kind={target.drained ? 'primary' : 'danger'} busy={drain.isPending}>
-          {target.drained ? 'Resume' : 'Drain'}
+        <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={change.isPending}>
+          {action}
         </Button>
       </DialogActions>
     </form>

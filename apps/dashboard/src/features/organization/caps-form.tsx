@@ -1,0 +1,213 @@
+import { ApiError } from '@gateway/dashboard-contract/client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/client';
+import { organizationQuery, type Organization } from '../../api/organizations';
+import { count } from '../../format/count';
+import { exactUsd, nanoUsdOf } from '../../format/money';
+import { Button } from '../../ui/button';
+import { Conflict } from '../../ui/conflict';
+import { Checkbox, Field, Input } from '../../ui/field';
+import { FailureLine } from '../../ui/states';
+import { useToast } from '../../ui/toast';
+import { budgetError, limitError, parseLimit } from '../keys/key-form-values';
+
+/** Which caps of an organization: those that it sets itself, or their upper bounds. */
+export type Caps = 'limits' | 'ceilings';
+
+export const COUNTS = [
+  { field: 'requests_per_minute', label: 'Requests per minute' },
+  { field: 'tokens_per_minute', label: 'Tokens per minute' },
+  { field: 'concurrency', label: 'Concurrent requests' },
+  { field: 'max_output_tokens', label: 'Max output tokens per request' },
+] as const;
+
+type CountField = (typeof COUNTS)[number]['field'];
+
+/** The form's values as typed. */
+type Values = Readonly<Record<CountField | 'daily_budget_usd', string>> & {
+  readonly multiple_completions: boolean;
+};
+
+function valuesOf(caps: Organization[Caps]): Values {
+  return {
+    requests_per_minute: caps.requests_per_minute?.toString() ?? '',
+    tokens_per_minute: caps.tokens_per_minute?.toString() ?? '',
+    concurrency: caps.concurrency?.toString() ?? '',
+    daily_budget_usd: caps.daily_budget_usd ?? '',
+    max_output_tokens: caps.max_output_tokens?.toString() ?? '',
+    multiple_completions: caps.multiple_completions,
+  };
+}
+
+function bodyOf(values: Values) {
+  return {
+    requests_per_minute: parseLimit(values.requests_per_minute),
+    tokens_per_minute: parseLimit(values.tokens_per_minute),
+    concurrency: parseLimit(values.concurrency),
+    daily_budget_usd: values.daily_budget_usd.trim() || null,
+    max_output_tokens: parseLimit(values.max_output_tokens),
+    multiple_completions: values.multiple_completions,
+  };
+}
+
+const TEXTS = {
+  limits: {
+    none: 'No limit',
+    introduction:
+      'Leave empty for no limit other than the ceiling. Keys with a limit above a new one are lowered to it.',
+    multiple: 'Allow multiple completions per request (n > 1)',
+    saved: 'Limits updated.',
+    conflict: 'these limits',
+  },
+  ceilings: {
+    none: 'No ceiling',
+    introduction:
+      'Leave empty for no ceiling. Limits of the organization and its keys above a new ceiling are lowered to it.',
+    multiple: 'The organization can allow multiple completions per request (n > 1)',
+    saved: 'Ceilings updated.',
+    conflict: 'these ceilings',
+  },
+} as const;
+
+const ABOVE_CEILING = 'Above the ceiling.';
+
+interface CapsFormProps {
+  readonly caps: Caps;
+  readonly organization: Organization;
+  readonly onDone: () => void;
+}
+
+/** Saves with optimistic locking; a conflict lets the person choose. */
+export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
+  const texts = TEXTS[caps];
+  const [values, setValues] = useState(() => valuesOf(organization[caps]));
+  const [readVersion, setReadVersion] = useState(organization.version);
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const save = useMutation({
+    mutationFn: () => {
+      const params = { organization_id: organization.id };
+      const body = { ...bodyOf(values), version: readVersion };
+      return caps === 'limits'
+        ? api.call('PUT /api/organizations/{organization_id}/limits', { params, body })
+        : api.call('PUT /api/organizations/{organization_id}/ceilings', { params, body });
+    },
+    onSuccess: async ({ organization: changed }) => {
+      queryClient.setQueryData(organizationQuery(organization.id).queryKey, changed);
+      await queryClient.invalidateQueries({ queryKey: ['organizations'] });
+      await queryClient.invalidateQueries({ queryKey: ['all-organizations'] });
+      toast(texts.saved);
+      onDone();
+    },
+  });
+  const conflict =
+    save.error instanceof ApiError && save.error.code === 'version_conflict' ? save.error : undefined;
+  const current = conflict?.details.metadata['current'] as Organization | undefined;
+  const latest = current ?? organization;
+  const ceilings = caps === 'limits' ? latest.ceilings : undefined;
+  const issues = [
+    ...COUNTS.map(({ field }) => limitError(values[field], ceilings?.[field], ABOVE_CEILING)),
+    budgetError(values.daily_budget_usd, ceilings?.daily_budget_usd, ABOVE_CEILING),
+  ];
+  const set = (name: keyof Values, value: string | boolean) => setValues({ ...values, [name]: value });
+  const mayAllowMultiple = ceilings === undefined || ceilings.multiple_completions;
+
+  return (
+    <form
+      noValidate
+      className="grid gap-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (issues.every((issue) => issue === undefined)) save.mutate();
+      }}
+    >
+      <p className="text-sm text-ink-soft">{texts.introduction}</p>
+      <div className="grid gap-5 sm:grid-cols-2">
+        {COUNTS.map(({ field, label }, index) => (
+          <Field
+            key={field}
+            label={label}
+            hint={hintOf(caps, latest, field, values[field])}
+            error={issues[index]}
+          >
+            <Input
+              inputMode="numeric"
+              placeholder={texts.none}
+              value={values[field]}
+              onChange={({ target }) => set(field, target.value)}
+            />
+          </Field>
+        ))}
+        <Field
+          label="Daily budget (USD)"
+          hint={budgetHintOf(caps, latest, values.daily_budget_usd)}
+          error={issues.at(-1)}
+        >
+          <Input
+            inputMode="decimal"
+            placeholder={texts.none}
+            value={values.daily_budget_usd}
+            onChange={({ target }) => set('daily_budget_usd', target.value)}
+          />
+        </Field>
+      </div>
+      <Checkbox
+        label={texts.multiple}
+        hint={mayAllowMultiple ? undefined : 'Support can enable this for your organization.'}
+        disabled={!mayAllowMultiple}
+        checked={values.multiple_completions && mayAllowMultiple}
+        onChange={({ target }) => set('multiple_completions', target.checked)}
+      />
+      {current && (
+        <Conflict
+          what={texts.conflict}
+          onDiscard={() => {
+            setValues(valuesOf(current[caps]));
+            setReadVersion(current.version);
+            save.reset();
+          }}
+          onKeep={() => {
+            setReadVersion(current.version);
+            save.reset();
+          }}
+        >
+          Your changes were not saved.
+        </Conflict>
+      )}
+      {save.error && !current && <FailureLine error={save.error} />}
+      <div className="flex gap-2">
+        <Button type="submit" kind="primary" busy={save.isPending} disabled={conflict !== undefined}>
+          Save
+        </Button>
+        <Button kind="quiet" onClick={onDone}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** A limit's ceiling, or the limit that a new ceiling lowers. */
+function hintOf(caps: Caps, { limits, ceilings }: Organization, field: CountField, text: string) {
+  const ceiling = ceilings[field];
+  if (caps === 'limits') return ceiling === null ? undefined : `Ceiling: ${count(ceiling)}.`;
+  const limit = limits[field];
+  const typed = parseLimit(text);
+  return limit !== null && typed !== null && typed < limit
+    ? `Lowers the limit, which is ${count(limit)}.`
+    : undefined;
+}
+
+function budgetHintOf(caps: Caps, { limits, ceilings }: Organization, text: string) {
+  const ceiling = ceilings.daily_budget_usd;
+  if (caps === 'limits')
+    return `Resets at 00:00 UTC.${ceiling === null ? '' : ` Ceiling: ${exactUsd(ceiling)}.`}`;
+  const limit = limits.daily_budget_usd;
+  const lowers =
+    limit !== null &&
+    text.trim() !== '' &&
+    budgetError(text, null) === undefined &&
+    nanoUsdOf(text.trim()) < nanoUsdOf(limit);
+  return `Resets at 00:00 UTC.${lowers ? ` Lowers the limit, which is ${exactUsd(limit)}.` : ''}`;
+}

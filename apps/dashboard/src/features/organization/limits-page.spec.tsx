@@ -1,0 +1,96 @@
+/** @jest-environment @happy-dom/jest-environment */
+import { cleanup, screen, waitFor } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { installApiDouble, type ApiDouble } from '../../testing/api-double';
+import { ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { renderPage } from '../../testing/render-page';
+
+const READ = 'GET /api/organizations/{organization_id}';
+const SET_LIMITS = 'PUT /api/organizations/{organization_id}/limits';
+const SET_CEILINGS = 'PUT /api/organizations/{organization_id}/ceilings';
+const CAPPED = {
+  ...ORGANIZATION,
+  limits: { ...ORGANIZATION.limits, concurrency: null },
+  ceilings: {
+    ...ORGANIZATION.ceilings,
+    requests_per_minute: 900,
+    concurrency: 32,
+    daily_budget_usd: '30',
+  },
+};
+
+describe('the limits page', () => {
+  let api: ApiDouble;
+
+  beforeEach(() => {
+    api = installApiDouble();
+    api.on('GET /api/session', () => sessionOf('admin'));
+    api.on('GET /api/organizations', () => ({ data: [CAPPED], next_page_token: null }));
+    api.on(READ, () => ({ organization: CAPPED }));
+  });
+  afterEach(cleanup);
+
+  const valueOf = (name: string) => screen.getByText(name).nextElementSibling?.textContent;
+  const type = async (label: string, text: string) => {
+    await userEvent.clear(screen.getByLabelText(label));
+    await userEvent.type(screen.getByLabelText(label), text);
+  };
+  const save = () => userEvent.click(screen.getByRole('button', { name: 'Save' }));
+
+  it('shows each limit with its ceiling, and the ceiling where there is no limit', async () => {
+    renderPage('/o/org-1/limits');
+    await screen.findByRole('button', { name: 'Edit' });
+    expect(valueOf('Requests per minute')).toBe('600 (ceiling 900)');
+    expect(valueOf('Concurrent requests')).toBe('32 (the ceiling)');
+    expect(valueOf('Tokens per minute')).toBe('1,000,000');
+    expect(valueOf('Multiple completions')).toBe('Not allowed (support can enable them)');
+    expect(screen.queryByRole('button', { name: 'Change ceilings' })).toBeNull();
+  });
+
+  it('accepts limits up to the ceilings, and no multiple completions unless an operator allows them', async () => {
+    renderPage('/o/org-1/limits');
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit' }));
+    expect(screen.getByRole<HTMLInputElement>('checkbox').disabled).toBe(true);
+    await type('Requests per minute', '901');
+    await type('Daily budget (USD)', '30.01');
+    expect(screen.getAllByText('Above the ceiling.')).toHaveLength(2);
+    await save();
+    expect(api.requestsTo(SET_LIMITS)).toEqual([]);
+    await type('Requests per minute', '900');
+    await type('Daily budget (USD)', '30');
+    api.on(SET_LIMITS, () => ({ organization: CAPPED }));
+    await save();
+    await waitFor(() =>
+      expect(api.requestsTo(SET_LIMITS)[0]?.body).toMatchObject({
+        requests_per_minute: 900,
+        daily_budget_usd: '30',
+        concurrency: null,
+        version: 3,
+      }),
+    );
+  });
+
+  it('lets operators change ceilings, and names the limits that a lower ceiling lowers', async () => {
+    api.on('GET /api/session', () => sessionOf('operator'));
+    renderPage('/o/org-1/limits');
+    await userEvent.click(await screen.findByRole('button', { name: 'Change ceilings' }));
+    await type('Requests per minute', '300');
+    await type('Daily budget (USD)', '20');
+    await screen.findByText('Lowers the limit, which is 600.');
+    await screen.findByText('Resets at 00:00 UTC. Lowers the limit, which is $25.00.');
+    await userEvent.click(screen.getByRole('checkbox'));
+    api.on(SET_CEILINGS, () => ({ organization: CAPPED }));
+    await save();
+    await waitFor(() =>
+      expect(api.requestsTo(SET_CEILINGS)[0]?.body).toEqual({
+        requests_per_minute: 300,
+        tokens_per_minute: null,
+        daily_budget_usd: '20',
+        concurrency: 32,
+        max_output_tokens: null,
+        multiple_completions: true,
+        version: 3,
+      }),
+    );
+  });
+});

@@ -1,0 +1,266 @@
+import {
+  AdminRefusalReason,
+  type OrganizationLimits,
+  type OrganizationResponse,
+} from '@gateway/contracts/auth';
+import { createHash } from 'node:crypto';
+import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
+
+const { ADMIN_REFUSAL_REASON_INVALID: INVALID } = AdminRefusalReason;
+const ALL: OrganizationLimits = {
+  requestsPerMinute: 100,
+  tokensPerMinute: 1_000,
+  dailyBudgetNanoUsd: 10_000_000_000n,
+  concurrency: 10,
+  maxOutputTokens: 500,
+  multipleCompletions: true,
+};
+
+describe('ceilings of organizations', () => {
+  let fixture: AuthFixture;
+
+  beforeAll(async () => {
+    fixture = await createAuthFixture();
+  });
+  afterAll(() => fixture.stop());
+
+  function organizationOf({ outcome }: OrganizationResponse) {
+    if (outcome?.$case !== 'organization') throw new Error(`refused: ${JSON.stringify(outcome)}`);
+    return outcome.value;
+  }
+  const refusalOf = ({ outcome }: OrganizationResponse) =>
+    outcome?.$case === 'refusal' ? outcome.value : undefined;
+
+  async function organization(ceilings: OrganizationLimits, limits?: OrganizationLimits) {
+    return organizationOf(await fixture.admin.createOrganization({ name: 'Capped', ceilings, limits }));
+  }
+
+  async function keyWith(organizationId: string, limits: Partial<OrganizationLimits>) {
+    const settings = { ...keySettings(), limits };
+    const { outcome } = await fixture.admin.createKey({ organizationId, settings });
+    if (outcome?.$case !== 'created') throw new Error('refused');
+    return { id: outcome.value.key?.id ?? '', secret: outcome.value.secret };
+  }
+
+  async function grantOf(secret: string) {
+    const keySha256 = createHash('sha256').update(secret).digest();
+    const { outcome } = await fixture.auth.verifyKey({ keySha256 });
+    return outcome?.$case === 'grant' ? outcome.value : undefined;
+  }
+
+  it('are none for a new organization, except that multiple completions are not allowed', async () => {
+    const created = organizationOf(await fixture.admin.createOrganization({ name: 'New' }));
+    expect(created.ceilings).toEqual({ ...noLimits(), multipleCompletions: false });
+    const limits = { ...noLimits(), multipleCompletions: true };
+    expect(
+      refusalOf(await fixture.admin.setOrganizationLimits({ organizationId: created.id, limits })),
+    ).toMatchObject({ reason: INVALID, field: 'multiple_completions' });
+  });
+
+  it.each([
+    ['requests_per_minute', { requestsPerMinute: 101 }],
+    ['tokens_per_minute', { tokensPerMinute: 1_001 }],
+    ['daily_budget_nano_usd', { dailyBudgetNanoUsd: 10_000_000_001n }],
+    ['concurrency', { concurrency: 11 }],
+    ['max_output_tokens', { maxOutputTokens: 501 }],
+  ])('refuse a limit above %s, and accept one at the ceiling', async (field, above) => {
+    const { id: organizationId } = await organization(ALL, ALL);
+    const set = (limits: OrganizationLimits) =>
+      fixture.admin.setOrganizationLimits({ organizationId, limits });
+    expect(refusalOf(await set({ ...ALL, ...above }))).toMatchObject({ reason: INVALID, field });
+    expect(organizationOf(await set(ALL)).limits).toEqual(ALL);
+  });
+
+  it('apply where the organization has no limit: edges and keys are bound by the ceiling', async () => {
+    const { id: organizationId } = await organization(ALL, { ...noLimits(), multipleCompletions: false });
+    const { secret } = await keyWith(organizationId, { requestsPerMinute: 100 });
+    const grant = await grantOf(secret);
+    expect(grant?.organizationLimits).toEqual({ ...ALL, multipleCompletions: false });
+    const settings = { ...keySettings(), limits: { requestsPerMinute: 101 } };
+    const { outcome } = await fixture.admin.createKey({ organizationId, settings });
+    expect(outcome).toMatchObject({ $case: 'refusal', value: { field: 'requests_per_minute' } });
+  });
+
+  it('that are lowered lower the limits of the organization and its keys, and the audit entry names them', async () => {
+    const { id: organizationId } = await organization(ALL, ALL);
+    const high = await keyWith(organizationId, { requestsPerMinute: 90, concurrency: 2 });
+    const low = await keyWith(organizationId, { requestsPerMinute: 20 });
+    const revoked = await keyWith(organizationId, { requestsPerMinute: 80 });
+    await fixture.admin.revokeKey({ organizationId, keyId: revoked.id });
+    const ceilings = { ...ALL, requestsPerMinute: 50, multipleCompletions: false };
+    const changed = organizationOf(await fixture.admin.setOrganizationCeilings({ organizationId, ceilings }));
+    expect(changed).toMatchObject({ limits: ceilings, ceilings });
+    expect(await grantOf(high.secret)).toMatchObject({
+      keyLimits: { requestsPerMinute: 50, concurrency: 2 },
+      organizationLimits: { requestsPerMinute: 50, multipleCompletions: false },
+    });
+    expect((await grantOf(low.secret))?.keyLimits).toMatchObject({ requestsPerMinute: 20 });
+    expect((await grantOf(revoked.secret))?.keyLimits).toMatchObject({ requestsPerMinute: 80 });
+    const { entries } = await fixture.admin.listAudit({ organizationId, pageSize: 1, pageToken: '' });
+    expect(entries.map(({ action }) => action)).toEqual(['organization.set_ceilings']);
+    expect(JSON.parse(entries[0]?.detailsJson ?? '')).toEqual({
+      changed: {
+        requests_per_minute: { before: 100, after: 50 },
+        ceiling_requests_per_minute: { before: 100, after: 50 },
+        multiple_completions: { before: true, after: false },
+        ceiling_multiple_completions: { before: true, after: false },
+      },
+      lowered_keys: [high.id],
+    });
+  });
+
+  it('lowered limits lower the keys above them, which get a new version', async () => {
+    const { id: organizationId } = await organization(ALL, ALL);
+    const { id: keyId } = await keyWith(organizationId, { dailyBudgetNanoUsd: 9n, tokensPerMinute: 900 });
+    const limits = { ...ALL, dailyBudgetNanoUsd: 5n, tokensPerMinute: 1_000 };
+    await fixture.admin.setOrganizationLimits({ organizationId, limits });
+    const { outcome } = await fixture.admin.getKey({ organizationId, keyId });
+    expect(outcome).toMatchObject({
+      value: { limits: { dailyBudgetNanoUsd: 5n, tokensPerMinute: 900 }, version: 2 },
+    });
+  });
+
+  it('refuse a stale version, and lower the default limits of a new organization', async () => {
+    const { id: organizationId, limits } = await organization({
+      ...noLimits(),
+      requestsPerMinute: 7,
+      multipleCompletions: true,
+    });
+    expect(limits).toMatchObject({ requestsPerMinute: 7, concurrency: 64, multipleCompletions: false });
+    const change = { organizationId, ceilings: ALL, expectedVersion: 9 };
+    expect(refusalOf(await fixture.admin.setOrganizationCeilings(change))?.reason).toBe(
+      AdminRefusalReason.ADMIN_REFUSAL_REASON_VERSION_CONFLICT,
+    );
+  });
+
+  describe('in the database', () => {
+    const violation = { code: '23514' };
+
+    it('cannot be below a limit of the organization', async () => {
+      const { id } = await organization(ALL, ALL);
+      for (const [column, value] of Object.entries({
+        requests_per_minute: 101,
+        tokens_per_minute: 1_001,
+        daily_budget_nano_usd: 10_000_000_001n,
+        concurrency: 11,
+        max_output_tokens: 501,
+      })) {
+        const change = `update organizations set ${column} = $2 where id = $1`;
+        await expect(fixture.pool.query(change, [id, value])).rejects.toMatchObject(violation);
+      }
+      const off = 'update organizations set ceiling_multiple_completions = false where id = $1';
+      await expect(fixture.pool.query(off, [id])).rejects.toMatchObject(violation);
+    });
+
+    it.each(['requests_per_minute', 'tokens_per_minute', 'daily_budget_nano_usd', 'concurrency'])(
+      'bound %s of keys, whichever row changes',
+      async (column) => {
+        const { id: organizationId } = await organization(ALL, { ...noLimits(), multipleCompletions: false });
+        const { id } = await keyWith(organizationId, {
+          requestsPerMinute: 2,
+          tokensPerMinute: 2,
+          dailyBudgetNanoUsd: 2n,
+          concurrency: 2,
+        });
+        const raise = `update api_keys set ${column} = 10000000001::bigint where id = $1`;
+        const raiseCount = `update api_keys set ${column} = 1001 where id = $1`;
+        const isBudget = column.startsWith('daily');
+        await expect(fixture.pool.query(isBudget ? raise : raiseCount, [id])).rejects.toMatchObject(
+          violation,
+        );
+        const lower = `update organizations set ${column} = 1 where id = $1`;
+        await expect(fixture.pool.query(lower, [organizationId])).rejects.toMatchObject(violation);
+        const lowerCeiling = `update organizations set ceiling_${column} = 1 where id = $1`;
+        await expect(fixture.pool.query(lowerCeiling, [organizationId])).rejects.toMatchObject(violation);
+      },
+    );
+
+    it('bound keys under concurrent transactions, whichever commits first', async () => {
+      for (const keyFirst of [true, false]) {
+        const { id: organizationId } = await organization(ALL, ALL);
+        const { id: keyId } = await keyWith(organizationId, {});
+        const changes = [
+          ['update api_keys set requests_per_minute = 90 where id = $1', keyId],
+          ['update organizations set requests_per_minute = 50 where id = $1', organizationId],
+        ] as const;
+        const [first, second] = keyFirst ? changes : [changes[1], changes[0]];
+        const one = await fixture.pool.connect();
+        const other = await fixture.pool.connect();
+        try {
+          await one.query('begin');
+          await one.query(first[0], [first[1]]);
+          const { rows } = await other.query<{ pid: number }>('select pg_backend_pid() as pid');
+          const refused = expect(other.query(second[0], [second[1]])).rejects.toMatchObject(violation);
+          await waitsForLock(rows[0]?.pid ?? 0);
+          await one.query('commit');
+          await refused;
+        } finally {
+          one.release(true);
+          other.release(true);
+        }
+      }
+    });
+
+    async function waitsForLock(pid: number): Promise<void> {
+      for (;;) {
+        const { rows } = await fixture.pool.query(
+          `select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'`,
+          [pid],
+        );
+        if (rows.length > 0) return;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    }
+  });
+
+  it('hold while owners, operators and managers of keys change them at once', async () => {
+    const { id: organizationId } = await organization(ALL, ALL);
+    const { id: memberId } = (await fixture.member('racing@example.com', 'correct horse battery')).member ?? {
+      id: '',
+    };
+    await fixture.pool.query(`update members set role = 'member' where id = $1`, [memberId]);
+    await fixture.pool.query(`insert into memberships values ($1, $2, 'owner', now())`, [
+      organizationId,
+      memberId,
+    ]);
+    const owner = fixture.adminAs({
+      id: memberId,
+      label: 'racing@example.com',
+      organization: { id: organizationId, role: 'owner' },
+    });
+    const { id: keyId } = await keyWith(organizationId, {});
+    const reasons = new Set<number | undefined>();
+    const note = ({ outcome }: { outcome?: { $case: string; value: unknown } | undefined }) =>
+      reasons.add(outcome?.$case === 'refusal' ? (outcome.value as { reason: number }).reason : undefined);
+    for (let round = 0; round < 15; round += 1) {
+      const ceiling = { ...ALL, requestsPerMinute: round % 2 === 0 ? 40 : 100 };
+      const raised = { ...ALL, requestsPerMinute: 90 };
+      const settings = { ...keySettings(), limits: { requestsPerMinute: 80 } };
+      const responses = await Promise.all([
+        owner.setOrganizationLimits({ organizationId, limits: raised }),
+        fixture.admin.setOrganizationCeilings({ organizationId, ceilings: ceiling }),
+        owner.updateKey({ organizationId, keyId, settings }),
+        owner.createKey({ organizationId, settings }),
+      ]);
+      for (const response of responses) note(response);
+      const { rows } = await fixture.pool.query(
+        `select from organizations o join api_keys k on k.organization_id = o.id
+         where o.id = $1 and (o.requests_per_minute > o.ceiling_requests_per_minute
+           or k.requests_per_minute > o.requests_per_minute)`,
+        [organizationId],
+      );
+      expect(rows).toEqual([]);
+    }
+    expect(reasons).toEqual(new Set([undefined, INVALID]));
+  });
+});
+
+function noLimits() {
+  return {
+    requestsPerMinute: undefined,
+    tokensPerMinute: undefined,
+    dailyBudgetNanoUsd: undefined,
+    concurrency: undefined,
+    maxOutputTokens: undefined,
+  };
+}
