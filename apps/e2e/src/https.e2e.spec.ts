@@ -75,7 +75,7 @@ describe('the gateway with a certificate', () => {
       ...['--data', JSON.stringify({ email, password })],
     ]);
     expect(stdout).toMatch(/^HTTP\/1.1 20/);
-    expect(stdout).toMatch(/^set-cookie: gateway_session=.*; Secure/im);
+    expect(stdout).toMatch(/^set-cookie: __Host-gateway_session=.*; Secure/im);
     expect(stdout).toMatch(/^strict-transport-security: /im);
   });
 });

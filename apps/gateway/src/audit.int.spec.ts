@@ -29,6 +29,8 @@ const { ORGANIZATION_ROLE_MEMBER: MEMBER, ORGANIZATION_ROLE_ADMIN: ADMIN } = Org
 /** Changes nothing that the audit log is about. */
 const NOT_AUDITED: Readonly<Record<string, string>> = {
   Authorize: 'records when a session was last seen',
+  ConfirmSession: 'records when a session was confirmed',
+  CountEmails: 'counts emails',
   StartOidc: 'stores the state of a sign-in in flight',
   LookUpInvitation: 'counts attempts',
   PreviewCorrection: 'moves no money',
@@ -70,6 +72,8 @@ beforeAll(async () => {
   });
   actor = TEST_OPERATOR;
   operator = { ...TEST_OPERATOR, id: await memberWith(TEST_OPERATOR.label, MemberRole.MEMBER_ROLE_OPERATOR) };
+  const { session } = await auth().getSession({ sessionToken: await signIn(TEST_OPERATOR.label) });
+  operator = { ...operator, sessionId: session?.id ?? '' };
   actor = operator;
   const { outcome } = await auth().createOrganization({ name: 'Audited' });
   organizationId = outcome?.$case === 'organization' ? outcome.value.id : '';
@@ -298,6 +302,23 @@ const CASES: Readonly<Record<string, Case>> = {
     const issuer = await linkIdentity(memberId);
     return { call: () => auth().unlinkIdentity({ memberId, issuer }) };
   },
+  ResetSecondFactor: async () => {
+    const { id: memberId } = await confirmedSecondFactor();
+    return { call: () => auth().resetSecondFactor({ memberId }) };
+  },
+  SetDisabled: async () => {
+    const { id: memberId } = await person();
+    return { call: () => auth().setDisabled({ memberId, disabled: true }) };
+  },
+  EndSessionsOf: async () => {
+    const { id: memberId } = await person();
+    return { call: () => auth().endSessionsOf({ memberId }) };
+  },
+  SetSecondFactorRequired: async () => {
+    const { outcome } = await auth().createOrganization({ name: 'Careful' });
+    const id = outcome?.$case === 'organization' ? outcome.value.id : '';
+    return { call: () => auth().setSecondFactorRequired({ organizationId: id, required: true }) };
+  },
   SetOperator: async () => {
     const { id: memberId } = await person();
     return { call: () => auth().setOperator({ memberId, operator: true }) };
@@ -358,10 +379,20 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   SetCreditAlert: async () => ({
     call: () =>
-      statements().setCreditAlert({ organizationId, thresholdNanoUsd: 5n, emails: ['a@b.example'] }),
+      statements().setCreditAlert({
+        organizationId,
+        thresholdNanoUsd: 5n,
+        emails: ['a@b.example'],
+        keepWebhook: false,
+      }),
   }),
   TestCreditAlert: async () => {
-    await statements().setCreditAlert({ organizationId, thresholdNanoUsd: 5n, emails: ['a@b.example'] });
+    await statements().setCreditAlert({
+      organizationId,
+      thresholdNanoUsd: 5n,
+      emails: ['a@b.example'],
+      keepWebhook: false,
+    });
     return { call: () => statements().testCreditAlert({ organizationId }) };
   },
   SetNotificationSettings: async () => ({ call: () => setWebhook() }),

@@ -72,4 +72,39 @@ describe('links in emails', () => {
     expect(link.pathname).toBe('/invitation');
     expect(link.href).toBe((invited.json as { link: string }).link);
   });
+
+  it('are limited per recipient, over all organizations and replicas, and name the time to wait', async () => {
+    const operator = await fixture.signedIn(OPERATOR.email);
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 11; sent += 1) {
+      const { json } = await operator.request('POST /api/organizations', { name: `Acme ${sent}` });
+      const { id } = (json as { organization: { id: string } }).organization;
+      const wanted = { email: sent % 2 ? 'Outsider@example.org' : 'outsider@example.org', role: 'member' };
+      const invited = await operator.request(`POST /api/organizations/${id}/invitations`, wanted);
+      statuses.push(invited.status);
+      if (invited.status === 201) continue;
+      expect(invited.error).toMatchObject({ code: 'too_many_attempts' });
+      expect(Number(invited.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    expect(statuses).toEqual([...Array<number>(10).fill(201), 429]);
+  });
+
+  it('report to a person what an operator changed about their account', async () => {
+    const operator = await fixture.signedIn(OPERATOR.email);
+    const id = await fixture.person('managed@example.com');
+    await fixture.signedIn('managed@example.com');
+    await operator.request(`POST /api/people/${id}/sessions/end`);
+    await operator.request(`PUT /api/people/${id}/disabled`, { disabled: true });
+    const texts = await eventually('both emails', async () => {
+      const received = server.mails.filter(({ to }) => to.includes('managed@example.com'));
+      return received.length === 2 ? received.map(({ data }) => data).join('\n') : undefined;
+    });
+    expect(texts).toContain('signed you out on all devices');
+    expect(texts).toContain('disabled your account');
+    const refused = await createBrowser(fixture.api.port()).request('POST /api/session', {
+      email: 'managed@example.com',
+      password: OPERATOR.password,
+    });
+    expect([refused.status, refused.error.code]).toEqual([403, 'account_disabled']);
+  });
 });

@@ -356,7 +356,7 @@ describe('a low-balance alert', () => {
     const id = await organizationWith('5');
     const { webhook_secret: secret, alert } = jsonOf(await set(id));
     expect(secret).toMatch(/^whsec_.{40,}$/);
-    expect(alert).toMatchObject({ threshold_usd: '5', webhook_url: url(), last_sent_at: null });
+    expect(alert).toMatchObject({ threshold_usd: '5', last_sent_at: null });
     expect(jsonOf(await set(id)).webhook_secret).toBeNull();
 
     await fixture.spend({ id: generationId(), organizationId: id });
@@ -424,6 +424,43 @@ describe('a low-balance alert', () => {
     expect(audit).toContain('credit_alert.set');
     expect(audit).not.toContain(secret);
     expect(audit).not.toContain('/hook');
+  });
+
+  it('never return the path of the webhook, which may be a secret, and keep it unless it is replaced', async () => {
+    const id = await organizationWith('10');
+    await set(id);
+    const path = `/api/organizations/${id}/credit-alert`;
+    const origin = new URL(url()).origin;
+    const shown = jsonOf(await operator.request(`GET ${path}`));
+    expect(shown.alert).toMatchObject({ webhook_origin: origin });
+    expect(JSON.stringify(shown)).not.toContain('/hook');
+    // Without the field, the URL and its signing secret stay.
+    const kept = jsonOf(await set(id, { webhook_url: undefined, threshold_usd: '6' }));
+    expect(kept).toMatchObject({
+      alert: { webhook_origin: origin, threshold_usd: '6' },
+      webhook_secret: null,
+    });
+    expect(jsonOf(await operator.request(`POST ${path}/test`)).delivered).toBe(true);
+    expect(received).toHaveLength(1);
+    expect(jsonOf(await set(id, { webhook_url: null })).alert.webhook_origin).toBeNull();
+  });
+
+  it('are refused after too many emails to one address in an hour, from any organization', async () => {
+    const emails = ['Outsider@example.org'];
+    const ids = [await organizationWith('10'), await organizationWith('10')] as const;
+    const none = { webhook_url: null };
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 12; sent += 1) {
+      statuses.push((await set(ids[sent % 2] as string, { ...none, emails })).status);
+    }
+    expect(statuses).toEqual([...Array<number>(10).fill(200), 429, 429]);
+    const refused = await operator.request(`POST /api/organizations/${ids[0]}/credit-alert/test`);
+    expect(refused.error).toMatchObject({
+      code: 'too_many_attempts',
+      message: expect.stringMatching(/^Too many emails were sent/),
+    });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await set(ids[0], { ...none, emails: ['another@example.org'] })).status).toBe(200);
   });
 
   it.each([

@@ -107,4 +107,26 @@ describe('people in the dashboard', () => {
       password_reset_by_email: false,
     });
   });
+
+  it('do not see in their audit log who acted as an operator, nor from where', async () => {
+    const created = await operator.request('POST /api/organizations', { name: 'Discreet' });
+    const { id } = (created.json as { organization: { id: string } }).organization;
+    const ownerId = await fixture.person('discreet-owner@example.com', { [id]: 'owner' });
+    const owner = await fixture.signedIn('discreet-owner@example.com');
+    await owner.request(`POST /api/organizations/${id}/keys`, { name: 'own', scopes: ['chat'] });
+    type Entry = { action: string; actor: { id: string; label: string; ip_address: string } };
+    const actorsSeenBy = async (browser: Browser) => {
+      const { json } = await browser.request(`GET /api/organizations/${id}/audit`);
+      const { data } = json as { data: Entry[] };
+      return Object.fromEntries(data.map(({ action, actor }) => [action, actor]));
+    };
+    expect(await actorsSeenBy(owner)).toEqual({
+      'organization.create': { id: 'operator', label: 'Operator', ip_address: '' },
+      'key.create': { id: ownerId, label: 'discreet-owner@example.com', ip_address: '127.0.0.1' },
+    });
+    expect((await actorsSeenBy(operator))['organization.create']).toMatchObject({
+      label: OPERATOR.email,
+      ip_address: '127.0.0.1',
+    });
+  });
 });

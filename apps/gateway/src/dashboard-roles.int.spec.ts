@@ -11,6 +11,7 @@ import {
 const LOWEST_ROLE: Readonly<Record<Permission, 'member' | 'admin' | 'owner' | 'operator'>> = {
   'organization:read': 'member',
   'organization:limits': 'admin',
+  'organization:security': 'owner',
   'members:read': 'member',
   'members:manage': 'admin',
   'members:manage_owners': 'owner',

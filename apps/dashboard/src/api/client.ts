@@ -1,21 +1,27 @@
 import { ApiError, createDashboardClient, type DashboardClient } from '@gateway/dashboard-contract/client';
+import { isUnattended } from './activity';
+import { waitForConfirmation } from './confirmation';
 import { canSignInAgain, waitForSignIn } from './session-expiry';
 
 /** The dashboard API on this page's origin. */
-export const plainApi = createDashboardClient();
+export const plainApi = createDashboardClient({ isBackground: isUnattended });
 
 type Call = (endpoint: string, options?: { readonly signal?: AbortSignal }) => Promise<unknown>;
 const plainCall = plainApi.call as unknown as Call;
 
 /**
  * The client for pages: when the session has expired, reads wait for a new sign-in. Writes fail
- * instead, so that none takes effect long after the click.
+ * instead, so that none takes effect long after the click. A sensitive change waits for a confirmation.
  */
 const call: Call = async (endpoint, options) => {
   for (;;) {
     try {
       return await plainCall(endpoint, options);
     } catch (error) {
+      if (error instanceof ApiError && error.code === 'confirmation_required') {
+        if (await waitForConfirmation()) continue;
+        throw error;
+      }
       if (!(error instanceof ApiError && error.code === 'not_signed_in' && canSignInAgain())) throw error;
       const signedIn = waitForSignIn();
       if (!endpoint.startsWith('GET ')) throw notSaved(error);

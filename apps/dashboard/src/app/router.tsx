@@ -1,3 +1,4 @@
+import { signInErrorCodes } from '@gateway/dashboard-contract/sign-in-errors';
 import type { QueryClient } from '@tanstack/react-query';
 import {
   createRootRouteWithContext,
@@ -16,7 +17,7 @@ import { readUsageSearch } from '../features/usage/search';
 import { defaultOrganization, storeLastOrganization } from './current-organization';
 import { withPermission } from './with-permission';
 import { LoadingPage, NotFoundPage, PageFailure } from './page-states';
-import { enumParam, omitUndefined, stringParam } from './search';
+import { enumParam, omitUndefined, requestIdParam, stringParam } from './search';
 import { Shell } from './shell';
 
 /** Every page with its path and search parameters. A page's code is loaded on navigation. */
@@ -36,8 +37,8 @@ const signIn = createRoute({
   validateSearch: (search) =>
     omitUndefined({
       next: stringParam(search, 'next'),
-      error: stringParam(search, 'error'),
-      request_id: stringParam(search, 'request_id'),
+      error: enumParam(search, 'error', signInErrorCodes),
+      request_id: requestIdParam(search, 'request_id'),
     }),
   component: lazyRouteComponent(() => import('../features/sign-in/sign-in-page'), 'SignInPage'),
 });
@@ -68,6 +69,10 @@ const signedIn = createRoute({
     const session = await context.queryClient.ensureQueryData(sessionQuery);
     if (session === null) {
       throw redirect({ to: '/sign-in', search: location.pathname === '/' ? {} : { next: location.href } });
+    }
+    // Everything else is refused until then.
+    if (session.second_factor_setup_required && location.pathname !== '/account') {
+      throw redirect({ to: '/account' });
     }
     return { session };
   },
@@ -296,6 +301,8 @@ export function createAppRouter(queryClient: QueryClient, history?: RouterHistor
     routeTree: tree,
     ...(history ? { history } : {}),
     context: { queryClient },
+    // Otherwise a parameter that validation dropped reaches the page without validation.
+    search: { strict: true },
     defaultPreload: 'intent',
     defaultPendingComponent: LoadingPage,
     defaultPendingMs: 150,

@@ -1,13 +1,19 @@
+import { useQuery } from '@tanstack/react-query';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
+import { watchInput } from '../api/activity';
+import { sessionQuery } from '../api/session';
 import { IconButton } from '../ui/button';
 import { Drawer } from '../ui/dialog';
 import { visible } from '../ui/values';
 import { CommandPalette } from './command-palette';
+import { ConfirmIdentity } from './confirm-identity';
 import { useCurrentOrganization } from './current-organization';
 import { Sidebar } from './sidebar';
 import { SignInAgain } from './sign-in-again';
 import { useShortcuts } from './shortcuts';
+
+const SESSION_CHECK_MS = 60_000;
 
 /** The frame of every signed-in page. */
 export function Shell() {
@@ -16,6 +22,9 @@ export function Shell() {
   const { organization } = useCurrentOrganization();
   const pathname = useRouterState({ select: (state) => state.location.pathname });
   const main = useRef<HTMLElement>(null);
+  useEffect(watchInput, []);
+  // Finds that the session has ended while no person uses the page.
+  useQuery({ ...sessionQuery, refetchInterval: SESSION_CHECK_MS, refetchIntervalInBackground: true });
   useShortcuts({ onSearch: () => setSearching((open) => !open) });
 
   // Scroll to the top and move the focus on navigation.
@@ -58,6 +67,7 @@ export function Shell() {
         <Outlet />
       </main>
       <CommandPalette open={searching} onOpenChange={setSearching} />
+      <ConfirmIdentity />
       <SignInAgain />
     </div>
   );

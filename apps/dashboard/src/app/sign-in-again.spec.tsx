@@ -1,5 +1,6 @@
 /** @jest-environment @happy-dom/jest-environment */
-import { act, cleanup, screen, waitFor } from '@testing-library/react';
+import { BACKGROUND_HEADER } from '@gateway/dashboard-contract/client';
+import { act, cleanup, fireEvent, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../testing/api-double';
 import { ORGANIZATION, sessionOf } from '../testing/fixtures';
@@ -9,6 +10,8 @@ const SIGN_IN = 'POST /api/session';
 const LIMITS = 'PUT /api/organizations/{organization_id}/limits';
 const READ = 'GET /api/organizations/{organization_id}';
 const ENDED = [401, { code: 'not_signed_in', message: 'Sign in first.' }] as const;
+
+afterEach(() => void jest.useRealTimers());
 
 describe('a session that expires while a page is open', () => {
   let api: ApiDouble;
@@ -103,5 +106,38 @@ describe('a session that expires while a page is open', () => {
     await act(() => queryClient.invalidateQueries());
     expect(api.requestsTo(READ).length).toBeGreaterThan(before);
     expect(screen.getByLabelText<HTMLInputElement>('Requests per minute').value).toBe('77');
+  });
+
+  it('is noticed without any input, so a forgotten page hides', async () => {
+    jest.useFakeTimers({ advanceTimers: true });
+    renderPage('/o/org-1/limits');
+    await screen.findByRole('button', { name: 'Edit' });
+    api.refuse('GET /api/session', ...ENDED);
+    await act(() => jest.advanceTimersByTimeAsync(60_000));
+    await screen.findByRole('dialog', { name: 'Sign in again' });
+  });
+});
+
+describe('a request', () => {
+  afterEach(cleanup);
+
+  it('counts as background once no person has used the page for a minute', async () => {
+    jest.useFakeTimers({ advanceTimers: true });
+    const api = installApiDouble();
+    api.on('GET /api/session', () => sessionOf('admin'));
+    api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
+    api.on(READ, () => ({ organization: ORGANIZATION }));
+    const { queryClient } = renderPage('/o/org-1/limits');
+    const edit = await screen.findByRole('button', { name: 'Edit' });
+    const isBackground = async () => {
+      await act(() => queryClient.invalidateQueries());
+      return api.requestsTo(READ).at(-1)?.headers.has(BACKGROUND_HEADER);
+    };
+    fireEvent.pointerDown(edit);
+    expect(await isBackground()).toBe(false);
+    await act(() => jest.advanceTimersByTimeAsync(60_001));
+    expect(await isBackground()).toBe(true);
+    fireEvent.keyDown(edit, { key: 'Tab' });
+    expect(await isBackground()).toBe(false);
   });
 });

@@ -5,6 +5,7 @@ interface RecordedRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: unknown;
+  readonly headers: Headers;
 }
 
 export interface ApiDouble {
@@ -63,7 +64,12 @@ export function installApiDouble(): ApiDouble {
     const body: unknown = typeof init?.body === 'string' ? JSON.parse(init.body) : undefined;
     if (endpoint.body) endpoint.body.parse(body);
     if (endpoint.query) endpoint.query.parse(Object.fromEntries(url.searchParams));
-    const request = { params: paramsOf(endpoint.path, url.pathname), query: url.searchParams, body };
+    const request = {
+      params: paramsOf(endpoint.path, url.pathname),
+      query: url.searchParams,
+      body,
+      headers: new Headers(init?.headers),
+    };
     log.set(name, [...(log.get(name) ?? []), request]);
     const handler = handlers.get(name);
     return handler

@@ -29,6 +29,7 @@ export const ORGANIZATION: Organization = {
   },
   created_at: '2026-11-01T09:00:00.000Z',
   version: 3,
+  requires_second_factor: false,
 };
 
 export const BOUNDS = {
@@ -68,6 +69,7 @@ export function sessionOf(role: 'operator' | 'admin' | 'member'): Session {
     signed_in_by: 'password',
     second_factor: false,
     has_password: true,
+    second_factor_setup_required: false,
   };
 }
 

@@ -22,10 +22,18 @@ export interface DashboardClient {
   url<Name extends EndpointName>(endpoint: Name, ...args: CallArguments<Name>): string;
 }
 
+/**
+ * The header of requests that no person caused, such as polls. They do not extend the session, so that a forgotten tab
+ * signs out.
+ */
+export const BACKGROUND_HEADER = 'gateway-background';
+
 export interface DashboardClientOptions {
   /** Prefix of each path. Default: none, so requests go to the page's own origin. */
   readonly baseUrl?: string;
   readonly fetch?: typeof fetch;
+  /** Whether a request is sent without an action of a person. Default: never. */
+  readonly isBackground?: () => boolean;
 }
 
 type SentOf<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined;
@@ -132,6 +140,7 @@ export function createDashboardClient(options: DashboardClientOptions = {}): Das
         credentials: 'same-origin',
         headers: Object.fromEntries([
           ...headers,
+          ...(options.isBackground?.() ? [[BACKGROUND_HEADER, 'true']] : []),
           // Sent without a body too: the server rejects writes without it, as forms of other sites cannot
           // set it.
           ...(method === 'GET' ? [] : [['content-type', 'application/json']]),

@@ -38,6 +38,8 @@ export interface Endpoint {
   /** Sentences for the documentation. */
   readonly description?: string;
   readonly access: Access;
+  /** A sensitive change: auth requires that the session was confirmed by password or code recently. */
+  readonly confirmed?: true;
   /** Unknown parameters are errors. */
   readonly query?: z.ZodObject;
   /** Absent: no body, or `{}`. Unknown fields are errors. */

@@ -5,7 +5,13 @@ import type { DashboardErrorCode } from './errors';
  * Every error of an endpoint: those that it lists and those that follow from its access, method and
  * path. Errors raised before routing, such as `unknown_host`, are not included.
  */
-export function errorsOf({ method, path, access, errors = [] }: Endpoint): ReadonlySet<DashboardErrorCode> {
+export function errorsOf({
+  method,
+  path,
+  access,
+  confirmed,
+  errors = [],
+}: Endpoint): ReadonlySet<DashboardErrorCode> {
   const writes = method !== 'GET';
   return new Set<DashboardErrorCode>([
     // Without a query or body too: unknown parameters are errors.
@@ -14,7 +20,10 @@ export function errorsOf({ method, path, access, errors = [] }: Endpoint): Reado
       ? (['invalid_json', 'cross_origin', 'body_too_large', 'unsupported_media_type'] as const)
       : []),
     ...(access === 'anyone' ? [] : (['not_signed_in'] as const)),
-    ...(access === 'anyone' || access === 'signed_in' ? [] : (['forbidden'] as const)),
+    ...(access === 'anyone' || access === 'signed_in'
+      ? []
+      : (['forbidden', 'second_factor_setup_required'] as const)),
+    ...(confirmed ? (['confirmation_required'] as const) : []),
     ...(namesIn(path).length > 0 ? (['not_found'] as const) : []),
     ...errors,
     'internal',

@@ -57,6 +57,24 @@ export const dashboardErrors = {
     'Your role does not allow this.',
     'Signed in, but without the required permission in this organization or on the platform.',
   ),
+  account_disabled: row(
+    403,
+    'permission_error',
+    'This account is disabled. Contact the operator.',
+    'An operator disabled the account. Returned only with the right password and code.',
+  ),
+  confirmation_required: row(
+    403,
+    'permission_error',
+    'Confirm with your password or a code of your authenticator app first.',
+    'A sensitive change: `POST /api/session/confirm` first, then repeat the request within five minutes.',
+  ),
+  second_factor_setup_required: row(
+    403,
+    'permission_error',
+    'Set up two-factor authentication first.',
+    'An organization of the person, or the platform for its operators, requires a second factor. Everything but the own account is refused.',
+  ),
   not_found: row(
     404,
     'not_found_error',
@@ -103,7 +121,7 @@ export const dashboardErrors = {
     429,
     'rate_limit_error',
     'Too many attempts. Try again later.',
-    'Too many attempts to sign in, or to use a code or a link; retry after `retry-after` seconds.',
+    'Too many attempts to sign in, or to use a code or a link, or too many emails; retry after `retry-after` seconds.',
   ),
   headers_too_large: row(
     431,

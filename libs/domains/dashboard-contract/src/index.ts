@@ -1,3 +1,4 @@
+export { BACKGROUND_HEADER } from './client';
 export * from './endpoint';
 export * from './endpoints';
 export * from './errors';

@@ -5,6 +5,7 @@
 export const permissions = {
   'organization:read': 'View the organization and its limits.',
   'organization:limits': 'Change the limits of the organization, up to its ceilings.',
+  'organization:security': 'Decide whether people need a second factor.',
   'members:read': 'View members.',
   'members:manage': 'Invite and remove members and admins, and change their roles.',
   'members:manage_owners': 'Invite and remove owners, and change their roles.',
@@ -17,7 +18,8 @@ export const permissions = {
   'playground:use': 'Use the playground, which spends credit.',
   'platform:organizations': 'View, create, suspend and resume all organizations, and set their ceilings.',
   'platform:credit': 'Add and remove credit.',
-  'platform:people': 'View all people, reset their passwords, and assign operators.',
+  'platform:people':
+    'View all people, reset passwords and second factors, disable accounts, end sessions, and assign operators.',
   'platform:audit': 'View the platform audit log.',
   'platform:models': 'View models and providers, disable models, and drain targets.',
   'platform:settlement': 'View billing health, and redeliver or discard dead letters.',

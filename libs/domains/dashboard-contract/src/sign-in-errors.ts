@@ -13,7 +13,10 @@ export const signInErrors = {
     'No organization accepts your email’s domain. Contact your organization’s owner or the operator.',
   oidc_identity_mismatch:
     'The account with your email is linked to another identity at your provider. Contact the operator.',
+  account_disabled: 'Your account is disabled. Contact the operator.',
   too_many_attempts: 'Too many sign-in attempts. Try again in 15 minutes.',
 } as const;
 
 export type SignInErrorCode = keyof typeof signInErrors;
+
+export const signInErrorCodes = Object.keys(signInErrors) as SignInErrorCode[];

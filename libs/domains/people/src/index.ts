@@ -4,6 +4,7 @@ export {
   type PeopleAdapters,
 } from './adapters/create-adapters';
 export { createEncryptionKey } from '@gateway/auth-shared/adapters';
+export { refuseUnlessConfirmed } from './core/sign-in/confirm-session';
 export { refuseUnlessPermitted } from './core/access/authorize';
 export { grantOperator, type GrantOperator } from './core/people/grant-operator';
 export type { PeoplePorts, PeopleSettings } from './core/ports';

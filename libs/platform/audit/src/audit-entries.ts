@@ -1,4 +1,4 @@
-import type { AuditEntry, JsonObject, UnixMs } from '@gateway/base';
+import type { AuditEntry, JsonObject, MemberRole, UnixMs } from '@gateway/base';
 import type { ListAuditRequest } from '@gateway/contracts/auth';
 import type { Pool } from 'pg';
 
@@ -16,6 +16,7 @@ interface Row {
   readonly actor_id: string;
   readonly actor_label: string;
   readonly actor_ip_address: string;
+  readonly actor_role: MemberRole;
   readonly organization_id: string | null;
   readonly action: string;
   readonly target: string;
@@ -42,7 +43,7 @@ export function createAuditEntries(pool: Pool, schema: string): AuditEntries {
       where('created_at < ?', untilUnixMs === undefined ? undefined : new Date(Number(untilUnixMs)));
       values.push(limit);
       const { rows } = await pool.query<Row>(
-        `select id, created_at, actor_id, actor_label, actor_ip_address, organization_id, action, target, details
+        `select id, created_at, actor_id, actor_label, actor_ip_address, actor_role, organization_id, action, target, details
          from ${schema}.audit_entries
          ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}
          order by id desc limit $${values.length}`,
@@ -57,7 +58,10 @@ function entryOf(row: Row): AuditEntry {
   return {
     id: row.id,
     createdAt: row.created_at.getTime() as UnixMs,
-    actor: { id: row.actor_id, label: row.actor_label, ipAddress: row.actor_ip_address },
+    actor: {
+      ...{ id: row.actor_id, label: row.actor_label, ipAddress: row.actor_ip_address },
+      memberRole: row.actor_role,
+    },
     ...(row.organization_id !== null && { organizationId: row.organization_id }),
     action: row.action,
     target: row.target,

@@ -1,6 +1,6 @@
-import type { AuditEntry } from '@gateway/base';
+import type { Actor, AuditEntry } from '@gateway/base';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
-import type { AuditEntry as AuditEntryMessage } from '@gateway/contracts/auth';
+import type { Actor as ActorMessage, AuditEntry as AuditEntryMessage } from '@gateway/contracts/auth';
 import { isDatabaseUnavailable } from '@gateway/database';
 import { GatewayError, handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import { bindService, type BoundService } from '@gateway/rpc';
@@ -37,11 +37,15 @@ export function createAuditService(tables: readonly AuditEntries[]): BoundServic
   return bindService(AuditLogDefinition, handlersUnavailableAsNoCapacity(handlers, isDatabaseUnavailable));
 }
 
+function actorMessage({ id, label, ipAddress, memberRole }: Actor): ActorMessage {
+  return { id, label, ipAddress, operator: memberRole === 'operator' };
+}
+
 function messageOf({ id, createdAt, details, ...entry }: AuditEntry): AuditEntryMessage {
   return {
     id,
     createdUnixMs: BigInt(createdAt),
-    actor: entry.actor,
+    actor: actorMessage(entry.actor),
     organizationId: entry.organizationId,
     action: entry.action,
     target: entry.target,

@@ -1,3 +1,4 @@
+import type { MemberRole } from './permissions';
 import type { Clock, UnixMs } from './time';
 
 /** The author of a change, as shown in the audit log. */
@@ -7,6 +8,8 @@ export interface Actor {
   /** An email, or "system". */
   readonly label: string;
   readonly ipAddress: string;
+  /** Absent: a member. Customers do not see who acted as an operator. */
+  readonly memberRole?: MemberRole;
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -44,8 +47,9 @@ export function auditOf(
 }
 
 /** An email and an address come from outside. */
-function presentableActor({ id, label, ipAddress }: Actor): Actor {
-  return { id: presentable(id), label: presentable(label), ipAddress: presentable(ipAddress) };
+function presentableActor({ id, label, ipAddress, memberRole = 'member' }: Actor): Actor {
+  const presented = { id: presentable(id), label: presentable(label), ipAddress: presentable(ipAddress) };
+  return { ...presented, memberRole };
 }
 
 function presentable(text: string): string {

@@ -17,6 +17,7 @@ const operators: readonly OrganizationRole[] = [];
 const rolesWith = {
   'organization:read': anyRole,
   'organization:limits': managers,
+  'organization:security': owners,
   'members:read': anyRole,
   'members:manage': managers,
   'members:manage_owners': owners,

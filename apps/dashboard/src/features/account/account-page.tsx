@@ -1,5 +1,6 @@
 import { useSession } from '../../api/session';
 import { exactTime } from '../../format/time';
+import { Notice } from '../../ui/notice';
 import { Fact, Facts, Page, Section } from '../../ui/page';
 import { Text, Time } from '../../ui/values';
 import { ChangePassword } from './change-password';
@@ -11,6 +12,11 @@ export function AccountPage() {
   const session = useSession();
   return (
     <Page narrow title="Account" description={<Text>{session.member.email}</Text>}>
+      {session.second_factor_setup_required && (
+        <Notice tone="warn" title="Set up two-factor authentication to continue">
+          Your organization, or the platform for its operators, requires it.
+        </Notice>
+      )}
       <Section title="Profile">
         <Facts>
           {session.member.role === 'operator' && <Fact name="Role">Operator</Fact>}

@@ -5,7 +5,7 @@ import { api } from '../../api/client';
 import { Button } from '../../ui/button';
 import { CopyButton } from '../../ui/copy';
 import { Dialog, DialogActions } from '../../ui/dialog';
-import { Field, Input, TextArea } from '../../ui/field';
+import { Checkbox, Field, Input, TextArea } from '../../ui/field';
 import { Notice } from '../../ui/notice';
 import { Fact, Facts, Section } from '../../ui/page';
 import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
@@ -40,7 +40,7 @@ export function CreditAlert({ organizationId, editable }: CreditAlertProps) {
     },
   });
   const alert = query.data;
-  const hasRecipient = alert !== undefined && (alert.webhook_url !== null || alert.emails.length > 0);
+  const hasRecipient = alert !== undefined && (alert.webhook_origin !== null || alert.emails.length > 0);
   return (
     <Section
       title="Low-balance alert"
@@ -81,7 +81,7 @@ export function CreditAlert({ organizationId, editable }: CreditAlertProps) {
                 {alert.threshold_usd === null ? 'Off' : <Money usd={alert.threshold_usd} digits="all" />}
               </Fact>
               <Fact name="Webhook">
-                {alert.webhook_url === null ? '—' : <Text>{alert.webhook_url}</Text>}
+                {alert.webhook_origin === null ? '—' : <Text>{`${alert.webhook_origin}/…`}</Text>}
               </Fact>
               <Fact name="Email">
                 {alert.emails.length === 0 ? '—' : <Text>{alert.emails.join(', ')}</Text>}
@@ -138,7 +138,8 @@ interface AlertFormProps {
 
 function AlertForm({ organizationId, alert, onDone, onCancel }: AlertFormProps) {
   const [threshold, setThreshold] = useState(alert.threshold_usd ?? '');
-  const [webhook, setWebhook] = useState(alert.webhook_url ?? '');
+  const [webhook, setWebhook] = useState('');
+  const [removesWebhook, setRemovesWebhook] = useState(false);
   const [emails, setEmails] = useState(alert.emails.join('\n'));
   const thresholdIssue = threshold.trim() === '' ? undefined : amountError(threshold);
   const save = useMutation({
@@ -147,7 +148,11 @@ function AlertForm({ organizationId, alert, onDone, onCancel }: AlertFormProps) 
         params: { organization_id: organizationId },
         body: {
           threshold_usd: threshold.trim() || null,
-          webhook_url: webhook.trim() || null,
+          ...(removesWebhook
+            ? { webhook_url: null }
+            : webhook.trim() === ''
+              ? {}
+              : { webhook_url: webhook.trim() }),
           emails: emails.split(/[\s,;]+/).filter(Boolean),
         },
       }),
@@ -165,14 +170,30 @@ function AlertForm({ organizationId, alert, onDone, onCancel }: AlertFormProps) 
       <Field label="Threshold (USD)" hint="Leave empty to disable." error={thresholdIssue}>
         <Input inputMode="decimal" value={threshold} onChange={({ target }) => setThreshold(target.value)} />
       </Field>
-      <Field label="Webhook URL" optional hint="Receives a signed POST request with JSON.">
+      <Field
+        label={alert.webhook_origin === null ? 'Webhook URL' : 'New webhook URL'}
+        optional
+        hint={
+          alert.webhook_origin === null
+            ? 'Receives a signed POST request with JSON.'
+            : `Leave empty to keep ${alert.webhook_origin}/…`
+        }
+      >
         <Input
           type="url"
+          disabled={removesWebhook}
           placeholder="https://example.com/credit"
           value={webhook}
           onChange={({ target }) => setWebhook(target.value)}
         />
       </Field>
+      {alert.webhook_origin !== null && (
+        <Checkbox
+          label="Remove the webhook"
+          checked={removesWebhook}
+          onChange={({ target }) => setRemovesWebhook(target.checked)}
+        />
+      )}
       <Field label="Email recipients" optional hint="One address per line.">
         <TextArea rows={3} value={emails} onChange={({ target }) => setEmails(target.value)} />
       </Field>

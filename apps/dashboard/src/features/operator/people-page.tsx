@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import { useSession } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
+import { AccessItems, ConfirmAccessChange, type AccessChange } from './person-access';
 import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { CopyButton } from '../../ui/copy';
@@ -85,6 +86,7 @@ const COLUMNS: readonly Column<Person>[] = [
       <span className="flex flex-wrap items-center gap-2">
         <Email className="font-medium">{person.email}</Email>
         {person.role === 'operator' && <Badge tone="good">Operator</Badge>}
+        {person.disabled && <Badge tone="bad">Disabled</Badge>}
         <span className="basis-full text-xs font-normal text-ink-soft sm:hidden">
           <Organizations of={person} />
         </span>
@@ -150,6 +152,7 @@ function Organizations({ of: { organizations } }: { readonly of: Person }) {
 function PersonActions({ of: person }: { readonly of: Person }) {
   const { member } = useSession();
   const [changing, setChanging] = useState(false);
+  const [accessChange, setAccessChange] = useState<AccessChange>();
   const queryClient = useQueryClient();
   const toast = useToast();
   const createLink = useMutation({
@@ -195,6 +198,7 @@ function PersonActions({ of: person }: { readonly of: Person }) {
             Unlink identity provider
           </MenuItem>
         ))}
+        {person.id !== member.id && <AccessItems of={person} onSelect={setAccessChange} />}
         {/* People cannot change their own operator role, so at least one operator always remains. */}
         {person.id !== member.id && (
           <MenuItem danger={isOperator} onSelect={() => setChanging(true)}>
@@ -202,6 +206,7 @@ function PersonActions({ of: person }: { readonly of: Person }) {
           </MenuItem>
         )}
       </Menu>
+      <ConfirmAccessChange of={person} change={accessChange} onDone={() => setAccessChange(undefined)} />
       <Confirm
         danger={isOperator}
         open={changing}

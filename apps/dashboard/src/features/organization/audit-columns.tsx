@@ -69,6 +69,8 @@ export function auditColumns(search: AuditSearch): readonly Column<AuditEntry>[]
 }
 
 function Actor({ of: { actor }, search }: { readonly of: AuditEntry; readonly search: AuditSearch }) {
+  // Customers do not see which operator it was.
+  if (actor.id === 'operator') return <Text>{actor.label}</Text>;
   return (
     <Link
       to="."

@@ -17,6 +17,7 @@ import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
 import { Email, Text, Time, visible } from '../../ui/values';
 import { Domains } from './domains';
+import { SecondFactorRequired } from './second-factor-required';
 import { InvitePerson } from './invite-person';
 import { canChangeRole, MemberRole, type Member, type MemberProps } from './member-role';
 
@@ -82,6 +83,7 @@ export function MembersPage() {
         <LoadMore of={members} />
       </div>
       {canManage && <Invitations organizationId={organizationId} />}
+      {can('organization:security') && <SecondFactorRequired organizationId={organizationId} />}
       <Domains organizationId={organizationId} />
     </Page>
   );

@@ -10,7 +10,7 @@ interface NewPasswordProps {
 /** A field for a new password. */
 export function NewPassword({ value, onChange, error, label = 'New password' }: NewPasswordProps) {
   return (
-    <Field label={label} hint="At least 10 characters." error={error}>
+    <Field label={label} hint="At least 10 characters, such as several unrelated words." error={error}>
       <Input
         type="password"
         autoComplete="new-password"

@@ -58,4 +58,22 @@ describe('the sign-in page', () => {
     expect(screen.getByText('req-test')).toBeTruthy();
     expect(screen.getByRole('button', { name: 'Copy request ID' })).toBeTruthy();
   });
+
+  it('shows known errors of single sign-on only, and request ids only in their format', async () => {
+    const requestId = 'req-01JD3M0V8Z6T5QK2X4W9Y7RBCE';
+    renderPage(`/sign-in?error=oidc_denied&request_id=${requestId}`);
+    await screen.findByText(/^Sign-in was cancelled/);
+    expect(screen.getByText(requestId)).toBeTruthy();
+    cleanup();
+
+    renderPage(`/sign-in?error=oidc_denied&request_id=${encodeURIComponent('Call +1 555 0100 to sign in')}`);
+    await screen.findByText(/^Sign-in was cancelled/);
+    expect(screen.queryByText(/555/)).toBeNull();
+    cleanup();
+
+    renderPage('/sign-in?error=Call+555&request_id=req-01JD3M0V8Z6T5QK2X4W9Y7RBCE');
+    await screen.findByRole('heading', { name: 'Sign in' });
+    expect(screen.queryByRole('alert')).toBeNull();
+    expect(screen.queryByText(requestId)).toBeNull();
+  });
 });

@@ -1,5 +1,5 @@
 import { ApiError } from '@gateway/dashboard-contract/client';
-import { signInErrors } from '@gateway/dashboard-contract/sign-in-errors';
+import { signInErrors, type SignInErrorCode } from '@gateway/dashboard-contract/sign-in-errors';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
@@ -72,11 +72,15 @@ export function SignInPage() {
   );
 }
 
+interface SsoErrorProps {
+  readonly error: SignInErrorCode;
+  readonly requestId: string | undefined;
+}
+
 /** The error of a failed single sign-on. */
-function SsoError({ error, requestId }: { readonly error: string; readonly requestId: string | undefined }) {
-  const texts: Readonly<Record<string, string>> = signInErrors;
+function SsoError({ error, requestId }: SsoErrorProps) {
   return (
-    <Notice tone="bad" title={texts[error] ?? 'Sign-in failed. Try again.'}>
+    <Notice tone="bad" title={signInErrors[error]}>
       {requestId !== undefined && (
         <span className="flex items-center gap-1 font-mono text-xs text-ink-soft">
           {requestId}

@@ -13,7 +13,9 @@ export interface AdminRefusal {
     | 'second_factor_required'
     | 'second_factor_refused'
     | 'too_many_attempts'
-    | 'not_configured';
+    | 'not_configured'
+    | 'account_disabled'
+    | 'confirmation_required';
   readonly message: string;
   /** The offending field, in the contract's spelling. */
   readonly field?: string;
@@ -32,6 +34,11 @@ export const refusals = {
     'not_configured',
     'Two-factor authentication is unavailable: no encryption key is configured (GATEWAY_SECRETS_KEY).',
   ),
+  accountDisabled: refusal('account_disabled', 'This account is disabled. Contact the operator.'),
+  confirmationRequired: refusal(
+    'confirmation_required',
+    'Confirm with your password or a code of your authenticator app first.',
+  ),
   mailNotConfigured: refusal('not_configured', 'Email delivery is not configured.'),
 } as const;
 
@@ -41,6 +48,12 @@ function refusal(reason: AdminRefusal['reason'], message: string): AdminRefusal 
 
 export function tooManyAttempts(retryAfterMs: number): AdminRefusal {
   return { ...refusal('too_many_attempts', 'Too many attempts. Try again later.'), retryAfterMs };
+}
+
+export function tooManyEmails(retryAfterMs: number): AdminRefusal {
+  const minutes = Math.ceil(retryAfterMs / 60_000);
+  const message = `Too many emails were sent. Try again in ${minutes} minute${minutes === 1 ? '' : 's'}.`;
+  return { ...refusal('too_many_attempts', message), retryAfterMs };
 }
 
 export function invalid(field: string, message: string): AdminRefusal {

@@ -22,6 +22,8 @@ export interface Session {
   /** Accurate to one minute. */
   readonly lastSeenAt: UnixMs;
   readonly expiresAt: UnixMs;
+  /** When the person last entered a password or code, or signed in at the identity provider. */
+  readonly confirmedAt: UnixMs;
 }
 
 /** The result of ending sessions, which revokes their session keys in the same transaction. */

@@ -15,6 +15,8 @@ const MESSAGE_OF_REASON: Readonly<Record<AdminRefusal['reason'], AdminRefusalRea
   second_factor_refused: AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REFUSED,
   too_many_attempts: AdminRefusalReason.ADMIN_REFUSAL_REASON_TOO_MANY_ATTEMPTS,
   not_configured: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_CONFIGURED,
+  account_disabled: AdminRefusalReason.ADMIN_REFUSAL_REASON_ACCOUNT_DISABLED,
+  confirmation_required: AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFIRMATION_REQUIRED,
 };
 
 export function refusalMessage({ reason, message, field, retryAfterMs }: AdminRefusal): AdminRefusalMessage {

@@ -30,6 +30,8 @@ export interface Organization {
   readonly limits: OrganizationLimits;
   /** The upper bounds of `limits`, set by operators. */
   readonly ceilings: OrganizationLimits;
+  /** People without a second factor have no access until they set one up. */
+  readonly requiresSecondFactor: boolean;
   readonly createdAt: UnixMs;
   /** Incremented by each change. */
   readonly version: number;

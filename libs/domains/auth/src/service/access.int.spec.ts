@@ -110,7 +110,7 @@ describe('roles in organizations', () => {
     const signIn = { email, password: PASSWORD, ipAddress: '192.0.2.9', device: '' };
     const { outcome } = await fixture.admin.signIn(signIn);
     const sessionToken = outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
-    const request = { sessionToken, permission, organizationId, ipAddress: '192.0.2.9' };
+    const request = { sessionToken, permission, organizationId, ipAddress: '192.0.2.9', background: false };
     return (await fixture.admin.authorize(request)).outcome?.$case;
   };
 
@@ -203,7 +203,8 @@ describe('roles in organizations', () => {
     const { outcome } = await fixture.admin.signIn(signIn);
     const sessionToken = outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
     const memberId = former.member?.id ?? '';
-    const self = { id: memberId, label: '', ipAddress: '' };
+    const { session } = await fixture.admin.getSession({ sessionToken });
+    const self = { id: memberId, label: '', ipAddress: '', sessionId: session?.id ?? '' };
     const own = await fixture.adminAs(self).setOperator({ memberId, operator: false });
     expect(reasonOf(own.outcome)).toBe(CONFLICT);
     await fixture.adminAs(actorNamed('operator')).setOperator({ memberId, operator: false });

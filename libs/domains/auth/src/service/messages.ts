@@ -2,6 +2,7 @@ import { nanoUsd, type UnixMs } from '@gateway/base';
 import {
   KeyState,
   Scope,
+  type Actor as ActorMessage,
   type AuditEntry as AuditEntryMessage,
   type Key as KeyMessage,
   type KeyGrant as KeyGrantMessage,
@@ -60,6 +61,7 @@ export function organizationMessage(organization: core.Organization): Organizati
     limits: organization.limits,
     ceilings: organization.ceilings,
     effectiveLimits: effectiveLimits(organization),
+    requiresSecondFactor: organization.requiresSecondFactor,
     createdUnixMs: BigInt(organization.createdAt),
     version: organization.version,
   };
@@ -137,11 +139,15 @@ export function invalidationMessage({ sequence, target }: shared.Invalidation): 
   }
 }
 
+function actorMessage({ id, label, ipAddress, memberRole }: shared.Actor): ActorMessage {
+  return { id, label, ipAddress, operator: memberRole === 'operator' };
+}
+
 export function auditEntryMessage(entry: shared.AuditEntry): AuditEntryMessage {
   return {
     id: entry.id,
     createdUnixMs: BigInt(entry.createdAt),
-    actor: entry.actor,
+    actor: actorMessage(entry.actor),
     organizationId: entry.organizationId,
     action: entry.action,
     target: entry.target,

@@ -65,7 +65,12 @@ describe('organizations and the audit log', () => {
     expect(await auditOf(organizationId)).toEqual([
       {
         action: 'organization.set_limits',
-        actor: { id: fixture.operator.id, label: fixture.operator.label, ipAddress: '192.0.2.1' },
+        actor: {
+          id: fixture.operator.id,
+          label: fixture.operator.label,
+          ipAddress: '192.0.2.1',
+          operator: true,
+        },
         details: { changed: { requests_per_minute: { before: 600, after: 5 } } },
       },
       expect.objectContaining({ action: 'organization.create' }),

@@ -190,14 +190,19 @@ describe('idle sessions', () => {
       const { outcome } = await fixture.admin.signIn(signIn);
       return outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
     };
-    const use = async (sessionToken: string, ipAddress = '192.0.2.1') => {
-      const { outcome } = await fixture.admin.authorize({ sessionToken, permission: '', ipAddress });
+    const use = async (sessionToken: string, ipAddress = '192.0.2.1', background = false) => {
+      const request = { sessionToken, permission: '', ipAddress, background };
+      const { outcome } = await fixture.admin.authorize(request);
       return outcome?.$case === 'allowed' ? outcome.value : undefined;
     };
-    const [idle, busy] = [await open(), await open()];
+    const [idle, busy, polled] = [await open(), await open(), await open()];
     for (let minutes = 0; minutes < 55; minutes += 5) {
       clock.advance(5 * MINUTE);
       expect(await use(busy)).toBeDefined();
+      // Polls read the session, but do not extend it.
+      const background = await use(polled, '192.0.2.1', true);
+      await fixture.admin.getSession({ sessionToken: polled });
+      expect(background !== undefined).toBe(minutes < 5);
     }
     expect(await use(idle)).toBeUndefined();
     clock.advance(4 * MINUTE);

@@ -82,6 +82,13 @@ export async function createAuthFixture({
     resetPassword: false,
   });
   operator = { ...operator, id: member?.id ?? '' };
+  // Their session stays confirmed, however far a test moves the clock.
+  await replica.pool.query(
+    `insert into sessions
+       (token_sha256, id, member_id, device, ip_address, signed_in_by, created_at, last_seen_at, expires_at, confirmed_at)
+     values ('\\x00', $1, $2, '', '', 'password', now(), now(), '2100-01-01', '2100-01-01')`,
+    [operator.sessionId, operator.id],
+  );
 
   return {
     ...replica,

@@ -14,7 +14,7 @@ export const dashboardApiEnvironment = {
   GATEWAY_DASHBOARD_ORIGIN: originSetting
     .optional()
     .describe(
-      'Origin at which browsers open the dashboard, such as `https://dashboard.example.com`. With https its cookie is `Secure` and HSTS is on. Without it the dashboard works on `localhost` and loopback addresses only.',
+      'Origin at which browsers open the dashboard, such as `https://dashboard.example.com`. With https its session cookie is `__Host-gateway_session` and `Secure`, and HSTS is on; with http it is `gateway_session`. Without it the dashboard works on `localhost` and loopback addresses only.',
     ),
   GATEWAY_PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })

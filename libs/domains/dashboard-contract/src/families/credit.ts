@@ -72,7 +72,9 @@ const email = z.string().max(320);
 const creditAlert = z
   .object({
     threshold_usd: usd.nullable().meta({ description: 'Null: alerts are off.' }),
-    webhook_url: z.string().nullable(),
+    webhook_origin: z.string().nullable().meta({
+      description: 'Scheme and host of the webhook URL. Its path may be a secret, so it is not readable.',
+    }),
     emails: z.array(z.string()),
     last_sent_at: time.nullable(),
     last_failure: z.string().nullable().meta({
@@ -233,11 +235,15 @@ export const creditEndpoints = {
       'One alert is sent when the available amount falls below the threshold. The next is sent only after the amount was above it again. Webhooks are signed with a secret, which is returned once, when the URL is new. Private and local addresses are refused unless the gateway is configured to allow them.',
     body: z.strictObject({
       threshold_usd: positiveUsd.nullable(),
-      webhook_url: webhook.nullable(),
+      webhook_url: webhook
+        .nullable()
+        .optional()
+        .meta({ description: 'Null: no webhook. Absent: the webhook stays as it is.' }),
       emails: z.array(email).max(20),
     }),
     response: json(z.object({ alert: creditAlert, webhook_secret: z.string().nullable() })),
     audit: ['credit_alert.set'],
+    errors: ['too_many_attempts'],
   }),
   testAlert: endpoint({
     method: 'POST',
@@ -252,6 +258,6 @@ export const creditEndpoints = {
       }),
     ),
     audit: ['credit_alert.test'],
-    errors: ['conflict'],
+    errors: ['conflict', 'too_many_attempts'],
   }),
 } as const;

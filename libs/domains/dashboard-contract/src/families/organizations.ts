@@ -39,6 +39,9 @@ const organization = z
     suspended_reason: z.string().nullable(),
     limits: organizationLimits,
     ceilings: organizationCeilings,
+    requires_second_factor: z
+      .boolean()
+      .meta({ description: 'People without two-factor authentication have no access until they set it up.' }),
     created_at: time,
     version: version.meta({ description: 'Increases with each change.' }),
   })
@@ -111,6 +114,18 @@ export const organizationEndpoints = {
     response: json(oneOrganization),
     audit: ['organization.set_ceilings'],
     errors: ['version_conflict'],
+  }),
+  setSecondFactorRequired: endpoint({
+    method: 'PUT',
+    path: '/api/organizations/{organization_id}/second-factor-required',
+    access: 'organization:security',
+    confirmed: true,
+    summary: 'Decide whether people need two-factor authentication',
+    description:
+      'People without it can only set it up, from their next request on. It does not apply to sessions of single sign-on, where the identity provider is responsible.',
+    body: z.strictObject({ required: z.boolean() }),
+    response: json(oneOrganization),
+    audit: ['organization.require_second_factor'],
   }),
   suspend: endpoint({
     method: 'POST',

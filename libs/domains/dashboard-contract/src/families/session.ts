@@ -28,6 +28,10 @@ export const sessionState = z
     signed_in_by: z.enum(['password', 'oidc']),
     second_factor: z.boolean().meta({ description: 'Whether two-factor authentication is enabled.' }),
     has_password: z.boolean(),
+    second_factor_setup_required: z.boolean().meta({
+      description:
+        'Everything but the own account is refused until the person sets up two-factor authentication.',
+    }),
   })
   .meta({ id: 'SessionState' });
 
@@ -73,8 +77,14 @@ export const sessionEndpoints = {
       '`code` is sent too: the six digits of the authenticator app, or a recovery code, which works once.',
     body: z.strictObject({ email: credential, password: credential, code: credential.optional() }),
     response: json(sessionState),
-    audit: ['session.create'],
-    errors: ['sign_in_refused', 'second_factor_required', 'second_factor_refused', 'too_many_attempts'],
+    audit: ['session.create', 'session.refuse'],
+    errors: [
+      'sign_in_refused',
+      'second_factor_required',
+      'second_factor_refused',
+      'account_disabled',
+      'too_many_attempts',
+    ],
   }),
   current: endpoint({
     method: 'GET',
@@ -91,6 +101,23 @@ export const sessionEndpoints = {
     body: emptyBody,
     response: noContent,
     audit: ['session.end'],
+  }),
+  confirm: endpoint({
+    method: 'POST',
+    path: '/api/session/confirm',
+    access: 'signed_in',
+    summary: 'Confirm the session by password or code',
+    description:
+      'Sensitive changes, which list the error `confirmation_required`, are accepted for five minutes afterwards, and after sign-in.',
+    body: z.strictObject({ password: credential.optional(), code: credential.optional() }),
+    response: noContent,
+    errors: [
+      'sign_in_refused',
+      'second_factor_refused',
+      'second_factor_required',
+      'conflict',
+      'too_many_attempts',
+    ],
   }),
   list: endpoint({
     method: 'GET',

@@ -1,5 +1,6 @@
 import { networkOf } from '@gateway/addresses';
 import {
+  auditEntryRow,
   createMaintenance,
   createSecretCipher,
   systemSecrets,
@@ -11,6 +12,7 @@ import type { Mailer, PeoplePorts } from '../core/ports';
 import type { OidcSettings } from '../core/single-sign-on/ports';
 import { createScryptPasswordHasher, type ScryptCost } from './crypto/scrypt-password-hasher';
 import { createOidcIdentityProvider } from './openid-client/identity-provider';
+import { createBackgroundWork } from './memory/background-work';
 import { otpauthTotp } from './otpauth/totp';
 import { createPostgresAttemptCounter } from './postgres/attempt-counter';
 import { createReencryption } from './postgres/reencrypt-secrets';
@@ -23,6 +25,7 @@ import { createPrismaPasswordResetStore } from './prisma/password-reset-store';
 import { createPrismaSecondFactorStore } from './prisma/second-factor-store';
 import { createPrismaSessionStore } from './prisma/session-store';
 import { createPrismaSignOnStore } from './prisma/sign-on-store';
+import { createZxcvbnPasswordStrength } from './zxcvbn/password-strength';
 
 export interface PeopleAdapterOptions {
   /** A pool of the migrated schema `auth`. The caller ends it. */
@@ -61,6 +64,7 @@ export function createPeopleAdapters(options: PeopleAdapterOptions): PeopleAdapt
   const maintenance = createMaintenance({ pool, log, statements: DELETE_EXPIRED });
   const cipher = options.encryptionKeys && createSecretCipher(options.encryptionKeys);
   const reencryption = createReencryption({ pool, cipher, log });
+  const background = createBackgroundWork(log);
   return {
     members: createPrismaMemberStore(prisma),
     memberships: createPrismaMembershipStore(prisma),
@@ -74,9 +78,14 @@ export function createPeopleAdapters(options: PeopleAdapterOptions): PeopleAdapt
     ...(oidc ? { identityProvider: createOidcIdentityProvider(oidc, systemClock) } : {}),
     ...(mailer ? { mailer } : {}),
     log,
+    auditLog: {
+      insert: async (entry) => void (await prisma.auditEntry.create({ data: auditEntryRow(entry) })),
+    },
+    background,
     sessions: createPrismaSessionStore(prisma),
     attempts: createPostgresAttemptCounter(pool),
     passwords: createScryptPasswordHasher(options.scryptCost),
+    passwordStrength: createZxcvbnPasswordStrength(),
     secrets: systemSecrets,
     ...(cipher ? { cipher } : {}),
     addressRanges: { networkOf },
@@ -85,6 +94,7 @@ export function createPeopleAdapters(options: PeopleAdapterOptions): PeopleAdapt
       reencryption.start();
     },
     async stop() {
+      await background.stop();
       await maintenance.stop();
       await reencryption.stop();
     },

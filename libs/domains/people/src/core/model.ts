@@ -4,6 +4,16 @@ import type { Member, Session, AuditEntry } from '@gateway/auth-shared';
 /** An owner manages the whole organization, an admin everything except owners. A member has read access. */
 export type { OrganizationRole };
 
+/** A member as stored. */
+export interface StoredMember extends Member {
+  /** By an operator: cannot sign in. */
+  readonly disabled: boolean;
+  /** Absent: the member signs in by single sign-on only. */
+  readonly passwordHash?: string;
+  /** The second factor; active once it is confirmed. */
+  readonly totp?: { readonly encryptedSecret: string; readonly confirmed: boolean };
+}
+
 /** An organization that a member belongs to, and their role there. */
 export interface Membership {
   readonly organization: { readonly id: string; readonly name: string; readonly suspended: boolean };
@@ -26,6 +36,8 @@ export interface Person extends Member {
   readonly createdAt: UnixMs;
   readonly lastSeenAt?: UnixMs;
   readonly secondFactor: boolean;
+  /** By an operator: cannot sign in. */
+  readonly disabled: boolean;
   readonly memberships: readonly Membership[];
   /** Ordered by issuer. */
   readonly identities: readonly Identity[];

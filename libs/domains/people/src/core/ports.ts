@@ -7,7 +7,6 @@ import type {
   EndedSessions,
   IdSource,
   InvalidationFeed,
-  Member,
   MemberRole,
   PageRequest,
   SecretCipher,
@@ -22,14 +21,10 @@ import type {
   OrganizationMember,
   OrganizationRole,
   Person,
+  StoredMember,
 } from './model';
 
-export interface StoredMember extends Member {
-  /** Absent: the member signs in by single sign-on only. */
-  readonly passwordHash?: string;
-  /** The second factor; active once it is confirmed. */
-  readonly totp?: { readonly encryptedSecret: string; readonly confirmed: boolean };
-}
+export type { StoredMember };
 
 export interface MemberStore {
   /** Returns false and writes nothing if the email exists. */
@@ -42,6 +37,8 @@ export interface MemberStore {
   setPassword(memberId: string, passwordHash: string, audit: AuditEntry, opened?: NewSession): Promise<void>;
   /** Also ends all the member's sessions. */
   setRole(memberId: string, role: MemberRole, audit: AuditEntry): Promise<void>;
+  /** Also ends all the member's sessions, and reset links of a disabled member. */
+  setDisabled(memberId: string, disabledAt: UnixMs | undefined, audit: AuditEntry): Promise<EndedSessions>;
 }
 
 export interface InvitationStore {
@@ -103,6 +100,8 @@ export interface SecondFactorStore {
   consumeRecoveryCode(memberId: string, codeSha256: Buffer): Promise<boolean>;
   replaceRecoveryCodes(memberId: string, recoveryCodes: readonly Buffer[], audit: AuditEntry): Promise<void>;
   remove(memberId: string, audit: AuditEntry): Promise<void>;
+  /** As `remove`, and ends all the member's sessions. */
+  reset(memberId: string, audit: AuditEntry): Promise<EndedSessions>;
 }
 
 /** Codes of authenticator apps: RFC 6238 with SHA-1, six digits and a period of 30 s. */
@@ -133,6 +132,8 @@ export interface MembershipStore {
     memberId: string,
   ): Promise<{ readonly exists: boolean; readonly role?: OrganizationRole }>;
   listOf(memberId: string): Promise<readonly Membership[]>;
+  /** Whether any organization of the member requires a second factor. */
+  requireSecondFactor(memberId: string): Promise<boolean>;
   /** @param search part of the email or id, in any case; undefined: all. */
   listIn(organizationId: string, page: PageRequest, search?: string): Promise<readonly OrganizationMember[]>;
   /** `owners` is counted under the organization's lock. Undefined: not a member of it. */
@@ -149,16 +150,27 @@ export interface MembershipStore {
   ): Promise<OrganizationMember | AdminRefusal | undefined>;
 }
 
+/** A session, and whether its member has a second factor. */
+export interface StoredSession extends Session {
+  readonly secondFactor: boolean;
+}
+
 export interface SessionStore {
   insert(tokenSha256: Buffer, session: Session, audit: AuditEntry): Promise<void>;
-  /** Includes expired sessions. */
-  find(tokenSha256: Buffer): Promise<Session | undefined>;
+  /** Includes expired sessions. Undefined for a disabled member. */
+  find(tokenSha256: Buffer): Promise<StoredSession | undefined>;
   /** Includes expired sessions. */
   list(memberId: string, page: PageRequest): Promise<readonly Session[]>;
+  /** When the person last entered a password or code in this session of theirs; undefined without the session. */
+  findConfirmation(id: string, memberId: string): Promise<UnixMs | undefined>;
+  /** Stores when the person entered a password or code. */
+  recordConfirmation(id: string, at: UnixMs): Promise<void>;
   /** Stores when and from which address the session and its member were last seen. */
   recordActivity(session: Session): Promise<void>;
   /** Idempotent; `audit` is written only if there was a session. */
   delete(tokenSha256: Buffer, audit: (session: Session) => AuditEntry): Promise<EndedSessions>;
+  /** All sessions of the member. `audit` is written only if there were any. */
+  deleteAll(memberId: string, audit: (ended: number) => AuditEntry): Promise<EndedSessions>;
   /** Writes nothing if the member has no such session. */
   deleteOwn(memberId: string, id: string, audit: AuditEntry): Promise<EndedSessions>;
   /** `audit` is written only if there were any. */
@@ -174,10 +186,15 @@ export interface AttemptCount {
   readonly windowEndsAt: UnixMs;
 }
 
-/** Counts sign-in attempts in fixed windows that start with the first attempt. */
+/** Counts attempts, and emails, in fixed windows that start with the first one. */
 export interface AttemptCounter {
-  /** Increments each bucket atomically, and returns the counts in order. */
-  add(buckets: readonly string[], now: UnixMs, windowMs: number): Promise<readonly AttemptCount[]>;
+  /** Adds `by` to each bucket atomically, and returns the counts in order. */
+  add(
+    buckets: readonly string[],
+    by: number,
+    now: UnixMs,
+    windowMs: number,
+  ): Promise<readonly AttemptCount[]>;
   /** Deletes a bucket, after a correct password. */
   clear(bucket: string): Promise<void>;
 }
@@ -188,6 +205,17 @@ export interface PasswordHasher {
   verify(password: string, hash: string | undefined): Promise<boolean>;
   /** Identifies a stored hash without revealing the hash or the password. */
   versionOf(hash: string): string;
+}
+
+export interface PasswordStrength {
+  /**
+   * Estimates the guesses of an attacker who knows leaked passwords, common patterns, and the person's words. The work
+   * grows with the square of the length and blocks the process, so the caller bounds it.
+   */
+  estimate(
+    password: string,
+    personalWords: readonly string[],
+  ): Promise<{ readonly guesses: number; readonly leaked: boolean }>;
 }
 
 interface PeopleLog {
@@ -206,6 +234,14 @@ export interface PeopleSettings {
   readonly sessionIdleMs: number;
   /** The dashboard's origin, to which links in emails point, whatever a request says. Absent: that of the request. */
   readonly dashboardOrigin?: string | undefined;
+  /** Operators without a second factor have no access until they set one up. */
+  readonly operatorsNeedSecondFactor: boolean;
+}
+
+/** Work after the response. */
+export interface BackgroundWork {
+  /** Starts the work and logs its failure. False: too much work is unfinished, so it was not started. */
+  start(what: string, work: () => Promise<void>): boolean;
 }
 
 /** Lookup of organizations, which the library `auth` owns. */
@@ -229,11 +265,14 @@ export interface PeoplePorts {
   readonly identityProvider?: IdentityProvider;
   /** Absent: email delivery is not configured. */
   readonly mailer?: Mailer;
-  /** For failures of background work. */
+  /** For entries that belong to no change, such as refused sign-ins. */
+  readonly auditLog: { insert(entry: AuditEntry): Promise<void> };
+  readonly background: BackgroundWork;
   readonly log: PeopleLog;
   readonly sessions: SessionStore;
   readonly attempts: AttemptCounter;
   readonly passwords: PasswordHasher;
+  readonly passwordStrength: PasswordStrength;
   readonly secrets: Secrets;
   /** Absent: no encryption key is configured, so no second factor can be enrolled. */
   readonly cipher?: SecretCipher;

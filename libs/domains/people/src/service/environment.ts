@@ -1,5 +1,5 @@
 import { isEncryptionKey } from '@gateway/auth-shared';
-import { listSetting } from '@gateway/runtime';
+import { flagSetting, listSetting } from '@gateway/runtime';
 import { z } from 'zod';
 import type { PeopleSettings } from '../core/ports';
 import type { OidcSettings } from '../core/single-sign-on/ports';
@@ -7,6 +7,7 @@ import type { OidcSettings } from '../core/single-sign-on/ports';
 export const DEFAULT_PEOPLE_SETTINGS: PeopleSettings = {
   sessionLifetimeMs: 12 * 60 * 60_000,
   sessionIdleMs: 2 * 60 * 60_000,
+  operatorsNeedSecondFactor: false,
 };
 
 const MIN_SESSION_MS = 5 * 60_000;
@@ -67,7 +68,12 @@ export const peopleEnvironment = {
   GATEWAY_SESSION_IDLE_MS: sessionTime
     .default(DEFAULT_PEOPLE_SETTINGS.sessionIdleMs)
     .describe(
-      'Milliseconds without a request after which a dashboard session expires, from 5 minutes to 30 days.',
+      'Milliseconds without a request of a person after which a dashboard session expires, from 5 minutes to 30 days. Polls of an open page do not count.',
+    ),
+  GATEWAY_OPERATORS_NEED_SECOND_FACTOR: flagSetting
+    .default(DEFAULT_PEOPLE_SETTINGS.operatorsNeedSecondFactor)
+    .describe(
+      'Whether operators without a second factor must set one up before anything else. Not after single sign-on: there the identity provider is responsible.',
     ),
 };
 
@@ -100,5 +106,6 @@ export function peopleSettingsOf(values: PeopleEnvironment): PeopleSettings {
   return {
     sessionLifetimeMs: values.GATEWAY_SESSION_LIFETIME_MS,
     sessionIdleMs: values.GATEWAY_SESSION_IDLE_MS,
+    operatorsNeedSecondFactor: values.GATEWAY_OPERATORS_NEED_SECOND_FACTOR,
   };
 }

@@ -141,6 +141,7 @@ export function personMessage(person: core.Person): PersonMessage {
     secondFactor: person.secondFactor,
     memberships: person.memberships.map(membershipMessage),
     identities: person.identities.map(identityMessage),
+    disabled: person.disabled,
   };
 }
 

@@ -21,6 +21,7 @@ export function createPeopleMetrics(metrics: Registry) {
       refused: signIns.labels('refused'),
       second_factor_required: signIns.labels('second_factor_required'),
       second_factor_refused: signIns.labels('second_factor_refused'),
+      account_disabled: signIns.labels('account_disabled'),
       too_many_attempts: signIns.labels('too_many_attempts'),
     },
     /** The outcomes are a closed list. */

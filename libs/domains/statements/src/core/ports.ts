@@ -98,6 +98,11 @@ export interface LedgerReconciliation {
   readonly differences: readonly Difference[];
 }
 
+/** `webhookUrl` undefined removes the webhook, unless `keepsWebhook`. */
+export interface NewCreditAlert extends Pick<CreditAlert, 'thresholdNanoUsd' | 'webhookUrl' | 'emails'> {
+  readonly keepsWebhook: boolean;
+}
+
 /** Settings and delivery state of the alerts of a low balance. */
 export interface CreditAlertStore {
   readAlert(organizationId: string): Promise<CreditAlert>;
@@ -107,7 +112,7 @@ export interface CreditAlertStore {
    */
   setAlert(
     organizationId: string,
-    alert: Pick<CreditAlert, 'thresholdNanoUsd' | 'webhookUrl' | 'emails'>,
+    alert: NewCreditAlert,
     newSecret: string,
     audit: AuditEntry,
   ): Promise<{ readonly alert: CreditAlert; readonly secret: string | undefined }>;

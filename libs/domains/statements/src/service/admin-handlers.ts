@@ -183,7 +183,9 @@ export function createAdminHandlers(
 
     setCreditAlert: async (request, context) => {
       const organizationId = parseOrganizationId(request);
-      const { thresholdNanoUsd, webhookUrl, emails } = request;
+      const { thresholdNanoUsd, webhookUrl, emails, keepWebhook: keepsWebhook } = request;
+      if (keepsWebhook && webhookUrl !== undefined)
+        throw invalid('webhook_url', 'must be absent with keep_webhook');
       if (webhookUrl !== undefined) {
         const issue = ports.webhookUrlIssue(webhookUrl);
         if (issue) throw invalid('webhook_url', issue);
@@ -198,12 +200,12 @@ export function createAdminHandlers(
       const details = {
         threshold_usd: threshold === undefined ? null : formatUsd(threshold),
         // The path of a webhook URL may be a secret.
-        webhook_host: webhookUrl === undefined ? null : new URL(webhookUrl).host,
+        webhook_host: keepsWebhook ? 'unchanged' : webhookUrl === undefined ? null : new URL(webhookUrl).host,
         emails,
       };
       const { alert, secret } = await alerts.setAlert(
         organizationId,
-        { thresholdNanoUsd: threshold, webhookUrl, emails },
+        { thresholdNanoUsd: threshold, webhookUrl, emails, keepsWebhook },
         `whsec_${randomBytes(32).toString('base64url')}`,
         auditOf(
           {

@@ -6,6 +6,7 @@ create table audit_entries (
   actor_id         text not null,
   actor_label      text not null,
   actor_ip_address text not null,
+  actor_role       text not null,
   organization_id  text collate "C",
   action           text not null,
   target           text not null,

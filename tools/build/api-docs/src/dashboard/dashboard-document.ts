@@ -15,6 +15,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const SCHEMAS = '#/components/schemas/';
 const SESSION = [{ session: [] }];
+const SESSION_COOKIE = 'Over HTTPS its name is `__Host-gateway_session`.';
 const SUCCESS_TEXTS: Readonly<Record<number, string>> = {
   200: 'Done.',
   201: 'Created.',
@@ -43,7 +44,8 @@ export function createDashboardDocument(): Json {
       version: '1',
       description:
         'For the dashboard and for programs that manage the gateway. Sign in with POST /api/session, which sets the ' +
-        'cookie. Requests that change data must be JSON and, from browsers, same-origin. Unknown fields and ' +
+        'cookie. A session ends after a time without requests; those with the header `gateway-background: true` do not ' +
+        'extend it. Requests that change data must be JSON and, from browsers, same-origin. Unknown fields and ' +
         'parameters are rejected.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -52,7 +54,9 @@ export function createDashboardDocument(): Json {
     paths,
     components: {
       schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
-      securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'gateway_session' } },
+      securitySchemes: {
+        session: { type: 'apiKey', in: 'cookie', name: 'gateway_session', description: SESSION_COOKIE },
+      },
     },
   };
 }

@@ -17,6 +17,7 @@ export function sessionOf(row: Prisma.SessionModel & { member: Prisma.MemberMode
     createdAt: row.createdAt.getTime() as UnixMs,
     lastSeenAt: row.lastSeenAt.getTime() as UnixMs,
     expiresAt: row.expiresAt.getTime() as UnixMs,
+    confirmedAt: row.confirmedAt.getTime() as UnixMs,
   };
 }
 
@@ -27,6 +28,7 @@ export function auditEntryRow(entry: AuditEntry) {
     actorId: entry.actor.id,
     actorLabel: entry.actor.label,
     actorIpAddress: entry.actor.ipAddress,
+    actorRole: entry.actor.memberRole ?? 'member',
     organizationId: entry.organizationId ?? null,
     action: entry.action,
     target: entry.target,

@@ -1,6 +1,6 @@
 import { nanoUsd, utcDay, type UnixMs, type UtcDay } from '@gateway/base';
 import type { ApiKey, KeyLimits, Organization, OrganizationLimits, Scope } from '../../core/model';
-import type { AuditEntry, JsonObject } from '@gateway/auth-shared';
+import type { AuditEntry, JsonObject, MemberRole } from '@gateway/auth-shared';
 import type { Prisma } from '@gateway/auth-shared/adapters';
 
 /** Maps the model to table rows and back. Absent values are NULL. */
@@ -55,6 +55,7 @@ export function organizationOf(row: Prisma.OrganizationModel): Organization {
       maxOutputTokens: row.ceilingMaxOutputTokens,
       multipleCompletions: row.ceilingMultipleCompletions,
     }),
+    requiresSecondFactor: row.requiresSecondFactor,
     createdAt: row.createdAt.getTime() as UnixMs,
     version: row.version,
   };
@@ -76,6 +77,7 @@ export function organizationRow(organization: Organization): Prisma.Organization
     ceilingConcurrency: ceilings.concurrency ?? null,
     ceilingMaxOutputTokens: ceilings.maxOutputTokens ?? null,
     ceilingMultipleCompletions: ceilings.multipleCompletions,
+    requiresSecondFactor: organization.requiresSecondFactor,
     createdAt: new Date(organization.createdAt),
     version: organization.version,
   };
@@ -147,7 +149,10 @@ export function auditEntryOf(row: Prisma.AuditEntryModel): AuditEntry {
   return {
     id: row.id,
     createdAt: row.createdAt.getTime() as UnixMs,
-    actor: { id: row.actorId, label: row.actorLabel, ipAddress: row.actorIpAddress },
+    actor: {
+      ...{ id: row.actorId, label: row.actorLabel, ipAddress: row.actorIpAddress },
+      memberRole: row.actorRole as MemberRole,
+    },
     ...(row.organizationId === null ? {} : { organizationId: row.organizationId }),
     action: row.action,
     target: row.target,

@@ -27,6 +27,7 @@ export async function createOrganization(
     id: ports.newId('org'),
     name,
     suspended: false,
+    requiresSecondFactor: false,
     limits,
     ceilings,
     createdAt: ports.clock.now(),

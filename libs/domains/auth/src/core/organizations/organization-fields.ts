@@ -10,6 +10,7 @@ export function organizationFields(organization: Organization): JsonObject {
     suspended_reason: organization.suspendedReason ?? null,
     ...limitFields(organization.limits),
     ...Object.fromEntries(ceilings.map(([name, value]) => [`ceiling_${name}`, value])),
+    requires_second_factor: organization.requiresSecondFactor,
   };
 }
 

@@ -9,7 +9,12 @@ import {
 import { personOf, type RpcHandlers } from '@gateway/rpc';
 import { GatewayError, isRefusal } from '@gateway/errors';
 import { notFound, type AdminRefusal, readPage, readSearchText, isIdLike } from '@gateway/auth-shared';
-import { refuseUnlessPermitted, type createPeopleHandlers, type PeoplePorts } from '@gateway/people';
+import {
+  refuseUnlessConfirmed,
+  refuseUnlessPermitted,
+  type createPeopleHandlers,
+  type PeoplePorts,
+} from '@gateway/people';
 import { createKey, type CreatedKey } from '../../core/keys/create-key';
 import { createSessionKey } from '../../core/keys/create-session-key';
 import { endPreviousSecret, rotateKey } from '../../core/keys/rotate-key';
@@ -21,6 +26,7 @@ import {
   setOrganizationCeilings,
   setOrganizationLimits,
 } from '../../core/organizations/set-organization-limits';
+import { setSecondFactorRequired } from '../../core/organizations/set-second-factor-required';
 import { setOrganizationSuspended } from '../../core/organizations/set-organization-suspended';
 import { updateKey } from '../../core/keys/update-key';
 import type { AuthMetrics } from '../metrics';
@@ -47,7 +53,7 @@ type OtherHandlers = keyof ReturnType<typeof createPeopleHandlers>;
 /** The methods of AuthAdmin for organizations, keys and the audit log. The library `people` implements the others. */
 export function createAuthAdminHandlers(
   ports: AuthPorts,
-  people: Pick<PeoplePorts, 'members' | 'memberships'>,
+  people: Pick<PeoplePorts, 'members' | 'memberships' | 'sessions' | 'clock'>,
   metrics: AuthMetrics,
 ): Omit<RpcHandlers<typeof AuthAdminDefinition>, OtherHandlers> {
   /** Measures how long a change waits for edges. */
@@ -122,6 +128,14 @@ export function createAuthAdminHandlers(
         ...(expectedVersion === undefined ? {} : { expectedVersion }),
       };
       return organizationResponse(await timed(setOrganizationCeilings(ports, change, context.signal)));
+    },
+
+    async setSecondFactorRequired({ organizationId, required }, context) {
+      const actor = personOf(context);
+      const refusal = await refuseUnlessConfirmed(people, actor, 'organization:security', organizationId);
+      if (refusal) return organizationResponse(refusal);
+      const change = { actor, organizationId, required };
+      return organizationResponse(await timed(setSecondFactorRequired(ports, change, context.signal)));
     },
 
     async setOrganizationSuspended({ organizationId, suspended, reason }, context) {

@@ -1,7 +1,8 @@
+import { MemberRole } from '@gateway/contracts/auth';
 import { endpoints } from '@gateway/dashboard-contract';
 import { listAudit } from '../audit-log';
 import { implement, type Implementation } from '../http/implement';
-import { auditEntryView, auditFilter, pageRequest, pageView } from '../messages/views';
+import { auditEntryForCustomer, auditEntryView, auditFilter, pageRequest, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 export function createAuditHandlers(ports: DashboardApiPorts): readonly Implementation[] {
@@ -14,14 +15,15 @@ export function createAuditHandlers(ports: DashboardApiPorts): readonly Implemen
       return pageView(entries.map(auditEntryView), nextPageToken);
     }),
 
-    implement(endpoints.audit.list, async ({ params, query }) => {
+    implement(endpoints.audit.list, async ({ params, query, signedIn }) => {
+      const isOperator = signedIn.member.role === MemberRole.MEMBER_ROLE_OPERATOR;
       const organizationId = params.organization_id;
       const { entries, nextPageToken } = await listAudit(ports, {
         organizationId,
         ...pageRequest(query),
         ...auditFilter(query),
       });
-      return pageView(entries.map(auditEntryView), nextPageToken);
+      return pageView(entries.map(isOperator ? auditEntryView : auditEntryForCustomer), nextPageToken);
     }),
   ];
 }

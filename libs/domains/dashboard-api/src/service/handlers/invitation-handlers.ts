@@ -66,7 +66,7 @@ export function createInvitationHandlers({
     implement(session.acceptInvitation, async ({ body, address, request, response }) => {
       const acceptance = {
         ...{ token: body.token ?? invitationTokenOf(request) ?? '', password: body.password },
-        ...{ sessionToken: sessionTokenOf(request), ipAddress: address, device: deviceOf(request) },
+        ...{ sessionToken: sessionTokenOf(request, settings), ipAddress: address, device: deviceOf(request) },
       };
       const { outcome } = await authAdmin.acceptInvitation(acceptance, SLOW);
       const opened = unwrap<SignedIn>(outcome);

@@ -42,6 +42,12 @@ export function createOrganizationHandlers({ authAdmin }: DashboardApiPorts): re
       organization: viewOf(await authAdmin.getOrganization({ organizationId: params.organization_id })),
     })),
 
+    implement(organizations.setSecondFactorRequired, async ({ params, body }) => {
+      const change = { organizationId: params.organization_id, required: body.required };
+      const options = { timeoutMs: EDGE_CHANGE_TIMEOUT_MS };
+      return { organization: viewOf(await authAdmin.setSecondFactorRequired(change, options)) };
+    }),
+
     implement(organizations.setLimits, async ({ params, body }) => {
       const { version: expectedVersion, ...limits } = body;
       const organizationId = params.organization_id;

@@ -9,8 +9,11 @@ import {
   organizationRoleMessage,
   personView,
 } from '../messages/people-views';
+import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 import { pageRequest, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
+
+const ENDS_KEYS = { timeoutMs: EDGE_CHANGE_TIMEOUT_MS };
 
 export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly Implementation[] {
   const { people } = endpoints;
@@ -75,6 +78,23 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
       const change = { memberId: params.member_id, operator: body.operator };
       const { outcome } = await authAdmin.setOperator(change);
       return { member: memberView(unwrap<Member>(outcome)) };
+    }),
+
+    implement(people.resetSecondFactor, async ({ params }) => {
+      const { refusal } = await authAdmin.resetSecondFactor({ memberId: params.member_id }, ENDS_KEYS);
+      throwIfRefused(refusal);
+      return undefined;
+    }),
+
+    implement(people.setDisabled, async ({ params, body }) => {
+      const change = { memberId: params.member_id, disabled: body.disabled };
+      throwIfRefused((await authAdmin.setDisabled(change, ENDS_KEYS)).refusal);
+      return undefined;
+    }),
+
+    implement(people.endSessions, async ({ params }) => {
+      throwIfRefused((await authAdmin.endSessionsOf({ memberId: params.member_id }, ENDS_KEYS)).refusal);
+      return undefined;
     }),
 
     implement(people.unlinkPersonIdentity, async ({ params, body }) => {

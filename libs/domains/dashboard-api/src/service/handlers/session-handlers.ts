@@ -35,7 +35,7 @@ export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts
       if (outcome?.$case !== 'signedIn') throw refusedSignIn(outcome?.value);
       const state = await stateOf(outcome.value.sessionToken);
       // Ends the session of an existing cookie, which protects against session fixation.
-      const earlier = sessionTokenOf(request);
+      const earlier = sessionTokenOf(request, settings);
       if (earlier !== undefined) await authAdmin.signOut({ sessionToken: earlier });
       cookies.set(response, outcome.value);
       return state;
@@ -46,6 +46,15 @@ export function createSessionHandlers({ authAdmin, settings }: DashboardApiPorts
     implement(session.signOut, async ({ signedIn, response }) => {
       await authAdmin.signOut({ sessionToken: signedIn.sessionToken }, ENDS_KEYS);
       cookies.clear(response);
+      return undefined;
+    }),
+
+    implement(session.confirm, async ({ body, signedIn: { sessionToken }, address: ipAddress }) => {
+      const { refusal } = await authAdmin.confirmSession(
+        { sessionToken, ipAddress, ...body },
+        { timeoutMs: SIGN_IN_TIMEOUT_MS },
+      );
+      throwIfRefused(refusal);
       return undefined;
     }),
 
@@ -79,6 +88,8 @@ function refusedSignIn(refused: SignInRefused | undefined): DashboardError {
   switch (refused?.reason) {
     case AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REQUIRED:
       return new DashboardError('second_factor_required');
+    case AdminRefusalReason.ADMIN_REFUSAL_REASON_ACCOUNT_DISABLED:
+      return new DashboardError('account_disabled');
     case AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REFUSED:
       return new DashboardError('second_factor_refused');
     default:

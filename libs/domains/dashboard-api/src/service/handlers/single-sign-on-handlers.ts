@@ -29,6 +29,7 @@ const CODE_OF_REASON: Readonly<
   [OidcRefusalReason.OIDC_REFUSAL_REASON_EMAIL_NOT_VERIFIED]: 'oidc_email_not_verified',
   [OidcRefusalReason.OIDC_REFUSAL_REASON_DOMAIN_NOT_MAPPED]: 'oidc_no_organization',
   [OidcRefusalReason.OIDC_REFUSAL_REASON_IDENTITY_MISMATCH]: 'oidc_identity_mismatch',
+  [OidcRefusalReason.OIDC_REFUSAL_REASON_ACCOUNT_DISABLED]: 'account_disabled',
 };
 
 /** Browsers navigate to both endpoints, so errors redirect to the sign-in page, which shows them. */
@@ -76,7 +77,7 @@ export function createSingleSignOnHandlers({
             dashboardUrl: dashboardUrlOf(settings, request),
             returnTo: query.return_to,
             ipAddress: address,
-            sessionToken: sessionTokenOf(request),
+            sessionToken: sessionTokenOf(request, settings),
           },
           { timeoutMs: PROVIDER_TIMEOUT_MS },
         );

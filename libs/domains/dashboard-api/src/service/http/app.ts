@@ -17,6 +17,31 @@ import { createWebAppRoutes } from '../handlers/web-app-routes';
 const MAX_BODY_BYTES = 100 * 1024;
 /** The request to estimate may contain images. */
 const MAX_ESTIMATED_BODY_BYTES = 16 * 1024 * 1024;
+/** Powerful features of browsers. The dashboard uses none. Helmet has no such header. */
+const PERMISSIONS_POLICY = [
+  ...[
+    'accelerometer',
+    'bluetooth',
+    'camera',
+    'clipboard-read',
+    'display-capture',
+    'geolocation',
+    'gyroscope',
+  ],
+  ...[
+    'hid',
+    'local-fonts',
+    'magnetometer',
+    'microphone',
+    'midi',
+    'payment',
+    'screen-wake-lock',
+    'serial',
+    'usb',
+  ],
+]
+  .map((feature) => `${feature}=()`)
+  .join(', ');
 const PLAYGROUND_ESTIMATES = /^\/api\/organizations\/[^/]+\/playground\/estimate$/;
 
 export function createApp(ports: DashboardApiPorts): Express {
@@ -39,6 +64,10 @@ export function createApp(ports: DashboardApiPorts): Express {
       },
     }),
   );
+  app.use((_request, response, next) => {
+    response.setHeader('permissions-policy', PERMISSIONS_POLICY);
+    next();
+  });
   app.use(createHostGuard(settings.publicOrigin));
   if (ports.documents) app.use(createDocumentRoutes(ports.documents));
   if (ports.webApp) {

@@ -240,6 +240,16 @@ describe('the dashboard API over HTTP', () => {
     await secure.stop();
   });
 
+  it('denies powerful features of the browser to its pages', async () => {
+    const { headers } = await request('GET /api/session');
+    expect(headers.get('permissions-policy')).toMatch(/^accelerometer=\(\), .*camera=\(\).*usb=\(\)$/);
+  });
+
+  it('reports to auth which requests no person caused', async () => {
+    await request('GET /api/session', { headers: { 'gateway-background': 'true' } });
+    expect(calls[0]).toMatchObject({ method: 'authorize', request: { background: true } });
+  });
+
   it('rejects a wrong password with 401, and too many attempts with 429 and retry-after', async () => {
     const body = { email: 'ops@example.com', password: 'wrong' };
     const refused = await request('POST /api/session', { body, signedIn: false });
@@ -276,6 +286,7 @@ describe('the dashboard API over HTTP', () => {
           permission: 'keys:manage',
           organizationId: 'org-1',
           ipAddress: '127.0.0.1',
+          background: false,
         },
       },
     ]);

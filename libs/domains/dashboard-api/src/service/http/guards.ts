@@ -1,4 +1,4 @@
-import type { Permission } from '@gateway/dashboard-contract';
+import { BACKGROUND_HEADER, type Permission } from '@gateway/dashboard-contract';
 import type { Request, RequestHandler, Response } from 'express';
 import { isOwnHost, isSameOrigin } from '../../core/same-origin';
 import { DashboardError } from '../dashboard-error';
@@ -37,17 +37,18 @@ export function createCrossSiteGuard(publicOrigin: string | undefined): RequestH
  * @throws DashboardError `not_signed_in`, `forbidden`, or `not_found` for an organization without membership.
  */
 export async function authorize(
-  { authAdmin }: Pick<DashboardApiPorts, 'authAdmin'>,
+  { authAdmin, settings }: Pick<DashboardApiPorts, 'authAdmin' | 'settings'>,
   request: Request,
   { permission, organizationId, address }: AuthorizationInput,
 ): Promise<SignedIn> {
-  const sessionToken = sessionTokenOf(request);
+  const sessionToken = sessionTokenOf(request, settings);
   if (sessionToken === undefined) throw new DashboardError('not_signed_in');
   const { outcome, organizationRole } = await authAdmin.authorize({
     sessionToken,
     permission: permission ?? '',
     organizationId,
     ipAddress: address,
+    background: request.get(BACKGROUND_HEADER) !== undefined,
   });
   switch (outcome?.$case) {
     case 'allowed': {
@@ -57,6 +58,8 @@ export async function authorize(
     }
     case 'forbidden':
       throw new DashboardError('forbidden');
+    case 'secondFactorSetupRequired':
+      throw new DashboardError('second_factor_setup_required');
     case 'noSuchOrganization':
       throw new DashboardError('not_found', { message: 'This organization does not exist.' });
     default:

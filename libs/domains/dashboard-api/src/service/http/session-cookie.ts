@@ -5,8 +5,16 @@ import { isHttps, type HttpsSettings } from './dashboard-url';
 const COOKIE_NAME = 'gateway_session';
 const MAX_TOKEN_CHARACTERS = 200;
 
-export function sessionTokenOf(request: Request): string | undefined {
-  const token = parseCookie(request.headers.cookie ?? '')[COOKIE_NAME];
+/**
+ * Over HTTPS the name has the prefix `__Host-`: browsers then refuse the cookie from subdomains and without `Secure`.
+ * Over HTTP browsers refuse the prefix itself.
+ */
+function cookieNameOf(settings: HttpsSettings): string {
+  return isHttps(settings) ? `__Host-${COOKIE_NAME}` : COOKIE_NAME;
+}
+
+export function sessionTokenOf(request: Request, settings: HttpsSettings): string | undefined {
+  const token = parseCookie(request.headers.cookie ?? '')[cookieNameOf(settings)];
   return token && token.length <= MAX_TOKEN_CHARACTERS ? token : undefined;
 }
 
@@ -19,7 +27,8 @@ export function deviceOf(request: Request): string {
 export function createSessionCookies(settings: HttpsSettings) {
   const write = (response: Response, value: string, expires: Date): void => {
     const secure = isHttps(settings);
-    const cookie = { name: COOKIE_NAME, value, httpOnly: true, sameSite: 'strict', path: '/' } as const;
+    const name = cookieNameOf(settings);
+    const cookie = { name, value, httpOnly: true, sameSite: 'strict', path: '/' } as const;
     response.append('set-cookie', stringifySetCookie({ ...cookie, secure, expires }));
   };
   return {

@@ -39,10 +39,15 @@ export function lowBalanceView(alert: CreditAlert | undefined, { availableNanoUs
   return { threshold_usd: usd(thresholdNanoUsd), since: isoTime(belowSinceUnixMs) };
 }
 
+/** Scheme and host: the path of a webhook URL may be a secret. */
+function originOf(url: string | null): string | null {
+  return url !== null && URL.canParse(url) ? new URL(url).origin : null;
+}
+
 export function creditAlertView(alert: CreditAlert | undefined) {
   return {
     threshold_usd: alert?.thresholdNanoUsd === undefined ? null : usd(alert.thresholdNanoUsd),
-    webhook_url: alert?.webhookUrl ?? null,
+    webhook_origin: originOf(alert?.webhookUrl ?? null),
     emails: alert?.emails ?? [],
     last_sent_at: alert?.lastSentUnixMs === undefined ? null : isoTime(alert.lastSentUnixMs),
     last_failure: alert?.lastFailure ?? null,

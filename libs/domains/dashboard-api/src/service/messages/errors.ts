@@ -17,6 +17,8 @@ const CODE_OF_REASON: Readonly<Record<AdminRefusalReason, DashboardErrorCode>> =
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REFUSED]: 'second_factor_refused',
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_TOO_MANY_ATTEMPTS]: 'too_many_attempts',
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_CONFIGURED]: 'conflict',
+  [AdminRefusalReason.ADMIN_REFUSAL_REASON_ACCOUNT_DISABLED]: 'account_disabled',
+  [AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFIRMATION_REQUIRED]: 'confirmation_required',
 };
 
 /** Field names of auth that differ in this API. */

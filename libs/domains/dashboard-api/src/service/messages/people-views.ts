@@ -82,6 +82,7 @@ export function sessionStateView(state: GetSessionResponse) {
     signed_in_by: methodOf(session),
     second_factor: state.secondFactor,
     has_password: state.hasPassword,
+    second_factor_setup_required: state.secondFactorSetupRequired,
   };
 }
 
@@ -145,6 +146,7 @@ export function personView(person: Person) {
       role: ROLES[role],
     })),
     second_factor: person.secondFactor,
+    disabled: person.disabled,
     identities: person.identities.map(identityView),
     created_at: isoTime(person.createdUnixMs),
     last_seen_at: timeOrNull(person.lastSeenUnixMs),

@@ -24,6 +24,7 @@ export function organizationView(organization: Organization) {
     suspended_reason: organization.suspendedReason ?? null,
     limits: limitsView(organization.limits),
     ceilings: limitsView(organization.ceilings),
+    requires_second_factor: organization.requiresSecondFactor,
     created_at: isoTime(organization.createdUnixMs),
     version: organization.version,
   };
@@ -84,6 +85,13 @@ export function keyBoundsView(limits: OrganizationLimits | undefined) {
     concurrency: limits?.concurrency ?? null,
     daily_budget_usd: usdOrNull(limits?.dailyBudgetNanoUsd),
   };
+}
+
+/** For people of an organization: its log does not show who acted as an operator, nor from where. */
+export function auditEntryForCustomer(entry: AuditEntry) {
+  const view = auditEntryView(entry);
+  if (entry.actor?.operator !== true) return view;
+  return { ...view, actor: { id: 'operator', label: 'Operator', ip_address: '' } };
 }
 
 export function auditEntryView(entry: AuditEntry) {

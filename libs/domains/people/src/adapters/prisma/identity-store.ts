@@ -1,7 +1,7 @@
 import type { IdentityStore } from '../../core/single-sign-on/ports';
-import { type AuthPrisma, lockOrganization, auditEntryRow, memberOf } from '@gateway/auth-shared/adapters';
+import { type AuthPrisma, lockOrganization, auditEntryRow } from '@gateway/auth-shared/adapters';
 import { isUniqueViolation } from './member-store';
-import { identityOf, storedMemberRow } from './rows';
+import { identityOf, storedMemberOf, storedMemberRow } from './rows';
 import { endSessions, insertSession } from './sessions';
 
 export function createPrismaIdentityStore(prisma: AuthPrisma): IdentityStore {
@@ -9,7 +9,7 @@ export function createPrismaIdentityStore(prisma: AuthPrisma): IdentityStore {
     async find(issuer, subject) {
       const where = { issuer_subject: { issuer, subject } };
       const row = await prisma.memberIdentity.findUnique({ where, include: { member: true } });
-      return row ? memberOf(row.member) : undefined;
+      return row ? storedMemberOf(row.member) : undefined;
     },
 
     async isLinked(memberId, issuer) {

@@ -1,7 +1,7 @@
 import type { MemberStore } from '../../core/ports';
 import { type AuthPrisma, Prisma, newestFirst, auditEntryRow } from '@gateway/auth-shared/adapters';
 import { memberContaining, personOf, storedMemberOf, storedMemberRow } from './rows';
-import { replaceSessions } from './sessions';
+import { endSessions, replaceSessions } from './sessions';
 
 export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
   return {
@@ -50,6 +50,16 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
         await transaction.passwordReset.deleteMany({ where: { memberId } });
         await transaction.auditEntry.createMany({ data: audits.map(auditEntryRow) });
         await replaceSessions(transaction, memberId, audit.createdAt, opened);
+      });
+    },
+
+    setDisabled(memberId, disabledAt, audit) {
+      return prisma.$transaction(async (transaction) => {
+        const data = { disabledAt: disabledAt === undefined ? null : new Date(disabledAt) };
+        await transaction.member.update({ where: { id: memberId }, data });
+        if (disabledAt !== undefined) await transaction.passwordReset.deleteMany({ where: { memberId } });
+        await transaction.auditEntry.create({ data: auditEntryRow(audit) });
+        return endSessions(transaction, { memberId }, audit.createdAt);
       });
     },
 

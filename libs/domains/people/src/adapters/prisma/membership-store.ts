@@ -54,6 +54,11 @@ export function createPrismaMembershipStore(prisma: AuthPrisma): MembershipStore
       return role === undefined ? { exists: true } : { exists: true, role };
     },
 
+    async requireSecondFactor(memberId) {
+      const where = { memberId, organization: { requiresSecondFactor: true } };
+      return (await prisma.membership.count({ where })) > 0;
+    },
+
     async listOf(memberId) {
       const rows = await prisma.membership.findMany({
         where: { memberId },

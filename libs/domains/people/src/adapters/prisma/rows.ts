@@ -7,6 +7,7 @@ import { type Prisma, containing, memberOf } from '@gateway/auth-shared/adapters
 export function storedMemberOf(row: Prisma.MemberModel): StoredMember {
   return {
     ...memberOf(row),
+    disabled: row.disabledAt !== null,
     ...(row.passwordHash === null ? {} : { passwordHash: row.passwordHash }),
     ...(row.totpSecret === null
       ? {}
@@ -55,6 +56,7 @@ export function personOf(
     createdAt: row.createdAt.getTime() as UnixMs,
     ...seenOf(row),
     secondFactor: row.totpConfirmedAt !== null,
+    disabled: row.disabledAt !== null,
     memberships: row.memberships.map(membershipOf),
     identities: row.identities.map(identityOf),
   };
@@ -78,5 +80,6 @@ export function sessionRow(session: Session) {
     createdAt: new Date(session.createdAt),
     lastSeenAt: new Date(session.lastSeenAt),
     expiresAt: new Date(session.expiresAt),
+    confirmedAt: new Date(session.confirmedAt),
   };
 }

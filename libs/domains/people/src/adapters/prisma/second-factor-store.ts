@@ -1,6 +1,7 @@
 import type { SecondFactorStore } from '../../core/ports';
-import { type AuthPrisma, auditEntryRow } from '@gateway/auth-shared/adapters';
-import { replaceSessions } from './sessions';
+import type { AuditEntry } from '@gateway/auth-shared';
+import { type AuthPrisma, type AuthTransaction, auditEntryRow } from '@gateway/auth-shared/adapters';
+import { endSessions, replaceSessions } from './sessions';
 
 export function createPrismaSecondFactorStore(prisma: AuthPrisma): SecondFactorStore {
   const codeRows = (memberId: string, codes: readonly Buffer[]) =>
@@ -53,12 +54,21 @@ export function createPrismaSecondFactorStore(prisma: AuthPrisma): SecondFactorS
     },
 
     async remove(memberId, audit) {
-      const data = { totpSecret: null, totpConfirmedAt: null, totpLastStep: null };
-      await prisma.$transaction([
-        prisma.member.update({ where: { id: memberId }, data }),
-        prisma.recoveryCode.deleteMany({ where: { memberId } }),
-        prisma.auditEntry.create({ data: auditEntryRow(audit) }),
-      ]);
+      await prisma.$transaction((transaction) => remove(transaction, memberId, audit));
+    },
+
+    reset(memberId, audit) {
+      return prisma.$transaction(async (transaction) => {
+        await remove(transaction, memberId, audit);
+        return endSessions(transaction, { memberId }, audit.createdAt);
+      });
     },
   };
+}
+
+async function remove(transaction: AuthTransaction, memberId: string, audit: AuditEntry): Promise<void> {
+  const data = { totpSecret: null, totpConfirmedAt: null, totpLastStep: null };
+  await transaction.member.update({ where: { id: memberId }, data });
+  await transaction.recoveryCode.deleteMany({ where: { memberId } });
+  await transaction.auditEntry.create({ data: auditEntryRow(audit) });
 }

@@ -23,7 +23,8 @@ export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
     async find(tokenSha256) {
       const where = { tokenSha256: Uint8Array.from(tokenSha256) };
       const row = await prisma.session.findUnique({ where, include: { member: true } });
-      return row ? sessionOf(row) : undefined;
+      if (!row || row.member.disabledAt !== null) return undefined;
+      return { ...sessionOf(row), secondFactor: row.member.totpConfirmedAt !== null };
     },
 
     async list(memberId, page) {
@@ -34,6 +35,15 @@ export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
         include: { member: true },
       });
       return rows.map(sessionOf);
+    },
+
+    async findConfirmation(id, memberId) {
+      const row = await prisma.session.findFirst({ where: { id, memberId }, select: { confirmedAt: true } });
+      return row ? (row.confirmedAt.getTime() as UnixMs) : undefined;
+    },
+
+    async recordConfirmation(id, at) {
+      await prisma.session.updateMany({ where: { id }, data: { confirmedAt: new Date(at) } });
     },
 
     async recordActivity({ id, member, lastSeenAt, ipAddress }) {
@@ -58,6 +68,12 @@ export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
     deleteOwn(memberId, id, audit) {
       return prisma.$transaction((transaction) =>
         ended(transaction, { id, memberId }, audit.createdAt, () => audit),
+      );
+    },
+
+    deleteAll(memberId, audit) {
+      return prisma.$transaction((transaction) =>
+        ended(transaction, { memberId }, audit(0).createdAt, audit),
       );
     },
 

@@ -9,7 +9,8 @@ import {
   isIdLike,
 } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../ports';
-import { getSession } from '../sign-in/sessions';
+import { findSession, touchSession } from '../sign-in/sessions';
+import { needsSecondFactorSetup } from './second-factor-setup';
 import {
   hasPermission,
   isPermission,
@@ -24,6 +25,8 @@ export interface Authorize {
   readonly permission: string | undefined;
   readonly organizationId: string | undefined;
   readonly ipAddress: string;
+  /** No person caused the request, so it does not extend the session. */
+  readonly background: boolean;
 }
 
 export type Authorization =
@@ -33,7 +36,9 @@ export type Authorization =
       /** The member's role in the organization of the request, if any. */
       readonly organizationRole: OrganizationRole | undefined;
     }
-  | { readonly kind: 'not_signed_in' | 'forbidden' | 'no_such_organization' };
+  | {
+      readonly kind: 'not_signed_in' | 'forbidden' | 'no_such_organization' | 'second_factor_setup_required';
+    };
 
 /**
  * Authenticates the session and checks its member's permission. An organization
@@ -41,13 +46,20 @@ export type Authorization =
  */
 export async function authorize(
   ports: Pick<PeoplePorts, 'sessions' | 'memberships' | 'secrets' | 'clock' | 'settings'>,
-  { sessionToken, permission, organizationId, ipAddress }: Authorize,
+  { sessionToken, permission, organizationId, ipAddress, background }: Authorize,
 ): Promise<Authorization> {
-  const session = await getSession(ports, sessionToken, ipAddress);
+  const session = background
+    ? await findSession(ports, sessionToken)
+    : await touchSession(ports, sessionToken, ipAddress);
   if (!session) return { kind: 'not_signed_in' };
-  if (permission === undefined) return { kind: 'allowed', session, organizationRole: undefined };
-  const decision = await decide(ports, session.member, readPermission(permission), organizationId);
-  return decision.kind === 'allowed' ? { ...decision, session } : decision;
+  let organizationRole: OrganizationRole | undefined;
+  if (permission !== undefined) {
+    if (await needsSecondFactorSetup(ports, session)) return { kind: 'second_factor_setup_required' };
+    const decision = await decide(ports, session.member, readPermission(permission), organizationId);
+    if (decision.kind !== 'allowed') return decision;
+    ({ organizationRole } = decision);
+  }
+  return { kind: 'allowed', session, organizationRole };
 }
 
 /** A refusal if the actor lacks the permission now. Every change calls it, whatever its caller and the assertion say. */

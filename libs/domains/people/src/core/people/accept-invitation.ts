@@ -3,8 +3,8 @@ import { invalid, refusals, type AdminRefusal, auditOf, type Session } from '@ga
 import type { Invitation } from '../model';
 import type { PeoplePorts } from '../ports';
 import type { StoredMember } from '../ports';
-import { checkPassword } from '../sign-in/member-rules';
-import { getSession, prepareSession } from '../sign-in/sessions';
+import { checkPassword } from '../sign-in/check-password';
+import { touchSession, prepareSession } from '../sign-in/sessions';
 import { lookUpInvitation } from './invitations';
 
 export interface AcceptInvitation {
@@ -23,7 +23,7 @@ export interface AcceptedSession {
 }
 
 type AcceptPorts = Parameters<typeof lookUpInvitation>[0] &
-  Pick<PeoplePorts, 'sessions' | 'passwords' | 'settings'>;
+  Pick<PeoplePorts, 'sessions' | 'passwords' | 'passwordStrength' | 'settings'>;
 
 /**
  * Accepts an invitation. A person with an account must be signed in as the
@@ -45,7 +45,7 @@ async function acceptAsMember(
   invitation: Invitation,
   { sessionToken, ipAddress }: AcceptInvitation,
 ): Promise<AcceptedSession | AdminRefusal> {
-  const session = sessionToken === undefined ? undefined : await getSession(ports, sessionToken, ipAddress);
+  const session = sessionToken === undefined ? undefined : await touchSession(ports, sessionToken, ipAddress);
   if (!session || sessionToken === undefined || session.member.email !== invitation.email) {
     return { ...refusals.notSignedIn, message: `Sign in as ${invitation.email} first.` };
   }
@@ -63,10 +63,13 @@ async function acceptAsNew(
 ): Promise<AcceptedSession | AdminRefusal> {
   const { email } = invitation;
   if (password === undefined) return invalid('password', 'password is required to create an account.');
-  const weak = checkPassword(password, email);
+  const weak = await checkPassword(ports, password, email);
   if (weak) return weak;
   const passwordHash = await ports.passwords.hash(password);
-  const newMember: StoredMember = { id: ports.newId('mem'), email, role: 'member', passwordHash };
+  const newMember: StoredMember = {
+    id: ports.newId('mem'),
+    ...{ email, role: 'member', disabled: false, passwordHash },
+  };
   const created = auditOf(
     {
       actor: { id: newMember.id, label: email, ipAddress },

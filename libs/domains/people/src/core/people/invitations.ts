@@ -10,6 +10,7 @@ import {
   isIdLike,
 } from '@gateway/auth-shared';
 import { refuseUnlessPermitted } from '../access/authorize';
+import { countEmails } from '../email/count-emails';
 import type { Invitation, OrganizationRole } from '../model';
 import type { PeoplePorts } from '../ports';
 import { canonicalEmail } from '../sign-in/member-rules';
@@ -61,6 +62,9 @@ export async function createInvitation(
   if (email === undefined) return invalid('email', 'email is not an email address.');
   const organization = await ports.organizations.find(organizationId);
   if (!organization) return notFound('organization');
+  const sender = { personId: actor.id, organizationId };
+  const tooMany = ports.mailer && (await countEmails(ports, { ...sender, recipients: [email] }));
+  if (tooMany) return tooMany;
   const token = ports.secrets.random();
   const now = ports.clock.now();
   const invitation: Invitation = {

@@ -1,6 +1,7 @@
 import { isRefusal } from '@gateway/errors';
 import { type AdminRefusal, auditOf } from '@gateway/auth-shared';
-import { checkPassword } from './member-rules';
+import { checkPassword } from './check-password';
+import type { PeoplePorts } from '../ports';
 import { ownAccountByPassword, type FromSession, type OwnAccountPorts } from './own-account';
 import { prepareSession, type OpenedSession } from './sessions';
 
@@ -12,13 +13,13 @@ export interface ChangePassword extends FromSession {
 
 /** Changes the password, ends every session of the member, and returns a new one. */
 export async function changePassword(
-  ports: OwnAccountPorts,
+  ports: OwnAccountPorts & Pick<PeoplePorts, 'passwordStrength'>,
   request: ChangePassword,
 ): Promise<OpenedSession | AdminRefusal> {
   const account = await ownAccountByPassword(ports, request, request.currentPassword);
   if (isRefusal(account)) return account;
   const { member, session, actor } = account;
-  const weak = checkPassword(request.newPassword, member.email);
+  const weak = await checkPassword(ports, request.newPassword, member.email);
   if (weak)
     return { ...weak, field: 'new_password', message: weak.message.replace('password', 'new_password') };
   const passwordHash = await ports.passwords.hash(request.newPassword);

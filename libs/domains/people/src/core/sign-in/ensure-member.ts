@@ -36,7 +36,7 @@ export async function ensureMember(
 
   const passwordHash = await ports.passwords.hash(requirePassword(requestedPassword));
   if (!existing) {
-    const member: StoredMember = { id: ports.newId('mem'), email, role, passwordHash };
+    const member: StoredMember = { id: ports.newId('mem'), email, role, disabled: false, passwordHash };
     const details = { email, role };
     const audit = auditOf({ actor, action: 'member.create', target: member.id, details }, ports);
     if (await ports.members.insert(member, ports.clock.now(), audit)) return ensured(member, true);

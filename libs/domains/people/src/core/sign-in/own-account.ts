@@ -3,7 +3,7 @@ import { refusals, type AdminRefusal, type Actor, type Session } from '@gateway/
 import type { PeoplePorts } from '../ports';
 import type { StoredMember } from '../ports';
 import { MAX_PASSWORD_CHARACTERS } from './member-rules';
-import { getSession } from './sessions';
+import { touchSession } from './sessions';
 import { resetAttempts, throttle } from './sign-in-throttle';
 
 export type OwnAccountPorts = Pick<
@@ -28,7 +28,7 @@ export async function ownAccount(
   ports: OwnAccountPorts,
   { sessionToken, ipAddress }: FromSession,
 ): Promise<OwnAccount | AdminRefusal> {
-  const session = await getSession(ports, sessionToken, ipAddress);
+  const session = await touchSession(ports, sessionToken, ipAddress);
   const member = session && (await ports.members.find(session.member.id));
   if (!session || !member) return refusals.notSignedIn;
   return { member, session, actor: { id: member.id, label: member.email, ipAddress } };

@@ -1,9 +1,12 @@
 import type { UnixMs } from '@gateway/base';
+import { GatewayError } from '@gateway/errors';
 import { notFound, refusals, type AdminRefusal, auditOf, type Actor, isIdLike } from '@gateway/auth-shared';
 import { refuseUnlessPermitted } from '../access/authorize';
+import { countResetEmail } from '../email/count-emails';
 import type { PeoplePorts } from '../ports';
 import type { Mailer, StoredMember } from '../ports';
-import { canonicalEmail, checkPassword } from './member-rules';
+import { checkPassword } from './check-password';
+import { canonicalEmail } from './member-rules';
 import { throttle } from './sign-in-throttle';
 
 const PASSWORD_RESET_MS = 60 * 60_000;
@@ -14,47 +17,52 @@ type ResetPorts = Pick<
   | 'memberships'
   | 'passwordResets'
   | 'passwords'
+  | 'passwordStrength'
   | 'attempts'
   | 'addressRanges'
   | 'secrets'
   | 'mailer'
-  | 'log'
+  | 'background'
   | 'clock'
   | 'newId'
   | 'settings'
 >;
 
 /**
- * Emails a reset link if the member exists. The email is sent in the background,
- * so neither the response nor its time reveals who is a member.
+ * Emails a reset link if the member exists. The member is looked up after the
+ * response, so neither the response nor its time reveals who is a member.
  */
 export async function requestPasswordReset(
   ports: ResetPorts,
   { email: requested, ipAddress, dashboardUrl }: { email: string; ipAddress: string; dashboardUrl: string },
 ): Promise<AdminRefusal | undefined> {
-  if (!ports.mailer) return refusals.mailNotConfigured;
+  const { mailer } = ports;
+  if (!mailer) return refusals.mailNotConfigured;
   const email = canonicalEmail(requested) ?? '';
   const tooMany =
     (await throttle(ports, 'link', ports.addressRanges.networkOf(ipAddress))) ??
-    (await throttle(ports, 'reset', email));
+    (await countResetEmail(ports, email));
   if (tooMany) return tooMany;
-  const member = email === '' ? undefined : await ports.members.findByEmail(email);
-  if (!member) return undefined;
-  const actor = { id: member.id, label: email, ipAddress };
-  const { link } = await createLink(ports, member, actor, 'member.request_password_reset', dashboardUrl);
-  sendLink(ports, ports.mailer, email, link);
+  if (email === '') return undefined;
+  const started = ports.background.start('send a password reset email', async () => {
+    const member = await ports.members.findByEmail(email);
+    if (!member || member.disabled) return;
+    const actor = { id: member.id, label: email, ipAddress };
+    const { link } = await createLink(ports, member, actor, 'member.request_password_reset', dashboardUrl);
+    await sendLink(mailer, email, link);
+  });
+  if (!started)
+    throw new GatewayError('no_capacity', { internalMessage: 'too many password resets at once' });
   return undefined;
 }
 
-function sendLink({ log }: ResetPorts, mailer: Mailer, to: string, link: string): void {
+async function sendLink(mailer: Mailer, to: string, link: string): Promise<void> {
   const text = [
     `We received a request to reset the password of your Inference Gateway account. Choose a new password:`,
     link,
     `This link can be used once and expires in 1 hour. If you did not request a password reset, you can ignore this email. Your password will not change.\n`,
   ].join('\n\n');
-  mailer
-    .send({ to, subject: 'Reset your password', text })
-    .catch((error: unknown) => log.warn({ err: error }, 'cannot send a password reset email'));
+  await mailer.send({ to, subject: 'Reset your password', text });
 }
 
 export interface PasswordResetLink {
@@ -102,7 +110,7 @@ export async function resetPassword(
   const found = await ports.passwordResets.find(tokenSha256);
   if (!found || found.expiresAt <= ports.clock.now()) return refusals.linkNotValid;
   const { member } = found;
-  const weak = checkPassword(password, member.email);
+  const weak = await checkPassword(ports, password, member.email);
   if (weak) return weak;
   const passwordHash = await ports.passwords.hash(password);
   const audit = auditOf(

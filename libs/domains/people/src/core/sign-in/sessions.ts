@@ -13,7 +13,7 @@ import {
   isSessionActive,
 } from '@gateway/auth-shared';
 import type { NewSession } from '../model';
-import type { PeoplePorts } from '../ports';
+import type { PeoplePorts, StoredSession } from '../ports';
 
 /** How often a session's activity is written to the database. */
 const ACTIVITY_INTERVAL_MS = 60_000;
@@ -59,6 +59,7 @@ export function prepareSession(
     createdAt: now,
     lastSeenAt: now,
     expiresAt: (now + ports.settings.sessionLifetimeMs) as UnixMs,
+    confirmedAt: now,
   };
   const audit = auditOf(
     {
@@ -76,16 +77,28 @@ export function prepareSession(
   return { opened: { tokenSha256: ports.secrets.sha256(sessionToken), session, audit }, sessionToken };
 }
 
+type SessionPorts = Pick<PeoplePorts, 'sessions' | 'secrets' | 'clock' | 'settings'>;
+
 /** The session of a token; undefined if there is none, it has expired, or it was idle for too long. */
-export async function getSession(
-  ports: Pick<PeoplePorts, 'sessions' | 'secrets' | 'clock' | 'settings'>,
+export async function findSession(
+  ports: SessionPorts,
   sessionToken: string,
-  ipAddress = '',
-): Promise<Session | undefined> {
-  const now = ports.clock.now();
+): Promise<StoredSession | undefined> {
   const session = await ports.sessions.find(ports.secrets.sha256(sessionToken));
-  if (!session || !isSessionActive(session, now, ports.settings.sessionIdleMs)) return undefined;
-  if (now - session.lastSeenAt < ACTIVITY_INTERVAL_MS) return session;
+  return session && isSessionActive(session, ports.clock.now(), ports.settings.sessionIdleMs)
+    ? session
+    : undefined;
+}
+
+/** As `findSession`, for a request that a person caused: it records activity, which extends an idle session. */
+export async function touchSession(
+  ports: SessionPorts,
+  sessionToken: string,
+  ipAddress: string,
+): Promise<StoredSession | undefined> {
+  const session = await findSession(ports, sessionToken);
+  const now = ports.clock.now();
+  if (!session || now - session.lastSeenAt < ACTIVITY_INTERVAL_MS) return session;
   const seen = { ...session, lastSeenAt: now, ipAddress: ipAddress || session.ipAddress };
   await ports.sessions.recordActivity(seen);
   return seen;

@@ -1,7 +1,7 @@
 import type { Clock, UnixMs } from '@gateway/base';
 import { tooManyAttempts, type AdminRefusal } from '@gateway/auth-shared';
 import type { AddressRanges } from '../ports';
-import type { AttemptCount, AttemptCounter } from '../ports';
+import type { AttemptCounter } from '../ports';
 
 export const ATTEMPT_WINDOW_MS = 15 * 60_000;
 
@@ -29,21 +29,21 @@ export interface AttemptSource {
  * against the email, so guesses from one address cannot lock a member out
  * everywhere.
  *
- * @returns how long to wait after too many attempts, in milliseconds.
+ * @returns the wait after too many attempts.
  */
 export async function throttleSignIn(
   ports: { attempts: AttemptCounter; addressRanges: AddressRanges },
   source: AttemptSource,
   now: UnixMs,
-): Promise<number | undefined> {
+): Promise<Wait | undefined> {
   const address = ports.addressRanges.networkOf(source.ipAddress);
   const addressLimits = {
     [pairBucket(source.email, address)]: MAX_ATTEMPTS.pair,
     [`address:${address}`]: MAX_ATTEMPTS.address,
   };
   return (
-    (await countAttempt(ports.attempts, addressLimits, now)) ??
-    (await countAttempt(ports.attempts, { [`email:${source.email}`]: MAX_ATTEMPTS.email }, now))
+    (await waitOf(ports.attempts, addressLimits, now)) ??
+    (await waitOf(ports.attempts, { [`email:${source.email}`]: MAX_ATTEMPTS.email }, now))
   );
 }
 
@@ -51,8 +51,6 @@ export async function throttleSignIn(
 const MAX_OTHER_ATTEMPTS = {
   /** Links, per address. Their tokens have 256 random bits, so the limit only saves work. */
   link: 60,
-  /** Password reset emails, per email address. */
-  reset: 5,
   /** Password or second factor, per member, by a client with a valid session or password. */
   credential: 20,
 } as const;
@@ -77,18 +75,46 @@ export async function resetAttempts(
   await attempts.clear(`${kind}:${subject}`);
 }
 
+/** The wait after too many attempts. */
+export interface Wait {
+  readonly retryAfterMs: number;
+  /** Whether this attempt is the first over the limit in its window. */
+  readonly isFirst: boolean;
+}
+
 /** @returns how long to wait if a bucket is over its limit, in milliseconds. */
-async function countAttempt(
+export async function countAttempt(
   attempts: AttemptCounter,
   limits: Readonly<Record<string, number>>,
   now: UnixMs,
+  options?: CountOptions,
 ): Promise<number | undefined> {
-  const counts = await attempts.add(Object.keys(limits), now, ATTEMPT_WINDOW_MS);
+  return (await waitOf(attempts, limits, now, options))?.retryAfterMs;
+}
+
+interface CountOptions {
+  /** Default: 1. */
+  readonly by?: number;
+  readonly windowMs?: number;
+}
+
+async function waitOf(
+  attempts: AttemptCounter,
+  limits: Readonly<Record<string, number>>,
+  now: UnixMs,
+  { by = 1, windowMs = ATTEMPT_WINDOW_MS }: CountOptions = {},
+): Promise<Wait | undefined> {
+  const counts = await attempts.add(Object.keys(limits), by, now, windowMs);
   const maximums = Object.values(limits);
-  const waits = counts
-    .filter((count: AttemptCount, index) => count.attempts > (maximums[index] ?? 0))
-    .map((count) => Math.max(1, count.windowEndsAt - now));
-  return waits.length === 0 ? undefined : Math.max(...waits);
+  const over = counts.flatMap(({ attempts: count, windowEndsAt }, index) => {
+    const max = maximums[index] ?? 0;
+    return count <= max ? [] : [{ waitMs: Math.max(1, windowEndsAt - now), isFirst: count - by <= max }];
+  });
+  if (over.length === 0) return undefined;
+  return {
+    retryAfterMs: Math.max(...over.map(({ waitMs }) => waitMs)),
+    isFirst: over.every(({ isFirst }) => isFirst),
+  };
 }
 
 /** Resets the count of the pair after a correct password; the other counts remain. */

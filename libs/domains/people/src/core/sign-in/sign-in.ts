@@ -3,6 +3,7 @@ import { canonicalEmail, MAX_PASSWORD_CHARACTERS } from './member-rules';
 import type { PeoplePorts } from '../ports';
 import { refuseSecondFactor } from './second-factor';
 import { openSession, type OpenedSession } from './sessions';
+import { auditRefusedSignIn } from './audit-refused-sign-in';
 import { resetSignInAttempts, throttleSignIn } from './sign-in-throttle';
 
 export interface SignIn {
@@ -17,7 +18,7 @@ export interface SignIn {
 
 export type SignInOutcome =
   | ({ readonly kind: 'signed_in' } & OpenedSession)
-  | { readonly kind: 'refused' }
+  | { readonly kind: 'refused' | 'account_disabled' }
   | { readonly kind: 'second_factor_required' | 'second_factor_refused' }
   | { readonly kind: 'too_many_attempts'; readonly retryAfterMs: number };
 
@@ -40,23 +41,41 @@ export async function signIn(
     | 'clock'
     | 'newId'
     | 'settings'
+    | 'auditLog'
   >,
   { email: requestedEmail, password, ipAddress, device, code }: SignIn,
 ): Promise<SignInOutcome> {
   const now = ports.clock.now();
   const email = canonicalEmail(requestedEmail) ?? '';
-  const retryAfterMs = await throttleSignIn(ports, { email, ipAddress }, now);
-  if (retryAfterMs !== undefined) return { kind: 'too_many_attempts', retryAfterMs };
+  const wait = await throttleSignIn(ports, { email, ipAddress }, now);
+  if (wait) {
+    // Further ones in this window are only counted.
+    if (wait.isFirst)
+      await auditRefusedSignIn(ports, { member: undefined, ipAddress, reason: 'too_many_attempts' });
+    return { kind: 'too_many_attempts', retryAfterMs: wait.retryAfterMs };
+  }
 
   const stored = email === '' ? undefined : await ports.members.findByEmail(email);
   const matches = await ports.passwords.verify(
     password.slice(0, MAX_PASSWORD_CHARACTERS),
     password.length > MAX_PASSWORD_CHARACTERS ? undefined : stored?.passwordHash,
   );
-  if (!stored || !matches) return { kind: 'refused' };
+  if (!stored || !matches) {
+    await auditRefusedSignIn(ports, { member: stored, ipAddress, reason: 'wrong_password' });
+    return { kind: 'refused' };
+  }
 
   const refusal = await refuseSecondFactor(ports, stored, code);
-  if (refusal) return outcomeOf(refusal);
+  if (refusal) {
+    if (refusal.reason === 'second_factor_refused')
+      await auditRefusedSignIn(ports, { member: stored, ipAddress, reason: 'wrong_code' });
+    return outcomeOf(refusal);
+  }
+  // Only to a person with password and code: it reveals that the account exists.
+  if (stored.disabled) {
+    await auditRefusedSignIn(ports, { member: stored, ipAddress, reason: 'account_disabled' });
+    return { kind: 'account_disabled' };
+  }
 
   const opened = await openSession(ports, { member: stored, ipAddress, device, signedInBy: 'password' });
   await resetSignInAttempts(ports, { email, ipAddress });

@@ -1,6 +1,6 @@
-import { auditOf, type Member } from '@gateway/auth-shared';
+import { auditOf } from '@gateway/auth-shared';
 import type { OrganizationDomain } from '../model';
-import type { PeoplePorts } from '../ports';
+import type { PeoplePorts, StoredMember } from '../ports';
 import { openSession, prepareSession, type OpenedSession } from '../sign-in/sessions';
 import type { LinkedMember } from './ports';
 import { refused, type SignOnRefused } from './sign-on-refusal';
@@ -52,7 +52,12 @@ export async function openSessionForIdentity(
   throw new Error('an identity was neither found nor linked');
 }
 
-async function openForKnown(ports: IdentifyPorts, member: Member, from: FromBrowser): Promise<Opened> {
+async function openForKnown(
+  ports: IdentifyPorts,
+  member: StoredMember,
+  from: FromBrowser,
+): Promise<Opened | SignOnRefused> {
+  if (member.disabled) return refused('account_disabled');
   return { kind: 'opened', ...(await openSession(ports, { member, ...from, signedInBy: 'oidc' })) };
 }
 
@@ -66,7 +71,8 @@ async function openForNew(
   const { email, issuer, subject } = identity;
   const existing = await ports.members.findByEmail(email);
   if (existing && (await ports.identities.isLinked(existing.id, issuer))) return refused('identity_mismatch');
-  const member: Member = existing ?? { id: ports.newId('mem'), email, role: 'member' };
+  if (existing?.disabled) return refused('account_disabled');
+  const member: StoredMember = existing ?? { id: ports.newId('mem'), email, role: 'member', disabled: false };
   const belongs = existing && (await ports.memberships.find(organizationId, member.id)).role !== undefined;
   const actor = { id: member.id, label: email, ipAddress: from.ipAddress };
   const audited = (action: string, details: object, inOrganization = true) =>

@@ -1,6 +1,6 @@
 import type { UnixMs } from '@gateway/base';
-import type { Identity, NewSession, OrganizationDomain } from '../model';
-import type { AuditEntry, EndedSessions, Member } from '@gateway/auth-shared';
+import type { Identity, NewSession, OrganizationDomain, StoredMember } from '../model';
+import type { AuditEntry, EndedSessions } from '@gateway/auth-shared';
 
 /** A sign-in in progress at the identity provider. */
 export interface SignOn {
@@ -25,7 +25,7 @@ export interface LinkedMember {
   readonly subject: string;
   readonly memberId: string;
   /** Absent: the member exists. */
-  readonly newMember?: Member;
+  readonly newMember?: StoredMember;
   /** Absent: the member already belongs to the organization. */
   readonly membership?: Pick<OrganizationDomain, 'organizationId' | 'role'>;
   readonly at: UnixMs;
@@ -43,7 +43,7 @@ interface UnlinkedMember {
 
 /** The identities of members at identity providers. */
 export interface IdentityStore {
-  find(issuer: string, subject: string): Promise<Member | undefined>;
+  find(issuer: string, subject: string): Promise<StoredMember | undefined>;
   /** Whether the member has an identity at this provider. */
   isLinked(memberId: string, issuer: string): Promise<boolean>;
   /** Returns false and writes nothing if the identity, email or membership was created meanwhile. */

@@ -13,7 +13,8 @@ export type SignOnRefusalReason =
   | 'email_not_verified'
   | 'domain_not_mapped'
   /** The member with this email is linked to another identity at the provider. */
-  | 'identity_mismatch';
+  | 'identity_mismatch'
+  | 'account_disabled';
 
 export interface SignOnRefused {
   readonly kind: 'refused';

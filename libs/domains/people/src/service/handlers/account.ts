@@ -4,6 +4,7 @@ import { personOf, type RpcHandlers } from '@gateway/rpc';
 import type { AdminRefusal } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../../core/ports';
 import { changePassword } from '../../core/sign-in/change-password';
+import { refuseUnlessConfirmed } from '../../core/sign-in/confirm-session';
 import {
   createPasswordResetLink,
   requestPasswordReset,
@@ -37,11 +38,10 @@ export function createAccountHandlers(ports: PeoplePorts): AccountHandlers {
     },
 
     async makePasswordResetLink({ memberId, dashboardUrl }, context) {
-      const created = await createPasswordResetLink(ports, {
-        actor: personOf(context),
-        memberId,
-        dashboardUrl,
-      });
+      const actor = personOf(context);
+      const created =
+        (await refuseUnlessConfirmed(ports, actor, 'platform:people')) ??
+        (await createPasswordResetLink(ports, { actor, memberId, dashboardUrl }));
       if (isRefusal(created)) return refused(created);
       const value = { link: created.link, expiresUnixMs: BigInt(created.expiresAt) };
       return { outcome: { $case: 'created', value } };

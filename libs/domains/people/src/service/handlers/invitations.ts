@@ -2,6 +2,7 @@ import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { isRefusal } from '@gateway/errors';
 import { personOf, type RpcHandlers } from '@gateway/rpc';
 import { readPage, isIdLike } from '@gateway/auth-shared';
+import { countEmails } from '../../core/email/count-emails';
 import { acceptInvitation } from '../../core/people/accept-invitation';
 import { createInvitation, lookUpInvitation, revokeInvitation } from '../../core/people/invitations';
 import type { PeoplePorts } from '../../core/ports';
@@ -10,10 +11,15 @@ import { invitationMessage, openSessionResponse, organizationRoleOf } from '../m
 
 type InvitationHandlers = Pick<
   RpcHandlers<typeof AuthAdminDefinition>,
-  'createInvitation' | 'listInvitations' | 'revokeInvitation' | 'lookUpInvitation' | 'acceptInvitation'
+  | 'createInvitation'
+  | 'countEmails'
+  | 'listInvitations'
+  | 'revokeInvitation'
+  | 'lookUpInvitation'
+  | 'acceptInvitation'
 >;
 
-/** Invitations to organizations. */
+/** Invitations to organizations, and the count of emails. */
 export function createInvitationHandlers(ports: PeoplePorts): InvitationHandlers {
   return {
     async createInvitation({ organizationId, email, role, dashboardUrl }, context) {
@@ -23,6 +29,12 @@ export function createInvitationHandlers(ports: PeoplePorts): InvitationHandlers
       const { link, mailed } = created;
       const invitation = invitationMessage(created.invitation, ports.clock.now());
       return { outcome: { $case: 'created', value: { invitation, link, mailed } } };
+    },
+
+    async countEmails({ organizationId, recipients }, context) {
+      const { id: personId } = personOf(context);
+      const refusal = await countEmails(ports, { personId, organizationId, recipients });
+      return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
 
     async listInvitations({ organizationId, pageSize, pageToken }) {

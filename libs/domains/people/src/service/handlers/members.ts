@@ -3,8 +3,10 @@ import { isRefusal } from '@gateway/errors';
 import { personOf, type RpcHandlers } from '@gateway/rpc';
 import { readPage, readSearchText, isIdLike } from '@gateway/auth-shared';
 import { removeOrganizationMember, setOrganizationRole } from '../../core/people/organization-members';
+import { endSessionsOf, resetSecondFactor, setDisabled } from '../../core/people/manage-person';
 import { setOperator } from '../../core/people/set-operator';
 import type { PeoplePorts } from '../../core/ports';
+import { refuseUnlessConfirmed } from '../../core/sign-in/confirm-session';
 import { ensureMember } from '../../core/sign-in/ensure-member';
 import { refusalMessage } from '@gateway/auth-shared/service';
 import {
@@ -23,6 +25,9 @@ type MemberHandlers = Pick<
   | 'removeOrganizationMember'
   | 'listPeople'
   | 'setOperator'
+  | 'resetSecondFactor'
+  | 'setDisabled'
+  | 'endSessionsOf'
 >;
 
 /** Members, their roles in organizations, and operators. */
@@ -58,6 +63,28 @@ export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
 
+    async resetSecondFactor({ memberId }, context) {
+      const actor = personOf(context);
+      const refusal =
+        (await refuseUnlessConfirmed(ports, actor, 'platform:people')) ??
+        (await resetSecondFactor(ports, { actor, memberId }, context.signal));
+      return refusal ? { refusal: refusalMessage(refusal) } : {};
+    },
+
+    async setDisabled({ memberId, disabled }, context) {
+      const actor = personOf(context);
+      const refusal =
+        (await refuseUnlessConfirmed(ports, actor, 'platform:people')) ??
+        (await setDisabled(ports, { actor, memberId, disabled }, context.signal));
+      return refusal ? { refusal: refusalMessage(refusal) } : {};
+    },
+
+    async endSessionsOf({ memberId }, context) {
+      const target = { actor: personOf(context), memberId };
+      const refusal = await endSessionsOf(ports, target, context.signal);
+      return refusal ? { refusal: refusalMessage(refusal) } : {};
+    },
+
     async listPeople({ pageSize, pageToken, search }) {
       const page = await readPage(pageSize, pageToken, (request) =>
         ports.members.list(request, readSearchText(search)),
@@ -66,7 +93,10 @@ export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
     },
 
     async setOperator({ memberId, operator }, context) {
-      const changed = await setOperator(ports, { actor: personOf(context), memberId, operator });
+      const actor = personOf(context);
+      const changed =
+        (await refuseUnlessConfirmed(ports, actor, 'platform:people')) ??
+        (await setOperator(ports, { actor, memberId, operator }));
       return isRefusal(changed)
         ? { outcome: { $case: 'refusal', value: refusalMessage(changed) } }
         : { outcome: { $case: 'member', value: memberMessage(changed) } };

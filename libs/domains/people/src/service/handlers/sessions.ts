@@ -5,12 +5,14 @@ import {
   type SignInResponse,
 } from '@gateway/contracts/auth';
 import { personOf, type RpcHandlers } from '@gateway/rpc';
+import { needsSecondFactorSetup } from '../../core/access/second-factor-setup';
+import { confirmSession } from '../../core/sign-in/confirm-session';
 import { authorize } from '../../core/access/authorize';
 import { platformPermissions } from '@gateway/base';
 import { readPage, isSessionActive, isIdLike } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../../core/ports';
 import type { PeopleMetrics } from '../metrics';
-import { endOtherSessions, endSession, getSession, signOut } from '../../core/sign-in/sessions';
+import { endOtherSessions, endSession, findSession, signOut } from '../../core/sign-in/sessions';
 import { hasSecondFactor } from '../../core/sign-in/second-factor';
 import { signIn } from '../../core/sign-in/sign-in';
 import { refusalMessage } from '@gateway/auth-shared/service';
@@ -33,15 +35,16 @@ type SessionHandlers = Pick<
   | 'listSessions'
   | 'endSession'
   | 'endOtherSessions'
+  | 'confirmSession'
 >;
 
 /** Sign-in, sessions and authorization. */
 export function createSessionHandlers(ports: PeoplePorts, { signIns }: PeopleMetrics): SessionHandlers {
   const { sessionIdleMs } = ports.settings;
   return {
-    async authorize({ sessionToken, permission, organizationId, ipAddress }) {
-      const request = { sessionToken, permission: permission || undefined, organizationId, ipAddress };
-      const outcome = await authorize(ports, request);
+    async authorize({ permission, organizationId, ...request }) {
+      const right = { permission: permission || undefined, organizationId };
+      const outcome = await authorize(ports, { ...request, ...right });
       switch (outcome.kind) {
         case 'allowed': {
           const { session, organizationRole } = outcome;
@@ -56,6 +59,8 @@ export function createSessionHandlers(ports: PeoplePorts, { signIns }: PeopleMet
           return denied({ $case: 'forbidden', value: {} });
         case 'no_such_organization':
           return denied({ $case: 'noSuchOrganization', value: {} });
+        case 'second_factor_setup_required':
+          return denied({ $case: 'secondFactorSetupRequired', value: {} });
       }
     },
 
@@ -71,6 +76,8 @@ export function createSessionHandlers(ports: PeoplePorts, { signIns }: PeopleMet
           return { outcome: { $case: 'signedIn', value: openedSessionMessage(outcome) } };
         case 'refused':
           return refused(AdminRefusalReason.ADMIN_REFUSAL_REASON_SIGN_IN_REFUSED);
+        case 'account_disabled':
+          return refused(AdminRefusalReason.ADMIN_REFUSAL_REASON_ACCOUNT_DISABLED);
         case 'second_factor_required':
           return refused(AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REQUIRED);
         case 'second_factor_refused':
@@ -81,7 +88,7 @@ export function createSessionHandlers(ports: PeoplePorts, { signIns }: PeopleMet
     },
 
     async getSession({ sessionToken }) {
-      const session = await getSession(ports, sessionToken);
+      const session = await findSession(ports, sessionToken);
       if (!session) return NO_SESSION;
       const [memberships, member] = await Promise.all([
         ports.memberships.listOf(session.member.id),
@@ -95,12 +102,18 @@ export function createSessionHandlers(ports: PeoplePorts, { signIns }: PeopleMet
         platformPermissions: [...platformPermissions(session.member.role)],
         secondFactor: member !== undefined && hasSecondFactor(member),
         hasPassword: member?.passwordHash !== undefined,
+        secondFactorSetupRequired: await needsSecondFactorSetup(ports, session),
       };
     },
 
     async signOut({ sessionToken }, { signal }) {
       await signOut(ports, sessionToken, signal);
       return {};
+    },
+
+    async confirmSession(request) {
+      const refusal = await confirmSession(ports, request);
+      return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
 
     async listSessions({ memberId, pageSize, pageToken }, context) {
@@ -142,4 +155,5 @@ const NO_SESSION = {
   platformPermissions: [],
   secondFactor: false,
   hasPassword: false,
+  secondFactorSetupRequired: false,
 };

@@ -9,6 +9,7 @@ import { personOf, type RpcHandlers } from '@gateway/rpc';
 import type { OrganizationDomain } from '../../core/model';
 import type { PeoplePorts } from '../../core/ports';
 import type { PeopleMetrics } from '../metrics';
+import { refuseUnlessConfirmed } from '../../core/sign-in/confirm-session';
 import { mapDomain, unmapDomain } from '../../core/single-sign-on/domains';
 import { finishSignOn } from '../../core/single-sign-on/finish-sign-on';
 import type { SignOnRefusalReason, SignOnRefused } from '../../core/single-sign-on/sign-on-refusal';
@@ -46,6 +47,7 @@ const MESSAGE_OF_REASON: Readonly<Record<SignOnRefusalReason, OidcRefusalReason>
   email_not_verified: OidcRefusalReason.OIDC_REFUSAL_REASON_EMAIL_NOT_VERIFIED,
   domain_not_mapped: OidcRefusalReason.OIDC_REFUSAL_REASON_DOMAIN_NOT_MAPPED,
   identity_mismatch: OidcRefusalReason.OIDC_REFUSAL_REASON_IDENTITY_MISMATCH,
+  account_disabled: OidcRefusalReason.OIDC_REFUSAL_REASON_ACCOUNT_DISABLED,
 };
 
 /** Sign-ins at the identity provider, mapped domains and linked identities. */
@@ -84,8 +86,11 @@ export function createSingleSignOnHandlers(
     },
 
     async mapDomain({ organizationId, domain, role }, context) {
-      const wanted = { actor: personOf(context), organizationId, domain, role: organizationRoleOf(role) };
-      const mapped = await mapDomain(ports, wanted);
+      const actor = personOf(context);
+      const wanted = { actor, organizationId, domain, role: organizationRoleOf(role) };
+      const mapped =
+        (await refuseUnlessConfirmed(ports, actor, 'platform:organizations', organizationId)) ??
+        (await mapDomain(ports, wanted));
       return isRefusal(mapped)
         ? { outcome: { $case: 'refusal', value: refusalMessage(mapped) } }
         : { outcome: { $case: 'domain', value: domainMessage(mapped) } };
@@ -108,11 +113,10 @@ export function createSingleSignOnHandlers(
     },
 
     async unlinkIdentity({ memberId, issuer }, context) {
-      const refusal = await unlinkIdentity(
-        ports,
-        { actor: personOf(context), memberId, issuer },
-        context.signal,
-      );
+      const actor = personOf(context);
+      const refusal =
+        (await refuseUnlessConfirmed(ports, actor, 'platform:people')) ??
+        (await unlinkIdentity(ports, { actor, memberId, issuer }, context.signal));
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
   };

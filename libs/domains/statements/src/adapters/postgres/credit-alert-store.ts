@@ -14,15 +14,15 @@ import { BILLING_LEDGER_SCHEMA, withRetries } from '@gateway/billing-ledger';
 
 const READ = 'select * from credit_alerts where organization_id = $1';
 
-/** $1 organization, $2 threshold, $3 URL, $4 secret for a new URL, $5 emails. */
+/** $1 organization, $2 threshold, $3 URL, $4 secret for a new URL, $5 emails, $6 whether a stored URL is kept. */
 const SET = `
   insert into credit_alerts as alert (organization_id, threshold_nano_usd, webhook_url, webhook_secret, emails)
   values ($1, $2, $3, case when $3::text is null then null else $4 end, $5::text[])
   on conflict (organization_id) do update set
     threshold_nano_usd = excluded.threshold_nano_usd,
-    webhook_url = excluded.webhook_url,
+    webhook_url = case when $6 then alert.webhook_url else excluded.webhook_url end,
     webhook_secret = case
-      when alert.webhook_url = excluded.webhook_url then alert.webhook_secret
+      when $6 or alert.webhook_url = excluded.webhook_url then alert.webhook_secret
       else excluded.webhook_secret
     end,
     emails = excluded.emails,
@@ -107,7 +107,7 @@ export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }
         return rows[0] ? alertOf(rows[0]) : NO_ALERT;
       }),
 
-    setAlert: (organizationId, { thresholdNanoUsd, webhookUrl, emails }, newSecret, audit) =>
+    setAlert: (organizationId, { thresholdNanoUsd, webhookUrl, emails, keepsWebhook }, newSecret, audit) =>
       withRetries(() =>
         inTransaction(pool, async (client) => {
           const { rows } = await client.query<AlertRow>(SET, [
@@ -116,6 +116,7 @@ export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }
             webhookUrl ?? null,
             newSecret,
             textArray(emails, (email) => email),
+            keepsWebhook,
           ]);
           const [row] = rows;
           if (!row) throw new Error('setting a credit alert returned no row');

@@ -18,6 +18,7 @@ CREATE TABLE "organizations" (
   "ceiling_concurrency" INTEGER,
   "ceiling_max_output_tokens" INTEGER,
   "ceiling_multiple_completions" BOOLEAN NOT NULL,
+  "requires_second_factor" BOOLEAN NOT NULL DEFAULT false,
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   -- Incremented by each change, for optimistic concurrency control.
   "version" INTEGER NOT NULL DEFAULT 1,
@@ -75,7 +76,8 @@ CREATE TABLE "members" (
   "last_seen_at" TIMESTAMPTZ(3),
   "totp_secret" TEXT,
   "totp_confirmed_at" TIMESTAMPTZ(3),
-  "totp_last_step" BIGINT
+  "totp_last_step" BIGINT,
+  "disabled_at" TIMESTAMPTZ(3)
 );
 
 CREATE UNIQUE INDEX "members_email_key" ON "members" ("email");
@@ -100,7 +102,8 @@ CREATE TABLE "sessions" (
   "signed_in_by" TEXT NOT NULL,
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   "last_seen_at" TIMESTAMPTZ(3) NOT NULL,
-  "expires_at" TIMESTAMPTZ(3) NOT NULL
+  "expires_at" TIMESTAMPTZ(3) NOT NULL,
+  "confirmed_at" TIMESTAMPTZ(3) NOT NULL
 );
 
 CREATE UNIQUE INDEX "sessions_id_key" ON "sessions" ("id");
@@ -186,6 +189,7 @@ CREATE TABLE "audit_entries" (
   "actor_id" TEXT NOT NULL,
   "actor_label" TEXT NOT NULL,
   "actor_ip_address" TEXT NOT NULL,
+  "actor_role" TEXT NOT NULL,
   "organization_id" TEXT,
   "action" TEXT NOT NULL,
   "target" TEXT NOT NULL,

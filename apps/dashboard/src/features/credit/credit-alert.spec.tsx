@@ -1,0 +1,54 @@
+/** @jest-environment @happy-dom/jest-environment */
+import { cleanup, screen, waitFor } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { installApiDouble, type ApiDouble } from '../../testing/api-double';
+import { ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { renderPage } from '../../testing/render-page';
+
+const ALERT = 'GET /api/organizations/{organization_id}/credit-alert';
+const SET = 'PUT /api/organizations/{organization_id}/credit-alert';
+const STORED = {
+  threshold_usd: '5',
+  webhook_origin: 'https://hooks.example.com',
+  emails: [],
+  last_sent_at: null,
+  last_failure: null,
+};
+
+describe('the webhook of a low-balance alert', () => {
+  let api: ApiDouble;
+
+  beforeEach(async () => {
+    api = installApiDouble();
+    api.on('GET /api/session', () => sessionOf('operator'));
+    api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
+    api.on(ALERT, () => ({ alert: STORED }));
+    api.on(SET, () => ({ alert: STORED, webhook_secret: null }));
+    renderPage('/o/org-1/credit');
+    await screen.findByText('https://hooks.example.com/…');
+    const [edit] = screen.getAllByRole('button', { name: 'Edit' });
+    await userEvent.click(edit as HTMLElement);
+  });
+  afterEach(cleanup);
+
+  const saved = async () => {
+    await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(api.requestsTo(SET)).toHaveLength(1));
+    return api.requestsTo(SET)[0]?.body;
+  };
+
+  it('stays when the form is saved without a new URL', async () => {
+    expect(screen.getByLabelText<HTMLInputElement>(/New webhook URL/).value).toBe('');
+    expect(await saved()).toEqual({ threshold_usd: '5', emails: [] });
+  });
+
+  it('is replaced by a new URL', async () => {
+    await userEvent.type(screen.getByLabelText(/New webhook URL/), 'https://new.example.com/path');
+    expect(await saved()).toMatchObject({ webhook_url: 'https://new.example.com/path' });
+  });
+
+  it('is removed on request', async () => {
+    await userEvent.click(screen.getByLabelText('Remove the webhook'));
+    expect(await saved()).toMatchObject({ webhook_url: null });
+  });
+});

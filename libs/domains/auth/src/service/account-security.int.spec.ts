@@ -1,0 +1,247 @@
+import { AdminRefusalReason, MemberRole, OrganizationRole } from '@gateway/contracts/auth';
+import { createTestClock } from '@gateway/test-support';
+import { TOTP } from 'otpauth';
+import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
+
+const PASSWORD = 'correct horse battery';
+const MINUTE = 60_000;
+const FROM = { ipAddress: '192.0.2.7', device: '' };
+const {
+  ADMIN_REFUSAL_REASON_CONFIRMATION_REQUIRED: CONFIRM,
+  ADMIN_REFUSAL_REASON_SIGN_IN_REFUSED: WRONG,
+  ADMIN_REFUSAL_REASON_CONFLICT: CONFLICT,
+} = AdminRefusalReason;
+
+describe('the security of accounts', () => {
+  const clock = createTestClock();
+  let fixture: AuthFixture;
+  beforeAll(async () => {
+    fixture = await createAuthFixture({ clock, settings: { operatorsNeedSecondFactor: true } });
+  });
+  afterAll(() => fixture.stop());
+
+  let people = 0;
+  async function person(role = MemberRole.MEMBER_ROLE_MEMBER) {
+    const email = `person-${(people += 1)}@example.com`;
+    const wanted = { email, password: PASSWORD, role, resetPassword: false };
+    const { member } = await fixture.admin.ensureMember(wanted);
+    return { id: member?.id ?? '', email };
+  }
+
+  const attempt = (email: string, password = PASSWORD, code?: string) =>
+    fixture.admin.signIn({ email, password, code, ...FROM });
+
+  async function signIn(email: string, code?: string) {
+    const { outcome } = await attempt(email, PASSWORD, code);
+    if (outcome?.$case !== 'signedIn') throw new Error('the sign-in was refused');
+    const { sessionToken } = outcome.value;
+    const { session } = await fixture.admin.getSession({ sessionToken });
+    return { sessionToken, sessionId: session?.id ?? '' };
+  }
+
+  /** Turns on the second factor; returns codes of further periods. */
+  async function withSecondFactor(sessionToken: string) {
+    const { outcome } = await fixture.admin.enrolTotp({ sessionToken, password: PASSWORD, ipAddress: '' });
+    if (outcome?.$case !== 'secret') throw new Error('the enrolment was refused');
+    const totp = new TOTP({ secret: outcome.value.base32 });
+    const nextCode = () => {
+      clock.advance(30_000);
+      return totp.generate({ timestamp: clock.now() });
+    };
+    const confirmed = await fixture.admin.confirmTotp({ sessionToken, code: nextCode(), ...FROM });
+    if (confirmed.outcome?.$case !== 'confirmed') throw new Error('the confirmation was refused');
+    return { nextCode, sessionToken: confirmed.outcome.value.signedIn?.sessionToken ?? '' };
+  }
+
+  const reasonOf = ({ outcome }: { outcome?: { $case: string; value: unknown } | undefined }) =>
+    outcome?.$case === 'refusal' || outcome?.$case === 'refused'
+      ? (outcome.value as { reason: number }).reason
+      : undefined;
+  const auditOf = async (target: string, action: string) =>
+    (await fixture.admin.listAudit({ target, action, pageSize: 0, pageToken: '' })).entries;
+
+  describe('a sensitive change', () => {
+    /** An operator who signed in six minutes ago. */
+    async function operatorAtLunch() {
+      const operator = await person(MemberRole.MEMBER_ROLE_OPERATOR);
+      const { sessionToken, sessionId } = await signIn(operator.email);
+      clock.advance(6 * MINUTE);
+      return { sessionToken, admin: fixture.adminAs({ ...operator, sessionId }) };
+    }
+
+    const changes: Record<
+      string,
+      (admin: AuthFixture['admin'], memberId: string, organizationId: string) => Promise<number | undefined>
+    > = {
+      setOperator: async (admin, memberId) => reasonOf(await admin.setOperator({ memberId, operator: true })),
+      makePasswordResetLink: async (admin, memberId) =>
+        reasonOf(await admin.makePasswordResetLink({ memberId, dashboardUrl: 'https://d.example.com' })),
+      setDisabled: async (admin, memberId) =>
+        (await admin.setDisabled({ memberId, disabled: true })).refusal?.reason,
+      resetSecondFactor: async (admin, memberId) =>
+        (await admin.resetSecondFactor({ memberId })).refusal?.reason,
+      unlinkIdentity: async (admin, memberId) =>
+        (await admin.unlinkIdentity({ memberId, issuer: 'https://idp.example.com' })).refusal?.reason,
+      mapDomain: async (admin, _memberId, organizationId) =>
+        reasonOf(
+          await admin.mapDomain({
+            organizationId,
+            domain: `d${people}.example.org`,
+            role: OrganizationRole.ORGANIZATION_ROLE_MEMBER,
+          }),
+        ),
+      setSecondFactorRequired: async (admin, _memberId, organizationId) =>
+        reasonOf(await admin.setSecondFactorRequired({ organizationId, required: true })),
+    };
+
+    it.each(Object.keys(changes))('needs a recent password: %s', async (name) => {
+      const change = changes[name] as (typeof changes)[string];
+      const { id: organizationId } = await fixture.organization('Sensitive');
+      const { id: memberId } = await person();
+      const { admin, sessionToken } = await operatorAtLunch();
+      expect(await change(admin, memberId, organizationId)).toBe(CONFIRM);
+      const wrong = await admin.confirmSession({ sessionToken, password: 'wrong', ipAddress: '' });
+      expect(wrong.refusal?.reason).toBe(WRONG);
+      expect(await change(admin, memberId, organizationId)).toBe(CONFIRM);
+      await admin.confirmSession({ sessionToken, password: PASSWORD, ipAddress: '' });
+      expect(await change(admin, memberId, organizationId)).not.toBe(CONFIRM);
+      clock.advance(6 * MINUTE);
+      expect(await change(admin, memberId, organizationId)).toBe(CONFIRM);
+    });
+
+    it('accepts a code of the second factor instead, and another session confirms nothing', async () => {
+      const operator = await person(MemberRole.MEMBER_ROLE_OPERATOR);
+      const { nextCode, sessionToken } = await withSecondFactor((await signIn(operator.email)).sessionToken);
+      const { session } = await fixture.admin.getSession({ sessionToken });
+      clock.advance(6 * MINUTE);
+      const { id: memberId } = await person();
+      await signIn(operator.email, nextCode());
+      const admin = fixture.adminAs({ ...operator, sessionId: session?.id ?? '' });
+      expect(reasonOf(await admin.setOperator({ memberId, operator: true }))).toBe(CONFIRM);
+      const confirmed = await admin.confirmSession({ sessionToken, code: nextCode(), ipAddress: '' });
+      expect(confirmed.refusal).toBeUndefined();
+      expect(reasonOf(await admin.setOperator({ memberId, operator: true }))).toBeUndefined();
+    });
+  });
+
+  describe('operators', () => {
+    it('reset a lost second factor, which ends the sessions and is audited', async () => {
+      const { id: memberId, email } = await person();
+      const { sessionToken } = await withSecondFactor((await signIn(email)).sessionToken);
+      expect((await fixture.admin.resetSecondFactor({ memberId })).refusal).toBeUndefined();
+      expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+      await signIn(email);
+      expect(await auditOf(memberId, 'member.reset_second_factor')).toMatchObject([
+        { actor: { id: fixture.operator.id, operator: true } },
+      ]);
+      expect((await fixture.admin.resetSecondFactor({ memberId })).refusal?.reason).toBe(CONFLICT);
+    });
+
+    it('disable an account: its sessions end and it cannot sign in, until it is enabled', async () => {
+      const { id: memberId, email } = await person();
+      const { sessionToken } = await signIn(email);
+      await fixture.admin.setDisabled({ memberId, disabled: true });
+      expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+      const { ADMIN_REFUSAL_REASON_ACCOUNT_DISABLED: DISABLED } = AdminRefusalReason;
+      expect(reasonOf(await attempt(email))).toBe(DISABLED);
+      // A wrong password does not reveal it.
+      expect(reasonOf(await attempt(email, 'wrong password'))).toBe(WRONG);
+      await fixture.admin.setDisabled({ memberId, disabled: false });
+      await signIn(email);
+      const actions = (await auditOf(memberId, 'member.')).map(({ action }) => action);
+      expect(actions.slice(0, 2)).toEqual(['member.enable', 'member.disable']);
+    });
+
+    it('end all sessions of another person, and manage no account of their own', async () => {
+      const { id: memberId, email } = await person();
+      const tokens = [(await signIn(email)).sessionToken, (await signIn(email)).sessionToken];
+      await fixture.admin.endSessionsOf({ memberId });
+      for (const sessionToken of tokens) {
+        expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+      }
+      expect(await auditOf(memberId, 'member.end_sessions')).toMatchObject([
+        { detailsJson: JSON.stringify({ email, ended: 2 }) },
+      ]);
+      const self = { memberId: fixture.operator.id };
+      expect((await fixture.admin.setDisabled({ ...self, disabled: true })).refusal?.reason).toBe(CONFLICT);
+      expect((await fixture.admin.endSessionsOf(self)).refusal?.reason).toBe(CONFLICT);
+    });
+  });
+
+  describe('the audit log', () => {
+    const refusals = async (target: string) =>
+      (await auditOf(target, 'session.refuse')).map(({ detailsJson, actor }) => ({
+        ...(JSON.parse(detailsJson) as { reason: string }),
+        ipAddress: actor?.ipAddress,
+      }));
+
+    it('has each refused sign-in with person, reason and address', async () => {
+      const { id, email } = await person();
+      await attempt(email, 'wrong password');
+      await withSecondFactor((await signIn(email)).sessionToken);
+      await attempt(email, PASSWORD, '000000');
+      expect(await refusals(id)).toEqual([
+        { reason: 'wrong_code', ipAddress: FROM.ipAddress },
+        { reason: 'wrong_password', ipAddress: FROM.ipAddress },
+      ]);
+    });
+
+    it('never has the text of an unknown email, which may be a password', async () => {
+      await attempt('my-secret-password', 'wrong password');
+      const { rows } = await fixture.pool.query('select * from audit_entries');
+      expect(JSON.stringify(rows)).not.toContain('my-secret-password');
+      expect((await refusals('unknown')).at(0)).toMatchObject({ reason: 'wrong_password' });
+    });
+
+    it('has one entry for all attempts beyond the limit of a window', async () => {
+      clock.advance(16 * MINUTE);
+      const { email } = await person();
+      const before = (await refusals('unknown')).length;
+      for (let count = 0; count < 30; count += 1) await attempt(email, 'wrong password');
+      const { rows } = await fixture.pool.query<{ count: bigint }>(
+        `select count(*) from audit_entries where action = 'session.refuse' and details->>'reason' = 'too_many_attempts'`,
+      );
+      expect(rows[0]?.count).toBe(1n);
+      expect((await refusals('unknown')).length).toBe(before + 1);
+    });
+  });
+
+  describe('a required second factor', () => {
+    const outcomeOf = async (sessionToken: string, permission: string, organizationId?: string) => {
+      const request = { sessionToken, permission, organizationId, ipAddress: '', background: false };
+      return (await fixture.admin.authorize(request)).outcome?.$case;
+    };
+
+    it('leaves people of the organization their own account only, until they set one up', async () => {
+      const { id: organizationId } = await fixture.organization('Careful');
+      const { id, email } = await person();
+      await fixture.pool.query(`insert into memberships values ($1, $2, 'member', now())`, [
+        organizationId,
+        id,
+      ]);
+      const { sessionToken } = await signIn(email);
+      expect(await outcomeOf(sessionToken, 'keys:read', organizationId)).toBe('allowed');
+      await fixture.admin.setSecondFactorRequired({ organizationId, required: true });
+      expect(await outcomeOf(sessionToken, 'keys:read', organizationId)).toBe('secondFactorSetupRequired');
+      expect(await outcomeOf(sessionToken, '')).toBe('allowed');
+      expect((await fixture.admin.getSession({ sessionToken })).secondFactorSetupRequired).toBe(true);
+      const after = await withSecondFactor(sessionToken);
+      expect(await outcomeOf(after.sessionToken, 'keys:read', organizationId)).toBe('allowed');
+    });
+
+    it('applies to operators where the setting says so', async () => {
+      const { email } = await person(MemberRole.MEMBER_ROLE_OPERATOR);
+      const { sessionToken } = await signIn(email);
+      expect(await outcomeOf(sessionToken, 'platform:people')).toBe('secondFactorSetupRequired');
+      const after = await withSecondFactor(sessionToken);
+      expect(await outcomeOf(after.sessionToken, 'platform:people')).toBe('allowed');
+    });
+
+    it('does not apply after single sign-on, where the provider is responsible', async () => {
+      const { email } = await person(MemberRole.MEMBER_ROLE_OPERATOR);
+      const { sessionToken, sessionId } = await signIn(email);
+      await fixture.pool.query(`update sessions set signed_in_by = 'oidc' where id = $1`, [sessionId]);
+      expect(await outcomeOf(sessionToken, 'platform:people')).toBe('allowed');
+    });
+  });
+});
