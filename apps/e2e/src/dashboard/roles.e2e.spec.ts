@@ -24,6 +24,7 @@ const OFFERED: Readonly<Record<Role, readonly string[]>> = {
     'Models',
     'Providers',
     'Settlement',
+    'Notifications',
     'People',
     'Platform audit log',
   ],
