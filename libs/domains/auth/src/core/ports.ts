@@ -35,7 +35,7 @@ export interface OrganizationStore {
 }
 
 /** Absent fields do not filter. */
-export interface OrganizationFilter {
+interface OrganizationFilter {
   /** Only the organizations of this member. */
   readonly memberId?: string;
   /** Part of the name or id, in any case. */

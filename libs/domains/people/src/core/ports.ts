@@ -181,7 +181,7 @@ export interface SessionStore {
   ): Promise<EndedSessions>;
 }
 
-export interface AttemptCount {
+interface AttemptCount {
   readonly attempts: number;
   readonly windowEndsAt: UnixMs;
 }

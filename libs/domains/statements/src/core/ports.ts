@@ -99,7 +99,7 @@ export interface LedgerReconciliation {
 }
 
 /** `webhookUrl` undefined removes the webhook, unless `keepsWebhook`. */
-export interface NewCreditAlert extends Pick<CreditAlert, 'thresholdNanoUsd' | 'webhookUrl' | 'emails'> {
+interface NewCreditAlert extends Pick<CreditAlert, 'thresholdNanoUsd' | 'webhookUrl' | 'emails'> {
   readonly keepsWebhook: boolean;
 }
 

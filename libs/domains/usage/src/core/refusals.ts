@@ -9,7 +9,7 @@ export interface RefusalReport {
   readonly latest: readonly (RefusedRequest & { readonly organizationId: string })[];
 }
 
-export interface RefusalCount {
+interface RefusalCount {
   readonly organizationId: string;
   readonly keyId: string;
   /** Empty if the request named no model of the catalogue. */

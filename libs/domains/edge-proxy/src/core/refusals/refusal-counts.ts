@@ -14,7 +14,7 @@ export interface RefusedRequest {
   readonly at: UnixMs;
 }
 
-export interface RefusalCount extends Pick<
+interface RefusalCount extends Pick<
   RefusedRequest,
   'organizationId' | 'keyId' | 'modelId' | 'errorCode'
 > {

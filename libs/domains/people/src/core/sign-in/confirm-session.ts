@@ -7,7 +7,7 @@ import { ownAccount, ownAccountByPassword, type FromSession, type OwnAccountPort
 import { hasSecondFactor, refuseSecondFactor, type SecondFactorPorts } from './second-factor';
 
 /** How long a password or code confirms the session for sensitive changes. */
-export const CONFIRMATION_MS = 5 * 60_000;
+const CONFIRMATION_MS = 5 * 60_000;
 
 /**
  * A refusal unless the person has the permission, and has entered a password or code recently: an unattended or stolen
