@@ -24,8 +24,8 @@ describe('lists with a search', () => {
       [organizationId, ROWS, new Date(clock.now())],
     );
     await fixture.pool.query(
-      `insert into organizations (id, name, suspended, multiple_completions, created_at)
-       select 'org-' || number, 'Customer ' || number, false, false, now()
+      `insert into organizations (id, name, suspended, multiple_completions, ceiling_multiple_completions, created_at)
+       select 'org-' || number, 'Customer ' || number, false, false, false, now()
        from (select to_char(n, 'FM000') as number from generate_series(1, $1::int) n) numbers`,
       [ROWS],
     );

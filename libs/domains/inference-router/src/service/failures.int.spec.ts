@@ -1,11 +1,16 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import type { GatewayError } from '@gateway/errors';
 import { UsageSource } from '@gateway/contracts/common';
-import type { GenerateResponse } from '@gateway/contracts/inference-router';
 import { createFileSpool } from '../adapters/file-system/file-spool';
-import { generateRequest, model, provider, RouterUnderTest, deferred } from '../testing/router-under-test';
+import {
+  deferred,
+  freeGeneration,
+  generateRequest,
+  model,
+  provider,
+  type RouterUnderTest,
+  withRouter,
+} from '../testing/router-under-test';
 import {
   startStream,
   chunk,
@@ -39,31 +44,9 @@ afterAll(async () => {
 const quick = { connectMs: 1_000, firstEventMs: 60, firstByteMs: 60, idleMs: 60, totalMs: 5_000 };
 const streamed = (changes = {}) => generateRequest({ stream: true, ...changes });
 
-async function withRouter(
-  models: Parameters<typeof RouterUnderTest.start>[0],
-  use: (router: RouterUnderTest) => Promise<void>,
-  options: Parameters<typeof RouterUnderTest.start>[1] = {},
-): Promise<void> {
-  const router = await RouterUnderTest.start(models, options);
-  try {
-    await use(router);
-  } finally {
-    await router.stop();
-  }
-}
-
 /** The attempts of the last generation: provider and outcome. */
 const attemptsOf = (router: RouterUnderTest) =>
   router.events.at(-1)?.attempts.map((attempt) => [attempt.provider, attempt.outcome]);
-
-/** The record of a generation that ended before its first event. */
-const free = (fields: object) =>
-  expect.objectContaining({
-    usage: expect.objectContaining({ promptTokens: 0, completionTokens: 0 }),
-    usageSource: UsageSource.USAGE_SOURCE_UNSPECIFIED,
-    generationTimeMs: 0,
-    ...fields,
-  });
 
 const one = (changes = {}) => [model([provider('first', first.url, changes)])];
 const two = (changes = {}) => [
@@ -153,7 +136,7 @@ describe('a provider error', () => {
           expect(finished).toBeUndefined();
           expect(first.calls).toHaveLength(calls);
           expect(router.events).toEqual([
-            free({ errorCode: code, finishReason: 'error', provider: 'first' }),
+            freeGeneration({ errorCode: code, finishReason: 'error', provider: 'first' }),
           ]);
           expect(attemptsOf(router)).toHaveLength(calls);
           expect((error as GatewayError).message).not.toMatch(/rate[\s_-]*limit|first|127\.0\.0\.1|secret/i);
@@ -207,7 +190,7 @@ describe('before the first event', () => {
     await withRouter(one({ maxConcurrent: 0 }), async (router) => {
       const { error } = await router.collect(generateRequest({ generationId: 'gen-none' }));
       expect(error).toMatchObject({ code: 'no_capacity', providerCalled: false, generationRecorded: true });
-      expect(router.events).toEqual([free({ generationId: 'gen-none', errorCode: 'no_capacity' })]);
+      expect(router.events).toEqual([freeGeneration({ generationId: 'gen-none', errorCode: 'no_capacity' })]);
       expect(attemptsOf(router)).toEqual([['first', 'bulkhead_full']]);
     });
   });
@@ -579,147 +562,5 @@ it('a request of an older edge, without input_parts, is allowed images and defin
   await withRouter(one(), async (router) => {
     await router.collect(streamed({ inputParts: undefined }));
     expect(router.events[0]?.usageSource).toBe(UsageSource.USAGE_SOURCE_PROVIDER);
-  });
-});
-
-describe('a caller that cancels', () => {
-  it('during a stream closes the connection to the provider and owes the output so far', async () => {
-    const cut = deferred();
-    first.play((response, call) => {
-      startStream(response);
-      response.write(sse(chunk({ content: 'Hello' }), chunk({ content: ' world' })));
-      void call.cut.then(cut.resolve);
-    });
-    await withRouter(one(), async (router) => {
-      const client = new AbortController();
-      const messages = router.generate(streamed(), { signal: client.signal });
-      expect((await messages.next()).value).toMatchObject({ event: { $case: 'frames' } });
-      const recorded = deferred();
-      router.beforeAppend = () => Promise.resolve(recorded.resolve());
-      // No further message is read: finalization must not wait for that.
-      client.abort();
-      await cut.promise;
-      await recorded.promise;
-      await messages.return?.();
-      expect(router.events).toMatchObject([
-        { cancelled: true, finishReason: '', usage: { promptTokens: 9, completionTokens: 2 } },
-      ]);
-    });
-  });
-
-  it('by returning from the iterator has the same result', async () => {
-    const cut = deferred();
-    first.play((response, call) => {
-      startStream(response);
-      response.write(sse(chunk({ content: 'Hello' })));
-      void call.cut.then(cut.resolve);
-    });
-    await withRouter(one(), async (router) => {
-      const messages = router.generate(streamed());
-      await messages.next();
-      await messages.return?.();
-      await cut.promise;
-      expect(router.events).toMatchObject([{ cancelled: true, usage: { completionTokens: 1 } }]);
-    });
-  });
-
-  async function cancelWhenSeen(isStream: boolean, deadlineUnixMs?: number) {
-    const seen = deferred();
-    const cut = deferred();
-    first.play((_response, call) => {
-      seen.resolve();
-      void call.cut.then(cut.resolve);
-    });
-    let events: object[] = [];
-    await withRouter(one(), async (router) => {
-      const client = new AbortController();
-      const running = router.collect(generateRequest({ stream: isStream }), {
-        signal: client.signal,
-        ...(deadlineUnixMs === undefined ? {} : { deadlineUnixMs }),
-      });
-      await seen.promise;
-      client.abort();
-      await cut.promise;
-      await running;
-      events = router.events;
-    });
-    return events;
-  }
-
-  it('before the first event of a stream owes nothing', async () => {
-    expect(await cancelWhenSeen(true)).toEqual([
-      free({ cancelled: true, errorCode: undefined, provider: 'first' }),
-    ]);
-  });
-
-  it('before a non-streaming response owes the prompt', async () => {
-    expect(await cancelWhenSeen(false)).toMatchObject([
-      { cancelled: true, usage: { promptTokens: 9, completionTokens: 0 } },
-    ]);
-  });
-
-  it('before the request was sent owes nothing', async () => {
-    const seen = deferred();
-    // Accepts connections but never completes a TLS handshake.
-    const silent = createServer((socket) => {
-      socket.unref();
-      seen.resolve();
-    }).listen(0, '127.0.0.1');
-    silent.unref();
-    await once(silent, 'listening');
-    const { port } = silent.address() as AddressInfo;
-    await withRouter([model([provider('first', `https://127.0.0.1:${port}/v1`)])], async (router) => {
-      const client = new AbortController();
-      const running = router.collect(generateRequest(), { signal: client.signal });
-      await seen.promise;
-      client.abort();
-      await running;
-      expect(router.events).toEqual([free({ cancelled: true })]);
-      expect(attemptsOf(router)).toEqual([['first', 'cancelled']]);
-    });
-    silent.close();
-  });
-
-  it('because of a deadline before the response owes nothing', async () => {
-    expect(await cancelWhenSeen(false, 1)).toEqual([
-      free({ cancelled: false, errorCode: 'request_timeout' }),
-    ]);
-  });
-
-  it('before the start never calls a provider', async () => {
-    first.play(helloCompletion);
-    await withRouter(one(), async (router) => {
-      const { error } = await router.collect(generateRequest(), { signal: AbortSignal.abort() });
-      expect(error).toMatchObject({ generationRecorded: false });
-      expect(first.calls).toHaveLength(0);
-      expect(router.events).toEqual([]);
-    });
-  });
-});
-
-describe('back-pressure', () => {
-  it('reaches the provider when the caller does not read', async () => {
-    const line = sse(chunk({ content: 'x'.repeat(8_000) }));
-    let blocked: () => void = () => undefined;
-    const isBlocked = new Promise<void>((resolve) => (blocked = resolve));
-    first.play((response) => {
-      startStream(response);
-      const pump = (): void => {
-        if (response.destroyed) return;
-        if (response.write(line)) setImmediate(pump);
-        else {
-          // The socket counts as blocked when it does not drain in time.
-          const timer = setTimeout(blocked, 300);
-          response.once('drain', () => (clearTimeout(timer), pump()));
-        }
-      };
-      pump();
-    });
-    await withRouter(one(), async (router) => {
-      const messages = router.generate(streamed());
-      expect(((await messages.next()).value as GenerateResponse).event?.$case).toBe('frames');
-      await isBlocked;
-      await messages.return?.();
-    });
   });
 });

@@ -1,3 +1,4 @@
+import { UsageSource } from '@gateway/contracts/common';
 import type { UnixMs } from '@gateway/base';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -262,3 +263,26 @@ export function deferred(): { readonly promise: Promise<void>; readonly resolve:
   });
   return { promise, resolve };
 }
+
+/** Stops the router at the end, also after a failure. */
+export async function withRouter(
+  models: readonly Model[],
+  use: (router: RouterUnderTest) => Promise<void>,
+  options: RouterOptions = {},
+): Promise<void> {
+  const router = await RouterUnderTest.start(models, options);
+  try {
+    await use(router);
+  } finally {
+    await router.stop();
+  }
+}
+
+/** The record of a generation that ended before its first event. */
+export const freeGeneration = (fields: object) =>
+  expect.objectContaining({
+    usage: expect.objectContaining({ promptTokens: 0, completionTokens: 0 }),
+    usageSource: UsageSource.USAGE_SOURCE_UNSPECIFIED,
+    generationTimeMs: 0,
+    ...fields,
+  });

@@ -1,6 +1,6 @@
 import { HOUR_MS, type UnixMs } from '@gateway/base';
 
-/** A chat completion that ended with an error, and of which no generation has a record. */
+/** A chat completion that ended with an error and has no recorded generation. */
 export interface RefusedRequest {
   readonly requestId: string;
   readonly organizationId: string;

@@ -4,7 +4,7 @@ import type { PeoplePorts } from '../ports';
 import { ATTEMPT_WINDOW_MS, countAttempt } from './sign-in-throttle';
 
 /** Entries of refused sign-ins per window, by all clients. Further ones are counted in the metric only. */
-const MAX_AUDITED_REFUSALS = 1_000;
+export const MAX_AUDITED_REFUSALS = 1_000;
 
 export interface RefusedSignIn {
   /** Undefined: no account has the email. The email is not stored, since people type passwords into its field. */

@@ -172,8 +172,8 @@ create table usage_rollups_hourly (
 ) with (fillfactor = 50);
 
 -- Errors by code, with refused requests: chat completions that ended with an
--- error and of which no generation has a record. They have no rows of their own,
--- so that any number of them costs a few rows.
+-- error and have no recorded generation. They have no rows of their own, so that
+-- any number of them costs a few rows.
 create table error_counts_hourly (
   organization_id text collate "C" not null,
   -- The start of the hour.
