@@ -292,6 +292,7 @@ it('the methods without a person are these', () => {
     'FinishOidc',
     'GetSession',
     'SignOut',
+    'ConfirmSession',
     'LookUpInvitation',
     'AcceptInvitation',
     'ChangePassword',

@@ -12,6 +12,7 @@ import {
 } from '@gateway/contracts/health';
 import * as routerContracts from '@gateway/contracts/inference-router';
 import * as limitContracts from '@gateway/contracts/rate-limit';
+import * as usageContracts from '@gateway/contracts/usage-aggregator';
 import { ASSERTION_HEADER, type DeniedCall } from '../access';
 import { createClient } from '../client';
 import type { BoundService, CallOptions, ServiceDefinition } from '../definition';
@@ -28,6 +29,7 @@ const DEFINITIONS: readonly ServiceDefinition[] = [
   queryContracts,
   routerContracts,
   limitContracts,
+  usageContracts,
 ].flatMap((contracts) =>
   Object.entries(contracts)
     .filter(([name]) => name.endsWith('Definition'))
