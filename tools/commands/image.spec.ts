@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 const root = path.resolve(__dirname, '../..');
 const IMAGE_DIGEST = `sha256:${'a'.repeat(64)}`;
@@ -65,4 +66,16 @@ it('writes the provenance of an image: its digest, the commit, the lock file and
     { name: 'base', digest: { sha256: 'b'.repeat(64) } },
     { name: 'base', digest: { sha256: 'b'.repeat(64) } },
   ]);
+});
+
+it('contains the libraries of node that the base image lacks', () => {
+  const moduleUrl = pathToFileURL(path.join(root, 'tools/commands/lib/image-files.mjs')).href;
+  const script = `(await import('${moduleUrl}')).layOutLibraries(process.argv[1]);`;
+  spawnSync(process.execPath, ['--input-type=module', '--eval', script, folder]);
+  const base = /^(linux-vdso|ld-linux|lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+)\.so)/;
+  const needed = spawnSync('ldd', [process.execPath], { encoding: 'utf8' }).stdout.match(
+    /\S+\.so\.?\S*(?= => )/g,
+  );
+  const lacking = (needed ?? []).filter((name) => !base.test(name));
+  expect(readdirSync(path.join(folder, 'lib')).sort()).toEqual(lacking.sort());
 });

@@ -1,4 +1,13 @@
-import { cpSync, lutimesSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { documentedSettings } from './process-report.mjs';
 import { capture, root, StepFailed } from './run.mjs';
@@ -33,9 +42,9 @@ export const IMAGE_PROGRAMS = [
 const HEALTH_URLS = { 'model-emulator': 'http://127.0.0.1:8090/v1/models' };
 
 /**
- * Writes the files of an image: the `node` binary; `app`, with the program in
- * dist/program, its packages, their SBOM (CycloneDX) and the health check; and
- * `state`, an empty folder. The same sources give the same bytes.
+ * Writes the files of an image: the `node` binary; `lib`, with its libraries that
+ * base images lack; `app`, with the program in dist/program, its packages, their
+ * SBOM (CycloneDX) and the health check; and `state`, an empty folder. The same sources give the same bytes.
  */
 export async function layOutImage(program, folder) {
   rmSync(folder, { recursive: true, force: true });
@@ -43,6 +52,7 @@ export async function layOutImage(program, folder) {
   mkdirSync(path.join(app, 'node_modules'), { recursive: true });
   mkdirSync(path.join(folder, 'state'));
   cpSync(process.execPath, path.join(folder, 'node'));
+  layOutLibraries(folder);
   cpSync(path.join(root, 'dist', program), path.join(app, 'dist', 'program'), { recursive: true });
   if (program === 'gateway' || program === 'dashboard-api') {
     cpSync(path.join(root, 'dist', 'dashboard'), path.join(app, 'dist', 'dashboard'), { recursive: true });
@@ -59,6 +69,19 @@ export async function layOutImage(program, folder) {
   }
   await loadAll(app, imports);
   resetTimes(folder);
+}
+
+/**
+ * Writes libatomic if this node needs it, as since version 25. Images with the C and C++ libraries do not have it.
+ *
+ * @public a test loads it in a process of its own
+ */
+export function layOutLibraries(folder) {
+  mkdirSync(path.join(folder, 'lib'));
+  for (const file of process.report.getReport().sharedObjects) {
+    const name = path.basename(file);
+    if (name.startsWith('libatomic.so.')) copyFileSync(file, path.join(folder, 'lib', name));
+  }
 }
 
 /**
