@@ -39,7 +39,7 @@ describe('a cluster by kubectl and helm', () => {
     ]);
   });
 
-  it('lists only pods of the release', async () => {
+  it("lists the release's pods without those of completed jobs", async () => {
     const pod = {
       metadata: {
         name: 'edge-1',
@@ -57,7 +57,7 @@ describe('a cluster by kubectl and helm', () => {
       { name: 'edge-1', component: 'edge-proxy', isReady: true, isTerminating: true, restarts: 2 },
     ]);
     expect(programs.calls()).toEqual([
-      `kubectl ${IN_NAMESPACE} get pods --selector app.kubernetes.io/instance=gateway --output json`,
+      `kubectl ${IN_NAMESPACE} get pods --selector app.kubernetes.io/instance=gateway --field-selector status.phase!=Succeeded --output json`,
     ]);
   });
 
@@ -81,8 +81,9 @@ describe('a cluster by kubectl and helm', () => {
     expect(needsLoading({ context: 'production', registry: undefined })).toBe(false);
     programs.add('kind', '');
     const options = { context: 'kind-test', imageTag: 'v1', upgradeTag: 'v2' };
-    expect(await loadImages(options, process.cwd())).toBe('20 images');
+    expect(await loadImages(options, process.cwd())).toBe('22 images');
     const [call = ''] = programs.calls();
+    expect(call).toContain('inference-gateway/certificates:v1');
     expect(call).toMatch(/^kind load docker-image inference-gateway\/\S+:v1 .*:v2 --name test$/);
   });
 });

@@ -6,7 +6,7 @@ import { runProgram } from './run-program';
 
 const KIND = 'kind-';
 /** Images of the demo, without its datastores. */
-const DEMO_IMAGES = [...SERVICE_NAMES, 'model-emulator', 'demo'];
+const DEMO_IMAGES = [...SERVICE_NAMES, 'model-emulator', 'demo', 'certificates'];
 
 /** Local images must be loaded into kind's nodes; any other cluster pulls them. */
 export const needsLoading = ({ context, registry }: Pick<Options, 'context' | 'registry'>): boolean =>

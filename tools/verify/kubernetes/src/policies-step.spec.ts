@@ -10,7 +10,7 @@ const pod = (component: string, container: PodObject['spec']['containers'][numbe
   return peer;
 };
 const edge = pod('edge-proxy', {
-  env: [{ name: 'GATEWAY_RATE_LIMIT_TARGET' }],
+  env: [{ name: 'GATEWAY_RATE_LIMIT_TARGET', value: 'gateway-inference-gateway-rate-limit:50051' }],
   ports: [{ name: 'api', containerPort: 8080 }],
 });
 const limiter = pod('rate-limit', {
@@ -20,11 +20,15 @@ const limiter = pod('rate-limit', {
     { name: 'admin', containerPort: 8082 },
   ],
 });
+const dashboard = pod('dashboard-api', {
+  env: [{ name: 'GATEWAY_AUTH_TARGET', value: 'gateway-inference-gateway-auth:50052' }],
+});
 const demo = pod('demo', { args: ['--auth=gateway-inference-gateway-auth:50051'] });
 
 describe('the connections that a pod may open', () => {
   it('are those in its settings and arguments', () => {
     expect([...edge.calls]).toEqual(['rate-limit:50051']);
+    expect([...dashboard.calls]).toEqual(['auth:50052']);
     expect([...limiter.calls]).toEqual(['redis:6379']);
     expect([...demo.calls]).toEqual(['auth:50051']);
   });
