@@ -79,3 +79,23 @@ it('contains the libraries of node that the base image lacks', () => {
   const lacking = (needed ?? []).filter((name) => !base.test(name));
   expect(readdirSync(path.join(folder, 'lib')).sort()).toEqual(lacking.sort());
 });
+
+it("has Nx's configuration and the inputs of its builds in the build context", () => {
+  const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+  const { namedInputs, targetDefaults } = JSON.parse(read('nx.json')) as {
+    namedInputs: Record<string, unknown[]>;
+    targetDefaults: Record<string, { inputs?: unknown[] }>;
+  };
+  const inputs = [
+    namedInputs['sources'],
+    targetDefaults['generate']?.inputs,
+    targetDefaults['build']?.inputs,
+  ];
+  const needed = inputs.flat().flatMap((input) => {
+    const [, name] = /^\{workspaceRoot\}\/([^/]+)/.exec(String(input)) ?? [];
+    return name ?? [];
+  });
+  const sent = [...read('.dockerignore').matchAll(/^!([^/\n]+)/gm)].map(([, name]) => name);
+  expect(needed).toContain('proto');
+  expect(sent).toEqual(expect.arrayContaining(['nx.json', ...needed]));
+});
