@@ -3,14 +3,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
 import { Button } from '../../ui/button';
-import { CopyButton } from '../../ui/copy';
 import { Dialog, DialogActions } from '../../ui/dialog';
-import { Checkbox, Field, Input, TextArea } from '../../ui/field';
+import { Field, Input, TextArea } from '../../ui/field';
 import { Notice } from '../../ui/notice';
 import { Fact, Facts, Section } from '../../ui/page';
 import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 import { Money, Text, Time } from '../../ui/values';
+import { WebhookFields, WebhookSecret } from '../../ui/webhook';
 import { amountError } from './amounts';
 
 type Alert = Result<'GET /api/organizations/{organization_id}/credit-alert'>['alert'];
@@ -108,23 +108,7 @@ export function CreditAlert({ organizationId, editable }: CreditAlertProps) {
           />
         </Dialog>
       )}
-      <Dialog
-        persistent
-        open={secret !== undefined}
-        onOpenChange={() => setSecret(undefined)}
-        title="Webhook signing secret"
-        description="Copy it now; you won’t see it again."
-      >
-        <div className="grid gap-4">
-          <Input readOnly aria-label="Secret" className="font-mono" value={secret ?? ''} />
-          <DialogActions>
-            <CopyButton text={secret ?? ''} what="secret" />
-            <Button kind="primary" onClick={() => setSecret(undefined)}>
-              Done
-            </Button>
-          </DialogActions>
-        </div>
-      </Dialog>
+      <WebhookSecret secret={secret} onDone={() => setSecret(undefined)} />
     </Section>
   );
 }
@@ -170,30 +154,14 @@ function AlertForm({ organizationId, alert, onDone, onCancel }: AlertFormProps) 
       <Field label="Threshold (USD)" hint="Leave empty to disable." error={thresholdIssue}>
         <Input inputMode="decimal" value={threshold} onChange={({ target }) => setThreshold(target.value)} />
       </Field>
-      <Field
-        label={alert.webhook_origin === null ? 'Webhook URL' : 'New webhook URL'}
-        optional
-        hint={
-          alert.webhook_origin === null
-            ? 'Receives a signed POST request with JSON.'
-            : `Leave empty to keep ${alert.webhook_origin}/…`
-        }
-      >
-        <Input
-          type="url"
-          disabled={removesWebhook}
-          placeholder="https://example.com/credit"
-          value={webhook}
-          onChange={({ target }) => setWebhook(target.value)}
-        />
-      </Field>
-      {alert.webhook_origin !== null && (
-        <Checkbox
-          label="Remove the webhook"
-          checked={removesWebhook}
-          onChange={({ target }) => setRemovesWebhook(target.checked)}
-        />
-      )}
+      <WebhookFields
+        stored={alert.webhook_origin === null ? null : `${alert.webhook_origin}/…`}
+        placeholder="https://example.com/credit"
+        url={webhook}
+        onUrl={setWebhook}
+        removed={removesWebhook}
+        onRemoved={setRemovesWebhook}
+      />
       <Field label="Email recipients" optional hint="One address per line.">
         <TextArea rows={3} value={emails} onChange={({ target }) => setEmails(target.value)} />
       </Field>

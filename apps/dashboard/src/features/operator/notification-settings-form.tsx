@@ -4,8 +4,9 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import { Button } from '../../ui/button';
 import { DialogActions } from '../../ui/dialog';
-import { Checkbox, Field, Input, TextArea } from '../../ui/field';
+import { Checkbox, Field, TextArea } from '../../ui/field';
 import { FailureLine } from '../../ui/states';
+import { WebhookFields } from '../../ui/webhook';
 
 interface NotificationSettingsFormProps {
   readonly settings: Result<'GET /api/operator/notifications'>['settings'];
@@ -26,7 +27,7 @@ export function NotificationSettingsForm({ settings, onDone, onCancel }: Notific
         body: {
           email_enabled: emailEnabled,
           extra_emails: emails.split(/[\s,;]+/).filter(Boolean),
-          ...(url !== '' ? { webhook_url: url } : removesWebhook ? { webhook_url: '' } : {}),
+          ...(removesWebhook ? { webhook_url: '' } : url === '' ? {} : { webhook_url: url }),
         },
       }),
     onSuccess: ({ webhook_secret: secret }) => onDone(secret ?? undefined),
@@ -48,30 +49,14 @@ export function NotificationSettingsForm({ settings, onDone, onCancel }: Notific
       <Field label="Further email recipients" optional hint="One address per line.">
         <TextArea rows={3} value={emails} onChange={({ target }) => setEmails(target.value)} />
       </Field>
-      <Field
-        label={settings.webhook_host === null ? 'Webhook URL' : 'New webhook URL'}
-        optional
-        hint={
-          settings.webhook_host === null
-            ? 'Receives a signed POST request with JSON.'
-            : `Leave empty to keep the webhook at ${settings.webhook_host}.`
-        }
-      >
-        <Input
-          type="url"
-          placeholder="https://example.com/incidents"
-          value={webhook}
-          onChange={({ target }) => setWebhook(target.value)}
-        />
-      </Field>
-      {settings.webhook_host !== null && (
-        <Checkbox
-          label="Remove the webhook"
-          checked={removesWebhook}
-          disabled={url !== ''}
-          onChange={({ target }) => setRemovesWebhook(target.checked)}
-        />
-      )}
+      <WebhookFields
+        stored={settings.webhook_host}
+        placeholder="https://example.com/incidents"
+        url={webhook}
+        onUrl={setWebhook}
+        removed={removesWebhook}
+        onRemoved={setRemovesWebhook}
+      />
       {save.error && <FailureLine error={save.error} />}
       <DialogActions>
         <Button onClick={onCancel}>Cancel</Button>

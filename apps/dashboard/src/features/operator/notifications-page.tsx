@@ -3,15 +3,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
 import { Button } from '../../ui/button';
-import { CopyButton } from '../../ui/copy';
-import { Dialog, DialogActions } from '../../ui/dialog';
-import { Input } from '../../ui/field';
+import { Dialog } from '../../ui/dialog';
 import { Badge, Notice } from '../../ui/notice';
 import { Fact, Facts, Page, Section } from '../../ui/page';
 import { Empty, Failure, FailureLine, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
 import { Text, Time } from '../../ui/values';
+import { WebhookSecret } from '../../ui/webhook';
 import { NotificationSettingsForm } from './notification-settings-form';
 
 type Notifications = Result<'GET /api/operator/notifications'>;
@@ -101,23 +100,7 @@ export function NotificationsPage() {
           </Dialog>
         </>
       )}
-      <Dialog
-        persistent
-        open={secret !== undefined}
-        onOpenChange={() => setSecret(undefined)}
-        title="Webhook signing secret"
-        description="Copy it now; you won’t see it again."
-      >
-        <div className="grid gap-4">
-          <Input readOnly aria-label="Secret" className="font-mono" value={secret ?? ''} />
-          <DialogActions>
-            <CopyButton text={secret ?? ''} what="secret" />
-            <Button kind="primary" onClick={() => setSecret(undefined)}>
-              Done
-            </Button>
-          </DialogActions>
-        </div>
-      </Dialog>
+      <WebhookSecret secret={secret} onDone={() => setSecret(undefined)} />
     </Page>
   );
 }
