@@ -56,7 +56,7 @@ describe('people in the dashboard, in a real browser', () => {
     await signInByPage(operator, dashboardUrl, adminEmail, adminPassword);
     await operator.goto(`${dashboardUrl}/o/${organizationId}/members`);
     await operator.getByRole('button', { name: 'Invite member' }).click();
-    await operator.getByLabel('Email').fill('new@example.com');
+    await operator.getByRole('dialog').getByLabel('Email').fill('new@example.com');
     await operator.getByRole('dialog').getByLabel('Role').selectOption('admin');
     await operator.getByRole('button', { name: 'Create invitation' }).click();
     const link = await operator.getByLabel('Link', { exact: true }).inputValue();

@@ -130,7 +130,7 @@ describe('the dashboard with a slow or failing API, or without a mouse', () => {
       await page.getByRole('alert').getByText(UNAVAILABLE.headers['x-request-id']).first().waitFor();
       await page.getByRole('button', { name: 'Copy request ID' }).first().waitFor();
       mode = 'serve';
-      await eventually('the page recovers', async () => {
+      await eventually(`the page ${name} recovers`, async () => {
         const retry = page.getByRole('button', { name: 'Try again' }).first();
         if ((await retry.count()) > 0) await retry.click({ timeout: 1_000 }).catch(() => undefined);
         const [alerts, skeletons] = [await page.getByRole('alert').count(), await loading.count()];
@@ -153,7 +153,7 @@ describe('the dashboard with a slow or failing API, or without a mouse', () => {
       await takeSession(own, dashboardUrl, adminEmail, adminPassword);
       const page = await own.newPage();
       await page.goto(`${dashboardUrl}/o/${organizationId}/limits`);
-      await page.getByText('Requests per minute').waitFor();
+      await page.getByText('Requests per minute').first().waitFor();
 
       await own.setOffline(true);
       await page.getByRole('link', { name: 'Members' }).hover();
