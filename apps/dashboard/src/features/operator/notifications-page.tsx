@@ -111,7 +111,7 @@ function Recipients({ of }: { readonly of: Notifications }) {
   return (
     <>
       {!sendsMail && (
-        <Notice tone="info" title="Email is not configured">
+        <Notice title="Email is not configured">
           Set GATEWAY_SMTP_URL to send emails. Incidents are also errors in the log of auth.
         </Notice>
       )}
