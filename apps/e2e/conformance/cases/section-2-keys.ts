@@ -59,13 +59,13 @@ export const keyCases = casesOf('2', [
     },
   },
   {
-    title: "when the organization's limit is lowered below a key's, the organization's applies",
+    title: "when the organization's limit is lowered below a key's, the key's is lowered with it",
     async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { daily_budget_usd: '50' } });
       const { apiKey } = await tenant.createKey({ daily_budget_usd: '40' });
       await tenant.setLimits({ daily_budget_usd: '0.000000001' });
       assertError(await chat(deployment, body(deployment), { apiKey }), 'daily_budget_exceeded', {
-        metadata: { scope: 'organization' },
+        metadata: { limit: 0.000000001 },
       });
     },
   },
