@@ -54,6 +54,9 @@ try {
     '.',
   ]);
   if (failed) throw new StepFailed(`Building the image of ${app} failed.`);
+  const started = await capture('docker', ['run', '--rm', '--entrypoint', 'node', image, '--version']);
+  if (started.code !== 0)
+    throw new StepFailed(`Node.js does not start in ${image}: ${started.output.trim()}`);
   if (push && (await runVisibly('docker', ['push', image]))) {
     throw new StepFailed(`Pushing ${image} failed.`);
   }

@@ -8,10 +8,17 @@ const root = path.resolve(__dirname, '../..');
 const IMAGE_DIGEST = `sha256:${'a'.repeat(64)}`;
 const BASE_DIGEST = `sha256:${'b'.repeat(64)}`;
 
-/** Stands for Docker: has the base image `base`, and every image that it has built. */
+/**
+ * Stands for Docker: has the base image `base`, and every image that it has built. Node.js does not start in images with
+ * the tag `broken`.
+ */
 const DOCKER = `#!/usr/bin/env node
 const args = process.argv.slice(2);
 if (args[0] === 'version') console.log('29.0.0');
+else if (args[0] === 'run' && args.includes('inference-gateway/demo:broken')) {
+  console.error('node: a library is missing');
+  process.exit(127);
+}
 else if (args.includes('--format')) {
   console.log(args.at(-1) === 'base' ? 'registry.example.com/base@${BASE_DIGEST}' : '${IMAGE_DIGEST}');
 }`;
@@ -24,22 +31,23 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it('writes the provenance of an image: its digest, the commit, the lock file and the base images', () => {
-  const args = [
-    'tools/commands/image.mjs',
-    'demo',
-    '--base',
-    'base',
-    '--build-image',
-    'base',
-    '--tag',
-    '9.9.9',
-  ];
-  const { status, stderr } = spawnSync(process.execPath, args, {
+function buildDemo(tag: string): { status: number | null; stderr: string } {
+  const args = ['demo', '--base', 'base', '--build-image', 'base', '--tag', tag];
+  return spawnSync(process.execPath, ['tools/commands/image.mjs', ...args], {
     cwd: root,
     encoding: 'utf8',
     env: { ...process.env, PATH: `${folder}${path.delimiter}${process.env.PATH}` },
   });
+}
+
+it('reports an image in which Node.js does not start', () => {
+  const { status, stderr } = buildDemo('broken');
+  const message = 'Node.js does not start in inference-gateway/demo:broken: node: a library is missing';
+  expect([status, stderr]).toEqual([1, expect.stringContaining(message)]);
+});
+
+it('writes the provenance of an image: its digest, the commit, the lock file and the base images', () => {
+  const { status, stderr } = buildDemo('9.9.9');
   expect([status, stderr]).toEqual([0, '']);
   const file = path.join(root, 'dist/images/demo.provenance.json');
   const statement = JSON.parse(readFileSync(file, 'utf8')) as {
