@@ -80,6 +80,11 @@ short calls, and terminate within 30 seconds, even if a datastore does not respo
 {{- div (int64 $ms) 1000 -}}
 {{- end }}
 
+{{/* Whether a Job migrates the component's database before an upgrade. Takes a dict of root and component. */}}
+{{- define "gateway.hasMigrations" -}}
+{{- if and .root.Values.migrations.enabled .component.database (not .component.sharesDatabase) }}true{{ end -}}
+{{- end }}
+
 {{/* Delay before SIGTERM, by Kubernetes itself from 1.30 on. */}}
 {{- define "gateway.preStop" -}}
 {{- if semverCompare ">=1.30-0" .Capabilities.KubeVersion.Version -}}

@@ -402,7 +402,10 @@ describeWith(helm, 'the chart', () => {
           .sort();
       const callers = Object.fromEntries(policies.map((each) => [componentOf(each), callersOf(each)]));
       expect(callers).toEqual({
-        postgres: ['auth', 'billing-ledger', 'generation-query', 'inference-router', 'usage-aggregator'],
+        postgres: [
+          ...['auth', 'auth-migrate', 'billing-ledger', 'billing-ledger-migrate', 'generation-query'],
+          ...['inference-router', 'inference-router-migrate', 'usage-aggregator', 'usage-aggregator-migrate'],
+        ],
         redis: ['rate-limit'],
         kafka: ['billing-ledger', 'inference-router', 'usage-aggregator'],
         'model-emulator': ['inference-router'],
