@@ -33,13 +33,23 @@ const RETRY_INTERVAL_MS = 500;
 const NANO_USD_PER_USD = 1e9;
 const known: ReadonlySet<string> = new Set(errorCodes);
 
+interface ChatClientOptions {
+  /** Sends each request on a connection of its own. */
+  readonly closesConnections?: boolean;
+}
+
 /**
  * Sends chat completions and checks each response. Retries only requests with an Idempotency-Key.
  *
  * @param model a model of the model emulator, since prompts set the length of responses
  */
-export function createChatClient(baseUrl: string, model: string): ChatClient {
-  const agent = new Agent({ connections: null, keepAliveTimeout: 4_000 });
+export function createChatClient(
+  baseUrl: string,
+  model: string,
+  { closesConnections = false }: ChatClientOptions = {},
+): ChatClient {
+  const reuse = closesConnections ? { pipelining: 0 } : { keepAliveTimeout: 4_000 };
+  const agent = new Agent({ connections: null, ...reuse });
 
   async function send(chat: ChatRequest): Promise<Attempt> {
     const { marker, kind, tenant } = chat;

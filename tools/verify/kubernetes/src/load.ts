@@ -39,10 +39,17 @@ export class Load {
     return new Load(`${apiUrl}/v1`, rate, dashboard, tenants);
   }
 
-  /** Sends requests to the edge until `work` has finished. */
-  async during(work: () => Promise<void>, baseUrl = this.baseUrl): Promise<ClientResults> {
+  /**
+   * Sends requests to the edge until `work` has finished.
+   *
+   * @param ingressUrl of a controller, instead of the forwarded port
+   */
+  async during(work: () => Promise<void>, ingressUrl?: string): Promise<ClientResults> {
     this.count += 1;
-    const client = createChatClient(baseUrl, MODEL);
+    // `kubectl port-forward` closes a connection only a second after the server has closed it. A request that is sent on
+    // it in the meantime would be lost.
+    const closesConnections = ingressUrl === undefined;
+    const client = createChatClient(ingressUrl ?? this.baseUrl, MODEL, { closesConnections });
     const traffic = startTraffic({
       client,
       tenants: this.tenants,
