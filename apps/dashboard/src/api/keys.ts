@@ -60,6 +60,23 @@ export const keyQuery = (organizationId: string, keyId: string) =>
 
 export const keyLabel = ({ name, last4 }: Pick<Key, 'name' | 'last4'>) => `${visible(name)} …${last4}`;
 
+export const keysByIdQuery = (organizationId: string, keyIds: readonly string[]) =>
+  queryOptions({
+    queryKey: ['key-names', organizationId, keyIds],
+    queryFn: async ({ signal }) => {
+      const found: Key[] = [];
+      for (let start = 0; start < keyIds.length; start += MAX_IDS) {
+        const ids = keyIds.slice(start, start + MAX_IDS).join(',');
+        found.push(
+          ...(await listKeys(organizationId, { kind: 'all', ids, page_size: PAGE_SIZE }, signal)).data,
+        );
+      }
+      return found;
+    },
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  });
+
 /** The names of the latest keys, and of these keys, by id. */
 export function useKeyNames(
   organizationId: string,
@@ -78,20 +95,8 @@ export function useKeyNames(
   const known = new Set(latest.data?.map(({ id }) => id));
   const older = [...new Set(keyIds)].filter((id) => id !== undefined && !known.has(id)).sort() as string[];
   const others = useQuery({
-    queryKey: ['key-names', organizationId, older],
-    queryFn: async ({ signal }) => {
-      const found: Key[] = [];
-      for (let start = 0; start < older.length; start += MAX_IDS) {
-        const ids = older.slice(start, start + MAX_IDS).join(',');
-        found.push(
-          ...(await listKeys(organizationId, { kind: 'all', ids, page_size: PAGE_SIZE }, signal)).data,
-        );
-      }
-      return found;
-    },
+    ...keysByIdQuery(organizationId, older),
     enabled: latest.data !== undefined && older.length > 0,
-    placeholderData: keepPreviousData,
-    staleTime: 60_000,
   });
   return new Map([...(latest.data ?? []), ...(others.data ?? [])].map((key) => [key.id, keyLabel(key)]));
 }

@@ -83,3 +83,14 @@ export const usageErrorsQuery = (
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.status === 'error' ? RECOVERY_INTERVAL_MS : REFETCH_INTERVAL_MS),
   });
+
+export const usageSummaryQuery = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['usage-summary', organizationId],
+    queryFn: ({ signal }) =>
+      api.call('GET /api/organizations/{organization_id}/usage/summary', {
+        params: { organization_id: organizationId },
+        signal,
+      }),
+    refetchInterval: ({ state }) => (state.status === 'error' ? RECOVERY_INTERVAL_MS : REFETCH_INTERVAL_MS),
+  });

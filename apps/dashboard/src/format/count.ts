@@ -17,3 +17,14 @@ export function percent(share: number): string {
 /** "1 key", "2 keys" */
 export const counted = (value: number, singular: string, plural = `${singular}s`) =>
   `${count(value)} ${value === 1 ? singular : plural}`;
+
+/** The share of failed requests; undefined without requests. */
+export function errorRate({
+  requests,
+  errors,
+}: {
+  readonly requests: number;
+  readonly errors: number;
+}): string | undefined {
+  return requests === 0 ? undefined : percent(errors / requests);
+}

@@ -95,6 +95,8 @@ const REQUESTS: readonly {
   { request: 'POST /api/people/{owner}/password-reset-link', body: {}, least: 'operator' },
   { request: 'GET /api/audit', least: 'operator' },
   { request: 'GET /api/operator/catalogue', least: 'operator' },
+  { request: 'GET /api/operator/organizations', least: 'operator' },
+  { request: 'GET /api/operator/usage', least: 'operator' },
   {
     request: 'PUT /api/operator/models/disabled',
     body: { model: 'demo/small', disabled: true, reason: 'no' },

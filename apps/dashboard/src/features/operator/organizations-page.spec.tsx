@@ -1,7 +1,7 @@
 /** @jest-environment @happy-dom/jest-environment */
 import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { installApiDouble, pageOf } from '../../testing/api-double';
+import { installApiDouble, pageOf, type ApiDouble } from '../../testing/api-double';
 import { ORGANIZATION, sessionOf } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
@@ -11,13 +11,34 @@ const ORGANIZATIONS = Array.from({ length: 250 }, (_, index) => ({
   name: `Customer ${250 - index}`,
 }));
 
+const figuresOf = (spend: string, requests: number, errors: number, balance: string) => ({
+  balance_usd: balance,
+  usage: {
+    last_30_days: { spend_usd: spend, requests, errors },
+    last_used_at: '2026-11-20T12:00:00.000Z',
+  },
+});
+
 describe('the list of organizations', () => {
+  let api: ApiDouble;
+
   beforeEach(() => {
-    const api = installApiDouble();
+    api = installApiDouble();
     api.on('GET /api/session', () => sessionOf('operator'));
     api.on('GET /api/organizations', ({ query }) =>
       pageOf(ORGANIZATIONS, query, ({ id, name }) => `${name} ${id}`),
     );
+    api.on('GET /api/operator/organizations', ({ query }) =>
+      pageOf(
+        ORGANIZATIONS.map((one) => ({ ...one, ...figuresOf('1', 4, 1, '2') })),
+        query,
+        ({ id, name }) => `${name} ${id}`,
+      ),
+    );
+    api.on('GET /api/operator/usage', () => ({
+      today: { requests: 2, errors: 0, spend_usd: '0.5' },
+      last_30_days: { requests: 1_000, errors: 15, spend_usd: '1234.5' },
+    }));
     api.on('GET /api/organizations/{organization_id}', ({ params }) => ({
       organization: { ...ORGANIZATION, id: params['organization_id'] ?? '' },
     }));
@@ -55,5 +76,31 @@ describe('the list of organizations', () => {
     localStorage.setItem('last-organization', 'org-3');
     const { router } = renderPage('/');
     await waitFor(() => expect(router.state.location.pathname).toBe('/o/org-3'));
+  });
+
+  it('shows balance, spend, errors and last use of each, sortable, and the totals of the platform', async () => {
+    const [first, second, third] = ORGANIZATIONS;
+    if (!first || !second || !third) throw new Error('too few organizations');
+    api.on('GET /api/operator/organizations', () => ({
+      data: [
+        { ...first, ...figuresOf('9', 8, 2, '3.5') },
+        { ...second, ...figuresOf('10', 8, 0, '-0.25') },
+        { ...third, balance_usd: null, usage: null },
+      ],
+      next_page_token: null,
+    }));
+    renderPage('/operator/organizations');
+    const names = () => screen.getAllByRole('link', { name: /^Customer/ }).map((link) => link.textContent);
+    const row = (await screen.findByRole('link', { name: first.name })).closest('tr')?.textContent;
+    expect(row).toContain('$3.50');
+    expect(row).toContain('$9.00');
+    expect(row).toContain('25%');
+    const unknown = screen.getByRole('link', { name: third.name }).closest('tr')?.textContent;
+    expect(unknown).not.toContain('$0.00');
+    expect(names()).toEqual([first, second, third].map(({ name }) => name));
+    await userEvent.click(screen.getByRole('button', { name: /Spend, 30 days/ }));
+    expect(names()).toEqual([second, first, third].map(({ name }) => name));
+    expect(screen.getByText('$1,234.50')).toBeTruthy();
+    expect(screen.getByText('1.5%')).toBeTruthy();
   });
 });

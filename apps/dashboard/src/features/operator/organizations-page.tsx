@@ -1,10 +1,11 @@
+import type { Result } from '@gateway/dashboard-contract/client';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
-import type { Organization } from '../../api/organizations';
 import { blockingErrorOf } from '../../api/transient-error';
-import { count } from '../../format/count';
+import { errorRate } from '../../format/count';
+import { nanoUsdOf } from '../../format/money';
 import { Button } from '../../ui/button';
 import { DebouncedInput } from '../../ui/debounced-input';
 import { Dialog } from '../../ui/dialog';
@@ -16,7 +17,10 @@ import { Table, type Column } from '../../ui/table';
 import { Id, Money, Text, Time } from '../../ui/values';
 import { CreateOrganizationForm } from './create-organization-form';
 import { OrganizationActions } from './organization-actions';
+import { PlatformFigures } from './platform-figures';
 import { RunningVersion } from './running-version';
+
+type Organization = Result<'GET /api/operator/organizations'>['data'][number];
 
 const route = getRouteApi('/signed-in/operator/organizations');
 
@@ -28,7 +32,7 @@ export function OrganizationsPage() {
   const query = useInfiniteQuery({
     queryKey: ['all-organizations', find],
     queryFn: ({ pageParam, signal }) =>
-      api.call('GET /api/organizations', {
+      api.call('GET /api/operator/organizations', {
         query: { page_size: '100', page_token: pageParam, ...(find === '' ? {} : { search: find }) },
         signal,
       }),
@@ -47,6 +51,7 @@ export function OrganizationsPage() {
         </Button>
       }
     >
+      <PlatformFigures />
       <div className="grid gap-3">
         <DebouncedInput
           type="search"
@@ -84,6 +89,11 @@ export function OrganizationsPage() {
           >
             Organizations own keys, credit and limits.
           </Empty>
+        )}
+        {query.hasNextPage && (
+          <p className="justify-self-center text-xs text-ink-faint">
+            {shown.length} organizations are loaded. Sorting applies to these.
+          </p>
         )}
         <LoadMore of={query} />
       </div>
@@ -135,29 +145,41 @@ const COLUMNS: readonly Column<Organization>[] = [
       ),
   },
   {
-    id: 'rpm',
-    header: 'RPM',
-    accessorFn: ({ limits }) => limits.requests_per_minute ?? Number.MAX_SAFE_INTEGER,
-    meta: { figures: true, hide: 'tablet' },
-    cell: ({ row: { original: one } }) => cap(one.limits.requests_per_minute),
-  },
-  {
-    id: 'tpm',
-    header: 'TPM',
-    accessorFn: ({ limits }) => limits.tokens_per_minute ?? Number.MAX_SAFE_INTEGER,
-    meta: { figures: true, hide: 'tablet' },
-    cell: ({ row: { original: one } }) => cap(one.limits.tokens_per_minute),
-  },
-  {
-    id: 'budget',
-    header: 'Daily budget',
-    enableSorting: false,
-    meta: { figures: true, hide: 'phone' },
+    id: 'balance',
+    header: 'Balance',
+    accessorFn: ({ balance_usd: balance }) => sortableUsd(balance),
+    meta: { figures: true, digits: 'cents', usd: ({ balance_usd: balance }) => balance ?? undefined },
     cell: ({ row: { original: one } }) =>
-      one.limits.daily_budget_usd === null ? (
-        cap(null)
+      one.balance_usd === null ? <Unknown /> : <Money usd={one.balance_usd} />,
+  },
+  {
+    id: 'spend',
+    header: 'Spend, 30 days',
+    accessorFn: ({ usage }) => sortableUsd(usage?.last_30_days.spend_usd),
+    meta: { figures: true, hide: 'phone', usd: ({ usage }) => usage?.last_30_days.spend_usd },
+    cell: ({ row: { original: one } }) =>
+      one.usage ? <Money usd={one.usage.last_30_days.spend_usd} /> : <Unknown />,
+  },
+  {
+    id: 'errors',
+    header: 'Error rate',
+    accessorFn: ({ usage }) =>
+      usage && usage.last_30_days.requests > 0 ? usage.last_30_days.errors / usage.last_30_days.requests : -1,
+    meta: { figures: true, hide: 'tablet' },
+    cell: ({ row: { original: one } }) => (one.usage && errorRate(one.usage.last_30_days)) ?? <Unknown />,
+  },
+  {
+    id: 'used',
+    header: 'Last active',
+    accessorFn: ({ usage }) => usage?.last_used_at ?? '',
+    meta: { hide: 'phone' },
+    cell: ({ row: { original: one } }) =>
+      one.usage === null ? (
+        <Unknown />
+      ) : one.usage.last_used_at === null ? (
+        <span className="text-ink-faint">Never</span>
       ) : (
-        <Money usd={one.limits.daily_budget_usd} digits="all" />
+        <Time at={one.usage.last_used_at} />
       ),
   },
   {
@@ -176,6 +198,9 @@ const COLUMNS: readonly Column<Organization>[] = [
   },
 ];
 
-function cap(value: number | null) {
-  return value === null ? <span className="text-ink-faint">No limit</span> : count(value);
+const Unknown = () => <span className="text-ink-faint">—</span>;
+
+/** Unavailable amounts are sorted as the lowest. */
+function sortableUsd(usd: string | null | undefined): number {
+  return usd === null || usd === undefined ? Number.NEGATIVE_INFINITY : Number(nanoUsdOf(usd));
 }

@@ -6,7 +6,7 @@ import { organizationQuery } from '../../api/organizations';
 import { usePermission } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
 import { rangeOf, usageQuery } from '../../api/usage';
-import { count, counted, percent } from '../../format/count';
+import { count } from '../../format/count';
 import { buttonClass, sectionLinkClass } from '../../ui/button';
 import { Notice } from '../../ui/notice';
 import { Figure, Figures, Page, Section } from '../../ui/page';
@@ -14,6 +14,7 @@ import { Failure, Skeleton } from '../../ui/states';
 import { Money, Text, visible } from '../../ui/values';
 import { StaleFigures } from '../credit/stale-figures';
 import { LazyUsageChart } from '../usage/lazy-usage-chart';
+import { LastDays } from './last-days';
 import { LatestGenerations } from './latest-generations';
 import { NextStep } from './next-step';
 
@@ -61,6 +62,7 @@ export function OverviewPage() {
       )}
       <NextStep organizationId={organizationId} />
       {can('credit:read') && <LiveFigures organizationId={organizationId} />}
+      {can('usage:read') && <LastDays organizationId={organizationId} />}
       {can('usage:read') && <Spend organizationId={organizationId} />}
       {can('usage:read') && <LatestGenerations organizationId={organizationId} />}
     </Page>
@@ -138,19 +140,13 @@ function Spend({ organizationId }: { readonly organizationId: string }) {
       ) : usage.data.totals.requests === 0 ? (
         <p className="py-8 text-center text-sm text-ink-soft">No requests in the last 30 days.</p>
       ) : (
-        <>
-          <LazyUsageChart
-            series={usage.data}
-            measure="spend"
-            split="model"
-            nameOf={(id) => id}
-            knownIds={models.map(({ id }) => id)}
-          />
-          <p className="text-sm text-ink-soft">
-            <Money usd={usage.data.totals.spend_usd} /> for {counted(usage.data.totals.requests, 'request')};{' '}
-            {percent(usage.data.totals.errors / usage.data.totals.requests)} failed.
-          </p>
-        </>
+        <LazyUsageChart
+          series={usage.data}
+          measure="spend"
+          split="model"
+          nameOf={(id) => id}
+          knownIds={models.map(({ id }) => id)}
+        />
       )}
     </Section>
   );

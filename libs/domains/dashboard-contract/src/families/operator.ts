@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { endpoint, json } from '../endpoint';
-import { count, time, usd } from '../fields';
+import { count, page, pageQuery, searchText, time, usd } from '../fields';
+import { organization } from './organizations';
+import { usageTotals } from './usage';
 
 const number = z.int().min(0);
 
@@ -187,7 +189,40 @@ const reconciliation = z
   })
   .meta({ id: 'Reconciliation' });
 
+const organizationFigures = organization
+  .extend({
+    balance_usd: usd.nullable().meta({ description: 'Null when the ledger is unavailable.' }),
+    usage: z
+      .object({
+        last_30_days: usageTotals,
+        last_used_at: time
+          .nullable()
+          .meta({ description: 'When its latest settled request was admitted; null: never.' }),
+      })
+      .nullable()
+      .meta({ description: 'Null when usage is unavailable.' }),
+  })
+  .meta({ id: 'OrganizationFigures' });
+
 export const operatorEndpoints = {
+  organizations: endpoint({
+    method: 'GET',
+    path: '/api/operator/organizations',
+    access: 'platform:organizations',
+    summary: 'List or search all organizations with balance, spend, errors and last use',
+    description: 'The last 30 UTC days include today.',
+    query: pageQuery.extend({ search: searchText('name or the id') }),
+    response: json(page(organizationFigures)),
+    compressed: true,
+  }),
+  platformUsage: endpoint({
+    method: 'GET',
+    path: '/api/operator/usage',
+    access: 'platform:organizations',
+    summary: 'Get the usage of all organizations',
+    description: 'Days are UTC. The last 30 days include today.',
+    response: json(z.object({ today: usageTotals, last_30_days: usageTotals })),
+  }),
   catalogue: endpoint({
     method: 'GET',
     path: '/api/operator/catalogue',

@@ -31,7 +31,7 @@ const organizationCeilings = z
   .object(limitFields)
   .meta({ id: 'OrganizationCeilings', description: 'The upper bounds of `limits`. Null: no ceiling.' });
 
-const organization = z
+export const organization = z
   .object({
     id,
     name: z.string(),

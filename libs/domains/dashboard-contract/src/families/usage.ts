@@ -88,7 +88,29 @@ const errorCount = z
 
 const path = '/api/organizations/{organization_id}/usage';
 
+export const usageTotals = z
+  .object({ requests: number, errors: number, spend_usd: usd })
+  .meta({ id: 'UsageTotals', description: 'Errors are the failed requests among all.' });
+
 export const usageEndpoints = {
+  summary: endpoint({
+    method: 'GET',
+    path: '/api/organizations/{organization_id}/usage/summary',
+    access: 'usage:read',
+    summary: 'Get the last 30 days, compared with the 30 days before',
+    response: json(
+      z.object({
+        current: usageTotals.meta({ description: 'The last 30 UTC days, today included.' }),
+        previous: usageTotals.meta({
+          description: 'The 30 UTC days before, up to the same hour of their last day.',
+        }),
+        spend_last_7_days_usd: usd.meta({ description: 'Of the last 7 times 24 hours.' }),
+        top_keys: z
+          .array(usageTotals.extend({ key_id: id }))
+          .meta({ description: 'The 5 keys with the highest spend in the last 30 days, highest first.' }),
+      }),
+    ),
+  }),
   series: endpoint({
     method: 'GET',
     path,

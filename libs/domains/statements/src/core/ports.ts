@@ -15,6 +15,8 @@ import type {
 
 /** Statements and corrections. The duties of LedgerStore apply; each read is one snapshot. */
 export interface StatementStore {
+  /** Credit minus charges, in the order of `organizationIds`; zero without an account. */
+  readBalances(organizationIds: readonly string[]): Promise<readonly OrganizationBalance[]>;
   /** In order of posting. */
   listEntries(organizationId: string, reference: string): Promise<readonly Entry[]>;
   /** Rejects with a LedgerUnavailableError while past days are still being summed; a retry continues the sums. */
@@ -30,6 +32,11 @@ export interface StatementStore {
   /** Idempotent by its id. Writes `audit` in the transaction of the correction; a repeated call writes nothing. */
   correctCredit(correction: Correction, audit: AuditEntry): Promise<CorrectionOutcome>;
   readReconciliation(): Promise<LedgerReconciliation>;
+}
+
+interface OrganizationBalance {
+  readonly organizationId: string;
+  readonly balanceNanoUsd: bigint;
 }
 
 /** Creates the announcement of a window. All of its settlements are announced already. */

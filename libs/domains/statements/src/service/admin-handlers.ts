@@ -55,6 +55,7 @@ export interface AdminHandlerPorts {
 
 const MAX_LINES = 1_000;
 const MAX_EMAILS = 20;
+const MAX_ORGANIZATIONS = 200;
 
 /** The rpcs of BillingLedgerAdmin. */
 export function createAdminHandlers(
@@ -71,6 +72,14 @@ export function createAdminHandlers(
       // An invalid id cannot have postings.
       if (!/^[\x21-\x7e]{1,200}$/.test(request.reference)) return { entries: [] };
       return { entries: (await statements.listEntries(organizationId, request.reference)).map(renderEntry) };
+    },
+
+    listBalances: async ({ organizationIds }) => {
+      if (organizationIds.length > MAX_ORGANIZATIONS) {
+        const message = `organization_ids must have at most ${MAX_ORGANIZATIONS} entries.`;
+        throw new GatewayError('invalid_request', { message, param: 'organization_ids' });
+      }
+      return { balances: [...(await statements.readBalances(organizationIds))] };
     },
 
     listStatement: async (request) => {

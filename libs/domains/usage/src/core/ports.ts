@@ -6,6 +6,7 @@ import type { AnnouncedHour } from './reconciliation/settled-window';
 import type { SettledGeneration } from './settled-generation';
 import type { UsageQuery, UsageRow } from './usage-report';
 import type { SeriesReader } from './usage-series';
+import type { OrganizationUsage, PlatformUsage, UsageSummary } from './usage-summary';
 
 /** The partitions of generations, one per UTC month of admission. */
 export interface GenerationTables {
@@ -102,6 +103,13 @@ export interface UsageReader extends GenerationFinder, SeriesReader {
     keyIds: readonly string[],
     now: UnixMs,
   ): Promise<readonly KeyActivity[]>;
+  readSummary(organizationId: string, now: UnixMs): Promise<UsageSummary>;
+  /** In the order of `organizationIds`. */
+  readOrganizationUsage(
+    organizationIds: readonly string[],
+    now: UnixMs,
+  ): Promise<readonly OrganizationUsage[]>;
+  readPlatformUsage(now: UnixMs): Promise<PlatformUsage>;
   /** Undefined when unknown or of another organization. */
   findGeneration(organizationId: string, id: string): Promise<SettledGeneration | undefined>;
   /** Ordered by day, model, key; at most `maxRows`. */

@@ -10,11 +10,13 @@ import {
   targetView,
 } from '../messages/operator-views';
 import { ledgerReconciliationView, usageReconciliationView } from '../messages/reconciliation-views';
-import { isoTime } from '../messages/views';
+import { usageTotalsView } from '../messages/usage-views';
+import { isoTime, pageRequest, pageView } from '../messages/views';
+import { withFigures } from '../organization-figures';
 import type { DashboardApiPorts } from '../ports';
 
 export function createOperatorHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { routerAdmin, ledgerAdmin, generationReports, clock, log, settings } = ports;
+  const { authAdmin, routerAdmin, ledgerAdmin, generationReports, clock, log, settings } = ports;
   const startedAt = clock.now();
 
   /** Null for an unavailable part: the rest of the page is needed most during an incident. */
@@ -25,6 +27,21 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
     });
 
   return [
+    implement(endpoints.operator.organizations, async ({ query }) => {
+      const { organizations, nextPageToken } = await authAdmin.listOrganizations({
+        ...pageRequest(query),
+        search: query.search,
+      });
+      return pageView(await withFigures(ports, organizations), nextPageToken);
+    }),
+
+    implement(endpoints.operator.platformUsage, () =>
+      orUnavailable('Usage', async () => {
+        const usage = await generationReports.getPlatformUsage({ nowUnixMs: BigInt(clock.now()) });
+        return { today: usageTotalsView(usage.today), last_30_days: usageTotalsView(usage.last30Days) };
+      }),
+    ),
+
     implement(endpoints.operator.catalogue, () =>
       orUnavailable('The model catalogue', async () => ({
         catalogue: catalogueView(await routerAdmin.getCatalogue({})),

@@ -5,9 +5,10 @@ import {
   seriesRequest,
   usageMetricsView,
   usagePointView,
+  usageTotalsView,
   type UsageRangeQuery,
 } from '../messages/usage-views';
-import { isoTime } from '../messages/views';
+import { isoTime, usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 const CSV_HEADER: CsvRow = [
@@ -36,7 +37,7 @@ const CSV_HEADER: CsvRow = [
 const CSV_CHUNK_ROWS = 500;
 
 export function createUsageHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { generationReports } = ports;
+  const { generationReports, clock } = ports;
 
   const readSeries = (organizationId: string, query: UsageRangeQuery) =>
     generationReports.getUsageSeries(seriesRequest(organizationId, query));
@@ -68,6 +69,19 @@ export function createUsageHandlers(ports: DashboardApiPorts): readonly Implemen
         failed: Number(failed),
       }));
       return { data };
+    }),
+
+    implement(endpoints.usage.summary, async ({ params }) => {
+      const summary = await generationReports.getUsageSummary({
+        organizationId: params.organization_id,
+        nowUnixMs: BigInt(clock.now()),
+      });
+      return {
+        current: usageTotalsView(summary.current),
+        previous: usageTotalsView(summary.previous),
+        spend_last_7_days_usd: usd(summary.chargedLast7DaysNanoUsd),
+        top_keys: summary.topKeys.map(({ keyId, totals }) => ({ key_id: keyId, ...usageTotalsView(totals) })),
+      };
     }),
 
     implement(endpoints.usage.csv, async ({ params, query, response }) => {

@@ -5,6 +5,7 @@ import {
   type Latency,
   type UsageMetrics,
   type UsagePoint,
+  type UsageTotals,
 } from '@gateway/contracts/generation-query';
 import { isoTime, usd } from './views';
 
@@ -65,6 +66,14 @@ export function usageMetricsView(metrics: UsageMetrics | undefined) {
     spend_usd: usd(metrics?.chargedNanoUsd ?? 0n),
     duration: latencyView(metrics?.duration),
     time_to_first_token: latencyView(metrics?.timeToFirstToken),
+  };
+}
+
+export function usageTotalsView(totals: UsageTotals | undefined) {
+  return {
+    requests: Number(totals?.requests ?? 0n),
+    errors: Number(totals?.errors ?? 0n),
+    spend_usd: usd(totals?.chargedNanoUsd ?? 0n),
   };
 }
 

@@ -38,6 +38,14 @@ const ACCOUNT = `
           where organization_id = $1 and amount_nano_usd < 0) as corrected_nano_usd
   from accounts where organization_id = $1`;
 
+/** $1 organizations. */
+const BALANCES = `
+  select wanted.organization_id,
+         coalesce(account.available_nano_usd + account.held_nano_usd, 0)::bigint as balance_nano_usd
+  from unnest($1::text[]) with ordinality as wanted (organization_id, position)
+  left join accounts account on account.organization_id = wanted.organization_id
+  order by wanted.position`;
+
 const PREVIEW = `
   insert into previewed_corrections as previewed values ($1, $2, $3, $4, now_unix_ms() + $5)
   on conflict (correction_id) do update set expires_unix_ms = previewed.expires_unix_ms
@@ -53,6 +61,11 @@ interface AccountRow {
   readonly held_nano_usd: bigint;
   readonly charged_nano_usd: bigint;
   readonly corrected_nano_usd: bigint;
+}
+
+interface BalanceRow {
+  readonly organization_id: string;
+  readonly balance_nano_usd: bigint;
 }
 
 interface EntryRow {
@@ -87,6 +100,15 @@ export function createPostgresStatementStore({ pool, clock }: PostgresStatementS
   }
 
   return {
+    readBalances: (organizationIds) =>
+      withRetries(async () => {
+        const { rows } = await pool.query<BalanceRow>(BALANCES, [organizationIds]);
+        return rows.map((row) => ({
+          organizationId: row.organization_id,
+          balanceNanoUsd: row.balance_nano_usd,
+        }));
+      }),
+
     listEntries: (organizationId, reference) =>
       withRetries(async () => {
         const { rows } = await pool.query<EntryRow>(ENTRIES, [organizationId, reference]);

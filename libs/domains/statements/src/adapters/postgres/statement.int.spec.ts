@@ -145,3 +145,18 @@ it('lists the credits and corrections of a month without its settlements, in pag
   const december = await statements.listCredits({ ...query, month: '2026-12', after: undefined, limit: 10 });
   expect(december.map(({ posted }) => posted)).toEqual([Date.parse('2026-12-02')]);
 });
+
+it('lists balances with holds in the requested order, and zero without an account', async () => {
+  await at('2026-12-01T12:00:00.000Z');
+  await add('org-balance-a', 1_000);
+  await spend('org-balance-a', 300);
+  await add('org-balance-b', 5);
+  await fixture.first.store.holdCredit([
+    makeHold({ holdId: 'gen-held', organizationId: 'org-balance-b', amount: 2, at: fixture.clock.now() }),
+  ]);
+  expect(await statements.readBalances(['org-balance-b', 'org-none', 'org-balance-a'])).toEqual([
+    { organizationId: 'org-balance-b', balanceNanoUsd: usdNano(5) },
+    { organizationId: 'org-none', balanceNanoUsd: 0n },
+    { organizationId: 'org-balance-a', balanceNanoUsd: usdNano(700) },
+  ]);
+});

@@ -9,6 +9,7 @@ import { readReconciliation } from './reconciliation-tables';
 import { listRefused } from './refusal-store';
 import { scanStatements } from './generation-scan';
 import { readSeries } from './usage-series';
+import { readOrganizationUsage, readPlatformUsage, readSummary } from './usage-summary';
 
 /**
  * $1 organization, $2 and $3 first and last day, $4 model or null, $5 to $7
@@ -117,6 +118,9 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
   return {
     readKeyActivity: (organizationId, keyIds, now) => readKeyActivity(pool, organizationId, keyIds, now),
     readReconciliation: () => readReconciliation(pool),
+    readSummary: (organizationId, now) => readSummary(pool, organizationId, now),
+    readOrganizationUsage: (organizationIds, now) => readOrganizationUsage(pool, organizationIds, now),
+    readPlatformUsage: (now) => readPlatformUsage(pool, now),
     async findGeneration(organizationId, id) {
       const { rows } = await pool.query<GenerationRow>({
         name: 'usage.find_generation',

@@ -8,9 +8,12 @@ import { reportSeries } from '../../core/usage-series';
 import {
   fromKeyActivity,
   fromMetrics,
+  fromOrganizationUsage,
   fromPoint,
   fromReconciliation,
   fromRecord,
+  fromSummary,
+  timeOf,
   fromRefused,
   toErrorCountsQuery,
   toListRequest,
@@ -19,6 +22,7 @@ import {
 } from './report-messages';
 
 const MAX_KEYS = 200;
+const MAX_ORGANIZATIONS = 200;
 
 /** The rpcs of the dashboard. All but those for operators are limited to one organization. */
 export function createGenerationReportsHandlers(
@@ -66,6 +70,21 @@ export function createGenerationReportsHandlers(
     },
     async getUsageReconciliation() {
       return fromReconciliation(await reader.readReconciliation());
+    },
+    async getUsageSummary({ organizationId, nowUnixMs }) {
+      return fromSummary(await reader.readSummary(organizationId, timeOf('now_unix_ms', nowUnixMs)));
+    },
+    async listOrganizationUsage({ organizationIds, nowUnixMs }) {
+      if (organizationIds.length > MAX_ORGANIZATIONS) {
+        const message = `organization_ids must have at most ${MAX_ORGANIZATIONS} entries.`;
+        throw new GatewayError('invalid_request', { message, param: 'organization_ids' });
+      }
+      const now = timeOf('now_unix_ms', nowUnixMs);
+      const organizations = await reader.readOrganizationUsage(organizationIds, now);
+      return { organizations: organizations.map(fromOrganizationUsage) };
+    },
+    async getPlatformUsage({ nowUnixMs }) {
+      return reader.readPlatformUsage(timeOf('now_unix_ms', nowUnixMs));
     },
     async getKeyActivity({ organizationId, keyIds, nowUnixMs }) {
       if (keyIds.length > MAX_KEYS) {

@@ -7,15 +7,18 @@ import {
   type GetErrorCountsRequest,
   type GetUsageReconciliationResponse,
   type GetUsageSeriesRequest,
+  type GetUsageSummaryResponse,
   type KeyActivity as KeyActivityMessage,
   type Latency,
   type ListGenerationsRequest,
+  type OrganizationUsage as OrganizationUsageMessage,
   type ListRefusedRequestsRequest,
   type RefusedRequest as RefusedMessage,
   type UsageMetrics as MetricsMessage,
   type UsagePoint as PointMessage,
 } from '@gateway/contracts/generation-query';
 import { GatewayError } from '@gateway/errors';
+import type { OrganizationUsage, UsageSummary } from '../../core/usage-summary';
 import { meanMs, quantileMs, type Latencies } from '../../core/latency-histogram';
 import type { GenerationsRequest } from '../../core/list-generations';
 import type { KeyActivity, UsageReconciliation } from '../../core/ports';
@@ -104,7 +107,7 @@ function optionalTime(param: string, unixMs: bigint | undefined): UnixMs | undef
   return unixMs === undefined ? undefined : timeOf(param, unixMs);
 }
 
-function timeOf(param: string, unixMs: bigint): UnixMs {
+export function timeOf(param: string, unixMs: bigint): UnixMs {
   if (unixMs < 0n || unixMs > LAST_UNIX_MS) {
     throw new GatewayError('invalid_request', {
       param,
@@ -154,6 +157,19 @@ export function fromReconciliation(found: UsageReconciliation): GetUsageReconcil
       startsUnixMs: BigInt(startsUnixMs),
       firstSeenUnixMs: BigInt(firstSeenUnixMs),
     })),
+  };
+}
+
+export function fromSummary(summary: UsageSummary): GetUsageSummaryResponse {
+  return { ...summary, topKeys: [...summary.topKeys] };
+}
+
+export function fromOrganizationUsage(usage: OrganizationUsage): OrganizationUsageMessage {
+  const { organizationId, totals, lastUsedAt } = usage;
+  return {
+    organizationId,
+    totals,
+    lastUsedUnixMs: lastUsedAt === undefined ? undefined : BigInt(lastUsedAt),
   };
 }
 

@@ -119,6 +119,9 @@ create table usage_rollups (
   primary key (organization_id, day, model_id, key_id)
 ) with (fillfactor = 50);
 
+-- For the sums of all organizations.
+create index usage_rollups_by_day on usage_rollups (day);
+
 create table usage_rollups_hourly (
   organization_id text collate "C" not null,
   -- The start of the hour.

@@ -1,0 +1,131 @@
+import { nanoUsd, utcDay, type UnixMs } from '@gateway/base';
+import type { Pool } from 'pg';
+import {
+  summaryPeriods,
+  type OrganizationUsage,
+  type PlatformUsage,
+  type UsageSummary,
+  type UsageTotals,
+} from '../../core/usage-summary';
+
+const MAX_TOP_KEYS = 5;
+
+const SUMS = `
+  coalesce(sum(requests), 0)::bigint as requests,
+  coalesce(sum(errors), 0)::bigint as errors,
+  coalesce(sum(charged_nano_usd), 0)::bigint as charged_nano_usd`;
+
+/** $1 organization, $2 and $3 first and last day. */
+const READ_CURRENT = `
+  select ${SUMS} from usage_rollups where organization_id = $1 and day between $2::date and $3::date`;
+
+/** $1 organization, $2 first day, $3 last day, $4 and $5 start and end of the part of the last day. */
+const READ_PREVIOUS = `
+  select ${SUMS}
+  from (
+    select requests, errors, charged_nano_usd from usage_rollups
+    where organization_id = $1 and day >= $2::date and day < $3::date
+    union all
+    select requests, errors, charged_nano_usd from usage_rollups_hourly
+    where organization_id = $1 and hour_unix_ms >= $4::bigint and hour_unix_ms < $5::bigint
+  ) periods`;
+
+/** $1 organization, $2 and $3 start and end. */
+const READ_HOURS = `
+  select ${SUMS} from usage_rollups_hourly
+  where organization_id = $1 and hour_unix_ms >= $2::bigint and hour_unix_ms < $3::bigint`;
+
+/** $1 organization, $2 and $3 first and last day, $4 max keys. */
+const READ_TOP_KEYS = `
+  select key_id, ${SUMS}
+  from usage_rollups
+  where organization_id = $1 and day between $2::date and $3::date
+  group by key_id
+  having sum(charged_nano_usd) > 0
+  order by sum(charged_nano_usd) desc, key_id
+  limit $4`;
+
+/** $1 organizations, $2 and $3 first and last day. The last use is one index lookup per organization and month. */
+const READ_ORGANIZATIONS = `
+  select wanted.organization_id, totals.*,
+         (select max(g.created_unix_ms) from generations g where g.organization_id = wanted.organization_id)
+           as last_used_unix_ms
+  from unnest($1::text[]) with ordinality as wanted (organization_id, position)
+  cross join lateral (
+    select ${SUMS} from usage_rollups r
+    where r.organization_id = wanted.organization_id and r.day between $2::date and $3::date
+  ) totals
+  order by wanted.position`;
+
+/** $1 and $2 first and last day. */
+const READ_ALL = `select ${SUMS} from usage_rollups where day between $1::date and $2::date`;
+
+interface TotalsRow {
+  readonly requests: bigint;
+  readonly errors: bigint;
+  readonly charged_nano_usd: bigint;
+}
+
+export async function readSummary(pool: Pool, organizationId: string, now: UnixMs): Promise<UsageSummary> {
+  const periods = summaryPeriods(now);
+  const { firstDay, today, previousFirstDay, previousLastDay } = periods;
+  const current = await readTotals(pool, READ_CURRENT, [organizationId, firstDay, today]);
+  const previous = await readTotals(pool, READ_PREVIOUS, [
+    ...[organizationId, previousFirstDay, previousLastDay],
+    ...[periods.previousLastDayStart, periods.previousEnd],
+  ]);
+  const week = await readTotals(pool, READ_HOURS, [
+    organizationId,
+    periods.averagedFrom,
+    periods.averagedUntil,
+  ]);
+  const { rows } = await pool.query<TotalsRow & { readonly key_id: string }>(READ_TOP_KEYS, [
+    ...[organizationId, firstDay, today],
+    MAX_TOP_KEYS,
+  ]);
+  return {
+    current,
+    previous,
+    chargedLast7DaysNanoUsd: week.chargedNanoUsd,
+    topKeys: rows.map((row) => ({ keyId: row.key_id, totals: totalsOf(row) })),
+  };
+}
+
+export async function readOrganizationUsage(
+  pool: Pool,
+  organizationIds: readonly string[],
+  now: UnixMs,
+): Promise<readonly OrganizationUsage[]> {
+  const { firstDay, today } = summaryPeriods(now);
+  const { rows } = await pool.query<
+    TotalsRow & { readonly organization_id: string; readonly last_used_unix_ms: bigint | null }
+  >(READ_ORGANIZATIONS, [organizationIds, firstDay, today]);
+  return rows.map((row) => ({
+    organizationId: row.organization_id,
+    totals: totalsOf(row),
+    lastUsedAt: row.last_used_unix_ms === null ? undefined : (Number(row.last_used_unix_ms) as UnixMs),
+  }));
+}
+
+export async function readPlatformUsage(pool: Pool, now: UnixMs): Promise<PlatformUsage> {
+  const { firstDay, today } = summaryPeriods(now);
+  return {
+    today: await readTotals(pool, READ_ALL, [utcDay(now), utcDay(now)]),
+    last30Days: await readTotals(pool, READ_ALL, [firstDay, today]),
+  };
+}
+
+async function readTotals(
+  pool: Pool,
+  text: string,
+  values: readonly (string | number)[],
+): Promise<UsageTotals> {
+  const { rows } = await pool.query<TotalsRow>(text, [...values]);
+  const [row] = rows;
+  if (!row) throw new Error('a sum returned no row');
+  return totalsOf(row);
+}
+
+function totalsOf(row: TotalsRow): UsageTotals {
+  return { requests: row.requests, errors: row.errors, chargedNanoUsd: nanoUsd(row.charged_nano_usd) };
+}
