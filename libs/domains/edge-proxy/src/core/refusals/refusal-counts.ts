@@ -14,10 +14,7 @@ export interface RefusedRequest {
   readonly at: UnixMs;
 }
 
-interface RefusalCount extends Pick<
-  RefusedRequest,
-  'organizationId' | 'keyId' | 'modelId' | 'errorCode'
-> {
+interface RefusalCount extends Pick<RefusedRequest, 'organizationId' | 'keyId' | 'modelId' | 'errorCode'> {
   /** Start of the UTC hour. */
   readonly hour: UnixMs;
   readonly requests: number;
