@@ -40,7 +40,8 @@ const config = {
   // The temporary folder differs for each run.
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   testTimeout: 30_000,
-  maxWorkers: 2,
+  // Many tests wait for servers, so more workers than the two processors of small machines.
+  maxWorkers: 3,
 };
 
 export default config;

@@ -112,7 +112,7 @@ describeWith(kafka, 'the log on a Kafka server', () => {
       stop: () => (stopping ??= log.stop().then(() => pool.end())),
       cut: async () => {
         isCut = true;
-        for (const socket of sockets) socket.destroy();
+        for (const socket of sockets) socket.destroy(new Error('the connection was cut'));
       },
     };
     opened.push(own);
