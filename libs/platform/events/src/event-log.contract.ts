@@ -147,9 +147,12 @@ export function describeEventLog(name: string, createHarness: () => Promise<Even
     it('wakes a consumer that is waiting', async () => {
       const seen = collector();
       await log.subscribe({ topic, group: 'g', handle: seen.handle });
+      // While its group is being registered, the consumer does not wait yet.
+      await log.append(topic, [event('a', '0')]);
+      await seen.atLeast(1);
       for (let round = 1; round <= 3; round += 1) {
         await (await open()).append(topic, [event('a', `${round}`)]);
-        await seen.atLeast(round);
+        await seen.atLeast(round + 1);
       }
     });
 

@@ -131,8 +131,20 @@ function startLoad(url: string, organizations = 12) {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Resolves when the replicas have all writes of this server. */
-const replicated = (server: RedisServer) => commandRedis(server.port, 'WAIT', '1', '5000');
+/** Resolves when the replicas have acknowledged all writes so far. `WAIT` would wait only for those of its own connection. */
+async function replicated(server: RedisServer): Promise<void> {
+  const replication = () => commandRedis(server.port, 'INFO', 'replication');
+  const written = Number(/^master_repl_offset:(\d+)/m.exec(await replication())?.[1]);
+  await eventually(
+    'replicas with all writes',
+    async () => {
+      const acknowledged = [...(await replication()).matchAll(/^slave\d+:.*,offset=(\d+)/gm)];
+      const all = acknowledged.length > 0 && acknowledged.every(([, offset]) => Number(offset) >= written);
+      return all || undefined;
+    },
+    PATIENCE,
+  );
+}
 
 /** Resolves when no store is connected to this server. */
 const left = (server: RedisServer) =>
