@@ -22,7 +22,7 @@ export {
 } from './adapters/file-system/file-spool';
 export { readSecretsFrom } from './adapters/node/secrets';
 export { nodeTimers } from './adapters/node/timers';
-export { createOpenAiTransport } from './adapters/undici/openai-transport';
+export { createUndiciTransport } from './adapters/undici/undici-transport';
 export {
   createOpossumBreakers,
   type BreakerObserver,

@@ -9,7 +9,7 @@ import { nodeTimers } from './adapters/node/timers';
 import { createOpossumBreakers } from './adapters/opossum/circuit-breakers';
 import { createPostgresSwitchStore } from './adapters/postgres/switch-store';
 import { INFERENCE_ROUTER_SCHEMA } from './adapters/postgres/sql/schema';
-import { createOpenAiTransport } from './adapters/undici/openai-transport';
+import { createUndiciTransport } from './adapters/undici/undici-transport';
 import { createFileCatalogue, type FileCatalogue } from './adapters/yaml/file-catalogue';
 import { EMULATOR_VARIABLE } from './adapters/yaml/parse-catalogue';
 import type { InferenceRouterEnvironment } from './service/environment';
@@ -51,7 +51,7 @@ export function openInferenceRouterModule(options: OpenInferenceRouterOptions) {
   const module = createInferenceRouterModule({
     ...ports,
     catalogue,
-    transport: createOpenAiTransport(),
+    transport: createUndiciTransport(),
     breakers: createOpossumBreakers({ clock, observer: createBreakerObserver(metrics, log) }),
     drainStore: createPostgresSwitchStore(pool, 'drained_targets'),
     disabledModelStore: createPostgresSwitchStore(pool, 'disabled_models'),

@@ -33,6 +33,8 @@ export interface CatalogueStatus {
 
 export interface ProviderCall {
   readonly target: Target;
+  /** With the query, below the provider's address. */
+  readonly path: string;
   /** The request as JSON. */
   readonly body: Uint8Array;
   readonly stream: boolean;

@@ -1,5 +1,7 @@
 import type { UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
+import type { Model } from '../core/catalogue/model-catalogue';
+import type { TargetOptions } from '../core/dialects/dialect';
 import { UsageSource } from '@gateway/contracts/common';
 import {
   startStream,
@@ -30,21 +32,17 @@ let router: RouterUnderTest;
 beforeAll(async () => {
   upstream = await ScriptedProvider.start();
   const plain = model([provider('one', upstream.url)], { id: 'acme/thinking' });
-  const targets = plain.targets.map((target) => ({ ...target, forwardReasoningContent: true }));
-  const thinking = { ...plain, targets };
+  const withOptions = (changed: Model, options: Partial<TargetOptions>): Model => ({
+    ...changed,
+    targets: changed.targets.map((target) => ({ ...target, options: { ...target.options, ...options } })),
+  });
+  const thinking = withOptions(plain, { forwardReasoningContent: true });
   router = await RouterUnderTest.start([
     model([provider('one', upstream.url)]),
-    model(
-      [
-        provider('two', upstream.url, {
-          developerAsSystem: true,
-          maxTokensParameter: 'max_completion_tokens',
-        }),
-      ],
-      {
-        id: 'acme/mapped',
-      },
-    ),
+    withOptions(model([provider('two', upstream.url)], { id: 'acme/mapped' }), {
+      developerAsSystem: true,
+      maxTokensParameter: 'max_completion_tokens',
+    }),
     model([provider('one', upstream.url)], { id: 'acme/off', disabled: true }),
     thinking,
   ]);

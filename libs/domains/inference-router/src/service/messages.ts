@@ -138,7 +138,7 @@ export function toModelMessage(model: Model): ModelMessage {
     prices: { ...model.prices },
     tokenCounting: { ...model.tokenCounting },
     extraParameters: [...model.extraParameters],
-    forwardReasoningContent: model.targets.some((target) => target.forwardReasoningContent),
+    forwardReasoningContent: model.targets.some((target) => target.options.forwardReasoningContent),
   };
 }
 

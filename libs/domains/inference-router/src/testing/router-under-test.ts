@@ -19,15 +19,17 @@ import { createMetrics, createSilentLogger, systemClock } from '@gateway/runtime
 import { createFileSpool } from '../adapters/file-system/file-spool';
 import { createTokenizer, type Tokenizer } from '@gateway/tokenizer';
 import { nodeTimers } from '../adapters/node/timers';
-import { createOpenAiTransport } from '../adapters/undici/openai-transport';
+import { createUndiciTransport } from '../adapters/undici/undici-transport';
 import { createOpossumBreakers, type BreakerOptions } from '../adapters/opossum/circuit-breakers';
 import type { Catalogue, Model, Provider } from '../core/catalogue/model-catalogue';
+import type { TargetOptions } from '../core/dialects/dialect';
 import type { CatalogueSource, Timers } from '../core/ports';
 import { createInferenceRouterModule, type InferenceRouterPorts } from '../service/module';
 
 export function provider(name: string, baseUrl: string, changes: Partial<Provider> = {}): Provider {
   return {
     name,
+    dialect: 'openai',
     baseUrl,
     apiKey: 'sk-provider-secret-1234567890',
     headers: {},
@@ -40,11 +42,18 @@ export function provider(name: string, baseUrl: string, changes: Partial<Provide
     },
     maxConcurrent: 16,
     maxAttempts: 2,
-    maxTokensParameter: 'max_tokens',
-    developerAsSystem: false,
     ...changes,
   };
 }
+
+export const TARGET_OPTIONS: TargetOptions = {
+  maxTokensParameter: 'max_tokens',
+  developerAsSystem: false,
+  forwardReasoningContent: false,
+  drops: [],
+  reasoning: 'level',
+  reasoningBudgets: {},
+};
 
 /** All different, so that a charge at the wrong price is noticed. */
 export const PRICES: Prices = {
@@ -73,9 +82,8 @@ export function model(providers: readonly Provider[], changes: Partial<Model> = 
     targets: providers.map((of) => ({
       provider: of,
       providerModel: 'upstream-model',
-      maxTokensParameter: of.maxTokensParameter,
       retryTimeouts: true,
-      forwardReasoningContent: false,
+      options: TARGET_OPTIONS,
     })),
     ...changes,
   };
@@ -143,7 +151,7 @@ export class RouterUnderTest {
     const under = () => late.router as RouterUnderTest;
     const module = createInferenceRouterModule({
       catalogue: new FixedCatalogue(catalogueOf(models)),
-      transport: createOpenAiTransport(),
+      transport: createUndiciTransport(),
       breakers: createOpossumBreakers({
         clock: systemClock,
         options: options.breaker ?? { volumeThreshold: 1_000 },

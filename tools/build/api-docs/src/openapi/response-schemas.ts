@@ -46,14 +46,24 @@ const tokenUsage = record('Tokens and cost of the completion.', {
   cost: usd('The amount charged, in US dollars.'),
 });
 
-const toolCall = record('A tool call by the model.', {
-  id: text('The ID to repeat in the message with the result.'),
-  type: constant('function', 'The kind of tool.'),
-  function: record('The function to call.', {
-    name: text('The name of the function.'),
-    arguments: text('Its arguments as JSON text; the model may produce invalid JSON.'),
-  }),
-});
+const extraContent: JsonObject = {
+  type: 'object',
+  description: 'Data of some models that belongs to the call, to be repeated unchanged with it.',
+};
+
+const toolCall = record(
+  'A tool call by the model.',
+  {
+    id: text('The ID to repeat in the message with the result.'),
+    type: constant('function', 'The kind of tool.'),
+    function: record('The function to call.', {
+      name: text('The name of the function.'),
+      arguments: text('Its arguments as JSON text; the model may produce invalid JSON.'),
+    }),
+    extra_content: extraContent,
+  },
+  ['extra_content'],
+);
 
 const systemFingerprint = text(
   'The backend configuration that served the request, as reported by the provider; at most 128 printable characters. The same `seed` gives similar output only while it stays the same. Absent when the provider reports none.',
@@ -129,8 +139,9 @@ const chunk = record(
                     },
                     ['name', 'arguments'],
                   ),
+                  extra_content: extraContent,
                 },
-                ['id', 'type', 'function'],
+                ['id', 'type', 'function', 'extra_content'],
               ),
             ),
           },

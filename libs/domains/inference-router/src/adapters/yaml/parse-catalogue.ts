@@ -41,11 +41,14 @@ export const EMULATOR_VARIABLE = 'MODEL_EMULATOR_URL';
 export function parseCatalogue(text: string, options: ParseCatalogueOptions): Catalogue {
   const { document, withLine } = readDocument(text);
   const issues: string[] = [];
-  const providers = new Map<string, Provider>();
+  const providers = new Map<string, ReadProvider>();
   document.providers.forEach((provider, index) => {
     const path = `providers[${index}]`;
     if (providers.has(provider.name)) issues.push(`${path}.name: "${provider.name}" is not unique`);
-    providers.set(provider.name, toProvider(provider, path, options, issues));
+    providers.set(provider.name, {
+      document: provider,
+      provider: toProvider(provider, path, options, issues),
+    });
   });
   const models = new Map<string, Model>();
   document.models.forEach((model, index) => {
@@ -54,7 +57,13 @@ export function parseCatalogue(text: string, options: ParseCatalogueOptions): Ca
     models.set(model.id, toModel(model, path, providers, issues));
   });
   if (issues.length > 0) throw new CatalogueError(issues.map(withLine));
-  return { version: options.version, providers, models };
+  const named = [...providers].map(([name, { provider }]) => [name, provider] as const);
+  return { version: options.version, providers: new Map(named), models };
+}
+
+interface ReadProvider {
+  readonly document: ProviderDocument;
+  readonly provider: Provider;
 }
 
 /**
@@ -126,6 +135,7 @@ function toProvider(
   const { timeouts } = document;
   return {
     name: document.name,
+    dialect: 'openai',
     baseUrl: baseUrlOf(document.base_url, `${path}.base_url`, options.variables, issues),
     apiKey: apiKeyOf(document, path, options.secrets, issues),
     headers: Object.fromEntries(
@@ -140,8 +150,6 @@ function toProvider(
     },
     maxConcurrent: document.max_concurrent,
     maxAttempts: document.max_attempts,
-    maxTokensParameter: document.max_tokens_parameter,
-    developerAsSystem: document.developer_role === 'system',
     sendsTraceparent: document.send_traceparent,
   };
 }
@@ -200,23 +208,29 @@ function secretOf(
 function toModel(
   document: ModelDocument,
   path: string,
-  providers: ReadonlyMap<string, Provider>,
+  providers: ReadonlyMap<string, ReadProvider>,
   issues: string[],
 ): Model {
   const { prices, tokenizer } = document;
   const targets: Target[] = [];
   document.targets.forEach((target, index) => {
-    const provider = providers.get(target.provider);
-    if (!provider) {
+    const read = providers.get(target.provider);
+    if (!read) {
       issues.push(`${path}.targets[${index}].provider: unknown provider "${target.provider}"`);
       return;
     }
     targets.push({
-      provider,
+      provider: read.provider,
       providerModel: target.model,
-      maxTokensParameter: target.max_tokens_parameter ?? provider.maxTokensParameter,
       retryTimeouts: target.retry_timeouts,
-      forwardReasoningContent: target.forward_reasoning_content,
+      options: {
+        maxTokensParameter: target.max_tokens_parameter ?? read.document.max_tokens_parameter,
+        developerAsSystem: read.document.developer_role === 'system',
+        forwardReasoningContent: target.forward_reasoning_content,
+        drops: [],
+        reasoning: 'level',
+        reasoningBudgets: {},
+      },
     });
   });
   return {

@@ -1,11 +1,7 @@
 import { parseUsd } from '@gateway/base';
 import { z } from 'zod';
-import {
-  capabilities,
-  imageFormulas,
-  maxTokensParameters,
-  tokenEncodings,
-} from '../../core/catalogue/model-catalogue';
+import { capabilities, imageFormulas, tokenEncodings } from '../../core/catalogue/model-catalogue';
+import { maxTokensParameters } from '../../core/dialects/dialect';
 
 const MAX_TOKENS = 100_000_000;
 const MAX_TIMEOUT_MS = 86_400_000;

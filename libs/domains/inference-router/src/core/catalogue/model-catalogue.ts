@@ -1,4 +1,6 @@
 import type { Capability, Prices } from '@gateway/base';
+import type { TargetOptions } from '../dialects/dialect';
+import type { DialectName } from '../dialects/registry';
 
 export { capabilities } from '@gateway/base';
 
@@ -18,10 +20,6 @@ export interface TokenCounting {
   readonly imageTokens: number;
 }
 
-/** The request field that limits the output. Newer models at some providers accept only the second one. */
-export const maxTokensParameters = ['max_tokens', 'max_completion_tokens'] as const;
-type MaxTokensParameter = (typeof maxTokensParameters)[number];
-
 /** All in milliseconds. */
 interface ProviderTimeouts {
   /** Until the connection is established. */
@@ -36,10 +34,11 @@ interface ProviderTimeouts {
   readonly totalMs: number;
 }
 
-/** A server that speaks the OpenAI chat completions protocol. */
 export interface Provider {
   readonly name: string;
-  /** Without a trailing slash; "/chat/completions" is appended. */
+  /** The protocol that it speaks. */
+  readonly dialect: DialectName;
+  /** Without a trailing slash; the dialect appends its path. */
   readonly baseUrl: string;
   /** Sent as a bearer token. Never logged, never part of a public text. */
   readonly apiKey: string | undefined;
@@ -49,9 +48,6 @@ export interface Provider {
   readonly maxConcurrent: number;
   /** Calls to one target per generation, including the first. */
   readonly maxAttempts: number;
-  readonly maxTokensParameter: MaxTokensParameter;
-  /** Whether messages of role "developer" are sent as "system". */
-  readonly developerAsSystem: boolean;
   /** Whether requests carry a `traceparent` header; default false. */
   readonly sendsTraceparent?: boolean;
 }
@@ -60,11 +56,9 @@ export interface Provider {
 export interface Target {
   readonly provider: Provider;
   readonly providerModel: string;
-  readonly maxTokensParameter: MaxTokensParameter;
+  readonly options: TargetOptions;
   /** Whether a request that timed out before its first event is retried once, here or at the next target. */
   readonly retryTimeouts: boolean;
-  /** Whether `reasoning_content` of earlier turns is sent. Some models require it, others reject it. */
-  readonly forwardReasoningContent: boolean;
 }
 
 export interface Model {

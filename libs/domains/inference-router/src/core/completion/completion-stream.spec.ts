@@ -2,12 +2,26 @@ import fc from 'fast-check';
 import { collectGarbage, fuzzRuns } from '@gateway/test-support';
 import { renderCompletion } from './completion';
 import { CompletionStream } from './completion-stream';
+import type { ChoiceDelta, DecodedEvent, ProviderError, ReasoningDetail } from '../dialects/dialect';
+import { openai } from '../dialects/openai';
 import { UpstreamFailure } from '../failure/upstream-failure';
 
 const head = { generationId: 'gen-1', createdUnixS: 1, modelId: 'acme/m-1' };
 
+const failureOf = ({ message }: ProviderError) => new UpstreamFailure('failed', { detail: message });
+
+const NOTHING: ChoiceDelta = {
+  index: 0,
+  content: null,
+  refusal: null,
+  reasoning: null,
+  toolCalls: [],
+  logprobs: null,
+  finishReason: undefined,
+};
+
 function streamOf(n = 1, includeUsage = false): CompletionStream {
-  return new CompletionStream({ head, n, includeUsage, errorOf: () => undefined });
+  return new CompletionStream({ head, n, includeUsage, decoder: openai.createDecoder(n), failureOf });
 }
 
 const delta = (content: object, index = 0, finish: string | null = null): string =>
@@ -216,12 +230,49 @@ describe('a stream of chunks', () => {
     expect(stream.push(delta({ content: '' }))).toBe('');
     expect(stream.push(JSON.stringify({ choices: [] }))).toBe('');
     expect(stream.push(JSON.stringify({ choices: [], usage: { prompt_tokens: 1 } }))).toBe('');
-    expect(stream.reportedUsage).toEqual({ prompt_tokens: 1 });
+    expect(stream.reportedUsage).toMatchObject({ promptTokens: 1 });
   });
 
   it('rejects payloads that are not chunks', () => {
     for (const data of ['', 'x', '[]', 'null', '{}', '{"choices":[1]}', '{"choices":[{"index":-1}]}']) {
       expect(() => streamOf().push(data)).toThrow(UpstreamFailure);
     }
+  });
+
+  it('passes the extra content of tool calls on, with the call or after it', () => {
+    const stream = streamOf();
+    const signature = { google: { thought_signature: 'CiQB' } };
+    const call = { index: 0, id: 'a', function: { name: 'f', arguments: '{' }, extra_content: signature };
+    const first = read(stream.push(delta({ tool_calls: [call] }))).choices[0];
+    expect(first?.delta['tool_calls']).toEqual([{ ...call, type: 'function' }]);
+    stream.push(delta({ tool_calls: [{ index: 0, function: { arguments: '}' } }] }));
+    const later = { google: { thought_signature: 'CiQBcs' } };
+    const last = read(stream.push(delta({ tool_calls: [{ index: 0, extra_content: later }] }))).choices[0];
+    expect(last?.delta['tool_calls']).toEqual([{ index: 0, extra_content: later }]);
+    expect(completionOf(stream).choices[0]?.message['tool_calls']).toEqual([
+      { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' }, extra_content: later },
+    ]);
+  });
+
+  it('joins the parts of a reasoning detail, and passes each on', () => {
+    const parts: readonly ReasoningDetail[] = [
+      { type: 'reasoning.text', index: 0, text: 'Let me ' },
+      { type: 'reasoning.text', index: 0, text: 'think.' },
+      { type: 'reasoning.text', index: 0, signature: 'EqQB' },
+      { type: 'reasoning.encrypted', index: 1, data: 'gAAA' },
+      { type: 'reasoning.text', index: 2, text: 'Yes.' },
+    ];
+    const events: DecodedEvent[] = parts.map((detail) => ({
+      choices: [{ ...NOTHING, reasoningDetails: [detail] }],
+    }));
+    const decoder = { decode: () => events.shift() as DecodedEvent, templateOf: () => undefined };
+    const stream = new CompletionStream({ head, n: 1, includeUsage: false, decoder, failureOf });
+    const sent = parts.map(() => read(stream.push('{}')).choices[0]?.delta['reasoning_details']);
+    expect(sent).toEqual(parts.map((part) => [part]));
+    expect(completionOf(stream).choices[0]?.message['reasoning_details']).toEqual([
+      { type: 'reasoning.text', index: 0, text: 'Let me think.', signature: 'EqQB' },
+      parts[3],
+      parts[4],
+    ]);
   });
 });

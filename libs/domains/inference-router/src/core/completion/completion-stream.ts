@@ -1,24 +1,24 @@
+import type {
+  ChoiceDelta,
+  EventDecoder,
+  EventTemplate,
+  Logprobs,
+  ProviderError,
+  ReportedUsage,
+  ToolCallDelta,
+} from '../dialects/dialect';
+import { UpstreamFailure } from '../failure/upstream-failure';
 import {
+  addReasoningDetail,
+  createToolCallId,
   emptyChoice,
+  MAX_TOOL_CALLS,
   readSystemFingerprint,
   type Choice,
   type CompletionHead,
-  type Logprobs,
 } from './completion';
-import { failureIn } from './failed-choice';
-import { finishReasonOf, type FinishReason } from './finish-reason';
 import { FastDelta } from './fast-delta';
-import { asObject, parseJson, type JsonObject } from './json';
-import {
-  MAX_TOOL_CALLS,
-  readLogprobs,
-  readContent,
-  readReasoning,
-  readText,
-  readToolCalls,
-} from './read-message';
-import { createToolCallId } from './read-completion';
-import { UpstreamFailure } from '../failure/upstream-failure';
+import type { FinishReason } from './finish-reason';
 
 /** The maximum text of one generation, in characters. */
 const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024;
@@ -33,19 +33,20 @@ export interface CompletionStreamOptions {
   readonly n: number;
   /** stream_options.include_usage: every chunk but the last has `"usage":null`. */
   readonly includeUsage: boolean;
-  /** Maps an error object in a chunk or choice. */
-  readonly errorOf: (holder: unknown) => UpstreamFailure | undefined;
+  readonly decoder: EventDecoder;
+  /** Classifies an error in an event. */
+  readonly failureOf: (error: ProviderError) => UpstreamFailure;
 }
 
 /**
- * Normalizes a provider's chunks and accumulates the completions. Pure: takes one
- * data payload and returns the server-sent events for the client.
+ * Accumulates the completions of a stream. Pure: takes the text of one event of the provider and returns the
+ * server-sent events for the client.
  */
 export class CompletionStream {
-  /** `[DONE]` was seen. */
+  /** The provider sends no further event. */
   done = false;
-  /** The provider's usage block, unchecked. */
-  reportedUsage: unknown;
+  /** The provider's latest report, unchecked. */
+  reportedUsage: ReportedUsage | undefined;
   /** The provider's first valid fingerprint, added to every later chunk. */
   systemFingerprint: string | undefined;
 
@@ -92,8 +93,8 @@ export class CompletionStream {
   }
 
   /**
-   * @returns the events for the client; empty when the payload has nothing for it.
-   * @throws UpstreamFailure for an error object, or for a payload that is not a chunk.
+   * @returns the events for the client; empty when the event has nothing for it.
+   * @throws UpstreamFailure for an error, or for an event that is unreadable.
    */
   push(data: string): string {
     const quick = this.fast.match(data);
@@ -101,23 +102,21 @@ export class CompletionStream {
       this.grow(quick.characters);
       return quick.frame;
     }
-    if (data.startsWith('[DONE]')) {
-      this.done = true;
-      return '';
-    }
-    const chunk = asObject(parseJson(data));
-    if (!chunk) throw malformed('a chunk that is not a JSON object');
-    const error = this.options.errorOf(chunk);
-    if (error) throw error;
-    if (asObject(chunk['usage'])) this.reportedUsage = chunk['usage'];
-    if (this.systemFingerprint === undefined) this.setFingerprint(chunk['system_fingerprint']);
-    const listed = chunk['choices'];
-    if (!Array.isArray(listed)) {
-      if (asObject(chunk['usage'])) return '';
-      throw malformed('a chunk without choices');
-    }
+    const { choices, usage, systemFingerprint, error, done } = this.options.decoder.decode(data);
+    if (usage) this.reportedUsage = usage;
+    if (error) throw this.options.failureOf(error);
+    if (this.systemFingerprint === undefined) this.setFingerprint(systemFingerprint);
+    if (done) this.done = true;
+    if (choices.length === 0) return '';
     this.flushFastText();
-    return this.pushChoices(listed, data);
+    const parts: string[] = [];
+    for (const choice of choices) {
+      const part = this.pushChoice(choice);
+      if (part !== '') parts.push(part);
+    }
+    if (parts.length === 0) return '';
+    if (choices.length === 1) this.fast.learn(() => this.openTemplateOf(data), this.prefix);
+    return `${this.prefix}${parts.join(',')}${this.suffix}`;
   }
 
   /** Finishes completions without a finish_reason, after `[DONE]`. */
@@ -136,53 +135,29 @@ export class CompletionStream {
     return `${this.prefix}],"usage":${JSON.stringify(usage)}}\n\n`;
   }
 
-  private pushChoices(listed: readonly unknown[], data: string): string {
-    const parts: string[] = [];
-    for (const value of listed) {
-      const part = this.pushChoice(value);
-      if (part !== '') parts.push(part);
-    }
-    if (parts.length === 0) return '';
-    if (listed.length === 1) this.learn(listed[0], data);
-    return `${this.prefix}${parts.join(',')}${this.suffix}`;
-  }
-
-  private pushChoice(value: unknown): string {
-    const read = asObject(value);
-    if (!read) throw malformed('a choice that is not an object');
-    const index = read['index'] ?? 0;
-    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0) {
-      throw malformed('a choice with a wrong index');
-    }
+  private pushChoice(read: ChoiceDelta): string {
+    const { index, logprobs, finishReason } = read;
     if (index >= this.options.n) return '';
-    const failure = failureIn(read, this.options.errorOf);
-    if (failure) throw failure;
     let choice = this.byIndex.get(index);
     const first = choice === undefined;
     if (!choice) {
       choice = emptyChoice(index);
       this.byIndex.set(index, choice);
     }
-    const delta = asObject(read['delta']) ?? asObject(read['message']) ?? {};
-    const rendered = this.applyDelta(choice, delta, first);
-    const logprobs = readLogprobs(read);
+    const rendered = this.applyDelta(choice, read, first);
     if (logprobs) addLogprobs(choice, logprobs);
-    const finish = finishReasonOf(read['finish_reason']);
-    if (finish !== undefined) choice.finishReason = finish;
-    if (!first && !rendered.hasOutput && logprobs === null && finish === undefined) return '';
-    return this.renderDelta(index, rendered.delta, logprobs, finish);
+    if (finishReason !== undefined) choice.finishReason = finishReason;
+    if (!first && !rendered.hasOutput && logprobs === null && finishReason === undefined) return '';
+    return this.renderDelta(index, rendered.delta, logprobs, finishReason);
   }
 
   private applyDelta(
     choice: Choice,
-    delta: JsonObject,
+    read: ChoiceDelta,
     first: boolean,
   ): { delta: object; hasOutput: boolean } {
     const rendered: Record<string, unknown> = {};
-    const content = readContent(delta['content']);
-    const refusal = readText(delta['refusal']);
-    const reasoning = readReasoning(delta);
-    const toolCalls = readToolCalls(delta);
+    const { content, refusal, reasoning, reasoningDetails = [], toolCalls } = read;
     if (first) {
       rendered['role'] = 'assistant';
       rendered['content'] = content ?? (toolCalls.length > 0 ? null : '');
@@ -202,27 +177,39 @@ export class CompletionStream {
       rendered['reasoning_content'] = reasoning;
       this.grow(reasoning.length);
     }
+    if (reasoningDetails.length > 0) {
+      for (const detail of reasoningDetails) addReasoningDetail(choice, detail);
+      rendered['reasoning_details'] = reasoningDetails;
+      this.limit(JSON.stringify(reasoningDetails).length);
+    }
     const calls = toolCalls.flatMap((call) => this.applyToolCall(choice, call));
     if (calls.length > 0) rendered['tool_calls'] = calls;
-    return { delta: rendered, hasOutput: Boolean(content || refusal || reasoning) || calls.length > 0 };
+    const hasOutput = Boolean(content || refusal || reasoning) || reasoningDetails.length + calls.length > 0;
+    return { delta: rendered, hasOutput };
   }
 
-  private applyToolCall(choice: Choice, call: ReturnType<typeof readToolCalls>[number]): object[] {
+  private applyToolCall(choice: Choice, call: ToolCallDelta): object[] {
     const index = call.index ?? toolCallIndex(choice, call.id);
     if (index >= MAX_TOOL_CALLS) throw malformed('too many tool calls');
     this.grow(call.arguments.length);
+    const { extraContent } = call;
+    if (extraContent) this.limit(JSON.stringify(extraContent).length);
+    const extra = extraContent === undefined ? {} : { extra_content: extraContent };
     const known = choice.toolCalls[index];
     if (known) {
       // Some servers repeat the name in every delta; the client has it already.
       if (known.name === '' && call.name !== undefined) known.name = call.name;
       known.arguments += call.arguments;
-      return call.arguments === '' ? [] : [{ index, function: { arguments: call.arguments } }];
+      if (extraContent) known.extraContent = extraContent;
+      if (call.arguments === '') return extraContent === undefined ? [] : [{ index, ...extra }];
+      return [{ index, function: { arguments: call.arguments }, ...extra }];
     }
     if (index !== choice.toolCalls.length) throw malformed('a tool call out of order');
     const newCall = {
       id: call.id ?? createToolCallId(this.options.head, choice.index, index),
       name: call.name ?? '',
       arguments: call.arguments,
+      extraContent,
     };
     choice.toolCalls.push(newCall);
     this.grow(newCall.name.length);
@@ -232,6 +219,7 @@ export class CompletionStream {
         id: newCall.id,
         type: 'function',
         function: { name: newCall.name, arguments: newCall.arguments },
+        ...extra,
       },
     ];
   }
@@ -255,17 +243,20 @@ export class CompletionStream {
 
   private grow(characters: number): void {
     if (characters > 0) this.deltas += 1;
+    this.limit(characters);
+  }
+
+  private limit(characters: number): void {
     this.characters += characters;
     if (this.characters > MAX_OUTPUT_CHARACTERS)
       throw malformed(`more than ${MAX_OUTPUT_CHARACTERS} characters of text`);
   }
 
-  private learn(value: unknown, data: string): void {
-    const choice = asObject(value) ?? {};
-    const index = (choice['index'] ?? 0) as number;
-    if (index < this.options.n && this.byIndex.get(index)?.finishReason === undefined) {
-      this.fast.learn(data, index, this.prefix);
-    }
+  /** Only of a completion that may get more text. */
+  private openTemplateOf(data: string): EventTemplate | undefined {
+    const template = this.options.decoder.templateOf(data);
+    const isOpen = template && this.byIndex.get(template.index)?.finishReason === undefined;
+    return isOpen && template.index < this.options.n ? template : undefined;
   }
 
   private flushFastText(): void {

@@ -1,5 +1,10 @@
 import { costOfUsage, usdNumber, type NanoUsd, type Prices, type Usage } from '@gateway/base';
+import type { ChoiceDelta, Logprobs, ReasoningDetail } from '../dialects/dialect';
 import type { FinishReason } from './finish-reason';
+import type { JsonObject } from './json';
+
+/** The maximum number of tool calls in one completion. */
+export const MAX_TOOL_CALLS = 128;
 
 /** A tool call, possibly incomplete. */
 interface ToolCall {
@@ -7,11 +12,7 @@ interface ToolCall {
   name: string;
   /** The model's JSON text. */
   arguments: string;
-}
-
-export interface Logprobs {
-  content: unknown[] | null;
-  refusal: unknown[] | null;
+  extraContent: JsonObject | undefined;
 }
 
 /** One completion of a response. */
@@ -20,6 +21,7 @@ export interface Choice {
   content: string | null;
   refusal: string | null;
   reasoning: string | null;
+  readonly reasoningDetails: ReasoningDetail[];
   readonly toolCalls: ToolCall[];
   logprobs: Logprobs | null;
   finishReason: FinishReason | undefined;
@@ -50,10 +52,56 @@ export function emptyChoice(index: number): Choice {
     content: null,
     refusal: null,
     reasoning: null,
+    reasoningDetails: [],
     toolCalls: [],
     logprobs: null,
     finishReason: undefined,
   };
+}
+
+/** The completions of a response that is not streamed. */
+export function completionsOf(read: readonly ChoiceDelta[], head: CompletionHead): Choice[] {
+  return read.map((delta, index) => ({
+    index,
+    content: delta.content,
+    refusal: delta.refusal,
+    reasoning: delta.reasoning,
+    reasoningDetails: [...(delta.reasoningDetails ?? [])],
+    toolCalls: delta.toolCalls.map((call, position) => ({
+      id: call.id ?? createToolCallId(head, index, position),
+      name: call.name ?? '',
+      arguments: call.arguments,
+      extraContent: call.extraContent,
+    })),
+    logprobs: delta.logprobs,
+    finishReason: delta.finishReason ?? (delta.toolCalls.length > 0 ? 'tool_calls' : 'stop'),
+  }));
+}
+
+/** An id for a tool call without one: clients need it to send the tool's result. */
+export function createToolCallId(head: CompletionHead, choice: number, call: number): string {
+  return `call_${head.generationId.replace(/^gen-/, '')}_${choice}_${call}`;
+}
+
+/** Adds a detail of a stream, whose text and signature may arrive in parts. */
+export function addReasoningDetail({ reasoningDetails }: Choice, detail: ReasoningDetail): void {
+  const last = reasoningDetails.at(-1);
+  if (last?.type !== 'reasoning.text' || detail.type !== 'reasoning.text' || last.index !== detail.index) {
+    reasoningDetails.push(detail);
+    return;
+  }
+  const text = joined(last.text, detail.text);
+  const signature = joined(last.signature, detail.signature);
+  reasoningDetails[reasoningDetails.length - 1] = {
+    type: 'reasoning.text',
+    index: detail.index,
+    ...(text === undefined ? {} : { text }),
+    ...(signature === undefined ? {} : { signature }),
+  };
+}
+
+function joined(first: string | undefined, second: string | undefined): string | undefined {
+  return first === undefined ? second : first + (second ?? '');
 }
 
 /** The usage block of a response, with its cost in US dollars. */
@@ -91,7 +139,7 @@ export function renderCompletion(
 }
 
 function renderChoice(choice: Choice): object {
-  const { toolCalls, reasoning } = choice;
+  const { toolCalls, reasoning, reasoningDetails } = choice;
   return {
     index: choice.index,
     message: {
@@ -99,13 +147,15 @@ function renderChoice(choice: Choice): object {
       content: choice.content ?? (toolCalls.length > 0 || choice.refusal !== null ? null : ''),
       refusal: choice.refusal,
       ...(reasoning === null ? {} : { reasoning_content: reasoning }),
+      ...(reasoningDetails.length === 0 ? {} : { reasoning_details: reasoningDetails }),
       ...(toolCalls.length === 0
         ? {}
         : {
-            tool_calls: toolCalls.map(({ id, name, arguments: text }) => ({
+            tool_calls: toolCalls.map(({ id, name, arguments: text, extraContent }) => ({
               id,
               type: 'function',
               function: { name, arguments: text },
+              ...(extraContent === undefined ? {} : { extra_content: extraContent }),
             })),
           }),
     },

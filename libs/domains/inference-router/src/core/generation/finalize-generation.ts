@@ -1,6 +1,7 @@
 import { costOfUsage, nanoUsd, type NanoUsd, type Prices, type Usage } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { Model, Target } from '../catalogue/model-catalogue';
+import type { ReportedUsage } from '../dialects/dialect';
 import {
   outputTexts,
   renderCompletion,
@@ -31,7 +32,7 @@ export interface GenerationResult {
   readonly errorCode: ErrorCode | undefined;
   readonly target: Target;
   readonly choices: readonly Choice[];
-  readonly reportedUsage: unknown;
+  readonly reportedUsage: ReportedUsage | undefined;
   readonly systemFingerprint: string | undefined;
   readonly latencyMs: number;
   readonly generationTimeMs: number;

@@ -10,7 +10,7 @@ import {
   type OpenTargetPorts,
 } from '../provider/open-target';
 import type { CircuitBreakers, Random, Timers } from '../ports';
-import { providerRequestBody } from '../provider/request-body';
+import { dialects } from '../dialects/registry';
 import type { Switches } from '../resilience/switched-off';
 import { retryPauseMs, type RetryBudgets } from '../resilience/retry-budget';
 import type { TargetHealth } from '../resilience/target-health';
@@ -72,7 +72,7 @@ export async function openGeneration(
     const isLast = position === targets.length - 1;
     // A large body is copied in an event-loop turn of its own.
     if (call.request.bodyJson.length > LARGE_BODY_BYTES) await pause(ports.timers, 0, call.signal);
-    const body = await providerRequestBody(call.request, target, () => pause(ports.timers, 0, call.signal));
+    const body = await encodeRequest(ports, call, target);
     if (position > 0) ports.observer.failedOver(target);
     ports.retryBudgets.deposit(provider.name);
     for (let attempt = 1; ; attempt += 1) {
@@ -98,6 +98,17 @@ export async function openGeneration(
     }
   }
   throw reported ?? new Error(`model ${call.model.id} has no targets`);
+}
+
+function encodeRequest(
+  ports: OpenGenerationPorts,
+  { request, signal }: OpenGenerationCall,
+  { provider, providerModel, options }: Target,
+): Promise<Uint8Array> {
+  const { stream, maxOutputTokens, n, exactSeed } = request;
+  const encoding = { providerModel, options, stream, maxOutputTokens, n, exactSeed };
+  const turn = () => pause(ports.timers, 0, signal);
+  return dialects[provider.dialect].encodeRequest(request.bodyJson, encoding, turn);
 }
 
 function mayRetry(failure: UpstreamFailure, isLastTarget: boolean): boolean {

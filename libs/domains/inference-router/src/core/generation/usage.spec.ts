@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { costOfUsage, worstCaseCost, type Prices } from '@gateway/base';
 import { fuzzRuns } from '@gateway/test-support';
+import { readUsage } from '../dialects/openai/read-usage';
 import {
   countedUsage,
   checkUsage,
@@ -26,7 +27,7 @@ const context: UsageContext = {
 };
 
 const accepted = (reported: object, changes: Partial<UsageContext> = {}) => {
-  const checked = checkUsage(reported, { ...context, ...changes });
+  const checked = checkUsage(readUsage(reported), { ...context, ...changes });
   return checked.kind === 'accepted' ? checked.usage : undefined;
 };
 
@@ -159,11 +160,11 @@ it('treats missing details of an accepted block as zero', () => {
 
 it('returns the readable numbers of a rejected block, and zero for the others', () => {
   const none = { promptTokens: 0, cachedTokens: 0, imageTokens: 0, completionTokens: 0, reasoningTokens: 0 };
-  const checkOf = (reported: unknown) => checkUsage(reported, context);
+  const checkOf = (reported: unknown) => checkUsage(readUsage(reported), context);
   expect(checkOf({})).toEqual({ kind: 'rejected', reported: none });
   expect(checkOf({ total_tokens: 7, completion_tokens_details: { reasoning_tokens: 7 } })).toEqual({
     kind: 'rejected',
-    reported: { ...none, completionTokens: 7, reasoningTokens: 7 },
+    reported: { ...none, reasoningTokens: 7 },
   });
   expect(checkOf({ prompt_tokens: 0xffff_ffff + 1, completion_tokens: 0xffff_ffff })).toEqual({
     kind: 'rejected',
@@ -188,10 +189,13 @@ it('caps the counted output at the limit, and its parts at their whole', () => {
 });
 
 it('distinguishes a missing block from a rejected one, and returns the reported numbers', () => {
-  expect(checkUsage(undefined, context)).toEqual({ kind: 'missing' });
-  expect(checkUsage(null, context)).toEqual({ kind: 'missing' });
-  expect(checkUsage('none', context)).toMatchObject({ kind: 'rejected', reported: { promptTokens: 0 } });
-  expect(checkUsage({ prompt_tokens: 199_999, completion_tokens: -1 }, context)).toMatchObject({
+  expect(checkUsage(readUsage(undefined), context)).toEqual({ kind: 'missing' });
+  expect(checkUsage(readUsage(null), context)).toEqual({ kind: 'missing' });
+  expect(checkUsage(readUsage('none'), context)).toMatchObject({
+    kind: 'rejected',
+    reported: { promptTokens: 0 },
+  });
+  expect(checkUsage(readUsage({ prompt_tokens: 199_999, completion_tokens: -1 }), context)).toMatchObject({
     kind: 'rejected',
     reported: { promptTokens: 199_999, completionTokens: 0 },
   });

@@ -1,5 +1,5 @@
 import type { Usage } from '@gateway/base';
-import { asObject } from '../completion/json';
+import type { ReportedUsage } from '../dialects/dialect';
 
 /** The parts of a request's input other than the text of its messages. */
 export interface InputParts {
@@ -62,7 +62,7 @@ export function maxPlausibleImageTokens({ images, estimatedImageTokens }: InputP
   return estimatedImageTokens * INPUT_TOLERANCE.imageFactor + images * INPUT_TOLERANCE.tokensPerImage;
 }
 
-/** The result of checking a provider's usage block. */
+/** The result of checking a provider's report. */
 export type CheckedUsage =
   | { readonly kind: 'accepted'; readonly usage: Usage }
   | { readonly kind: 'missing' }
@@ -70,11 +70,11 @@ export type CheckedUsage =
   | { readonly kind: 'rejected'; readonly reported: Usage };
 
 /**
- * Checks a provider's usage block. Parts are capped at their whole: cached and image
+ * Checks a provider's report of usage. Parts are capped at their whole: cached and image
  * tokens at the prompt, image tokens also at their plausible maximum, reasoning
  * tokens at the completion.
  *
- * The block is rejected, and usage is counted by the router, when it has
+ * The report is rejected, and usage is counted by the router, when it has
  * - numbers that are fractions or negative;
  * - no prompt tokens, more than the context window, or more than
  *   {@link INPUT_TOLERANCE} allows;
@@ -84,24 +84,16 @@ export type CheckedUsage =
  * Zero completion tokens are accepted when no output was produced: an estimate
  * would overcharge.
  */
-export function checkUsage(block: unknown, context: UsageContext): CheckedUsage {
-  if (block === undefined || block === null) return { kind: 'missing' };
-  const usage = asObject(block) ?? {};
-  const promptTokens = count(usage['prompt_tokens']);
-  const completion = count(usage['completion_tokens']);
-  const promptDetails = asObject(usage['prompt_tokens_details']) ?? {};
-  const reasoning = count(asObject(usage['completion_tokens_details'])?.['reasoning_tokens']) ?? 0;
-  // Some providers report reasoning tokens in addition to completion tokens, as their total shows.
-  const isReasoningExtra =
-    reasoning > 0 && count(usage['total_tokens']) === (promptTokens ?? 0) + (completion ?? 0) + reasoning;
+export function checkUsage(report: ReportedUsage | undefined, context: UsageContext): CheckedUsage {
+  if (report === undefined) return { kind: 'missing' };
   const reported = {
-    promptTokens: promptTokens ?? 0,
-    cachedTokens: count(promptDetails['cached_tokens']) ?? 0,
-    imageTokens: count(promptDetails['image_tokens']) ?? 0,
-    completionTokens: (completion ?? 0) + (isReasoningExtra ? reasoning : 0),
-    reasoningTokens: reasoning,
+    promptTokens: report.promptTokens ?? 0,
+    cachedTokens: report.cachedTokens ?? 0,
+    imageTokens: report.imageTokens ?? 0,
+    completionTokens: report.completionTokens ?? 0,
+    reasoningTokens: report.reasoningTokens ?? 0,
   };
-  const isReadable = promptTokens !== undefined && completion !== undefined;
+  const isReadable = report.promptTokens !== undefined && report.completionTokens !== undefined;
   if (!isReadable || !isPlausible(reported, context)) return { kind: 'rejected', reported };
 
   const completionTokens = Math.min(reported.completionTokens, context.maxCompletionTokens);
@@ -142,10 +134,4 @@ export function countedUsage(
     completionTokens,
     reasoningTokens: Math.min(reasoningTokens, completionTokens),
   };
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= 0xffff_ffff
-    ? value
-    : undefined;
 }

@@ -6,12 +6,14 @@ import {
   tooLong,
   unknownModel,
   type ErrorResponseFixture,
-} from '../failure/provider-responses.fixture';
-import { classifyErrorResponse, classifyErrorObject } from './classify-response';
+} from '../dialects/openai/error-responses.fixture';
+import { readErrorObject } from '../dialects/openai/classify-error';
+import type { ProviderError } from '../dialects/dialect';
+import { classifyError, classifyErrorResponse } from './classify-response';
 
 const requestedModel = model([provider('acme', 'http://10.0.0.1:8000/v1')]);
 const target: Target = { ...(requestedModel.targets[0] as Target), providerModel: REQUESTED_MODEL };
-const size = { estimatedInputTokens: 10, maxOutputTokens: 5 };
+const size = { stream: true, estimatedInputTokens: 10, maxOutputTokens: 5 };
 const classify = ({ status, body }: ErrorResponseFixture) =>
   classifyErrorResponse(status, JSON.stringify(body), undefined, target, requestedModel, size);
 
@@ -24,7 +26,9 @@ describe.each(tooLong.map((fixture) => [fixture.server, fixture] as const))('%s'
   });
 
   it('is recognized as a context length error within a stream', () => {
-    expect(classifyErrorObject(fixture.body, target, requestedModel, size)).toMatchObject({
+    expect(
+      classifyError(readErrorObject(fixture.body) as ProviderError, undefined, target, requestedModel, size),
+    ).toMatchObject({
       kind: 'context_too_long',
     });
   });
@@ -45,6 +49,29 @@ it.each(invalidRequests.map((fixture) => [fixture.server, fixture] as const))(
     expect(classify(fixture)).toMatchObject({ kind: 'rejected' });
   },
 );
+
+it('an error in an array is read', () => {
+  const body = [{ error: { code: 400, message: 'Please use a valid role.', status: 'INVALID_ARGUMENT' } }];
+  expect(classify({ server: 'Gemini', status: 400, body })).toMatchObject({
+    kind: 'rejected',
+    publicMessage: 'Please use a valid role.',
+  });
+});
+
+it.each([
+  [
+    429,
+    { message: 'You exceeded your current quota.', type: 'insufficient_quota', code: 'insufficient_quota' },
+  ],
+  [undefined, { message: 'Billing hard limit has been reached', code: 'billing_hard_limit_reached' }],
+])('an exhausted account (status %s) is a configuration error', (status, error) => {
+  const read = readErrorObject({ error }) as ProviderError;
+  const response = status === undefined ? undefined : { status, retryAfterMs: undefined };
+  expect(classifyError(read, response, target, requestedModel, size)).toMatchObject({
+    kind: 'misconfigured',
+    publicMessage: undefined,
+  });
+});
 
 it('the internal message has the provider’s original text and the URL, without keys', () => {
   const { message } = classify({

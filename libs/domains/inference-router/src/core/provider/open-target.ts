@@ -1,13 +1,19 @@
 import type { CancelSignal, Clock } from '@gateway/base';
 import { Attempt, MAX_RESPONSE_BYTES, MAX_ERROR_RESPONSE_BYTES } from './attempt';
 import type { Model, Target } from '../catalogue/model-catalogue';
-import { classifyErrorResponse, classifyErrorObject } from './classify-response';
-import { readSystemFingerprint, type Choice, type CompletionHead } from '../completion/completion';
+import { classifyError, classifyErrorResponse } from './classify-response';
+import {
+  completionsOf,
+  readSystemFingerprint,
+  type Choice,
+  type CompletionHead,
+} from '../completion/completion';
 import { CompletionStream } from '../completion/completion-stream';
 import type { GenerationRequest } from '../generation/finished-generation';
 import { asObject, parseJson } from '../completion/json';
 import type { ProviderResponse, ProviderTransport, RouterObserver, Timers } from '../ports';
-import { readCompletion } from '../completion/read-completion';
+import type { Dialect, ReportedUsage } from '../dialects/dialect';
+import { dialects } from '../dialects/registry';
 import { StreamReader } from './stream-reader';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
@@ -29,7 +35,7 @@ export interface OpenedStream {
 export interface OpenedResponse {
   readonly kind: 'response';
   readonly choices: readonly Choice[];
-  readonly reportedUsage: unknown;
+  readonly reportedUsage: ReportedUsage | undefined;
   readonly systemFingerprint: string | undefined;
 }
 
@@ -66,6 +72,7 @@ export async function openTarget(
     const response = await attempt.send(() =>
       ports.transport.send({
         target,
+        path: dialectOf(call).path({ providerModel: target.providerModel, stream: request.stream }),
         body: call.body,
         stream: request.stream,
         signal: attempt.signal,
@@ -89,7 +96,8 @@ async function openStream(attempt: Attempt, call: TargetCall): Promise<OpenedStr
     head: call.head,
     n: request.n,
     includeUsage: request.includeUsage,
-    errorOf: (holder) => classifyErrorObject(holder, target, model, request),
+    decoder: dialectOf(call).createDecoder(request.n),
+    failureOf: (error) => classifyError(error, undefined, target, model, request),
   });
   const reader = new StreamReader(attempt, stream);
   await reader.waitForFirstEvent();
@@ -105,13 +113,21 @@ async function readResponse(attempt: Attempt, call: TargetCall): Promise<OpenedR
   attempt.finish();
   const response = asObject(parseJson(utf8(bytes)));
   if (!response) throw new UpstreamFailure('failed', { detail: 'the response is not a JSON object' });
-  const errorOf = (holder: unknown) => classifyErrorObject(holder, target, model, request);
-  const error = errorOf(response);
-  if (error) throw error;
-  const choices = readCompletion(response, head, request.n, errorOf);
-  if (!choices) throw new UpstreamFailure('failed', { detail: 'the response has no completion' });
-  const systemFingerprint = readSystemFingerprint(response['system_fingerprint']);
-  return { kind: 'response', choices, reportedUsage: response['usage'], systemFingerprint };
+  const read = dialectOf(call).readResponse(response, request.n);
+  if (read.error) throw classifyError(read.error, undefined, target, model, request);
+  if (read.choices.length === 0)
+    throw new UpstreamFailure('failed', { detail: 'the response has no completion' });
+  const systemFingerprint = readSystemFingerprint(read.systemFingerprint);
+  return {
+    kind: 'response',
+    choices: completionsOf(read.choices, head),
+    reportedUsage: read.usage,
+    systemFingerprint,
+  };
+}
+
+function dialectOf({ target }: TargetCall): Dialect {
+  return dialects[target.provider.dialect];
 }
 
 /** Classifies an error response. An unreadable body is treated as empty. */

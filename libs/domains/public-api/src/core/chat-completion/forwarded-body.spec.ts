@@ -153,6 +153,18 @@ describe('variants that clients send', () => {
     ]);
   });
 
+  it('sends the extra content of a tool call unchanged, and counts it', () => {
+    const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const signed = { ...call, extra_content: { google: { thought_signature: 'CiQBcsjafN1x' } } };
+    const messages = [{ role: 'assistant', tool_calls: [signed] }];
+    expect(sent(messages)).toEqual(messages);
+    const tokens = (made: JsonValue) =>
+      accepted(
+        validate(chatBody({ model: 'acme/able', messages: [{ role: 'assistant', tool_calls: [made] }] })),
+      ).estimatedInputTokens;
+    expect(tokens(signed)).toBeGreaterThan(tokens(call));
+  });
+
   it('sends reasoning_content only to models that accept it, and counts it for them', () => {
     const messages = [{ role: 'assistant', content: 'Hi', reasoning_content: 'Let me think.' }];
     expect(sent(messages)).toEqual([{ role: 'assistant', content: 'Hi' }]);

@@ -84,5 +84,8 @@ function addMessageTexts(message: ChatMessage, texts: string[]): void {
       if (part.type === 'refusal') texts.push(part.refusal);
     });
   }
-  message.tool_calls?.forEach((call) => texts.push(call.function.name, call.function.arguments));
+  message.tool_calls?.forEach(({ function: called, extra_content: extra }) => {
+    texts.push(called.name, called.arguments);
+    if (extra !== undefined) texts.push(JSON.stringify(extra));
+  });
 }

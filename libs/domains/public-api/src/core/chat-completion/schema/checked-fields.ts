@@ -47,6 +47,7 @@ export interface ImageUrl {
 
 interface ToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
+  readonly extra_content?: JsonObject;
 }
 
 interface ChatTool {

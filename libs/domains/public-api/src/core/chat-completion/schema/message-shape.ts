@@ -1,6 +1,7 @@
 import { imageLabels, readImageUrl } from '../images/read-image-url';
 import type { JsonValue } from '../../json/json-value';
 import {
+  anyObject,
   list,
   optional,
   record,
@@ -71,6 +72,11 @@ const toolCall = record({
       arguments: required(text(), 'Its arguments, as the JSON text that the model generated.'),
     }),
     'The function that was called.',
+  ),
+  extra_content: optional(
+    anyObject(),
+    'Data that came with the call, such as the thought signature of Gemini. Models that send it need it back unchanged.',
+    'none',
   ),
 });
 

@@ -9,19 +9,21 @@ const KEEP_ALIVE_MS = 30_000;
 
 interface ProviderPool {
   readonly pool: Pool;
+  /** The path and the query of its address. */
   readonly path: string;
+  readonly query: string;
   readonly headers: { readonly json: Record<string, string>; readonly stream: Record<string, string> };
   /** A catalogue reload creates new provider objects, and with them new pools. */
   readonly createdFor: Provider;
 }
 
 /**
- * The OpenAI chat completions protocol over undici. Each provider has a
+ * Calls to providers over undici. Each provider has a
  * connection pool as large as its bulkhead, so a call never waits for a
  * connection. Requests are not pipelined: a slow response would block the next.
  * Except for the connect timeout, undici's timeouts are off; the core sets the others.
  */
-export function createOpenAiTransport(): ProviderTransport {
+export function createUndiciTransport(): ProviderTransport {
   const pools = new Map<string, ProviderPool>();
 
   function poolOf(provider: Provider): ProviderPool {
@@ -55,7 +57,8 @@ function createPool(provider: Provider): ProviderPool {
   };
   return {
     createdFor: provider,
-    path: `${url.pathname.replace(/\/+$/, '')}/chat/completions${url.search}`,
+    path: url.pathname.replace(/\/+$/, ''),
+    query: url.search.slice(1),
     headers: {
       json: { ...headers, accept: 'application/json' },
       stream: { ...headers, accept: 'text/event-stream' },
@@ -72,18 +75,23 @@ function createPool(provider: Provider): ProviderPool {
 }
 
 function send(
-  { pool, path, headers }: ProviderPool,
-  { target, signal, onSent, stream, body }: ProviderCall,
+  { pool, path, query, headers }: ProviderPool,
+  { target, path: dialectPath, signal, onSent, stream, body }: ProviderCall,
 ): Promise<ProviderResponse> {
   const span = startSpan(target);
   const base = headers[stream ? 'stream' : 'json'];
   const trace = target.provider.sendsTraceparent ? span?.headers : undefined;
   return new ProviderExchange(target.provider.name, signal, onSent, span).send(pool, {
     method: 'POST',
-    path,
+    path: withQuery(path + dialectPath, query),
     headers: trace === undefined ? base : { ...base, ...trace },
     body,
   });
+}
+
+function withQuery(path: string, query: string): string {
+  if (query === '') return path;
+  return path + (path.includes('?') ? '&' : '?') + query;
 }
 
 /** Undefined when the current request is not traced. */

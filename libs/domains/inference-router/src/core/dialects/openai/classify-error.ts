@@ -1,13 +1,10 @@
-import { asObject } from '../completion/json';
+import { asObject } from '../../completion/json';
+import type { FailureKind } from '../../failure/upstream-failure';
+import type { ProviderError } from '../dialect';
 
-/** A provider's error in normalized form. Missing fields are empty. */
-export interface ProviderError {
-  readonly message: string;
-  readonly code: string;
-  readonly type: string;
-  readonly param: string | undefined;
-}
-
+const THROTTLED_TEXT = /rate[\s_-]?limit|too many requests|overloaded|capacity/i;
+/** Errors of the operator's account, which waiting does not resolve. */
+const ACCOUNT_ERRORS = new Set(['insufficient_quota', 'billing_hard_limit_reached', 'billing_not_active']);
 const NO_ERROR: ProviderError = { message: '', code: '', type: '', param: undefined };
 const FIELD_PATH = /^[A-Za-z_][A-Za-z0-9_.[\]-]{0,127}$/;
 
@@ -58,14 +55,14 @@ const OTHER_MODEL_TEXTS: readonly RegExp[] = [
   /^model not exist$/i,
 ];
 
-/** Parses `{error: {…}}`, `{error: "…"}`, `{object: "error", …}` and FastAPI's `{detail: …}`. */
-export function readErrorBody(body: unknown): ProviderError {
+/** Parses `{error: {…}}`, `[{error: {…}}]`, `{error: "…"}`, `{object: "error", …}` and FastAPI's `{detail: …}`. */
+export function readError(body: unknown): ProviderError {
   return readErrorObject(body) ?? readDetail(asObject(body)?.['detail']) ?? NO_ERROR;
 }
 
 /** The same without `detail`, which is not an error in a 2xx response; undefined when there is no error. */
 export function readErrorObject(response: unknown): ProviderError | undefined {
-  const outer = asObject(response);
+  const outer = asObject(Array.isArray(response) ? response[0] : response);
   if (!outer) return undefined;
   const inner = outer['error'];
   if (typeof inner === 'string' && inner.length > 0) {
@@ -83,7 +80,67 @@ export function readErrorObject(response: unknown): ProviderError | undefined {
   };
 }
 
-export function isContextLengthError({ code, type, message }: ProviderError): boolean {
+/**
+ * A 404, or a 400 about an unknown model, is an error in our mapping: the public model id was found in the catalogue.
+ *
+ * @param status of the response; undefined for an error within a 2xx response.
+ */
+export function kindOfError(
+  error: ProviderError,
+  status: number | undefined,
+  providerModel: string,
+): FailureKind {
+  return status === undefined
+    ? kindInResponse(error, providerModel)
+    : kindOfStatus(status, error, providerModel);
+}
+
+function kindInResponse(error: ProviderError, providerModel: string): FailureKind {
+  const status = Number(error.code);
+  if (Number.isInteger(status) && status >= 400 && status < 600)
+    return kindOfStatus(status, error, providerModel);
+  if (/authentication|permission/i.test(error.type) || isAccountError(error)) return 'misconfigured';
+  if (THROTTLED_TEXT.test(`${error.type} ${error.code}`)) return 'throttled';
+  if (/invalid_request|badrequest/i.test(error.type) || isContextLengthError(error)) {
+    return kindOfRejection(error, providerModel);
+  }
+  return 'failed';
+}
+
+function kindOfStatus(status: number, error: ProviderError, providerModel: string): FailureKind {
+  switch (status) {
+    case 400:
+    case 413:
+    case 422:
+      return kindOfRejection(error, providerModel);
+    case 408:
+      return 'timed_out';
+    case 409:
+    case 425:
+      return 'failed';
+    case 429:
+      return isAccountError(error) ? 'misconfigured' : 'throttled';
+    // Some providers use 529 for "overloaded".
+    case 503:
+    case 529:
+      return 'unavailable';
+    default:
+      // Redirects are not followed. They and other 4xx mean that our address, key or model mapping is wrong.
+      return status >= 500 ? 'failed' : 'misconfigured';
+  }
+}
+
+function kindOfRejection(error: ProviderError, providerModel: string): FailureKind {
+  if (isContextLengthError(error)) return 'context_too_long';
+  if (isUnknownModelError(error, providerModel)) return 'misconfigured';
+  return 'rejected';
+}
+
+function isAccountError({ code, type }: ProviderError): boolean {
+  return ACCOUNT_ERRORS.has(code) || ACCOUNT_ERRORS.has(type);
+}
+
+function isContextLengthError({ code, type, message }: ProviderError): boolean {
   return (
     CONTEXT_NAMES.has(code.toLowerCase()) ||
     CONTEXT_NAMES.has(type.toLowerCase()) ||
@@ -92,7 +149,7 @@ export function isContextLengthError({ code, type, message }: ProviderError): bo
 }
 
 /** @param sent the model name in the request. */
-export function isUnknownModelError({ code, type, message }: ProviderError, sent: string): boolean {
+function isUnknownModelError({ code, type, message }: ProviderError, sent: string): boolean {
   return (
     UNKNOWN_MODEL_NAMES.has(code.toLowerCase()) ||
     UNKNOWN_MODEL_NAMES.has(type.toLowerCase()) ||

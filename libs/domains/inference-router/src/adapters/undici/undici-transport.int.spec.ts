@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import type { Provider } from '../../core/catalogue/model-catalogue';
 import type { ProviderResponse } from '../../core/ports';
 import { UpstreamFailure } from '../../core/failure/upstream-failure';
-import { provider } from '../../testing/router-under-test';
+import { provider, TARGET_OPTIONS } from '../../testing/router-under-test';
 import { ScriptedProvider } from '../../testing/scripted-provider';
-import { createOpenAiTransport } from './openai-transport';
+import { createUndiciTransport } from './undici-transport';
 
 let upstream: ScriptedProvider;
-let transport: ReturnType<typeof createOpenAiTransport>;
+let transport: ReturnType<typeof createUndiciTransport>;
 let target: Provider;
 let sent = 0;
 
 beforeEach(async () => {
   sent = 0;
   upstream = await ScriptedProvider.start();
-  transport = createOpenAiTransport();
+  transport = createUndiciTransport();
   target = provider('acme', upstream.url, { maxConcurrent: 1 });
 });
 afterEach(async () => {
@@ -27,10 +27,10 @@ function send(signal: AbortSignal = new AbortController().signal): Promise<Provi
     target: {
       provider: target,
       providerModel: 'm',
-      maxTokensParameter: 'max_tokens',
       retryTimeouts: true,
-      forwardReasoningContent: false,
+      options: TARGET_OPTIONS,
     },
+    path: '/chat/completions',
     body: Buffer.from('{}'),
     stream: true,
     signal,

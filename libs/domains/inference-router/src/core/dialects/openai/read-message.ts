@@ -1,9 +1,7 @@
-import type { Logprobs } from './completion';
-import { UpstreamFailure } from '../failure/upstream-failure';
-import { asObject, type JsonObject } from './json';
-
-/** The maximum number of tool calls in one completion. */
-export const MAX_TOOL_CALLS = 128;
+import { MAX_TOOL_CALLS } from '../../completion/completion';
+import { asObject, type JsonObject } from '../../completion/json';
+import { UpstreamFailure } from '../../failure/upstream-failure';
+import type { Logprobs, ToolCallDelta } from '../dialect';
 
 /** The text of a message or delta: a string, or the joined text parts of an array. Null when there is none. */
 export function readText(value: unknown): string | null {
@@ -32,27 +30,21 @@ export function readReasoning(message: JsonObject): string | null {
   return readText(message['reasoning_content']) ?? readText(message['reasoning']);
 }
 
-/** A tool call of a message or delta. Missing fields are undefined. */
-export interface ReadToolCall {
-  readonly index: number | undefined;
-  readonly id: string | undefined;
-  readonly name: string | undefined;
-  readonly arguments: string;
-}
-
-export function readToolCalls(message: JsonObject): readonly ReadToolCall[] {
+export function readToolCalls(message: JsonObject): readonly ToolCallDelta[] {
   const calls = message['tool_calls'];
   if (!Array.isArray(calls)) return [];
-  return calls.slice(0, MAX_TOOL_CALLS).flatMap((value: unknown) => {
+  return calls.slice(0, MAX_TOOL_CALLS).flatMap((value: unknown): ToolCallDelta[] => {
     const call = asObject(value);
     if (!call) return [];
     const called = asObject(call['function']) ?? {};
+    const extraContent = asObject(call['extra_content']);
     return [
       {
         index: indexOf(call['index']),
         id: nonEmpty(call['id']),
         name: nonEmpty(called['name']),
         arguments: argumentsText(called['arguments']),
+        ...(extraContent === undefined ? {} : { extraContent }),
       },
     ];
   });

@@ -1,5 +1,4 @@
-import type { Target } from '../catalogue/model-catalogue';
-import type { GenerationRequest } from '../generation/finished-generation';
+import type { EncodeCall } from '../dialect';
 import { adaptMessages } from './adapt-messages';
 
 const OPEN_BRACE = 0x7b;
@@ -15,24 +14,24 @@ const encoder = new TextEncoder();
  *
  * @param turn waits for the next turn of the event loop; large bodies use several.
  */
-export async function providerRequestBody(
-  request: GenerationRequest,
-  target: Target,
+export async function encodeRequest(
+  body: Uint8Array,
+  call: EncodeCall,
   turn: () => Promise<void>,
 ): Promise<Uint8Array> {
-  const fields: Record<string, unknown> = { model: target.providerModel, stream: request.stream };
-  if (request.stream) fields['stream_options'] = { include_usage: true };
-  fields[target.maxTokensParameter] = request.maxOutputTokens;
-  if (request.n > 1) fields['n'] = request.n;
+  const { options, exactSeed } = call;
+  const fields: Record<string, unknown> = { model: call.providerModel, stream: call.stream };
+  if (call.stream) fields['stream_options'] = { include_usage: true };
+  fields[options.maxTokensParameter] = call.maxOutputTokens;
+  if (call.n > 1) fields['n'] = call.n;
   const head = JSON.stringify(fields);
   // Inserted as text: a JavaScript number cannot represent 64 bits.
-  const { exactSeed } = request;
   const withSeed = exactSeed === undefined ? head : `${head.slice(0, -1)},"seed":${exactSeed}}`;
   const changes = {
-    mapsDeveloperRole: target.provider.developerAsSystem,
-    dropsReasoning: !target.forwardReasoningContent,
+    mapsDeveloperRole: options.developerAsSystem,
+    dropsReasoning: !options.forwardReasoningContent,
   };
-  return splice(withSeed, await adaptMessages(request.bodyJson, changes, turn));
+  return splice(withSeed, await adaptMessages(body, changes, turn));
 }
 
 function splice(fields: string, body: Uint8Array): Uint8Array {

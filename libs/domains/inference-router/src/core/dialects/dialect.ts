@@ -1,0 +1,172 @@
+import type { JsonObject } from '../completion/json';
+import type { FinishReason } from '../completion/finish-reason';
+import type { FailureKind } from '../failure/upstream-failure';
+
+/**
+ * The protocol of a family of providers: how a chat completion is requested, and how its stream, its response, its usage
+ * and its errors are read. Pure.
+ */
+export interface Dialect {
+  /** The path and query of a call, below the provider's address. */
+  path(call: Pick<EncodeCall, 'providerModel' | 'stream'>): string;
+  /**
+   * The provider's request as JSON.
+   *
+   * @param body the client's request, without the fields that `call` sets.
+   * @param turn waits for the next turn of the event loop; large bodies use several.
+   * @throws UpstreamFailure `rejected`, with a public message, for a request that the dialect cannot express.
+   */
+  encodeRequest(body: Uint8Array, call: EncodeCall, turn: () => Promise<void>): Promise<Uint8Array>;
+  /** For the events of one stream of `n` completions. Further completions are dropped. */
+  createDecoder(n: number): EventDecoder;
+  /**
+   * Reads a complete non-streaming response of `n` completions. Further completions are dropped.
+   *
+   * @throws UpstreamFailure for content that is unreadable.
+   */
+  readResponse(response: JsonObject, n: number): ReadResponse;
+  /** Reads the body of a response that is not 2xx. An unreadable body is an error without fields. */
+  readError(body: unknown): ProviderError;
+  /** @param status of the response; undefined for an error within a 2xx response. */
+  kindOfError(error: ProviderError, status: number | undefined, providerModel: string): FailureKind;
+}
+
+/** The parts of a call that determine its encoding. */
+export interface EncodeCall {
+  readonly providerModel: string;
+  readonly stream: boolean;
+  /** Per completion, reasoning included. */
+  readonly maxOutputTokens: number;
+  readonly n: number;
+  /** A seed of more than 53 bits; the body then has none. */
+  readonly exactSeed: bigint | undefined;
+  readonly options: TargetOptions;
+}
+
+export const maxTokensParameters = ['max_tokens', 'max_completion_tokens'] as const;
+/** The request field that limits the output. Newer models at some providers accept only the second one. */
+type MaxTokensParameter = (typeof maxTokensParameters)[number];
+
+/** Differences between the models of one dialect, set per target. */
+export interface TargetOptions {
+  readonly maxTokensParameter: MaxTokensParameter;
+  /** Whether messages of role "developer" are sent as "system". */
+  readonly developerAsSystem: boolean;
+  /** Whether `reasoning_content` of earlier turns is sent. Some models require it, others reject it. */
+  readonly forwardReasoningContent: boolean;
+  /** Request fields that the model refuses, such as "temperature". They are not sent. */
+  readonly drops: readonly string[];
+  /** How `reasoning_effort` is sent: by the provider's own levels, or as a budget of tokens. */
+  readonly reasoning: 'level' | 'budget';
+  /** Tokens by effort, for `budget`. */
+  readonly reasoningBudgets: Readonly<Record<string, number>>;
+}
+
+/** Decodes the events of one stream, in order. */
+export interface EventDecoder {
+  /**
+   * @param data the text of an event: the `data` of a server-sent event, or the JSON of an event-stream frame.
+   * @throws UpstreamFailure for an event that is unreadable.
+   */
+  decode(data: string): DecodedEvent;
+  /**
+   * Divides an event whose only content is text into what precedes and follows the JSON string body of the text, so
+   * that events which differ only in it need no parsing. Undefined for all other events.
+   */
+  templateOf(data: string): EventTemplate | undefined;
+}
+
+export interface EventTemplate {
+  readonly before: string;
+  readonly after: string;
+  /** Of the choice. */
+  readonly index: number;
+}
+
+export interface DecodedEvent {
+  /** The provider reports a failure instead of a part of the completion. */
+  readonly error?: ProviderError;
+  readonly choices: readonly ChoiceDelta[];
+  /** Everything that was reported so far; replaces an earlier report. */
+  readonly usage?: ReportedUsage;
+  readonly systemFingerprint?: unknown;
+  /** The stream has no further event. */
+  readonly done?: boolean;
+}
+
+export interface ReadResponse {
+  /** The provider reports a failure instead of a completion. */
+  readonly error?: ProviderError;
+  /** Empty when the response has no completion. */
+  readonly choices: readonly ChoiceDelta[];
+  readonly usage: ReportedUsage | undefined;
+  readonly systemFingerprint?: unknown;
+}
+
+/** What an event adds to a completion, or a whole completion. */
+export interface ChoiceDelta {
+  readonly index: number;
+  readonly content: string | null;
+  readonly refusal: string | null;
+  /** Readable reasoning. */
+  readonly reasoning: string | null;
+  /** Parts of the reasoning that later turns have to repeat unchanged. */
+  readonly reasoningDetails?: readonly ReasoningDetail[];
+  readonly toolCalls: readonly ToolCallDelta[];
+  readonly logprobs: Logprobs | null;
+  readonly finishReason: FinishReason | undefined;
+}
+
+export interface Logprobs {
+  content: unknown[] | null;
+  refusal: unknown[] | null;
+}
+
+/** As in the public field `reasoning_details`. */
+export type ReasoningDetail =
+  /** In a stream, `text` and `signature` may arrive in parts with the same index. */
+  | {
+      readonly type: 'reasoning.text';
+      readonly index: number;
+      readonly text?: string;
+      readonly signature?: string;
+    }
+  | { readonly type: 'reasoning.encrypted'; readonly index: number; readonly data: string };
+
+/** A tool call, or a part of one. Missing fields are undefined. */
+export interface ToolCallDelta {
+  readonly index: number | undefined;
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  /** JSON text, appended to that of earlier deltas. */
+  readonly arguments: string;
+  /** Passed to the client, which repeats it in later turns; for example `{google: {thought_signature}}`. */
+  readonly extraContent?: JsonObject;
+}
+
+/**
+ * Tokens as a provider reports them, in the terms of the public usage block: the prompt includes cached, written and image
+ * tokens, the completion includes reasoning. Undefined: not reported, or not a whole number.
+ */
+export interface ReportedUsage {
+  readonly promptTokens: number | undefined;
+  /** Read from the provider's cache. */
+  readonly cachedTokens: number | undefined;
+  /** Written to the provider's cache for its default lifetime, usually five minutes. */
+  readonly cacheWriteTokens: number | undefined;
+  /** Written to the provider's cache for one hour. */
+  readonly cacheWrite1hTokens: number | undefined;
+  readonly imageTokens: number | undefined;
+  readonly completionTokens: number | undefined;
+  readonly reasoningTokens: number | undefined;
+}
+
+/** A provider's error in normalized form. Missing fields are empty. */
+export interface ProviderError {
+  readonly message: string;
+  readonly code: string;
+  readonly type: string;
+  readonly param: string | undefined;
+  /** The wait that the body of the error requests. */
+  readonly retryAfterMs?: number;
+}
