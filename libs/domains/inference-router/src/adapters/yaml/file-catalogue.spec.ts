@@ -233,6 +233,29 @@ it('reports the active catalogue, and the issues of a rejected change with their
   await rm(folder, { recursive: true });
 });
 
+it('reads secret headers from variables and files', () => {
+  const headers =
+    '    headers: { X-Plain: text, X-Env: { env: TOKEN }, X-File: { file: /run/secrets/token } }';
+  const text = minimal.replace('    api_key_env: KEY', `    api_key_env: KEY\n${headers}`);
+  const read = (token: string | undefined) =>
+    parseCatalogue(text, {
+      version: 1,
+      variables: {},
+      secrets: {
+        fromEnvironment: (name) => (name === 'KEY' ? 'key' : token),
+        fromFile: (file) => (file === '/run/secrets/token' ? 'from-file\n' : undefined),
+      },
+    });
+  expect(read('from-env').models.get('a/b')?.targets[0]?.provider.headers).toEqual({
+    'x-plain': 'text',
+    'x-env': 'from-env',
+    'x-file': 'from-file',
+  });
+  expect(() => read(undefined)).toThrow(
+    /providers\[0\]\.headers\.X-Env \(line \d+\): the variable TOKEN is missing or empty/,
+  );
+});
+
 it('reloads key files, so that a key can change without a restart', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'gateway-keys-'));
   const path = join(directory, 'models.yaml');

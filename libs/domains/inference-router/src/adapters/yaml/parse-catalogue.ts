@@ -102,7 +102,7 @@ function parseText(text: string): ReadDocument {
   const yaml = parseDocument(text, { prettyErrors: true, uniqueKeys: true, lineCounter: lines });
   if (yaml.errors.length > 0) throw new CatalogueError(yaml.errors.map(({ message }) => firstLine(message)));
   const withLine = (issue: string) =>
-    issue.replace(/^[a-z_]+(?:\[\d+\]|\.[a-z_]+)*(?=: )/, (path) => {
+    issue.replace(/^[a-z_]+(?:\[\d+\]|\.[A-Za-z0-9_-]+)*(?=: )/, (path) => {
       const line = lineOf(yaml, lines, path);
       return line === undefined ? path : `${path} (line ${line})`;
     });
@@ -138,9 +138,7 @@ function toProvider(
     dialect: 'openai',
     baseUrl: baseUrlOf(document.base_url, `${path}.base_url`, options.variables, issues),
     apiKey: apiKeyOf(document, path, options.secrets, issues),
-    headers: Object.fromEntries(
-      Object.entries(document.headers).map(([header, value]) => [header.toLowerCase(), value]),
-    ),
+    headers: headersOf(document, path, options.secrets, issues),
     timeouts: {
       connectMs: timeouts.connect_ms,
       firstEventMs: timeouts.first_event_ms,
@@ -171,38 +169,50 @@ function baseUrlOf(
   return url.replace(/\/+$/, '');
 }
 
+function headersOf(
+  { headers }: ProviderDocument,
+  path: string,
+  secrets: Secrets,
+  issues: string[],
+): Readonly<Record<string, string>> {
+  const read = Object.entries(headers).map(([header, value]) => [
+    header.toLowerCase(),
+    typeof value === 'string' ? value : secretOf(`${path}.headers.${header}`, value, secrets, issues),
+  ]);
+  return Object.fromEntries(read) as Readonly<Record<string, string>>;
+}
+
 function apiKeyOf(
-  { api_key_env: variable, api_key_file: file }: ProviderDocument,
+  { api_key_env: env, api_key_file: file }: ProviderDocument,
   path: string,
   secrets: Secrets,
   issues: string[],
 ): string | undefined {
-  if (variable !== undefined && file !== undefined) {
+  if (env !== undefined && file !== undefined) {
     issues.push(`${path}: api_key_env and api_key_file are mutually exclusive`);
-  } else if (variable !== undefined) {
-    return secretOf(
-      `${path}.api_key_env`,
-      `the variable ${variable}`,
-      secrets.fromEnvironment(variable),
-      issues,
-    );
+  } else if (env !== undefined) {
+    return secretOf(`${path}.api_key_env`, { env }, secrets, issues);
   } else if (file !== undefined) {
-    return secretOf(`${path}.api_key_file`, `the file ${file}`, secrets.fromFile(file), issues);
+    return secretOf(`${path}.api_key_file`, { file }, secrets, issues);
   }
   return undefined;
 }
 
 function secretOf(
   path: string,
-  source: string,
-  value: string | undefined,
+  source: { readonly env: string } | { readonly file: string },
+  secrets: Secrets,
   issues: string[],
-): string | undefined {
-  const key = value?.trim() ?? '';
-  if (key === '') issues.push(`${path}: ${source} is missing or empty`);
-  else if (!/^[\x21-\x7e]+$/.test(key))
-    issues.push(`${path}: ${source} has characters that are not allowed in a header`);
-  return key;
+): string {
+  const [name, value] =
+    'env' in source
+      ? [`the variable ${source.env}`, secrets.fromEnvironment(source.env)]
+      : [`the file ${source.file}`, secrets.fromFile(source.file)];
+  const secret = value?.trim() ?? '';
+  if (secret === '') issues.push(`${path}: ${name} is missing or empty`);
+  else if (!/^[\x21-\x7e]+$/.test(secret))
+    issues.push(`${path}: ${name} has characters that are not allowed in a header`);
+  return secret;
 }
 
 function toModel(

@@ -28,7 +28,15 @@ const price = z
     return amount as bigint;
   });
 
-const headerValue = z.string().regex(/^[\x20-\x7e]*$/, 'must be printable ASCII');
+/** A text, or where a secret value is read from. */
+const headerValue = z.union(
+  [
+    z.string().regex(/^[\x20-\x7e]*$/, 'must be printable ASCII'),
+    z.strictObject({ env: z.string().min(1) }),
+    z.strictObject({ file: z.string().min(1) }),
+  ],
+  { error: 'must be printable ASCII, {env: NAME} or {file: path}' },
+);
 
 const providerSchema = z.strictObject({
   name,
