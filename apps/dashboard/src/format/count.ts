@@ -11,7 +11,7 @@ export const shortCount = (value: number) => SHORT.format(value);
 /** Formats a ratio as "3.2%", or "≈ 3.2%" when rounded. */
 export function percent(share: number): string {
   const rounded = Math.round(share * 1_000) / 1_000;
-  return `${Math.abs(rounded - share) < 1e-12 ? '' : '≈ '}${PERCENT.format(rounded)}`;
+  return `${Math.abs(rounded - share) < 1e-12 ? '' : '≈ '}${PERCENT.format(rounded).replace('-', '−')}`;
 }
 
 /** "1 key", "2 keys" */

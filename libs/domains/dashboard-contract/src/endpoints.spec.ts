@@ -56,6 +56,14 @@ describe.each(named)('%s', (_line, endpoint) => {
     expect(secrets).toEqual([]);
   });
 
+  it('shows what providers cost to operators only', () => {
+    const { access, response } = endpoint;
+    const isForOperators = access !== 'anyone' && access !== 'signed_in' && isPlatformPermission(access);
+    if (isForOperators || response.kind !== 'json') return;
+    const text = JSON.stringify(z.toJSONSchema(response.schema, { io: 'output' }));
+    expect(text).not.toMatch(/margin|provider_cost/i);
+  });
+
   it('has a response that JSON Schema can describe', () => {
     if (endpoint.response.kind !== 'json') return;
     expect(() =>

@@ -6,7 +6,7 @@ export { createPostgresUsageReconciler } from './adapters/postgres/usage-reconci
 export { USAGE_SCHEMA, usageSchema } from './adapters/postgres/sql/schema';
 export { MAX_REPORT_DAYS } from './core/usage-report';
 export type { SettlementStore, UsageReader, UsageReconciler } from './core/ports';
-export type { SettledGeneration } from './core/settled-generation';
+export type { SettledGeneration, StoredGeneration } from './core/settled-generation';
 export { createGenerationQueryModule, type GenerationQueryPorts } from './service/generation-query/module';
 export { createUsageAggregatorModule, type UsageAggregatorPorts } from './service/usage-aggregator/module';
 export { sumSyntheticGenerations, syntheticGenerations } from './testing/synthetic-generations';

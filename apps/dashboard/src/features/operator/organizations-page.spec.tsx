@@ -1,4 +1,5 @@
 /** @jest-environment @happy-dom/jest-environment */
+import type { Result } from '@gateway/dashboard-contract/client';
 import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, pageOf, type ApiDouble } from '../../testing/api-double';
@@ -11,10 +12,25 @@ const ORGANIZATIONS = Array.from({ length: 250 }, (_, index) => ({
   name: `Customer ${250 - index}`,
 }));
 
-const figuresOf = (spend: string, requests: number, errors: number, balance: string) => ({
+type Margin = Result<'GET /api/operator/usage'>['margin'];
+
+const marginOf = (spend: string, cost: string, margin: string): Margin => ({
+  spend_usd: spend,
+  provider_cost_usd: cost,
+  margin_usd: margin,
+});
+
+const figuresOf = (
+  spend: string,
+  requests: number,
+  errors: number,
+  balance: string,
+  margin: Margin = null,
+) => ({
   balance_usd: balance,
   usage: {
     last_30_days: { spend_usd: spend, requests, errors },
+    margin,
     last_used_at: '2026-11-20T12:00:00.000Z',
   },
 });
@@ -38,6 +54,7 @@ describe('the list of organizations', () => {
     api.on('GET /api/operator/usage', () => ({
       today: { requests: 2, errors: 0, spend_usd: '0.5' },
       last_30_days: { requests: 1_000, errors: 15, spend_usd: '1234.5' },
+      margin: marginOf('987.6', '246.9', '740.7'),
     }));
     api.on('GET /api/organizations/{organization_id}', ({ params }) => ({
       organization: { ...ORGANIZATION, id: params['organization_id'] ?? '' },
@@ -83,8 +100,8 @@ describe('the list of organizations', () => {
     if (!first || !second || !third) throw new Error('too few organizations');
     api.on('GET /api/operator/organizations', () => ({
       data: [
-        { ...first, ...figuresOf('9', 8, 2, '3.5') },
-        { ...second, ...figuresOf('10', 8, 0, '-0.25') },
+        { ...first, ...figuresOf('9', 8, 2, '3.5', marginOf('9', '12', '-3')) },
+        { ...second, ...figuresOf('10', 8, 0, '-0.25', marginOf('8', '6', '2')) },
         { ...third, balance_usd: null, usage: null },
       ],
       next_page_token: null,
@@ -95,6 +112,7 @@ describe('the list of organizations', () => {
     expect(row).toContain('$3.50');
     expect(row).toContain('$9.00');
     expect(row).toContain('25%');
+    expect(row).toContain('−$3.00');
     const unknown = screen.getByRole('link', { name: third.name }).closest('tr')?.textContent;
     expect(unknown).not.toContain('$0.00');
     expect(names()).toEqual([first, second, third].map(({ name }) => name));
@@ -102,5 +120,34 @@ describe('the list of organizations', () => {
     expect(names()).toEqual([second, first, third].map(({ name }) => name));
     expect(screen.getByText('$1,234.50')).toBeTruthy();
     expect(screen.getByText('1.5%')).toBeTruthy();
+    await userEvent.click(screen.getByRole('button', { name: 'Margin' }));
+    expect(names()).toEqual([second, first, third].map(({ name }) => name));
+  });
+
+  describe('the margin of the platform', () => {
+    async function figureWith(spend: string, margin: Margin): Promise<string> {
+      api.on('GET /api/operator/usage', () => ({
+        today: { requests: 2, errors: 0, spend_usd: '0.5' },
+        last_30_days: { requests: 1_000, errors: 15, spend_usd: spend },
+        margin,
+      }));
+      api.on('GET /api/operator/organizations', () => ({ data: [], next_page_token: null }));
+      renderPage('/operator/organizations');
+      return (await screen.findByText('Margin, last 30 days')).parentElement?.textContent ?? '';
+    }
+
+    it.each([
+      [
+        'a part of the spend',
+        '1234.5',
+        marginOf('987.6', '246.9', '740.7'),
+        '$740.7075%Cost known for 80% of spend',
+      ],
+      ['all spend', '10', marginOf('10', '12.5', '-2.5'), '−$2.50−25%Of all spend'],
+      ['no spend', '10', null, '—No target names its cost'],
+      ['a platform without spend', '0', null, '—No spend yet'],
+    ])('is computed over %s', async (_what, spend, margin, expected) => {
+      expect(await figureWith(spend, margin)).toBe(`Margin, last 30 days${expected}`);
+    });
   });
 });

@@ -16,6 +16,7 @@ import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Id, Money, Text, Time } from '../../ui/values';
 import { CreateOrganizationForm } from './create-organization-form';
+import { Margin } from './margin';
 import { OrganizationActions } from './organization-actions';
 import { PlatformFigures } from './platform-figures';
 import { RunningVersion } from './running-version';
@@ -159,6 +160,14 @@ const COLUMNS: readonly Column<Organization>[] = [
     meta: { figures: true, hide: 'phone', usd: ({ usage }) => usage?.last_30_days.spend_usd },
     cell: ({ row: { original: one } }) =>
       one.usage ? <Money usd={one.usage.last_30_days.spend_usd} /> : <Unknown />,
+  },
+  {
+    id: 'margin',
+    header: 'Margin',
+    accessorFn: ({ usage }) => sortableUsd(usage?.margin?.margin_usd),
+    meta: { figures: true, hide: 'tablet' },
+    cell: ({ row: { original: one } }) =>
+      one.usage?.margin ? <Margin of={one.usage.margin} /> : <Unknown />,
   },
   {
     id: 'errors',

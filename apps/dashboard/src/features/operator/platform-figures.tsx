@@ -5,6 +5,7 @@ import { count, errorRate } from '../../format/count';
 import { Figure, Figures } from '../../ui/page';
 import { Failure, Skeleton } from '../../ui/states';
 import { Money } from '../../ui/values';
+import { Margin, marginNote } from './margin';
 
 const REFETCH_INTERVAL_MS = 60_000;
 
@@ -19,11 +20,14 @@ export function PlatformFigures() {
     return <Failure error={usage.error} what="platform usage" onRetry={() => void usage.refetch()} />;
   }
   if (!usage.data) return <Skeleton className="h-20" />;
-  const { today, last_30_days: month } = usage.data;
+  const { today, last_30_days: month, margin } = usage.data;
   return (
     <Figures>
       <Figure label="Spend, last 30 days" note="All organizations, by UTC day">
         <Money usd={month.spend_usd} />
+      </Figure>
+      <Figure label="Margin, last 30 days" note={marginNote(margin, month.spend_usd)}>
+        {margin ? <Margin of={margin} /> : '—'}
       </Figure>
       <Figure label="Requests, last 30 days" note={`${count(today.requests)} today`}>
         {count(month.requests)}

@@ -113,6 +113,7 @@ describe('the announcement of a settlement', () => {
     modelId: 'acme/small',
     usage: { promptTokens: 12, completionTokens: 3 },
     attempts: [{ provider: 'acme', providerModel: 'small-1', outcome: 'ok', durationMs: 4 }],
+    providerCostNanoUsd: 6n,
   });
   const prices = {
     inputNanoUsdPerMillion: 1n,

@@ -27,7 +27,8 @@ function portsWith({ ledger, reports }: { ledger?: unknown; reports?: unknown })
 describe('the figures of organizations', () => {
   const ledger = { balances: [{ organizationId: 'org-7', balanceNanoUsd: 1_500_000_000n }] };
   const totals = { requests: 4n, errors: 1n, chargedNanoUsd: 1n };
-  const reports = { organizations: [{ organizationId: 'org-7', totals, lastUsedUnixMs: 0n }] };
+  const margin = { chargedNanoUsd: 1n, providerCostNanoUsd: 3n };
+  const reports = { organizations: [{ organizationId: 'org-7', totals, margin, lastUsedUnixMs: 0n }] };
 
   it('are read with one call per service, whatever the number of organizations', async () => {
     const { ports, calls } = portsWith({ ledger, reports });
@@ -39,9 +40,21 @@ describe('the figures of organizations', () => {
       balance_usd: '1.5',
       usage: {
         last_30_days: { requests: 4, errors: 1, spend_usd: '0.000000001' },
+        margin: {
+          spend_usd: '0.000000001',
+          provider_cost_usd: '0.000000003',
+          margin_usd: '-0.000000002',
+        },
         last_used_at: '1970-01-01T00:00:00.000Z',
       },
     });
+  });
+
+  it('have no margin when no provider cost is known', async () => {
+    const unknown = { chargedNanoUsd: 0n, providerCostNanoUsd: 0n };
+    const of = { organizationId: 'org-7', totals, margin: unknown, lastUsedUnixMs: 0n };
+    const { ports } = portsWith({ ledger, reports: { organizations: [of] } });
+    expect((await withFigures(ports, organizations))[7]?.usage?.margin).toBeNull();
   });
 
   it.each([

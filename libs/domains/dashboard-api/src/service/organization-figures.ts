@@ -1,5 +1,5 @@
 import type { Organization } from '@gateway/contracts/auth';
-import { usageTotalsView } from './messages/usage-views';
+import { marginView, usageTotalsView } from './messages/usage-views';
 import { isoTime, organizationView, usd } from './messages/views';
 import type { DashboardApiPorts } from './ports';
 
@@ -34,6 +34,7 @@ export async function withFigures(ports: Ports, organizations: readonly Organiza
       usage: usage
         ? {
             last_30_days: usageTotalsView(usage.totals),
+            margin: marginView(usage.margin),
             last_used_at: usage.lastUsedUnixMs === undefined ? null : isoTime(usage.lastUsedUnixMs),
           }
         : null,

@@ -189,12 +189,22 @@ const reconciliation = z
   })
   .meta({ id: 'Reconciliation' });
 
+const margin = z
+  .object({
+    spend_usd: usd.meta({ description: 'The spend of the requests whose provider cost is known.' }),
+    provider_cost_usd: usd.meta({ description: 'What providers cost the operator for these requests.' }),
+    margin_usd: usd.meta({ description: '`spend_usd` minus `provider_cost_usd`; may be negative.' }),
+  })
+  .nullable()
+  .meta({ id: 'Margin', description: 'Of the last 30 days; null when no provider cost is known.' });
+
 const organizationFigures = organization
   .extend({
     balance_usd: usd.nullable().meta({ description: 'Null when the ledger is unavailable.' }),
     usage: z
       .object({
         last_30_days: usageTotals,
+        margin,
         last_used_at: time
           .nullable()
           .meta({ description: 'When its latest settled request was admitted; null: never.' }),
@@ -209,7 +219,7 @@ export const operatorEndpoints = {
     method: 'GET',
     path: '/api/operator/organizations',
     access: 'platform:organizations',
-    summary: 'List or search all organizations with balance, spend, errors and last use',
+    summary: 'List or search all organizations with balance, spend, margin, errors and last use',
     description: 'The last 30 UTC days include today.',
     query: pageQuery.extend({ search: searchText('name or the id') }),
     response: json(page(organizationFigures)),
@@ -219,9 +229,9 @@ export const operatorEndpoints = {
     method: 'GET',
     path: '/api/operator/usage',
     access: 'platform:organizations',
-    summary: 'Get the usage of all organizations',
+    summary: 'Get usage and margin of all organizations',
     description: 'Days are UTC. The last 30 days include today.',
-    response: json(z.object({ today: usageTotals, last_30_days: usageTotals })),
+    response: json(z.object({ today: usageTotals, last_30_days: usageTotals, margin })),
   }),
   catalogue: endpoint({
     method: 'GET',

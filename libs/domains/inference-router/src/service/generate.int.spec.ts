@@ -1,4 +1,4 @@
-import type { UnixMs } from '@gateway/base';
+import type { Prices, UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import type { Model } from '../core/catalogue/model-catalogue';
 import type { TargetOptions } from '../core/dialects/dialect';
@@ -26,6 +26,16 @@ import {
   RouterUnderTest,
 } from '../testing/router-under-test';
 
+/** All different, also from the prices. */
+const COST: Prices = {
+  inputNanoUsdPerMillion: 500_000_000n,
+  cachedInputNanoUsdPerMillion: 30_000_000n,
+  outputNanoUsdPerMillion: 1_100_000_000n,
+  reasoningNanoUsdPerMillion: 2_300_000_000n,
+  imageNanoUsdPerMillion: 410_000_000n,
+};
+const COSTS = [{ ...COST, inputNanoUsdPerMillion: 999_000_000n }, COST, undefined];
+
 let upstream: ScriptedProvider;
 let router: RouterUnderTest;
 
@@ -37,6 +47,10 @@ beforeAll(async () => {
     targets: changed.targets.map((target) => ({ ...target, options: { ...target.options, ...options } })),
   });
   const thinking = withOptions(plain, { forwardReasoningContent: true });
+  const withCosts = model(
+    ['dear', 'cheap', 'unknown'].map((name) => provider(name, upstream.url, { maxAttempts: 1 })),
+    { id: 'acme/costs' },
+  );
   router = await RouterUnderTest.start([
     model([provider('one', upstream.url)]),
     withOptions(model([provider('two', upstream.url)], { id: 'acme/mapped' }), {
@@ -44,6 +58,7 @@ beforeAll(async () => {
       maxTokensParameter: 'max_completion_tokens',
     }),
     model([provider('one', upstream.url)], { id: 'acme/off', disabled: true }),
+    { ...withCosts, targets: withCosts.targets.map((target, index) => ({ ...target, cost: COSTS[index] })) },
     thinking,
   ]);
 });
@@ -69,6 +84,57 @@ it('a body of several megabytes reaches the provider unchanged', async () => {
   const { finished } = await router.collect(generateRequest({ bodyJson }));
   expect(finished?.finishReason).toBe('stop');
   expect(upstream.calls.map(({ body }) => body['messages'])).toEqual([[{ role: 'user', content }]]);
+});
+
+describe('the provider cost of a generation', () => {
+  const usage = {
+    prompt_tokens: 90,
+    completion_tokens: 8,
+    prompt_tokens_details: { cached_tokens: 30, image_tokens: 20 },
+    completion_tokens_details: { reasoning_tokens: 6 },
+  };
+  const request = (changes = {}) =>
+    generateRequest({
+      modelId: 'acme/costs',
+      inputParts: { images: 1, estimatedImageTokens: 20, hasDefinitions: false },
+      estimatedInputTokens: 80,
+      ...changes,
+    });
+  const responded = json(completion({ content: 'Hello' }, usage));
+  const failed = json({ error: { message: 'overloaded' } }, 500);
+
+  it('is its billed usage at the cost of the target that responded, and not part of the response', async () => {
+    upstream.play(failed, responded);
+    const { finished } = await router.collect(request());
+    const cost = 40n * 500n + 30n * 30n + 20n * 410n + 2n * 1_100n + 6n * 2_300n;
+    expect(router.events).toMatchObject([{ provider: 'cheap', providerCostNanoUsd: cost }]);
+    expect(finished?.costNanoUsd).toBe(91_000n);
+    expect(String(finished?.responseJson)).not.toMatch(/provider/);
+  });
+
+  it('is of the tokens counted by the gateway when the provider reports none', async () => {
+    upstream.play(failed, json({ ...completion({ content: 'Hello' }), usage: null }));
+    await router.collect(request());
+    const [event] = router.events;
+    expect(event?.usageSource).toBe(UsageSource.USAGE_SOURCE_COUNTED);
+    expect(event?.usage).toMatchObject({ promptTokens: 80, cachedTokens: 0, imageTokens: 0 });
+    expect(event?.providerCostNanoUsd).toBe(
+      80n * 500n + BigInt(event?.usage?.completionTokens ?? 0) * 1_100n,
+    );
+  });
+
+  it('is unknown when the target names no cost, and when no target responded', async () => {
+    upstream.play(failed, failed, responded);
+    await router.collect(request({ generationId: 'gen-B' }));
+    upstream.play(failed, failed, failed);
+    await router.collect(request({ generationId: 'gen-C' }));
+    expect(router.events.map(({ provider, providerCostNanoUsd }) => [provider, providerCostNanoUsd])).toEqual(
+      [
+        ['unknown', undefined],
+        ['unknown', undefined],
+      ],
+    );
+  });
 });
 
 describe('a non-streaming response', () => {

@@ -94,6 +94,7 @@ export function toGenerationFinished(finished: FinishedGeneration): GenerationFi
     finishReason: finished.finishReason,
     usage: toUsage(finished),
     usageSource: toUsageSource(finished),
+    providerCostNanoUsd: finished.providerCost,
     latencyMs: toUint32(finished.latencyMs),
     generationTimeMs: toUint32(finished.generationTimeMs),
     timeToFirstTokenMs:

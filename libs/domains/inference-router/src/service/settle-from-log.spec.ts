@@ -3,8 +3,12 @@ import type { SettleGenerationsRequest } from '@gateway/contracts/billing-ledger
 import { GatewayError } from '@gateway/errors';
 import { settleFromLog } from './settle-from-log';
 
-const lineOf = (generationId: string): string => {
-  const generation = GenerationFinished.fromPartial({ generationId, organizationId: 'org-1' });
+const lineOf = (generationId: string, providerCostNanoUsd?: bigint): string => {
+  const generation = GenerationFinished.fromPartial({
+    generationId,
+    organizationId: 'org-1',
+    providerCostNanoUsd,
+  });
   const encoded = Buffer.from(GenerationFinished.encode(generation).finish()).toString('base64');
   return JSON.stringify({
     level: 'fatal',
@@ -31,6 +35,18 @@ describe('generations in log lines', () => {
     const lines = linesOf('', 'not JSON', '{"msg":"request"}', 'null', lineOf('gen-1'), lineOf('gen-2'));
     expect(await settleFromLog(lines, ledger)).toEqual({ settled: 2, unsettledLines: [] });
     expect(settled).toEqual(['gen-1', 'gen-2']);
+  });
+
+  it('keep their provider cost', async () => {
+    const requests: SettleGenerationsRequest[] = [];
+    const recording = {
+      settleGenerations: async (request: SettleGenerationsRequest) => {
+        requests.push(request);
+        return ledger.settleGenerations(request);
+      },
+    };
+    await settleFromLog(linesOf(lineOf('gen-1', 4_000n)), recording);
+    expect(requests.map(({ generations }) => generations[0]?.providerCostNanoUsd)).toEqual([4_000n]);
   });
 
   it('are reported by line when they are unreadable', async () => {

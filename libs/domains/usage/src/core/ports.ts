@@ -3,7 +3,7 @@ import type { ErrorCount, ErrorCountsQuery, RefusalReport, RefusedFilter, Refuse
 import type { GenerationFinder } from './list-generations';
 import type { Difference } from './reconciliation/compare';
 import type { AnnouncedHour } from './reconciliation/settled-window';
-import type { SettledGeneration } from './settled-generation';
+import type { SettledGeneration, StoredGeneration } from './settled-generation';
 import type { UsageQuery, UsageRow } from './usage-report';
 import type { SeriesReader } from './usage-series';
 import type { OrganizationUsage, PlatformUsage, UsageSummary } from './usage-summary';
@@ -25,7 +25,7 @@ export interface SettlementStore extends GenerationTables {
    *
    * @returns how many were new.
    */
-  record(generations: readonly SettledGeneration[], progress?: ConsumerProgress): Promise<number>;
+  record(generations: readonly StoredGeneration[], progress?: ConsumerProgress): Promise<number>;
 }
 
 /** The write side of refused requests. */

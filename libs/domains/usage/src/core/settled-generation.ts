@@ -38,6 +38,12 @@ export interface SettledGeneration {
   readonly prices: Prices | undefined;
 }
 
+/** A settled generation as it is stored. The added fields are never read for a customer. */
+export interface StoredGeneration extends SettledGeneration {
+  /** What the operator pays the provider; undefined when unknown. */
+  readonly providerCostNanoUsd: NanoUsd | undefined;
+}
+
 /** One call to a provider. */
 export interface ProviderAttempt {
   readonly provider: string;

@@ -10,6 +10,13 @@ export interface UsageTotals {
   readonly chargedNanoUsd: NanoUsd;
 }
 
+/** Of the requests whose provider cost is known. For operators only. */
+export interface Margin {
+  readonly chargedNanoUsd: NanoUsd;
+  /** What the operator pays providers. */
+  readonly providerCostNanoUsd: NanoUsd;
+}
+
 export interface UsageSummary {
   readonly current: UsageTotals;
   readonly previous: UsageTotals;
@@ -21,6 +28,7 @@ export interface UsageSummary {
 export interface OrganizationUsage {
   readonly organizationId: string;
   readonly totals: UsageTotals;
+  readonly margin: Margin;
   /** When its latest request was admitted. */
   readonly lastUsedAt: UnixMs | undefined;
 }
@@ -28,6 +36,8 @@ export interface OrganizationUsage {
 export interface PlatformUsage {
   readonly today: UsageTotals;
   readonly last30Days: UsageTotals;
+  /** Of the last 30 days. */
+  readonly margin: Margin;
 }
 
 /** The times of a summary. The previous period is as long as the current one: its last day ends at the same hour. */

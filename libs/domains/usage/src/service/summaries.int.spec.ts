@@ -55,6 +55,7 @@ describe('summaries of the last 30 days', () => {
 
   const at = (unixMs: number, more: Settled = {}) =>
     logged(settled({ generationId: `gen-${(created += 1)}`, createdUnixMs: BigInt(unixMs), ...more }));
+  const noMargin = { chargedNanoUsd: 0n, providerCostNanoUsd: 0n };
   const failed = { errorCode: 'upstream_error' };
   const summary = () => reports.getUsageSummary({ organizationId: 'org-1', nowUnixMs });
 
@@ -113,16 +114,19 @@ describe('summaries of the last 30 days', () => {
       {
         organizationId: 'org-2',
         totals: { requests: 1n, errors: 1n, chargedNanoUsd: 20n },
+        margin: noMargin,
         lastUsedUnixMs: BigInt(NOON),
       },
       {
         organizationId: 'org-none',
         totals: { requests: 0n, errors: 0n, chargedNanoUsd: 0n },
+        margin: noMargin,
         lastUsedUnixMs: undefined,
       },
       {
         organizationId: 'org-1',
         totals: { requests: 0n, errors: 0n, chargedNanoUsd: 0n },
+        margin: noMargin,
         lastUsedUnixMs: BigInt(NOON - 90 * DAY_MS),
       },
     ]);
@@ -142,6 +146,60 @@ describe('summaries of the last 30 days', () => {
     expect(await reports.getPlatformUsage({ nowUnixMs })).toEqual({
       today: { requests: 2n, errors: 1n, chargedNanoUsd: 21n },
       last30Days: { requests: 3n, errors: 1n, chargedNanoUsd: 321n },
+      margin: noMargin,
+    });
+  });
+
+  describe('the margin', () => {
+    const known = [
+      at(NOON, { cost: 100n, providerCostNanoUsd: 60n }),
+      // Uncollected: the balance did not cover the cost.
+      at(NOON, { cost: 1_000n, charged: 500n, providerCostNanoUsd: 700n, keyId: 'key-2' }),
+      at(NOON - DAY_MS, { cost: 20_000n, providerCostNanoUsd: 0n, modelId: 'acme/free' }),
+      at(NOON, { organizationId: 'org-2', cost: 3n, providerCostNanoUsd: 5n }),
+    ];
+    const unknown = [
+      at(NOON, { cost: 4_000_000n }),
+      at(NOON, { organizationId: 'org-3', cost: 50_000_000n }),
+      // Before the last 30 days.
+      at(NOON - 30 * DAY_MS, { cost: 600_000_000n, providerCostNanoUsd: 700_000_000n }),
+    ];
+    const organizationIds = ['org-1', 'org-2', 'org-3'];
+    const expectMargins = async () => {
+      const { organizations } = await reports.listOrganizationUsage({ organizationIds, nowUnixMs });
+      expect(organizations.map(({ margin }) => margin)).toEqual([
+        { chargedNanoUsd: 20_600n, providerCostNanoUsd: 760n },
+        { chargedNanoUsd: 3n, providerCostNanoUsd: 5n },
+        { chargedNanoUsd: 0n, providerCostNanoUsd: 0n },
+      ]);
+      expect(await reports.getPlatformUsage({ nowUnixMs })).toMatchObject({
+        last30Days: { requests: 6n, chargedNanoUsd: 54_020_603n },
+        margin: { chargedNanoUsd: 20_603n, providerCostNanoUsd: 765n },
+      });
+    };
+
+    it('covers the generations whose provider cost is known, to the nano-dollar', async () => {
+      await handle([...known, ...unknown]);
+      await expectMargins();
+    });
+
+    it('counts each generation once, when its event is delivered again or twice in a batch', async () => {
+      await handle([...known, ...known, ...unknown]);
+      await handle([...unknown, ...known]);
+      await expectMargins();
+    });
+
+    it('is the same in the sums by hour', async () => {
+      await handle([...known, ...unknown]);
+      const sums = (table: string) =>
+        pool.query(
+          `select organization_id, model_id, key_id, sum(provider_cost_nano_usd) as cost,
+             sum(charged_with_provider_cost_nano_usd) as charged
+           from ${table} group by 1, 2, 3 order by 1, 2, 3`,
+        );
+      const { rows } = await sums('usage_rollups_hourly');
+      expect(rows).toHaveLength(5);
+      expect(rows).toEqual((await sums('usage_rollups')).rows);
     });
   });
 });

@@ -5,6 +5,7 @@ import {
   createPostgresUsageReader,
   createPostgresUsageReconciler,
   type SettledGeneration,
+  type StoredGeneration,
   type UsageReader,
 } from '@gateway/usage';
 import { fillUsage } from './fill-history';
@@ -122,7 +123,7 @@ async function measureRecording(
   return rows;
 }
 
-function newGeneration(clock: Clock): SettledGeneration {
+function newGeneration(clock: Clock): StoredGeneration {
   const now = clock.now();
   return {
     id: newId('gen'),
@@ -153,6 +154,7 @@ function newGeneration(clock: Clock): SettledGeneration {
     errorCode: undefined,
     timeToFirstTokenMs: 400,
     attempts: [{ provider: 'acme', providerModel: 'model', outcome: 'ok', durationMs: 1_500 }],
+    providerCostNanoUsd: nanoUsd(1_000_000n),
     prices: {
       inputNanoUsdPerMillion: 150_000_000n,
       cachedInputNanoUsdPerMillion: 75_000_000n,

@@ -10,7 +10,7 @@ import {
   targetView,
 } from '../messages/operator-views';
 import { ledgerReconciliationView, usageReconciliationView } from '../messages/reconciliation-views';
-import { usageTotalsView } from '../messages/usage-views';
+import { marginView, usageTotalsView } from '../messages/usage-views';
 import { isoTime, pageRequest, pageView } from '../messages/views';
 import { withFigures } from '../organization-figures';
 import type { DashboardApiPorts } from '../ports';
@@ -38,7 +38,11 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
     implement(endpoints.operator.platformUsage, () =>
       orUnavailable('Usage', async () => {
         const usage = await generationReports.getPlatformUsage({ nowUnixMs: BigInt(clock.now()) });
-        return { today: usageTotalsView(usage.today), last_30_days: usageTotalsView(usage.last30Days) };
+        return {
+          today: usageTotalsView(usage.today),
+          last_30_days: usageTotalsView(usage.last30Days),
+          margin: marginView(usage.margin),
+        };
       }),
     ),
 

@@ -3,6 +3,7 @@ import {
   UsageGranularity,
   type GetUsageSeriesRequest,
   type Latency,
+  type Margin,
   type UsageMetrics,
   type UsagePoint,
   type UsageTotals,
@@ -74,6 +75,17 @@ export function usageTotalsView(totals: UsageTotals | undefined) {
     requests: Number(totals?.requests ?? 0n),
     errors: Number(totals?.errors ?? 0n),
     spend_usd: usd(totals?.chargedNanoUsd ?? 0n),
+  };
+}
+
+/** Null when no provider cost is known. */
+export function marginView(margin: Margin | undefined) {
+  const { chargedNanoUsd = 0n, providerCostNanoUsd = 0n } = margin ?? {};
+  if (chargedNanoUsd === 0n && providerCostNanoUsd === 0n) return null;
+  return {
+    spend_usd: usd(chargedNanoUsd),
+    provider_cost_usd: usd(providerCostNanoUsd),
+    margin_usd: usd(chargedNanoUsd - providerCostNanoUsd),
   };
 }
 

@@ -114,6 +114,34 @@ describe('the models file', () => {
     });
   });
 
+  describe('the cost of a target', () => {
+    const targetWith = (cost: string) => minimal.replace('model: b }', `model: b, cost: ${cost} }`);
+
+    it('has the defaults of prices, and is unknown when it is not named', () => {
+      const [target] = parseCatalogue(
+        targetWith('{ input: "0.1", output: "0.5", image: "0" }'),
+        options,
+      ).models.get('a/b')!.targets;
+      expect(target?.cost).toEqual({
+        inputNanoUsdPerMillion: 100_000_000n,
+        cachedInputNanoUsdPerMillion: 100_000_000n,
+        outputNanoUsdPerMillion: 500_000_000n,
+        reasoningNanoUsdPerMillion: 500_000_000n,
+        imageNanoUsdPerMillion: 0n,
+      });
+      expect(parseCatalogue(minimal, options).models.get('a/b')?.targets[0]?.cost).toBeUndefined();
+    });
+
+    it.each([
+      ['{ input: "0.1" }', 'models[0].targets[0].cost.output (line 8): must be US dollars'],
+      ['{ input: 0.1, output: "1" }', 'models[0].targets[0].cost.input (line 8): must be US dollars'],
+      ['{ input: "-1", output: "1" }', 'models[0].targets[0].cost.input (line 8): must be a decimal'],
+      ['{ input: "1", output: "1", request: "1" }', 'models[0].targets[0].cost'],
+    ])('is validated like prices: %s', (cost, issue) => {
+      expect(issuesOf(targetWith(cost))).toEqual([expect.stringContaining(issue)]);
+    });
+  });
+
   it('rejects a model without a price', () => {
     expect(issuesOf(minimal.replace(/ {4}prices.*\n/, ''))).toEqual([
       'models[0].prices (line 7): is required: a model needs prices',

@@ -1,3 +1,4 @@
+import type { Prices } from '@gateway/base';
 import { LineCounter, parseDocument, type Document, type Node } from 'yaml';
 import type { Catalogue, Model, Provider, Target } from '../../core/catalogue/model-catalogue';
 import { catalogueSchema, type CatalogueDocument, type ModelDocument, type ProviderDocument } from './schema';
@@ -221,7 +222,7 @@ function toModel(
   providers: ReadonlyMap<string, ReadProvider>,
   issues: string[],
 ): Model {
-  const { prices, tokenizer } = document;
+  const { tokenizer } = document;
   const targets: Target[] = [];
   document.targets.forEach((target, index) => {
     const read = providers.get(target.provider);
@@ -241,6 +242,7 @@ function toModel(
         reasoning: 'level',
         reasoningBudgets: {},
       },
+      cost: target.cost && toPrices(target.cost),
     });
   });
   return {
@@ -254,13 +256,7 @@ function toModel(
     capabilities: [...new Set(document.capabilities)],
     reasoningEfforts: [...new Set(document.reasoning_efforts)],
     defaultReasoningEffort: document.default_reasoning_effort,
-    prices: {
-      inputNanoUsdPerMillion: prices.input,
-      cachedInputNanoUsdPerMillion: prices.cached_input ?? prices.input,
-      outputNanoUsdPerMillion: prices.output,
-      reasoningNanoUsdPerMillion: prices.reasoning ?? prices.output,
-      imageNanoUsdPerMillion: prices.image ?? prices.input,
-    },
+    prices: toPrices(document.prices),
     tokenCounting: {
       encoding: tokenizer.encoding,
       factor: tokenizer.factor,
@@ -269,6 +265,16 @@ function toModel(
     },
     extraParameters: [...new Set(document.extra_parameters)],
     targets,
+  };
+}
+
+function toPrices(prices: ModelDocument['prices']): Prices {
+  return {
+    inputNanoUsdPerMillion: prices.input,
+    cachedInputNanoUsdPerMillion: prices.cached_input ?? prices.input,
+    outputNanoUsdPerMillion: prices.output,
+    reasoningNanoUsdPerMillion: prices.reasoning ?? prices.output,
+    imageNanoUsdPerMillion: prices.image ?? prices.input,
   };
 }
 

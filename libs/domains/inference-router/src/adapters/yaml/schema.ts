@@ -38,6 +38,14 @@ const headerValue = z.union(
   { error: 'must be printable ASCII, {env: NAME} or {file: path}' },
 );
 
+const priceFields = {
+  input: price,
+  cached_input: price.optional(),
+  output: price,
+  reasoning: price.optional(),
+  image: price.optional(),
+};
+
 const providerSchema = z.strictObject({
   name,
   base_url: z.string(),
@@ -118,6 +126,7 @@ const modelSchema = z
           max_tokens_parameter: z.enum(maxTokensParameters).optional(),
           retry_timeouts: z.boolean().default(true),
           forward_reasoning_content: z.boolean().default(false),
+          cost: z.strictObject(priceFields).optional(),
         }),
       )
       .min(1, 'needs at least one target')
@@ -127,18 +136,9 @@ const modelSchema = z
     capabilities: z.array(z.enum(capabilities)).default([]),
     reasoning_efforts: z.array(z.string().regex(/^[a-z]{1,32}$/, 'must be a lower-case word')).default([]),
     default_reasoning_effort: z.string().optional(),
-    prices: z.strictObject(
-      {
-        input: price,
-        cached_input: price.optional(),
-        output: price,
-        reasoning: price.optional(),
-        image: price.optional(),
-      },
-      {
-        error: (issue) => (issue.input === undefined ? 'is required: a model needs prices' : undefined),
-      },
-    ),
+    prices: z.strictObject(priceFields, {
+      error: (issue) => (issue.input === undefined ? 'is required: a model needs prices' : undefined),
+    }),
     tokenizer: z
       .strictObject({
         encoding: z.enum(tokenEncodings).default('o200k_base'),

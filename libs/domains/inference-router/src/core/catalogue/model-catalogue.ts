@@ -59,6 +59,8 @@ export interface Target {
   readonly options: TargetOptions;
   /** Whether a request that timed out before its first event is retried once, here or at the next target. */
   readonly retryTimeouts: boolean;
+  /** What the operator pays the provider; undefined when unknown. Never shown to customers. */
+  readonly cost?: Prices | undefined;
 }
 
 export interface Model {

@@ -127,7 +127,7 @@ export function recordGeneration(
   bill: Bill,
   responseJson: string | undefined,
 ): Promise<void> {
-  const { provider, providerModel } = result.target;
+  const { provider, providerModel, cost } = result.target;
   return ports.recorder.record({
     request: scope.request,
     prices: scope.prices,
@@ -137,6 +137,7 @@ export function recordGeneration(
     finishReason: bill.finishReason,
     usage: bill.usage,
     usageSource: bill.usageSource,
+    providerCost: cost && costOfUsage(bill.usage, cost),
     latencyMs: result.latencyMs,
     generationTimeMs: result.generationTimeMs,
     timeToFirstTokenMs: result.timeToFirstTokenMs,

@@ -1,4 +1,4 @@
-import type { Prices, Usage } from '@gateway/base';
+import type { NanoUsd, Prices, Usage } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { FinishReason } from '../completion/finish-reason';
 import type { AttemptOutcome } from './attempt-outcome';
@@ -54,6 +54,8 @@ export interface FinishedGeneration {
   readonly usage: Usage;
   /** Undefined without an event of a provider. */
   readonly usageSource: 'provider' | 'counted' | undefined;
+  /** What the operator pays the provider for the usage; undefined when unknown. */
+  readonly providerCost: NanoUsd | undefined;
   /** From admission to the provider's first event, or to the failure without one. */
   readonly latencyMs: number;
   /** From the first event to the last. */

@@ -177,6 +177,7 @@ export class GenerationRun {
       finishReason: outcome === 'failed' ? 'error' : '',
       usage: NO_USAGE,
       usageSource: undefined,
+      providerCost: undefined,
       latencyMs: Math.max(0, this.ports.clock.now() - request.createdUnixMs),
       generationTimeMs: 0,
       timeToFirstTokenMs: undefined,

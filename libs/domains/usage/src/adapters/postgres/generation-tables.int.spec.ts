@@ -2,7 +2,7 @@ import { nanoUsd, type UnixMs } from '@gateway/base';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createTestDatabase, type TestDatabase } from '@gateway/test-support';
 import type { Pool } from 'pg';
-import type { SettledGeneration } from '../../core/settled-generation';
+import type { StoredGeneration } from '../../core/settled-generation';
 import { createPostgresSettlementStore } from './settlement-store';
 import { USAGE_SCHEMA, usageSchema } from './sql/schema';
 
@@ -12,7 +12,7 @@ let pool: Pool;
 const at = (month: number, day: number, hour: number) =>
   Date.UTC(2026, month - 1, day, hour, 59, 59, 999) as UnixMs;
 
-function generation(id: string, createdAt: UnixMs): SettledGeneration {
+function generation(id: string, createdAt: UnixMs): StoredGeneration {
   return {
     id,
     organizationId: 'org-1',
@@ -37,6 +37,7 @@ function generation(id: string, createdAt: UnixMs): SettledGeneration {
     timeToFirstTokenMs: undefined,
     attempts: undefined,
     prices: undefined,
+    providerCostNanoUsd: undefined,
   };
 }
 

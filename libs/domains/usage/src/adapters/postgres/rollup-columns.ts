@@ -22,6 +22,11 @@ const SUMS: readonly (readonly [column: string, ofGenerations: string])[] = [
     'cost_nano_usd',
     'charged_nano_usd',
   ].map((column) => [column, `sum(${column})`] as const),
+  ['provider_cost_nano_usd', 'coalesce(sum(provider_cost_nano_usd), 0)'],
+  [
+    'charged_with_provider_cost_nano_usd',
+    'coalesce(sum(charged_nano_usd) filter (where provider_cost_nano_usd is not null), 0)',
+  ],
   ['duration_ms', `coalesce(sum(${DURATION}) filter (where ${DID_NOT_FAIL}), 0)`],
   ['first_token_count', `count(${FIRST_TOKEN})`],
   ['first_token_ms', `coalesce(sum(${FIRST_TOKEN}), 0)`],

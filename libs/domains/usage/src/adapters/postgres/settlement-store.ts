@@ -2,7 +2,7 @@ import { HOUR_MS, utcDay, type ConsumerProgress } from '@gateway/base';
 import { inOneRoundTrip, plainArray, textArray } from '@gateway/database';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import type { SettlementStore } from '../../core/ports';
-import { statusOf, type SettledGeneration } from '../../core/settled-generation';
+import { statusOf, type SettledGeneration, type StoredGeneration } from '../../core/settled-generation';
 import { createPostgresGenerationTables } from './generation-tables';
 import { ADD_TO_ERROR_COUNTS } from './error-counts';
 import { rollupColumns, sumsOfGenerations, sumsOfRollups } from './rollup-columns';
@@ -11,10 +11,10 @@ interface Column {
   readonly name: string;
   readonly type: 'text' | 'bigint' | 'boolean' | 'date' | 'jsonb';
   /** This column of all generations, as a PostgreSQL array literal. */
-  readonly encode: (generations: readonly SettledGeneration[]) => string;
+  readonly encode: (generations: readonly StoredGeneration[]) => string;
 }
 
-type Read<Value> = (generation: SettledGeneration) => Value;
+type Read<Value> = (generation: StoredGeneration) => Value;
 
 function text(name: string, read: Read<string | undefined>, type: 'text' | 'jsonb' = 'text'): Column {
   return { name, type, encode: (generations) => textArray(generations, read) };
@@ -63,6 +63,7 @@ const COLUMNS: readonly Column[] = [
   plain('bigint', 'output_nano_usd_per_million', ({ prices }) => prices?.outputNanoUsdPerMillion),
   plain('bigint', 'reasoning_nano_usd_per_million', ({ prices }) => prices?.reasoningNanoUsdPerMillion),
   plain('bigint', 'image_nano_usd_per_million', ({ prices }) => prices?.imageNanoUsdPerMillion),
+  plain('bigint', 'provider_cost_nano_usd', ({ providerCostNanoUsd }) => providerCostNanoUsd),
 ];
 const columnNames = COLUMNS.map(({ name }) => name).join(', ');
 

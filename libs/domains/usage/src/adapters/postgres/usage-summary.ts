@@ -2,6 +2,7 @@ import { nanoUsd, utcDay, type UnixMs } from '@gateway/base';
 import type { Pool } from 'pg';
 import {
   summaryPeriods,
+  type Margin,
   type OrganizationUsage,
   type PlatformUsage,
   type UsageSummary,
@@ -14,6 +15,11 @@ const SUMS = `
   coalesce(sum(requests), 0)::bigint as requests,
   coalesce(sum(errors), 0)::bigint as errors,
   coalesce(sum(charged_nano_usd), 0)::bigint as charged_nano_usd`;
+
+/** For operators only. */
+const MARGIN_SUMS = `
+  coalesce(sum(charged_with_provider_cost_nano_usd), 0)::bigint as charged_with_provider_cost_nano_usd,
+  coalesce(sum(provider_cost_nano_usd), 0)::bigint as provider_cost_nano_usd`;
 
 /** $1 organization, $2 and $3 first and last day. */
 const READ_CURRENT = `
@@ -52,18 +58,24 @@ const READ_ORGANIZATIONS = `
            as last_used_unix_ms
   from unnest($1::text[]) with ordinality as wanted (organization_id, position)
   cross join lateral (
-    select ${SUMS} from usage_rollups r
+    select ${SUMS}, ${MARGIN_SUMS} from usage_rollups r
     where r.organization_id = wanted.organization_id and r.day between $2::date and $3::date
   ) totals
   order by wanted.position`;
 
 /** $1 and $2 first and last day. */
-const READ_ALL = `select ${SUMS} from usage_rollups where day between $1::date and $2::date`;
+const READ_ALL = `
+  select ${SUMS}, ${MARGIN_SUMS} from usage_rollups where day between $1::date and $2::date`;
 
 interface TotalsRow {
   readonly requests: bigint;
   readonly errors: bigint;
   readonly charged_nano_usd: bigint;
+}
+
+interface MarginRow extends TotalsRow {
+  readonly charged_with_provider_cost_nano_usd: bigint;
+  readonly provider_cost_nano_usd: bigint;
 }
 
 export async function readSummary(pool: Pool, organizationId: string, now: UnixMs): Promise<UsageSummary> {
@@ -98,20 +110,23 @@ export async function readOrganizationUsage(
 ): Promise<readonly OrganizationUsage[]> {
   const { firstDay, today } = summaryPeriods(now);
   const { rows } = await pool.query<
-    TotalsRow & { readonly organization_id: string; readonly last_used_unix_ms: bigint | null }
+    MarginRow & { readonly organization_id: string; readonly last_used_unix_ms: bigint | null }
   >(READ_ORGANIZATIONS, [organizationIds, firstDay, today]);
   return rows.map((row) => ({
     organizationId: row.organization_id,
     totals: totalsOf(row),
+    margin: marginOf(row),
     lastUsedAt: row.last_used_unix_ms === null ? undefined : (Number(row.last_used_unix_ms) as UnixMs),
   }));
 }
 
 export async function readPlatformUsage(pool: Pool, now: UnixMs): Promise<PlatformUsage> {
   const { firstDay, today } = summaryPeriods(now);
+  const month = await readRow<MarginRow>(pool, READ_ALL, [firstDay, today]);
   return {
     today: await readTotals(pool, READ_ALL, [utcDay(now), utcDay(now)]),
-    last30Days: await readTotals(pool, READ_ALL, [firstDay, today]),
+    last30Days: totalsOf(month),
+    margin: marginOf(month),
   };
 }
 
@@ -120,10 +135,25 @@ async function readTotals(
   text: string,
   values: readonly (string | number)[],
 ): Promise<UsageTotals> {
-  const { rows } = await pool.query<TotalsRow>(text, [...values]);
+  return totalsOf(await readRow<TotalsRow>(pool, text, values));
+}
+
+async function readRow<Row extends TotalsRow>(
+  pool: Pool,
+  text: string,
+  values: readonly (string | number)[],
+): Promise<Row> {
+  const { rows } = await pool.query<Row>(text, [...values]);
   const [row] = rows;
   if (!row) throw new Error('a sum returned no row');
-  return totalsOf(row);
+  return row;
+}
+
+function marginOf(row: MarginRow): Margin {
+  return {
+    chargedNanoUsd: nanoUsd(row.charged_with_provider_cost_nano_usd),
+    providerCostNanoUsd: nanoUsd(row.provider_cost_nano_usd),
+  };
 }
 
 function totalsOf(row: TotalsRow): UsageTotals {

@@ -165,10 +165,11 @@ export function fromSummary(summary: UsageSummary): GetUsageSummaryResponse {
 }
 
 export function fromOrganizationUsage(usage: OrganizationUsage): OrganizationUsageMessage {
-  const { organizationId, totals, lastUsedAt } = usage;
+  const { organizationId, totals, margin, lastUsedAt } = usage;
   return {
     organizationId,
     totals,
+    margin,
     lastUsedUnixMs: lastUsedAt === undefined ? undefined : BigInt(lastUsedAt),
   };
 }

@@ -10,7 +10,7 @@ import {
   type SettledWindow,
   type AnnouncedHour,
 } from '../../core/reconciliation/settled-window';
-import type { ProviderAttempt, SettledGeneration } from '../../core/settled-generation';
+import type { ProviderAttempt, SettledGeneration, StoredGeneration } from '../../core/settled-generation';
 
 /** 9999-12-31T23:59:59.999Z, the last day with a four-digit year. */
 const LAST_UNIX_MS = 253_402_300_799_999n;
@@ -30,7 +30,7 @@ const USAGE_SOURCES: ReadonlyMap<UsageSource, SettledGeneration['usageSource']> 
 
 /** A settled generation, or the sums of earlier settlements. */
 export type DecodedEvent =
-  | { readonly kind: 'generation'; readonly generation: SettledGeneration }
+  | { readonly kind: 'generation'; readonly generation: StoredGeneration }
   | { readonly kind: 'window'; readonly announced: readonly AnnouncedHour[] };
 
 /**
@@ -60,7 +60,7 @@ function windowOf({ organizationId, fromUnixMs, untilUnixMs, hours }: WindowMess
   };
 }
 
-function generationOf(settled: GenerationSettled, finished: GenerationFinished): SettledGeneration {
+function generationOf(settled: GenerationSettled, finished: GenerationFinished): StoredGeneration {
   return {
     id: required(finished.generationId, 'generation_id'),
     organizationId: required(finished.organizationId, 'organization_id'),
@@ -85,6 +85,8 @@ function generationOf(settled: GenerationSettled, finished: GenerationFinished):
     timeToFirstTokenMs: finished.timeToFirstTokenMs,
     attempts: finished.attempts.length > 0 ? finished.attempts.map(attemptOf) : undefined,
     prices: settled.prices ?? finished.prices,
+    providerCostNanoUsd:
+      finished.providerCostNanoUsd === undefined ? undefined : nanoUsd(finished.providerCostNanoUsd),
   };
 }
 

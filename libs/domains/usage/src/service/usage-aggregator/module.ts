@@ -18,7 +18,7 @@ import type { Logger } from '@gateway/runtime';
 import type { Registry } from 'prom-client';
 import type { RefusalStore, SettlementStore, UsageReconciler } from '../../core/ports';
 import type { AnnouncedHour } from '../../core/reconciliation/settled-window';
-import type { SettledGeneration } from '../../core/settled-generation';
+import type { StoredGeneration } from '../../core/settled-generation';
 import { createUsageAggregatorHandlers } from './handlers';
 import { decodeEvent } from './messages';
 import { createUsageAggregatorMetrics } from './metrics';
@@ -111,7 +111,7 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
 }
 
 function decodeAll(events: readonly LoggedEvent[]) {
-  const generations: SettledGeneration[] = [];
+  const generations: StoredGeneration[] = [];
   const announced: AnnouncedHour[] = [];
   const unprocessable: Unprocessable[] = [];
   for (const event of events) {

@@ -44,6 +44,8 @@ create table generations (
   output_nano_usd_per_million       bigint,
   reasoning_nano_usd_per_million    bigint,
   image_nano_usd_per_million        bigint,
+  -- What the operator pays the provider; null when unknown. For operators only.
+  provider_cost_nano_usd            bigint,
   -- Includes the time because the table is partitioned by it; an id has one time only.
   constraint generations_pkey primary key (id, created_unix_ms)
 ) partition by range (created_unix_ms);
@@ -67,7 +69,9 @@ create table generations_default partition of generations default;
 -- every server. Latencies are sums, counts and a histogram: duration_to_250_ms
 -- counts those above the previous bound and up to 250 ms. Durations are of requests
 -- that did not fail, so requests minus errors and all of the counts are above the
--- last bound.
+-- last bound. Provider costs are of the generations whose provider cost is known, and
+-- charged_with_provider_cost_nano_usd is the charge of the same generations: their
+-- difference is the operator's margin.
 create table usage_rollups (
   organization_id text not null,
   day date not null,
@@ -83,6 +87,8 @@ create table usage_rollups (
   reasoning_tokens bigint not null,
   cost_nano_usd bigint not null,
   charged_nano_usd bigint not null,
+  provider_cost_nano_usd bigint not null,
+  charged_with_provider_cost_nano_usd bigint not null,
   duration_ms bigint not null,
   first_token_count bigint not null,
   first_token_ms bigint not null,
@@ -138,6 +144,8 @@ create table usage_rollups_hourly (
   reasoning_tokens bigint not null,
   cost_nano_usd bigint not null,
   charged_nano_usd bigint not null,
+  provider_cost_nano_usd bigint not null,
+  charged_with_provider_cost_nano_usd bigint not null,
   duration_ms bigint not null,
   first_token_count bigint not null,
   first_token_ms bigint not null,
