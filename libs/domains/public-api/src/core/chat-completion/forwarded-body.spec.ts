@@ -155,7 +155,7 @@ describe('variants that clients send', () => {
 
   it('sends the extra content of a tool call unchanged, and counts it', () => {
     const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
-    const signed = { ...call, extra_content: { google: { thought_signature: 'CiQBcsjafN1x' } } };
+    const signed = { ...call, extra_content: { google: { thought_signature: 'CiQB' } } };
     const messages = [{ role: 'assistant', tool_calls: [signed] }];
     expect(sent(messages)).toEqual(messages);
     const tokens = (made: JsonValue) =>
