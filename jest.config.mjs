@@ -40,8 +40,7 @@ const config = {
   // The temporary folder differs for each run.
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   testTimeout: 30_000,
-  // Many tests wait for servers, so more workers than the two processors of small machines.
-  maxWorkers: 3,
+  maxWorkers: 2,
 };
 
 export default config;

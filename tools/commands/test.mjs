@@ -28,10 +28,11 @@ const SHORT_FAILOVERS = ['redis-sentinel', 'kafka-leader', 'postgres-asynchronou
   '--skip-throughput',
 ]);
 
-/** These start their own cluster, so they run only where a cluster can. */
+/** These start their own cluster, so they run only with the cluster suites. */
 const OWN_CLUSTER_SUITES = ['tools/verify/cluster/src/mixed-versions', 'tools/verify/chaos/src/recovery'];
 /** Guarantees of the request path, which must hold in both deployments. Other suites test a single process or the dashboard. */
 const CLUSTER_SUITES = [
+  ...OWN_CLUSTER_SUITES,
   'apps/e2e/conformance',
   'apps/e2e/src/(bad-input|bodies|lenient|money|openapi|restrictions|sdk|slow-streams|token-counts|traces)',
   'apps/e2e/src/clients/openai-node',
@@ -57,12 +58,8 @@ try {
   } else {
     await runChecks();
     await testEmbedded();
-    const clusterRuns = canRunCluster();
-    // Faults leave the processors idle most of the time.
-    await Promise.all([
-      clusterRuns ? testFaults() : undefined,
-      (clusterRuns ? testCluster() : Promise.resolve()).then(testOtherNodes),
-    ]);
+    await testCluster();
+    await testOtherNodes();
   }
 } catch (error) {
   exitOnFailure(error);
@@ -100,16 +97,14 @@ function testEmbedded() {
   );
 }
 
-function canRunCluster() {
-  const missing = ['redis-server', 'java'].filter((program) => !isOnPath(program));
-  if (missing.length === 0 || process.env.CI === 'true') return true;
-  say(`SKIPPED: cluster tests (${missing.join(' and ')} not found on the PATH)`);
-  totals.skipped += 1;
-  return false;
-}
-
-/** Repeats the end-to-end tests with every service in its own process. */
+/** Repeats the end-to-end tests with every service in its own process, then runs short chaos and failover tests. */
 async function testCluster() {
+  const missing = ['redis-server', 'java'].filter((program) => !isOnPath(program));
+  if (missing.length > 0 && process.env.CI !== 'true') {
+    say(`SKIPPED: cluster tests (${missing.join(' and ')} not found on the PATH)`);
+    totals.skipped += 1;
+    return;
+  }
   const cluster = await startClusterForTests({
     withPooler: isOnPath('pgbouncer') || process.env.CI === 'true',
   });
@@ -122,11 +117,6 @@ async function testCluster() {
   } finally {
     await cluster.stop();
   }
-}
-
-/** Short chaos and failover tests, and suites about crashes and upgrades, each in a cluster of its own. */
-async function testFaults() {
-  await runJest([...OWN_CLUSTER_SUITES, '--maxWorkers=1'], {}, 'own-cluster');
   for (const options of [SHORT_CHAOS, ...SHORT_FAILOVERS]) {
     const code = await runVisibly(process.execPath, ['dist/chaos/main.js', ...options]);
     totals[code === 0 ? 'passed' : 'failed'] += 1;
