@@ -40,6 +40,10 @@ describe(`schemathesis with docs/reference/openapi.json (seed ${SEED})`, () => {
   beforeAll(async () => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-fuzz-'));
     testEnv = await joinTestEnv();
+  });
+
+  // Invalid requests of one test would use up the abuse limit of the next one's key.
+  beforeEach(async () => {
     const tenant = await testEnv.tenant({ credit: '1000000.00', limits: { multiple_completions: true } });
     ({ apiKey } = tenant);
   });
@@ -106,7 +110,6 @@ describe(`schemathesis with docs/reference/openapi.json (seed ${SEED})`, () => {
   });
 
   python.it('finds none of these among valid requests that run either', async () => {
-    const before = await countRequests();
     const document = documentWith('deep', (chat) => {
       narrowFields(chat);
       const { properties } = chat;
@@ -138,7 +141,7 @@ describe(`schemathesis with docs/reference/openapi.json (seed ${SEED})`, () => {
       `--max-examples=${DEEP_EXAMPLES}`,
     ]);
     await eventually('most of them have run', async () =>
-      (await countRequests()) - before >= DEEP_EXAMPLES / 2 ? true : undefined,
+      (await countRequests()) >= DEEP_EXAMPLES / 2 ? true : undefined,
     );
     await nothingReserved(testEnv.gateway.baseUrl, apiKey);
   });
