@@ -50,9 +50,6 @@ export const TARGET_OPTIONS: TargetOptions = {
   maxTokensParameter: 'max_tokens',
   developerAsSystem: false,
   forwardReasoningContent: false,
-  drops: [],
-  reasoning: 'level',
-  reasoningBudgets: {},
 };
 
 /** All different, so that a charge at the wrong price is noticed. */

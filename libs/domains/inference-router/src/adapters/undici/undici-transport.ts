@@ -18,10 +18,9 @@ interface ProviderPool {
 }
 
 /**
- * Calls to providers over undici. Each provider has a
- * connection pool as large as its bulkhead, so a call never waits for a
- * connection. Requests are not pipelined: a slow response would block the next.
- * Except for the connect timeout, undici's timeouts are off; the core sets the others.
+ * Calls to providers over undici. Each provider has a connection pool as large as its bulkhead, so a call never waits
+ * for a connection. Requests are not pipelined: a slow response would block the next. Except for the connect timeout,
+ * undici's timeouts are off; the core sets the others.
  */
 export function createUndiciTransport(): ProviderTransport {
   const pools = new Map<string, ProviderPool>();

@@ -238,9 +238,6 @@ function toModel(
         maxTokensParameter: target.max_tokens_parameter ?? read.document.max_tokens_parameter,
         developerAsSystem: read.document.developer_role === 'system',
         forwardReasoningContent: target.forward_reasoning_content,
-        drops: [],
-        reasoning: 'level',
-        reasoningBudgets: {},
       },
       cost: target.cost && toPrices(target.cost),
     });

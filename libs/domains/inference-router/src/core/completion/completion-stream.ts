@@ -180,7 +180,7 @@ export class CompletionStream {
     if (reasoningDetails.length > 0) {
       for (const detail of reasoningDetails) addReasoningDetail(choice, detail);
       rendered['reasoning_details'] = reasoningDetails;
-      this.limit(JSON.stringify(reasoningDetails).length);
+      this.countCharacters(JSON.stringify(reasoningDetails).length);
     }
     const calls = toolCalls.flatMap((call) => this.applyToolCall(choice, call));
     if (calls.length > 0) rendered['tool_calls'] = calls;
@@ -193,7 +193,7 @@ export class CompletionStream {
     if (index >= MAX_TOOL_CALLS) throw malformed('too many tool calls');
     this.grow(call.arguments.length);
     const { extraContent } = call;
-    if (extraContent) this.limit(JSON.stringify(extraContent).length);
+    if (extraContent) this.countCharacters(JSON.stringify(extraContent).length);
     const extra = extraContent === undefined ? {} : { extra_content: extraContent };
     const known = choice.toolCalls[index];
     if (known) {
@@ -243,10 +243,10 @@ export class CompletionStream {
 
   private grow(characters: number): void {
     if (characters > 0) this.deltas += 1;
-    this.limit(characters);
+    this.countCharacters(characters);
   }
 
-  private limit(characters: number): void {
+  private countCharacters(characters: number): void {
     this.characters += characters;
     if (this.characters > MAX_OUTPUT_CHARACTERS)
       throw malformed(`more than ${MAX_OUTPUT_CHARACTERS} characters of text`);

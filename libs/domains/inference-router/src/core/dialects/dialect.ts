@@ -54,12 +54,6 @@ export interface TargetOptions {
   readonly developerAsSystem: boolean;
   /** Whether `reasoning_content` of earlier turns is sent. Some models require it, others reject it. */
   readonly forwardReasoningContent: boolean;
-  /** Request fields that the model refuses, such as "temperature". They are not sent. */
-  readonly drops: readonly string[];
-  /** How `reasoning_effort` is sent: by the provider's own levels, or as a budget of tokens. */
-  readonly reasoning: 'level' | 'budget';
-  /** Tokens by effort, for `budget`. */
-  readonly reasoningBudgets: Readonly<Record<string, number>>;
 }
 
 /** Decodes the events of one stream, in order. */
