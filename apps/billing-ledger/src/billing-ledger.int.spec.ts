@@ -21,9 +21,12 @@ const GENERATIONS = 30;
 const PRICES = {
   inputNanoUsdPerMillion: 1_000_000n,
   cachedInputNanoUsdPerMillion: 1_000_000n,
+  cacheWriteNanoUsdPerMillion: 1_000_000n,
+  cacheWrite1hNanoUsdPerMillion: 1_000_000n,
   outputNanoUsdPerMillion: 1_000_000n,
   reasoningNanoUsdPerMillion: 1_000_000n,
   imageNanoUsdPerMillion: 1_000_000n,
+  tiers: [],
 };
 const log = createSilentLogger();
 

@@ -61,7 +61,10 @@ describe('the official openai Node SDK, unmodified', () => {
     const tokens: PublicUsage = usage ?? {
       prompt_tokens: generation.tokens_prompt,
       completion_tokens: generation.tokens_completion,
-      prompt_tokens_details: { cached_tokens: generation.native_tokens_cached },
+      prompt_tokens_details: {
+        cached_tokens: generation.native_tokens_cached,
+        cache_write_tokens: generation.native_tokens_cache_write,
+      },
       completion_tokens_details: { reasoning_tokens: generation.native_tokens_reasoning },
     };
     const cost = expectedCostNanoUsd(tokens, pricing);

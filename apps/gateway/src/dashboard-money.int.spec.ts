@@ -253,7 +253,7 @@ describe('usage and generations', () => {
       `/api/organizations/${id}/usage.csv?${range}&granularity=hour&split_by=model,key`,
     );
     expect(csv.split('\r\n')).toHaveLength(4);
-    expect(csv).toContain(`acme/b,"'=key,""2""",1,0,0`);
+    expect(csv).toContain(`acme/b,"'=key,""2""",1,0,0,0,1000,100,30,20,0,10,3,`);
     const live = jsonOf(await operator.request(`GET /api/organizations/${id}/live`));
     expect(live).toMatchObject({
       requests_today: 2,
@@ -283,6 +283,8 @@ describe('usage and generations', () => {
       status: 'completed',
       prompt_tokens: 1_000,
       cached_tokens: 100,
+      cache_write_tokens: 30,
+      cache_write_1h_tokens: 20,
       duration_ms: 1_000,
       attempts: [
         { provider: 'other', provider_model: null, outcome: 'timed_out', duration_ms: 50 },
@@ -295,8 +297,10 @@ describe('usage and generations', () => {
     });
     const byKind = generation.cost_by_kind as Json[];
     expect(byKind.map(({ kind, tokens }) => [kind, tokens])).toEqual([
-      ['input', 900],
+      ['input', 850],
       ['cached_input', 100],
+      ['cache_write', 30],
+      ['cache_write_1h', 20],
       ['image', 0],
       ['output', 7],
       ['reasoning', 3],

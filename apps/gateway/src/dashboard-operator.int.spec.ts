@@ -12,6 +12,15 @@ import {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Json = any;
 
+const TOKEN_PRICES = {
+  inputNanoUsdPerMillion: 1_000_000_000n,
+  cachedInputNanoUsdPerMillion: 500_000_000n,
+  cacheWriteNanoUsdPerMillion: 1_250_000_000n,
+  cacheWrite1hNanoUsdPerMillion: 2_000_000_000n,
+  outputNanoUsdPerMillion: 4_000_000_000n,
+  reasoningNanoUsdPerMillion: 3_000_000_000n,
+  imageNanoUsdPerMillion: 750_000_000n,
+};
 const MODEL: Model = {
   id: 'acme/m',
   name: 'M',
@@ -24,15 +33,13 @@ const MODEL: Model = {
   reasoningEfforts: [],
   defaultReasoningEffort: undefined,
   prices: {
-    inputNanoUsdPerMillion: 1_000_000_000n,
-    cachedInputNanoUsdPerMillion: 500_000_000n,
-    outputNanoUsdPerMillion: 4_000_000_000n,
-    reasoningNanoUsdPerMillion: 4_000_000_000n,
-    imageNanoUsdPerMillion: 1_000_000_000n,
+    ...TOKEN_PRICES,
+    tiers: [{ abovePromptTokens: 200_000, ...TOKEN_PRICES, inputNanoUsdPerMillion: 7_000_000_000n }],
   },
   tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'constant', imageTokens: 0 },
   extraParameters: [],
   forwardReasoningContent: false,
+  writesCacheImplicitly: true,
 };
 const DRAINED = { sinceUnixMs: 1_764_000_000_000n, by: OPERATOR.email, reason: 'repair' };
 
@@ -179,6 +186,16 @@ beforeEach(() => {
 
 const jsonOf = (response: DashboardResponse): Json => response.json;
 
+const SHOWN_PRICES = {
+  input_usd_per_million: '1',
+  cached_input_usd_per_million: '0.5',
+  cache_write_usd_per_million: '1.25',
+  cache_write_1h_usd_per_million: '2',
+  output_usd_per_million: '4',
+  reasoning_usd_per_million: '3',
+  image_usd_per_million: '0.75',
+};
+
 describe('the operator', () => {
   it('sees the model catalogue, with the errors of a rejected change', async () => {
     const { catalogue } = jsonOf(await operator.request('GET /api/operator/catalogue'));
@@ -189,7 +206,10 @@ describe('the operator', () => {
     });
     expect(catalogue.models[0]).toMatchObject({
       id: 'acme/m',
-      prices: { input_usd_per_million: '1' },
+      prices: {
+        ...SHOWN_PRICES,
+        tiers: [{ above_prompt_tokens: 200_000, ...SHOWN_PRICES, input_usd_per_million: '7' }],
+      },
       targets: [{ provider: 'acme', provider_model: 'm-1', drained: null }],
     });
   });
@@ -374,7 +394,8 @@ describe('the playground', () => {
     const response = jsonOf(await owner.request(`POST ${path()}/estimate`, { request }));
     expect(response.max_output_tokens).toBe(10);
     const tokens = Math.ceil((response.estimated_input_tokens * 11) / 10);
-    expect(Number(response.max_cost_usd)).toBeCloseTo((tokens * 1 + 10 * 4) / 1_000_000, 9);
+    // The model may write the whole prompt to its cache.
+    expect(Number(response.max_cost_usd)).toBeCloseTo((tokens * 1.25 + 10 * 4) / 1_000_000, 9);
     expect(response).toMatchObject({ available_usd: '0', affordable: false });
   });
 

@@ -146,13 +146,24 @@ const append = (generation: Partial<GenerationFinished>) =>
     },
   ]);
 
-const usage = { promptTokens: 0, cachedTokens: 0, imageTokens: 0, completionTokens: 5, reasoningTokens: 0 };
+const usage = {
+  promptTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  imageTokens: 0,
+  completionTokens: 5,
+  reasoningTokens: 0,
+};
 const PRICES = {
   inputNanoUsdPerMillion: 1_000_000n,
   cachedInputNanoUsdPerMillion: 2_000_000n,
+  cacheWriteNanoUsdPerMillion: 6_000_000n,
+  cacheWrite1hNanoUsdPerMillion: 7_000_000n,
   outputNanoUsdPerMillion: 3_000_000n,
   reasoningNanoUsdPerMillion: 4_000_000n,
   imageNanoUsdPerMillion: 5_000_000n,
+  tiers: [],
 };
 
 /** Repeats the command until its output matches. */

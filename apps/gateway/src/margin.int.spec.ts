@@ -30,13 +30,24 @@ function costOf({ prompt_tokens: promptTokens, completion_tokens: completionToke
   const [input, output] = [parseUsd(cost?.input ?? ''), parseUsd(cost?.output ?? '')];
   if (!input || !output) throw new Error(`${MODEL} names no cost`);
   return costOfUsage(
-    { promptTokens, completionTokens, cachedTokens: 0, imageTokens: 0, reasoningTokens: 0 },
+    {
+      promptTokens,
+      completionTokens,
+      cachedTokens: 0,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
+      imageTokens: 0,
+      reasoningTokens: 0,
+    },
     {
       inputNanoUsdPerMillion: input,
       cachedInputNanoUsdPerMillion: input,
+      cacheWriteNanoUsdPerMillion: input,
+      cacheWrite1hNanoUsdPerMillion: input,
       imageNanoUsdPerMillion: input,
       outputNanoUsdPerMillion: output,
       reasoningNanoUsdPerMillion: output,
+      tiers: [],
     },
   );
 }

@@ -43,9 +43,12 @@ const GENERATIONS = 30;
 const PRICES = {
   inputNanoUsdPerMillion: 2_000_000n,
   cachedInputNanoUsdPerMillion: 3_000_000n,
+  cacheWriteNanoUsdPerMillion: 11_000_000n,
+  cacheWrite1hNanoUsdPerMillion: 13_000_000n,
   outputNanoUsdPerMillion: 1_000_000n,
   reasoningNanoUsdPerMillion: 5_000_000n,
   imageNanoUsdPerMillion: 7_000_000n,
+  tiers: [],
 };
 const log = createSilentLogger();
 
@@ -144,6 +147,8 @@ async function spend(): Promise<void> {
     usage: {
       promptTokens: 10 + index,
       cachedTokens: 3,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
       imageTokens: 0,
       completionTokens: 20,
       reasoningTokens: 7,

@@ -86,9 +86,12 @@ export function modelWith(id: string): Result<'GET /api/models'>['data'][number]
     prices: {
       input_usd_per_million: price,
       cached_input_usd_per_million: price,
+      cache_write_usd_per_million: price,
+      cache_write_1h_usd_per_million: price,
       output_usd_per_million: price,
       reasoning_usd_per_million: price,
       image_usd_per_million: price,
+      tiers: [],
     },
   };
 }

@@ -135,7 +135,7 @@ export const fieldCases = casesOf('4', [
       const tools = [
         {
           ...weatherTool,
-          cache_control: { type: 'ephemeral' },
+          defer_loading: true,
           function: {
             ...weatherTool.function,
             strict: true,
@@ -153,9 +153,9 @@ export const fieldCases = casesOf('4', [
           max_tokens: 200,
           tools,
           messages: [
-            { role: 'system', content: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'x' } }] },
+            { role: 'system', content: [{ type: 'text', text: 'Be brief.', citations: { enabled: true } }] },
             { role: 'developer', content: 'Be kind.' },
-            { role: 'user', name: 'ann', content: 'Hello', prompt_cache_breakpoint: true },
+            { role: 'user', name: 'ann', content: 'Hello', id: 'm-1' },
             {
               role: 'assistant',
               content: 'Hi',
@@ -168,6 +168,49 @@ export const fieldCases = casesOf('4', [
         }),
       );
       assert.equal(response.status, 200, response.text);
+    },
+  },
+  {
+    title:
+      'cache points are accepted on content parts, messages and tools, whether or not the model has a prompt cache',
+    async verify(deployment) {
+      const points = [
+        { cache_control: { type: 'ephemeral' } },
+        { cache_control: { type: 'ephemeral', ttl: '1h' } },
+        { prompt_cache_breakpoint: { mode: 'explicit' } },
+      ];
+      const models = [deployment.model(['tools'], ['vision']), deployment.model(['tools', 'vision'])];
+      for (const { id: model } of models) {
+        for (const point of points) {
+          const response = await chat(
+            deployment,
+            body(deployment, {
+              model,
+              max_tokens: 5,
+              tools: [{ ...weatherTool, ...point }],
+              messages: [
+                { role: 'system', content: [{ type: 'text', text: 'Be brief.', ...point }] },
+                { role: 'user', content: 'Hello', ...point },
+              ],
+            }),
+          );
+          assert.equal(response.status, 200, response.text);
+        }
+      }
+    },
+  },
+  {
+    title: 'a cache point of an unknown kind or lifetime is refused with its path',
+    async verify(deployment) {
+      for (const [point, member] of [
+        [{ cache_control: { type: 'persistent' } }, 'cache_control.type'],
+        [{ cache_control: { type: 'ephemeral', ttl: '2h' } }, 'cache_control.ttl'],
+        [{ prompt_cache_breakpoint: { mode: 'implicit' } }, 'prompt_cache_breakpoint.mode'],
+      ] as const) {
+        const content = [{ type: 'text', text: 'Hello', ...point }];
+        const response = await chat(deployment, body(deployment, { messages: [{ role: 'user', content }] }));
+        assertError(response, 'invalid_request', { param: `messages[0].content[0].${member}` });
+      }
     },
   },
   {

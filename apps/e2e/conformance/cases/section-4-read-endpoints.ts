@@ -186,6 +186,7 @@ export const readEndpointCases = casesOf('4', [
         'completion_tokens',
         'reasoning_tokens',
         'cached_tokens',
+        'cache_write_tokens',
         'total_tokens',
         'total_cost',
       ];

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { nothingReserved } from '../../src/testing/accounting';
+import { randomUUID } from 'node:crypto';
+import {
+  expectedCostNanoUsd,
+  nano,
+  nothingReserved,
+  pricingOf,
+  settledGeneration,
+  type PublicUsage,
+} from '../../src/testing/accounting';
 import { eventually } from '../../src/testing/eventually';
 import { assertError, body, casesOf, chat, directive, type Deployment, type RawResponse } from '../framework';
 
@@ -204,6 +212,39 @@ export const exactnessCases = casesOf('8', [
       assertError(await chat(deployment, withMaxTokens(model.context_length)), 'context_length_exceeded', {
         metadata: { limit: model.context_length },
       });
+    },
+  },
+  {
+    title: 'prompt tokens written to and read from the prompt cache cost what the price list says',
+    needs: ['emulator'],
+    async verify(deployment) {
+      const { apiKey } = deployment.shared;
+      const model = deployment.model(['tools'], ['vision']).id;
+      const pricing = await pricingOf(deployment.baseUrl, apiKey, model);
+      const prices = [pricing.prompt, pricing.input_cache_read, pricing.input_cache_write];
+      assert.equal(new Set(prices).size, 3, `three different prices: ${prices.join()}`);
+      const text = `${randomUUID()} ${'You are careful. '.repeat(500)}`;
+      const system = {
+        role: 'system',
+        content: [{ type: 'text', text, cache_control: { type: 'ephemeral' } }],
+      };
+      const cached: number[] = [];
+      for (const content of ['One?', `Two? ${'And more. '.repeat(200)}`]) {
+        const request = { model, max_tokens: 5, messages: [system, { role: 'user', content }] };
+        const response = await chat(deployment, request, { apiKey });
+        assert.equal(response.status, 200, response.text);
+        const { id, usage } = response.json<{ id: string; usage: PublicUsage & { cost: number } }>();
+        const { cached_tokens: read = 0, cache_write_tokens: written = 0 } =
+          usage.prompt_tokens_details ?? {};
+        cached.push(read);
+        assert.ok(written >= 128, `${written} tokens were written`);
+        const cost = expectedCostNanoUsd(usage, pricing);
+        assert.equal(nano(usage.cost), cost);
+        const generation = await settledGeneration(deployment.baseUrl, apiKey, id);
+        assert.equal(nano(generation.total_cost), cost);
+        assert.equal(generation.native_tokens_cache_write, written);
+      }
+      assert.ok(cached[0] === 0 && cached[1]! >= 1_024, `cached tokens: ${cached.join()}`);
     },
   },
   {

@@ -8,7 +8,7 @@ import { eventually } from './eventually';
 export interface PublicUsage {
   prompt_tokens: number;
   completion_tokens: number;
-  prompt_tokens_details?: { cached_tokens?: number };
+  prompt_tokens_details?: { cached_tokens?: number; cache_write_tokens?: number };
   completion_tokens_details?: { reasoning_tokens?: number };
   cost?: number;
 }
@@ -17,19 +17,23 @@ export interface PublicPricing {
   prompt: string;
   completion: string;
   input_cache_read?: string;
+  input_cache_write?: string;
   internal_reasoning?: string;
 }
 
 /** Decimals of a per-token price when written as a whole number of nano-dollars per million tokens. */
 const PRICE_DECIMALS = 15;
 
+/** Of requests whose cache points have no lifetime of one hour, at models without price tiers. */
 export function expectedCostNanoUsd(usage: PublicUsage, pricing: PublicPricing): bigint {
   const cached = usage.prompt_tokens_details?.cached_tokens ?? 0;
+  const written = usage.prompt_tokens_details?.cache_write_tokens ?? 0;
   const reasoning = usage.completion_tokens_details?.reasoning_tokens ?? 0;
   const prompt = perMillion(pricing.prompt);
   const completion = perMillion(pricing.completion);
   const total =
-    BigInt(usage.prompt_tokens - cached) * prompt +
+    BigInt(usage.prompt_tokens - cached - written) * prompt +
+    BigInt(written) * (pricing.input_cache_write ? perMillion(pricing.input_cache_write) : prompt) +
     BigInt(cached) * (pricing.input_cache_read ? perMillion(pricing.input_cache_read) : prompt) +
     BigInt(usage.completion_tokens - reasoning) * completion +
     BigInt(reasoning) * (pricing.internal_reasoning ? perMillion(pricing.internal_reasoning) : completion);
@@ -90,6 +94,7 @@ export interface Generation {
   tokens_completion: number;
   native_tokens_reasoning: number;
   native_tokens_cached: number;
+  native_tokens_cache_write: number;
   total_cost: number;
   usage: number;
 }

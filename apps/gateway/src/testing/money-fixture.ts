@@ -45,9 +45,12 @@ import { createDashboardFixture } from './dashboard-fixture';
 const PRICES = {
   inputNanoUsdPerMillion: 1_000_000_000n,
   cachedInputNanoUsdPerMillion: 500_000_000n,
+  cacheWriteNanoUsdPerMillion: 1_250_000_000n,
+  cacheWrite1hNanoUsdPerMillion: 3_000_000_000n,
   outputNanoUsdPerMillion: 4_000_000_000n,
   reasoningNanoUsdPerMillion: 8_000_000_000n,
   imageNanoUsdPerMillion: 2_000_000_000n,
+  tiers: [],
 };
 
 export interface Spending {
@@ -170,7 +173,15 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
         providerModel: 'm-1',
         createdUnixMs: now,
         finishReason: 'stop',
-        usage: { promptTokens, cachedTokens: 100, imageTokens: 0, completionTokens: 10, reasoningTokens: 3 },
+        usage: {
+          promptTokens,
+          cachedTokens: 100,
+          cacheWriteTokens: 30,
+          cacheWrite1hTokens: 20,
+          imageTokens: 0,
+          completionTokens: 10,
+          reasoningTokens: 3,
+        },
         latencyMs: 300,
         generationTimeMs: 700,
         prices: PRICES,

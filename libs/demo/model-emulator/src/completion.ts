@@ -1,3 +1,4 @@
+import type { CacheUse } from './prefix-cache';
 import { contextLengthExceeded } from './errors';
 import { sampleValue } from './json-schema';
 import { between, createRandom, hashText, pick, type Random } from './random';
@@ -24,6 +25,7 @@ export interface Choice {
 export interface Usage {
   readonly promptTokens: number;
   readonly cachedTokens: number;
+  readonly cacheWriteTokens: number;
   readonly completionTokens: number;
   readonly reasoningTokens: number;
 }
@@ -49,7 +51,7 @@ export interface CompletionContext {
   readonly id: string;
   readonly createdS: number;
   readonly seed: number;
-  readonly cachedTokens: number;
+  readonly cache: CacheUse;
 }
 
 /** Tokens of the whole prompt, including tool definitions. */
@@ -92,7 +94,7 @@ export function composeCompletion(request: ChatRequest, context: CompletionConte
     createdS: context.createdS,
     modelName: request.modelName,
     choices,
-    usage: { promptTokens, cachedTokens: context.cachedTokens, completionTokens, reasoningTokens },
+    usage: { promptTokens, ...context.cache, completionTokens, reasoningTokens },
     showsReasoning: request.model.showsReasoning,
     topLogprobs: request.logprobs ? request.topLogprobs : undefined,
   };

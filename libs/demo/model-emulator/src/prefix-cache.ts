@@ -7,13 +7,23 @@ const STEP_TOKENS = 128;
 /** Cached message prefixes; the oldest are evicted. */
 const MAX_PREFIXES = 20_000;
 
+/** Tokens of a prompt. */
+export interface CacheUse {
+  readonly cachedTokens: number;
+  readonly cacheWriteTokens: number;
+}
+
+function cacheable(tokens: number): number {
+  return tokens < MIN_CACHED_TOKENS ? 0 : Math.floor(tokens / STEP_TOKENS) * STEP_TOKENS;
+}
+
 /** Caches the message prefixes of this process, per model. */
 export class PrefixCache {
   private readonly seen = new Map<string, true>();
 
-  /** Caches the prompt. @returns the tokens of its longest prefix of whole messages that was cached before. */
-  lookUp(model: string, prompt: Prompt): number {
-    if (prompt.tokens < MIN_CACHED_TOKENS) return 0;
+  /** Caches the prompt. Its longest prefix of whole messages that was cached before is read, the rest is written. */
+  lookUp(model: string, prompt: Prompt): CacheUse {
+    if (prompt.tokens < MIN_CACHED_TOKENS) return { cachedTokens: 0, cacheWriteTokens: 0 };
     let hash = hashText(model);
     let check = hashText(model, 0x9747b28c);
     let tokens = 0;
@@ -30,8 +40,8 @@ export class PrefixCache {
       if (this.seen.size <= MAX_PREFIXES) break;
       this.seen.delete(oldest);
     }
-    const rounded = Math.floor(cached / STEP_TOKENS) * STEP_TOKENS;
-    return rounded < MIN_CACHED_TOKENS ? 0 : rounded;
+    const cachedTokens = cacheable(cached);
+    return { cachedTokens, cacheWriteTokens: cacheable(tokens) - cachedTokens };
   }
 
   clear(): void {

@@ -178,7 +178,7 @@ class Emulator {
       id: `chatcmpl-emu${this.seed.toString(36)}${number.toString(36).padStart(20, '0')}`,
       createdS: Math.floor(Date.now() / 1000),
       seed: this.seed,
-      cachedTokens: this.cache.lookUp(request.model.id, request.prompt),
+      cache: this.cache.lookUp(request.model.id, request.prompt),
     });
     const { statistics } = this.admin;
     statistics.responded(200);

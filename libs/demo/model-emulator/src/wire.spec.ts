@@ -259,17 +259,20 @@ describe('capabilities', () => {
     }
   });
 
-  it('reports cached tokens for a repeated long prefix', async () => {
+  it('reports cached tokens for a repeated long prefix, and written ones for the rest', async () => {
     const system = { role: 'system' as const, content: 'You are careful. '.repeat(500) };
     const send = (content: string) =>
       client.chat.completions.create({
         model: 'emu-standard',
         messages: [system, { role: 'user', content }],
       });
-    expect((await send('one')).usage?.prompt_tokens_details?.cached_tokens).toBe(0);
-    const cached = (await send('two')).usage?.prompt_tokens_details?.cached_tokens ?? 0;
-    expect(cached).toBeGreaterThanOrEqual(1024);
-    expect(cached % 128).toBe(0);
+    const first = (await send('one')).usage?.prompt_tokens_details;
+    expect(first?.cached_tokens).toBe(0);
+    expect(first?.cache_write_tokens).toBeGreaterThanOrEqual(1024);
+    const second = (await send(`two ${'more '.repeat(500)}`)).usage?.prompt_tokens_details;
+    expect(second?.cached_tokens).toBe(first?.cache_write_tokens);
+    expect(second?.cache_write_tokens).toBeGreaterThanOrEqual(128);
+    expect((second?.cache_write_tokens ?? 0) % 128).toBe(0);
   });
 });
 

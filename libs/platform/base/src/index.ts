@@ -13,6 +13,7 @@ export * from './incident';
 export * from './minute-window';
 export * from './money';
 export * from './permissions';
+export * from './price-text';
 export * from './pricing';
 export * from './time';
 export * from './unreachable';

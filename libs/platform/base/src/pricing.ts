@@ -1,27 +1,52 @@
 import { nanoUsd, type NanoUsd } from './money';
 
 /** Prices per kind of token, in nano-dollars per million tokens. */
-export interface Prices {
+export interface TokenPrices {
   readonly inputNanoUsdPerMillion: bigint;
   readonly cachedInputNanoUsdPerMillion: bigint;
+  /** Input tokens that the provider writes to its prompt cache for five minutes, or for its only lifetime. */
+  readonly cacheWriteNanoUsdPerMillion: bigint;
+  /** Input tokens that the provider writes to its prompt cache for one hour. */
+  readonly cacheWrite1hNanoUsdPerMillion: bigint;
   readonly outputNanoUsdPerMillion: bigint;
   readonly reasoningNanoUsdPerMillion: bigint;
   readonly imageNanoUsdPerMillion: bigint;
 }
 
-/** Tokens of one generation. Cached and image tokens are part of the prompt's, reasoning tokens of the completion's. */
+/** The prices of all tokens of a request whose prompt has more tokens than `abovePromptTokens`. */
+export interface PriceTier extends TokenPrices {
+  readonly abovePromptTokens: number;
+}
+
+export interface Prices extends TokenPrices {
+  /** In ascending order of `abovePromptTokens`; the last one that applies counts. Mutable, as in generated messages. */
+  readonly tiers: PriceTier[];
+}
+
+/**
+ * Tokens of one generation. Cached, written and image tokens are separate parts
+ * of the prompt's, reasoning tokens are part of the completion's.
+ */
 export interface Usage {
   readonly promptTokens: number;
   readonly cachedTokens: number;
+  /** Written to the prompt cache for five minutes, or for the provider's only lifetime. */
+  readonly cacheWriteTokens: number;
+  /** Written to the prompt cache for one hour. */
+  readonly cacheWrite1hTokens: number;
   readonly imageTokens: number;
   readonly completionTokens: number;
   readonly reasoningTokens: number;
 }
 
+/** The longest lifetime for which a request can write to the provider's prompt cache. */
+export type CacheWriteLifetime = 'none' | '5m' | '1h';
+
 const TOKENS_PER_PRICE = 1_000_000n;
 
 /** Kinds of tokens that have a price, in the order in which they are shown. */
-export type TokenKind = 'input' | 'cached_input' | 'image' | 'output' | 'reasoning';
+export type TokenKind =
+  'input' | 'cached_input' | 'cache_write' | 'cache_write_1h' | 'image' | 'output' | 'reasoning';
 
 interface PricedTokens {
   readonly kind: TokenKind;
@@ -33,22 +58,38 @@ export interface CostOfKind extends PricedTokens {
   readonly costNanoUsd: NanoUsd;
 }
 
+/** The prices that apply to a request with so many prompt tokens. */
+export function pricesForPrompt(prices: Prices, promptTokens: number): TokenPrices {
+  return prices.tiers.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens) ?? prices;
+}
+
 /**
- * Assigns every token to the one kind that it is charged as. Cached and image
- * tokens are capped at the prompt tokens, reasoning tokens at the completion
- * tokens, in case a provider reports more.
+ * Assigns every token to the one kind that it is charged as. In case a provider
+ * reports more parts than tokens, the parts of the prompt are capped at the prompt
+ * tokens, in the order cached, written, image, and reasoning at the completion tokens.
  */
-function pricedTokens(usage: Usage, prices: Prices): readonly PricedTokens[] {
-  const cached = Math.min(usage.cachedTokens, usage.promptTokens);
-  const image = Math.min(usage.imageTokens, usage.promptTokens - cached);
+function pricedTokens(usage: Usage, allPrices: Prices): readonly PricedTokens[] {
+  const prices = pricesForPrompt(allPrices, usage.promptTokens);
+  let plain = usage.promptTokens;
+  const partOfPrompt = (tokens: number) => {
+    const part = Math.min(tokens, plain);
+    plain -= part;
+    return part;
+  };
+  const cached = partOfPrompt(usage.cachedTokens);
+  const written1h = partOfPrompt(usage.cacheWrite1hTokens);
+  const written = partOfPrompt(usage.cacheWriteTokens);
+  const image = partOfPrompt(usage.imageTokens);
   const reasoning = Math.min(usage.reasoningTokens, usage.completionTokens);
   return [
-    {
-      kind: 'input',
-      tokens: usage.promptTokens - cached - image,
-      priceNanoUsdPerMillion: prices.inputNanoUsdPerMillion,
-    },
+    { kind: 'input', tokens: plain, priceNanoUsdPerMillion: prices.inputNanoUsdPerMillion },
     { kind: 'cached_input', tokens: cached, priceNanoUsdPerMillion: prices.cachedInputNanoUsdPerMillion },
+    { kind: 'cache_write', tokens: written, priceNanoUsdPerMillion: prices.cacheWriteNanoUsdPerMillion },
+    {
+      kind: 'cache_write_1h',
+      tokens: written1h,
+      priceNanoUsdPerMillion: prices.cacheWrite1hNanoUsdPerMillion,
+    },
     { kind: 'image', tokens: image, priceNanoUsdPerMillion: prices.imageNanoUsdPerMillion },
     {
       kind: 'output',
@@ -86,15 +127,34 @@ function tokenPricesOf(priced: readonly PricedTokens[]): bigint {
   );
 }
 
-/** The maximum cost of a request: all tokens at the highest input and output prices. */
-export function worstCaseCost(inputTokens: number, outputTokens: number, prices: Prices): NanoUsd {
-  const input = max(
+/**
+ * The maximum cost of a request: all tokens at the highest input and output
+ * prices. Of the tiers, those that apply to a prompt of at most `inputTokens` count.
+ */
+export function worstCaseCost(
+  inputTokens: number,
+  outputTokens: number,
+  prices: Prices,
+  cacheWrites: CacheWriteLifetime,
+): NanoUsd {
+  const reachable = prices.tiers.filter(({ abovePromptTokens }) => inputTokens > abovePromptTokens);
+  const [first, ...others] = [prices, ...reachable].map(
+    (tier) =>
+      BigInt(inputTokens) * highestInputPrice(tier, cacheWrites) +
+      BigInt(outputTokens) * max(tier.outputNanoUsdPerMillion, tier.reasoningNanoUsdPerMillion),
+  ) as [bigint, ...bigint[]];
+  return nanoUsd(roundUp(max(first, ...others)));
+}
+
+function highestInputPrice(prices: TokenPrices, cacheWrites: CacheWriteLifetime): bigint {
+  const highest = max(
     prices.inputNanoUsdPerMillion,
     prices.cachedInputNanoUsdPerMillion,
     prices.imageNanoUsdPerMillion,
   );
-  const output = max(prices.outputNanoUsdPerMillion, prices.reasoningNanoUsdPerMillion);
-  return nanoUsd(roundUp(BigInt(inputTokens) * input + BigInt(outputTokens) * output));
+  if (cacheWrites === 'none') return highest;
+  const highestOf5m = max(highest, prices.cacheWriteNanoUsdPerMillion);
+  return cacheWrites === '5m' ? highestOf5m : max(highestOf5m, prices.cacheWrite1hNanoUsdPerMillion);
 }
 
 function roundUp(tokenPrices: bigint): bigint {

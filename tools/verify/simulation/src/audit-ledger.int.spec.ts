@@ -85,10 +85,8 @@ const CORRUPTIONS: [what: string, sql: string][] = [
     'a hold that is closed without a void posting',
     `with opened as (delete from open_holds where hold_id = 'open' returning *)
      insert into closed_holds
-       (hold_id, organization_id, key_id, state, amount_nano_usd, input_nano_usd_per_million,
-        cached_input_nano_usd_per_million, output_nano_usd_per_million, reasoning_nano_usd_per_million,
-        image_nano_usd_per_million, day, created_unix_ms, deadline_unix_ms, closed_unix_ms)
-     select hold_id, organization_id, key_id, 'voided', amount_nano_usd, 0, 0, 0, 0, 0, day, 0, 0, 1 from opened`,
+       (hold_id, organization_id, key_id, state, amount_nano_usd, prices, day, created_unix_ms, deadline_unix_ms, closed_unix_ms)
+     select hold_id, organization_id, key_id, 'voided', amount_nano_usd, prices, day, 0, 0, 1 from opened`,
   ],
   ['a hold with another amount', `update open_holds set amount_nano_usd = 21 where hold_id = 'open'`],
   [
@@ -100,7 +98,7 @@ const CORRUPTIONS: [what: string, sql: string][] = [
   [
     'a hold that is both open and closed',
     `insert into open_holds
-     select hold_id, organization_id, key_id, 0, 0, 0, 0, 0, 0, day, 0, 0 from closed_holds where hold_id = 'voided'`,
+     select hold_id, organization_id, key_id, 0, prices, day, 0, 0 from closed_holds where hold_id = 'voided'`,
   ],
   [
     'a deleted hold within its retention',

@@ -1,3 +1,4 @@
+import { encodePrices } from '@gateway/base';
 import {
   generationsOf,
   type Call,
@@ -25,7 +26,8 @@ export function describeHistory({ seed, startUnixMs, generations, steps }: Histo
 }
 
 function describeGeneration(one: Generation): string {
-  const { promptTokens, cachedTokens, imageTokens, completionTokens, reasoningTokens } = one.usage;
+  const { promptTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens, imageTokens } = one.usage;
+  const { completionTokens, reasoningTokens } = one.usage;
   return [
     `${one.organization}, ${one.key}, holds ${one.amount} for ${one.lifetimeMs} ms`,
     ...(one.organizationBudget === undefined ? [] : [`organization's budget ${one.organizationBudget}`]),
@@ -33,15 +35,9 @@ function describeGeneration(one: Generation): string {
     ...(one.scope === undefined
       ? []
       : [`under ${one.scope} with body ${one.body}, resolution ${one.resolution ?? 'not reported'}`]),
-    `used ${promptTokens} in (${cachedTokens} cached, ${imageTokens} image), ${completionTokens} out (${reasoningTokens} reasoning)`,
-    `held at ${describePrices(one.holdPrices)}, finished at ${one.eventPrices ? describePrices(one.eventPrices) : 'no prices'}`,
+    `used ${promptTokens} in (${cachedTokens} cached, ${cacheWriteTokens} written, ${cacheWrite1hTokens} written for 1 h, ${imageTokens} image), ${completionTokens} out (${reasoningTokens} reasoning)`,
+    `held at ${encodePrices(one.holdPrices)}, finished at ${one.eventPrices ? encodePrices(one.eventPrices) : 'no prices'}`,
   ].join('; ');
-}
-
-function describePrices(prices: Generation['holdPrices']): string {
-  return Object.values(prices as unknown as Record<string, bigint>)
-    .map((price) => Number(price) / 1_000_000)
-    .join('/');
 }
 
 function describeStep(step: Step): string {

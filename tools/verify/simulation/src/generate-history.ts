@@ -1,4 +1,4 @@
-import { DAY_MS, type Prices, type Usage } from '@gateway/base';
+import { DAY_MS, type Prices, type TokenPrices, type Usage } from '@gateway/base';
 import { seededRandom, type SeededRandom } from '@gateway/test-support';
 import type { ClaimResolution } from '@gateway/billing-ledger/testing';
 import {
@@ -22,17 +22,41 @@ const RESOLUTIONS: readonly (ClaimResolution | undefined)[] = [
   undefined,
 ];
 
-/** Distinct prices of three versions of a catalogue; the last ones need rounding. */
+/** Distinct prices of three versions of a catalogue; the last ones need rounding, and long prompts cost more. */
 const CATALOGUES: readonly Prices[] = [
-  prices(1_000_000n, 2_000_000n, 3_000_000n, 4_000_000n, 5_000_000n),
-  prices(5_000_000n, 1_000_000n, 2_000_000n, 7_000_000n, 3_000_000n),
-  prices(1_500_001n, 250_000n, 2_999_999n, 333_333n, 700_000n),
+  {
+    ...prices(1_000_000n, 2_000_000n, 6_000_000n, 8_000_000n, 3_000_000n, 4_000_000n, 5_000_000n),
+    tiers: [],
+  },
+  {
+    ...prices(5_000_000n, 1_000_000n, 4_000_000n, 6_000_000n, 2_000_000n, 7_000_000n, 3_000_000n),
+    tiers: [],
+  },
+  {
+    ...prices(1_500_001n, 250_000n, 1_800_000n, 2_600_001n, 2_999_999n, 333_333n, 700_000n),
+    tiers: [
+      {
+        abovePromptTokens: 3,
+        ...prices(2_500_001n, 450_000n, 2_800_000n, 3_600_001n, 3_999_999n, 533_333n, 900_000n),
+      },
+    ],
+  },
 ];
 
-function prices(input: bigint, cached: bigint, output: bigint, reasoning: bigint, image: bigint): Prices {
+function prices(
+  input: bigint,
+  cached: bigint,
+  written: bigint,
+  written1h: bigint,
+  output: bigint,
+  reasoning: bigint,
+  image: bigint,
+): TokenPrices {
   return {
     inputNanoUsdPerMillion: input,
     cachedInputNanoUsdPerMillion: cached,
+    cacheWriteNanoUsdPerMillion: written,
+    cacheWrite1hNanoUsdPerMillion: written1h,
     outputNanoUsdPerMillion: output,
     reasoningNanoUsdPerMillion: reasoning,
     imageNanoUsdPerMillion: image,
@@ -164,9 +188,16 @@ function usage(random: SeededRandom): Usage {
   const most = random.chance(0.6) ? 4 : 12;
   const promptTokens = random.integer(0, most);
   const completionTokens = random.integer(0, most);
+  const cachedTokens = random.integer(0, promptTokens);
+  const cacheWriteTokens = random.chance(0.3) ? random.integer(0, promptTokens - cachedTokens) : 0;
+  const cacheWrite1hTokens = random.chance(0.3)
+    ? random.integer(0, promptTokens - cachedTokens - cacheWriteTokens)
+    : 0;
   return {
     promptTokens,
-    cachedTokens: random.integer(0, promptTokens),
+    cachedTokens,
+    cacheWriteTokens,
+    cacheWrite1hTokens,
     imageTokens: random.chance(0.2) ? random.integer(0, 4) : 0,
     completionTokens,
     reasoningTokens: random.integer(0, completionTokens),

@@ -1,4 +1,4 @@
-import type { Prices, Usage } from '@gateway/base';
+import type { Prices, TokenPrices, Usage } from '@gateway/base';
 import { CLAIM_RETENTION_MS, LEASE_MS, type Generation, type Operation } from './history';
 
 /**
@@ -296,16 +296,27 @@ function isPast({ retainedUntil, leaseEnds, state }: Claim, now: number): boolea
 const NO_PRICES: Prices = {
   inputNanoUsdPerMillion: 0n,
   cachedInputNanoUsdPerMillion: 0n,
+  cacheWriteNanoUsdPerMillion: 0n,
+  cacheWrite1hNanoUsdPerMillion: 0n,
   outputNanoUsdPerMillion: 0n,
   reasoningNanoUsdPerMillion: 0n,
   imageNanoUsdPerMillion: 0n,
+  tiers: [],
 };
 
-/** Each token at the price of its kind; the sum is rounded up to a nano-dollar. */
-function costOf(usage: Usage, prices: Prices): bigint {
-  const image = Math.min(usage.imageTokens, usage.promptTokens - usage.cachedTokens);
+/** Each token at the price of its kind, in the highest tier below the prompt; the sum is rounded up to a nano-dollar. */
+function costOf(usage: Usage, allPrices: Prices): bigint {
+  let prices: TokenPrices = allPrices;
+  for (const tier of allPrices.tiers) {
+    if (usage.promptTokens > tier.abovePromptTokens) prices = tier;
+  }
+  const uncached = usage.promptTokens - usage.cachedTokens;
+  const unwritten = uncached - usage.cacheWriteTokens - usage.cacheWrite1hTokens;
+  const image = Math.min(usage.imageTokens, unwritten);
   const parts: readonly (readonly [tokens: number, price: bigint])[] = [
-    [usage.promptTokens - usage.cachedTokens - image, prices.inputNanoUsdPerMillion],
+    [unwritten - image, prices.inputNanoUsdPerMillion],
+    [usage.cacheWriteTokens, prices.cacheWriteNanoUsdPerMillion],
+    [usage.cacheWrite1hTokens, prices.cacheWrite1hNanoUsdPerMillion],
     [usage.cachedTokens, prices.cachedInputNanoUsdPerMillion],
     [image, prices.imageNanoUsdPerMillion],
     [usage.completionTokens - usage.reasoningTokens, prices.outputNanoUsdPerMillion],

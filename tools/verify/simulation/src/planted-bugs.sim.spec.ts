@@ -54,6 +54,12 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
     175,
   ],
   [
+    'the fast path charges at the prices of the event',
+    'settle_open_holds',
+    'and hold.prices = named.prices collate "C"',
+    '',
+  ],
+  [
     'a takeover of a key deletes its earlier claimants',
     'claim_idempotency_key',
     'when is_expired or not same_body then array[p_generation_id]',

@@ -130,6 +130,8 @@ export function GenerationPage() {
 const KINDS = {
   input: 'Input',
   cached_input: 'Cached input',
+  cache_write: 'Cache write',
+  cache_write_1h: 'Cache write, 1 hour',
   image: 'Images',
   output: 'Output',
   reasoning: 'Reasoning',

@@ -18,6 +18,21 @@ const model = (id: string, changes = {}) => ({
   ...changes,
 });
 
+/** Every price is different, so that a column with the price of another kind is noticed. */
+const tokenPrices = (from: number) => ({
+  input_usd_per_million: `${from}`,
+  cached_input_usd_per_million: `${from + 1}`,
+  cache_write_usd_per_million: `${from + 2}`,
+  cache_write_1h_usd_per_million: `${from + 3}`,
+  output_usd_per_million: `${from + 4}`,
+  reasoning_usd_per_million: `${from + 5}`,
+  image_usd_per_million: `${from + 6}`,
+});
+const tiers = [
+  { above_prompt_tokens: 200_000, ...tokenPrices(20) },
+  { above_prompt_tokens: 400_000, ...tokenPrices(40) },
+];
+
 describe('the models page', () => {
   let api: ApiDouble;
 
@@ -33,7 +48,7 @@ describe('the models page', () => {
         loaded_at: '2026-11-20T09:00:00.000Z',
         rejected: null,
         models: [
-          model('acme/on'),
+          model('acme/on', { prices: { ...tokenPrices(1), tiers } }),
           model('acme/off', { disabled: true, switched_off: OFF }),
           model('acme/file', { disabled: true, disabled_in_file: true }),
         ],
@@ -63,6 +78,23 @@ describe('the models page', () => {
     renderPage('/operator/models');
     await screen.findByText('ops@example.com');
     await screen.findByText('wrong price');
+  });
+
+  it('shows each price of a model, and below it the prices for long prompts', async () => {
+    renderPage('/operator/models');
+    const table = await screen.findByRole('table');
+    const headers = within(table).getAllByRole('columnheader');
+    const row = within(table).getByText('acme/on', { selector: '.font-medium' }).closest('tr') as HTMLElement;
+    const cells = within(row).getAllByRole('cell');
+    const prices = headers.map((header, index) => [header.textContent, cells[index]?.textContent]);
+    expect(prices.filter(([header]) => header?.includes('/ 1M'))).toEqual([
+      ['Input / 1M', '$1.00above 200,000 tokens: $20.00above 400,000 tokens: $40.00'],
+      ['Cached / 1M', '$2.00above 200,000 tokens: $21.00above 400,000 tokens: $41.00'],
+      ['Cache write / 1M', '$3.00above 200,000 tokens: $22.00above 400,000 tokens: $42.00'],
+      ['Cache write 1h / 1M', '$4.00above 200,000 tokens: $23.00above 400,000 tokens: $43.00'],
+      ['Output / 1M', '$5.00above 200,000 tokens: $24.00above 400,000 tokens: $44.00'],
+      ['Reasoning / 1M', '$6.00above 200,000 tokens: $25.00above 400,000 tokens: $45.00'],
+    ]);
   });
 
   it('offers no switch for a model that the file disables', async () => {

@@ -229,6 +229,8 @@ const COLUMNS: readonly Column<Model>[] = [
     [
       { key: 'input_usd_per_million', header: 'Input' },
       { key: 'cached_input_usd_per_million', header: 'Cached' },
+      { key: 'cache_write_usd_per_million', header: 'Cache write' },
+      { key: 'cache_write_1h_usd_per_million', header: 'Cache write 1h' },
       { key: 'output_usd_per_million', header: 'Output' },
       { key: 'reasoning_usd_per_million', header: 'Reasoning' },
     ] as const
@@ -244,7 +246,16 @@ const COLUMNS: readonly Column<Model>[] = [
         ? {}
         : { hide: 'tablet' as const }),
     },
-    cell: ({ row: { original: model } }) => <Money usd={model.prices[key]} />,
+    cell: ({ row: { original: model } }) => (
+      <>
+        <Money usd={model.prices[key]} />
+        {model.prices.tiers.map((tier) => (
+          <p key={tier.above_prompt_tokens} className="text-xs text-ink-faint">
+            above {count(tier.above_prompt_tokens)} tokens: <Money usd={tier[key]} />
+          </p>
+        ))}
+      </>
+    ),
   })),
   {
     id: 'switch',

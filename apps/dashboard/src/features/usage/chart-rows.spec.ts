@@ -16,6 +16,8 @@ function point(start: string, model: string, spend: string): UsagePoint {
     refused: 0,
     prompt_tokens: 10,
     cached_tokens: 0,
+    cache_write_tokens: 0,
+    cache_write_1h_tokens: 0,
     image_tokens: 0,
     completion_tokens: 5,
     reasoning_tokens: 0,

@@ -15,6 +15,8 @@ const metrics = (changes: Partial<UsageMetrics> = {}): UsageMetrics => ({
   refused: 0,
   prompt_tokens: 0,
   cached_tokens: 0,
+  cache_write_tokens: 0,
+  cache_write_1h_tokens: 0,
   image_tokens: 0,
   completion_tokens: 0,
   reasoning_tokens: 0,
@@ -24,6 +26,8 @@ const metrics = (changes: Partial<UsageMetrics> = {}): UsageMetrics => ({
   time_to_first_token: null,
   ...changes,
 });
+
+type TokensOfPrompt = 'cached_tokens' | 'cache_write_tokens' | 'cache_write_1h_tokens';
 
 describe('the usage page', () => {
   let api: ApiDouble;
@@ -51,14 +55,22 @@ describe('the usage page', () => {
         model_id,
         key_id: null,
       }));
-      const sum = (name: 'requests' | 'errors' | 'refused') =>
+      const sum = (name: 'requests' | 'errors' | 'refused' | 'prompt_tokens' | TokensOfPrompt) =>
         points.reduce((total, point) => total + point[name], 0);
       return {
         timezone: 'UTC' as const,
         granularity: 'day' as const,
         start,
         end,
-        totals: metrics({ requests: sum('requests'), errors: sum('errors'), refused: sum('refused') }),
+        totals: metrics({
+          requests: sum('requests'),
+          errors: sum('errors'),
+          refused: sum('refused'),
+          prompt_tokens: sum('prompt_tokens'),
+          cached_tokens: sum('cached_tokens'),
+          cache_write_tokens: sum('cache_write_tokens'),
+          cache_write_1h_tokens: sum('cache_write_1h_tokens'),
+        }),
         data: points,
       };
     });
@@ -66,6 +78,23 @@ describe('the usage page', () => {
   const renderUsage = () =>
     renderPage('/o/org-1/usage').queryClient.setQueryData(['usage-chart-code'], { UsageChart: () => null });
   const figure = async (name: string) => (await screen.findByText(name, { selector: 'dt' })).parentElement;
+
+  it('shows how many input tokens were read from the cache, and written to it for any lifetime', async () => {
+    respondWith([
+      'acme/m-1',
+      {
+        requests: 1,
+        prompt_tokens: 9_000,
+        cached_tokens: 4_000,
+        cache_write_tokens: 300,
+        cache_write_1h_tokens: 20,
+      },
+    ]);
+    renderUsage();
+    expect((await figure('Input tokens'))?.textContent).toBe(
+      'Input tokens9,0004,000 cached, 320 written to cache',
+    );
+  });
 
   it('shows the error rate of generations, and refused requests apart from it', async () => {
     respondWith(['acme/m-1', { requests: 8, errors: 2, refused: 3 }], ['', { refused: 4 }]);

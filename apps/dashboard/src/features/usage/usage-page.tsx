@@ -172,7 +172,10 @@ function Totals({ totals }: { readonly totals: UsageMetrics }) {
       <Figure label="Requests" note={`${count(totals.cancelled)} cancelled`}>
         {count(totals.requests)}
       </Figure>
-      <Figure label="Input tokens" note={`${count(totals.cached_tokens)} cached`}>
+      <Figure
+        label="Input tokens"
+        note={`${count(totals.cached_tokens)} cached, ${count(totals.cache_write_tokens + totals.cache_write_1h_tokens)} written to cache`}
+      >
         {count(totals.prompt_tokens)}
       </Figure>
       <Figure label="Output tokens">{count(totals.completion_tokens)}</Figure>

@@ -1,10 +1,12 @@
 import {
   DAY_MS,
+  MAX_PRICE_NANO_USD_PER_MILLION,
   nanoUsd,
   unreachable,
   type Actor,
   type NanoUsd,
   type Prices,
+  type TokenPrices,
   type UnixMs,
 } from '@gateway/base';
 import {
@@ -183,10 +185,25 @@ function parseBudget(budget: bigint | undefined): NanoUsd | undefined {
 }
 
 function parsePrices(prices: PricesMessage): Prices {
-  if (Object.values(prices).some((price: bigint) => price < 0n)) {
-    throw new MalformedMessageError('a price is below zero');
+  const { tiers, ...base } = prices;
+  let above = 0;
+  for (const { abovePromptTokens, ...tier } of tiers) {
+    if (abovePromptTokens <= above) throw new MalformedMessageError('price tiers do not ascend');
+    above = abovePromptTokens;
+    checkTokenPrices(tier);
   }
+  checkTokenPrices(base);
   return prices;
+}
+
+function checkTokenPrices(prices: TokenPrices): void {
+  for (const price of Object.values(prices) as bigint[]) {
+    if (price < 0n || price > MAX_PRICE_NANO_USD_PER_MILLION) {
+      throw new MalformedMessageError(
+        `a price is outside 0 to ${MAX_PRICE_NANO_USD_PER_MILLION} nano-dollars per million`,
+      );
+    }
+  }
 }
 
 export function parseClaimRef(claim: ClaimRefMessage | undefined): ClaimRef {

@@ -118,9 +118,12 @@ describe('the announcement of a settlement', () => {
   const prices = {
     inputNanoUsdPerMillion: 1n,
     cachedInputNanoUsdPerMillion: 2n,
+    cacheWriteNanoUsdPerMillion: 6n,
+    cacheWrite1hNanoUsdPerMillion: 7n,
     outputNanoUsdPerMillion: 3n,
     reasoningNanoUsdPerMillion: 4n,
     imageNanoUsdPerMillion: 5n,
+    tiers: [],
   };
   const idempotentOutcome = { scope: 'key-1/POST', responseJson: Buffer.from('the response'), resolution: 1 };
   const settlement = {

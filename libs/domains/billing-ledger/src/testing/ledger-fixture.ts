@@ -142,9 +142,12 @@ export const announce: Announce = (
 export const UNIT_PRICES: Prices = {
   inputNanoUsdPerMillion: 2_000_000n,
   cachedInputNanoUsdPerMillion: 3_000_000n,
+  cacheWriteNanoUsdPerMillion: 11_000_000n,
+  cacheWrite1hNanoUsdPerMillion: 13_000_000n,
   outputNanoUsdPerMillion: 1_000_000n,
   reasoningNanoUsdPerMillion: 5_000_000n,
   imageNanoUsdPerMillion: 7_000_000n,
+  tiers: [],
 };
 
 const HOLD_LIFETIME_MS = 600_000;
@@ -175,7 +178,15 @@ export function makeFinished(
     organizationId: 'org-a',
     keyId: 'key-a',
     createdUnixMs: at,
-    usage: { promptTokens: 0, cachedTokens: 0, imageTokens: 0, completionTokens: cost, reasoningTokens: 0 },
+    usage: {
+      promptTokens: 0,
+      cachedTokens: 0,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
+      imageTokens: 0,
+      completionTokens: cost,
+      reasoningTokens: 0,
+    },
     prices: UNIT_PRICES,
     idempotentOutcome: undefined,
     ...rest,

@@ -10,6 +10,12 @@ const status = z.enum(generationStatuses);
 const tokens = {
   prompt_tokens: number,
   cached_tokens: number.meta({ description: 'Included in prompt tokens.' }),
+  cache_write_tokens: number.meta({
+    description: "Written to the provider's cache for five minutes. Included in prompt tokens.",
+  }),
+  cache_write_1h_tokens: number.meta({
+    description: "Written to the provider's cache for one hour. Included in prompt tokens.",
+  }),
   image_tokens: number.meta({ description: 'Included in prompt tokens.' }),
   completion_tokens: number,
   reasoning_tokens: number.meta({ description: 'Included in completion tokens.' }),
@@ -36,7 +42,15 @@ const shared = {
 
 const generationSummary = z.object(shared).meta({ id: 'GenerationSummary' });
 
-const tokenKinds = ['input', 'cached_input', 'image', 'output', 'reasoning'] as const;
+const tokenKinds = [
+  'input',
+  'cached_input',
+  'cache_write',
+  'cache_write_1h',
+  'image',
+  'output',
+  'reasoning',
+] as const;
 
 const generationCost = z
   .object({

@@ -6,13 +6,23 @@ import { usageTotals } from './usage';
 
 const number = z.int().min(0);
 
+const tokenPrices = {
+  input_usd_per_million: usd,
+  cached_input_usd_per_million: usd,
+  cache_write_usd_per_million: usd,
+  cache_write_1h_usd_per_million: usd,
+  output_usd_per_million: usd,
+  reasoning_usd_per_million: usd,
+  image_usd_per_million: usd,
+};
+
 const modelPrices = z
   .object({
-    input_usd_per_million: usd,
-    cached_input_usd_per_million: usd,
-    output_usd_per_million: usd,
-    reasoning_usd_per_million: usd,
-    image_usd_per_million: usd,
+    ...tokenPrices,
+    tiers: z.array(z.object({ above_prompt_tokens: number, ...tokenPrices })).meta({
+      description:
+        'Prices of all tokens of a request with a longer prompt; the last one that applies counts.',
+    }),
   })
   .meta({ id: 'ModelPrices' });
 

@@ -28,8 +28,10 @@ const usageMetrics = z
       description:
         'Requests that ended with an error and have no generation; included neither in requests nor in errors.',
     }),
-    prompt_tokens: number.meta({ description: 'Including cached and image tokens.' }),
+    prompt_tokens: number.meta({ description: 'Including cached, written and image tokens.' }),
     cached_tokens: number,
+    cache_write_tokens: number.meta({ description: "Written to the provider's cache for five minutes." }),
+    cache_write_1h_tokens: number.meta({ description: "Written to the provider's cache for one hour." }),
     image_tokens: number,
     completion_tokens: number.meta({ description: 'Including reasoning tokens.' }),
     reasoning_tokens: number,

@@ -26,6 +26,8 @@ export interface StubRouter {
 const USAGE = {
   promptTokens: 11,
   cachedTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
   imageTokens: 0,
   completionTokens: 7,
   reasoningTokens: 0,

@@ -1,6 +1,8 @@
 import type { Catalogue } from '../core/catalogue/model-catalogue';
 import type { CatalogueSource } from '../core/ports';
+import { catalogueOf, model, PRICES, provider } from '../testing/router-under-test';
 import { watchCatalogue } from './catalogue-watch';
+import { toWatchCatalogueResponse } from './messages';
 
 const catalogue = (version: number): Catalogue => ({ version, models: new Map(), providers: new Map() });
 
@@ -36,4 +38,14 @@ it('a slow reader gets ascending versions, each at most once, and always the las
   stopping.abort();
   await watch.return(undefined);
   expect(seen).toEqual([1n, 3n, 4n]);
+});
+
+it('edges get the prices of a model, and whether it writes to the prompt cache without cache points', () => {
+  const tiers = [{ ...PRICES, abovePromptTokens: 200_000 }];
+  const writing = model([provider('acme', 'https://acme.example')], { prices: { ...PRICES, tiers } });
+  const message = toWatchCatalogueResponse(catalogueOf([writing, model([], { id: 'acme/no-target' })]));
+  expect(message.models).toMatchObject([
+    { prices: { ...PRICES, tiers }, writesCacheImplicitly: true },
+    { prices: PRICES, writesCacheImplicitly: false },
+  ]);
 });

@@ -30,9 +30,12 @@ import {
 const COST: Prices = {
   inputNanoUsdPerMillion: 500_000_000n,
   cachedInputNanoUsdPerMillion: 30_000_000n,
+  cacheWriteNanoUsdPerMillion: 430_000_000n,
+  cacheWrite1hNanoUsdPerMillion: 470_000_000n,
   outputNanoUsdPerMillion: 1_100_000_000n,
   reasoningNanoUsdPerMillion: 2_300_000_000n,
   imageNanoUsdPerMillion: 410_000_000n,
+  tiers: [],
 };
 const COSTS = [{ ...COST, inputNanoUsdPerMillion: 999_000_000n }, COST, undefined];
 
@@ -117,7 +120,13 @@ describe('the provider cost of a generation', () => {
     await router.collect(request());
     const [event] = router.events;
     expect(event?.usageSource).toBe(UsageSource.USAGE_SOURCE_COUNTED);
-    expect(event?.usage).toMatchObject({ promptTokens: 80, cachedTokens: 0, imageTokens: 0 });
+    expect(event?.usage).toMatchObject({
+      promptTokens: 80,
+      cachedTokens: 0,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
+      imageTokens: 0,
+    });
     expect(event?.providerCostNanoUsd).toBe(
       80n * 500n + BigInt(event?.usage?.completionTokens ?? 0) * 1_100n,
     );
@@ -160,7 +169,7 @@ describe('a non-streaming response', () => {
         prompt_tokens: 10,
         completion_tokens: 2,
         total_tokens: 12,
-        prompt_tokens_details: { cached_tokens: 0 },
+        prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
         completion_tokens_details: { reasoning_tokens: 0 },
         cost: 0.000014,
       },
@@ -172,17 +181,27 @@ describe('a non-streaming response', () => {
     const usage = {
       prompt_tokens: 90,
       completion_tokens: 8,
-      prompt_tokens_details: { cached_tokens: 30, image_tokens: 20 },
+      prompt_tokens_details: { cached_tokens: 30, cache_write_tokens: 15, image_tokens: 20 },
       completion_tokens_details: { reasoning_tokens: 6 },
     };
     upstream.play(json(completion({ content: 'Hello' }, usage)));
     const inputParts = { images: 1, estimatedImageTokens: 20, hasDefinitions: false };
     const { finished } = await router.collect(generateRequest({ inputParts, estimatedInputTokens: 80 }));
-    const cost = 40n * 1_000n + 30n * 100n + 20n * 700n + 2n * 2_000n + 6n * 5_000n;
+    const cost = 25n * 1_000n + 30n * 100n + 15n * 1_250n + 20n * 700n + 2n * 2_000n + 6n * 5_000n;
     expect(finished?.costNanoUsd).toBe(cost);
-    expect(JSON.parse(String(finished?.responseJson))).toMatchObject({ usage: { cost: 0.000091 } });
+    expect(JSON.parse(String(finished?.responseJson))).toMatchObject({
+      usage: { prompt_tokens_details: { cache_write_tokens: 15 }, cost: 0.00009475 },
+    });
     expect(router.events[0]).toMatchObject({
-      usage: { promptTokens: 90, cachedTokens: 30, imageTokens: 20, completionTokens: 8, reasoningTokens: 6 },
+      usage: {
+        promptTokens: 90,
+        cachedTokens: 30,
+        cacheWriteTokens: 15,
+        cacheWrite1hTokens: 0,
+        imageTokens: 20,
+        completionTokens: 8,
+        reasoningTokens: 6,
+      },
       prices: PRICES,
     });
   });
@@ -406,7 +425,15 @@ describe('the end of a generation', () => {
       streamed: true,
       cancelled: false,
       finishReason: 'stop',
-      usage: { promptTokens: 10, cachedTokens: 0, imageTokens: 0, completionTokens: 2, reasoningTokens: 0 },
+      usage: {
+        promptTokens: 10,
+        cachedTokens: 0,
+        cacheWriteTokens: 0,
+        cacheWrite1hTokens: 0,
+        imageTokens: 0,
+        completionTokens: 2,
+        reasoningTokens: 0,
+      },
       usageSource: UsageSource.USAGE_SOURCE_PROVIDER,
       externalUser: 'u-1',
       prices: PRICES,

@@ -13,6 +13,7 @@ import type {
   GenerationRequest,
 } from '../core/generation/finished-generation';
 import type { GenerationEvent } from '../core/generation/generation-events';
+import { writesCacheImplicitly } from '../core/dialects/registry';
 import type { InputParts } from '../core/generation/usage';
 
 const OUTCOME_MESSAGES: Readonly<Record<CompletionOutcome, IdempotentEnding>> = {
@@ -140,6 +141,7 @@ export function toModelMessage(model: Model): ModelMessage {
     tokenCounting: { ...model.tokenCounting },
     extraParameters: [...model.extraParameters],
     forwardReasoningContent: model.targets.some((target) => target.options.forwardReasoningContent),
+    writesCacheImplicitly: model.targets.some(({ provider }) => writesCacheImplicitly(provider.dialect)),
   };
 }
 

@@ -56,9 +56,12 @@ export const TARGET_OPTIONS: TargetOptions = {
 export const PRICES: Prices = {
   inputNanoUsdPerMillion: 1_000_000_000n,
   cachedInputNanoUsdPerMillion: 100_000_000n,
+  cacheWriteNanoUsdPerMillion: 1_250_000_000n,
+  cacheWrite1hNanoUsdPerMillion: 1_900_000_000n,
   outputNanoUsdPerMillion: 2_000_000_000n,
   reasoningNanoUsdPerMillion: 5_000_000_000n,
   imageNanoUsdPerMillion: 700_000_000n,
+  tiers: [],
 };
 
 export function model(providers: readonly Provider[], changes: Partial<Model> = {}): Model {

@@ -18,6 +18,8 @@ export interface UsageSums {
   readonly completionTokens: bigint;
   readonly reasoningTokens: bigint;
   readonly cachedTokens: bigint;
+  readonly cacheWriteTokens: bigint;
+  readonly cacheWrite1hTokens: bigint;
   readonly costNanoUsd: NanoUsd;
 }
 
@@ -45,6 +47,8 @@ const NO_USAGE: UsageSums = {
   completionTokens: 0n,
   reasoningTokens: 0n,
   cachedTokens: 0n,
+  cacheWriteTokens: 0n,
+  cacheWrite1hTokens: 0n,
   costNanoUsd: ZERO_NANO_USD,
 };
 
@@ -78,6 +82,8 @@ export function sumOf(rows: readonly UsageSums[]): UsageSums {
       completionTokens: sum.completionTokens + row.completionTokens,
       reasoningTokens: sum.reasoningTokens + row.reasoningTokens,
       cachedTokens: sum.cachedTokens + row.cachedTokens,
+      cacheWriteTokens: sum.cacheWriteTokens + row.cacheWriteTokens,
+      cacheWrite1hTokens: sum.cacheWrite1hTokens + row.cacheWrite1hTokens,
       costNanoUsd: nanoUsd(sum.costNanoUsd + row.costNanoUsd),
     }),
     NO_USAGE,

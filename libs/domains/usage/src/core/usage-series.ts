@@ -26,6 +26,8 @@ export interface UsageMetrics {
   readonly refused: bigint;
   readonly promptTokens: bigint;
   readonly cachedTokens: bigint;
+  readonly cacheWriteTokens: bigint;
+  readonly cacheWrite1hTokens: bigint;
   readonly imageTokens: bigint;
   readonly completionTokens: bigint;
   readonly reasoningTokens: bigint;
@@ -99,6 +101,8 @@ const NO_METRICS: UsageMetrics = {
   refused: 0n,
   promptTokens: 0n,
   cachedTokens: 0n,
+  cacheWriteTokens: 0n,
+  cacheWrite1hTokens: 0n,
   imageTokens: 0n,
   completionTokens: 0n,
   reasoningTokens: 0n,
@@ -137,6 +141,8 @@ function addMetrics(a: UsageMetrics, b: UsageMetrics): UsageMetrics {
     refused: a.refused + b.refused,
     promptTokens: a.promptTokens + b.promptTokens,
     cachedTokens: a.cachedTokens + b.cachedTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+    cacheWrite1hTokens: a.cacheWrite1hTokens + b.cacheWrite1hTokens,
     imageTokens: a.imageTokens + b.imageTokens,
     completionTokens: a.completionTokens + b.completionTokens,
     reasoningTokens: a.reasoningTokens + b.reasoningTokens,

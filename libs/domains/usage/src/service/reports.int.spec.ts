@@ -96,7 +96,8 @@ describe('usage over time', () => {
         cancelled: true,
         finishReason: '',
         createdUnixMs: BigInt(NOON + HOUR_MS),
-        tokens: [1, 1, 2, 2],
+        tokens: [9, 1, 2, 2],
+        written: [5, 3],
       },
       {
         generationId: 'd',
@@ -141,11 +142,14 @@ describe('usage over time', () => {
           errors: 0n,
           cancelled: 1n,
           cachedTokens: 1n,
+          cacheWriteTokens: 5n,
+          cacheWrite1hTokens: 3n,
           reasoningTokens: 2n,
         }),
       ],
     ]);
     expect(totals).toMatchObject({ requests: 3n, errors: 1n, cancelled: 1n, costNanoUsd: 321n });
+    expect(totals).toMatchObject({ cachedTokens: 1n, cacheWriteTokens: 5n, cacheWrite1hTokens: 3n });
   });
 
   it('has the total duration of requests that did not fail, and the time to the first token of streamed requests', async () => {
@@ -296,9 +300,23 @@ describe('the list of generations', () => {
     const prices = {
       inputNanoUsdPerMillion: 1n,
       cachedInputNanoUsdPerMillion: 2n,
+      cacheWriteNanoUsdPerMillion: 6n,
+      cacheWrite1hNanoUsdPerMillion: 7n,
       outputNanoUsdPerMillion: 3n,
       reasoningNanoUsdPerMillion: 4n,
       imageNanoUsdPerMillion: 5n,
+      tiers: [
+        {
+          abovePromptTokens: 200_000,
+          inputNanoUsdPerMillion: 10n,
+          cachedInputNanoUsdPerMillion: 20n,
+          cacheWriteNanoUsdPerMillion: 60n,
+          cacheWrite1hNanoUsdPerMillion: 70n,
+          outputNanoUsdPerMillion: 30n,
+          reasoningNanoUsdPerMillion: 40n,
+          imageNanoUsdPerMillion: 50n,
+        },
+      ],
     };
     const attempts = [
       { provider: 'acme', providerModel: 'm-1-0601', outcome: 'timed_out', durationMs: 5_000 },

@@ -115,6 +115,7 @@ describe('looking up a generation', () => {
     await record({
       streamed: true,
       externalUser: 'customer\0-7',
+      written: [3, 4],
       errorCode: 'upstream_error',
       usageSource: UsageSource.USAGE_SOURCE_COUNTED,
       charged: 1_000_000n,
@@ -129,7 +130,15 @@ describe('looking up a generation', () => {
       streamed: true,
       cancelled: false,
       finishReason: 'stop',
-      usage: { promptTokens: 10, cachedTokens: 0, imageTokens: 0, completionTokens: 25, reasoningTokens: 5 },
+      usage: {
+        promptTokens: 10,
+        cachedTokens: 0,
+        cacheWriteTokens: 3,
+        cacheWrite1hTokens: 4,
+        imageTokens: 0,
+        completionTokens: 25,
+        reasoningTokens: 5,
+      },
       usageSource: UsageSource.USAGE_SOURCE_COUNTED,
       costNanoUsd: 1_500_000n,
       chargedNanoUsd: 1_000_000n,
@@ -159,7 +168,7 @@ describe('looking up a generation', () => {
 describe('usage', () => {
   beforeEach(() =>
     record(
-      { generationId: 'gen-1', modelId: 'b', keyId: 'k1', cost: 1n, tokens: [1, 1, 1, 1] },
+      { generationId: 'gen-1', modelId: 'b', keyId: 'k1', cost: 1n, tokens: [1, 1, 1, 1], written: [5, 60] },
       { generationId: 'gen-2', modelId: 'a', keyId: 'k2', cost: 20n, tokens: [20, 2, 20, 2] },
       { generationId: 'gen-3', modelId: 'a', keyId: 'k1', cost: 300n, createdUnixMs: BigInt(NOON - DAY_MS) },
       { generationId: 'gen-4', modelId: 'b', keyId: 'k1', cost: 4_000n, tokens: [1, 0, 1, 0] },
@@ -214,6 +223,8 @@ describe('usage', () => {
       completionTokens: 22n,
       reasoningTokens: 3n,
       cachedTokens: 3n,
+      cacheWriteTokens: 5n,
+      cacheWrite1hTokens: 60n,
     });
   });
 

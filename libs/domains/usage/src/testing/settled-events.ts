@@ -7,16 +7,20 @@ let nextPosition = 1n;
 
 export interface Settled extends Partial<Omit<GenerationFinished, 'usage'>> {
   readonly tokens?: readonly [prompt: number, cached: number, completion: number, reasoning: number];
+  /** Tokens written to the prompt cache. */
+  readonly written?: readonly [for5m: number, for1h: number];
   readonly cost?: bigint;
   readonly charged?: bigint;
 }
 
 export function settled({
   tokens = [10, 0, 25, 5],
+  written = [0, 0],
   cost = 1_500_000n,
   charged = cost,
   ...finished
 }: Settled) {
+  const [cacheWriteTokens, cacheWrite1hTokens] = written;
   const [promptTokens, cachedTokens, completionTokens, reasoningTokens] = tokens;
   return GenerationSettled.fromPartial({
     finished: {
@@ -29,7 +33,15 @@ export function settled({
       providerModel: 'm-1-0601',
       createdUnixMs: BigInt(NOON),
       finishReason: 'stop',
-      usage: { promptTokens, cachedTokens, imageTokens: 0, completionTokens, reasoningTokens },
+      usage: {
+        promptTokens,
+        cachedTokens,
+        cacheWriteTokens,
+        cacheWrite1hTokens,
+        imageTokens: 0,
+        completionTokens,
+        reasoningTokens,
+      },
       latencyMs: 310,
       generationTimeMs: 1_200,
       ...finished,

@@ -28,11 +28,10 @@ export async function syntheticGenerations(pool: Pool, { rows, end }: SyntheticO
   await pool.query(
     `insert into generations (
        id, organization_id, key_id, request_id, model_id, provider, provider_model, created_unix_ms, settled_unix_ms,
-       day, streamed, cancelled, finish_reason, prompt_tokens, cached_tokens, image_tokens, completion_tokens,
+       day, streamed, cancelled, finish_reason, prompt_tokens, cached_tokens, cache_write_tokens,
+       cache_write_1h_tokens, image_tokens, completion_tokens,
        reasoning_tokens, cost_nano_usd, charged_nano_usd, latency_ms, generation_time_ms, external_user, error_code,
-       usage_source, status, time_to_first_token_ms, attempts, input_nano_usd_per_million,
-       cached_input_nano_usd_per_million, output_nano_usd_per_million, reasoning_nano_usd_per_million,
-       image_nano_usd_per_million)
+       usage_source, status, time_to_first_token_ms, attempts, prices)
      select
        case when n = $1 / 2 then 'gen-rare' else 'gen-' || lpad(n::text, 26, '0') end,
        case when n % 2 = 0 then 'org-hot' when n = 5 then 'org-quiet' else 'org-' || n % 2000 end,
@@ -41,11 +40,11 @@ export async function syntheticGenerations(pool: Pool, { rows, end }: SyntheticO
        case when n = $1 / 2 then 'model-rare' else 'model-' || n % 7 % 5 end,
        'acme', 'model', created, created + 1500,
        (to_timestamp(created / 1000) at time zone 'UTC')::date, true, false,
-       case when n % 100 = 0 then 'error' else 'stop' end, 100, 10, 0, 200, 20, 1500000 + n % 1000, 1500000 + n % 1000,
+       case when n % 100 = 0 then 'error' else 'stop' end, 100, 10, 5, 0, 0, 200, 20, 1500000 + n % 1000, 1500000 + n % 1000,
        300, 1200, case when n % 1000 = 0 then 'customer-1' end, case when n % 100 = 0 then 'upstream_error' end,
        'provider', case when n % 100 = 0 then 'failed' else 'completed' end, 400,
        '[{"provider":"acme","provider_model":"model","outcome":"ok","duration_ms":1500}]'::jsonb,
-       150000000, 75000000, 600000000, 600000000, 150000000
+       '{"input":"0.15","cached_input":"0.075","output":"0.6"}'
      from (select n, $2::bigint + (n * $3::numeric / $1)::bigint as created from generate_series(0, $1 - 1) n) as generated`,
     [rows, start, 30 * DAY_MS],
   );

@@ -29,13 +29,17 @@ const able: ListedModel = {
   prices: {
     inputNanoUsdPerMillion: 3_000_000_000n,
     cachedInputNanoUsdPerMillion: 300_000_000n,
+    cacheWriteNanoUsdPerMillion: 3_750_000_000n,
+    cacheWrite1hNanoUsdPerMillion: 6_000_000_000n,
     outputNanoUsdPerMillion: 15_000_000_000n,
     reasoningNanoUsdPerMillion: 15_000_000_000n,
     imageNanoUsdPerMillion: 3_000_000_000n,
+    tiers: [],
   },
   tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'tiles', imageTokens: 1_000 },
   extraParameters: [],
   forwardReasoningContent: false,
+  writesCacheImplicitly: true,
 };
 
 const plain: ListedModel = {

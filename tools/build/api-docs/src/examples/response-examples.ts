@@ -16,6 +16,8 @@ export function responseExamples(): ResponseExamples {
   const usage = {
     promptTokens: 12,
     cachedTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
     imageTokens: 0,
     completionTokens: 9,
     reasoningTokens: 0,
@@ -40,7 +42,7 @@ export function responseExamples(): ResponseExamples {
       prompt_tokens: usage.promptTokens,
       completion_tokens: usage.completionTokens,
       total_tokens: usage.promptTokens + usage.completionTokens,
-      prompt_tokens_details: { cached_tokens: usage.cachedTokens },
+      prompt_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: 0 },
       completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
       cost: usdNumber(cost),
     },

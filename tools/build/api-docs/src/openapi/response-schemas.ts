@@ -39,6 +39,7 @@ const tokenUsage = record('Tokens and cost of the completion.', {
   total_tokens: count('Input and output tokens together.'),
   prompt_tokens_details: record('Details of the input tokens.', {
     cached_tokens: count("Input tokens read from the model's cache."),
+    cache_write_tokens: count("Input tokens written to the model's cache."),
   }),
   completion_tokens_details: record('Details of the output tokens.', {
     reasoning_tokens: count('Output tokens used for reasoning.'),
@@ -164,6 +165,18 @@ const chunk = record(
   ['system_fingerprint', 'usage', 'error'],
 );
 
+const tokenPrices = {
+  prompt: text('Per input token.'),
+  completion: text('Per output token.'),
+  image_token: text('Per input token of an image.'),
+  input_cache_read: text("Per input token read from the model's cache."),
+  input_cache_write: text(
+    "Per input token written to the model's cache for five minutes, or for its only lifetime.",
+  ),
+  input_cache_write_1h: text("Per input token written to the model's cache for one hour."),
+  internal_reasoning: text('Per output token used for reasoning.'),
+};
+
 const model = record(
   'A model that the key may use.',
   {
@@ -190,13 +203,20 @@ const model = record(
       output_modalities: list('Kinds of output.', { type: 'string', enum: ['text'] }),
     }),
     supported_parameters: list('Supported request fields.', { type: 'string' }),
-    pricing: record('US dollars per token, as decimal strings.', {
-      prompt: text('Per input token.'),
-      completion: text('Per output token.'),
-      image_token: text('Per input token of an image.'),
-      input_cache_read: text("Per input token read from the model's cache."),
-      internal_reasoning: text('Per output token used for reasoning.'),
-    }),
+    pricing: record(
+      'US dollars per token, as decimal strings.',
+      {
+        ...tokenPrices,
+        tiers: list(
+          'Prices of all tokens of a request with a longer prompt, ascending; the last one that applies counts.',
+          record('The prices of one tier.', {
+            above_prompt_tokens: count('The prompt has more tokens than this.'),
+            ...tokenPrices,
+          }),
+        ),
+      },
+      ['tiers'],
+    ),
   },
   ['reasoning'],
 );
@@ -234,6 +254,8 @@ const generation = record('One past request.', {
     native_tokens_completion: count('Output tokens by the count of the model.'),
     native_tokens_reasoning: count('Output tokens used for reasoning.'),
     native_tokens_cached: count("Input tokens read from the model's cache."),
+    native_tokens_cache_write: count("Input tokens written to the model's cache."),
+    native_tokens_cache_write_1h: count('Of these, tokens that were written for one hour.'),
     usage_source: oneOfTextsOrNull(
       'Who counted the tokens: the `provider`, or the gateway (`counted`) when the provider reported no plausible usage; null without a response of the provider.',
       ['provider', 'counted'],
@@ -253,6 +275,7 @@ const sums = {
   completion_tokens: count('Output tokens.'),
   reasoning_tokens: count('Output tokens used for reasoning.'),
   cached_tokens: count("Input tokens read from a model's cache."),
+  cache_write_tokens: count("Input tokens written to a model's cache."),
   total_tokens: count('Input and output tokens together.'),
   total_cost: usd('The amount charged, in US dollars.'),
 };

@@ -90,9 +90,12 @@ async function measureLedger(store: LedgerStore, clock: Clock): Promise<HistoryR
 const PRICES = {
   inputNanoUsdPerMillion: 1_000_000n,
   cachedInputNanoUsdPerMillion: 1_000_000n,
+  cacheWriteNanoUsdPerMillion: 1_000_000n,
+  cacheWrite1hNanoUsdPerMillion: 1_000_000n,
   outputNanoUsdPerMillion: 1_000_000n,
   reasoningNanoUsdPerMillion: 1_000_000n,
   imageNanoUsdPerMillion: 0n,
+  tiers: [],
 };
 
 function newHolds(at: UnixMs, lifetimeMs = 660_000) {
@@ -116,7 +119,15 @@ function finishedOf({ holdId, organizationId, keyId, createdUnixMs }: ReturnType
     organizationId,
     keyId,
     createdUnixMs,
-    usage: { promptTokens: 500, cachedTokens: 0, imageTokens: 0, completionTokens: 200, reasoningTokens: 0 },
+    usage: {
+      promptTokens: 500,
+      cachedTokens: 0,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
+      imageTokens: 0,
+      completionTokens: 200,
+      reasoningTokens: 0,
+    },
     prices: PRICES,
     idempotentOutcome: undefined,
   };

@@ -141,6 +141,8 @@ function newGeneration(clock: Clock): StoredGeneration {
     usage: {
       promptTokens: 100,
       cachedTokens: 10,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
       imageTokens: 0,
       completionTokens: 200,
       reasoningTokens: 20,
@@ -158,9 +160,12 @@ function newGeneration(clock: Clock): StoredGeneration {
     prices: {
       inputNanoUsdPerMillion: 150_000_000n,
       cachedInputNanoUsdPerMillion: 75_000_000n,
+      cacheWriteNanoUsdPerMillion: 75_000_000n,
+      cacheWrite1hNanoUsdPerMillion: 75_000_000n,
       outputNanoUsdPerMillion: 600_000_000n,
       reasoningNanoUsdPerMillion: 600_000_000n,
       imageNanoUsdPerMillion: 150_000_000n,
+      tiers: [],
     },
   };
 }

@@ -1,4 +1,4 @@
-import { nanoUsd } from '@gateway/base';
+import { encodePrices, nanoUsd } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { HoldOutcome, HoldRequest } from '../../core/credit/hold';
@@ -9,11 +9,7 @@ const CALL = batchCall<HoldRequest>('hold_credit', [
   ['p_organization_ids', (holds) => textArray(holds, (hold) => hold.organizationId)],
   ['p_key_ids', (holds) => textArray(holds, (hold) => hold.keyId)],
   ['p_amounts', (holds) => plainArray(holds, (hold) => hold.amountNanoUsd)],
-  ['p_input_prices', (holds) => plainArray(holds, (hold) => hold.prices.inputNanoUsdPerMillion)],
-  ['p_cached_input_prices', (holds) => plainArray(holds, (hold) => hold.prices.cachedInputNanoUsdPerMillion)],
-  ['p_output_prices', (holds) => plainArray(holds, (hold) => hold.prices.outputNanoUsdPerMillion)],
-  ['p_reasoning_prices', (holds) => plainArray(holds, (hold) => hold.prices.reasoningNanoUsdPerMillion)],
-  ['p_image_prices', (holds) => plainArray(holds, (hold) => hold.prices.imageNanoUsdPerMillion)],
+  ['p_prices', (holds) => textArray(holds, (hold) => encodePrices(hold.prices))],
   ['p_organization_budgets', (holds) => plainArray(holds, (hold) => hold.organizationDailyBudgetNanoUsd)],
   ['p_key_budgets', (holds) => plainArray(holds, (hold) => hold.keyDailyBudgetNanoUsd)],
   ['p_created_unix_ms', (holds) => plainArray(holds, (hold) => hold.createdUnixMs)],

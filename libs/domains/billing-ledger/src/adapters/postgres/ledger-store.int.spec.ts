@@ -457,20 +457,26 @@ describe('settlement', () => {
 
   it('charges each kind of token at its own price, from the hold or else from the event', async () => {
     const usage = {
-      promptTokens: 10,
+      promptTokens: 19,
       cachedTokens: 3,
+      cacheWriteTokens: 4,
+      cacheWrite1hTokens: 5,
       imageTokens: 2,
       completionTokens: 8,
       reasoningTokens: 6,
     };
     const prices = {
       inputNanoUsdPerMillion: 1_000_000n,
-      cachedInputNanoUsdPerMillion: 100_000_000n,
+      cachedInputNanoUsdPerMillion: 10_000_000n,
+      cacheWriteNanoUsdPerMillion: 100_000_000n,
+      cacheWrite1hNanoUsdPerMillion: 1_000_000_000n,
       outputNanoUsdPerMillion: 10_000_000_000n,
       reasoningNanoUsdPerMillion: 1_000_000_000_000n,
       imageNanoUsdPerMillion: 100_000_000_000_000n,
+      tiers: [],
     };
-    const cost = 5n * 1n + 3n * 100n + 2n * 10_000n + 6n * 1_000_000n + 2n * 100_000_000n;
+    const cost =
+      5n * 1n + 3n * 10n + 4n * 100n + 5n * 1_000n + 2n * 10_000n + 6n * 1_000_000n + 2n * 100_000_000n;
     await credit(1_000_000_000, 'credit-for-kinds');
     await fixture.first.store.holdCredit([hold('kinds', 500_000_000, { prices })]);
     const report = await settle(
@@ -480,23 +486,52 @@ describe('settlement', () => {
     expect(report.settlements.map(({ costNanoUsd }) => costNanoUsd)).toEqual([cost, cost]);
   });
 
-  it.each(Object.keys(UNIT_PRICES))(
-    'uses the prices of the hold when the event has another %s',
-    async (name) => {
+  const otherPrices = {
+    ...Object.fromEntries(Object.keys(UNIT_PRICES).map((name) => [name, { [name]: 9_000_000n }])),
+    tiers: { tiers: [{ ...UNIT_PRICES, abovePromptTokens: 4, outputNanoUsdPerMillion: 9_000_000n }] },
+  };
+
+  it.each(Object.entries(otherPrices))(
+    'uses the prices of the hold when the event has other %s',
+    async (name, changes) => {
       const usage = {
-        promptTokens: 3,
+        promptTokens: 5,
         cachedTokens: 1,
+        cacheWriteTokens: 1,
+        cacheWrite1hTokens: 1,
         imageTokens: 1,
         completionTokens: 2,
         reasoningTokens: 1,
       };
-      const prices = { ...UNIT_PRICES, [name]: 9_000_000n };
-      await fixture.first.store.holdCredit([hold('g2', 40)]);
+      const prices = { ...UNIT_PRICES, ...changes };
+      await credit(100, `credit-for-${name}`);
+      await fixture.first.store.holdCredit([hold('g2', 50)]);
       const { settlements } = await settle(finished('g2', 0, { usage, prices }));
-      // One token of each kind at 2, 3, 7, 1 and 5.
-      expect(settlements.map(({ chargedNanoUsd }) => Number(chargedNanoUsd))).toEqual([18]);
+      // One token of each kind at 2, 3, 11, 13, 7, 1 and 5.
+      expect(settlements.map(({ chargedNanoUsd }) => Number(chargedNanoUsd))).toEqual([42]);
     },
   );
+
+  it('charges a long prompt at the prices of its tier, from the hold or else from the event', async () => {
+    const usage = {
+      promptTokens: 5,
+      cachedTokens: 0,
+      cacheWriteTokens: 5,
+      cacheWrite1hTokens: 0,
+      imageTokens: 0,
+      completionTokens: 1,
+      reasoningTokens: 0,
+    };
+    const tier = { ...UNIT_PRICES, abovePromptTokens: 4, cacheWriteNanoUsdPerMillion: 6_000_000n };
+    const prices = { ...UNIT_PRICES, tiers: [tier] };
+    await credit(100, 'credit-for-long-prompt');
+    await fixture.first.store.holdCredit([hold('g2', 50, { prices })]);
+    const { settlements } = await settle(
+      finished('g2', 0, { usage, prices: undefined }),
+      finished('no-hold', 0, { usage, prices }),
+    );
+    expect(settlements.map(({ costNanoUsd }) => Number(costNanoUsd))).toEqual([31, 31]);
+  });
 
   it('uses the prices frozen on the hold, not those of the event', async () => {
     const higher = { ...hold('g2', 20).prices, outputNanoUsdPerMillion: 9_000_000n };

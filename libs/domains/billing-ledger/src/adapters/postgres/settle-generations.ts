@@ -1,4 +1,11 @@
-import { nanoUsd, type ConsumerProgress, type UnixMs, type UtcDay } from '@gateway/base';
+import {
+  decodePrices,
+  encodePrices,
+  nanoUsd,
+  type ConsumerProgress,
+  type UnixMs,
+  type UtcDay,
+} from '@gateway/base';
 import { TOPIC_GENERATION_SETTLED, type TransactionalAppender } from '@gateway/events';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import type { Announce, Announcement, SettlementReport } from '../../core/ports';
@@ -15,12 +22,9 @@ import type {
 import { inOneRoundTrip, inTwoRoundTrips, plainArray, textArray } from '@gateway/database';
 import { batchCall, type BatchArgument } from './batch-call';
 
-const PRICES: readonly BatchArgument<Settlement>[] = [
-  ['p_input_prices', (all) => plainArray(all, ({ prices }) => prices.inputNanoUsdPerMillion)],
-  ['p_cached_input_prices', (all) => plainArray(all, ({ prices }) => prices.cachedInputNanoUsdPerMillion)],
-  ['p_output_prices', (all) => plainArray(all, ({ prices }) => prices.outputNanoUsdPerMillion)],
-  ['p_reasoning_prices', (all) => plainArray(all, ({ prices }) => prices.reasoningNanoUsdPerMillion)],
-  ['p_image_prices', (all) => plainArray(all, ({ prices }) => prices.imageNanoUsdPerMillion)],
+const PRICES: BatchArgument<Settlement> = [
+  'p_prices',
+  (all) => textArray(all, ({ prices }) => encodePrices(prices)),
 ];
 
 /** Settlements are announced with the time at which they are posted, in the same round trip. */
@@ -32,7 +36,7 @@ const SETTLE_OPEN_HOLDS = batchCall<Settlement>(
     ['p_generation_ids', (all) => textArray(all, (settlement) => settlement.generationId)],
     ['p_organization_ids', (all) => textArray(all, (settlement) => settlement.organizationId)],
     ['p_costs', (all) => plainArray(all, (settlement) => settlement.costNanoUsd)],
-    ...PRICES,
+    PRICES,
   ],
   NOW,
 );
@@ -58,7 +62,7 @@ const POST = batchCall<DecidedSettlement>(
     ['p_costs', (all) => plainArray(all, (settlement) => settlement.costNanoUsd)],
     ['p_charges', (all) => plainArray(all, (settlement) => settlement.chargedNanoUsd)],
     ['p_waived', (all) => plainArray(all, (settlement) => settlement.isWaived)],
-    ...PRICES,
+    PRICES,
   ],
   NOW,
 );
@@ -75,11 +79,7 @@ interface LockedRow {
   readonly hold_key_id: string;
   readonly hold_amount_nano_usd: bigint;
   readonly hold_day: UtcDay;
-  readonly input_nano_usd_per_million: bigint;
-  readonly cached_input_nano_usd_per_million: bigint;
-  readonly output_nano_usd_per_million: bigint;
-  readonly reasoning_nano_usd_per_million: bigint;
-  readonly image_nano_usd_per_million: bigint;
+  readonly hold_prices: string;
   readonly claim_scope: string | null;
   readonly claim_state: StoredClaim['state'];
   readonly claim_generation_id: string;
@@ -200,13 +200,7 @@ function holdOf(row: LockedRow, organizationId: string): StoredHold {
     state: row.hold_state,
     amountNanoUsd: nanoUsd(row.hold_amount_nano_usd),
     day: row.hold_day,
-    prices: {
-      inputNanoUsdPerMillion: row.input_nano_usd_per_million,
-      cachedInputNanoUsdPerMillion: row.cached_input_nano_usd_per_million,
-      outputNanoUsdPerMillion: row.output_nano_usd_per_million,
-      reasoningNanoUsdPerMillion: row.reasoning_nano_usd_per_million,
-      imageNanoUsdPerMillion: row.image_nano_usd_per_million,
-    },
+    prices: row.hold_state === 'abandoned' ? undefined : decodePrices(row.hold_prices),
   };
 }
 

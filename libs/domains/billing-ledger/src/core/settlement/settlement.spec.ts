@@ -10,9 +10,12 @@ import {
 const PRICES = {
   inputNanoUsdPerMillion: 2_000_000n,
   cachedInputNanoUsdPerMillion: 3_000_000n,
+  cacheWriteNanoUsdPerMillion: 11_000_000n,
+  cacheWrite1hNanoUsdPerMillion: 13_000_000n,
   outputNanoUsdPerMillion: 1_000_000n,
   reasoningNanoUsdPerMillion: 5_000_000n,
   imageNanoUsdPerMillion: 7_000_000n,
+  tiers: [],
 };
 
 function finished(
@@ -25,7 +28,15 @@ function finished(
     organizationId: 'org',
     keyId: 'key-of-event',
     createdUnixMs: Date.UTC(2026, 10, 20, 23) as UnixMs,
-    usage: { promptTokens: 0, cachedTokens: 0, imageTokens: 0, completionTokens: cost, reasoningTokens: 0 },
+    usage: {
+      promptTokens: 0,
+      cachedTokens: 0,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
+      imageTokens: 0,
+      completionTokens: cost,
+      reasoningTokens: 0,
+    },
     prices: PRICES,
     idempotentOutcome: undefined,
     ...more,
@@ -59,15 +70,17 @@ const only = (generation: FinishedGeneration, stored: LockedGeneration) =>
 describe('the charge', () => {
   it('prices each kind of token separately', () => {
     const usage = {
-      promptTokens: 10,
+      promptTokens: 19,
       cachedTokens: 3,
+      cacheWriteTokens: 4,
+      cacheWrite1hTokens: 5,
       imageTokens: 2,
       completionTokens: 8,
       reasoningTokens: 6,
     };
     const hold = { amountNanoUsd: nanoUsd(1_000n) };
     expect(only(finished('g', 0, { usage }), locked(0, hold))?.costNanoUsd).toBe(
-      5n * 2n + 3n * 3n + 2n * 7n + 2n * 1n + 6n * 5n,
+      5n * 2n + 3n * 3n + 4n * 11n + 5n * 13n + 2n * 7n + 2n * 1n + 6n * 5n,
     );
   });
 

@@ -37,7 +37,8 @@ export interface StoredHold {
   /** `abandoned`: voided before it was placed, so its generation cannot be settled. */
   readonly state: 'held' | 'voided' | 'settled' | 'abandoned';
   readonly amountNanoUsd: NanoUsd;
-  readonly prices: Prices;
+  /** Undefined if it is abandoned. */
+  readonly prices: Prices | undefined;
   readonly day: UtcDay;
 }
 

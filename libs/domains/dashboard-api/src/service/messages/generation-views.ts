@@ -19,6 +19,8 @@ type Status = keyof typeof GENERATION_STATUSES;
 const NO_USAGE = {
   promptTokens: 0,
   cachedTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
   imageTokens: 0,
   completionTokens: 0,
   reasoningTokens: 0,
@@ -59,6 +61,8 @@ export function generationDetailView(
   return {
     ...generationSummaryView(record),
     cached_tokens: usage.cachedTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+    cache_write_1h_tokens: usage.cacheWrite1hTokens,
     image_tokens: usage.imageTokens,
     reasoning_tokens: usage.reasoningTokens,
     settled_at: isoTime(record.settledUnixMs),

@@ -1,4 +1,5 @@
 import type { GetLedgerHealthResponse } from '@gateway/contracts/billing-ledger';
+import type { TokenPrices } from '@gateway/base';
 import type { Prices } from '@gateway/contracts/common';
 import type {
   CatalogueModel,
@@ -57,8 +58,20 @@ export function offeredModelView(model: Model) {
 function pricesView(prices: Prices | undefined) {
   if (!prices) throw new Error('the model has no prices');
   return {
+    ...tokenPricesView(prices),
+    tiers: prices.tiers.map((tier) => ({
+      above_prompt_tokens: tier.abovePromptTokens,
+      ...tokenPricesView(tier),
+    })),
+  };
+}
+
+function tokenPricesView(prices: TokenPrices) {
+  return {
     input_usd_per_million: usd(prices.inputNanoUsdPerMillion),
     cached_input_usd_per_million: usd(prices.cachedInputNanoUsdPerMillion),
+    cache_write_usd_per_million: usd(prices.cacheWriteNanoUsdPerMillion),
+    cache_write_1h_usd_per_million: usd(prices.cacheWrite1hNanoUsdPerMillion),
     output_usd_per_million: usd(prices.outputNanoUsdPerMillion),
     reasoning_usd_per_million: usd(prices.reasoningNanoUsdPerMillion),
     image_usd_per_million: usd(prices.imageNanoUsdPerMillion),

@@ -60,6 +60,8 @@ export function usageMetricsView(metrics: UsageMetrics | undefined) {
     refused: Number(metrics?.refused ?? 0n),
     prompt_tokens: Number(metrics?.promptTokens ?? 0n),
     cached_tokens: Number(metrics?.cachedTokens ?? 0n),
+    cache_write_tokens: Number(metrics?.cacheWriteTokens ?? 0n),
+    cache_write_1h_tokens: Number(metrics?.cacheWrite1hTokens ?? 0n),
     image_tokens: Number(metrics?.imageTokens ?? 0n),
     completion_tokens: Number(metrics?.completionTokens ?? 0n),
     reasoning_tokens: Number(metrics?.reasoningTokens ?? 0n),

@@ -17,6 +17,8 @@ export interface SettledGenerationsPorts {
 const NO_USAGE = {
   promptTokens: 0,
   cachedTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
   imageTokens: 0,
   completionTokens: 0,
   reasoningTokens: 0,
@@ -42,6 +44,8 @@ const NO_ROW: UsageRow = {
   completionTokens: 0n,
   reasoningTokens: 0n,
   cachedTokens: 0n,
+  cacheWriteTokens: 0n,
+  cacheWrite1hTokens: 0n,
   costNanoUsd: 0n,
 };
 

@@ -29,13 +29,17 @@ function model(id: string): ModelView {
     prices: {
       inputNanoUsdPerMillion: PRICE,
       cachedInputNanoUsdPerMillion: PRICE / 10n,
+      cacheWriteNanoUsdPerMillion: PRICE * 5n,
+      cacheWrite1hNanoUsdPerMillion: PRICE * 6n,
       outputNanoUsdPerMillion: PRICE * 2n,
       reasoningNanoUsdPerMillion: PRICE * 3n,
       imageNanoUsdPerMillion: PRICE * 4n,
+      tiers: [],
     },
     tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'constant', imageTokens: 1_000 },
     extraParameters: [],
     forwardReasoningContent: false,
+    writesCacheImplicitly: true,
   };
 }
 

@@ -80,6 +80,8 @@ it("looks up a generation within the key's organization", async () => {
           usage: {
             promptTokens: 10,
             cachedTokens: 0,
+            cacheWriteTokens: 0,
+            cacheWrite1hTokens: 0,
             imageTokens: 0,
             completionTokens: 25,
             reasoningTokens: 5,
@@ -129,6 +131,8 @@ it("queries usage for the key's organization with the parameters of the request"
     completionTokens: 900n,
     reasoningTokens: 100n,
     cachedTokens: 0n,
+    cacheWriteTokens: 30n,
+    cacheWrite1hTokens: 4n,
     costNanoUsd: 28_500_000n,
   };
   edge.query.handlers = {
@@ -157,6 +161,7 @@ it("queries usage for the key's organization with the parameters of the request"
       completion_tokens: 900,
       reasoning_tokens: 100,
       cached_tokens: 0,
+      cache_write_tokens: 34,
       total_tokens: 5900,
       total_cost: 0.0285,
     },

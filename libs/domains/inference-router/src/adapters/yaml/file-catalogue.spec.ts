@@ -103,14 +103,17 @@ describe('the models file', () => {
   it('reads the price of each kind of token', () => {
     const priced = minimal.replace(
       /prices: .*/,
-      'prices: { input: "1", cached_input: "0.2", output: "3", reasoning: "4", image: "5" }',
+      'prices: { input: "1", cached_input: "0.2", cache_write: "1.25", cache_write_1h: "2", output: "3", reasoning: "4", image: "5" }',
     );
     expect(parseCatalogue(priced, options).models.get('a/b')?.prices).toEqual({
       inputNanoUsdPerMillion: 1_000_000_000n,
       cachedInputNanoUsdPerMillion: 200_000_000n,
+      cacheWriteNanoUsdPerMillion: 1_250_000_000n,
+      cacheWrite1hNanoUsdPerMillion: 2_000_000_000n,
       outputNanoUsdPerMillion: 3_000_000_000n,
       reasoningNanoUsdPerMillion: 4_000_000_000n,
       imageNanoUsdPerMillion: 5_000_000_000n,
+      tiers: [],
     });
   });
 
@@ -125,9 +128,12 @@ describe('the models file', () => {
       expect(target?.cost).toEqual({
         inputNanoUsdPerMillion: 100_000_000n,
         cachedInputNanoUsdPerMillion: 100_000_000n,
+        cacheWriteNanoUsdPerMillion: 100_000_000n,
+        cacheWrite1hNanoUsdPerMillion: 100_000_000n,
         outputNanoUsdPerMillion: 500_000_000n,
         reasoningNanoUsdPerMillion: 500_000_000n,
         imageNanoUsdPerMillion: 0n,
+        tiers: [],
       });
       expect(parseCatalogue(minimal, options).models.get('a/b')?.targets[0]?.cost).toBeUndefined();
     });
@@ -139,6 +145,51 @@ describe('the models file', () => {
       ['{ input: "1", output: "1", request: "1" }', 'models[0].targets[0].cost'],
     ])('is validated like prices: %s', (cost, issue) => {
       expect(issuesOf(targetWith(cost))).toEqual([expect.stringContaining(issue)]);
+    });
+  });
+
+  describe('prices of cache writes and tiers', () => {
+    const withPrices = (prices: string) => minimal.replace(/ {4}prices.*\n/, `    prices: ${prices}\n`);
+
+    it('have defaults, in each tier for itself', () => {
+      const model = parseCatalogue(
+        withPrices(
+          '{ input: "3", cache_write: "3.75", output: "15", tiers: [{ above: 200000, input: "6", cache_write_1h: "12", output: "22.5" }] }',
+        ),
+        options,
+      ).models.get('a/b');
+      expect(model?.prices).toEqual({
+        inputNanoUsdPerMillion: 3_000_000_000n,
+        cachedInputNanoUsdPerMillion: 3_000_000_000n,
+        cacheWriteNanoUsdPerMillion: 3_750_000_000n,
+        cacheWrite1hNanoUsdPerMillion: 3_750_000_000n,
+        outputNanoUsdPerMillion: 15_000_000_000n,
+        reasoningNanoUsdPerMillion: 15_000_000_000n,
+        imageNanoUsdPerMillion: 3_000_000_000n,
+        tiers: [
+          {
+            abovePromptTokens: 200_000,
+            inputNanoUsdPerMillion: 6_000_000_000n,
+            cachedInputNanoUsdPerMillion: 6_000_000_000n,
+            cacheWriteNanoUsdPerMillion: 6_000_000_000n,
+            cacheWrite1hNanoUsdPerMillion: 12_000_000_000n,
+            outputNanoUsdPerMillion: 22_500_000_000n,
+            reasoningNanoUsdPerMillion: 22_500_000_000n,
+            imageNanoUsdPerMillion: 6_000_000_000n,
+          },
+        ],
+      });
+    });
+
+    it.each([
+      ['{ above: 2, input: "1", output: "1" }, { above: 2, input: "1", output: "1" }', 'in ascending order'],
+      ['{ above: 0, input: "1", output: "1" }', 'tiers[0].above'],
+      ['{ input: "1", output: "1" }', 'tiers[0].above'],
+      ['{ above: 2, input: "1" }', 'tiers[0].output'],
+    ])('rejects the tiers %s', (tiers, issue) => {
+      expect(issuesOf(withPrices(`{ input: "1", output: "1", tiers: [${tiers}] }`))).toEqual([
+        expect.stringContaining(issue),
+      ]);
     });
   });
 

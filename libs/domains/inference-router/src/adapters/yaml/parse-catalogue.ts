@@ -1,6 +1,7 @@
-import type { Prices } from '@gateway/base';
+import { pricesOf } from '@gateway/base';
 import { LineCounter, parseDocument, type Document, type Node } from 'yaml';
 import type { Catalogue, Model, Provider, Target } from '../../core/catalogue/model-catalogue';
+import { missingCacheWritePrices } from './cache-write-price';
 import { catalogueSchema, type CatalogueDocument, type ModelDocument, type ProviderDocument } from './schema';
 
 /** All validation issues of a models file. */
@@ -239,9 +240,16 @@ function toModel(
         developerAsSystem: read.document.developer_role === 'system',
         forwardReasoningContent: target.forward_reasoning_content,
       },
-      cost: target.cost && toPrices(target.cost),
+      cost: target.cost && pricesOf(target.cost),
     });
   });
+  issues.push(
+    ...missingCacheWritePrices(
+      document,
+      path,
+      targets.map(({ provider }) => provider),
+    ),
+  );
   return {
     id: document.id,
     name: document.name ?? document.id,
@@ -253,7 +261,7 @@ function toModel(
     capabilities: [...new Set(document.capabilities)],
     reasoningEfforts: [...new Set(document.reasoning_efforts)],
     defaultReasoningEffort: document.default_reasoning_effort,
-    prices: toPrices(document.prices),
+    prices: pricesOf(document.prices),
     tokenCounting: {
       encoding: tokenizer.encoding,
       factor: tokenizer.factor,
@@ -262,16 +270,6 @@ function toModel(
     },
     extraParameters: [...new Set(document.extra_parameters)],
     targets,
-  };
-}
-
-function toPrices(prices: ModelDocument['prices']): Prices {
-  return {
-    inputNanoUsdPerMillion: prices.input,
-    cachedInputNanoUsdPerMillion: prices.cached_input ?? prices.input,
-    outputNanoUsdPerMillion: prices.output,
-    reasoningNanoUsdPerMillion: prices.reasoning ?? prices.output,
-    imageNanoUsdPerMillion: prices.image ?? prices.input,
   };
 }
 

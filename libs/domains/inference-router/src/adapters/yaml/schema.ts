@@ -6,6 +6,7 @@ import { maxTokensParameters } from '../../core/dialects/dialect';
 const MAX_TOKENS = 100_000_000;
 const MAX_TIMEOUT_MS = 86_400_000;
 const MAX_USD_PER_MILLION = 100_000;
+const MAX_PRICE_TIERS = 8;
 
 const name = z
   .string()
@@ -38,12 +39,26 @@ const headerValue = z.union(
   { error: 'must be printable ASCII, {env: NAME} or {file: path}' },
 );
 
-const priceFields = {
+const tokenPriceFields = {
   input: price,
   cached_input: price.optional(),
+  cache_write: price.optional(),
+  cache_write_1h: price.optional(),
   output: price,
   reasoning: price.optional(),
   image: price.optional(),
+};
+
+const priceFields = {
+  ...tokenPriceFields,
+  tiers: z
+    .array(z.strictObject({ above: tokens, ...tokenPriceFields }))
+    .max(MAX_PRICE_TIERS)
+    .refine(
+      (tiers) => tiers.every(({ above }, index) => index === 0 || above > (tiers[index - 1]?.above ?? 0)),
+      'must be in ascending order of "above"',
+    )
+    .optional(),
 };
 
 const providerSchema = z.strictObject({

@@ -113,7 +113,10 @@ export function renderUsage(usage: Usage, prices: Prices): { readonly json: obje
       prompt_tokens: usage.promptTokens,
       completion_tokens: usage.completionTokens,
       total_tokens: usage.promptTokens + usage.completionTokens,
-      prompt_tokens_details: { cached_tokens: usage.cachedTokens },
+      prompt_tokens_details: {
+        cached_tokens: usage.cachedTokens,
+        cache_write_tokens: usage.cacheWriteTokens + usage.cacheWrite1hTokens,
+      },
       completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
       cost: usdNumber(cost),
     },

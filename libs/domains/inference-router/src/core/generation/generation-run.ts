@@ -24,6 +24,8 @@ export interface GenerationCall {
 const NO_USAGE: Usage = {
   promptTokens: 0,
   cachedTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
   imageTokens: 0,
   completionTokens: 0,
   reasoningTokens: 0,

@@ -152,14 +152,46 @@ it('treats missing details of an accepted block as zero', () => {
   expect(accepted({ prompt_tokens: 10, completion_tokens: 5 }, { input })).toEqual({
     promptTokens: 10,
     cachedTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
     imageTokens: 0,
     completionTokens: 5,
     reasoningTokens: 0,
   });
 });
 
+it('caps written tokens at the rest of the prompt after cached ones, before image tokens', () => {
+  const report = {
+    promptTokens: 100,
+    cachedTokens: 40,
+    cacheWriteTokens: 30,
+    cacheWrite1hTokens: 50,
+    imageTokens: 20,
+    completionTokens: 5,
+    reasoningTokens: 0,
+  };
+  expect(checkUsage(report, context)).toMatchObject({
+    kind: 'accepted',
+    usage: {
+      promptTokens: 100,
+      cachedTokens: 40,
+      cacheWrite1hTokens: 50,
+      cacheWriteTokens: 10,
+      imageTokens: 0,
+    },
+  });
+});
+
 it('returns the readable numbers of a rejected block, and zero for the others', () => {
-  const none = { promptTokens: 0, cachedTokens: 0, imageTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+  const none = {
+    promptTokens: 0,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+    imageTokens: 0,
+    completionTokens: 0,
+    reasoningTokens: 0,
+  };
   const checkOf = (reported: unknown) => checkUsage(readUsage(reported), context);
   expect(checkOf({})).toEqual({ kind: 'rejected', reported: none });
   expect(checkOf({ total_tokens: 7, completion_tokens_details: { reasoning_tokens: 7 } })).toEqual({
@@ -173,7 +205,7 @@ it('returns the readable numbers of a rejected block, and zero for the others', 
 });
 
 it('caps the counted output at the limit, and its parts at their whole', () => {
-  const none = { cachedTokens: 0, imageTokens: 0 };
+  const none = { cachedTokens: 0, cacheWriteTokens: 0, cacheWrite1hTokens: 0, imageTokens: 0 };
   expect(countedUsage(10, 5, 3, 100)).toEqual({
     ...none,
     promptTokens: 10,
@@ -228,9 +260,12 @@ describe('any reported usage', () => {
   const pricesOfAnyKind: fc.Arbitrary<Prices> = fc.record({
     inputNanoUsdPerMillion: price,
     cachedInputNanoUsdPerMillion: price,
+    cacheWriteNanoUsdPerMillion: price,
+    cacheWrite1hNanoUsdPerMillion: price,
     outputNanoUsdPerMillion: price,
     reasoningNanoUsdPerMillion: price,
     imageNanoUsdPerMillion: price,
+    tiers: fc.constant([]),
   });
 
   it('has no part above its whole, and costs at most the worst case that the estimate allows', () => {
@@ -238,24 +273,35 @@ describe('any reported usage', () => {
       fc.property(
         estimates,
         pricesOfAnyKind,
-        fc.tuple(number, number, number, number, number),
-        (input, prices, [promptTokens, completion, cached, image, reasoning]) => {
+        fc.tuple(number, number, number, number, number, number),
+        (input, prices, [promptTokens, completion, cached, written, image, reasoning]) => {
           const usage = accepted(
             {
               prompt_tokens: promptTokens,
               completion_tokens: completion,
-              prompt_tokens_details: { cached_tokens: cached, image_tokens: image },
+              prompt_tokens_details: {
+                cached_tokens: cached,
+                cache_write_tokens: written,
+                image_tokens: image,
+              },
               completion_tokens_details: { reasoning_tokens: reasoning },
             },
             { input },
           );
           if (!usage) return;
-          expect(usage.cachedTokens + usage.imageTokens).toBeLessThanOrEqual(usage.promptTokens);
+          expect(usage.cachedTokens + usage.cacheWriteTokens + usage.imageTokens).toBeLessThanOrEqual(
+            usage.promptTokens,
+          );
           expect(usage.imageTokens).toBeLessThanOrEqual(maxPlausibleImageTokens(input));
           expect(usage.reasoningTokens).toBeLessThanOrEqual(usage.completionTokens);
           for (const tokens of Object.values(usage))
             expect(Number.isSafeInteger(tokens) && tokens >= 0).toBe(true);
-          const allowed = worstCaseCost(maxPlausiblePromptTokens(input), context.maxCompletionTokens, prices);
+          const allowed = worstCaseCost(
+            maxPlausiblePromptTokens(input),
+            context.maxCompletionTokens,
+            prices,
+            '5m',
+          );
           expect(costOfUsage(usage, prices) <= allowed).toBe(true);
         },
       ),

@@ -70,9 +70,9 @@ export type CheckedUsage =
   | { readonly kind: 'rejected'; readonly reported: Usage };
 
 /**
- * Checks a provider's report of usage. Parts are capped at their whole: cached and image
- * tokens at the prompt, image tokens also at their plausible maximum, reasoning
- * tokens at the completion.
+ * Checks a provider's report of usage. Parts are capped at their whole: cached tokens
+ * at the prompt, then written ones at the rest of it, then image tokens, which are also
+ * capped at their plausible maximum; reasoning tokens at the completion.
  *
  * The report is rejected, and usage is counted by the router, when it has
  * - numbers that are fractions or negative;
@@ -89,6 +89,8 @@ export function checkUsage(report: ReportedUsage | undefined, context: UsageCont
   const reported = {
     promptTokens: report.promptTokens ?? 0,
     cachedTokens: report.cachedTokens ?? 0,
+    cacheWriteTokens: report.cacheWriteTokens ?? 0,
+    cacheWrite1hTokens: report.cacheWrite1hTokens ?? 0,
     imageTokens: report.imageTokens ?? 0,
     completionTokens: report.completionTokens ?? 0,
     reasoningTokens: report.reasoningTokens ?? 0,
@@ -98,13 +100,18 @@ export function checkUsage(report: ReportedUsage | undefined, context: UsageCont
 
   const completionTokens = Math.min(reported.completionTokens, context.maxCompletionTokens);
   const cachedTokens = Math.min(reported.cachedTokens, reported.promptTokens);
+  const uncached = reported.promptTokens - cachedTokens;
+  const cacheWrite1hTokens = Math.min(reported.cacheWrite1hTokens, uncached);
+  const cacheWriteTokens = Math.min(reported.cacheWriteTokens, uncached - cacheWrite1hTokens);
   const imageTokens = Math.min(reported.imageTokens, maxPlausibleImageTokens(context.input));
   return {
     kind: 'accepted',
     usage: {
       promptTokens: reported.promptTokens,
       cachedTokens,
-      imageTokens: Math.min(imageTokens, reported.promptTokens - cachedTokens),
+      cacheWriteTokens,
+      cacheWrite1hTokens,
+      imageTokens: Math.min(imageTokens, uncached - cacheWrite1hTokens - cacheWriteTokens),
       completionTokens,
       reasoningTokens: Math.min(reported.reasoningTokens, completionTokens),
     },
@@ -130,6 +137,8 @@ export function countedUsage(
   return {
     promptTokens: estimatedInputTokens,
     cachedTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
     imageTokens: 0,
     completionTokens,
     reasoningTokens: Math.min(reasoningTokens, completionTokens),

@@ -91,7 +91,7 @@ describe('the forwarded body', () => {
     const messages: JsonValue = [
       {
         role: 'user',
-        content: [{ type: 'text', text: 'a', cache_control: { type: 'x' } }],
+        content: [{ type: 'text', text: 'a', annotations: [] }],
         tool_calls: 5,
         extra: 1,
       },

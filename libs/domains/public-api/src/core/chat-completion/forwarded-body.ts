@@ -1,3 +1,4 @@
+import { normalizeCachePoints } from './cache-points';
 import type { JsonObject } from '../json/json-value';
 import { supports } from './rules/model-support';
 import { isJsonMode } from './rules/json-mode';
@@ -31,6 +32,12 @@ export function forwardedBody(
     if (value === undefined || !isForwarded(field, fields, model)) continue;
     body[field.name] = field.name === 'messages' ? forwardedMessages(value as JsonObject[], model) : value;
   }
+  const { messages, tools } = normalizeCachePoints(
+    { messages: body['messages'] as JsonObject[], tools: body['tools'] as JsonObject[] | undefined },
+    model,
+  );
+  body['messages'] = messages as JsonObject[];
+  if (tools !== undefined) body['tools'] = tools as JsonObject[];
   for (const name of model.extraParameters) {
     const value = Object.hasOwn(copy, name) ? copy[name] : undefined;
     if (value !== undefined && isExtraParameter(name, model)) body[name] = value;

@@ -1,4 +1,4 @@
-import type { NanoUsd, Prices } from '@gateway/base';
+import type { CacheWriteLifetime, NanoUsd, Prices } from '@gateway/base';
 
 export type ImageFormula = 'tiles' | 'patches' | 'pixels' | 'gemini_tiles' | 'constant';
 
@@ -26,6 +26,8 @@ export interface ModelView {
   /** Accepted levels of reasoning_effort, in the order of the error message. */
   readonly reasoningEfforts: readonly string[];
   readonly prices: Prices;
+  /** Whether requests without cache points write to the provider's prompt cache as well. */
+  readonly writesCacheImplicitly: boolean;
   readonly tokenCounting: TokenCounting;
   /** Top-level fields beyond the schema that this model accepts, such as "top_k". */
   readonly extraParameters: readonly string[];
@@ -95,6 +97,8 @@ export interface UncountedChatRequest {
   readonly exactSeed?: bigint;
   readonly externalUser?: string;
   readonly input: UncountedInput;
+  /** The longest lifetime for which it can write to the provider's prompt cache. */
+  readonly cacheWrites: CacheWriteLifetime;
   /** The output length as sent by the client. */
   readonly output: { readonly max_tokens?: number; readonly max_completion_tokens?: number };
 }
@@ -117,6 +121,8 @@ export interface ValidatedChatRequest {
   readonly maxOutputTokens: number;
   readonly estimatedInputTokens: number;
   readonly inputParts: InputParts;
+  /** The longest lifetime for which it can write to the provider's prompt cache. */
+  readonly cacheWrites: CacheWriteLifetime;
   /** The maximum cost of the request, which is held. */
   readonly heldCost: NanoUsd;
   /** The client's identifier of its end user. */

@@ -1,8 +1,10 @@
-import { worstCaseCost } from '@gateway/base';
+import type { CacheWriteLifetime } from '@gateway/base';
 import { isRefusal, type Refusal } from '@gateway/errors';
 import type { JsonObject } from '../json/json-value';
 import { estimateInputTokens, uncountedInput } from './estimate/estimate-input-tokens';
+import { longestCachePoint, type CacheableFields } from './cache-points';
 import { forwardedBody } from './forwarded-body';
+import { heldCostOf } from './held-cost';
 import { checkCompletions } from './rules/completions';
 import { readFields } from './rules/field-values';
 import { checkImagesInline, checkVision, findImages, type FoundImage } from './rules/images';
@@ -123,8 +125,15 @@ function uncounted(
     ...(exactSeed === undefined ? {} : { exactSeed }),
     ...(externalUser === undefined ? {} : { externalUser }),
     input: uncountedInput(forwarded, images, model),
+    cacheWrites: cacheWritesOf(forwarded, model),
     output: { max_tokens, max_completion_tokens },
   };
+}
+
+/** Without cache points, a model may still write to its cache. */
+function cacheWritesOf(forwarded: JsonObject, model: ModelView): CacheWriteLifetime {
+  const explicit = longestCachePoint(forwarded as unknown as CacheableFields);
+  return explicit === 'none' && model.writesCacheImplicitly ? '5m' : explicit;
 }
 
 function withoutSeed({ seed: _, ...rest }: JsonObject): JsonObject {
@@ -132,7 +141,7 @@ function withoutSeed({ seed: _, ...rest }: JsonObject): JsonObject {
 }
 
 function validated(
-  { stream, includeUsage, n, bodyJson, exactSeed, externalUser, input }: UncountedChatRequest,
+  { stream, includeUsage, n, bodyJson, exactSeed, externalUser, input, cacheWrites }: UncountedChatRequest,
   model: ModelView,
   inputTokens: number,
   maxOutputTokens: number,
@@ -147,12 +156,8 @@ function validated(
     maxOutputTokens,
     estimatedInputTokens: inputTokens,
     inputParts: input.parts,
-    heldCost: worstCaseCost(heldInputTokens(inputTokens), maxOutputTokens * n, model.prices),
+    cacheWrites,
+    heldCost: heldCostOf({ model, estimatedInputTokens: inputTokens, n, cacheWrites }, maxOutputTokens),
     ...(externalUser === undefined ? {} : { externalUser }),
   };
-}
-
-/** The estimate plus 10%, since tokenizers differ. */
-function heldInputTokens(inputTokens: number): number {
-  return Math.ceil((inputTokens * 11) / 10);
 }

@@ -1,12 +1,6 @@
-import {
-  formatUsd,
-  msUntilUtcMidnight,
-  type NanoUsd,
-  type UnixMs,
-  usdNumber,
-  worstCaseCost,
-} from '@gateway/base';
+import { formatUsd, msUntilUtcMidnight, type NanoUsd, type UnixMs, usdNumber } from '@gateway/base';
 import { type Refusal, refuse } from '@gateway/errors';
+import { heldCostOf } from '../chat-completion/held-cost';
 import type { ValidatedChatRequest } from '../chat-completion/types';
 
 /** Running requests are usually settled within seconds. */
@@ -47,15 +41,11 @@ export function insufficientCredits(
 
 /** The largest max_tokens whose maximum cost the amount covers; 0 when none. */
 function affordableOutputTokens(available: NanoUsd, chat: ValidatedChatRequest): number {
-  const { prices } = chat.model;
-  const outputCost = (tokens: number) => worstCaseCost(0, tokens * chat.n, prices);
-  // The held cost minus the output is the input cost, including its margin.
-  const inputCost = chat.heldCost - outputCost(chat.maxOutputTokens);
   let fits = 0;
   let tooMany = chat.maxOutputTokens + 1;
   while (tooMany - fits > 1) {
     const middle = Math.floor((fits + tooMany) / 2);
-    if (inputCost + outputCost(middle) <= available) fits = middle;
+    if (heldCostOf(chat, middle) <= available) fits = middle;
     else tooMany = middle;
   }
   return fits;

@@ -26,13 +26,17 @@ export const ableModel: ModelView = {
   prices: {
     inputNanoUsdPerMillion: 3_000_000_000n,
     cachedInputNanoUsdPerMillion: 300_000_000n,
+    cacheWriteNanoUsdPerMillion: 3_750_000_000n,
+    cacheWrite1hNanoUsdPerMillion: 6_000_000_000n,
     outputNanoUsdPerMillion: 15_000_000_000n,
     reasoningNanoUsdPerMillion: 20_000_000_000n,
     imageNanoUsdPerMillion: 5_000_000_000n,
+    tiers: [],
   },
   tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'tiles', imageTokens: 1_000 },
   extraParameters: [],
   forwardReasoningContent: false,
+  writesCacheImplicitly: true,
 };
 
 /** A model without capabilities. */

@@ -42,6 +42,8 @@ export function generationView(generation: SettledGeneration): object {
       native_tokens_completion: usage.completionTokens,
       native_tokens_reasoning: usage.reasoningTokens,
       native_tokens_cached: usage.cachedTokens,
+      native_tokens_cache_write: usage.cacheWriteTokens + usage.cacheWrite1hTokens,
+      native_tokens_cache_write_1h: usage.cacheWrite1hTokens,
       usage_source: generation.usageSource ?? null,
       total_cost: cost,
       usage: cost,

@@ -1,4 +1,4 @@
-import type { Capability, Prices } from '@gateway/base';
+import type { Capability, Prices, TokenPrices } from '@gateway/base';
 import { mayUseModel } from '../chat-completion/rules/model-access';
 import { hasCapability } from '../chat-completion/rules/model-support';
 import { chatFields } from '../chat-completion/schema/fields';
@@ -77,10 +77,24 @@ function supportedParameters(model: ModelView): readonly string[] {
 
 function pricingView(prices: Prices): object {
   return {
+    ...tokenPricesView(prices),
+    ...(prices.tiers.length > 0 && {
+      tiers: prices.tiers.map((tier) => ({
+        above_prompt_tokens: tier.abovePromptTokens,
+        ...tokenPricesView(tier),
+      })),
+    }),
+  };
+}
+
+function tokenPricesView(prices: TokenPrices): object {
+  return {
     prompt: usdPerToken(prices.inputNanoUsdPerMillion),
     completion: usdPerToken(prices.outputNanoUsdPerMillion),
     image_token: usdPerToken(prices.imageNanoUsdPerMillion),
     input_cache_read: usdPerToken(prices.cachedInputNanoUsdPerMillion),
+    input_cache_write: usdPerToken(prices.cacheWriteNanoUsdPerMillion),
+    input_cache_write_1h: usdPerToken(prices.cacheWrite1hNanoUsdPerMillion),
     internal_reasoning: usdPerToken(prices.reasoningNanoUsdPerMillion),
   };
 }

@@ -7,6 +7,9 @@ export interface UsageSums {
   readonly completionTokens: number | bigint;
   readonly reasoningTokens: number | bigint;
   readonly cachedTokens: number | bigint;
+  /** Written to the prompt cache for five minutes. */
+  readonly cacheWriteTokens: number | bigint;
+  readonly cacheWrite1hTokens: number | bigint;
   readonly cost: NanoUsd;
 }
 
@@ -43,6 +46,7 @@ function sumsView(sums: UsageSums): object {
     completion_tokens: Number(sums.completionTokens),
     reasoning_tokens: Number(sums.reasoningTokens),
     cached_tokens: Number(sums.cachedTokens),
+    cache_write_tokens: Number(sums.cacheWriteTokens) + Number(sums.cacheWrite1hTokens),
     total_tokens: Number(sums.promptTokens) + Number(sums.completionTokens),
     total_cost: usdNumber(sums.cost),
   };

@@ -50,7 +50,25 @@ describe('the model list', () => {
             completion: '0.000015',
             image_token: '0.000005',
             input_cache_read: '0.0000003',
+            input_cache_write: '0.00000375',
+            input_cache_write_1h: '0.000006',
             internal_reasoning: '0.00002',
+          },
+        },
+      ],
+    });
+  });
+
+  it('lists the price tiers of a model', () => {
+    const { tiers: _none, ...tokenPrices } = ableModel.prices;
+    const tier = { ...tokenPrices, abovePromptTokens: 200_000, inputNanoUsdPerMillion: 6_000_000_000n };
+    const tiered = { ...ableModel, prices: { ...ableModel.prices, tiers: [tier] } };
+    expect(modelListView([listed(tiered)], [])).toMatchObject({
+      data: [
+        {
+          pricing: {
+            prompt: '0.000003',
+            tiers: [{ above_prompt_tokens: 200_000, prompt: '0.000006', input_cache_write: '0.00000375' }],
           },
         },
       ],
@@ -123,7 +141,15 @@ it('a generation has the documented shape', () => {
       streamed: true,
       cancelled: false,
       finishReason: 'stop',
-      usage: { promptTokens: 10, cachedTokens: 1, imageTokens: 2, completionTokens: 25, reasoningTokens: 5 },
+      usage: {
+        promptTokens: 10,
+        cachedTokens: 1,
+        cacheWriteTokens: 3,
+        cacheWrite1hTokens: 4,
+        imageTokens: 2,
+        completionTokens: 25,
+        reasoningTokens: 5,
+      },
       usageSource: 'provider',
       charged: nanoUsd(1_500_000n),
       latencyMs: 310,
@@ -145,6 +171,8 @@ it('a generation has the documented shape', () => {
       native_tokens_completion: 25,
       native_tokens_reasoning: 5,
       native_tokens_cached: 1,
+      native_tokens_cache_write: 7,
+      native_tokens_cache_write_1h: 4,
       usage_source: 'provider',
       total_cost: 0.0015,
       usage: 0.0015,
@@ -163,6 +191,8 @@ it('usage: totals and groups with their dimensions', () => {
     completionTokens: 900n,
     reasoningTokens: 100n,
     cachedTokens: 0n,
+    cacheWriteTokens: 30n,
+    cacheWrite1hTokens: 40n,
     cost: nanoUsd(28_500_000n),
   };
   const numbers = {
@@ -171,6 +201,7 @@ it('usage: totals and groups with their dimensions', () => {
     completion_tokens: 900,
     reasoning_tokens: 100,
     cached_tokens: 0,
+    cache_write_tokens: 70,
     total_tokens: 5_900,
     total_cost: 0.0285,
   };

@@ -16,6 +16,8 @@ const SUMS: readonly (readonly [column: string, ofGenerations: string])[] = [
   ...[
     'prompt_tokens',
     'cached_tokens',
+    'cache_write_tokens',
+    'cache_write_1h_tokens',
     'image_tokens',
     'completion_tokens',
     'reasoning_tokens',

@@ -1,4 +1,4 @@
-import { HOUR_MS, utcDay, type ConsumerProgress } from '@gateway/base';
+import { encodePrices, HOUR_MS, utcDay, type ConsumerProgress } from '@gateway/base';
 import { inOneRoundTrip, plainArray, textArray } from '@gateway/database';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import type { SettlementStore } from '../../core/ports';
@@ -45,6 +45,8 @@ const COLUMNS: readonly Column[] = [
   text('finish_reason', ({ finishReason }) => finishReason),
   plain('bigint', 'prompt_tokens', ({ usage }) => usage.promptTokens),
   plain('bigint', 'cached_tokens', ({ usage }) => usage.cachedTokens),
+  plain('bigint', 'cache_write_tokens', ({ usage }) => usage.cacheWriteTokens),
+  plain('bigint', 'cache_write_1h_tokens', ({ usage }) => usage.cacheWrite1hTokens),
   plain('bigint', 'image_tokens', ({ usage }) => usage.imageTokens),
   plain('bigint', 'completion_tokens', ({ usage }) => usage.completionTokens),
   plain('bigint', 'reasoning_tokens', ({ usage }) => usage.reasoningTokens),
@@ -58,11 +60,7 @@ const COLUMNS: readonly Column[] = [
   text('status', statusOf),
   plain('bigint', 'time_to_first_token_ms', ({ timeToFirstTokenMs }) => timeToFirstTokenMs),
   text('attempts', attemptsJson, 'jsonb'),
-  plain('bigint', 'input_nano_usd_per_million', ({ prices }) => prices?.inputNanoUsdPerMillion),
-  plain('bigint', 'cached_input_nano_usd_per_million', ({ prices }) => prices?.cachedInputNanoUsdPerMillion),
-  plain('bigint', 'output_nano_usd_per_million', ({ prices }) => prices?.outputNanoUsdPerMillion),
-  plain('bigint', 'reasoning_nano_usd_per_million', ({ prices }) => prices?.reasoningNanoUsdPerMillion),
-  plain('bigint', 'image_nano_usd_per_million', ({ prices }) => prices?.imageNanoUsdPerMillion),
+  text('prices', ({ prices }) => prices && encodePrices(prices)),
   plain('bigint', 'provider_cost_nano_usd', ({ providerCostNanoUsd }) => providerCostNanoUsd),
 ];
 const columnNames = COLUMNS.map(({ name }) => name).join(', ');

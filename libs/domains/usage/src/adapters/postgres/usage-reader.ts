@@ -1,4 +1,4 @@
-import { nanoUsd, utcDay, type Prices, type UnixMs } from '@gateway/base';
+import { decodePrices, nanoUsd, utcDay, type UnixMs } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { UsageReader } from '../../core/ports';
 import type { ProviderAttempt, SettledGeneration } from '../../core/settled-generation';
@@ -24,6 +24,8 @@ const SUM_USAGE = `
          sum(completion_tokens)::bigint as completion_tokens,
          sum(reasoning_tokens)::bigint as reasoning_tokens,
          sum(cached_tokens)::bigint as cached_tokens,
+         sum(cache_write_tokens)::bigint as cache_write_tokens,
+         sum(cache_write_1h_tokens)::bigint as cache_write_1h_tokens,
          sum(cost_nano_usd)::bigint as cost_nano_usd
   from usage_rollups
   where organization_id = $1 and day between $2::date and $3::date and ($4::text is null or model_id = $4)
@@ -82,6 +84,8 @@ interface GenerationRow {
   readonly finish_reason: string;
   readonly prompt_tokens: bigint;
   readonly cached_tokens: bigint;
+  readonly cache_write_tokens: bigint;
+  readonly cache_write_1h_tokens: bigint;
   readonly image_tokens: bigint;
   readonly completion_tokens: bigint;
   readonly reasoning_tokens: bigint;
@@ -94,11 +98,7 @@ interface GenerationRow {
   readonly usage_source: string | null;
   readonly time_to_first_token_ms: bigint | null;
   readonly attempts: readonly AttemptJson[] | null;
-  readonly input_nano_usd_per_million: bigint | null;
-  readonly cached_input_nano_usd_per_million: bigint | null;
-  readonly output_nano_usd_per_million: bigint | null;
-  readonly reasoning_nano_usd_per_million: bigint | null;
-  readonly image_nano_usd_per_million: bigint | null;
+  readonly prices: string | null;
 }
 
 interface SumRow {
@@ -110,6 +110,8 @@ interface SumRow {
   readonly completion_tokens: bigint;
   readonly reasoning_tokens: bigint;
   readonly cached_tokens: bigint;
+  readonly cache_write_tokens: bigint;
+  readonly cache_write_1h_tokens: bigint;
   readonly cost_nano_usd: bigint;
 }
 
@@ -209,6 +211,8 @@ function usageRowOf(row: SumRow): UsageRow {
     completionTokens: row.completion_tokens,
     reasoningTokens: row.reasoning_tokens,
     cachedTokens: row.cached_tokens,
+    cacheWriteTokens: row.cache_write_tokens,
+    cacheWrite1hTokens: row.cache_write_1h_tokens,
     costNanoUsd: nanoUsd(row.cost_nano_usd),
   };
 }
@@ -230,6 +234,8 @@ function generationOf(row: GenerationRow): SettledGeneration {
     usage: {
       promptTokens: Number(row.prompt_tokens),
       cachedTokens: Number(row.cached_tokens),
+      cacheWriteTokens: Number(row.cache_write_tokens),
+      cacheWrite1hTokens: Number(row.cache_write_1h_tokens),
       imageTokens: Number(row.image_tokens),
       completionTokens: Number(row.completion_tokens),
       reasoningTokens: Number(row.reasoning_tokens),
@@ -244,7 +250,7 @@ function generationOf(row: GenerationRow): SettledGeneration {
     errorCode: row.error_code ?? undefined,
     timeToFirstTokenMs: row.time_to_first_token_ms === null ? undefined : Number(row.time_to_first_token_ms),
     attempts: row.attempts?.map(attemptOf),
-    prices: pricesOf(row),
+    prices: row.prices === null ? undefined : decodePrices(row.prices),
   };
 }
 
@@ -259,15 +265,4 @@ interface AttemptJson {
 function attemptOf(attempt: AttemptJson): ProviderAttempt {
   const { provider, provider_model: providerModel, outcome, duration_ms: durationMs } = attempt;
   return { provider, providerModel, outcome, durationMs };
-}
-
-function pricesOf(row: GenerationRow): Prices | undefined {
-  if (row.input_nano_usd_per_million === null) return undefined;
-  return {
-    inputNanoUsdPerMillion: row.input_nano_usd_per_million,
-    cachedInputNanoUsdPerMillion: row.cached_input_nano_usd_per_million ?? 0n,
-    outputNanoUsdPerMillion: row.output_nano_usd_per_million ?? 0n,
-    reasoningNanoUsdPerMillion: row.reasoning_nano_usd_per_million ?? 0n,
-    imageNanoUsdPerMillion: row.image_nano_usd_per_million ?? 0n,
-  };
 }

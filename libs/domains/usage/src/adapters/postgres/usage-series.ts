@@ -78,6 +78,8 @@ function pointOf(row: SumRow): UsagePoint {
     refused: 0n,
     promptTokens: sum('prompt_tokens'),
     cachedTokens: sum('cached_tokens'),
+    cacheWriteTokens: sum('cache_write_tokens'),
+    cacheWrite1hTokens: sum('cache_write_1h_tokens'),
     imageTokens: sum('image_tokens'),
     completionTokens: sum('completion_tokens'),
     reasoningTokens: sum('reasoning_tokens'),

@@ -18,6 +18,8 @@ const LAST_UNIX_MS = 253_402_300_799_999n;
 const NO_TOKENS: Usage = {
   promptTokens: 0,
   cachedTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
   imageTokens: 0,
   completionTokens: 0,
   reasoningTokens: 0,

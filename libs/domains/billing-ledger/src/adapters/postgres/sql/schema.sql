@@ -93,26 +93,18 @@ create index previewed_corrections_by_expiry on previewed_corrections (expires_u
 -- the same transaction closes it, and the inserting function then checks
 -- closed_holds. The two primary keys together guarantee uniqueness.
 create table open_holds (
-  hold_id                           text collate "C" primary key,
-  organization_id                   text collate "C" not null,
-  key_id                            text collate "C" not null,
-  amount_nano_usd                   bigint not null,
-  input_nano_usd_per_million        bigint not null,
-  cached_input_nano_usd_per_million bigint not null,
-  output_nano_usd_per_million       bigint not null,
-  reasoning_nano_usd_per_million    bigint not null,
-  image_nano_usd_per_million        bigint not null,
+  hold_id            text collate "C" primary key,
+  organization_id    text collate "C" not null,
+  key_id             text collate "C" not null,
+  amount_nano_usd    bigint not null,
+  -- The frozen prices of the request, as the text of encodePrices.
+  prices             text collate "C" not null,
   -- The UTC day of admission, whose budget it counts against.
-  day                               date not null,
-  created_unix_ms                   bigint not null,
-  deadline_unix_ms                  bigint not null,
-  idempotency_scope                 text collate "C",
-  constraint open_holds_amounts_are_not_negative check (
-    least(
-      amount_nano_usd, input_nano_usd_per_million, cached_input_nano_usd_per_million,
-      output_nano_usd_per_million, reasoning_nano_usd_per_million, image_nano_usd_per_million
-    ) >= 0
-  )
+  day                date not null,
+  created_unix_ms    bigint not null,
+  deadline_unix_ms   bigint not null,
+  idempotency_scope  text collate "C",
+  constraint open_holds_amounts_are_not_negative check (amount_nano_usd >= 0)
   -- Rows are short-lived: frequent vacuuming without a cost delay keeps the table as small as the open holds.
 ) with (
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
@@ -126,29 +118,21 @@ create index open_holds_by_deadline on open_holds (deadline_unix_ms);
 -- time. A client that gets no response to its hold voids it, and the void may
 -- arrive first: it then stores an abandoned hold, so that the id is never used.
 create table closed_holds (
-  hold_id                           text collate "C" primary key,
-  organization_id                   text collate "C" not null,
-  key_id                            text collate "C" not null,
-  state                             text collate "C" not null,
-  amount_nano_usd                   bigint not null,
-  input_nano_usd_per_million        bigint not null,
-  cached_input_nano_usd_per_million bigint not null,
-  output_nano_usd_per_million       bigint not null,
-  reasoning_nano_usd_per_million    bigint not null,
-  image_nano_usd_per_million        bigint not null,
-  day                               date not null,
-  created_unix_ms                   bigint not null,
-  deadline_unix_ms                  bigint not null,
-  idempotency_scope                 text collate "C",
-  closed_unix_ms                    bigint not null,
-  cost_nano_usd                     bigint,
-  charged_nano_usd                  bigint,
-  constraint closed_holds_amounts_are_not_negative check (
-    least(
-      amount_nano_usd, input_nano_usd_per_million, cached_input_nano_usd_per_million,
-      output_nano_usd_per_million, reasoning_nano_usd_per_million, image_nano_usd_per_million
-    ) >= 0
-  ),
+  hold_id            text collate "C" primary key,
+  organization_id    text collate "C" not null,
+  key_id             text collate "C" not null,
+  state              text collate "C" not null,
+  amount_nano_usd    bigint not null,
+  -- The frozen prices of the request, as the text of encodePrices; empty for an abandoned hold.
+  prices             text collate "C" not null,
+  day                date not null,
+  created_unix_ms    bigint not null,
+  deadline_unix_ms   bigint not null,
+  idempotency_scope  text collate "C",
+  closed_unix_ms     bigint not null,
+  cost_nano_usd      bigint,
+  charged_nano_usd   bigint,
+  constraint closed_holds_amounts_are_not_negative check (amount_nano_usd >= 0),
   constraint closed_holds_are_consistent check (
     case state
       when 'voided' then cost_nano_usd is null and charged_nano_usd is null
@@ -175,17 +159,13 @@ insert into closed_hold_retention (oldest_retained_hold_id) values ('gen-');
 -- All stored holds, for reports and audits; no request reads it.
 create view holds as
 select
-  hold_id, organization_id, key_id, 'held' collate "C" as state, amount_nano_usd,
-  input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
-  reasoning_nano_usd_per_million, image_nano_usd_per_million,
+  hold_id, organization_id, key_id, 'held' collate "C" as state, amount_nano_usd, prices,
   day, created_unix_ms, deadline_unix_ms, idempotency_scope,
   null::bigint as closed_unix_ms, null::bigint as cost_nano_usd, null::bigint as charged_nano_usd
 from open_holds
 union all
 select
-  hold_id, organization_id, key_id, state, amount_nano_usd,
-  input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
-  reasoning_nano_usd_per_million, image_nano_usd_per_million,
+  hold_id, organization_id, key_id, state, amount_nano_usd, prices,
   day, created_unix_ms, deadline_unix_ms, idempotency_scope,
   closed_unix_ms, cost_nano_usd, charged_nano_usd
 from closed_holds;

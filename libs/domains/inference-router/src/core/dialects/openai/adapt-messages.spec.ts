@@ -3,29 +3,49 @@ import { fuzzRuns } from '@gateway/test-support';
 import { adaptMessages, type MessageAdaptation } from './adapt-messages';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-const BOTH: MessageAdaptation = { mapsDeveloperRole: true, dropsReasoning: true };
+const ALL: MessageAdaptation = {
+  mapsDeveloperRole: true,
+  dropsReasoning: true,
+  translatesCachePoints: true,
+};
 
 async function changed(body: object, changes: MessageAdaptation): Promise<unknown> {
   const bytes = await adaptMessages(Buffer.from(JSON.stringify(body)), changes, turn);
   return JSON.parse(Buffer.from(bytes).toString('utf8'));
 }
 
+interface Part {
+  readonly cache_control?: unknown;
+}
+
 interface Message {
   readonly role?: string;
   readonly reasoning_content?: unknown;
+  readonly content?: unknown;
+}
+
+interface Body {
+  readonly messages: readonly Message[];
+  readonly tools?: readonly Part[];
 }
 
 /** Applies the same changes to the parsed body. */
-function expected<Body extends { readonly messages: readonly Message[] }>(
+function expected(
   body: Body,
-  { mapsDeveloperRole, dropsReasoning }: MessageAdaptation,
+  { mapsDeveloperRole, dropsReasoning, translatesCachePoints }: MessageAdaptation,
 ): object {
-  const messages = body.messages.map(({ reasoning_content, ...rest }) => ({
+  const breakpoint = { prompt_cache_breakpoint: { mode: 'explicit' } };
+  const translated = ({ cache_control: point, ...rest }: Part, by: object) =>
+    point === undefined ? rest : { ...rest, ...(translatesCachePoints ? by : { cache_control: point }) };
+  const messages = body.messages.map(({ reasoning_content, content, ...rest }) => ({
     ...rest,
+    content: Array.isArray(content)
+      ? content.map((part: Part) => translated(part, rest.role === 'assistant' ? {} : breakpoint))
+      : content,
     ...(mapsDeveloperRole && rest.role === 'developer' ? { role: 'system' } : {}),
     ...(dropsReasoning || reasoning_content === undefined ? {} : { reasoning_content }),
   }));
-  return { ...body, messages };
+  return { ...body, messages, tools: body.tools?.map((tool) => translated(tool, {})) };
 }
 
 const tricky = fc.constantFrom(
@@ -41,14 +61,17 @@ const tricky = fc.constantFrom(
   'm',
 );
 const text = fc.oneof(fc.string({ unit: 'binary' }), tricky);
+const point = fc.constantFrom({ type: 'ephemeral' }, { type: 'ephemeral', ttl: '1h' });
+const part = fc.record(
+  { type: fc.constant('text'), text, role: tricky, cache_control: point },
+  { requiredKeys: ['type', 'text'] },
+);
+// The edge writes the role first.
 const message = fc.record(
   {
-    reasoning_content: fc.oneof(text, fc.constant(null)),
     role: fc.constantFrom('developer', 'user', 'assistant'),
-    content: fc.oneof(
-      text,
-      fc.array(fc.record({ type: fc.constant('text'), text, role: tricky }), { maxLength: 3 }),
-    ),
+    reasoning_content: fc.oneof(text, fc.constant(null)),
+    content: fc.oneof(text, fc.array(part, { maxLength: 3 })),
     name: text,
     tool_calls: fc.array(fc.record({ function: fc.record({ arguments: text, role: tricky }) }), {
       maxLength: 2,
@@ -62,9 +85,19 @@ const body = fc.record({
     fc.record({ role: fc.constant('developer'), messages: fc.array(message, { maxLength: 1 }) }),
   ),
   messages: fc.array(message, { maxLength: 5 }),
-  tools: fc.array(fc.record({ role: fc.constant('developer'), reasoning_content: text }), { maxLength: 2 }),
+  tools: fc.array(
+    fc.record(
+      { role: fc.constant('developer'), reasoning_content: text, cache_control: point },
+      { requiredKeys: ['role'] },
+    ),
+    { maxLength: 2 },
+  ),
 });
-const changes = fc.record({ mapsDeveloperRole: fc.boolean(), dropsReasoning: fc.boolean() });
+const changes = fc.record({
+  mapsDeveloperRole: fc.boolean(),
+  dropsReasoning: fc.boolean(),
+  translatesCachePoints: fc.boolean(),
+});
 
 it('edits the bytes of a body with the same result as parsing and serializing it', () =>
   fc.assert(
@@ -84,13 +117,35 @@ it('changes only messages, not text or fields that resemble them', async () => {
     ],
     tools: [{ role: 'developer', reasoning_content: 'kept' }],
   };
-  expect(await changed(given, BOTH)).toEqual({
+  expect(await changed(given, ALL)).toEqual({
     messages: [
       { role: 'system', content: '"role":"developer"' },
       { role: 'assistant', content: 'Hi' },
       { role: 'system', content: 'Hi' },
     ],
     tools: given.tools,
+  });
+});
+
+it('sends cache points of input as breakpoints of OpenAI, and drops the others', async () => {
+  const cache_control = { type: 'ephemeral', ttl: '1h' };
+  const prompt_cache_breakpoint = { mode: 'explicit' };
+  const text = { type: 'text', text: 'Hi' };
+  const given = {
+    messages: [
+      { role: 'user', content: [{ ...text, cache_control }, text] },
+      { role: 'assistant', content: [{ ...text, cache_control }] },
+      { role: 'tool', content: [{ ...text, cache_control }] },
+    ],
+    tools: [{ type: 'function', cache_control }],
+  };
+  expect(await changed(given, ALL)).toEqual({
+    messages: [
+      { role: 'user', content: [{ ...text, prompt_cache_breakpoint }, text] },
+      { role: 'assistant', content: [text] },
+      { role: 'tool', content: [{ ...text, prompt_cache_breakpoint }] },
+    ],
+    tools: [{ type: 'function' }],
   });
 });
 
@@ -101,14 +156,14 @@ it.each([
   '{"content":""}],"model":"m"}',
 ])('does not read beyond a body that ends in %s', async (end) => {
   const bytes = Buffer.from(`{"messages":[{"role":"developer","reasoning_content":""},${end}`);
-  const sent = await adaptMessages(bytes, BOTH, turn);
+  const sent = await adaptMessages(bytes, ALL, turn);
   expect(Buffer.from(sent).toString()).toBe(`{"messages":[{"role":"system"},${end}`);
 });
 
 it('spreads megabytes over many turns of the event loop', async () => {
   let turns = 0;
   const given = { messages: [{ role: 'developer', content: 'x'.repeat(5_000_000) }] };
-  const bytes = await adaptMessages(Buffer.from(JSON.stringify(given)), BOTH, async () => {
+  const bytes = await adaptMessages(Buffer.from(JSON.stringify(given)), ALL, async () => {
     turns += 1;
   });
   expect(turns).toBeGreaterThanOrEqual(5);
@@ -117,5 +172,5 @@ it('spreads megabytes over many turns of the event loop', async () => {
 
 it('returns the same bytes when nothing has to change', async () => {
   const bytes = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }] }));
-  expect(await adaptMessages(bytes, BOTH, turn)).toBe(bytes);
+  expect(await adaptMessages(bytes, ALL, turn)).toBe(bytes);
 });

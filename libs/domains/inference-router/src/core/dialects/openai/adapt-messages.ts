@@ -4,6 +4,8 @@ export interface MessageAdaptation {
   readonly mapsDeveloperRole: boolean;
   /** `reasoning_content`, the reasoning of earlier turns, is removed. */
   readonly dropsReasoning: boolean;
+  /** `cache_control` of parts is sent as `prompt_cache_breakpoint`; that of assistants' messages and tools is removed. */
+  readonly translatesCachePoints: boolean;
 }
 
 /** Bytes scanned per turn of the event loop: about a millisecond. */
@@ -20,11 +22,17 @@ const CLOSE_BRACE = 0x7d;
 const MESSAGES = Buffer.from('"messages":[');
 const DEVELOPER = Buffer.from('"role":"developer"');
 const SYSTEM = Buffer.from('"role":"system"');
+const ASSISTANT = Buffer.from('"role":"assistant"');
 const REASONING = Buffer.from('"reasoning_content":');
+const TOOLS = Buffer.from('"tools":[');
+const CACHE_CONTROL = Buffer.from('"cache_control":');
+const BREAKPOINT = Buffer.from('"prompt_cache_breakpoint":{"mode":"explicit"}');
 
-/** Nesting levels: the body is 1, the messages array 2, a message 3. */
+/** Nesting levels: the body is 1, the array of messages or tools 2, a message or tool 3, the array of parts 4. */
 const BODY = 1;
 const MESSAGE = 3;
+const TOOL = 3;
+const PART = 5;
 
 /**
  * Adapts the messages of a body to a target. The bytes are edited, since parsing
@@ -42,8 +50,9 @@ export async function adaptMessages(
   const needed: MessageAdaptation = {
     mapsDeveloperRole: changes.mapsDeveloperRole && bytes.includes('"developer"'),
     dropsReasoning: changes.dropsReasoning && bytes.includes('"reasoning_content"'),
+    translatesCachePoints: changes.translatesCachePoints && bytes.includes('"cache_control"'),
   };
-  if (!needed.mapsDeveloperRole && !needed.dropsReasoning) return body;
+  if (!Object.values(needed).includes(true)) return body;
   const parts: Buffer[] = [];
   let copiedUpTo = 0;
   for await (const { from, to, by } of findChanges(bytes, needed, turn)) {
@@ -63,15 +72,23 @@ interface Change {
 
 const NOTHING = Buffer.alloc(0);
 
+/** A field that is replaced, or removed. Its value ends at the next comma or brace of the same level. */
+interface ChangedField {
+  readonly start: number;
+  readonly depth: number;
+  readonly by: Buffer;
+}
+
 /** Scans the bytes once; the nesting level distinguishes field names from strings. */
 async function* findChanges(
   bytes: Buffer,
-  { mapsDeveloperRole, dropsReasoning }: MessageAdaptation,
+  { mapsDeveloperRole, dropsReasoning, translatesCachePoints }: MessageAdaptation,
   turn: () => Promise<void>,
 ): AsyncGenerator<Change> {
   let depth = 0;
-  let isInMessages = false;
-  let reasoningStart: number | undefined;
+  let within: 'messages' | 'tools' | undefined;
+  let isAssistant = false;
+  let field: ChangedField | undefined;
   let isInString = false;
   for (let at = 0, turnEnd = BYTES_PER_TURN; at < bytes.length; at += 1) {
     if (at >= turnEnd) {
@@ -84,42 +101,55 @@ async function* findChanges(
       else if (byte === QUOTE) isInString = false;
       continue;
     }
-    // The removed field ends here.
-    if (reasoningStart !== undefined && depth === MESSAGE && (byte === COMMA || byte === CLOSE_BRACE)) {
-      const removesPrecedingComma = byte === CLOSE_BRACE && bytes[reasoningStart - 1] === COMMA;
-      yield {
-        from: removesPrecedingComma ? reasoningStart - 1 : reasoningStart,
-        to: byte === COMMA ? at + 1 : at,
-        by: NOTHING,
-      };
-      reasoningStart = undefined;
+    if (field !== undefined && depth === field.depth && (byte === COMMA || byte === CLOSE_BRACE)) {
+      yield changeOf(bytes, field, at);
+      field = undefined;
     }
     switch (byte) {
       case QUOTE: {
         isInString = true;
-        if (depth === BODY && startsWith(bytes, at, MESSAGES)) {
-          isInMessages = true;
-        } else if (isInMessages && depth === MESSAGE) {
+        if (depth === BODY) {
+          if (startsWith(bytes, at, MESSAGES)) within = 'messages';
+          else if (startsWith(bytes, at, TOOLS)) within = 'tools';
+        } else if (within === 'messages' && depth === MESSAGE) {
           if (mapsDeveloperRole && startsWith(bytes, at, DEVELOPER)) {
             yield { from: at, to: at + DEVELOPER.length, by: SYSTEM };
           } else if (dropsReasoning && startsWith(bytes, at, REASONING)) {
-            reasoningStart = at;
+            field = { start: at, depth, by: NOTHING };
+          } else if (translatesCachePoints && startsWith(bytes, at, ASSISTANT)) {
+            isAssistant = true;
           }
+        } else if (
+          translatesCachePoints &&
+          depth === (within === 'tools' ? TOOL : PART) &&
+          within !== undefined &&
+          startsWith(bytes, at, CACHE_CONTROL)
+        ) {
+          // OpenAI accepts breakpoints only on parts of input.
+          field = { start: at, depth, by: within === 'tools' || isAssistant ? NOTHING : BREAKPOINT };
         }
         break;
       }
       case OPEN_BRACKET:
       case OPEN_BRACE:
         depth += 1;
+        if (depth === MESSAGE) isAssistant = false;
         break;
       case CLOSE_BRACKET:
       case CLOSE_BRACE:
         depth -= 1;
-        if (depth === BODY) isInMessages = false;
+        if (depth === BODY) within = undefined;
         break;
       default:
     }
   }
+}
+
+/** @param end of the value. */
+function changeOf(bytes: Buffer, { start, by }: ChangedField, end: number): Change {
+  if (by !== NOTHING) return { from: start, to: end, by };
+  if (bytes[end] === COMMA) return { from: start, to: end + 1, by };
+  return { from: bytes[start - 1] === COMMA ? start - 1 : start, to: end, by };
 }
 
 function startsWith(bytes: Buffer, at: number, token: Buffer): boolean {

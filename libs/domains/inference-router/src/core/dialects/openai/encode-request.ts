@@ -8,9 +8,9 @@ const encoder = new TextEncoder();
 
 /**
  * Builds the provider's request: our fields, followed by the bytes of the client's
- * body. The body is changed only when its messages have the developer role or
- * reasoning of earlier turns, and the target does not accept that. Usage is always
- * requested.
+ * body. The body is changed only when its messages have cache points, or the
+ * developer role or reasoning of earlier turns and the target does not accept that.
+ * Usage is always requested.
  *
  * @param turn waits for the next turn of the event loop; large bodies use several.
  */
@@ -30,6 +30,7 @@ export async function encodeRequest(
   const changes = {
     mapsDeveloperRole: options.developerAsSystem,
     dropsReasoning: !options.forwardReasoningContent,
+    translatesCachePoints: true,
   };
   return splice(withSeed, await adaptMessages(body, changes, turn));
 }

@@ -30,6 +30,23 @@ export const externalUser = text({
   checkPattern: '^[^\\u0000-\\u001f\\u007f]*$',
 });
 
+/** Marks where the provider's prompt cache should end, in the terms of Anthropic and of OpenAI. */
+export const cachePointMembers = {
+  cache_control: optional(
+    record({
+      type: required(text({ oneOf: ['ephemeral'] }), 'The kind of cache.'),
+      ttl: optional(text({ oneOf: ['5m', '1h'] }), 'How long the cache should keep the prompt.', '`5m`'),
+    }),
+    'The prompt up to here should be cached. Of all such marks the last four count. A hint: dropped for models without a prompt cache.',
+    'none',
+  ),
+  prompt_cache_breakpoint: optional(
+    record({ mode: required(text({ oneOf: ['explicit'] }), 'The kind of breakpoint.') }),
+    'The same as `cache_control` without `ttl`, in the terms of OpenAI.',
+    'none',
+  ),
+};
+
 export const toolShape = variants(
   'type',
   {
@@ -52,6 +69,7 @@ export const toolShape = variants(
         }),
         'The function that the model may call. Its definition counts as input tokens.',
       ),
+      ...cachePointMembers,
     }),
   },
   { custom: 'Custom tools are not supported.' },

@@ -1,3 +1,4 @@
+import { cachePointMembers } from './field-shapes';
 import { imageLabels, readImageUrl } from '../images/read-image-url';
 import type { JsonValue } from '../../json/json-value';
 import {
@@ -21,6 +22,7 @@ const PART_TYPE = 'The kind of part.';
 const textPart = record({
   type: required(text(), PART_TYPE),
   text: required(text(), 'The text of the part. It may be empty.'),
+  ...cachePointMembers,
 });
 
 const imagePart = record({
@@ -42,6 +44,7 @@ const imagePart = record({
     }),
     'The image, for models with the capability `vision`.',
   ),
+  ...cachePointMembers,
 });
 
 const refusalPart = record({
@@ -88,7 +91,7 @@ const role = required(text(), 'The role of the author.');
 const name = optional(text({ maxLength: 256 }), 'Distinguishes authors of the same role.', 'none');
 
 function messageWith(content: Shape): RecordShape {
-  return record({ role, content: required(content, CONTENT), name });
+  return record({ role, content: required(content, CONTENT), name, ...cachePointMembers });
 }
 
 /** One message, by its role. */
@@ -118,6 +121,7 @@ export const messageShape = variants(
           'Of `assistant`: the tool calls that the model requested. Empty means none.',
           'none',
         ),
+        ...cachePointMembers,
       },
       (message) =>
         message['content'] === undefined &&
@@ -131,6 +135,7 @@ export const messageShape = variants(
       content: required(textOr(parts), `${CONTENT} ${NULL_CONTENT}`, { nullIs: () => '' }),
       tool_call_id: required(text({ minLength: 1 }), 'Of `tool`: the `id` of the call whose result this is.'),
       name,
+      ...cachePointMembers,
     }),
   },
   { function: "Use the role 'tool'." },

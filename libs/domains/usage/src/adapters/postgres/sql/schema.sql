@@ -21,6 +21,9 @@ create table generations (
   finish_reason          text not null,
   prompt_tokens          bigint not null,
   cached_tokens          bigint not null,
+  -- Written to the prompt cache for five minutes; for one hour.
+  cache_write_tokens     bigint not null,
+  cache_write_1h_tokens  bigint not null,
   image_tokens           bigint not null,
   completion_tokens      bigint not null,
   reasoning_tokens       bigint not null,
@@ -38,14 +41,10 @@ create table generations (
   time_to_first_token_ms bigint,
   -- [{provider, provider_model, outcome, duration_ms}], in the order of the calls.
   attempts               jsonb,
-  -- The prices that the cost was computed with; null when the settlement named none.
-  input_nano_usd_per_million        bigint,
-  cached_input_nano_usd_per_million bigint,
-  output_nano_usd_per_million       bigint,
-  reasoning_nano_usd_per_million    bigint,
-  image_nano_usd_per_million        bigint,
+  -- The prices that the cost was computed with, as the text of encodePrices; null when the settlement named none.
+  prices                 text,
   -- What the operator pays the provider; null when unknown. For operators only.
-  provider_cost_nano_usd            bigint,
+  provider_cost_nano_usd bigint,
   -- Includes the time because the table is partitioned by it; an id has one time only.
   constraint generations_pkey primary key (id, created_unix_ms)
 ) partition by range (created_unix_ms);
@@ -82,6 +81,8 @@ create table usage_rollups (
   cancelled bigint not null,
   prompt_tokens bigint not null,
   cached_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  cache_write_1h_tokens bigint not null,
   image_tokens bigint not null,
   completion_tokens bigint not null,
   reasoning_tokens bigint not null,
@@ -139,6 +140,8 @@ create table usage_rollups_hourly (
   cancelled bigint not null,
   prompt_tokens bigint not null,
   cached_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  cache_write_1h_tokens bigint not null,
   image_tokens bigint not null,
   completion_tokens bigint not null,
   reasoning_tokens bigint not null,

@@ -10,11 +10,7 @@ create or replace function hold_credit(
   p_organization_ids text[],
   p_key_ids text[],
   p_amounts bigint[],
-  p_input_prices bigint[],
-  p_cached_input_prices bigint[],
-  p_output_prices bigint[],
-  p_reasoning_prices bigint[],
-  p_image_prices bigint[],
+  p_prices text[],
   p_organization_budgets bigint[],
   p_key_budgets bigint[],
   p_created_unix_ms bigint[],
@@ -51,11 +47,7 @@ begin
         p_organization_ids[i] as organization_id,
         p_key_ids[i] as key_id,
         p_amounts[i] as amount,
-        p_input_prices[i] as input_price,
-        p_cached_input_prices[i] as cached_input_price,
-        p_output_prices[i] as output_price,
-        p_reasoning_prices[i] as reasoning_price,
-        p_image_prices[i] as image_price,
+        p_prices[i] as prices,
         p_organization_budgets[i] as organization_budget,
         p_key_budgets[i] as key_budget,
         p_created_unix_ms[i] as created_unix_ms,
@@ -85,14 +77,11 @@ begin
     ),
     new_holds as (
       insert into open_holds (
-        hold_id, organization_id, key_id, amount_nano_usd,
-        input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
-        reasoning_nano_usd_per_million, image_nano_usd_per_million,
+        hold_id, organization_id, key_id, amount_nano_usd, prices,
         day, created_unix_ms, deadline_unix_ms, idempotency_scope
       )
       select
-        hold_id, organization_id, key_id, amount,
-        input_price, cached_input_price, output_price, reasoning_price, image_price,
+        hold_id, organization_id, key_id, amount, prices,
         today, created_unix_ms, now_ms + lifetime_ms, idempotency_scope
       from taken
     ),
@@ -246,26 +235,21 @@ begin
   with taken as materialized (
     select *
     from unnest(
-        p_hold_ids, p_organization_ids, p_key_ids, p_amounts,
-        p_input_prices, p_cached_input_prices, p_output_prices, p_reasoning_prices, p_image_prices,
+        p_hold_ids, p_organization_ids, p_key_ids, p_amounts, p_prices,
         p_created_unix_ms, p_lifetimes_ms, p_idempotency_scopes, accepted
       ) as wanted (
-        hold_id, organization_id, key_id, amount,
-        input_price, cached_input_price, output_price, reasoning_price, image_price,
+        hold_id, organization_id, key_id, amount, prices,
         created_unix_ms, lifetime_ms, idempotency_scope, is_accepted
       )
     where wanted.is_accepted
   ),
   new_holds as (
     insert into open_holds (
-      hold_id, organization_id, key_id, amount_nano_usd,
-      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
-      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      hold_id, organization_id, key_id, amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, idempotency_scope
     )
     select
-      hold_id, organization_id, key_id, amount,
-      input_price, cached_input_price, output_price, reasoning_price, image_price,
+      hold_id, organization_id, key_id, amount, prices,
       today, created_unix_ms, now_ms + lifetime_ms, idempotency_scope
     from taken
   ),

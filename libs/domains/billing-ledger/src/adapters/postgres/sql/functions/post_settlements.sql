@@ -14,11 +14,7 @@ create or replace function post_settlements(
   p_costs bigint[],
   p_charges bigint[],
   p_waived boolean[],
-  p_input_prices bigint[],
-  p_cached_input_prices bigint[],
-  p_output_prices bigint[],
-  p_reasoning_prices bigint[],
-  p_image_prices bigint[],
+  p_prices text[],
   p_now_unix_ms bigint
 ) returns void
 language plpgsql
@@ -37,21 +33,16 @@ begin
     on conflict do nothing;
 
     insert into open_holds (
-      hold_id, organization_id, key_id, amount_nano_usd,
-      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
-      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      hold_id, organization_id, key_id, amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms
     )
     select
-      generation_id, organization_id, key_id, 0,
-      input_price, cached_input_price, output_price, reasoning_price, image_price,
+      generation_id, organization_id, key_id, 0, prices,
       day, created_unix_ms, created_unix_ms
     from unnest(
-        p_generation_ids, p_organization_ids, p_key_ids, p_days, p_created_unix_ms, p_has_hold,
-        p_input_prices, p_cached_input_prices, p_output_prices, p_reasoning_prices, p_image_prices
+        p_generation_ids, p_organization_ids, p_key_ids, p_days, p_created_unix_ms, p_has_hold, p_prices
       ) as named (
-        generation_id, organization_id, key_id, day, created_unix_ms, has_hold,
-        input_price, cached_input_price, output_price, reasoning_price, image_price
+        generation_id, organization_id, key_id, day, created_unix_ms, has_hold, prices
       )
     where not has_hold;
 
@@ -81,15 +72,11 @@ begin
   ),
   closed as (
     insert into closed_holds (
-      hold_id, organization_id, key_id, state, amount_nano_usd,
-      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
-      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      hold_id, organization_id, key_id, state, amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, idempotency_scope, closed_unix_ms, cost_nano_usd, charged_nano_usd
     )
     select
-      hold_id, organization_id, key_id, 'settled', amount_nano_usd,
-      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
-      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      hold_id, organization_id, key_id, 'settled', amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, idempotency_scope, p_now_unix_ms, cost, charged
     from opened
     returning hold_id

@@ -7,11 +7,7 @@ create or replace function settle_open_holds(
   p_generation_ids text[],
   p_organization_ids text[],
   p_costs bigint[],
-  p_input_prices bigint[],
-  p_cached_input_prices bigint[],
-  p_output_prices bigint[],
-  p_reasoning_prices bigint[],
-  p_image_prices bigint[],
+  p_prices text[],
   p_now_unix_ms bigint
 ) returns void
 language plpgsql
@@ -28,11 +24,7 @@ begin
       generation_id,
       p_organization_ids[i] as organization_id,
       p_costs[i] as cost,
-      p_input_prices[i] as input_price,
-      p_cached_input_prices[i] as cached_input_price,
-      p_output_prices[i] as output_price,
-      p_reasoning_prices[i] as reasoning_price,
-      p_image_prices[i] as image_price
+      p_prices[i] as prices
     from unnest(p_generation_ids) with ordinality as named (generation_id, i)
   ),
   opened as (
@@ -41,25 +33,17 @@ begin
     where hold.hold_id = named.generation_id collate "C"
       and hold.organization_id = named.organization_id collate "C"
       and hold.amount_nano_usd >= named.cost
-      and hold.input_nano_usd_per_million = named.input_price
-      and hold.cached_input_nano_usd_per_million = named.cached_input_price
-      and hold.output_nano_usd_per_million = named.output_price
-      and hold.reasoning_nano_usd_per_million = named.reasoning_price
-      and hold.image_nano_usd_per_million = named.image_price
+      and hold.prices = named.prices collate "C"
       and hold.idempotency_scope is null
     returning hold.*, named.cost
   ),
   closed as (
     insert into closed_holds (
-      hold_id, organization_id, key_id, state, amount_nano_usd,
-      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
-      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      hold_id, organization_id, key_id, state, amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, closed_unix_ms, cost_nano_usd, charged_nano_usd
     )
     select
-      hold_id, organization_id, key_id, 'settled', amount_nano_usd,
-      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
-      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      hold_id, organization_id, key_id, 'settled', amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, p_now_unix_ms, cost, cost
     from opened
   ),

@@ -16,13 +16,11 @@ begin
 
   with unknown as (
     insert into open_holds (
-      hold_id, organization_id, key_id, amount_nano_usd,
-      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
-      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      hold_id, organization_id, key_id, amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms
     )
     select distinct on (named.hold_id)
-      named.hold_id, named.organization_id, '', 0, 0, 0, 0, 0, 0,
+      named.hold_id, named.organization_id, '', 0, '',
       (to_timestamp(now_ms / 1000.0) at time zone 'UTC')::date, now_ms, now_ms
     from unnest(p_hold_ids, p_organization_ids) as named (hold_id, organization_id)
     cross join closed_hold_retention retention
@@ -42,12 +40,10 @@ begin
       delete from open_holds where hold_id = any (abandoned_ids) returning *
     )
     insert into closed_holds (
-      hold_id, organization_id, key_id, state, amount_nano_usd,
-      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
-      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      hold_id, organization_id, key_id, state, amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, closed_unix_ms
     )
-    select hold_id, organization_id, key_id, 'abandoned', 0, 0, 0, 0, 0, 0,
+    select hold_id, organization_id, key_id, 'abandoned', 0, '',
       day, created_unix_ms, deadline_unix_ms, now_ms
     from abandoned;
   end if;
@@ -65,15 +61,11 @@ begin
   ),
   closed as (
     insert into closed_holds (
-      hold_id, organization_id, key_id, state, amount_nano_usd,
-      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
-      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      hold_id, organization_id, key_id, state, amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, idempotency_scope, closed_unix_ms
     )
     select
-      hold_id, organization_id, key_id, 'voided', amount_nano_usd,
-      input_nano_usd_per_million, cached_input_nano_usd_per_million, output_nano_usd_per_million,
-      reasoning_nano_usd_per_million, image_nano_usd_per_million,
+      hold_id, organization_id, key_id, 'voided', amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, idempotency_scope, now_ms
     from opened
     returning hold_id, organization_id, key_id, day, amount_nano_usd as amount

@@ -1,0 +1,46 @@
+import { missingCacheWritePrices } from './cache-write-price';
+import type { ModelDocument } from './schema';
+
+type Prices = ModelDocument['prices'];
+
+const unpriced: Prices = { input: 3n, output: 15n };
+const priced: Prices = { ...unpriced, cache_write: 4n };
+
+function issuesOf(prices: Prices, { dialect = 'anthropic', capabilities = ['prompt_cache'] } = {}) {
+  const model = { id: 'acme/opus', capabilities: capabilities as ModelDocument['capabilities'], prices };
+  const providers = [
+    { name: 'local', dialect: 'openai' },
+    { name: 'claude', dialect },
+  ];
+  return missingCacheWritePrices(model, 'models[2]', providers);
+}
+
+describe('a model with prompt_cache', () => {
+  it.each(['anthropic', 'converse'])(
+    'needs a price of cache writes at a provider of dialect %s',
+    (dialect) => {
+      expect(issuesOf(unpriced, { dialect })).toEqual([
+        'models[2].prices.cache_write: is required: model "acme/opus" has prompt_cache, and provider "claude" charges for cache writes',
+      ]);
+      expect(issuesOf(priced, { dialect })).toEqual([]);
+    },
+  );
+
+  it('needs one in each tier', () => {
+    const tiers = [
+      { above: 1_000, ...priced },
+      { above: 2_000, ...unpriced },
+    ];
+    expect(issuesOf({ ...priced, tiers })).toEqual([
+      'models[2].prices.tiers[1].cache_write: is required: model "acme/opus" has prompt_cache, and provider "claude" charges for cache writes',
+    ]);
+  });
+
+  it.each(['openai', 'gemini'])('needs none at a provider of dialect %s', (dialect) => {
+    expect(issuesOf(unpriced, { dialect })).toEqual([]);
+  });
+});
+
+it('a model without prompt_cache needs no price of cache writes, since it gets no cache points', () => {
+  expect(issuesOf(unpriced, { capabilities: ['tools'] })).toEqual([]);
+});
