@@ -11,6 +11,8 @@ const MAX_SEEN_REQUESTS = 200;
 /** Prompts whose attempts `fail-first` counts; the oldest are dropped. */
 const MAX_FAIL_FIRST_PROMPTS = 10_000;
 const DEFAULT_FAULT_SEED = 1;
+/** Headers with an API key. */
+const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'x-goog-api-key']);
 
 export interface GlobalFaults {
   /** The share of calls that get a fault, 0 to 1. */
@@ -40,7 +42,7 @@ export class Admin {
   record(request: IncomingMessage): SeenRequest {
     const headers: Record<string, string> = {};
     for (const [name, value] of Object.entries(request.headers)) {
-      headers[name] = name === 'authorization' ? `…${String(value).slice(-4)}` : String(value);
+      headers[name] = KEY_HEADERS.has(name) ? `…${String(value).slice(-4)}` : String(value);
     }
     const entry: SeenRequest = {
       sequence: ++this.sequence,

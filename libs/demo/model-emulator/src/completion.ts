@@ -1,6 +1,6 @@
-import type { CacheUse } from './prefix-cache';
 import { contextLengthExceeded } from './errors';
 import { sampleValue } from './json-schema';
+import type { CacheUse } from './prefix-cache';
 import { between, createRandom, hashText, pick, type Random } from './random';
 import type { ChatRequest, ToolDefinition } from './request';
 import { appendSentences, phrase } from './text';
@@ -22,10 +22,8 @@ export interface Choice {
   readonly finishReason: FinishReason;
 }
 
-export interface Usage {
+export interface Usage extends CacheUse {
   readonly promptTokens: number;
-  readonly cachedTokens: number;
-  readonly cacheWriteTokens: number;
   readonly completionTokens: number;
   readonly reasoningTokens: number;
 }

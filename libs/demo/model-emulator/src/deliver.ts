@@ -2,7 +2,7 @@ import type { Completion } from './completion';
 import { type Call, Pace } from './call';
 import type { FaultPlan } from './faults';
 import { createFrame, type Frame } from './framing';
-import { renderChunks, renderCompletion } from './render';
+import type { RenderedStream, WireFormat } from './wire-format';
 
 /** Events are batched up to this many characters per write, unless the rate is limited. */
 const BATCH_CHARACTERS = 16_384;
@@ -22,13 +22,15 @@ export interface Delivery {
   /** Tokens per second; 0: as fast as possible. */
   readonly rate: number;
   readonly headers: Readonly<Record<string, string>>;
+  readonly format: WireFormat;
 }
 
 /** Sends the completion as one JSON body, with the faults that apply to it. */
-export async function deliverJson({ call, completion, plan, rate, headers }: Delivery): Promise<void> {
+export async function deliverJson(delivery: Delivery): Promise<void> {
+  const { call, completion, plan, rate, headers, format } = delivery;
   if (rate > 0) await call.sleep((completion.usage.completionTokens * 1000) / rate);
   if (call.closed) return;
-  const text = renderCompletion(completion, plan.usage);
+  const text = format.renderCompletion(completion, plan.usage);
   const midway = plan.midway;
   if (midway === undefined && !plan.byteByByte) {
     call.response.writeHead(200, {
@@ -62,22 +64,29 @@ export async function deliverStream(
   includeUsage: boolean,
   onChunks: (count: number) => void,
 ): Promise<void> {
-  const { call, completion, plan, rate, headers } = delivery;
+  const { call, completion, plan, rate, headers, format } = delivery;
   if (!completion.showsReasoning && rate > 0)
     await call.sleep((completion.usage.reasoningTokens * 1000) / rate);
   if (call.closed) return;
-  call.response.writeHead(200, { ...headers, ...STREAM_HEADERS });
+  const stream = format.renderStream(completion, includeUsage, plan.usage);
+  const { binary } = stream;
+  const type = binary ? { 'content-type': binary.contentType } : STREAM_HEADERS;
+  call.response.writeHead(200, { ...headers, ...type });
 
-  const frame = createFrame(plan);
+  // Binary frames are batched as strings of one character per byte.
+  const frame: Frame = binary
+    ? (data) => binary.frame(data).toString('latin1')
+    : createFrame(stream.crlf === true ? { ...plan, crlf: true } : plan, stream.nameOf);
+  const bytesOf = (text: string) => (binary ? Buffer.from(text, 'latin1') : text);
   const write = plan.byteByByte
-    ? (text: string) => writeBytes(call, text)
-    : (text: string) => call.write(text);
-  const chunks = renderChunks(completion, includeUsage, plan.usage);
-  const breakAt = plan.midway === undefined ? Infinity : completion.choices.length + plan.midway.after;
+    ? (text: string) => writeBytes(call, bytesOf(text))
+    : (text: string) => call.write(bytesOf(text));
+  const breakAfter = plan.midway?.after ?? Infinity;
   const pace = new Pace(call, rate);
   let batch = '';
   let batched = 0;
-  let written = 0;
+  let opening = stream.openingEvents;
+  let contentChunks = 0;
   /** Resolves when the client accepts more data; only then do the chunks count as written. */
   const writeBatch = async (): Promise<void> => {
     if (batch !== '') await write(batch);
@@ -85,8 +94,8 @@ export async function deliverStream(
     batch = '';
     batched = 0;
   };
-  for (const chunk of chunks) {
-    if (written === breakAt) break;
+  for (const chunk of stream.events) {
+    if (opening === 0 && contentChunks === breakAfter) break;
     const waitMs = pace.nextWaitMs();
     if (waitMs >= SHORTEST_WAIT_MS) {
       await writeBatch();
@@ -94,20 +103,21 @@ export async function deliverStream(
     }
     batch += frame(chunk);
     batched++;
-    written++;
+    if (opening > 0) opening--;
+    else if (stream.isContent(chunk)) contentChunks++;
     if (batch.length >= BATCH_CHARACTERS) await writeBatch();
     if (call.closed) break;
   }
   if (call.closed) return;
   if (plan.midway !== undefined) {
     await writeBatch();
-    await applyMidwayFault(call, plan.midway.kind, frame, write);
+    await applyMidwayFault(call, plan.midway.kind, stream, frame, write);
     return;
   }
   onChunks(batched);
-  if (!plan.noDone) batch += frame('[DONE]');
+  if (!plan.noDone && stream.end !== undefined) batch += frame(stream.end);
   if (!plan.byteByByte) {
-    call.response.end(batch);
+    call.response.end(bytesOf(batch));
     return;
   }
   await write(batch);
@@ -118,6 +128,7 @@ export async function deliverStream(
 async function applyMidwayFault(
   call: Call,
   kind: NonNullable<FaultPlan['midway']>['kind'],
+  stream: RenderedStream,
   frame: Frame,
   write: (text: string) => Promise<void>,
 ): Promise<void> {
@@ -129,16 +140,10 @@ async function applyMidwayFault(
       await cutAfterFlush(call);
       return;
     case 'malformed':
-      await write(frame('{"id":"chatcmpl-broken","choices":[{"index":0,"delta":{"content":"bro'));
-      await write(frame('[DONE]'));
+      for (const event of stream.malformed) await write(frame(event));
       break;
     case 'error-event':
-      await write(
-        frame(
-          '{"error":{"message":"The server had an error while processing your request (emulated fault).",' +
-            '"type":"server_error","param":null,"code":null}}',
-        ),
-      );
+      await write(frame(stream.error));
       break;
     case 'end-early':
       break;
@@ -153,8 +158,8 @@ async function cutAfterFlush(call: Call): Promise<void> {
 }
 
 /** Writes each byte separately, one per turn of the event loop. */
-async function writeBytes(call: Call, text: string): Promise<void> {
-  const bytes = Buffer.from(text);
+async function writeBytes(call: Call, text: string | Buffer): Promise<void> {
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   for (let offset = 0; offset < bytes.length && !call.closed; offset++) {
     await call.write(bytes.subarray(offset, offset + 1));
     await new Promise<void>((resolve) => setImmediate(resolve));

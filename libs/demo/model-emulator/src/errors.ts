@@ -1,3 +1,8 @@
+export interface ContextLength {
+  readonly limit: number;
+  readonly requested: number;
+}
+
 /** An error response of the provider, with its HTTP status. */
 export class ProviderError extends Error {
   readonly status: number;
@@ -5,6 +10,8 @@ export class ProviderError extends Error {
   readonly code: string | null;
   readonly param: string | null;
   readonly headers: Readonly<Record<string, string>>;
+  /** Of a request that exceeds the context window, in tokens. */
+  readonly contextLength: ContextLength | undefined;
 
   constructor(fields: {
     status: number;
@@ -13,6 +20,7 @@ export class ProviderError extends Error {
     code?: string | null;
     param?: string | null;
     headers?: Readonly<Record<string, string>>;
+    contextLength?: ContextLength;
   }) {
     super(fields.message);
     this.name = 'ProviderError';
@@ -21,6 +29,7 @@ export class ProviderError extends Error {
     this.code = fields.code ?? null;
     this.param = fields.param ?? null;
     this.headers = fields.headers ?? {};
+    this.contextLength = fields.contextLength;
   }
 
   /** The body, in OpenAI's shape: all four fields are always present. */
@@ -72,6 +81,7 @@ const BY_STATUS: Readonly<Record<number, { message: string; type: string; code: 
     code: null,
   },
   504: { message: 'Gateway timeout (emulated fault).', type: 'server_error', code: null },
+  529: { message: 'Overloaded (emulated fault).', type: 'server_error', code: null },
 };
 
 export const FAULT_STATUSES: readonly number[] = Object.keys(BY_STATUS).map(Number);
@@ -87,10 +97,13 @@ export function statusFault(status: number, retryAfterSeconds: number | undefine
 
 /** The error of a request that exceeds the context window, with OpenAI's text. */
 export function contextLengthExceeded(limit: number, input: number, output: number): ProviderError {
-  return badRequest(
-    `This model's maximum context length is ${limit} tokens. However, you requested ${input + output} tokens ` +
+  return new ProviderError({
+    status: 400,
+    message:
+      `This model's maximum context length is ${limit} tokens. However, you requested ${input + output} tokens ` +
       `(${input} in the messages, ${output} in the completion). Please reduce the length of the messages or completion.`,
-    'messages',
-    'context_length_exceeded',
-  );
+    param: 'messages',
+    code: 'context_length_exceeded',
+    contextLength: { limit, requested: input + output },
+  });
 }

@@ -43,12 +43,12 @@ export function sendError(
   response: ServerResponse,
   error: ProviderError,
   headers: Readonly<Record<string, string>> = {},
+  text = error.body(),
 ): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  const text = error.body();
   response.writeHead(error.status, {
     ...headers,
     ...error.headers,

@@ -9,10 +9,19 @@ export interface Prompt {
   readonly tokens: number;
   /** Per message: a text that identifies it, and its tokens. Used for the seed and for prefix caching. */
   readonly parts: readonly { readonly text: string; readonly tokens: number }[];
+  /** The points up to which the prompt is cached, in order; undefined: all prefixes of whole messages are. */
+  readonly cachePoints?: readonly CachePoint[];
   readonly images: readonly ImageSize[];
   readonly lastUserText: string;
   /** The last message is a tool result. */
   readonly endsWithToolResult: boolean;
+}
+
+/** The end of a cached prefix. */
+export interface CachePoint {
+  /** The number of parts that precede it. */
+  readonly parts: number;
+  readonly lifetime: '5m' | '1h';
 }
 
 const TOKENS_PER_MESSAGE = 3;

@@ -31,7 +31,7 @@ function renderUsage(usage: Usage, fault: UsageFault | undefined): string | unde
   return (
     `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion},` +
     `"prompt_tokens_details":{"cached_tokens":${fault === undefined ? usage.cachedTokens : 0},` +
-    `"cache_write_tokens":${fault === undefined ? usage.cacheWriteTokens : 0},"audio_tokens":0},` +
+    `"cache_write_tokens":${fault === undefined ? usage.cacheWrite5mTokens : 0},"audio_tokens":0},` +
     `"completion_tokens_details":{"reasoning_tokens":${fault === undefined ? usage.reasoningTokens : 0},` +
     `"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}`
   );

@@ -9,9 +9,14 @@ import type { EarlyFault, FaultPlan } from './faults';
 import { parseJson, readBody, sendError, sendJson } from './http';
 import { listModels } from './models';
 import { PrefixCache } from './prefix-cache';
-import { readRequest, type ChatRequest } from './request';
+import { anthropic } from './dialects/anthropic';
+import { converse } from './dialects/converse';
+import { gemini } from './dialects/gemini';
+import { openai } from './dialects/openai';
+import type { ChatRequest } from './request';
 import type { EmulatorStats, SeenRequest } from './stats';
 import { loadTokenizer } from './tokens';
+import type { WireFormat } from './wire-format';
 
 export interface ModelEmulatorOptions {
   /** Address to listen on; default 127.0.0.1. */
@@ -51,6 +56,7 @@ export interface ModelEmulator {
 
 const MAX_SEEN_BODY_CHARACTERS = 16_384;
 const MODELS = listModels();
+const FORMATS: readonly WireFormat[] = [openai, anthropic, converse, gemini];
 
 /** Starts the emulator; resolves when it listens. */
 export async function startModelEmulator(options: ModelEmulatorOptions = {}): Promise<ModelEmulator> {
@@ -101,10 +107,11 @@ class Emulator {
 
   handle(request: IncomingMessage, response: ServerResponse): void {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
-    if (path === '/v1/chat/completions' && request.method === 'POST') {
-      this.chat(request, response);
+    const format = request.method === 'POST' ? FORMATS.find(({ handles }) => handles(path)) : undefined;
+    if (format !== undefined) {
+      this.complete(format, path, request, response);
     } else if (path === '/v1/models' && request.method === 'GET') {
-      if (!this.isAuthorized(request)) sendError(response, invalidKey());
+      if (!this.isAuthorized(request, openai)) sendError(response, invalidKey());
       else sendJson(response, 200, MODELS);
     } else if (path.startsWith('/_emulator/') || path.startsWith('/v1/_emulator/')) {
       const name = path.slice(path.indexOf('/_emulator') + '/_emulator'.length);
@@ -124,14 +131,19 @@ class Emulator {
     }
   }
 
-  private isAuthorized(request: IncomingMessage): boolean {
+  private isAuthorized(request: IncomingMessage, format: WireFormat): boolean {
     const { apiKeys } = this.options;
     if (apiKeys === undefined) return true;
-    const sent = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    const sent = format.keyOf(request.headers);
     return sent !== undefined && apiKeys.includes(sent);
   }
 
-  private chat(request: IncomingMessage, response: ServerResponse): void {
+  private complete(
+    format: WireFormat,
+    path: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
     const { statistics } = this.admin;
     statistics.callStarted();
     const seen = this.admin.record(request);
@@ -142,23 +154,32 @@ class Emulator {
     });
     readBody(request, (body) => {
       seen.body = firstCharacters(body ?? '');
-      this.respond(call, seen, body).catch((error: unknown) => {
+      this.respond({ call, seen, format, path }, body).catch((error: unknown) => {
         if (call.closed) return;
         const providerError = error instanceof ProviderError ? error : internalError(error);
         statistics.responded(providerError.status);
-        sendError(response, providerError, { 'x-request-id': requestId(seen) });
+        const id = requestId(seen);
+        sendError(
+          response,
+          providerError,
+          format.headers(id, providerError),
+          format.renderError(providerError, id),
+        );
       });
     });
   }
 
-  private async respond(call: Call, seen: SeenRequest, body: string | undefined): Promise<void> {
+  private async respond(exchange: Exchange, body: string | undefined): Promise<void> {
+    const { call, seen, format, path } = exchange;
     if (body === undefined) throw new ProviderError({ status: 413, message: 'Request body is too large.' });
-    if (!this.isAuthorized(call.request)) throw invalidKey();
+    if (!this.isAuthorized(call.request, format)) throw invalidKey();
     const faultHeader = call.request.headers['x-emulator-fault'];
-    const request = readRequest(
-      parseJson(body),
-      Array.isArray(faultHeader) ? faultHeader.join(',') : faultHeader,
-    );
+    const request = format.readRequest({
+      path,
+      body: parseJson(body),
+      headers: call.request.headers,
+      faultHeader: Array.isArray(faultHeader) ? faultHeader.join(',') : faultHeader,
+    });
     const plan = this.admin.decideFaults(request);
     seen.faults = plan.names;
     this.admin.statistics.faultsInjected(plan);
@@ -169,10 +190,11 @@ class Emulator {
       await this.failEarly(call, plan.early, request);
       return;
     }
-    await this.deliver(call, seen, request, plan);
+    await this.deliver(exchange, request, plan);
   }
 
-  private async deliver(call: Call, seen: SeenRequest, request: ChatRequest, plan: FaultPlan): Promise<void> {
+  private async deliver(exchange: Exchange, request: ChatRequest, plan: FaultPlan): Promise<void> {
+    const { call, seen, format } = exchange;
     const number = ++this.sequence;
     const completion = composeCompletion(request, {
       id: `chatcmpl-emu${this.seed.toString(36)}${number.toString(36).padStart(20, '0')}`,
@@ -187,7 +209,8 @@ class Emulator {
       completion,
       plan,
       rate: request.directives.rate ?? this.options.tokensPerSecond ?? 0,
-      headers: { 'x-request-id': requestId(seen), 'openai-version': '2020-10-01' },
+      headers: format.headers(requestId(seen)),
+      format,
     };
     if (request.stream) {
       await deliverStream(delivery, request.includeUsage, (count) => statistics.wroteChunks(count));
@@ -226,6 +249,14 @@ class Emulator {
         return;
     }
   }
+}
+
+/** One completion request and its response. */
+interface Exchange {
+  readonly call: Call;
+  readonly seen: SeenRequest;
+  readonly format: WireFormat;
+  readonly path: string;
 }
 
 /** Derived from the `sequence` of the recorded request. */

@@ -13,8 +13,8 @@ export {
   catalogueNeedsEmulator,
   EMULATOR_VARIABLE,
   parseCatalogue,
-  type Secrets,
 } from './adapters/yaml/parse-catalogue';
+export type { Secrets } from './adapters/yaml/secrets';
 export {
   createFileSpool,
   DEFAULT_MAX_SPOOL_BYTES,

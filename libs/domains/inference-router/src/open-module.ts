@@ -5,15 +5,17 @@ import { systemClock as clock } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import { createFileSpool } from './adapters/file-system/file-spool';
 import { readSecretsFrom } from './adapters/node/secrets';
+import { openCredential } from './adapters/credentials/open-credential';
 import { nodeTimers } from './adapters/node/timers';
 import { createOpossumBreakers } from './adapters/opossum/circuit-breakers';
 import { createPostgresSwitchStore } from './adapters/postgres/switch-store';
 import { INFERENCE_ROUTER_SCHEMA } from './adapters/postgres/sql/schema';
+import { createEncodeThreads } from './adapters/worker-threads/encode-threads';
 import { createUndiciTransport } from './adapters/undici/undici-transport';
 import { createFileCatalogue, type FileCatalogue } from './adapters/yaml/file-catalogue';
 import { EMULATOR_VARIABLE } from './adapters/yaml/parse-catalogue';
 import type { InferenceRouterEnvironment } from './service/environment';
-import { createBreakerObserver } from './service/metrics';
+import { createBreakerObserver, createCredentialObserver } from './service/metrics';
 import { createInferenceRouterModule, type InferenceRouterPorts } from './service/module';
 
 /** Long responses in the counting queue. Further ones are estimated, so that each generation is recorded. */
@@ -48,10 +50,19 @@ export function openInferenceRouterModule(options: OpenInferenceRouterOptions) {
     clock,
     log,
   });
+  const credentials = createCredentialObserver(metrics, log);
   const module = createInferenceRouterModule({
     ...ports,
     catalogue,
-    transport: createUndiciTransport(),
+    transport: createUndiciTransport({
+      openCredential: ({ name, credential }) =>
+        openCredential(credential, {
+          nowMs: Date.now,
+          timers: nodeTimers,
+          onRefreshFailed: (reason) => credentials.refreshFailed(name, reason),
+        }),
+    }),
+    encodeThreads: createEncodeThreads(),
     breakers: createOpossumBreakers({ clock, observer: createBreakerObserver(metrics, log) }),
     drainStore: createPostgresSwitchStore(pool, 'drained_targets'),
     disabledModelStore: createPostgresSwitchStore(pool, 'disabled_models'),

@@ -9,6 +9,7 @@ export * from './chunks';
 export * from './condition';
 export * from './consumer-progress';
 export * from './email-address';
+export * from './fair-queue';
 export * from './incident';
 export * from './minute-window';
 export * from './money';

@@ -320,6 +320,21 @@ describeWith(helm, 'the chart', () => {
     });
   });
 
+  it('gives the role of a cloud to the pods of the router only', () => {
+    const objects = objectsOf('everything');
+    const annotated = ofKind(objects, 'ServiceAccount').filter(({ metadata }) => metadata.annotations);
+    expect(annotated.map(({ metadata }) => [metadata.name, metadata.annotations])).toEqual([
+      [
+        'gw-inference-gateway-inference-router',
+        { 'iam.gke.io/gcp-service-account': 'router@project.iam.gserviceaccount.com' },
+      ],
+    ]);
+    const labelled = workloads(objects).filter(
+      ({ spec }) => spec.template.metadata.labels['azure.workload.identity/use'] === 'true',
+    );
+    expect(labelled.map(componentOf)).toEqual(['inference-router']);
+  });
+
   it('delays SIGTERM by a command of the image on Kubernetes before 1.30', () => {
     const [workload] = workloads(render('least', '--kube-version', '1.29.0'));
     const { lifecycle } = workload?.spec.template.spec.containers[0];

@@ -1,4 +1,3 @@
-export { FairQueue } from './overload/fair-queue';
 export { AdmissionQueue, type Admission } from './overload/admission-queue';
 export { limits } from './limits';
 export * from './ports';

@@ -1,5 +1,7 @@
 import type { CancelSignal, NanoUsd, UnixMs } from '@gateway/base';
 import type { Catalogue, Target, TokenEncoding } from './catalogue/model-catalogue';
+import type { EncodeCall } from './dialects/dialect';
+import type { DialectName } from './dialects/registry';
 import type { AttemptOutcome } from './generation/attempt-outcome';
 import type { FinishedGeneration } from './generation/finished-generation';
 import type { UpstreamFailure } from './failure/upstream-failure';
@@ -67,8 +69,8 @@ export interface EventSource<Item> {
  */
 export interface ProviderResponse extends EventSource<Uint8Array> {
   readonly status: number;
-  /** The `retry-after` header; undefined when absent. */
-  readonly retryAfter: string | undefined;
+  /** A header of an error response, by lower-case name; undefined when absent. */
+  header(name: string): string | undefined;
   /** Stops reading. The connection is reused if the response ends soon, else closed. Never throws. */
   release(): void;
 }
@@ -77,6 +79,22 @@ export interface ProviderResponse extends EventSource<Uint8Array> {
 export interface ProviderTransport {
   send(call: ProviderCall): Promise<ProviderResponse>;
   /** Closes all connections. */
+  close(): Promise<void>;
+}
+
+export interface EncodeJob {
+  readonly dialect: DialectName;
+  readonly body: Uint8Array;
+  readonly call: EncodeCall;
+  /** The organization; organizations take turns. */
+  readonly owner: string;
+  readonly signal: CancelSignal;
+}
+
+/** Encodes large requests of dialects that parse them, apart from the event loop. */
+export interface EncodeThreads {
+  /** Rejects with an UpstreamFailure: of the dialect, `cancelled`, or `bulkhead_full` when the queue is full. */
+  encode(job: EncodeJob): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 

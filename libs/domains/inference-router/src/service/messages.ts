@@ -39,6 +39,7 @@ export function toGenerationRequest(message: GenerateRequest): GenerationRequest
     estimatedInputTokens: message.estimatedInputTokens,
     inputParts: message.inputParts ?? anyInputParts(message.estimatedInputTokens),
     prices: message.prices,
+    signedBy: message.signedBy,
     externalUser: message.externalUser,
     idempotencyScope: message.idempotencyScope,
   };

@@ -215,3 +215,22 @@ export function createBreakerObserver(registry: Registry, log: Logger) {
     },
   };
 }
+
+/** Metrics and log lines of credentials that are refreshed in the background. */
+export function createCredentialObserver(registry: Registry, log: Logger) {
+  const failures = new Counter({
+    name: 'gateway_inference_router_credential_refresh_failures_total',
+    help: 'Failed refreshes of a credential in the background; the current one is still valid.',
+    labelNames: ['provider'],
+    registers: [registry],
+  });
+  return {
+    refreshFailed(provider: string, reason: string): void {
+      failures.inc({ provider });
+      log.error(
+        { provider, reason },
+        'the credential of a provider was not refreshed; it still works until it expires',
+      );
+    },
+  };
+}

@@ -21,6 +21,7 @@ import { InFlight } from '../core/generation/in-flight';
 import type {
   CatalogueSource,
   CircuitBreakers,
+  EncodeThreads,
   ProviderTransport,
   Random,
   Timers,
@@ -42,6 +43,7 @@ export interface InferenceRouterPorts {
   readonly catalogue: CatalogueSource;
   readonly transport: ProviderTransport;
   readonly breakers: CircuitBreakers;
+  readonly encodeThreads: EncodeThreads;
   readonly tokenCounter: TokenCounter;
   readonly spool: FinishedSpool;
   readonly events: EventAppender;
@@ -64,7 +66,7 @@ export interface InferenceRouterPorts {
 
 /** The model catalogue and the calls to providers. The module owns its ports: its stop closes them. */
 export function createInferenceRouterModule(ports: InferenceRouterPorts): GatewayModule {
-  const { transport, breakers, timers, log, drainMs = DEFAULT_DRAIN_MS } = ports;
+  const { transport, encodeThreads, breakers, timers, log, drainMs = DEFAULT_DRAIN_MS } = ports;
   const { observer, onStored, onReplayed } = createRouterMetrics(ports.metrics, ports.spool, log);
   const recorder = createGenerationRecorder({ ...ports, onStored, onReplayed });
   const inFlight = new InFlight();
@@ -115,7 +117,7 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
     await recorder.stop();
     await catalogue.stop();
     breakers.close();
-    await transport.close();
+    await Promise.all([transport.close(), encodeThreads.close()]);
   }
 
   return {

@@ -19,6 +19,7 @@ import { createMetrics, createSilentLogger, systemClock } from '@gateway/runtime
 import { createFileSpool } from '../adapters/file-system/file-spool';
 import { createTokenizer, type Tokenizer } from '@gateway/tokenizer';
 import { nodeTimers } from '../adapters/node/timers';
+import { createEncodeThreads } from '../adapters/worker-threads/encode-threads';
 import { createUndiciTransport } from '../adapters/undici/undici-transport';
 import { createOpossumBreakers, type BreakerOptions } from '../adapters/opossum/circuit-breakers';
 import type { Catalogue, Model, Provider } from '../core/catalogue/model-catalogue';
@@ -31,7 +32,7 @@ export function provider(name: string, baseUrl: string, changes: Partial<Provide
     name,
     dialect: 'openai',
     baseUrl,
-    apiKey: 'sk-provider-secret-1234567890',
+    credential: { kind: 'bearer', apiKey: 'sk-provider-secret-1234567890' },
     headers: {},
     timeouts: {
       connectMs: 2_000,
@@ -50,6 +51,9 @@ export const TARGET_OPTIONS: TargetOptions = {
   maxTokensParameter: 'max_tokens',
   developerAsSystem: false,
   forwardReasoningContent: false,
+  host: undefined,
+  drops: [],
+  reasoningBudgets: undefined,
 };
 
 /** All different, so that a charge at the wrong price is noticed. */
@@ -82,6 +86,7 @@ export function model(providers: readonly Provider[], changes: Partial<Model> = 
     targets: providers.map((of) => ({
       provider: of,
       providerModel: 'upstream-model',
+      signer: `signer-${of.name}`,
       retryTimeouts: true,
       options: TARGET_OPTIONS,
     })),
@@ -151,7 +156,8 @@ export class RouterUnderTest {
     const under = () => late.router as RouterUnderTest;
     const module = createInferenceRouterModule({
       catalogue: new FixedCatalogue(catalogueOf(models)),
-      transport: createUndiciTransport(),
+      transport: createUndiciTransport({ openCredential: () => undefined }),
+      encodeThreads: createEncodeThreads(),
       breakers: createOpossumBreakers({
         clock: systemClock,
         options: options.breaker ?? { volumeThreshold: 1_000 },

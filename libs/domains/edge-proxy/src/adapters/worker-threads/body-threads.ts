@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { FairQueue } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import { createThreadPool } from '@gateway/runtime';
 import {
@@ -7,7 +8,7 @@ import {
   type ChatBodyRules,
   type RefusedChatBody,
 } from '@gateway/public-api';
-import { type BodyCheck, type BodyThreads, FairQueue } from '../../core';
+import type { BodyCheck, BodyThreads } from '../../core';
 import type { FromThread, ThreadData, ToThread } from './messages';
 
 export interface BodyThreadsOptions {

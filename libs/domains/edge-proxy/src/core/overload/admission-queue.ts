@@ -1,4 +1,4 @@
-import { FairQueue } from './fair-queue';
+import { FairQueue } from '@gateway/base';
 
 export interface AdmissionQueueOptions {
   /** Grants per turn of the event loop that is not longer than usual. */

@@ -257,6 +257,7 @@ function generateRequest(
       hasDefinitions: chat.inputParts.hasDefinitions,
     },
     prices: chat.model.prices,
+    signedBy: chat.signedBy,
     externalUser: chat.externalUser,
     idempotencyScope: idempotent?.scope,
   };

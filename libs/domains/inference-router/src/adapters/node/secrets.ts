@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Secrets } from '../yaml/parse-catalogue';
+import type { Secrets } from '../yaml/secrets';
 
 /** Reads provider keys from environment variables and mounted files. An unreadable file counts as missing. */
 export function readSecretsFrom(environment: Readonly<Record<string, string | undefined>>): Secrets {

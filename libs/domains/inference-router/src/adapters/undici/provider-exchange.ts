@@ -17,7 +17,7 @@ const MAX_DRAIN_MS = 1_000;
  */
 export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderResponse {
   status = 0;
-  retryAfter: string | undefined;
+  private headers: Readonly<Record<string, string | string[] | undefined>> = {};
   private controller: Dispatcher.DispatchController | undefined;
   /** Almost always undefined while a stream is open. */
   private unread: Buffer[] | undefined;
@@ -72,9 +72,9 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderRes
     if (status < 200) return;
     // The raw headers would retain the whole network buffer.
     controller.rawHeaders = null;
-    const retryAfter = headers['retry-after'];
     this.status = status;
-    this.retryAfter = typeof retryAfter === 'string' ? retryAfter : undefined;
+    // Those of a stream would be retained until it ends.
+    if (status >= 300) this.headers = headers;
     this.span?.set({ 'http.response.status_code': status });
     this.resolveStarted(this);
   }
@@ -108,6 +108,11 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderRes
     if (this.ended) return 'end';
     this.awaited = true;
     return 'none_yet';
+  }
+
+  header(name: string): string | undefined {
+    const value = this.headers[name];
+    return typeof value === 'string' ? value : undefined;
   }
 
   /** Runs the listener in the span of its caller: undici's events run in the span of the connection. */

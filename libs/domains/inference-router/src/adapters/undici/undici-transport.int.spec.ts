@@ -14,7 +14,7 @@ let sent = 0;
 beforeEach(async () => {
   sent = 0;
   upstream = await ScriptedProvider.start();
-  transport = createUndiciTransport();
+  transport = createUndiciTransport({ openCredential: () => undefined });
   target = provider('acme', upstream.url, { maxConcurrent: 1 });
 });
 afterEach(async () => {
@@ -27,6 +27,7 @@ function send(signal: AbortSignal = new AbortController().signal): Promise<Provi
     target: {
       provider: target,
       providerModel: 'm',
+      signer: 'signer-acme',
       retryTimeouts: true,
       options: TARGET_OPTIONS,
     },

@@ -1,20 +1,26 @@
 import { tracing, type Span } from '@gateway/telemetry';
 import { Pool } from 'undici';
 import type { Provider, Target } from '../../core/catalogue/model-catalogue';
+import type { Credential } from '../../core/credential';
 import type { ProviderResponse, ProviderCall, ProviderTransport } from '../../core/ports';
 import { ProviderExchange } from './provider-exchange';
+import { requestHead, type RequestHead } from './request-head';
 
 /** Keep-alive of an idle connection when the provider sends no `keep-alive` header, in milliseconds. */
 const KEEP_ALIVE_MS = 30_000;
 
 interface ProviderPool {
   readonly pool: Pool;
-  /** The path and the query of its address. */
-  readonly path: string;
-  readonly query: string;
-  readonly headers: { readonly json: Record<string, string>; readonly stream: Record<string, string> };
+  readonly head: RequestHead;
+  /** Undefined when the head authorizes every call. */
+  readonly credential: Credential | undefined;
   /** A catalogue reload creates new provider objects, and with them new pools. */
   readonly createdFor: Provider;
+}
+
+export interface UndiciTransportOptions {
+  /** @returns undefined for a credential that is the same headers in every call. */
+  readonly openCredential: (provider: Provider) => Credential | undefined;
 }
 
 /**
@@ -22,47 +28,41 @@ interface ProviderPool {
  * for a connection. Requests are not pipelined: a slow response would block the next. Except for the connect timeout,
  * undici's timeouts are off; the core sets the others.
  */
-export function createUndiciTransport(): ProviderTransport {
+export function createUndiciTransport({ openCredential }: UndiciTransportOptions): ProviderTransport {
   const pools = new Map<string, ProviderPool>();
 
-  function poolOf(provider: Provider): ProviderPool {
+  function poolOf(target: Target): ProviderPool {
+    const { provider } = target;
     const known = pools.get(provider.name);
     if (known?.createdFor === provider) return known;
     // After a catalogue reload, the old pool completes its requests and closes.
-    if (known) void known.pool.close();
-    const pool = createPool(provider);
+    if (known) void Promise.all([known.pool.close(), known.credential?.close()]);
+    const pool = createPool(target, openCredential(provider));
     pools.set(provider.name, pool);
     return pool;
   }
 
   return {
-    send: (call) => send(poolOf(call.target.provider), call),
+    send: (call) => send(poolOf(call.target), call),
     async close() {
-      const closing = [...pools.values()].map(({ pool }) => pool.destroy());
+      const closing = [...pools.values()].flatMap(({ pool, credential }) => [
+        pool.destroy(),
+        credential?.close(),
+      ]);
       pools.clear();
       await Promise.all(closing);
     },
   };
 }
 
-function createPool(provider: Provider): ProviderPool {
-  const url = new URL(provider.baseUrl);
-  const headers = {
-    'content-type': 'application/json',
-    'accept-encoding': 'identity',
-    'user-agent': 'inference-gateway',
-    ...(provider.apiKey === undefined ? {} : { authorization: `Bearer ${provider.apiKey}` }),
-    ...provider.headers,
-  };
+function createPool(target: Target, credential: Credential | undefined): ProviderPool {
+  const { provider } = target;
+  const head = requestHead(target);
   return {
     createdFor: provider,
-    path: url.pathname.replace(/\/+$/, ''),
-    query: url.search.slice(1),
-    headers: {
-      json: { ...headers, accept: 'application/json' },
-      stream: { ...headers, accept: 'text/event-stream' },
-    },
-    pool: new Pool(url.origin, {
+    head,
+    credential,
+    pool: new Pool(head.origin, {
       connections: provider.maxConcurrent,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -73,24 +73,22 @@ function createPool(provider: Provider): ProviderPool {
   };
 }
 
-function send(
-  { pool, path, query, headers }: ProviderPool,
+async function send(
+  { pool, head, credential }: ProviderPool,
   { target, path: dialectPath, signal, onSent, stream, body }: ProviderCall,
 ): Promise<ProviderResponse> {
+  const path = head.pathOf(dialectPath);
+  let headers = head.headers[stream ? 'stream' : 'json'];
+  if (credential) {
+    const authorized = credential.authorize({ url: new URL(path, head.origin), headers, body });
+    // Waits only for a signature, or until there is a first valid token.
+    headers = { ...headers, ...(authorized instanceof Promise ? await authorized : authorized) };
+  }
   const span = startSpan(target);
-  const base = headers[stream ? 'stream' : 'json'];
   const trace = target.provider.sendsTraceparent ? span?.headers : undefined;
-  return new ProviderExchange(target.provider.name, signal, onSent, span).send(pool, {
-    method: 'POST',
-    path: withQuery(path + dialectPath, query),
-    headers: trace === undefined ? base : { ...base, ...trace },
-    body,
-  });
-}
-
-function withQuery(path: string, query: string): string {
-  if (query === '') return path;
-  return path + (path.includes('?') ? '&' : '?') + query;
+  if (trace !== undefined) headers = { ...headers, ...trace };
+  const exchange = new ProviderExchange(target.provider.name, signal, onSent, span);
+  return exchange.send(pool, { method: 'POST', path, headers, body });
 }
 
 /** Undefined when the current request is not traced. */

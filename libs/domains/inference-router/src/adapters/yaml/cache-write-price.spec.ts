@@ -1,4 +1,5 @@
 import { missingCacheWritePrices } from './cache-write-price';
+import type { DialectName } from '../../core/dialects/registry';
 import type { ModelDocument } from './schema';
 
 type Prices = ModelDocument['prices'];
@@ -6,17 +7,23 @@ type Prices = ModelDocument['prices'];
 const unpriced: Prices = { input: 3n, output: 15n };
 const priced: Prices = { ...unpriced, cache_write: 4n };
 
-function issuesOf(prices: Prices, { dialect = 'anthropic', capabilities = ['prompt_cache'] } = {}) {
+function issuesOf(
+  prices: Prices,
+  {
+    dialect = 'anthropic',
+    capabilities = ['prompt_cache'],
+  }: { dialect?: DialectName; capabilities?: string[] } = {},
+) {
   const model = { id: 'acme/opus', capabilities: capabilities as ModelDocument['capabilities'], prices };
   const providers = [
-    { name: 'local', dialect: 'openai' },
+    { name: 'local', dialect: 'openai' as const },
     { name: 'claude', dialect },
   ];
   return missingCacheWritePrices(model, 'models[2]', providers);
 }
 
 describe('a model with prompt_cache', () => {
-  it.each(['anthropic', 'converse'])(
+  it.each(['anthropic', 'converse'] as const)(
     'needs a price of cache writes at a provider of dialect %s',
     (dialect) => {
       expect(issuesOf(unpriced, { dialect })).toEqual([
@@ -36,7 +43,7 @@ describe('a model with prompt_cache', () => {
     ]);
   });
 
-  it.each(['openai', 'gemini'])('needs none at a provider of dialect %s', (dialect) => {
+  it.each(['openai', 'gemini'] as const)('needs none at a provider of dialect %s', (dialect) => {
     expect(issuesOf(unpriced, { dialect })).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { chargesCacheWrites } from '../../core/dialects/registry';
+import { chargesCacheWrites, type DialectName } from '../../core/dialects/registry';
 import type { ModelDocument } from './schema';
 
 /**
@@ -9,7 +9,7 @@ import type { ModelDocument } from './schema';
 export function missingCacheWritePrices(
   { id, capabilities, prices }: Pick<ModelDocument, 'id' | 'capabilities' | 'prices'>,
   path: string,
-  providers: readonly { readonly name: string; readonly dialect: string }[],
+  providers: readonly { readonly name: string; readonly dialect: DialectName }[],
 ): readonly string[] {
   const charging = providers.find(({ dialect }) => chargesCacheWrites(dialect));
   if (!charging || !capabilities.includes('prompt_cache')) return [];

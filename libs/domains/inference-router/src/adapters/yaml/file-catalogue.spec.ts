@@ -48,18 +48,59 @@ describe('the models file', () => {
         expect.objectContaining({
           name: 'openai',
           baseUrl: 'https://api.openai.com/v1',
-          apiKey: 'value-of-OPENAI_API_KEY',
+          credential: { kind: 'bearer', apiKey: 'value-of-OPENAI_API_KEY' },
         }),
       ],
-      [expect.objectContaining({ name: 'ollama', baseUrl: 'http://127.0.0.1:11434/v1', apiKey: undefined })],
+      [
+        expect.objectContaining({
+          name: 'claude',
+          dialect: 'anthropic',
+          credential: { kind: 'header', header: 'x-api-key', apiKey: 'value-of-ANTHROPIC_API_KEY' },
+        }),
+      ],
+      [expect.objectContaining({ name: 'gemini', dialect: 'gemini' })],
+      [
+        expect.objectContaining({
+          name: 'bedrock',
+          dialect: 'converse',
+          credential: { kind: 'sigv4', region: 'us-east-1' },
+        }),
+      ],
+      [
+        expect.objectContaining({
+          name: 'vertex',
+          dialect: 'gemini',
+          credential: { kind: 'google', keyFile: undefined },
+        }),
+      ],
+      [
+        expect.objectContaining({
+          name: 'azure',
+          dialect: 'openai',
+          baseUrl: 'https://my-resource.openai.azure.com/openai/v1',
+        }),
+      ],
+      [
+        expect.objectContaining({
+          name: 'ollama',
+          baseUrl: 'http://127.0.0.1:11434/v1',
+          credential: { kind: 'none' },
+        }),
+      ],
       [
         expect.objectContaining({
           name: 'llama-cpp',
           baseUrl: 'http://127.0.0.1:8090/v1',
-          apiKey: undefined,
+          credential: { kind: 'none' },
         }),
       ],
-      [expect.objectContaining({ name: 'vllm', baseUrl: 'http://127.0.0.1:8000/v1', apiKey: undefined })],
+      [
+        expect.objectContaining({
+          name: 'vllm',
+          baseUrl: 'http://127.0.0.1:8000/v1',
+          credential: { kind: 'none' },
+        }),
+      ],
     ]);
     expect(examples.some(catalogueNeedsEmulator)).toBe(false);
   });
@@ -80,7 +121,7 @@ describe('the models file', () => {
       ...options,
       secrets: { fromEnvironment: () => 'k', fromFile: () => 'k' },
     });
-    expect([...read.providers.keys()]).toEqual(['emulator', 'openai', 'vllm']);
+    expect([...read.providers.keys()]).toEqual(['emulator', 'openai', 'bedrock', 'vllm']);
     expect(read.models.get('meta/llama-3.3-70b')?.targets).toHaveLength(2);
   });
 
@@ -95,7 +136,12 @@ describe('the models file', () => {
         reasoningNanoUsdPerMillion: 600_000_000n,
         imageNanoUsdPerMillion: 150_000_000n,
       },
-      targets: [{ provider: { baseUrl: 'https://p.example/v1', apiKey: 'sk-real' }, providerModel: 'b' }],
+      targets: [
+        {
+          provider: { baseUrl: 'https://p.example/v1', credential: { kind: 'bearer', apiKey: 'sk-real' } },
+          providerModel: 'b',
+        },
+      ],
     });
     expect(catalogueNeedsEmulator(minimal)).toBe(false);
   });
@@ -349,17 +395,18 @@ it('reloads key files, so that a key can change without a restart', async () => 
     log: createSilentLogger(),
     pollMs: 60_000,
   });
-  const key = () => catalogue.current().models.get('a/b')?.targets[0]?.provider.apiKey;
+  const bearer = (apiKey: string) => ({ kind: 'bearer', apiKey });
+  const key = () => catalogue.current().models.get('a/b')?.targets[0]?.provider.credential;
   try {
     await catalogue.start();
-    expect([key(), await catalogue.reload()]).toEqual(['old-key', false]);
+    expect([key(), await catalogue.reload()]).toEqual([bearer('old-key'), false]);
     await writeFile(keyFile, 'new-key\n');
-    expect([await catalogue.reload(), key()]).toEqual([true, 'new-key']);
+    expect([await catalogue.reload(), key()]).toEqual([true, bearer('new-key')]);
     // A mounted secret is missing while it is replaced: the previous key stays active.
     await rm(keyFile);
-    expect([await catalogue.reload(), key()]).toEqual([false, 'new-key']);
+    expect([await catalogue.reload(), key()]).toEqual([false, bearer('new-key')]);
     await writeFile(keyFile, 'third-key');
-    expect([await catalogue.reload(), key()]).toEqual([true, 'third-key']);
+    expect([await catalogue.reload(), key()]).toEqual([true, bearer('third-key')]);
   } finally {
     await catalogue.stop();
     await rm(directory, { recursive: true });

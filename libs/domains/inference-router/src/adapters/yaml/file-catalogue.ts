@@ -5,7 +5,8 @@ import type { Clock } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
 import type { Catalogue } from '../../core/catalogue/model-catalogue';
 import type { CatalogueSource, CatalogueStatus } from '../../core/ports';
-import { CatalogueError, parseCatalogue, type Secrets } from './parse-catalogue';
+import { CatalogueError, parseCatalogue } from './parse-catalogue';
+import type { Secrets } from './secrets';
 
 const DEFAULT_POLL_MS = 2_000;
 

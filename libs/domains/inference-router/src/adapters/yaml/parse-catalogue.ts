@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import { pricesOf } from '@gateway/base';
 import { LineCounter, parseDocument, type Document, type Node } from 'yaml';
 import type { Catalogue, Model, Provider, Target } from '../../core/catalogue/model-catalogue';
 import { missingCacheWritePrices } from './cache-write-price';
+import { providerSettings, type ProviderSettings } from './provider-settings';
 import { catalogueSchema, type CatalogueDocument, type ModelDocument, type ProviderDocument } from './schema';
+import { readSecret, type Secrets } from './secrets';
 
 /** All validation issues of a models file. */
 export class CatalogueError extends Error {
@@ -16,13 +19,6 @@ export class CatalogueError extends Error {
       `the models file has ${issues.length} issue(s):\n${issues.map((issue) => `  - ${issue}`).join('\n')}`,
     );
   }
-}
-
-/** Looks up provider keys, since only apps may read the environment. Undefined when there is none. */
-export interface Secrets {
-  fromEnvironment(name: string): string | undefined;
-  /** The trimmed content of a file. */
-  fromFile(path: string): string | undefined;
 }
 
 export interface ParseCatalogueOptions {
@@ -47,9 +43,11 @@ export function parseCatalogue(text: string, options: ParseCatalogueOptions): Ca
   document.providers.forEach((provider, index) => {
     const path = `providers[${index}]`;
     if (providers.has(provider.name)) issues.push(`${path}.name: "${provider.name}" is not unique`);
+    const settings = providerSettings(provider, { ...options, path, issues });
     providers.set(provider.name, {
       document: provider,
-      provider: toProvider(provider, path, options, issues),
+      settings,
+      provider: toProvider(provider, settings, path, options.secrets, issues),
     });
   });
   const models = new Map<string, Model>();
@@ -65,6 +63,7 @@ export function parseCatalogue(text: string, options: ParseCatalogueOptions): Ca
 
 interface ReadProvider {
   readonly document: ProviderDocument;
+  readonly settings: ProviderSettings;
   readonly provider: Provider;
 }
 
@@ -76,7 +75,9 @@ interface ReadProvider {
 export function catalogueNeedsEmulator(text: string): boolean {
   const { providers, models } = readDocument(text).document;
   const emulated = new Set(
-    providers.filter(({ base_url: url }) => url.includes(`\${${EMULATOR_VARIABLE}}`)).map(({ name }) => name),
+    providers
+      .filter(({ base_url: url = '' }) => url.includes(`\${${EMULATOR_VARIABLE}}`))
+      .map(({ name }) => name),
   );
   return models.some(
     ({ disabled, targets }) => !disabled && targets.some(({ provider }) => emulated.has(provider)),
@@ -130,17 +131,18 @@ function lineOf(yaml: Document, lines: LineCounter, path: string): number | unde
 
 function toProvider(
   document: ProviderDocument,
+  { dialect, baseUrl, credential }: ProviderSettings,
   path: string,
-  options: ParseCatalogueOptions,
+  secrets: Secrets,
   issues: string[],
 ): Provider {
   const { timeouts } = document;
   return {
     name: document.name,
-    dialect: 'openai',
-    baseUrl: baseUrlOf(document.base_url, `${path}.base_url`, options.variables, issues),
-    apiKey: apiKeyOf(document, path, options.secrets, issues),
-    headers: headersOf(document, path, options.secrets, issues),
+    dialect,
+    baseUrl,
+    credential,
+    headers: headersOf(document, path, secrets, issues),
     timeouts: {
       connectMs: timeouts.connect_ms,
       firstEventMs: timeouts.first_event_ms,
@@ -154,23 +156,6 @@ function toProvider(
   };
 }
 
-function baseUrlOf(
-  written: string,
-  path: string,
-  variables: Readonly<Record<string, string>>,
-  issues: string[],
-): string {
-  const url = written.replace(/\$\{([A-Za-z0-9_]+)\}/g, (_whole, name: string) => {
-    const value = variables[name];
-    if (value === undefined) issues.push(`${path}: unknown variable \${${name}}`);
-    return value ?? 'http://unknown.invalid';
-  });
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (!parsed || !/^https?:$/.test(parsed.protocol)) issues.push(`${path}: must be an http or https URL`);
-  else if (parsed.username || parsed.password) issues.push(`${path}: must not contain a user or password`);
-  return url.replace(/\/+$/, '');
-}
-
 function headersOf(
   { headers }: ProviderDocument,
   path: string,
@@ -179,42 +164,9 @@ function headersOf(
 ): Readonly<Record<string, string>> {
   const read = Object.entries(headers).map(([header, value]) => [
     header.toLowerCase(),
-    typeof value === 'string' ? value : secretOf(`${path}.headers.${header}`, value, secrets, issues),
+    typeof value === 'string' ? value : readSecret(`${path}.headers.${header}`, value, secrets, issues),
   ]);
   return Object.fromEntries(read) as Readonly<Record<string, string>>;
-}
-
-function apiKeyOf(
-  { api_key_env: env, api_key_file: file }: ProviderDocument,
-  path: string,
-  secrets: Secrets,
-  issues: string[],
-): string | undefined {
-  if (env !== undefined && file !== undefined) {
-    issues.push(`${path}: api_key_env and api_key_file are mutually exclusive`);
-  } else if (env !== undefined) {
-    return secretOf(`${path}.api_key_env`, { env }, secrets, issues);
-  } else if (file !== undefined) {
-    return secretOf(`${path}.api_key_file`, { file }, secrets, issues);
-  }
-  return undefined;
-}
-
-function secretOf(
-  path: string,
-  source: { readonly env: string } | { readonly file: string },
-  secrets: Secrets,
-  issues: string[],
-): string {
-  const [name, value] =
-    'env' in source
-      ? [`the variable ${source.env}`, secrets.fromEnvironment(source.env)]
-      : [`the file ${source.file}`, secrets.fromFile(source.file)];
-  const secret = value?.trim() ?? '';
-  if (secret === '') issues.push(`${path}: ${name} is missing or empty`);
-  else if (!/^[\x21-\x7e]+$/.test(secret))
-    issues.push(`${path}: ${name} has characters that are not allowed in a header`);
-  return secret;
 }
 
 function toModel(
@@ -231,14 +183,23 @@ function toModel(
       issues.push(`${path}.targets[${index}].provider: unknown provider "${target.provider}"`);
       return;
     }
+    const budgets = target.reasoning_budgets;
+    for (const effort of budgets ? document.reasoning_efforts : []) {
+      if (effort !== 'none' && budgets?.[effort] === undefined)
+        issues.push(`${path}.targets[${index}].reasoning_budgets.${effort}: is required, like every effort`);
+    }
     targets.push({
       provider: read.provider,
       providerModel: target.model,
+      signer: signerOf(target),
       retryTimeouts: target.retry_timeouts,
       options: {
-        maxTokensParameter: target.max_tokens_parameter ?? read.document.max_tokens_parameter,
+        maxTokensParameter: target.max_tokens_parameter ?? read.settings.maxTokensParameter,
         developerAsSystem: read.document.developer_role === 'system',
         forwardReasoningContent: target.forward_reasoning_content,
+        host: read.settings.host,
+        drops: target.drops,
+        reasoningBudgets: target.reasoning_budgets,
       },
       cost: target.cost && pricesOf(target.cost),
     });
@@ -271,6 +232,10 @@ function toModel(
     extraParameters: [...new Set(document.extra_parameters)],
     targets,
   };
+}
+
+function signerOf({ provider, model }: ModelDocument['targets'][number]): string {
+  return createHash('sha256').update(`${provider}/${model}`).digest('hex').slice(0, 12);
 }
 
 function pathText(path: readonly PropertyKey[]): string {

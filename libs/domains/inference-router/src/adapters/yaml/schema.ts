@@ -1,7 +1,14 @@
 import { parseUsd } from '@gateway/base';
 import { z } from 'zod';
-import { capabilities, imageFormulas, tokenEncodings } from '../../core/catalogue/model-catalogue';
-import { maxTokensParameters } from '../../core/dialects/dialect';
+import {
+  capabilities,
+  credentialKinds,
+  imageFormulas,
+  tokenEncodings,
+} from '../../core/catalogue/model-catalogue';
+import { hosts, maxTokensParameters } from '../../core/dialects/dialect';
+import { dialectNames } from '../../core/dialects/registry';
+import { presetNames } from './presets';
 
 const MAX_TOKENS = 100_000_000;
 const MAX_TIMEOUT_MS = 86_400_000;
@@ -28,6 +35,8 @@ const price = z
     }
     return amount as bigint;
   });
+
+const headerName = z.string().regex(/^[A-Za-z0-9-]+$/, 'is not a header name');
 
 /** A text, or where a secret value is read from. */
 const headerValue = z.union(
@@ -61,12 +70,24 @@ const priceFields = {
     .optional(),
 };
 
+/** A part of a host name or path. */
+const placeName = z.string().regex(/^[A-Za-z0-9-]{1,64}$/, 'must be letters, digits and hyphens');
+
 const providerSchema = z.strictObject({
   name,
-  base_url: z.string(),
+  preset: z.enum(presetNames).optional(),
+  base_url: z.string().optional(),
+  region: placeName.optional(),
+  project: placeName.optional(),
+  resource: placeName.optional(),
+  api_version: placeName.optional(),
+  dialect: z.enum(dialectNames).optional(),
+  host: z.enum(hosts).optional(),
+  credential: z.enum(credentialKinds).optional(),
   api_key_env: z.string().min(1).optional(),
   api_key_file: z.string().min(1).optional(),
-  headers: z.record(z.string().regex(/^[A-Za-z0-9-]+$/, 'is not a header name'), headerValue).default({}),
+  api_key_header: headerName.optional(),
+  headers: z.record(headerName, headerValue).default({}),
   timeouts: z
     .strictObject({
       connect_ms: milliseconds.default(5_000),
@@ -78,7 +99,7 @@ const providerSchema = z.strictObject({
     .prefault({}),
   max_concurrent: z.int().min(1).max(100_000).default(512),
   max_attempts: z.int().min(1).max(5).default(3),
-  max_tokens_parameter: z.enum(maxTokensParameters).default('max_tokens'),
+  max_tokens_parameter: z.enum(maxTokensParameters).optional(),
   developer_role: z.enum(['developer', 'system']).default('developer'),
   send_traceparent: z.boolean().default(false),
 });
@@ -141,6 +162,13 @@ const modelSchema = z
           max_tokens_parameter: z.enum(maxTokensParameters).optional(),
           retry_timeouts: z.boolean().default(true),
           forward_reasoning_content: z.boolean().default(false),
+          drops: z.array(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'is not a field name')).default([]),
+          reasoning_budgets: z
+            .record(
+              z.string().regex(/^[a-z]{1,32}$/, 'must be a lower-case word'),
+              z.int().min(0).max(MAX_TOKENS),
+            )
+            .optional(),
           cost: z.strictObject(priceFields).optional(),
         }),
       )

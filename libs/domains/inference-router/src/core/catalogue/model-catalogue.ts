@@ -34,14 +34,28 @@ interface ProviderTimeouts {
   readonly totalMs: number;
 }
 
+export const credentialKinds = ['bearer', 'header', 'sigv4', 'google', 'entra'] as const;
+export type CredentialKind = (typeof credentialKinds)[number];
+
+/** How calls to a provider are authorized. Keys are never logged, and never part of a public text. */
+export type CredentialSettings =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'bearer'; readonly apiKey: string }
+  | { readonly kind: 'header'; readonly header: string; readonly apiKey: string }
+  /** The identity is AWS's own chain, such as the role of the pod. */
+  | { readonly kind: 'sigv4'; readonly region: string }
+  /** `keyFile`: a service account key; without it Google's own chain, such as Workload Identity. */
+  | { readonly kind: 'google'; readonly keyFile: string | undefined }
+  /** Azure's own chain, such as a managed identity. */
+  | { readonly kind: 'entra' };
+
 export interface Provider {
   readonly name: string;
   /** The protocol that it speaks. */
   readonly dialect: DialectName;
   /** Without a trailing slash; the dialect appends its path. */
   readonly baseUrl: string;
-  /** Sent as a bearer token. Never logged, never part of a public text. */
-  readonly apiKey: string | undefined;
+  readonly credential: CredentialSettings;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeouts: ProviderTimeouts;
   /** Concurrent calls. Further calls go to the next target or are rejected. */
@@ -56,6 +70,8 @@ export interface Provider {
 export interface Target {
   readonly provider: Provider;
   readonly providerModel: string;
+  /** Names the target in signed parts of responses, without the provider's name. The same in every process. */
+  readonly signer: string;
   readonly options: TargetOptions;
   /** Whether a request that timed out before its first event is retried once, here or at the next target. */
   readonly retryTimeouts: boolean;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { collectGarbage, fuzzRuns } from '@gateway/test-support';
-import { renderCompletion } from './completion';
+import { renderCompletion, completionsOf } from './completion';
 import { CompletionStream } from './completion-stream';
 import type { ChoiceDelta, DecodedEvent, ProviderError, ReasoningDetail } from '../dialects/dialect';
 import { openai } from '../dialects/openai';
@@ -21,7 +21,8 @@ const NOTHING: ChoiceDelta = {
 };
 
 function streamOf(n = 1, includeUsage = false): CompletionStream {
-  return new CompletionStream({ head, n, includeUsage, decoder: openai.createDecoder(n), failureOf });
+  const decoder = openai.createDecoder(n);
+  return new CompletionStream({ head, n, includeUsage, decoder, signer: undefined, failureOf });
 }
 
 const delta = (content: object, index = 0, finish: string | null = null): string =>
@@ -266,7 +267,8 @@ describe('a stream of chunks', () => {
       choices: [{ ...NOTHING, reasoningDetails: [detail] }],
     }));
     const decoder = { decode: () => events.shift() as DecodedEvent, templateOf: () => undefined };
-    const stream = new CompletionStream({ head, n: 1, includeUsage: false, decoder, failureOf });
+    const signer = undefined;
+    const stream = new CompletionStream({ head, n: 1, includeUsage: false, decoder, signer, failureOf });
     const sent = parts.map(() => read(stream.push('{}')).choices[0]?.delta['reasoning_details']);
     expect(sent).toEqual(parts.map((part) => [part]));
     expect(completionOf(stream).choices[0]?.message['reasoning_details']).toEqual([
@@ -274,5 +276,24 @@ describe('a stream of chunks', () => {
       parts[3],
       parts[4],
     ]);
+  });
+
+  it('name the target that signed them, in chunks and in the response', () => {
+    const signature = { google: { thought_signature: 'sig' } };
+    const call = { index: 0, id: 'c', name: 'f', arguments: '{}', extraContent: signature };
+    const detail = { type: 'reasoning.text', index: 0, text: 'Hm.', signature: 'EqQB' } as const;
+    const event = { choices: [{ ...NOTHING, reasoningDetails: [detail], toolCalls: [call] }] };
+    const decoder = { decode: () => event, templateOf: () => undefined };
+    const signer = 'aaaaaaaaaaaa';
+    const stream = new CompletionStream({ head, n: 1, includeUsage: false, decoder, signer, failureOf });
+    const signed = {
+      reasoning_details: [{ ...detail, signed_by: signer }],
+      tool_calls: [expect.objectContaining({ extra_content: { ...signature, signed_by: signer } })],
+    };
+    expect(read(stream.push('{}')).choices[0]?.delta).toMatchObject(signed);
+    expect(completionOf(stream).choices[0]?.message).toMatchObject(signed);
+    const [whole] = completionsOf(event.choices, head, signer);
+    expect(whole?.reasoningDetails).toEqual(signed.reasoning_details);
+    expect(whole?.toolCalls[0]?.extraContent).toEqual({ ...signature, signed_by: signer });
   });
 });

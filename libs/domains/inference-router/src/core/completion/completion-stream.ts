@@ -7,6 +7,7 @@ import type {
   ReportedUsage,
   ToolCallDelta,
 } from '../dialects/dialect';
+import { withSigner } from '../dialects/signatures';
 import { UpstreamFailure } from '../failure/upstream-failure';
 import {
   addReasoningDetail,
@@ -34,6 +35,8 @@ export interface CompletionStreamOptions {
   /** stream_options.include_usage: every chunk but the last has `"usage":null`. */
   readonly includeUsage: boolean;
   readonly decoder: EventDecoder;
+  /** Added to signed parts of the response; undefined: none. */
+  readonly signer: string | undefined;
   /** Classifies an error in an event. */
   readonly failureOf: (error: ProviderError) => UpstreamFailure;
 }
@@ -157,7 +160,9 @@ export class CompletionStream {
     first: boolean,
   ): { delta: object; hasOutput: boolean } {
     const rendered: Record<string, unknown> = {};
-    const { content, refusal, reasoning, reasoningDetails = [], toolCalls } = read;
+    const { signer } = this.options;
+    const { content, refusal, reasoning, toolCalls } = read;
+    const reasoningDetails = (read.reasoningDetails ?? []).map((detail) => withSigner(detail, signer));
     if (first) {
       rendered['role'] = 'assistant';
       rendered['content'] = content ?? (toolCalls.length > 0 ? null : '');
@@ -192,7 +197,7 @@ export class CompletionStream {
     const index = call.index ?? toolCallIndex(choice, call.id);
     if (index >= MAX_TOOL_CALLS) throw malformed('too many tool calls');
     this.grow(call.arguments.length);
-    const { extraContent } = call;
+    const extraContent = call.extraContent && withSigner(call.extraContent, this.options.signer);
     if (extraContent) this.countCharacters(JSON.stringify(extraContent).length);
     const extra = extraContent === undefined ? {} : { extra_content: extraContent };
     const known = choice.toolCalls[index];

@@ -1,5 +1,6 @@
 import { costOfUsage, usdNumber, type NanoUsd, type Prices, type Usage } from '@gateway/base';
 import type { ChoiceDelta, Logprobs, ReasoningDetail } from '../dialects/dialect';
+import { withSigner } from '../dialects/signatures';
 import type { FinishReason } from './finish-reason';
 import type { JsonObject } from './json';
 
@@ -59,19 +60,27 @@ export function emptyChoice(index: number): Choice {
   };
 }
 
-/** The completions of a response that is not streamed. */
-export function completionsOf(read: readonly ChoiceDelta[], head: CompletionHead): Choice[] {
+/**
+ * The completions of a response that is not streamed.
+ *
+ * @param signer added to signed parts; undefined: none.
+ */
+export function completionsOf(
+  read: readonly ChoiceDelta[],
+  head: CompletionHead,
+  signer: string | undefined,
+): Choice[] {
   return read.map((delta, index) => ({
     index,
     content: delta.content,
     refusal: delta.refusal,
     reasoning: delta.reasoning,
-    reasoningDetails: [...(delta.reasoningDetails ?? [])],
+    reasoningDetails: (delta.reasoningDetails ?? []).map((detail) => withSigner(detail, signer)),
     toolCalls: delta.toolCalls.map((call, position) => ({
       id: call.id ?? createToolCallId(head, index, position),
       name: call.name ?? '',
       arguments: call.arguments,
-      extraContent: call.extraContent,
+      extraContent: call.extraContent && withSigner(call.extraContent, signer),
     })),
     logprobs: delta.logprobs,
     finishReason: delta.finishReason ?? (delta.toolCalls.length > 0 ? 'tool_calls' : 'stop'),
@@ -95,6 +104,7 @@ export function addReasoningDetail({ reasoningDetails }: Choice, detail: Reasoni
   reasoningDetails[reasoningDetails.length - 1] = {
     type: 'reasoning.text',
     index: detail.index,
+    ...(detail.signed_by === undefined ? {} : { signed_by: detail.signed_by }),
     ...(text === undefined ? {} : { text }),
     ...(signature === undefined ? {} : { signature }),
   };

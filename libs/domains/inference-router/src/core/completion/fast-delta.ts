@@ -9,6 +9,8 @@ const MAX_UNUSED_TEMPLATES = 4;
  */
 const MAX_UNREAD_BODIES = 16;
 
+const SPACE = 0x20;
+
 /** The body of a JSON string: no unescaped quote, backslash or control character. */
 const STRING_BODY = /^(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 
@@ -20,6 +22,7 @@ const STRING_BODY = /^(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*
 export class FastDelta {
   private before = '';
   private after = '';
+  private isPadded = false;
   private index = -1;
   private frameBefore = '';
   private readonly frameAfter: string;
@@ -36,16 +39,17 @@ export class FastDelta {
   }
 
   match(data: string): { readonly frame: string; readonly characters: number } | undefined {
-    const { before, after } = this;
-    const length = data.length - before.length - after.length;
-    if (before === '' || length <= 0 || !data.startsWith(before) || !data.endsWith(after)) return undefined;
-    const body = data.slice(before.length, before.length + length);
+    const { before } = this;
+    if (before === '' || !data.startsWith(before)) return undefined;
+    const end = this.endOfText(data);
+    if (end <= before.length) return undefined;
+    const body = data.slice(before.length, end);
     if (!STRING_BODY.test(body)) return undefined;
     this.hits += 1;
     this.body += body;
     this.bodies += 1;
     if (this.bodies >= MAX_UNREAD_BODIES) this.decode();
-    return { frame: this.frameBefore + body + this.frameAfter, characters: length };
+    return { frame: this.frameBefore + body + this.frameAfter, characters: body.length };
   }
 
   /**
@@ -64,6 +68,7 @@ export class FastDelta {
     if (!template) return;
     this.before = template.before;
     this.after = template.after;
+    this.isPadded = template.padded === true;
     this.index = template.index;
     this.hits = 0;
     this.frameBefore = `${framePrefix}{"index":${template.index},"delta":{"content":"`;
@@ -76,6 +81,19 @@ export class FastDelta {
     if (text === '') return [];
     this.text = '';
     return [{ index: this.index, text }];
+  }
+
+  /** Where the template's end starts in the payload; -1 when the payload does not end with it. */
+  private endOfText(data: string): number {
+    const { after } = this;
+    if (!this.isPadded) return data.endsWith(after) ? data.length - after.length : -1;
+    let end = data.length;
+    for (let at = after.length - 1; at >= 0; at -= 1) {
+      while (data.charCodeAt(end - 1) === SPACE) end -= 1;
+      end -= 1;
+      if (data.charCodeAt(end) !== after.charCodeAt(at)) return -1;
+    }
+    return end;
   }
 
   private decode(): void {

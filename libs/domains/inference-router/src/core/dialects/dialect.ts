@@ -8,7 +8,10 @@ import type { FailureKind } from '../failure/upstream-failure';
  */
 export interface Dialect {
   /** The path and query of a call, below the provider's address. */
-  path(call: Pick<EncodeCall, 'providerModel' | 'stream'>): string;
+  path(call: Pick<EncodeCall, 'providerModel' | 'stream' | 'options'>): string;
+  readonly framing: Framing;
+  /** Headers of the protocol. Those of the provider's configuration take precedence. */
+  headers?(options: TargetOptions): Readonly<Record<string, string>>;
   /**
    * The provider's request as JSON.
    *
@@ -16,7 +19,13 @@ export interface Dialect {
    * @param turn waits for the next turn of the event loop; large bodies use several.
    * @throws UpstreamFailure `rejected`, with a public message, for a request that the dialect cannot express.
    */
-  encodeRequest(body: Uint8Array, call: EncodeCall, turn: () => Promise<void>): Promise<Uint8Array>;
+  encodeRequest(
+    body: Uint8Array,
+    call: EncodeCall,
+    turn: () => Promise<void>,
+  ): Uint8Array | Promise<Uint8Array>;
+  /** Whether `encodeRequest` parses the body at once, which for a large one takes a thread. */
+  readonly parsesBody: boolean;
   /** For the events of one stream of `n` completions. Further completions are dropped. */
   createDecoder(n: number): EventDecoder;
   /**
@@ -25,11 +34,18 @@ export interface Dialect {
    * @throws UpstreamFailure for content that is unreadable.
    */
   readResponse(response: JsonObject, n: number): ReadResponse;
-  /** Reads the body of a response that is not 2xx. An unreadable body is an error without fields. */
-  readError(body: unknown): ProviderError;
+  /**
+   * Reads a response that is not 2xx. An unreadable body is an error without fields.
+   *
+   * @param header a response header, by lower-case name.
+   */
+  readError(body: unknown, header: (name: string) => string | undefined): ProviderError;
   /** @param status of the response; undefined for an error within a 2xx response. */
   kindOfError(error: ProviderError, status: number | undefined, providerModel: string): FailureKind;
 }
+
+/** How the events of a stream are separated. */
+export type Framing = 'sse' | 'aws_eventstream';
 
 /** The parts of a call that determine its encoding. */
 export interface EncodeCall {
@@ -40,12 +56,19 @@ export interface EncodeCall {
   readonly n: number;
   /** A seed of more than 53 bits; the body then has none. */
   readonly exactSeed: bigint | undefined;
+  /** Names the target in its signatures. */
+  readonly signer: string;
+  /** Whether signatures that name no target count as the target's own: at the first target. */
+  readonly ownsUntagged: boolean;
   readonly options: TargetOptions;
 }
 
 export const maxTokensParameters = ['max_tokens', 'max_completion_tokens'] as const;
 /** The request field that limits the output. Newer models at some providers accept only the second one. */
 type MaxTokensParameter = (typeof maxTokensParameters)[number];
+
+/** Clouds whose paths or bodies differ from those of the vendor. */
+export const hosts = ['vertex', 'bedrock', 'azure_deployments'] as const;
 
 /** Differences between the models of one dialect, set per target. */
 export interface TargetOptions {
@@ -54,6 +77,12 @@ export interface TargetOptions {
   readonly developerAsSystem: boolean;
   /** Whether `reasoning_content` of earlier turns is sent. Some models require it, others reject it. */
   readonly forwardReasoningContent: boolean;
+  /** The cloud that serves the model, where it changes the path or the body of a request; undefined: the vendor itself. */
+  readonly host: (typeof hosts)[number] | undefined;
+  /** Request fields that the model refuses, such as "temperature". They are not sent. */
+  readonly drops: readonly string[];
+  /** Tokens by `reasoning_effort`, for models that have a budget instead of levels. Undefined: the provider's levels. */
+  readonly reasoningBudgets: Readonly<Record<string, number>> | undefined;
 }
 
 /** Decodes the events of one stream, in order. */
@@ -73,6 +102,8 @@ export interface EventDecoder {
 export interface EventTemplate {
   readonly before: string;
   readonly after: string;
+  /** Whether white space of any length may follow the text's closing quote and the braces in `after`. */
+  readonly padded?: boolean;
   /** Of the choice. */
   readonly index: number;
 }
@@ -119,13 +150,18 @@ export interface Logprobs {
 /** As in the public field `reasoning_details`. */
 export type ReasoningDetail =
   /** In a stream, `text` and `signature` may arrive in parts with the same index. */
-  | {
-      readonly type: 'reasoning.text';
-      readonly index: number;
-      readonly text?: string;
-      readonly signature?: string;
-    }
-  | { readonly type: 'reasoning.encrypted'; readonly index: number; readonly data: string };
+  (
+    | {
+        readonly type: 'reasoning.text';
+        readonly index: number;
+        readonly text?: string;
+        readonly signature?: string;
+      }
+    | { readonly type: 'reasoning.encrypted'; readonly index: number; readonly data: string }
+  ) & {
+    /** The target that signed it; added by the router where the model has several. */
+    readonly signed_by?: string;
+  };
 
 /** A tool call, or a part of one. Missing fields are undefined. */
 export interface ToolCallDelta {

@@ -5,7 +5,7 @@ it.each([
   ['anthropic', { charges: true, implicitly: false }],
   ['gemini', { charges: false, implicitly: false }],
   ['converse', { charges: true, implicitly: false }],
-])('knows the cache writes of the dialect %s', (dialect, { charges, implicitly }) => {
+] as const)('knows the cache writes of the dialect %s', (dialect, { charges, implicitly }) => {
   expect(chargesCacheWrites(dialect)).toBe(charges);
   expect(writesCacheImplicitly(dialect)).toBe(implicitly);
 });

@@ -72,11 +72,18 @@ export async function billGeneration(
     maxCompletionTokens: request.maxOutputTokens * request.n,
     completions: request.n,
     contextLength: model.contextLength,
+    isCut: result.outcome !== 'completed',
     producedOutput: texts.visible.length + texts.reasoning.length > 0,
   });
-  const usage = checked.kind === 'accepted' ? checked.usage : await countUsage(ports, scope, result, texts);
+  const usage =
+    checked.kind === 'accepted'
+      ? checked.usage
+      : {
+          ...(await countUsage(ports, scope, result, texts)),
+          ...(checked.kind === 'input_only' ? checked.input : {}),
+        };
   const { json, cost } = renderUsage(usage, prices);
-  // A failed or cancelled stream never has a usage block.
+  // A failed or cancelled stream may have no report.
   if (checked.kind === 'missing' && result.outcome === 'completed')
     ports.observer.usageMissing(result.target);
   if (checked.kind === 'rejected') {

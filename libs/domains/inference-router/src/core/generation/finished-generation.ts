@@ -25,6 +25,8 @@ export interface GenerationRequest {
   readonly inputParts: InputParts;
   /** The prices at admission; the catalogue's when absent. */
   readonly prices: Prices | undefined;
+  /** The target that signed the tool loop which the request continues. */
+  readonly signedBy: string | undefined;
   readonly externalUser: string | undefined;
   readonly idempotencyScope: string | undefined;
 }

@@ -9,7 +9,7 @@ import {
   type OpenedStream,
   type OpenTargetPorts,
 } from '../provider/open-target';
-import type { CircuitBreakers, Random, Timers } from '../ports';
+import type { CircuitBreakers, EncodeThreads, Random, Timers } from '../ports';
 import { dialects } from '../dialects/registry';
 import type { Switches } from '../resilience/switched-off';
 import { retryPauseMs, type RetryBudgets } from '../resilience/retry-budget';
@@ -23,10 +23,13 @@ export interface OpenGenerationPorts extends OpenTargetPorts {
   readonly drains: Switches;
   readonly health: TargetHealth;
   readonly random: Random;
+  readonly encodeThreads: EncodeThreads;
 }
 
 /** Copying this much JSON takes a few tenths of a millisecond. */
 const LARGE_BODY_BYTES = 1024 * 1024;
+/** Parsing, translating and serializing this much JSON takes about a millisecond. */
+const LARGE_PARSED_BODY_BYTES = 128 * 1024;
 /** Retries after a timeout: a caller that waited for two calls does not wait for a third. */
 const MAX_RETRIED_TIMEOUTS = 1;
 
@@ -64,7 +67,7 @@ export async function openGeneration(
   call: OpenGenerationCall,
 ): Promise<OpenedGeneration> {
   const startedAt = ports.clock.now();
-  const { targets } = call.model;
+  const targets = inOrder(call.model.targets, call.request.signedBy);
   let reported: UpstreamFailure | undefined;
   let timeouts = 0;
   for (const [position, target] of targets.entries()) {
@@ -72,7 +75,7 @@ export async function openGeneration(
     const isLast = position === targets.length - 1;
     // A large body is copied in an event-loop turn of its own.
     if (call.request.bodyJson.length > LARGE_BODY_BYTES) await pause(ports.timers, 0, call.signal);
-    const body = await encodeRequest(ports, call, target);
+    const body = await encodeRequest(ports, call, target, position === 0);
     if (position > 0) ports.observer.failedOver(target);
     ports.retryBudgets.deposit(provider.name);
     for (let attempt = 1; ; attempt += 1) {
@@ -100,15 +103,29 @@ export async function openGeneration(
   throw reported ?? new Error(`model ${call.model.id} has no targets`);
 }
 
+/** The target that signed a tool loop comes first: the others cannot use its signatures. */
+function inOrder(targets: readonly Target[], signer: string | undefined): readonly Target[] {
+  const first = signer === undefined ? undefined : targets.find((target) => target.signer === signer);
+  return first === undefined ? targets : [first, ...targets.filter((target) => target !== first)];
+}
+
 function encodeRequest(
   ports: OpenGenerationPorts,
   { request, signal }: OpenGenerationCall,
-  { provider, providerModel, options }: Target,
-): Promise<Uint8Array> {
+  target: Target,
+  ownsUntagged: boolean,
+): Uint8Array | Promise<Uint8Array> {
+  const { provider, providerModel, options, signer } = target;
   const { stream, maxOutputTokens, n, exactSeed } = request;
-  const encoding = { providerModel, options, stream, maxOutputTokens, n, exactSeed };
+  const encoding = { providerModel, options, stream, maxOutputTokens, n, exactSeed, signer, ownsUntagged };
+  const dialect = dialects[provider.dialect];
+  const body = request.bodyJson;
+  if (dialect.parsesBody && body.length > LARGE_PARSED_BODY_BYTES) {
+    const owner = request.organizationId;
+    return ports.encodeThreads.encode({ dialect: provider.dialect, body, call: encoding, owner, signal });
+  }
   const turn = () => pause(ports.timers, 0, signal);
-  return dialects[provider.dialect].encodeRequest(request.bodyJson, encoding, turn);
+  return dialect.encodeRequest(body, encoding, turn);
 }
 
 function mayRetry(failure: UpstreamFailure, isLastTarget: boolean): boolean {

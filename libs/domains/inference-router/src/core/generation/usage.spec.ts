@@ -23,6 +23,7 @@ const context: UsageContext = {
   maxCompletionTokens: 1_000,
   completions: 1,
   contextLength: 200_000,
+  isCut: false,
   producedOutput: true,
 };
 
@@ -307,5 +308,38 @@ describe('any reported usage', () => {
       ),
       fuzzRuns(),
     );
+  });
+});
+
+describe('a report without the output', () => {
+  const report = {
+    promptTokens: 90,
+    cachedTokens: 40,
+    cacheWriteTokens: 20,
+    cacheWrite1hTokens: 10,
+    imageTokens: 0,
+    completionTokens: undefined,
+    reasoningTokens: undefined,
+  };
+
+  it('of a stream that was cut still has the input', () => {
+    expect(checkUsage(report, { ...context, isCut: true })).toEqual({
+      kind: 'input_only',
+      input: {
+        promptTokens: 90,
+        cachedTokens: 40,
+        cacheWriteTokens: 20,
+        cacheWrite1hTokens: 10,
+        imageTokens: 0,
+      },
+    });
+    expect(checkUsage({ ...report, completionTokens: 0 }, { ...context, isCut: true }).kind).toBe(
+      'input_only',
+    );
+    expect(checkUsage({ ...report, promptTokens: 329 }, { ...context, isCut: true }).kind).toBe('rejected');
+  });
+
+  it('of a complete response is rejected', () => {
+    expect(checkUsage(report, context).kind).toBe('rejected');
   });
 });

@@ -22,6 +22,8 @@ export interface UsageContext {
   readonly maxCompletionTokens: number;
   readonly completions: number;
   readonly contextLength: number;
+  /** Whether the generation was cancelled or failed, perhaps before its output was reported. */
+  readonly isCut: boolean;
   /** Whether the response had any text, reasoning or tool call. */
   readonly producedOutput: boolean;
 }
@@ -62,10 +64,15 @@ export function maxPlausibleImageTokens({ images, estimatedImageTokens }: InputP
   return estimatedImageTokens * INPUT_TOLERANCE.imageFactor + images * INPUT_TOLERANCE.tokensPerImage;
 }
 
+/** The part of a report that is known from the start of a stream. */
+type InputUsage = Omit<Usage, 'completionTokens' | 'reasoningTokens'>;
+
 /** The result of checking a provider's report. */
 export type CheckedUsage =
   | { readonly kind: 'accepted'; readonly usage: Usage }
   | { readonly kind: 'missing' }
+  /** Of a stream that was cut before its output was reported. */
+  | { readonly kind: 'input_only'; readonly input: InputUsage }
   /** With the reported numbers; unreadable ones are zero. */
   | { readonly kind: 'rejected'; readonly reported: Usage };
 
@@ -95,33 +102,36 @@ export function checkUsage(report: ReportedUsage | undefined, context: UsageCont
     completionTokens: report.completionTokens ?? 0,
     reasoningTokens: report.reasoningTokens ?? 0,
   };
-  const isReadable = report.promptTokens !== undefined && report.completionTokens !== undefined;
-  if (!isReadable || !isPlausible(reported, context)) return { kind: 'rejected', reported };
-
+  if (!isPlausibleInput(reported, context)) return { kind: 'rejected', reported };
+  const input = inputUsage(reported, context);
+  if (report.completionTokens === undefined || !isPlausibleOutput(reported, context))
+    return context.isCut ? { kind: 'input_only', input } : { kind: 'rejected', reported };
   const completionTokens = Math.min(reported.completionTokens, context.maxCompletionTokens);
-  const cachedTokens = Math.min(reported.cachedTokens, reported.promptTokens);
-  const uncached = reported.promptTokens - cachedTokens;
+  const reasoningTokens = Math.min(reported.reasoningTokens, completionTokens);
+  return { kind: 'accepted', usage: { ...input, completionTokens, reasoningTokens } };
+}
+
+function inputUsage({ promptTokens, ...reported }: Usage, { input }: UsageContext): InputUsage {
+  const cachedTokens = Math.min(reported.cachedTokens, promptTokens);
+  const uncached = promptTokens - cachedTokens;
   const cacheWrite1hTokens = Math.min(reported.cacheWrite1hTokens, uncached);
   const cacheWriteTokens = Math.min(reported.cacheWriteTokens, uncached - cacheWrite1hTokens);
-  const imageTokens = Math.min(reported.imageTokens, maxPlausibleImageTokens(context.input));
+  const imageTokens = Math.min(reported.imageTokens, maxPlausibleImageTokens(input));
   return {
-    kind: 'accepted',
-    usage: {
-      promptTokens: reported.promptTokens,
-      cachedTokens,
-      cacheWriteTokens,
-      cacheWrite1hTokens,
-      imageTokens: Math.min(imageTokens, uncached - cacheWrite1hTokens - cacheWriteTokens),
-      completionTokens,
-      reasoningTokens: Math.min(reported.reasoningTokens, completionTokens),
-    },
+    promptTokens,
+    cachedTokens,
+    cacheWriteTokens,
+    cacheWrite1hTokens,
+    imageTokens: Math.min(imageTokens, uncached - cacheWrite1hTokens - cacheWriteTokens),
   };
 }
 
-function isPlausible(reported: Usage, context: UsageContext): boolean {
-  const { maxCompletionTokens, completions, contextLength, producedOutput, input } = context;
-  const maxPromptTokens = Math.min(contextLength, maxPlausiblePromptTokens(input));
-  if (reported.promptTokens === 0 || reported.promptTokens > maxPromptTokens) return false;
+function isPlausibleInput({ promptTokens }: Usage, { contextLength, input }: UsageContext): boolean {
+  return promptTokens > 0 && promptTokens <= Math.min(contextLength, maxPlausiblePromptTokens(input));
+}
+
+function isPlausibleOutput(reported: Usage, context: UsageContext): boolean {
+  const { maxCompletionTokens, completions, producedOutput } = context;
   if (reported.completionTokens === 0 && producedOutput) return false;
   return reported.completionTokens <= maxCompletionTokens + completions * SLACK_TOKENS_PER_COMPLETION;
 }

@@ -14,8 +14,9 @@ import { classifyError, classifyErrorResponse } from './classify-response';
 const requestedModel = model([provider('acme', 'http://10.0.0.1:8000/v1')]);
 const target: Target = { ...(requestedModel.targets[0] as Target), providerModel: REQUESTED_MODEL };
 const size = { stream: true, estimatedInputTokens: 10, maxOutputTokens: 5 };
+const noHeader = () => undefined;
 const classify = ({ status, body }: ErrorResponseFixture) =>
-  classifyErrorResponse(status, JSON.stringify(body), undefined, target, requestedModel, size);
+  classifyErrorResponse(status, JSON.stringify(body), noHeader, target, requestedModel, size);
 
 describe.each(tooLong.map((fixture) => [fixture.server, fixture] as const))('%s', (_server, fixture) => {
   it('is recognized as a context length error', () => {
@@ -87,6 +88,6 @@ it('the internal message has the provider’s original text and the URL, without
 });
 
 it.each([503, 529])('a %d is no_capacity after all targets failed', (status) => {
-  const { rule } = classifyErrorResponse(status, '', undefined, target, requestedModel, size);
+  const { rule } = classifyErrorResponse(status, '', noHeader, target, requestedModel, size);
   expect(rule).toMatchObject({ code: 'no_capacity', tryNextTarget: true, retrySameTarget: 'yes' });
 });

@@ -2,6 +2,7 @@ import type { Model, Target } from '../catalogue/model-catalogue';
 import { parseJson } from '../completion/json';
 import type { ProviderError } from '../dialects/dialect';
 import { dialects } from '../dialects/registry';
+import { providerAddress } from './provider-address';
 import { operatorText, publicText } from '../failure/public-text';
 import { UpstreamFailure } from '../failure/upstream-failure';
 
@@ -19,13 +20,19 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 export function classifyErrorResponse(
   status: number,
   body: string,
-  retryAfter: string | undefined,
+  header: (name: string) => string | undefined,
   target: Target,
   model: Model,
   request: FailedRequest,
 ): UpstreamFailure {
-  const error = dialects[target.provider.dialect].readError(parseJson(body));
-  return classifyError(error, { status, retryAfterMs: waitMs(retryAfter) }, target, model, request);
+  const error = dialects[target.provider.dialect].readError(parseJson(body), header);
+  return classifyError(
+    error,
+    { status, retryAfterMs: waitMs(header('retry-after')) },
+    target,
+    model,
+    request,
+  );
 }
 
 /** @param response undefined for an error within a 2xx response. */
@@ -41,7 +48,9 @@ export function classifyError(
   const kind = dialect.kindOfError(error, response?.status, providerModel);
   const origin = response === undefined ? 'error in the response' : `HTTP ${response.status}`;
   const code = error.code ? ` ${error.code.slice(0, 64)}` : '';
-  const url = `${provider.baseUrl}${dialect.path({ providerModel, stream: request.stream })}`;
+  const { origin: server, pathOf } = providerAddress(provider.baseUrl);
+  const url =
+    server + pathOf(dialect.path({ providerModel, stream: request.stream, options: target.options }));
   const logText = operatorText(error.message, keysOf(target));
   const detail = `${provider.name}: ${origin}${code} from ${url}${logText ? `: ${logText}` : ''}`;
   switch (kind) {
@@ -86,8 +95,8 @@ function contextLengthError(message: string, model: Model, request: FailedReques
 }
 
 /** Secrets, which are removed from every text. */
-function keysOf({ provider: { apiKey, headers } }: Target): readonly string[] {
-  return [...(apiKey === undefined ? [] : [apiKey]), ...Object.values(headers)];
+function keysOf({ provider: { credential, headers } }: Target): readonly string[] {
+  return [...('apiKey' in credential ? [credential.apiKey] : []), ...Object.values(headers)];
 }
 
 /** Names that identify the provider, which are removed from public texts. */

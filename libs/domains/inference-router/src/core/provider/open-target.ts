@@ -14,6 +14,7 @@ import { asObject, parseJson } from '../completion/json';
 import type { ProviderResponse, ProviderTransport, RouterObserver, Timers } from '../ports';
 import type { Dialect, ReportedUsage } from '../dialects/dialect';
 import { dialects } from '../dialects/registry';
+import { createEventParser } from '../framing/event-parser';
 import { StreamReader } from './stream-reader';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
@@ -72,7 +73,7 @@ export async function openTarget(
     const response = await attempt.send(() =>
       ports.transport.send({
         target,
-        path: dialectOf(call).path({ providerModel: target.providerModel, stream: request.stream }),
+        path: dialectOf(call).path({ ...target, stream: request.stream }),
         body: call.body,
         stream: request.stream,
         signal: attempt.signal,
@@ -97,9 +98,10 @@ async function openStream(attempt: Attempt, call: TargetCall): Promise<OpenedStr
     n: request.n,
     includeUsage: request.includeUsage,
     decoder: dialectOf(call).createDecoder(request.n),
+    signer: namedSigner(call),
     failureOf: (error) => classifyError(error, undefined, target, model, request),
   });
-  const reader = new StreamReader(attempt, stream);
+  const reader = new StreamReader(attempt, stream, createEventParser(dialectOf(call).framing));
   await reader.waitForFirstEvent();
   attempt.expect(target.provider.timeouts.idleMs, 'next event');
   attempt.pause();
@@ -120,10 +122,15 @@ async function readResponse(attempt: Attempt, call: TargetCall): Promise<OpenedR
   const systemFingerprint = readSystemFingerprint(read.systemFingerprint);
   return {
     kind: 'response',
-    choices: completionsOf(read.choices, head),
+    choices: completionsOf(read.choices, head, namedSigner(call)),
     reportedUsage: read.usage,
     systemFingerprint,
   };
+}
+
+/** The signer to name in the response: only where another target could receive its signatures. */
+function namedSigner({ target, model }: TargetCall): string | undefined {
+  return model.targets.length > 1 ? target.signer : undefined;
 }
 
 function dialectOf({ target }: TargetCall): Dialect {
@@ -146,7 +153,8 @@ async function readFailure(
     const failure = toUpstreamFailure(error);
     if (failure.kind === 'cancelled') return failure;
   }
-  return classifyErrorResponse(response.status, text, response.retryAfter, target, model, request);
+  const header = (name: string) => response.header(name);
+  return classifyErrorResponse(response.status, text, header, target, model, request);
 }
 
 function utf8(bytes: Uint8Array): string {

@@ -2,7 +2,7 @@ import type { Attempt } from './attempt';
 import type { Frames } from '../generation/generation-events';
 import type { EventSource } from '../ports';
 import type { CompletionStream } from '../completion/completion-stream';
-import { SseParser } from './sse-parser';
+import type { EventParser } from '../framing/event-parser';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
 /** The timeout for the usage block and `[DONE]` after the last finish_reason, in milliseconds. */
@@ -12,7 +12,6 @@ const AFTER_FINISH_MS = 5_000;
 export class StreamReader implements EventSource<Frames> {
   /** The provider's stream is complete. */
   private ended = false;
-  private readonly parser = new SseParser();
   /** The frames of the first event, until they are polled. */
   private first = '';
   private pendingFailure: UpstreamFailure | undefined;
@@ -21,6 +20,7 @@ export class StreamReader implements EventSource<Frames> {
   constructor(
     private readonly attempt: Attempt,
     readonly stream: CompletionStream,
+    private readonly parser: EventParser,
   ) {}
 
   /** Waits for the first event. Throws like `poll`, and when the stream has no event. */

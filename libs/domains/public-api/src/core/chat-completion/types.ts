@@ -95,6 +95,8 @@ export interface UncountedChatRequest {
   readonly n: number;
   readonly bodyJson: Uint8Array;
   readonly exactSeed?: bigint;
+  /** See toolLoopSigner. */
+  readonly signedBy?: string;
   readonly externalUser?: string;
   readonly input: UncountedInput;
   /** The longest lifetime for which it can write to the provider's prompt cache. */
@@ -125,6 +127,8 @@ export interface ValidatedChatRequest {
   readonly cacheWrites: CacheWriteLifetime;
   /** The maximum cost of the request, which is held. */
   readonly heldCost: NanoUsd;
+  /** See toolLoopSigner. */
+  readonly signedBy?: string;
   /** The client's identifier of its end user. */
   readonly externalUser?: string;
 }

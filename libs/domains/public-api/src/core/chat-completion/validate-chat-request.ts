@@ -14,6 +14,7 @@ import { checkFieldSupport, checkReasoningEffort, checkTools } from './rules/mod
 import { checkOutputCap, fitOutput } from './rules/output-length';
 import { checkMessagesPresent, checkModelPresent } from './rules/presence';
 import { checkParametersKnown } from './rules/unknown-parameter';
+import { toolLoopSigner } from './tool-loop-signer';
 import type { CheckedFields, ForwardedFields } from './schema/checked-fields';
 import type {
   CallerPolicy,
@@ -116,6 +117,7 @@ function uncounted(
   const { max_tokens, max_completion_tokens } = fields;
   const stream = fields.stream === true;
   const externalUser = fields.safety_identifier ?? fields.user;
+  const signedBy = toolLoopSigner(fields.messages);
   return {
     modelId: model.id,
     stream,
@@ -123,6 +125,7 @@ function uncounted(
     n: fields.n ?? 1,
     bodyJson: Buffer.from(JSON.stringify(exactSeed === undefined ? forwarded : withoutSeed(forwarded))),
     ...(exactSeed === undefined ? {} : { exactSeed }),
+    ...(signedBy === undefined ? {} : { signedBy }),
     ...(externalUser === undefined ? {} : { externalUser }),
     input: uncountedInput(forwarded, images, model),
     cacheWrites: cacheWritesOf(forwarded, model),
@@ -141,7 +144,17 @@ function withoutSeed({ seed: _, ...rest }: JsonObject): JsonObject {
 }
 
 function validated(
-  { stream, includeUsage, n, bodyJson, exactSeed, externalUser, input, cacheWrites }: UncountedChatRequest,
+  {
+    stream,
+    includeUsage,
+    n,
+    bodyJson,
+    exactSeed,
+    signedBy,
+    externalUser,
+    input,
+    cacheWrites,
+  }: UncountedChatRequest,
   model: ModelView,
   inputTokens: number,
   maxOutputTokens: number,
@@ -158,6 +171,7 @@ function validated(
     inputParts: input.parts,
     cacheWrites,
     heldCost: heldCostOf({ model, estimatedInputTokens: inputTokens, n, cacheWrites }, maxOutputTokens),
+    ...(signedBy === undefined ? {} : { signedBy }),
     ...(externalUser === undefined ? {} : { externalUser }),
   };
 }

@@ -3,10 +3,13 @@ import { fuzzRuns } from '@gateway/test-support';
 import { adaptMessages, type MessageAdaptation } from './adapt-messages';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const SIGNER = 'aaaaaaaaaaaa';
 const ALL: MessageAdaptation = {
   mapsDeveloperRole: true,
   dropsReasoning: true,
   translatesCachePoints: true,
+  signer: SIGNER,
+  ownsUntagged: false,
 };
 
 async function changed(body: object, changes: MessageAdaptation): Promise<unknown> {
@@ -21,6 +24,8 @@ interface Part {
 interface Message {
   readonly role?: string;
   readonly reasoning_content?: unknown;
+  readonly reasoning_details?: unknown;
+  readonly tool_calls?: readonly { readonly extra_content?: { readonly signed_by?: string } }[];
   readonly content?: unknown;
 }
 
@@ -32,19 +37,26 @@ interface Body {
 /** Applies the same changes to the parsed body. */
 function expected(
   body: Body,
-  { mapsDeveloperRole, dropsReasoning, translatesCachePoints }: MessageAdaptation,
+  { mapsDeveloperRole, dropsReasoning, translatesCachePoints, signer, ownsUntagged }: MessageAdaptation,
 ): object {
   const breakpoint = { prompt_cache_breakpoint: { mode: 'explicit' } };
   const translated = ({ cache_control: point, ...rest }: Part, by: object) =>
     point === undefined ? rest : { ...rest, ...(translatesCachePoints ? by : { cache_control: point }) };
-  const messages = body.messages.map(({ reasoning_content, content, ...rest }) => ({
-    ...rest,
-    content: Array.isArray(content)
-      ? content.map((part: Part) => translated(part, rest.role === 'assistant' ? {} : breakpoint))
-      : content,
-    ...(mapsDeveloperRole && rest.role === 'developer' ? { role: 'system' } : {}),
-    ...(dropsReasoning || reasoning_content === undefined ? {} : { reasoning_content }),
-  }));
+  const messages = body.messages.map(
+    ({ reasoning_content, reasoning_details: _, tool_calls: calls, content, ...rest }) => ({
+      ...rest,
+      tool_calls: calls?.map(({ extra_content: extra, ...call }) => {
+        const { signed_by: by, ...kept } = extra ?? {};
+        const isKept = extra && (by === undefined ? ownsUntagged : by === signer);
+        return isKept ? { ...call, extra_content: kept } : call;
+      }),
+      content: Array.isArray(content)
+        ? content.map((part: Part) => translated(part, rest.role === 'assistant' ? {} : breakpoint))
+        : content,
+      ...(mapsDeveloperRole && rest.role === 'developer' ? { role: 'system' } : {}),
+      ...(dropsReasoning || reasoning_content === undefined ? {} : { reasoning_content }),
+    }),
+  );
   return { ...body, messages, tools: body.tools?.map((tool) => translated(tool, {})) };
 }
 
@@ -73,9 +85,27 @@ const message = fc.record(
     reasoning_content: fc.oneof(text, fc.constant(null)),
     content: fc.oneof(text, fc.array(part, { maxLength: 3 })),
     name: text,
-    tool_calls: fc.array(fc.record({ function: fc.record({ arguments: text, role: tricky }) }), {
-      maxLength: 2,
-    }),
+    reasoning_details: fc.array(
+      fc.record({ text, cache_control: point, extra_content: fc.record({ signed_by: text }) }),
+      { maxLength: 2 },
+    ),
+    tool_calls: fc.array(
+      fc.record(
+        {
+          extra_content: fc.record(
+            {
+              google: fc.record({ thought_signature: text }),
+              signed_by: fc.constantFrom(SIGNER, 'bbbbbbbbbbbb'),
+            },
+            { requiredKeys: [] },
+          ),
+          function: fc.record({ arguments: text, role: tricky, extra_content: text, cache_control: point }),
+          id: text,
+        },
+        { requiredKeys: [] },
+      ),
+      { maxLength: 2 },
+    ),
   },
   { requiredKeys: [] },
 );
@@ -97,6 +127,8 @@ const changes = fc.record({
   mapsDeveloperRole: fc.boolean(),
   dropsReasoning: fc.boolean(),
   translatesCachePoints: fc.boolean(),
+  signer: fc.constant(SIGNER),
+  ownsUntagged: fc.boolean(),
 });
 
 it('edits the bytes of a body with the same result as parsing and serializing it', () =>

@@ -1,3 +1,6 @@
+import { asObject, parseJson } from '../../completion/json';
+import { isOwnSignature } from '../signatures';
+
 /** Changes to messages that a target needs. */
 export interface MessageAdaptation {
   /** The role "developer" is sent as "system". */
@@ -6,6 +9,9 @@ export interface MessageAdaptation {
   readonly dropsReasoning: boolean;
   /** `cache_control` of parts is sent as `prompt_cache_breakpoint`; that of assistants' messages and tools is removed. */
   readonly translatesCachePoints: boolean;
+  /** The target, whose own signatures are kept. */
+  readonly signer: string;
+  readonly ownsUntagged: boolean;
 }
 
 /** Bytes scanned per turn of the event loop: about a millisecond. */
@@ -24,15 +30,21 @@ const DEVELOPER = Buffer.from('"role":"developer"');
 const SYSTEM = Buffer.from('"role":"system"');
 const ASSISTANT = Buffer.from('"role":"assistant"');
 const REASONING = Buffer.from('"reasoning_content":');
+const REASONING_DETAILS = Buffer.from('"reasoning_details":');
+const EXTRA_CONTENT = Buffer.from('"extra_content":');
 const TOOLS = Buffer.from('"tools":[');
 const CACHE_CONTROL = Buffer.from('"cache_control":');
 const BREAKPOINT = Buffer.from('"prompt_cache_breakpoint":{"mode":"explicit"}');
 
-/** Nesting levels: the body is 1, the array of messages or tools 2, a message or tool 3, the array of parts 4. */
+/**
+ * Nesting levels: the body is 1, its array of messages or tools 2, a message or tool 3, an array of parts or of tool calls 4,
+ * a part or a tool call 5.
+ */
 const BODY = 1;
 const MESSAGE = 3;
 const TOOL = 3;
 const PART = 5;
+const TOOL_CALL = 5;
 
 /**
  * Adapts the messages of a body to a target. The bytes are edited, since parsing
@@ -47,12 +59,15 @@ export async function adaptMessages(
   turn: () => Promise<void>,
 ): Promise<Uint8Array> {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const needed: MessageAdaptation = {
+  const needed = {
+    ...changes,
     mapsDeveloperRole: changes.mapsDeveloperRole && bytes.includes('"developer"'),
     dropsReasoning: changes.dropsReasoning && bytes.includes('"reasoning_content"'),
     translatesCachePoints: changes.translatesCachePoints && bytes.includes('"cache_control"'),
   };
-  if (!Object.values(needed).includes(true)) return body;
+  const isSigned = bytes.includes('"reasoning_details"') || bytes.includes('"extra_content"');
+  if (!needed.mapsDeveloperRole && !needed.dropsReasoning && !needed.translatesCachePoints && !isSigned)
+    return body;
   const parts: Buffer[] = [];
   let copiedUpTo = 0;
   for await (const { from, to, by } of findChanges(bytes, needed, turn)) {
@@ -72,23 +87,25 @@ interface Change {
 
 const NOTHING = Buffer.alloc(0);
 
-/** A field that is replaced, or removed. Its value ends at the next comma or brace of the same level. */
-interface ChangedField {
+/** A field that is removed or replaced. Its value ends at the next comma or brace of the same level. */
+interface Field {
   readonly start: number;
   readonly depth: number;
-  readonly by: Buffer;
+  /** Undefined: the `extra_content` of a tool call, which is kept at the target that signed it. */
+  readonly by: Buffer | undefined;
 }
 
 /** Scans the bytes once; the nesting level distinguishes field names from strings. */
 async function* findChanges(
   bytes: Buffer,
-  { mapsDeveloperRole, dropsReasoning, translatesCachePoints }: MessageAdaptation,
+  adaptation: MessageAdaptation,
   turn: () => Promise<void>,
 ): AsyncGenerator<Change> {
   let depth = 0;
   let within: 'messages' | 'tools' | undefined;
   let isAssistant = false;
-  let field: ChangedField | undefined;
+  let field: Field | undefined;
+  let changedUpTo = 0;
   let isInString = false;
   for (let at = 0, turnEnd = BYTES_PER_TURN; at < bytes.length; at += 1) {
     if (at >= turnEnd) {
@@ -101,35 +118,31 @@ async function* findChanges(
       else if (byte === QUOTE) isInString = false;
       continue;
     }
-    if (field !== undefined && depth === field.depth && (byte === COMMA || byte === CLOSE_BRACE)) {
-      yield changeOf(bytes, field, at);
+    if (field?.depth === depth && (byte === COMMA || byte === CLOSE_BRACE)) {
+      const change = changeOf(bytes, field, at, changedUpTo, adaptation);
+      if (change) {
+        yield change;
+        changedUpTo = change.to;
+      }
       field = undefined;
     }
     switch (byte) {
-      case QUOTE: {
+      case QUOTE:
         isInString = true;
+        if (field) break;
         if (depth === BODY) {
           if (startsWith(bytes, at, MESSAGES)) within = 'messages';
           else if (startsWith(bytes, at, TOOLS)) within = 'tools';
-        } else if (within === 'messages' && depth === MESSAGE) {
-          if (mapsDeveloperRole && startsWith(bytes, at, DEVELOPER)) {
-            yield { from: at, to: at + DEVELOPER.length, by: SYSTEM };
-          } else if (dropsReasoning && startsWith(bytes, at, REASONING)) {
+        } else if (within === 'tools') {
+          if (depth === TOOL && adaptation.translatesCachePoints && startsWith(bytes, at, CACHE_CONTROL))
             field = { start: at, depth, by: NOTHING };
-          } else if (translatesCachePoints && startsWith(bytes, at, ASSISTANT)) {
-            isAssistant = true;
-          }
-        } else if (
-          translatesCachePoints &&
-          depth === (within === 'tools' ? TOOL : PART) &&
-          within !== undefined &&
-          startsWith(bytes, at, CACHE_CONTROL)
-        ) {
-          // OpenAI accepts breakpoints only on parts of input.
-          field = { start: at, depth, by: within === 'tools' || isAssistant ? NOTHING : BREAKPOINT };
+        } else if (within === 'messages') {
+          if (depth === MESSAGE && startsWith(bytes, at, ASSISTANT)) isAssistant = true;
+          if (depth === MESSAGE && adaptation.mapsDeveloperRole && startsWith(bytes, at, DEVELOPER))
+            yield { from: at, to: at + DEVELOPER.length, by: SYSTEM };
+          else field = fieldAt(bytes, at, depth, isAssistant, adaptation);
         }
         break;
-      }
       case OPEN_BRACKET:
       case OPEN_BRACE:
         depth += 1;
@@ -145,11 +158,51 @@ async function* findChanges(
   }
 }
 
-/** @param end of the value. */
-function changeOf(bytes: Buffer, { start, by }: ChangedField, end: number): Change {
-  if (by !== NOTHING) return { from: start, to: end, by };
-  if (bytes[end] === COMMA) return { from: start, to: end + 1, by };
-  return { from: bytes[start - 1] === COMMA ? start - 1 : start, to: end, by };
+/** The field of a message that starts here and may change. */
+function fieldAt(
+  bytes: Buffer,
+  at: number,
+  depth: number,
+  isAssistant: boolean,
+  { dropsReasoning, translatesCachePoints }: MessageAdaptation,
+): Field | undefined {
+  if (depth === MESSAGE) {
+    const isDropped =
+      (dropsReasoning && startsWith(bytes, at, REASONING)) || startsWith(bytes, at, REASONING_DETAILS);
+    return isDropped ? { start: at, depth, by: NOTHING } : undefined;
+  }
+  // OpenAI accepts breakpoints only on parts of input.
+  if (depth === PART && translatesCachePoints && startsWith(bytes, at, CACHE_CONTROL))
+    return { start: at, depth, by: isAssistant ? NOTHING : BREAKPOINT };
+  if (depth === TOOL_CALL && startsWith(bytes, at, EXTRA_CONTENT)) return { start: at, depth, by: undefined };
+  return undefined;
+}
+
+/**
+ * @param end the comma or the brace after the field.
+ * @param changedUpTo the end of the previous change, which may have removed the comma before the field.
+ */
+function changeOf(
+  bytes: Buffer,
+  { start, by }: Field,
+  end: number,
+  changedUpTo: number,
+  adaptation: MessageAdaptation,
+): Change | undefined {
+  if (by === undefined) {
+    const valueStart = start + EXTRA_CONTENT.length;
+    const extra = asObject(parseJson(bytes.toString('utf8', valueStart, end))) ?? {};
+    if (isOwnSignature(extra, adaptation)) {
+      const { signed_by: signer, ...rest } = extra;
+      if (signer === undefined) return undefined;
+      return { from: valueStart, to: end, by: Buffer.from(JSON.stringify(rest)) };
+    }
+  } else if (by !== NOTHING) {
+    return { from: start, to: end, by };
+  }
+  const hasCommaBefore = start > changedUpTo && bytes[start - 1] === COMMA;
+  if (hasCommaBefore) return { from: start - 1, to: end, by: NOTHING };
+  return { from: start, to: bytes[end] === COMMA ? end + 1 : end, by: NOTHING };
 }
 
 function startsWith(bytes: Buffer, at: number, token: Buffer): boolean {

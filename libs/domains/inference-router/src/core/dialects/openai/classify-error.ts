@@ -1,59 +1,13 @@
 import { asObject } from '../../completion/json';
 import type { FailureKind } from '../../failure/upstream-failure';
 import type { ProviderError } from '../dialect';
+import { isContextLengthError, isUnknownModelError } from '../error-texts';
 
 const THROTTLED_TEXT = /rate[\s_-]?limit|too many requests|overloaded|capacity/i;
 /** Errors of the operator's account, which waiting does not resolve. */
 const ACCOUNT_ERRORS = new Set(['insufficient_quota', 'billing_hard_limit_reached', 'billing_not_active']);
 const NO_ERROR: ProviderError = { message: '', code: '', type: '', param: undefined };
 const FIELD_PATH = /^[A-Za-z_][A-Za-z0-9_.[\]-]{0,127}$/;
-
-/** Error codes and types of requests that exceed the context window, in lower case. */
-const CONTEXT_NAMES = new Set([
-  'context_length_exceeded',
-  'context_window_exceeded',
-  'contextwindowexceedederror',
-  'string_above_max_length',
-  'exceed_context_size_error',
-]);
-
-/** Messages of the same error, by server. The fixtures have a real response of each. */
-const CONTEXT_TEXTS: readonly RegExp[] = [
-  // OpenAI, Azure, vLLM, SGLang, Mistral, OpenRouter
-  /maximum (?:context|model) length|context length|context[ _]window/i,
-  // llama.cpp
-  /available context size/i,
-  // LiteLLM
-  /ContextWindowExceeded/,
-  // Ollama
-  /exceeded max context|context limit/i,
-  // TGI, Together
-  /`?inputs`? (?:tokens \+ `?max_new_tokens`? )?must (?:be|have less)/i,
-  // Anthropic, Bedrock, Cohere, Gemini
-  /(?:prompt|input) is too long|too many (?:input )?tokens|token count .{0,40}exceeds/i,
-  /exceeds? the (?:model'?s? )?(?:maximum|max) (?:number of )?tokens/i,
-];
-
-/** Error codes and types of model names that the provider does not know. Our mapping is wrong then. */
-const UNKNOWN_MODEL_NAMES = new Set([
-  'model_not_found',
-  'model_not_available',
-  'unknown_model',
-  'invalid_model',
-]);
-
-/** Messages of the same error; matched only when the message has the model name that was sent. */
-const UNKNOWN_MODEL_TEXT =
-  /invalid model(?: name| id)?\b|not a valid model|unknown model|model\b.{0,300}?\b(?:does not exist|not exist|not found|is not available|not supported)/is;
-/** The same for servers whose message may not repeat the model name. */
-const OTHER_MODEL_TEXTS: readonly RegExp[] = [
-  // transformers serve
-  /\bpinned to\b/i,
-  // LiteLLM
-  /invalid model name passed in/i,
-  // DeepSeek
-  /^model not exist$/i,
-];
 
 /** Parses `{error: {…}}`, `[{error: {…}}]`, `{error: "…"}`, `{object: "error", …}` and FastAPI's `{detail: …}`. */
 export function readError(body: unknown): ProviderError {
@@ -138,24 +92,6 @@ function kindOfRejection(error: ProviderError, providerModel: string): FailureKi
 
 function isAccountError({ code, type }: ProviderError): boolean {
   return ACCOUNT_ERRORS.has(code) || ACCOUNT_ERRORS.has(type);
-}
-
-function isContextLengthError({ code, type, message }: ProviderError): boolean {
-  return (
-    CONTEXT_NAMES.has(code.toLowerCase()) ||
-    CONTEXT_NAMES.has(type.toLowerCase()) ||
-    CONTEXT_TEXTS.some((text) => text.test(message))
-  );
-}
-
-/** @param sent the model name in the request. */
-function isUnknownModelError({ code, type, message }: ProviderError, sent: string): boolean {
-  return (
-    UNKNOWN_MODEL_NAMES.has(code.toLowerCase()) ||
-    UNKNOWN_MODEL_NAMES.has(type.toLowerCase()) ||
-    OTHER_MODEL_TEXTS.some((text) => text.test(message)) ||
-    (message.includes(sent) && UNKNOWN_MODEL_TEXT.test(message))
-  );
 }
 
 function readDetail(detail: unknown): ProviderError | undefined {

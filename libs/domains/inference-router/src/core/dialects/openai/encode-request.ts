@@ -31,6 +31,8 @@ export async function encodeRequest(
     mapsDeveloperRole: options.developerAsSystem,
     dropsReasoning: !options.forwardReasoningContent,
     translatesCachePoints: true,
+    signer: call.signer,
+    ownsUntagged: call.ownsUntagged,
   };
   return splice(withSeed, await adaptMessages(body, changes, turn));
 }

@@ -6,10 +6,18 @@ import { readResponse } from './read-response';
 
 /** OpenAI's chat completions, as many servers speak them. */
 export const openai: Dialect = {
-  path: () => '/chat/completions',
+  path,
+  framing: 'sse',
+  parsesBody: false,
   encodeRequest,
   createDecoder,
   readResponse,
   readError,
   kindOfError,
 };
+
+/** Azure's dated API names the deployment in the path, and its version in the query of the provider's address. */
+function path({ providerModel, options }: Parameters<Dialect['path']>[0]): string {
+  if (options.host !== 'azure_deployments') return '/chat/completions';
+  return `/deployments/${encodeURIComponent(providerModel)}/chat/completions`;
+}

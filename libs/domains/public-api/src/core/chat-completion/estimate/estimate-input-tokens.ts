@@ -7,6 +7,8 @@ const TOKENS_PER_MESSAGE = 3;
 const TOKENS_PER_NAME = 1;
 const TOKENS_OF_REPLY_START = 3;
 const TOKENS_PER_TOOL = 10;
+/** Signatures are base64 of encrypted reasoning. */
+const CHARACTERS_PER_SIGNATURE_TOKEN = 4;
 
 /** The inputs of the estimate of a request's input tokens. */
 export function uncountedInput(
@@ -60,6 +62,7 @@ function countedParts(fields: ForwardedFields): CountedParts {
   for (const message of fields.messages) {
     overhead += TOKENS_PER_MESSAGE + (message.name === undefined ? 0 : TOKENS_PER_NAME);
     addMessageTexts(message, texts);
+    overhead += signatureTokens(message);
   }
   for (const tool of fields.tools ?? []) {
     overhead += TOKENS_PER_TOOL;
@@ -84,8 +87,12 @@ function addMessageTexts(message: ChatMessage, texts: string[]): void {
       if (part.type === 'refusal') texts.push(part.refusal);
     });
   }
-  message.tool_calls?.forEach(({ function: called, extra_content: extra }) => {
-    texts.push(called.name, called.arguments);
-    if (extra !== undefined) texts.push(JSON.stringify(extra));
-  });
+  message.tool_calls?.forEach(({ function: called }) => texts.push(called.name, called.arguments));
+}
+
+function signatureTokens({ reasoning_details: details = [], tool_calls: calls = [] }: ChatMessage): number {
+  let characters = 0;
+  for (const signed of [...details, ...calls.map((call) => call.extra_content)])
+    if (signed !== undefined) characters += JSON.stringify(signed).length;
+  return Math.ceil(characters / CHARACTERS_PER_SIGNATURE_TOKEN);
 }

@@ -32,6 +32,7 @@ export interface ChatMessage {
   readonly name?: string;
   readonly refusal?: string;
   readonly reasoning_content?: string;
+  readonly reasoning_details?: readonly JsonObject[];
   readonly tool_calls?: readonly ToolCall[];
 }
 

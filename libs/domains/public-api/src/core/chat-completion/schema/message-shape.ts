@@ -116,6 +116,11 @@ export const messageShape = variants(
           'Of `assistant`: the reasoning of the model. Sent only to models that accept it.',
           'none',
         ),
+        reasoning_details: optional(
+          list(anyObject(), { emptyMeansAbsent: true }),
+          'Of `assistant`: signed parts of the reasoning of the model, as in its response. Models that reason between tool calls need them back unchanged.',
+          'none',
+        ),
         tool_calls: optional(
           list(toolCall, { emptyMeansAbsent: true }),
           'Of `assistant`: the tool calls that the model requested. Empty means none.',

@@ -1,0 +1,164 @@
+import { dialects } from '../../core/dialects/registry';
+import { requestHead } from '../undici/request-head';
+import { CatalogueError, parseCatalogue } from './parse-catalogue';
+import { presetNames, type PresetName } from './presets';
+
+const secrets = {
+  fromEnvironment: (name: string) => (name === 'KEY' ? 'sk-test' : undefined),
+  fromFile: () => undefined,
+};
+const KEY = 'api_key_env: KEY';
+
+const documentWith = (fields: readonly string[]) => `providers:
+  - name: acme
+${fields.map((field) => `    ${field}\n`).join('')}models:
+  - id: acme/m-1
+    targets: [{ provider: acme, model: m-1 }]
+    context_window: 1000
+    max_output_tokens: 100
+    prices: { input: '1', output: '1' }
+`;
+
+function callOf(fields: readonly string[], stream = false) {
+  const { models } = parseCatalogue(documentWith(fields), { version: 1, variables: {}, secrets });
+  const [target] = models.get('acme/m-1')!.targets;
+  if (!target) throw new Error('the model has no target');
+  const { provider, options } = target;
+  const head = requestHead(target);
+  const path = dialects[provider.dialect].path({ providerModel: target.providerModel, stream, options });
+  const {
+    'content-type': _,
+    accept,
+    'accept-encoding': __,
+    'user-agent': ___,
+    ...headers
+  } = head.headers.json;
+  return { url: head.origin + head.pathOf(path), headers, credential: provider.credential.kind, accept };
+}
+
+const bearer = { authorization: 'Bearer sk-test' };
+const VERTEX = 'https://europe-west4-aiplatform.googleapis.com/v1/projects/my-project/locations/europe-west4';
+
+interface Rendered {
+  readonly fields?: readonly string[];
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Where it differs. */
+  readonly streamUrl?: string;
+  readonly credential?: string;
+}
+
+const rendered: Readonly<Record<PresetName, Rendered>> = {
+  openai: { url: 'https://api.openai.com/v1/chat/completions', headers: bearer },
+  anthropic: {
+    url: 'https://api.anthropic.com/v1/messages',
+    headers: { 'x-api-key': 'sk-test', 'anthropic-version': '2023-06-01' },
+    credential: 'header',
+  },
+  'google-ai-studio': {
+    url: 'https://generativelanguage.googleapis.com/v1beta/models/m-1:generateContent',
+    streamUrl: 'https://generativelanguage.googleapis.com/v1beta/models/m-1:streamGenerateContent?alt=sse',
+    headers: { 'x-goog-api-key': 'sk-test' },
+    credential: 'header',
+  },
+  vertex: {
+    fields: ['region: europe-west4', 'project: my-project'],
+    url: `${VERTEX}/publishers/google/models/m-1:generateContent`,
+    streamUrl: `${VERTEX}/publishers/google/models/m-1:streamGenerateContent?alt=sse`,
+    headers: {},
+    credential: 'google',
+  },
+  'vertex-anthropic': {
+    fields: ['region: europe-west4', 'project: my-project'],
+    url: `${VERTEX}/publishers/anthropic/models/m-1:rawPredict`,
+    streamUrl: `${VERTEX}/publishers/anthropic/models/m-1:streamRawPredict`,
+    headers: {},
+    credential: 'google',
+  },
+  bedrock: {
+    fields: ['region: eu-central-1'],
+    url: 'https://bedrock-runtime.eu-central-1.amazonaws.com/model/m-1/converse',
+    streamUrl: 'https://bedrock-runtime.eu-central-1.amazonaws.com/model/m-1/converse-stream',
+    headers: {},
+    credential: 'sigv4',
+  },
+  'bedrock-anthropic': {
+    fields: ['region: eu-central-1'],
+    url: 'https://bedrock-runtime.eu-central-1.amazonaws.com/anthropic/v1/messages',
+    headers: {},
+    credential: 'sigv4',
+  },
+  'azure-openai': {
+    fields: [KEY, 'resource: my-resource'],
+    url: 'https://my-resource.openai.azure.com/openai/v1/chat/completions',
+    headers: { 'api-key': 'sk-test' },
+    credential: 'header',
+  },
+  'azure-openai-dated': {
+    fields: [KEY, 'resource: my-resource', 'api_version: 2024-10-21'],
+    url: 'https://my-resource.openai.azure.com/openai/deployments/m-1/chat/completions?api-version=2024-10-21',
+    headers: { 'api-key': 'sk-test' },
+    credential: 'header',
+  },
+  cerebras: { url: 'https://api.cerebras.ai/v1/chat/completions', headers: bearer },
+  deepseek: { url: 'https://api.deepseek.com/v1/chat/completions', headers: bearer },
+  fireworks: { url: 'https://api.fireworks.ai/inference/v1/chat/completions', headers: bearer },
+  groq: { url: 'https://api.groq.com/openai/v1/chat/completions', headers: bearer },
+  mistral: { url: 'https://api.mistral.ai/v1/chat/completions', headers: bearer },
+  openrouter: { url: 'https://openrouter.ai/api/v1/chat/completions', headers: bearer },
+  together: { url: 'https://api.together.xyz/v1/chat/completions', headers: bearer },
+  xai: { url: 'https://api.x.ai/v1/chat/completions', headers: bearer },
+};
+
+it.each(presetNames)('the preset "%s" fills in address, path and headers', (name) => {
+  const { fields = [KEY], url, streamUrl = url, headers, credential = 'bearer' } = rendered[name];
+  const written = [`preset: ${name}`, ...fields];
+  expect(callOf(written)).toMatchObject({ url, credential });
+  expect(callOf(written).headers).toEqual(headers);
+  expect(callOf(written, true).url).toBe(streamUrl);
+});
+
+describe('settings with a preset', () => {
+  it.each([
+    ['https://proxy.example.com/anthropic', 'https://proxy.example.com/anthropic/v1/messages'],
+    ['https://proxy.example.com/anthropic/v1/', 'https://proxy.example.com/anthropic/v1/messages'],
+    ['https://proxy.example.com/v1?tenant=a', 'https://proxy.example.com/v1/messages?tenant=a'],
+  ])('replace the address, with or without the version: %s', (baseUrl, url) => {
+    expect(callOf(['preset: anthropic', KEY, `base_url: ${baseUrl}`]).url).toBe(url);
+  });
+
+  it.each([
+    ['global', 'https://aiplatform.googleapis.com'],
+    ['eu', 'https://aiplatform.eu.rep.googleapis.com'],
+  ])('of Vertex AI name its location: %s', (region, origin) => {
+    expect(callOf(['preset: vertex', `region: ${region}`, 'project: p']).url).toBe(
+      `${origin}/v1/projects/p/locations/${region}/publishers/google/models/m-1:generateContent`,
+    );
+  });
+
+  it('replace credential and headers', () => {
+    const fields = ['preset: azure-openai', 'resource: r', 'credential: entra'];
+    expect(callOf(fields)).toMatchObject({ credential: 'entra', headers: {} });
+    const versioned = ['preset: anthropic', KEY, 'headers: { Anthropic-Version: 2026-10-21 }'];
+    expect(callOf(versioned).headers).toMatchObject({ 'anthropic-version': '2026-10-21' });
+    expect(callOf([KEY, 'base_url: https://a.example/v1', 'api_key_header: X-Key']).headers).toEqual({
+      'x-key': 'sk-test',
+    });
+  });
+
+  it.each([
+    [['preset: anthropic'], 'api_key_env or api_key_file is required'],
+    [['preset: bedrock'], 'providers[0].region (line 2): is required'],
+    [['preset: vertex', 'region: europe-west4'], 'providers[0].project (line 2): is required'],
+    [
+      ['preset: vertex', 'region: r', 'project: p', KEY],
+      'api_key_env (line 6): is not used by the credential "google"',
+    ],
+    [['base_url: https://a.example/v1', 'credential: header', KEY], 'api_key_header (line 2): is required'],
+    [['preset: groq', KEY, 'host: vertex'], 'host (line 5): "vertex" does not serve the dialect "openai"'],
+    [[KEY], 'providers[0].base_url (line 2): is required without a preset'],
+  ])('are checked: %s', (fields, issue) => {
+    expect(() => callOf(fields)).toThrow(CatalogueError);
+    expect(() => callOf(fields)).toThrow(issue);
+  });
+});

@@ -1,0 +1,74 @@
+import type { CredentialKind } from '../../core/catalogue/model-catalogue';
+import type { TargetOptions } from '../../core/dialects/dialect';
+import type { DialectName } from '../../core/dialects/registry';
+
+/** The settings of a provider that a preset fills in. Each can also be set alone. */
+export interface Preset {
+  readonly dialect: DialectName;
+  readonly credential: CredentialKind;
+  /** The header of the API key, for the credential `header`. */
+  readonly keyHeader?: string;
+  /** Fields of the provider in braces are replaced, and `{vertex_host}` by the host of Vertex AI in the region. */
+  readonly baseUrl: string;
+  readonly host?: TargetOptions['host'];
+  readonly maxTokensParameter?: TargetOptions['maxTokensParameter'];
+}
+
+const openai = { dialect: 'openai', credential: 'bearer' } as const;
+const vertex = { credential: 'google', host: 'vertex' } as const;
+const VERTEX_URL = 'https://{vertex_host}/v1/projects/{project}/locations/{region}';
+
+export const presets = {
+  openai: { ...openai, baseUrl: 'https://api.openai.com/v1', maxTokensParameter: 'max_completion_tokens' },
+  anthropic: {
+    dialect: 'anthropic',
+    credential: 'header',
+    keyHeader: 'x-api-key',
+    baseUrl: 'https://api.anthropic.com',
+  },
+  'google-ai-studio': {
+    dialect: 'gemini',
+    credential: 'header',
+    keyHeader: 'x-goog-api-key',
+    baseUrl: 'https://generativelanguage.googleapis.com',
+  },
+  vertex: { ...vertex, dialect: 'gemini', baseUrl: VERTEX_URL },
+  'vertex-anthropic': { ...vertex, dialect: 'anthropic', baseUrl: VERTEX_URL },
+  bedrock: {
+    dialect: 'converse',
+    credential: 'sigv4',
+    baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
+  },
+  'bedrock-anthropic': {
+    dialect: 'anthropic',
+    credential: 'sigv4',
+    host: 'bedrock',
+    baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com/anthropic',
+  },
+  'azure-openai': {
+    dialect: 'openai',
+    credential: 'header',
+    keyHeader: 'api-key',
+    baseUrl: 'https://{resource}.openai.azure.com/openai/v1',
+    maxTokensParameter: 'max_completion_tokens',
+  },
+  'azure-openai-dated': {
+    dialect: 'openai',
+    credential: 'header',
+    keyHeader: 'api-key',
+    host: 'azure_deployments',
+    baseUrl: 'https://{resource}.openai.azure.com/openai?api-version={api_version}',
+    maxTokensParameter: 'max_completion_tokens',
+  },
+  cerebras: { ...openai, baseUrl: 'https://api.cerebras.ai/v1', maxTokensParameter: 'max_completion_tokens' },
+  deepseek: { ...openai, baseUrl: 'https://api.deepseek.com/v1' },
+  fireworks: { ...openai, baseUrl: 'https://api.fireworks.ai/inference/v1' },
+  groq: { ...openai, baseUrl: 'https://api.groq.com/openai/v1', maxTokensParameter: 'max_completion_tokens' },
+  mistral: { ...openai, baseUrl: 'https://api.mistral.ai/v1' },
+  openrouter: { ...openai, baseUrl: 'https://openrouter.ai/api/v1' },
+  together: { ...openai, baseUrl: 'https://api.together.xyz/v1' },
+  xai: { ...openai, baseUrl: 'https://api.x.ai/v1' },
+} as const satisfies Readonly<Record<string, Preset>>;
+
+export type PresetName = keyof typeof presets;
+export const presetNames = Object.keys(presets) as [PresetName, ...PresetName[]];

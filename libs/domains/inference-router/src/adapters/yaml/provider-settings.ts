@@ -1,0 +1,140 @@
+import type { CredentialSettings } from '../../core/catalogue/model-catalogue';
+import type { TargetOptions } from '../../core/dialects/dialect';
+import type { DialectName } from '../../core/dialects/registry';
+import { presets, type Preset } from './presets';
+import type { ProviderDocument } from './schema';
+import { readSecret, type Secrets } from './secrets';
+
+/** The settings of a provider that a preset may fill in. */
+export interface ProviderSettings {
+  readonly dialect: DialectName;
+  readonly host: TargetOptions['host'];
+  readonly baseUrl: string;
+  readonly credential: CredentialSettings;
+  readonly maxTokensParameter: TargetOptions['maxTokensParameter'];
+}
+
+export interface SettingsContext {
+  /** Of the provider in the document. */
+  readonly path: string;
+  /** Values for `${NAME}` in a base_url. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly secrets: Secrets;
+  readonly issues: string[];
+}
+
+const hostsOf: Readonly<Record<DialectName, readonly TargetOptions['host'][]>> = {
+  openai: ['azure_deployments'],
+  anthropic: ['vertex', 'bedrock'],
+  gemini: ['vertex'],
+  converse: [],
+};
+
+/** What the document says takes precedence over its preset. */
+export function providerSettings(document: ProviderDocument, context: SettingsContext): ProviderSettings {
+  const preset: Preset | undefined = document.preset && presets[document.preset];
+  const dialect = document.dialect ?? preset?.dialect ?? 'openai';
+  const host = document.host ?? preset?.host;
+  if (host !== undefined && !hostsOf[dialect].includes(host))
+    context.issues.push(`${context.path}.host: "${host}" does not serve the dialect "${dialect}"`);
+  return {
+    dialect,
+    host,
+    baseUrl: baseUrlOf(document, preset, context),
+    credential: credentialOf(document, preset, context),
+    maxTokensParameter: document.max_tokens_parameter ?? preset?.maxTokensParameter ?? 'max_tokens',
+  };
+}
+
+function baseUrlOf(
+  document: ProviderDocument,
+  preset: Preset | undefined,
+  { path, variables, issues }: SettingsContext,
+): string {
+  const at = `${path}.base_url`;
+  const written = document.base_url ?? preset?.baseUrl;
+  if (written === undefined) {
+    issues.push(`${at}: is required without a preset`);
+    return '';
+  }
+  const placed = written
+    .replace('{vertex_host}', vertexHost(document.region ?? '{region}'))
+    .replace(/(?<!\$)\{(region|project|resource|api_version)\}/g, (_, field: Place) => {
+      const value = document[field];
+      if (value === undefined) issues.push(`${path}.${field}: is required, since the address contains it`);
+      return value ?? 'unknown';
+    });
+  const url = placed.replace(/\$\{([A-Za-z0-9_]+)\}/g, (_, name: string) => {
+    const value = variables[name];
+    if (value === undefined) issues.push(`${at}: unknown variable \${${name}}`);
+    return value ?? 'http://unknown.invalid';
+  });
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) issues.push(`${at}: must be an http or https URL`);
+  else if (parsed.username || parsed.password) issues.push(`${at}: must not contain a user or password`);
+  return url.replace(/\/+$/, '');
+}
+
+type Place = 'region' | 'project' | 'resource' | 'api_version';
+
+function vertexHost(region: string): string {
+  if (region === 'global') return 'aiplatform.googleapis.com';
+  // The multi-regions.
+  if (region === 'us' || region === 'eu') return `aiplatform.${region}.rep.googleapis.com`;
+  return `${region}-aiplatform.googleapis.com`;
+}
+
+function credentialOf(
+  document: ProviderDocument,
+  preset: Preset | undefined,
+  context: SettingsContext,
+): CredentialSettings {
+  const { path, issues } = context;
+  const header = document.api_key_header;
+  const kind = document.credential ?? (header === undefined ? preset?.credential : 'header') ?? 'bearer';
+  const refuse = (field: 'api_key_env' | 'api_key_file' | 'api_key_header') => {
+    if (document[field] !== undefined)
+      issues.push(`${path}.${field}: is not used by the credential "${kind}"`);
+  };
+  switch (kind) {
+    case 'bearer':
+    case 'header': {
+      const apiKey = apiKeyOf(document, context);
+      if (kind === 'bearer') refuse('api_key_header');
+      if (apiKey === undefined) {
+        if (kind === 'bearer' && preset === undefined) return { kind: 'none' };
+        issues.push(`${path}: api_key_env or api_key_file is required`);
+      }
+      if (kind === 'bearer') return { kind, apiKey: apiKey ?? '' };
+      const name = header ?? preset?.keyHeader;
+      if (name === undefined) issues.push(`${path}.api_key_header: is required by the credential "header"`);
+      return { kind, apiKey: apiKey ?? '', header: (name ?? '').toLowerCase() };
+    }
+    case 'sigv4': {
+      for (const field of ['api_key_env', 'api_key_file', 'api_key_header'] as const) refuse(field);
+      if (document.region === undefined) issues.push(`${path}.region: is required by the credential "sigv4"`);
+      return { kind, region: document.region ?? '' };
+    }
+    case 'google':
+      refuse('api_key_env');
+      refuse('api_key_header');
+      return { kind, keyFile: document.api_key_file };
+    case 'entra':
+      for (const field of ['api_key_env', 'api_key_file', 'api_key_header'] as const) refuse(field);
+      return { kind };
+  }
+}
+
+function apiKeyOf(
+  { api_key_env: env, api_key_file: file }: ProviderDocument,
+  { path, secrets, issues }: SettingsContext,
+): string | undefined {
+  if (env !== undefined && file !== undefined) {
+    issues.push(`${path}: api_key_env and api_key_file are mutually exclusive`);
+  } else if (env !== undefined) {
+    return readSecret(`${path}.api_key_env`, { env }, secrets, issues);
+  } else if (file !== undefined) {
+    return readSecret(`${path}.api_key_file`, { file }, secrets, issues);
+  }
+  return undefined;
+}

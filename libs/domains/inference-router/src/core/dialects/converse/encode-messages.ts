@@ -1,0 +1,133 @@
+import { asObject, parseJson, type JsonObject } from '../../completion/json';
+import type { CachePoints } from './cache-points';
+import { encodeContent, textBlock } from './encode-content';
+import { encodeReasoningDetails } from './encode-reasoning';
+import type { ModelFamily } from './model-family';
+import { refused } from './refusals';
+
+interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly content: JsonObject[];
+}
+
+export interface EncodedMessages {
+  readonly system: JsonObject[];
+  readonly turns: readonly Turn[];
+}
+
+/** Claude refuses other ids; some models expect theirs unchanged. */
+const CLAUDE_TOOL_USE_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * Encodes the messages of a request. Bedrock refuses tool calls and results in requests without tools: they become text.
+ */
+export class MessageEncoder {
+  private readonly system: JsonObject[] = [];
+  private readonly turns: Turn[] = [];
+  /** By the client's id of the call. */
+  private readonly calls = new Map<string, { readonly id: string; readonly name: string }>();
+
+  constructor(
+    private readonly family: ModelFamily,
+    private readonly points: CachePoints,
+    private readonly offersTools: boolean,
+  ) {}
+
+  encode(messages: readonly JsonObject[]): EncodedMessages {
+    for (const [index, message] of messages.entries()) this.add(message, `messages[${index}]`);
+    if (this.turns.length === 0) {
+      throw refused('messages', 'At least one user or assistant message must have content.');
+    }
+    return { system: this.system, turns: this.turns };
+  }
+
+  private add(message: JsonObject, path: string): void {
+    const { role } = message;
+    switch (role) {
+      case 'system':
+      case 'developer': {
+        const blocks = encodeContent(message['content'], this.points, 'system', `${path}.content`);
+        if (blocks.some((block) => 'image' in block)) {
+          throw refused(`${path}.content`, `Images are not supported in ${role} messages.`);
+        }
+        this.system.push(...blocks);
+        return;
+      }
+      case 'user':
+        this.addTurn('user', this.contentOf(message, path));
+        return;
+      case 'assistant':
+        this.addTurn('assistant', this.assistantBlocks(message, path));
+        return;
+      case 'tool':
+        this.addTurn('user', this.toolResult(message, path));
+        return;
+      default:
+        throw refused(`${path}.role`, `The role '${String(role)}' is not supported.`);
+    }
+  }
+
+  /** Adjacent messages of one role are merged, since roles have to alternate. */
+  private addTurn(role: Turn['role'], blocks: JsonObject[]): void {
+    if (blocks.length === 0) return;
+    const last = this.turns.at(-1);
+    if (last?.role === role) last.content.push(...blocks);
+    else this.turns.push({ role, content: blocks });
+  }
+
+  private contentOf(message: JsonObject, path: string): JsonObject[] {
+    return encodeContent(message['content'], this.points, 'messages', `${path}.content`);
+  }
+
+  /** Reasoning comes first: Claude expects it before the calls that it led to. */
+  private assistantBlocks(message: JsonObject, path: string): JsonObject[] {
+    const blocks = [
+      ...encodeReasoningDetails(message['reasoning_details']),
+      ...this.contentOf(message, path),
+    ];
+    const refusal = textBlock(message['refusal']);
+    if (refusal) blocks.push(refusal);
+    const calls = message['tool_calls'];
+    for (const value of Array.isArray(calls) ? (calls as unknown[]) : []) {
+      const call = asObject(value);
+      const called = asObject(call?.['function']);
+      if (call && called) blocks.push(this.toolUse(call, called));
+    }
+    return blocks;
+  }
+
+  private toolUse(call: JsonObject, called: JsonObject): JsonObject {
+    const clientId = String(call['id']);
+    const name = String(called['name']);
+    const text = typeof called['arguments'] === 'string' ? called['arguments'] : '';
+    const id = this.toolUseId(clientId);
+    this.calls.set(clientId, { id, name });
+    if (!this.offersTools) return { text: `Called the tool ${name} with ${text === '' ? '{}' : text}` };
+    return { toolUse: { toolUseId: id, name, input: inputOf(text) } };
+  }
+
+  private toolResult(message: JsonObject, path: string): JsonObject[] {
+    const clientId = String(message['tool_call_id']);
+    const call = this.calls.get(clientId);
+    const content: JsonObject[] = [];
+    const points: JsonObject[] = [];
+    // A result cannot contain a cache point: it follows the result.
+    for (const block of this.contentOf(message, path)) ('cachePoint' in block ? points : content).push(block);
+    const result = this.offersTools
+      ? [{ toolResult: { toolUseId: call?.id ?? this.toolUseId(clientId), content } }]
+      : [{ text: `Result of the tool ${call?.name ?? clientId}:` }, ...content];
+    return [...result, ...points.slice(-1)];
+  }
+
+  /** The same id for a call and its result. */
+  private toolUseId(clientId: string): string {
+    if (this.family !== 'anthropic' || CLAUDE_TOOL_USE_ID.test(clientId)) return clientId;
+    return this.calls.get(clientId)?.id ?? `call_${this.calls.size}`;
+  }
+}
+
+/** Bedrock expects an object. Other text, from a model that failed, is passed as a field of one. */
+function inputOf(text: string): JsonObject {
+  if (text.trim() === '') return {};
+  return asObject(parseJson(text)) ?? { arguments: text };
+}

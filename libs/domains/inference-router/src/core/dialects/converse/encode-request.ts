@@ -1,0 +1,106 @@
+import { asObject, type JsonObject } from '../../completion/json';
+import type { EncodeCall } from '../dialect';
+import { CachePoints } from './cache-points';
+import { MessageEncoder } from './encode-messages';
+import { encodeEffort } from './encode-reasoning';
+import { encodeTools } from './encode-tools';
+import { familyOf } from './model-family';
+import { refused } from './refusals';
+
+/** Fields that are sent, by another name or place. */
+const encoded = [
+  'messages',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'reasoning_effort',
+  'temperature',
+  'top_p',
+  'stop',
+] as const;
+
+/** Hints: leaving them out does not change what the response may contain. */
+const dropped = [
+  'seed',
+  'parallel_tool_calls',
+  'verbosity',
+  'prediction',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'user',
+  'safety_identifier',
+  'metadata',
+  'store',
+  'service_tier',
+  'modalities',
+] as const;
+
+const known = new Set<string>([...encoded, ...dropped]);
+
+/** The body of Converse and ConverseStream. */
+export function encodeRequest(body: JsonObject, call: EncodeCall): object {
+  if (call.n > 1) throw refused('n', 'This model returns a single completion per request.');
+  for (const [name, value] of Object.entries(body)) {
+    if (!known.has(name) && hasEffect(value)) {
+      throw refused(name, `This model does not support '${name}'.`);
+    }
+  }
+  const family = familyOf(call.providerModel);
+  const points = new CachePoints(family);
+  const { tools, toolChoice, isForced } = encodeTools(body, points);
+  const messages = body['messages'] as readonly JsonObject[];
+  const sent = new MessageEncoder(family, points, tools.length > 0).encode(messages);
+  const reasoning = encodeEffort(body['reasoning_effort'], family, call, {
+    messages,
+    isToolForced: isForced,
+  });
+  const outputConfig = { ...encodeFormat(body['response_format']), ...reasoning.outputConfig };
+  const { additionalModelRequestFields } = reasoning;
+  return {
+    messages: sent.turns,
+    ...(sent.system.length > 0 ? { system: sent.system } : {}),
+    inferenceConfig: encodeInference(body, call, reasoning.fixesSampling),
+    ...(tools.length > 0 ? { toolConfig: { tools, ...(toolChoice ? { toolChoice } : {}) } } : {}),
+    ...(isEmpty(outputConfig) ? {} : { outputConfig }),
+    ...(isEmpty(additionalModelRequestFields) ? {} : { additionalModelRequestFields }),
+  };
+}
+
+function encodeInference(body: JsonObject, call: EncodeCall, fixesSampling: boolean): JsonObject {
+  const config: Record<string, unknown> = { maxTokens: call.maxOutputTokens };
+  const isSent = (name: string): boolean => body[name] !== undefined && body[name] !== null;
+  if (isSent('temperature') && !fixesSampling) config['temperature'] = body['temperature'];
+  if (isSent('top_p') && !fixesSampling) config['topP'] = body['top_p'];
+  if (isSent('stop')) {
+    const { stop } = body;
+    config['stopSequences'] = Array.isArray(stop) ? stop : [stop];
+  }
+  return config;
+}
+
+function encodeFormat(format: unknown): JsonObject {
+  const { type, json_schema: described } = asObject(format) ?? {};
+  if (type === undefined || type === 'text') return {};
+  if (type !== 'json_schema') {
+    throw refused('response_format', "This model supports the formats 'text' and 'json_schema'.");
+  }
+  const { name, description, schema } = asObject(described) ?? {};
+  const jsonSchema = {
+    ...(typeof name === 'string' ? { name } : {}),
+    ...(typeof description === 'string' && description !== '' ? { description } : {}),
+    schema: JSON.stringify(schema ?? { type: 'object' }),
+  };
+  return { textFormat: { type: 'json_schema', structure: { jsonSchema } } };
+}
+
+/** Whether a field that cannot be sent requests anything but the default. */
+function hasEffect(value: unknown): boolean {
+  if (value === null || value === undefined || value === false || value === 0) return false;
+  const object = asObject(value);
+  return !object || !isEmpty(object);
+}
+
+function isEmpty(object: JsonObject): boolean {
+  return Object.keys(object).length === 0;
+}

@@ -1,0 +1,202 @@
+import { asObject, type JsonObject } from '../../completion/json';
+import { refused } from './failures';
+import { parseTextSignature, signedParts, type TextSignature } from './text-signature';
+
+/** Google's documented signature for a function call that lost its own: without any, Gemini 3 rejects the request. */
+const SKIP_VALIDATION = 'skip_thought_signature_validator';
+
+export interface EncodedMessages {
+  readonly contents: readonly JsonObject[];
+  readonly systemInstruction?: JsonObject;
+}
+
+/** A content that is being built. */
+interface Content extends JsonObject {
+  readonly role: 'user' | 'model';
+  readonly parts: readonly JsonObject[];
+}
+
+/** Encodes `messages`. Instructions become the `systemInstruction`, wherever they are. */
+export function encodeMessages(value: unknown): EncodedMessages {
+  const messages = (Array.isArray(value) ? (value as unknown[]) : []).map(
+    (message) => asObject(message) ?? {},
+  );
+  const turnStart = messages.findLastIndex((message) => message['role'] === 'user');
+  const instructions: JsonObject[] = [];
+  const contents: Content[] = [];
+  const calls = new CalledFunctions();
+  for (const [index, message] of messages.entries()) {
+    const path = `messages[${index}]`;
+    switch (message['role']) {
+      case 'system':
+      case 'developer':
+        instructions.push(...contentParts(message['content'], path));
+        break;
+      case 'assistant': {
+        const parts = modelParts(message, path, index > turnStart);
+        calls.start(message['tool_calls']);
+        // A message without content adds nothing.
+        if (parts.length > 0) contents.push({ role: 'model', parts });
+        break;
+      }
+      case 'tool':
+        if (calls.results.length === 0) contents.push({ role: 'user', parts: calls.results });
+        calls.addResult(message, path);
+        break;
+      default:
+        calls.end();
+        contents.push(userContent(contentParts(message['content'], path)));
+    }
+  }
+  // Gemini requires a content. Instructions alone are the question then.
+  if (contents.length === 0) return { contents: [userContent(instructions)] };
+  return { contents, ...(instructions.length === 0 ? {} : { systemInstruction: { parts: instructions } }) };
+}
+
+/** Gemini rejects a content without parts. */
+function userContent(parts: readonly JsonObject[]): Content {
+  return { role: 'user', parts: parts.length > 0 ? parts : [{ text: '' }] };
+}
+
+/** The functions that were called so far, and the results of the last calls. */
+class CalledFunctions {
+  /** The parts of the content with the results of the last calls. */
+  results: JsonObject[] = [];
+  private readonly nameById = new Map<string, string>();
+  private lastIds: readonly string[] = [];
+  /** Of each result, the position of its call. */
+  private order: number[] = [];
+
+  start(toolCalls: unknown): void {
+    this.end();
+    const ids: string[] = [];
+    for (const value of Array.isArray(toolCalls) ? (toolCalls as unknown[]) : []) {
+      const call = asObject(value);
+      const name = asObject(call?.['function'])?.['name'];
+      if (typeof call?.['id'] !== 'string' || typeof name !== 'string') continue;
+      ids.push(call['id']);
+      this.nameById.set(call['id'], name);
+    }
+    this.lastIds = ids;
+  }
+
+  end(): void {
+    this.results = [];
+    this.order = [];
+    this.lastIds = [];
+  }
+
+  /** Results are in the order of their calls: Gemini matches them by name and order. Images follow them. */
+  addResult(message: JsonObject, path: string): void {
+    const id = message['tool_call_id'];
+    const name = typeof id === 'string' ? this.nameById.get(id) : undefined;
+    if (typeof id !== 'string' || name === undefined) {
+      throw refused(`${path}.tool_call_id`, 'it is not the id of a tool call in an earlier message.');
+    }
+    const parts = contentParts(message['content'], path);
+    const output = parts.map((part) => part['text'] ?? '').join('');
+    const position = this.lastIds.indexOf(id);
+    const rank = position === -1 ? this.lastIds.length : position;
+    const later = this.order.findIndex((other) => other > rank);
+    const at = later === -1 ? this.order.length : later;
+    this.order.splice(at, 0, rank);
+    this.results.splice(at, 0, { functionResponse: { name, response: { output } } });
+    this.results.push(...parts.filter((part) => part['text'] === undefined));
+  }
+}
+
+function modelParts(message: JsonObject, path: string, isCurrentTurn: boolean): JsonObject[] {
+  const content = contentParts(message['content'], path);
+  const texts = content.map((part) => part['text']).filter((text) => typeof text === 'string');
+  const { thoughts, signatures } = readDetails(message['reasoning_details']);
+  const parts = [
+    ...thoughts,
+    ...signedParts(texts.join(''), signatures),
+    ...content.filter((part) => part['text'] === undefined),
+  ];
+  const { refusal } = message;
+  if (typeof refusal === 'string' && refusal !== '') parts.push({ text: refusal });
+  const calls = functionCalls(message['tool_calls'], path);
+  const [first, ...others] = calls;
+  const isUnsigned = ![...parts, ...calls].some((part) => part['thoughtSignature'] !== undefined);
+  if (!first || !isCurrentTurn || !isUnsigned) return [...parts, ...calls];
+  return [...parts, { ...first, thoughtSignature: SKIP_VALIDATION }, ...others];
+}
+
+/** The signed parts of earlier reasoning. A stream delivers a detail in several parts of the same index. */
+function readDetails(value: unknown): { thoughts: JsonObject[]; signatures: TextSignature[] } {
+  const thoughts = new Map<unknown, { text: string; signature: string }>();
+  const signatures: TextSignature[] = [];
+  for (const item of Array.isArray(value) ? (value as unknown[]) : []) {
+    const { type, index, text, signature, data } = asObject(item) ?? {};
+    if (type === 'reasoning.text') {
+      const known = thoughts.get(index) ?? { text: '', signature: '' };
+      if (typeof text === 'string') known.text += text;
+      if (typeof signature === 'string') known.signature += signature;
+      thoughts.set(index, known);
+    } else if (type === 'reasoning.encrypted' && typeof data === 'string') {
+      const parsed = parseTextSignature(data);
+      if (parsed) signatures.push(parsed);
+    }
+  }
+  const signed = [...thoughts.values()].filter(({ signature }) => signature !== '');
+  return {
+    thoughts: signed.map(({ text, signature }) => ({ text, thought: true, thoughtSignature: signature })),
+    signatures,
+  };
+}
+
+function functionCalls(value: unknown, path: string): JsonObject[] {
+  if (!Array.isArray(value)) return [];
+  return (value as unknown[]).map((item, index) => {
+    const call = asObject(item) ?? {};
+    const called = asObject(call['function']) ?? {};
+    const args = readArguments(called['arguments']);
+    if (!args) {
+      throw refused(`${path}.tool_calls[${index}].function.arguments`, 'the model requires a JSON object.');
+    }
+    const signature = asObject(asObject(call['extra_content'])?.['google'])?.['thought_signature'];
+    return {
+      functionCall: { name: called['name'], args },
+      ...(typeof signature === 'string' ? { thoughtSignature: signature } : {}),
+    };
+  });
+}
+
+/** @returns undefined when the text is not a JSON object. A call without parameters may have no text. */
+function readArguments(text: unknown): JsonObject | undefined {
+  if (text === undefined || text === '') return {};
+  try {
+    return asObject(JSON.parse(String(text)) as unknown);
+  } catch {
+    return undefined;
+  }
+}
+
+function contentParts(content: unknown, path: string): JsonObject[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
+  if (!Array.isArray(content)) return [];
+  return (content as unknown[]).map((value, index) => {
+    const part = asObject(value) ?? {};
+    switch (part['type']) {
+      case 'text':
+        return { text: part['text'] };
+      case 'refusal':
+        return { text: part['refusal'] };
+      case 'image_url':
+        return imagePart(asObject(part['image_url'])?.['url']);
+      default:
+        throw refused(`${path}.content[${index}].type`, 'the model does not support this kind of content.');
+    }
+  });
+}
+
+const DATA_URL = /^data:([^;,]+);base64,/;
+
+function imagePart(url: unknown): JsonObject {
+  const text = String(url);
+  // The pattern matches the short start only: the data may have millions of characters.
+  const match = DATA_URL.exec(text.slice(0, 100));
+  if (!match) return { fileData: { fileUri: text } };
+  return { inlineData: { mimeType: match[1], data: text.slice(match[0].length) } };
+}
