@@ -30,6 +30,7 @@ it.each(COMMANDS)('%s prints its usage, without a stack trace, when given an unk
 it.each([
   ['conformance', 'Usage: npm run conformance'],
   ['bench', 'npm run bench -- '],
+  ['models', 'Usage: npm run models'],
   ['model-emulator', 'model-emulator ['],
 ])('the built program %s prints its usage when given an unknown option', (program, usage) => {
   const bundle = path.join(root, 'dist', program, 'main.js');

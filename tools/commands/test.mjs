@@ -50,6 +50,7 @@ try {
     'bench',
     'e2e',
     'chaos',
+    'models',
     ...CLUSTER_PROJECTS,
   );
   makeTestFolder();

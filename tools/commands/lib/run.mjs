@@ -53,7 +53,7 @@ export function capture(command, args, env = {}, { cwd = root, stderr = true } =
 }
 
 /** Exits with the error's message; only an unexpected error shows its stack trace. */
-export function exitOnFailure(error) {
+export function exitOnFailure(error, exitCode = 1) {
   process.stderr.write(`\n${error instanceof StepFailed ? error.message : (error.stack ?? error)}\n`);
-  process.exit(error instanceof Misused ? 2 : 1);
+  process.exit(error instanceof Misused ? 2 : exitCode);
 }

@@ -20,6 +20,7 @@ export {
   DEFAULT_MAX_SPOOL_BYTES,
   type FileSpoolOptions,
 } from './adapters/file-system/file-spool';
+export { presets, type PresetName } from './adapters/yaml/presets';
 export { readSecretsFrom } from './adapters/node/secrets';
 export { nodeTimers } from './adapters/node/timers';
 export { createUndiciTransport } from './adapters/undici/undici-transport';
@@ -30,4 +31,18 @@ export {
 } from './adapters/opossum/circuit-breakers';
 export { createPostgresSwitchStore } from './adapters/postgres/switch-store';
 export { INFERENCE_ROUTER_SCHEMA, inferenceRouterSchema } from './adapters/postgres/sql/schema';
+export {
+  compareCatalogue,
+  type FindPriceData,
+  type PriceData,
+  type TargetComparison,
+} from './core/price-data/compare-catalogue';
+export { comparePrices, type PriceComparison, type PriceDifference } from './core/price-data/compare-prices';
+export {
+  priceNames,
+  publishedPricesOf,
+  type PriceName,
+  type PriceRecords,
+  type PublishedPrices,
+} from './core/price-data/published-prices';
 export { openInferenceRouterModule, type OpenInferenceRouterOptions } from './open-module';

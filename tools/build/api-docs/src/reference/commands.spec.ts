@@ -22,6 +22,7 @@ const sourcesOf = (script: string) =>
     `tools/commands/${script === 'images' ? 'image' : script}.mjs`,
     `tools/verify/${script}/src/options.ts`,
     `tools/measure/${script}/src/options.ts`,
+    `tools/operate/${script}/src/options.ts`,
     ...(script === 'conformance' ? ['apps/e2e/conformance/main.ts'] : []),
   ].filter((file) => existsSync(path.join(root, file)));
 

@@ -105,6 +105,19 @@ describe('the models file', () => {
     expect(examples.some(catalogueNeedsEmulator)).toBe(false);
   });
 
+  it('is valid in the README, with a model of each family', async () => {
+    const readme = await readFile('README.md', 'utf8');
+    const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
+    const secrets = { fromEnvironment: (name: string) => `value-of-${name}`, fromFile: () => undefined };
+    const { models } = parseCatalogue(example, { ...options, secrets, variables: {} });
+    expect([...models.values()].map(({ targets }) => targets[0]?.provider.dialect)).toEqual([
+      'openai',
+      'anthropic',
+      'gemini',
+      'converse',
+    ]);
+  });
+
   it('of this repository is valid, uses the emulator, and has at least four enabled models and a disabled one', async () => {
     const text = await readFile('models.yaml', 'utf8');
     const models = [...parseCatalogue(text, options).models.values()];
