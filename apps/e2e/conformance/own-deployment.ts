@@ -3,6 +3,7 @@ import path from 'node:path';
 import { freezeDatabaseOf } from '@gateway/dev-infra';
 import { isClusterDeployment } from '@gateway/test-support';
 import { Client } from 'pg';
+import { writeModelsOfAllDialects } from '../src/testing/dialect-models';
 import { joinTestEnv, type SharedTestEnv } from '../src/testing/test-env';
 import { openDeployment, type FaultInjection, type Deployment } from './framework';
 
@@ -10,7 +11,7 @@ import { openDeployment, type FaultInjection, type Deployment } from './framewor
 export async function startOwnDeployment(
   onResponse?: Deployment['onResponse'],
 ): Promise<{ deployment: Deployment; stop(): Promise<void> }> {
-  const testEnv = await joinTestEnv();
+  const testEnv = await joinTestEnv(writeModelsOfAllDialects());
   const deployment = await openDeployment(testEnv.gateway, faultInjectionOf(testEnv));
   return { deployment: { ...deployment, ...(onResponse ? { onResponse } : {}) }, stop: () => testEnv.stop() };
 }

@@ -1,6 +1,8 @@
 import { eventDataOf } from '@gateway/test-support';
 import OpenAI from 'openai';
 import { credits, nano, nothingReserved, settledGeneration, usageOnceAllCharged } from './testing/accounting';
+import { writeModelsOfAllDialects } from './testing/dialect-models';
+import { modelPrefixOf, otherDialects } from './testing/dialects';
 import { eventually } from './testing/eventually';
 import { startTestEnv, type TestEnv } from './testing/test-env';
 
@@ -14,9 +16,11 @@ interface EmulatorStats {
 describe('money when requests fail', () => {
   let testEnv: TestEnv;
   const model = 'demo/small';
+  /** One of each dialect. */
+  const models = [model, ...otherDialects.map((dialect) => `${modelPrefixOf(dialect)}standard`)];
 
   beforeAll(async () => {
-    testEnv = await startTestEnv();
+    testEnv = await startTestEnv(writeModelsOfAllDialects());
   });
 
   afterAll(() => testEnv?.stop());
@@ -84,68 +88,74 @@ describe('money when requests fail', () => {
     expect((await nothingReserved(base(), tenant.apiKey)).available).toBeGreaterThanOrEqual(0);
   });
 
-  it('cancels the generation when the client disconnects, settles it once, and releases hold and slot', async () => {
-    const tenant = await testEnv.tenant({ limits: { concurrency: 1 } });
-    const client = testEnv.client(tenant.apiKey);
-    const cancelledBefore = (await emulatorStats()).cancelled;
-    const stream = await client.chat.completions.create({
-      model,
-      stream: true,
-      max_tokens: 400,
-      messages: [{ role: 'user', content: '[[tokens:400]] [[rate:50]] Tell me a long story.' }],
-    });
-    let id = '';
-    let chunks = 0;
-    for await (const chunk of stream) {
-      id = chunk.id;
-      chunks += 1;
-      if (chunks === 5) break;
-    }
-    stream.controller.abort();
-
-    const generation = await settledGeneration(base(), tenant.apiKey, id);
-    expect(generation.cancelled).toBe(true);
-    expect(generation.tokens_completion).toBeGreaterThan(0);
-    expect(generation.tokens_completion).toBeLessThan(400);
-    expect((await emulatorStats()).cancelled).toBe(cancelledBefore + 1);
-
-    const after = await nothingReserved(base(), tenant.apiKey);
-    expect(nano(after.total_usage)).toBe(nano(generation.total_cost));
-    // The only slot was released.
-    await expect(
-      client.chat.completions.create({ model, max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }),
-    ).resolves.toMatchObject({ object: 'chat.completion' });
-  });
-
-  it('ends a stream that the provider cuts off with an error chunk and [DONE], and settles it', async () => {
-    const tenant = await testEnv.tenant();
-    const response = await fetch(`${base()}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
+  it.each(models)(
+    '%s: cancels the generation when the client disconnects, settles it once, and releases hold and slot',
+    async (model) => {
+      const tenant = await testEnv.tenant({ limits: { concurrency: 1 } });
+      const client = testEnv.client(tenant.apiKey);
+      const cancelledBefore = (await emulatorStats()).cancelled;
+      const stream = await client.chat.completions.create({
         model,
         stream: true,
-        max_tokens: 100,
-        messages: [{ role: 'user', content: '[[fault:cut-after:5]] Hello' }],
-      }),
-    });
-    expect(response.status).toBe(200);
-    const events = eventDataOf(await response.text());
-    expect(events.at(-1)).toBe('[DONE]');
-    const last = JSON.parse(events.at(-2) ?? '') as {
-      id: string;
-      choices: { finish_reason: string }[];
-      error: { code: string; type: string; message: string; metadata: object };
-    };
-    expect(last.choices[0]?.finish_reason).toBe('error');
-    expect(last.error).toMatchObject({ code: 'upstream_error', type: 'api_error', metadata: {} });
-    const generation = await settledGeneration(base(), tenant.apiKey, last.id);
-    expect(generation.finish_reason).toBe('error');
-    expect(generation.tokens_completion).toBeGreaterThan(0);
-    await nothingReserved(base(), tenant.apiKey);
-  });
+        max_tokens: 400,
+        messages: [{ role: 'user', content: '[[tokens:400]] [[rate:50]] Tell me a long story.' }],
+      });
+      let id = '';
+      let chunks = 0;
+      for await (const chunk of stream) {
+        id = chunk.id;
+        chunks += 1;
+        if (chunks === 5) break;
+      }
+      stream.controller.abort();
 
-  it('retries a provider that fails before its first byte', async () => {
+      const generation = await settledGeneration(base(), tenant.apiKey, id);
+      expect(generation.cancelled).toBe(true);
+      expect(generation.tokens_completion).toBeGreaterThan(0);
+      expect(generation.tokens_completion).toBeLessThan(400);
+      expect((await emulatorStats()).cancelled).toBe(cancelledBefore + 1);
+
+      const after = await nothingReserved(base(), tenant.apiKey);
+      expect(nano(after.total_usage)).toBe(nano(generation.total_cost));
+      // The only slot was released.
+      await expect(
+        client.chat.completions.create({ model, max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }),
+      ).resolves.toMatchObject({ object: 'chat.completion' });
+    },
+  );
+
+  it.each(models)(
+    '%s: ends a stream that the provider cuts off with an error chunk and [DONE], and settles it',
+    async (model) => {
+      const tenant = await testEnv.tenant();
+      const response = await fetch(`${base()}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model,
+          stream: true,
+          max_tokens: 100,
+          messages: [{ role: 'user', content: '[[fault:cut-after:5]] Hello' }],
+        }),
+      });
+      expect(response.status).toBe(200);
+      const events = eventDataOf(await response.text());
+      expect(events.at(-1)).toBe('[DONE]');
+      const last = JSON.parse(events.at(-2) ?? '') as {
+        id: string;
+        choices: { finish_reason: string }[];
+        error: { code: string; type: string; message: string; metadata: object };
+      };
+      expect(last.choices[0]?.finish_reason).toBe('error');
+      expect(last.error).toMatchObject({ code: 'upstream_error', type: 'api_error', metadata: {} });
+      const generation = await settledGeneration(base(), tenant.apiKey, last.id);
+      expect(generation.finish_reason).toBe('error');
+      expect(generation.tokens_completion).toBeGreaterThan(0);
+      await nothingReserved(base(), tenant.apiKey);
+    },
+  );
+
+  it.each(models)('%s: retries a provider that fails before its first byte', async (model) => {
     const tenant = await testEnv.tenant();
     const client = testEnv.client(tenant.apiKey);
     for (const stream of [false, true]) {
@@ -167,16 +177,19 @@ describe('money when requests fail', () => {
     }
   });
 
-  it('charges and reserves nothing when every attempt at the provider fails', async () => {
-    const tenant = await testEnv.tenant({ limits: { concurrency: 1, requests_per_minute: 3 } });
-    const client = testEnv.client(tenant.apiKey);
-    const failure = (await client.chat.completions
-      .create({ model, max_tokens: 20, messages: [{ role: 'user', content: '[[fault:500]] Hello' }] })
-      .catch((error: unknown) => error)) as InstanceType<typeof OpenAI.APIError>;
-    expect(failure).toMatchObject({ status: 502, code: 'upstream_error' });
-    const after = await nothingReserved(base(), tenant.apiKey);
-    expect(after.total_usage).toBe(0);
-  });
+  it.each(models)(
+    '%s: charges and reserves nothing when every attempt at the provider fails',
+    async (model) => {
+      const tenant = await testEnv.tenant({ limits: { concurrency: 1, requests_per_minute: 3 } });
+      const client = testEnv.client(tenant.apiKey);
+      const failure = (await client.chat.completions
+        .create({ model, max_tokens: 20, messages: [{ role: 'user', content: '[[fault:500]] Hello' }] })
+        .catch((error: unknown) => error)) as InstanceType<typeof OpenAI.APIError>;
+      expect(failure).toMatchObject({ status: 502, code: 'upstream_error' });
+      const after = await nothingReserved(base(), tenant.apiKey);
+      expect(after.total_usage).toBe(0);
+    },
+  );
 
   it('charges every finished request exactly once when the gateway is killed during fifty requests', async () => {
     const tenant = await testEnv.tenant({ credit: '50.00' });

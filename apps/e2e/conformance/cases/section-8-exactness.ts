@@ -9,7 +9,16 @@ import {
   type PublicUsage,
 } from '../../src/testing/accounting';
 import { eventually } from '../../src/testing/eventually';
-import { assertError, body, casesOf, chat, directive, type Deployment, type RawResponse } from '../framework';
+import {
+  assertError,
+  body,
+  casesOf,
+  chat,
+  directive,
+  type Deployment,
+  type RawResponse,
+  everyDialect,
+} from '../framework';
 
 const CONCURRENT_REQUESTS = 200;
 /** Starts immediately and runs until the client disconnects, so that it outlasts the other requests. */
@@ -159,6 +168,7 @@ export const exactnessCases = casesOf('8', [
   },
   {
     title: 'a balance of exactly the estimate is sufficient, and one nano-dollar less is not',
+    dialects: everyDialect,
     async verify(deployment) {
       const request = body(deployment, { max_tokens: 100 });
       const estimate = await estimateOf(deployment, request);
@@ -259,6 +269,7 @@ export const exactnessCases = casesOf('8', [
   {
     title: 'a client that disconnects releases its slot and its reservation',
     needs: ['emulator'],
+    dialects: everyDialect,
     async verify(deployment) {
       const { apiKey } = await deployment.tenant({ limits: { concurrency: 1 } });
       const client = new AbortController();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { nothingReserved } from '../../src/testing/accounting';
-import { assertError, body, casesOf, chat, directive } from '../framework';
+import { assertError, body, casesOf, chat, directive, everyDialect } from '../framework';
 
 export const limitCases = casesOf('8', [
   {
@@ -106,6 +106,7 @@ export const limitCases = casesOf('8', [
   {
     title: 'without max_tokens, the effective limit is sent to the provider and limits the response',
     needs: ['emulator'],
+    dialects: everyDialect,
     async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { max_output_tokens: 7 } });
       const response = await chat(

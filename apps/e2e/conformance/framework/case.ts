@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@gateway/errors';
+import type { OtherDialect } from '../../src/testing/dialects';
 import type { Deployment, Need } from './deployment';
 
 /** Sections of the specification. */
@@ -26,6 +27,8 @@ export interface ConformanceCase {
   /** The error code that this case covers completely, if any. */
   readonly code?: ErrorCode;
   readonly needs?: readonly Need[];
+  /** The dialects other than OpenAI's in which the case runs as well. */
+  readonly dialects?: readonly OtherDialect[];
   /** Mostly waits, for example for the next minute, so it runs concurrently with the other cases. */
   readonly concurrent?: boolean;
   /** Throws if the statement is not true. */

@@ -1,4 +1,5 @@
 import { createTenant, signIn, type AdminClient, type Tenant } from '@gateway/test-support';
+import { modelPrefixOf, otherDialects } from '../../src/testing/dialects';
 import type { HttpTarget } from './http';
 
 /**
@@ -7,8 +8,9 @@ import type { HttpTarget } from './http';
  * - `emulator`: the models are served by the model emulator, which injects faults on
  *   request.
  * - `faultInjection`: the suite started the deployment itself and may break its database.
+ * - `dialects`: the emulator serves models in every dialect.
  */
-export type Need = 'emulator' | 'faultInjection';
+export type Need = 'emulator' | 'faultInjection' | 'dialects';
 
 export interface DeploymentAddress {
   /** With /v1. */
@@ -65,24 +67,35 @@ export async function openDeployment(
   const { data: models } = JSON.parse(await response.text()) as { data: PublicModel[] };
   const emulated = await usesEmulator(address.baseUrl, shared.apiKey, models[0]?.id);
 
+  const needs: Readonly<Record<Need, boolean>> = {
+    emulator: emulated,
+    faultInjection: faultInjection !== undefined,
+    dialects: otherDialects.every((dialect) =>
+      models.some(({ id }) => id.startsWith(modelPrefixOf(dialect))),
+    ),
+  };
   return {
     ...address,
     admin,
     models,
     shared,
     faultInjection,
-    has: (need) => (need === 'emulator' ? emulated : faultInjection !== undefined),
+    has: (need) => needs[need],
     tenant: (options) => createTenant(admin, options),
-    model(having = [], lacking = []) {
-      const found = models.find(
-        ({ capabilities }) =>
-          having.every((one) => capabilities.includes(one)) &&
-          (having.includes('reasoning') || !capabilities.includes('reasoning')) &&
-          !lacking.some((one) => capabilities.includes(one)),
-      );
-      if (!found) throw new Error(`no model with [${having.join()}] and without [${lacking.join()}]`);
-      return found;
-    },
+    model: modelFinder(models),
+  };
+}
+
+export function modelFinder(models: readonly PublicModel[]): Deployment['model'] {
+  return (having = [], lacking = []) => {
+    const found = models.find(
+      ({ capabilities }) =>
+        having.every((one) => capabilities.includes(one)) &&
+        (having.includes('reasoning') || !capabilities.includes('reasoning')) &&
+        !lacking.some((one) => capabilities.includes(one)),
+    );
+    if (!found) throw new Error(`no model with [${having.join()}] and without [${lacking.join()}]`);
+    return found;
   };
 }
 

@@ -1,5 +1,6 @@
 export * from './case';
 export * from './deployment';
+export * from './dialects';
 export * from './expectations';
 export * from './http';
 export * from './run';

@@ -30,10 +30,12 @@ export interface TestEnv extends SharedTestEnv {
 /**
  * For suites that need no settings of their own and do not touch data of others. Starting a cluster takes longer than
  * most suites, so they share one if there is one. Each suite has its own organizations, keys and money.
+ *
+ * @param options of an environment that is not shared.
  */
-export async function joinTestEnv(): Promise<SharedTestEnv> {
+export async function joinTestEnv(options: StartOptions = {}): Promise<SharedTestEnv> {
   const shared = sharedCluster();
-  if (shared === undefined) return startTestEnv();
+  if (shared === undefined) return startTestEnv(options);
   const { gateway } = shared;
   const admin = await signIn(gateway.dashboardUrl, gateway.adminEmail, gateway.adminPassword);
   return {

@@ -50,6 +50,7 @@ export class Admin {
       headers,
       body: '',
       faults: [],
+      usage: null,
       status: null,
       outcome: 'in_flight',
     };

@@ -202,6 +202,7 @@ class Emulator {
       seed: this.seed,
       cache: this.cache.lookUp(request.model.id, request.prompt),
     });
+    seen.usage = completion.usage;
     const { statistics } = this.admin;
     statistics.responded(200);
     const delivery = {

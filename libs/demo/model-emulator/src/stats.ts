@@ -1,3 +1,4 @@
+import type { Usage } from './completion';
 import type { FaultPlan } from './faults';
 
 /** Counters since the start or the last reset; the response of `GET /_emulator/stats`. */
@@ -29,6 +30,8 @@ export interface SeenRequest {
   /** The body, truncated to 16 Ki characters; empty until it has been read. */
   body: string;
   faults: readonly string[];
+  /** The tokens of the completion, also where a fault hides or falsifies them; null: none was composed. */
+  usage: Usage | null;
   /** null: no response was started. */
   status: number | null;
   outcome: 'in_flight' | Outcome;

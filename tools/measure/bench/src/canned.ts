@@ -5,7 +5,7 @@ export const MODEL = 'bench/echo';
 export const UPSTREAM_MODEL = 'echo-1';
 export const STREAM_CHUNKS = 100;
 export const RESPONSE_TEXT = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
-const PROMPT_TOKENS = 24;
+export const PROMPT_TOKENS = 24;
 
 /** Marks a prompt that requests a slow stream. */
 const SLOW_MARK = 'bench-slow-';
@@ -43,9 +43,10 @@ export type Kind = 'non-streaming' | 'stream';
 export function requestBody(
   kind: Kind,
   prompt = 'Please say something that is neither long nor short.',
+  model = MODEL,
 ): string {
   return JSON.stringify({
-    model: MODEL,
+    model,
     messages: [
       { role: 'system', content: 'You are a helpful assistant.' },
       { role: 'user', content: prompt },

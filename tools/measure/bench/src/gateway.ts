@@ -14,6 +14,7 @@ import {
   signIn,
   spendingOf,
 } from '@gateway/test-support';
+import { benchDialects } from './dialects/canned-dialects';
 import type { Destination } from './load';
 import { isNode, pin, type Cores } from './machine';
 import { modelsFile } from './models-file';
@@ -29,6 +30,13 @@ const LIMITS: Partial<Limits> = {
   tokens_per_minute: 2_000_000_000,
   daily_budget_usd: CREDIT_USD,
   concurrency: 10_000,
+};
+
+/** Of the providers in other dialects. The upstream accepts any. */
+const CREDENTIALS = {
+  BENCH_API_KEY: 'sk-bench',
+  AWS_ACCESS_KEY_ID: 'bench-access-key',
+  AWS_SECRET_ACCESS_KEY: 'bench-secret',
 };
 
 /** The built gateway and an organization with every limit, a budget, credit and one key. */
@@ -55,6 +63,8 @@ export interface GatewayUnderTest {
   readonly clusterArguments?: readonly string[] | undefined;
   /** The dist folder of another build. */
   readonly builds?: string;
+  /** Also serves models in the other dialects. */
+  readonly dialects?: boolean;
   /** An existing PostgreSQL instead of the embedded one. */
   readonly database?: { readonly url: string; readonly pid: number } | undefined;
 }
@@ -63,7 +73,13 @@ export async function startGateway(
   processes: Processes,
   cores: Cores | undefined,
   upstreamPort: number,
-  { nodeOptions = [], clusterArguments, builds = ownBuilds(), database }: GatewayUnderTest = {},
+  {
+    nodeOptions = [],
+    clusterArguments,
+    builds = ownBuilds(),
+    dialects = false,
+    database,
+  }: GatewayUnderTest = {},
 ): Promise<RunningGateway> {
   const program = clusterArguments === undefined ? 'gateway' : 'cluster';
   const bundle = path.join(builds, program, 'main.js');
@@ -73,7 +89,7 @@ export async function startGateway(
   chmodSync(state, 0o755);
   process.once('exit', () => rmSync(state, { recursive: true, force: true, maxRetries: 3 }));
   const models = path.join(state, 'models.yaml');
-  writeFileSync(models, modelsFile(upstreamPort));
+  writeFileSync(models, modelsFile(upstreamPort, dialects ? benchDialects : ['openai']));
   const command = [...NODE_OPTIONS, ...nodeOptions, bundle, ...(clusterArguments ?? [])];
   const child = processes.start('measured', command, {
     cwd: state,
@@ -87,6 +103,7 @@ export async function startGateway(
       GATEWAY_STATE_DIR: state,
       GATEWAY_MODELS_FILE: models,
       ...(database === undefined ? {} : { DATABASE_URL: database.url }),
+      ...(dialects ? CREDENTIALS : {}),
       ...openTelemetrySettings(),
     },
   });

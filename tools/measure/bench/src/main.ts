@@ -14,6 +14,7 @@ import {
 } from './measure';
 import { measurePaced } from './measure-paced';
 import { checkCharges, type ChargesCheck } from './check-charges';
+import { renderDialects, runDialects } from './dialects/run-dialects';
 import { HELP, readOptions, type CommandName, type Options } from './options';
 import { renderPeers } from './peers/render-peers';
 import { runPeers } from './peers/run-peers';
@@ -48,6 +49,11 @@ const COMMANDS: Readonly<Record<CommandName, (options: Options) => Promise<strin
   async statements(options) {
     const { runStatements } = await import('./statements/run-statements');
     return withPinned((processes, cores) => runStatements(options, processes, cores));
+  },
+  async dialects(options) {
+    const results = await withPinned((processes, cores) => runDialects(options, processes, cores, say));
+    finish(options, results);
+    return renderDialects(results);
   },
   profile: (options) => withPinned((processes, cores) => runProfile(options, processes, cores, say)),
   cluster: async (options) => renderDeployments(await measureClusters(options, withProcesses, say)),

@@ -62,10 +62,15 @@ interface Round {
 /**
  * Sends load to every target without measuring, so that its code is compiled.
  */
-export async function compile(targets: readonly Target[], { compileMs }: Options): Promise<void> {
+export async function compile(
+  targets: readonly Target[],
+  { compileMs }: Options,
+  kinds: readonly Kind[] = ['non-streaming', 'stream'],
+): Promise<void> {
   for (const target of targets) {
-    await measureRound({ kind: 'non-streaming', connections: 32 }, target, compileMs / 2, 1);
-    await measureRound({ kind: 'stream', connections: 32 }, target, compileMs / 2, 1);
+    for (const kind of kinds) {
+      await measureRound({ kind, connections: 32 }, target, compileMs / kinds.length, 1);
+    }
   }
 }
 
@@ -95,7 +100,7 @@ async function measureRound(
   const measured = await runLoad({
     destination: target.destination,
     kind: scenario.kind,
-    body: requestBody(scenario.kind),
+    body: requestBody(scenario.kind, undefined, target.model),
     chunks: STREAM_CHUNKS,
     connections: scenario.connections,
     warmUpMs,

@@ -53,6 +53,7 @@ describe('the command line of the bench', () => {
       'paced',
       'peers',
       'statements',
+      'dialects',
       'profile',
       'cluster',
       'history ROWS',

@@ -82,6 +82,10 @@ const COMMANDS = {
     flags: ['quick'],
     summary: 'calls, time and rows of each SQL statement per request (1 minute)',
   },
+  dialects: {
+    flags: ['quick', 'json'],
+    summary: 'streams through each dialect, compared with that of OpenAI (2 minutes)',
+  },
   profile: { flags: ['quick'], summary: "the gateway's CPU time by cause and by file (2 minutes)" },
   cluster: {
     flags: ['quick', 'sizes'],

@@ -15,6 +15,8 @@ export interface Target {
   /** Its database and other datastores, if it has any. */
   databasePids(): readonly number[];
   readonly tally: Tally;
+  /** The model of its requests; the bench's only model when absent. */
+  readonly model?: string;
 }
 
 const PATH = '/v1/chat/completions';

@@ -66,6 +66,19 @@ const toolCall = record(
   ['extra_content'],
 );
 
+const reasoningDetail = record(
+  'A part of the reasoning that later turns of a tool loop have to repeat unchanged.',
+  {
+    type: oneOfTexts('Whether the reasoning is readable.', ['reasoning.text', 'reasoning.encrypted']),
+    index: count('Which part of the reasoning this is. Entries with the same index belong together.'),
+    text: text('The reasoning; of `reasoning.text`.'),
+    signature: text('The signature of the provider; of `reasoning.text`.'),
+    data: text('The encrypted reasoning; of `reasoning.encrypted`.'),
+    signed_by: text('The target that signed it, of models with several targets.'),
+  },
+  ['text', 'signature', 'data', 'signed_by'],
+);
+
 const systemFingerprint = text(
   'The backend configuration that served the request, as reported by the provider; at most 128 printable characters. The same `seed` gives similar output only while it stays the same. Absent when the provider reports none.',
 );
@@ -89,11 +102,12 @@ const chatCompletion = record(
             content: textOrNull('The text; null when the model only called tools or refused.'),
             refusal: textOrNull('Why the model refused, if it did.'),
             reasoning_content: text('The reasoning of the model, where it returns it.'),
+            reasoning_details: list('Signed parts of the reasoning.', reasoningDetail, { minItems: 1 }),
             tool_calls: list('Tool calls by the model.', reference('ToolCall'), {
               minItems: 1,
             }),
           },
-          ['reasoning_content', 'tool_calls'],
+          ['reasoning_content', 'reasoning_details', 'tool_calls'],
         ),
         logprobs,
         finish_reason: oneOfTexts('Why the completion finished.', FINISH_REASONS),
@@ -124,6 +138,7 @@ const chunk = record(
             content: textOrNull('Text to append.'),
             refusal: text('Refusal text to append.'),
             reasoning_content: text('Reasoning text to append.'),
+            reasoning_details: list('Signed parts of the reasoning to append.', reasoningDetail),
             tool_calls: list(
               'Parts of tool calls.',
               record(
@@ -146,7 +161,7 @@ const chunk = record(
               ),
             ),
           },
-          ['role', 'content', 'refusal', 'reasoning_content', 'tool_calls'],
+          ['role', 'content', 'refusal', 'reasoning_content', 'reasoning_details', 'tool_calls'],
         ),
         logprobs,
         finish_reason: {

@@ -173,6 +173,37 @@ describe('the emulator, driven by the SDK of Bedrock', () => {
     expect((await stream(quiet)).redacted).toBeGreaterThan(0);
   });
 
+  it.each(['us.anthropic.emu-reasoner', 'us.anthropic.emu-reasoner-quiet'])(
+    'continues a loop of tool calls with the reasoning of %s',
+    async (modelId) => {
+      const request = input('What is the weather?', {
+        modelId,
+        toolConfig: { tools },
+        additionalModelRequestFields: adaptive,
+      });
+      const response = await client.send(new ConverseCommand(request));
+      const content = response.output?.message?.content ?? [];
+      const toolUseId = content.at(-1)?.toolUse?.toolUseId;
+      expect(content[0]?.reasoningContent).toBeDefined();
+      const resume = (sent: ContentBlock[]) =>
+        client.send(
+          new ConverseCommand({
+            ...request,
+            messages: [
+              ...(request.messages ?? []),
+              { role: 'assistant', content: sent },
+              { role: 'user', content: [{ toolResult: { toolUseId, content: [{ text: 'Sunny' }] } }] },
+            ],
+          }),
+        );
+      expect((await resume(content)).stopReason).toBe('end_turn');
+      const foreign = { reasoningText: { text: 'Other', signature: 'foreign' } };
+      await expect(resume([{ reasoningContent: foreign }, ...content.slice(1)])).rejects.toMatchObject({
+        name: 'ValidationException',
+      });
+    },
+  );
+
   it('writes and reads its cache at cache points, by lifetime', async () => {
     const long = 'All of this is cached. '.repeat(400);
     const request = input('And this is not.', {

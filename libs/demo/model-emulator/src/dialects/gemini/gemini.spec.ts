@@ -198,7 +198,9 @@ describe('a loop of function calls', () => {
     expect(parts.map(({ functionCall }) => functionCall?.name)).toEqual(['get_weather', 'get_weather']);
     expect(parts.every(({ functionCall }) => functionCall?.id === undefined)).toBe(true);
     expect(parts.map(({ thoughtSignature }) => thoughtSignature !== undefined)).toEqual([true, false]);
-    expect(partsOf(await collect(params))).toEqual(parts);
+    const events = await collect(params);
+    expect(partsOf(events)).toEqual(parts);
+    expect(events.at(-1)?.usageMetadata).toEqual(response.usageMetadata);
 
     const next = await client.models.generateContent({
       ...params,

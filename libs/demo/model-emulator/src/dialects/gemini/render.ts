@@ -1,5 +1,6 @@
 import type { Choice, Completion } from '../../completion';
 import type { UsageFault } from '../../faults';
+import { countTokens } from '../../tokens';
 import { renderLogprobs } from './logprobs';
 import { signatureOf, signedCallText } from './signature';
 
@@ -88,7 +89,7 @@ function* stepsOf(completion: Completion, choice: Choice): Generator<Step, void,
   for (const [index, { name, segments }] of choice.toolCalls.entries()) {
     const args = segments.map(({ text }) => text).join('');
     const functionCall = { name, args: parseArguments(args) };
-    const tokens = segments.reduce((sum, segment) => sum + segment.tokens, 0);
+    const tokens = segments.reduce((sum, segment) => sum + segment.tokens, countTokens(name));
     // Of parallel calls only the first one is signed.
     const isFirst = isSigned && index === 0;
     const signature = isFirst

@@ -121,6 +121,25 @@ describe('a stream of chunks', () => {
     });
   });
 
+  it('counts tool calls from 0 in their order, also of a server that counts other parts of the message', () => {
+    const stream = streamOf(2);
+    const call = (index: number, more: object, choice = 0) =>
+      delta({ tool_calls: [{ index, ...more }] }, choice);
+    const first = stream.push(call(1, { id: 'a', function: { name: 'f', arguments: '' } }));
+    stream.push(call(3, { id: 'b', function: { name: 'g', arguments: '{}' } }));
+    stream.push(call(3, { id: 'c', function: { name: 'h', arguments: '{}' } }, 1));
+    const later = stream.push(call(1, { function: { arguments: '{}' } }));
+    const indexes = [first, later].map((frame) => read(frame).choices[0]?.delta['tool_calls']);
+    expect(indexes).toMatchObject([[{ index: 0 }], [{ index: 0 }]]);
+    expect(completionOf(stream).choices.map(({ message }) => message['tool_calls'])).toMatchObject([
+      [
+        { id: 'a', function: { arguments: '{}' } },
+        { id: 'b', function: { arguments: '{}' } },
+      ],
+      [{ id: 'c', function: { arguments: '{}' } }],
+    ]);
+  });
+
   it('accepts tool calls without an index, without an id, and with an object as arguments', () => {
     const stream = streamOf();
     stream.push(delta({ tool_calls: [{ id: 'a', function: { name: 'f', arguments: { x: 1 } } }] }));

@@ -23,7 +23,7 @@ const codec = new EventStreamCodec(
  * error without payload `{"__type":"<code>","message":"<message>"}`. A padding at the end of a payload is removed.
  *
  * Throws UpstreamFailure `failed` for a wrong checksum, a frame longer than MAX_EVENT_BYTES, and a stream that ends within
- * a frame. The events before the unreadable frame are returned first, however the bytes are split.
+ * a frame. The events before the unreadable frame are returned first, with the reason in `failure`.
  */
 export class AwsEventStreamParser {
   /** Bytes of the incomplete frame. */
@@ -31,7 +31,7 @@ export class AwsEventStreamParser {
   private unreadBytes = 0;
   /** Of the incomplete frame, once its length is known. Until then, of the length. */
   private neededBytes = LENGTH_BYTES;
-  private failure: UpstreamFailure | undefined;
+  failure: UpstreamFailure | undefined;
 
   /** @returns the events that these bytes complete, in order. */
   push(bytes: Uint8Array): string[] {

@@ -1,4 +1,5 @@
 import type { Framing } from '../dialects/dialect';
+import type { UpstreamFailure } from '../failure/upstream-failure';
 import { AwsEventStreamParser } from './aws-event-stream';
 import { SseParser } from './sse-parser';
 
@@ -6,6 +7,8 @@ import { SseParser } from './sse-parser';
 export interface EventParser {
   /** @returns the events that these bytes complete, in order. */
   push(bytes: Uint8Array): string[];
+  /** Why the bytes after the returned events are unreadable. */
+  readonly failure?: UpstreamFailure | undefined;
   /** The connection has ended. @returns a last event without its end, where the framing allows it. */
   end(): string[];
 }

@@ -75,6 +75,8 @@ export class StreamReader implements EventSource<Frames> {
         if (this.stream.done) break;
       }
       if (this.stream.done) this.ended = true;
+      // The provider may send nothing else for a long time.
+      else if (this.parser.failure) throw this.parser.failure;
       else if (bytes === 'end') this.onConnectionEnd();
     } catch (error) {
       const failure = toUpstreamFailure(error);

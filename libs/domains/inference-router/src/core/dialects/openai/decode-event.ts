@@ -1,6 +1,13 @@
 import { asObject, parseJson, type JsonObject } from '../../completion/json';
 import { UpstreamFailure } from '../../failure/upstream-failure';
-import type { ChoiceDelta, DecodedEvent, EventDecoder, EventTemplate, ProviderError } from '../dialect';
+import type {
+  ChoiceDelta,
+  DecodedEvent,
+  EventDecoder,
+  EventTemplate,
+  ProviderError,
+  ToolCallDelta,
+} from '../dialect';
 import { readErrorObject } from './classify-error';
 import { errorOfFinish, finishReasonOf } from './finish-reason';
 import { readContent, readLogprobs, readReasoning, readText, readToolCalls } from './read-message';
@@ -12,10 +19,31 @@ const DONE: DecodedEvent = { choices: NONE, done: true };
 const CONTENT_KEYS = ['"content":"', '"content": "'] as const;
 
 export function createDecoder(n: number): EventDecoder {
-  return { decode: (data) => decodeEvent(data, n), templateOf };
+  const toolCalls = new ToolCallIndexes();
+  return { decode: (data) => decodeEvent(data, n, toolCalls), templateOf };
 }
 
-function decodeEvent(data: string, n: number): DecodedEvent {
+/** Numbers the tool calls of each choice from 0: some servers count the other parts of the message, too. */
+class ToolCallIndexes {
+  /** The provider's indexes, in their order of appearance. */
+  private readonly byChoice = new Map<number, number[]>();
+
+  renumber(choice: number, calls: readonly ToolCallDelta[]): readonly ToolCallDelta[] {
+    if (calls.length === 0) return calls;
+    return calls.map((call) =>
+      call.index === undefined ? call : { ...call, index: this.positionOf(choice, call.index) },
+    );
+  }
+
+  private positionOf(choice: number, index: number): number {
+    const seen = this.byChoice.get(choice) ?? [];
+    this.byChoice.set(choice, seen);
+    const position = seen.indexOf(index);
+    return position === -1 ? seen.push(index) - 1 : position;
+  }
+}
+
+function decodeEvent(data: string, n: number, toolCalls: ToolCallIndexes): DecodedEvent {
   if (data.startsWith('[DONE]')) return DONE;
   const chunk = asObject(parseJson(data));
   if (!chunk) throw malformed('a chunk that is not a JSON object');
@@ -36,7 +64,7 @@ function decodeEvent(data: string, n: number): DecodedEvent {
     if (index >= n) continue;
     const failed = errorOfChoice(choice);
     if (failed) return { ...event, choices: NONE, error: failed };
-    choices.push(readDelta(choice, index));
+    choices.push(readDelta(choice, index, toolCalls));
   }
   return { ...event, choices };
 }
@@ -54,14 +82,14 @@ function indexOf(choice: JsonObject): number {
   return index;
 }
 
-function readDelta(choice: JsonObject, index: number): ChoiceDelta {
+function readDelta(choice: JsonObject, index: number, toolCalls: ToolCallIndexes): ChoiceDelta {
   const delta = asObject(choice['delta']) ?? asObject(choice['message']) ?? {};
   return {
     index,
     content: readContent(delta['content']),
     refusal: readText(delta['refusal']),
     reasoning: readReasoning(delta),
-    toolCalls: readToolCalls(delta),
+    toolCalls: toolCalls.renumber(index, readToolCalls(delta)),
     logprobs: readLogprobs(choice),
     finishReason: finishReasonOf(choice['finish_reason']),
   };

@@ -1,0 +1,86 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parse, stringify } from 'yaml';
+import { modelPrefixOf, otherDialects, type OtherDialect } from './dialects';
+
+const repositoryModels = path.resolve(__dirname, '../../../../models.yaml');
+
+interface Document {
+  readonly providers: object[];
+  readonly models: object[];
+}
+
+const providers: Readonly<Record<OtherDialect, object>> = {
+  anthropic: { preset: 'anthropic', api_key_env: 'EMULATED_API_KEY' },
+  gemini: { preset: 'google-ai-studio', api_key_env: 'EMULATED_API_KEY' },
+  converse: { preset: 'bedrock', region: 'eu-central-1' },
+};
+
+/** Capabilities of all models, beyond those of the emulated model. */
+const capabilities: Readonly<Record<OtherDialect, readonly string[]>> = {
+  anthropic: ['structured_outputs', 'parallel_tool_calls', 'prompt_cache'],
+  gemini: ['structured_outputs', 'json_mode'],
+  converse: ['structured_outputs'],
+};
+
+const models = [
+  { name: 'standard', capabilities: ['tools'] },
+  { name: 'vision', capabilities: ['tools', 'vision'] },
+  {
+    name: 'reasoner',
+    capabilities: ['tools', 'vision', 'reasoning'],
+    reasoning_efforts: ['low', 'medium', 'high'],
+    default_reasoning_effort: 'medium',
+  },
+];
+
+const PRICES = { input: '0.50', cached_input: '0.05', output: '1.50', reasoning: '1.20' };
+
+function modelsOf(dialect: OtherDialect): object[] {
+  return models.map(({ name, capabilities: emulated, ...more }) => ({
+    id: `${modelPrefixOf(dialect)}${name}`,
+    targets: [
+      // Requests to Bedrock depend on the vendor in the model's name.
+      {
+        provider: `emulated-${dialect}`,
+        model: `${dialect === 'converse' ? 'eu.anthropic.' : ''}emu-${name}`,
+      },
+    ],
+    context_window: 131_072,
+    max_output_tokens: 16_384,
+    capabilities: [...emulated, ...capabilities[dialect]],
+    prices: PRICES,
+    ...more,
+  }));
+}
+
+/**
+ * The models of the repository, and models of the emulator in each other dialect.
+ *
+ * @returns the file, and the environment with the keys of its providers.
+ */
+export function writeModelsOfAllDialects(): { modelsFile: string; env: Readonly<Record<string, string>> } {
+  const document = parse(readFileSync(repositoryModels, 'utf8')) as Document;
+  const modelsFile = path.join(mkdtempSync(path.join(os.tmpdir(), 'gateway-models-')), 'models.yaml');
+  const added = otherDialects.map((dialect) => ({
+    name: `emulated-${dialect}`,
+    base_url: '${MODEL_EMULATOR_URL}',
+    ...providers[dialect],
+  }));
+  writeFileSync(
+    modelsFile,
+    stringify({
+      providers: [...document.providers, ...added],
+      models: [...document.models, ...otherDialects.flatMap(modelsOf)],
+    }),
+  );
+  return {
+    modelsFile,
+    env: {
+      EMULATED_API_KEY: 'sk-emulated',
+      AWS_ACCESS_KEY_ID: 'emulated-access-key',
+      AWS_SECRET_ACCESS_KEY: 'emulated-secret',
+    },
+  };
+}
