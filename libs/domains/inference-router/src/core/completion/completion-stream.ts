@@ -8,7 +8,8 @@ import type {
   ToolCallDelta,
 } from '../dialects/dialect';
 import { withSigner } from '../dialects/signatures';
-import { UpstreamFailure } from '../failure/upstream-failure';
+import type { UpstreamFailure } from '../failure/upstream-failure';
+import { malformed } from '../dialects/failures';
 import {
   addReasoningDetail,
   createToolCallId,
@@ -293,8 +294,4 @@ function addLogprobs(choice: Choice, more: Logprobs): void {
   const all = (choice.logprobs ??= { content: null, refusal: null });
   if (more.content) (all.content ??= []).push(...more.content);
   if (more.refusal) (all.refusal ??= []).push(...more.refusal);
-}
-
-function malformed(what: string): UpstreamFailure {
-  return new UpstreamFailure('failed', { detail: `the provider sent ${what}` });
 }

@@ -2,6 +2,21 @@ import { asObject, parseJson, type JsonObject } from '../completion/json';
 import type { Dialect, EncodeCall } from './dialect';
 import { withOwnSignatures } from './signatures';
 
+/** Fields that only OpenAI's protocol has: hints, and data for the provider's own records. Without them the completion is as valid. */
+export const droppedFields = [
+  'verbosity',
+  'prediction',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'user',
+  'safety_identifier',
+  'metadata',
+  'store',
+  'service_tier',
+  'modalities',
+] as const;
+
 const encoder = new TextEncoder();
 
 /** For dialects that translate the parsed body, which has neither the target's `drops` nor signatures of other targets. */

@@ -1,5 +1,6 @@
 import { asObject, type JsonObject } from '../../completion/json';
 import type { ProviderError } from '../dialect';
+import { kindOfStatus } from '../failures';
 import { isContextLengthError, isUnknownModelError } from '../error-texts';
 import type { FailureKind } from '../../failure/upstream-failure';
 
@@ -111,31 +112,10 @@ function kindOf({ type, code }: ProviderError, status: number | undefined): Fail
   const known = status ?? statusOf(code);
   // invalid_request_error is also the type of statuses without a type of their own.
   if (byType === undefined || (byType === 'rejected' && known !== undefined)) {
+    if (known === 504) return 'timed_out';
     return known === undefined ? 'failed' : kindOfStatus(known);
   }
   return byType;
-}
-
-function kindOfStatus(status: number): FailureKind {
-  switch (status) {
-    case 400:
-    case 413:
-    case 422:
-      return 'rejected';
-    case 408:
-    case 504:
-      return 'timed_out';
-    case 409:
-    case 425:
-      return 'failed';
-    case 429:
-      return 'throttled';
-    case 503:
-    case 529:
-      return 'unavailable';
-    default:
-      return status >= 500 ? 'failed' : 'misconfigured';
-  }
 }
 
 function readErrorObject(error: JsonObject): ProviderError {

@@ -8,7 +8,8 @@ import type {
   ReasoningDetail,
   ToolCallDelta,
 } from '../dialect';
-import { UpstreamFailure } from '../../failure/upstream-failure';
+import { choiceDelta } from '../choice-delta';
+import { malformed } from '../failures';
 import { readErrorEvent } from './classify-error';
 import { mergeFirstUsage, mergeUsage, NO_USAGE, toReportedUsage, type UsageReport } from './read-usage';
 import { finishReasonOf } from './stop-reason';
@@ -193,19 +194,6 @@ class AnthropicDecoder implements EventDecoder {
 const TEXT_DELTA =
   /^(\{"type":"content_block_delta","index":\d+,"delta":\{"type":"text_delta","text":")(?:[^"\\]|\\.)*"\s*\}\s*\}$/;
 
-export function choiceDelta(parts: Partial<ChoiceDelta>): ChoiceDelta {
-  return {
-    index: 0,
-    content: null,
-    refusal: null,
-    reasoning: null,
-    toolCalls: [],
-    logprobs: null,
-    finishReason: undefined,
-    ...parts,
-  };
-}
-
 function decoded(parts: Partial<ChoiceDelta> | undefined): DecodedEvent {
   return parts === undefined ? NOTHING : { choices: [choiceDelta(parts)] };
 }
@@ -233,8 +221,4 @@ function textOf(value: unknown): string {
 
 function nonEmpty(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
-}
-
-function malformed(what: string): UpstreamFailure {
-  return new UpstreamFailure('failed', { detail: `the provider sent ${what}` });
 }

@@ -1,6 +1,6 @@
 import { asObject, parseJson, type JsonObject } from '../../completion/json';
 import { readCachePoint, type Cacheable } from './cache-points';
-import { refuse } from './refuse';
+import { refused } from '../failures';
 
 /** A content block of the Messages API. */
 interface Block extends Cacheable {
@@ -38,7 +38,7 @@ export function encodeMessages(messages: readonly JsonObject[]): EncodedMessages
     turns = [{ role: 'user', content: system }];
     system = [];
   }
-  if (turns.length === 0) refuse('messages', 'At least one message must have text or an image.');
+  if (turns.length === 0) throw refused('messages', 'At least one message must have text or an image.');
   return { system, turns: withoutTrailingSpace(turns) };
 }
 
@@ -82,10 +82,11 @@ function partBlocks(part: JsonObject, acceptsImages: boolean): Block[] {
     case 'refusal':
       return textBlocks(part['refusal']);
     case 'image_url':
-      if (!acceptsImages) refuse('messages', 'This model accepts images only in user and tool messages.');
+      if (!acceptsImages)
+        throw refused('messages', 'This model accepts images only in user and tool messages.');
       return [imageBlock(asObject(part['image_url'])?.['url'])];
     default:
-      return refuse(
+      throw refused(
         'messages',
         `This model does not support content parts of the type '${String(part['type'])}'.`,
       );
@@ -135,10 +136,13 @@ function toolUse(value: unknown): Block {
 
 function toolInput(text: unknown): JsonObject {
   if (typeof text !== 'string' || !/\S/.test(text)) return {};
-  return (
-    asObject(parseJson(text)) ??
-    refuse('messages', "This model requires that the 'arguments' of earlier tool calls are JSON objects.")
-  );
+  const input = asObject(parseJson(text));
+  if (!input)
+    throw refused(
+      'messages',
+      "This model requires that the 'arguments' of earlier tool calls are JSON objects.",
+    );
+  return input;
 }
 
 /** Other providers use characters that the Messages API refuses. */

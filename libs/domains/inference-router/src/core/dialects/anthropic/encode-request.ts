@@ -3,7 +3,8 @@ import type { EncodeCall } from '../dialect';
 import { encodeMessages } from './encode-messages';
 import { encodeThinking, type Thinking } from './encode-thinking';
 import { encodeTools } from './encode-tools';
-import { refuse } from './refuse';
+import { refused } from '../failures';
+import { droppedFields } from '../parsed-request';
 
 /** While the model thinks, the provider accepts `top_p` only from here. */
 const MIN_TOP_P_WHILE_THINKING = 0.95;
@@ -12,6 +13,7 @@ const BODY_VERSIONS = { vertex: 'vertex-2023-10-16', bedrock: 'bedrock-2023-05-3
 
 /** Fields that the dialect encodes, and hints that the Messages API does not have. The rest are extra parameters. */
 const READ_OR_DROPPED: ReadonlySet<string> = new Set([
+  ...droppedFields,
   'messages',
   'tools',
   'tool_choice',
@@ -28,17 +30,6 @@ const READ_OR_DROPPED: ReadonlySet<string> = new Set([
   'logprobs',
   'top_logprobs',
   'logit_bias',
-  'verbosity',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'prediction',
-  'user',
-  'safety_identifier',
-  'metadata',
-  'store',
-  'service_tier',
-  'modalities',
 ]);
 
 /** See the fidelity table in the README. */
@@ -68,13 +59,14 @@ export function encodeRequest(body: JsonObject, call: EncodeCall): object {
 
 /** Fields that would change the result if they were ignored. */
 function refuseInexpressible(body: JsonObject, { n }: EncodeCall): void {
-  if (n > 1) refuse('n', 'This model returns one completion per request.');
-  if (body['logprobs'] === true) refuse('logprobs', 'This model does not return log probabilities.');
+  if (n > 1) throw refused('n', 'This model returns one completion per request.');
+  if (body['logprobs'] === true) throw refused('logprobs', 'This model does not return log probabilities.');
   const bias = asObject(body['logit_bias']);
-  if (bias && Object.keys(bias).length > 0) refuse('logit_bias', 'This model does not support logit_bias.');
+  if (bias && Object.keys(bias).length > 0)
+    throw refused('logit_bias', 'This model does not support logit_bias.');
   for (const name of ['frequency_penalty', 'presence_penalty']) {
     if (typeof body[name] === 'number' && body[name] !== 0) {
-      refuse(name, `This model does not support ${name}.`);
+      throw refused(name, `This model does not support ${name}.`);
     }
   }
 }
@@ -96,7 +88,7 @@ function sampling(body: JsonObject, { active }: Thinking): JsonObject {
   const { temperature, top_p, top_k } = body;
   const sent: Record<string, unknown> = {};
   if (typeof temperature === 'number' && !active) {
-    if (temperature > 1) refuse('temperature', 'The temperature of this model is at most 1.');
+    if (temperature > 1) throw refused('temperature', 'The temperature of this model is at most 1.');
     sent['temperature'] = temperature;
   }
   if (typeof top_p === 'number' && (!active || top_p >= MIN_TOP_P_WHILE_THINKING)) sent['top_p'] = top_p;
@@ -119,14 +111,15 @@ function outputFormat(format: JsonObject | undefined): JsonObject | undefined {
   if (format === undefined || format['type'] === 'text') return undefined;
   const schema = asObject(asObject(format['json_schema'])?.['schema']);
   if (schema) return { type: 'json_schema', schema };
-  return refuse('response_format', "This model supports JSON only as 'json_schema' with a schema.");
+  throw refused('response_format', "This model supports JSON only as 'json_schema' with a schema.");
 }
 
 /** Fields that the operator lists as the model's own, such as "inference_geo". They are sent unchanged. */
 function extraParameters(body: JsonObject, request: JsonObject): JsonObject {
   const extra = Object.entries(body).filter(([name]) => !READ_OR_DROPPED.has(name));
   for (const [name] of extra) {
-    if (Object.hasOwn(request, name)) refuse(name, `'${name}' is set by other fields of this request.`);
+    if (Object.hasOwn(request, name))
+      throw refused(name, `'${name}' is set by other fields of this request.`);
   }
   return Object.fromEntries(extra);
 }

@@ -1,8 +1,8 @@
 import { asObject, type JsonObject } from '../../completion/json';
 import type { ReadResponse, ReasoningDetail, ToolCallDelta } from '../dialect';
-import { UpstreamFailure } from '../../failure/upstream-failure';
+import { malformed } from '../failures';
 import { readErrorEvent } from './classify-error';
-import { choiceDelta } from './decode-event';
+import { choiceDelta } from '../choice-delta';
 import { mergeUsage, NO_USAGE, toReportedUsage } from './read-usage';
 import { finishReasonOf } from './stop-reason';
 
@@ -78,8 +78,4 @@ function requireText(block: JsonObject, field: string): string {
   const text = block[field];
   if (typeof text !== 'string') throw malformed(`a block of type ${String(block['type'])} without ${field}`);
   return text;
-}
-
-function malformed(what: string): UpstreamFailure {
-  return new UpstreamFailure('failed', { detail: `the provider sent ${what}` });
 }

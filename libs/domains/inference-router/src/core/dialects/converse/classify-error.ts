@@ -1,5 +1,6 @@
 import { asObject, type JsonObject } from '../../completion/json';
 import type { ProviderError } from '../dialect';
+import { kindOfStatus } from '../failures';
 import type { FailureKind } from '../../failure/upstream-failure';
 
 /** The response header with the type of an error. Bodies of HTTP errors seldom repeat it. */
@@ -104,30 +105,8 @@ export function kindOfError(
   }
   if (Object.hasOwn(kinds, name)) return kinds[name] ?? 'failed';
   if (name === 'Validation') return kindOfValidation(error, providerModel);
-  return status === undefined ? 'failed' : kindOfStatus(status, error, providerModel);
-}
-
-/** For errors of unknown type; also for those of proxies on the way. */
-function kindOfStatus(status: number, error: ProviderError, providerModel: string): FailureKind {
-  switch (status) {
-    case 400:
-    case 413:
-    case 422:
-      return kindOfValidation(error, providerModel);
-    case 408:
-      return 'timed_out';
-    case 409:
-    case 424:
-    case 425:
-      return 'failed';
-    case 429:
-      return 'throttled';
-    case 503:
-    case 529:
-      return 'unavailable';
-    default:
-      return status >= 500 ? 'failed' : 'misconfigured';
-  }
+  const kind = status === undefined ? 'failed' : kindOfStatus(status);
+  return kind === 'rejected' ? kindOfValidation(error, providerModel) : kind;
 }
 
 /** Only these are about the context window: "Too many tokens" of a ThrottlingException is a rate. */

@@ -9,7 +9,8 @@ import type {
   ToolCallDelta,
 } from '../dialect';
 import { errorIn } from './classify-error';
-import { delta, malformed } from './delta';
+import { choiceDelta } from '../choice-delta';
+import { malformed } from '../failures';
 import { readUsage } from './read-usage';
 import { finishReasonOf } from './stop-reason';
 
@@ -63,7 +64,9 @@ export class ConverseDecoder implements EventDecoder {
         return this.choices(this.stopBlock(required(fields, name)));
       case 'messageStop':
         this.stopped = true;
-        return this.choices(delta({ finishReason: finishReasonOf(required(fields, name)['stopReason']) }));
+        return this.choices(
+          choiceDelta({ finishReason: finishReasonOf(required(fields, name)['stopReason']) }),
+        );
       case 'metadata':
         return this.readMetadata(required(fields, name));
       default:
@@ -99,12 +102,12 @@ export class ConverseDecoder implements EventDecoder {
     this.toolCalls += 1;
     this.tools.set(block, { index, hasInput: false });
     const id = typeof toolUseId === 'string' && toolUseId !== '' ? toolUseId : undefined;
-    return delta({ toolCalls: [{ index, id, name, arguments: '' }] });
+    return choiceDelta({ toolCalls: [{ index, id, name, arguments: '' }] });
   }
 
   private addToBlock(fields: JsonObject): ChoiceDelta | undefined {
     const added = required(asObject(fields['delta']), 'delta');
-    if ('text' in added) return delta({ content: text(added['text'], 'text') });
+    if ('text' in added) return choiceDelta({ content: text(added['text'], 'text') });
     if ('toolUse' in added)
       return this.addInput(blockIndex(fields), required(asObject(added['toolUse']), 'toolUse'));
     if ('reasoningContent' in added) {
@@ -123,7 +126,7 @@ export class ConverseDecoder implements EventDecoder {
     const added = text(input, 'input');
     if (block.index === undefined || added === '') return undefined;
     block.hasInput = true;
-    return delta({ toolCalls: [argumentsDelta(block.index, added)] });
+    return choiceDelta({ toolCalls: [argumentsDelta(block.index, added)] });
   }
 
   private addReasoning(blockAt: number, added: JsonObject): ChoiceDelta | undefined {
@@ -133,16 +136,16 @@ export class ConverseDecoder implements EventDecoder {
     if ('text' in added) {
       const reasoning = text(added['text'], 'reasoning');
       block.text += reasoning;
-      return delta({ reasoning });
+      return choiceDelta({ reasoning });
     }
     if ('signature' in added) {
       const signed = { text: block.text, signature: text(added['signature'], 'signature') };
       block.text = '';
-      return delta({ reasoningDetails: [{ type: 'reasoning.text', index, ...signed }] });
+      return choiceDelta({ reasoningDetails: [{ type: 'reasoning.text', index, ...signed }] });
     }
     if ('redactedContent' in added) {
       const data = text(added['redactedContent'], 'redactedContent');
-      return delta({ reasoningDetails: [{ type: 'reasoning.encrypted', index, data }] });
+      return choiceDelta({ reasoningDetails: [{ type: 'reasoning.encrypted', index, data }] });
     }
     return undefined;
   }
@@ -154,7 +157,7 @@ export class ConverseDecoder implements EventDecoder {
     this.reasoning.delete(block);
     if (tool?.index === undefined || tool.hasInput) return undefined;
     // The arguments have to be JSON text, too, when there are none.
-    return delta({ toolCalls: [argumentsDelta(tool.index, '{}')] });
+    return choiceDelta({ toolCalls: [argumentsDelta(tool.index, '{}')] });
   }
 
   private readMetadata(fields: JsonObject): DecodedEvent {

@@ -1,6 +1,6 @@
 import { asObject, type JsonObject } from '../../completion/json';
 import type { CachePlace, CachePoints } from './cache-points';
-import { refused } from './refusals';
+import { refused } from '../failures';
 
 /** Image formats by the media type of a data: URL. */
 const formats: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import type { CachePoints } from './cache-points';
 import { encodeContent, textBlock } from './encode-content';
 import { encodeReasoningDetails } from './encode-reasoning';
 import type { ModelFamily } from './model-family';
-import { refused } from './refusals';
+import { refused } from '../failures';
 
 interface Turn {
   readonly role: 'user' | 'assistant';

@@ -1,7 +1,7 @@
 import { asObject, type JsonObject } from '../../completion/json';
 import type { EncodeCall } from '../dialect';
 import type { ModelFamily } from './model-family';
-import { refused } from './refusals';
+import { refused } from '../failures';
 
 /** The smallest `budget_tokens` that Claude accepts. */
 const MIN_BUDGET_TOKENS = 1024;

@@ -5,7 +5,8 @@ import { MessageEncoder } from './encode-messages';
 import { encodeEffort } from './encode-reasoning';
 import { encodeTools } from './encode-tools';
 import { familyOf } from './model-family';
-import { refused } from './refusals';
+import { refused } from '../failures';
+import { droppedFields } from '../parsed-request';
 
 /** Fields that are sent, by another name or place. */
 const encoded = [
@@ -19,24 +20,7 @@ const encoded = [
   'stop',
 ] as const;
 
-/** Hints: leaving them out does not change what the response may contain. */
-const dropped = [
-  'seed',
-  'parallel_tool_calls',
-  'verbosity',
-  'prediction',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'user',
-  'safety_identifier',
-  'metadata',
-  'store',
-  'service_tier',
-  'modalities',
-] as const;
-
-const known = new Set<string>([...encoded, ...dropped]);
+const known = new Set<string>([...encoded, ...droppedFields, 'seed', 'parallel_tool_calls']);
 
 /** The body of Converse and ConverseStream. */
 export function encodeRequest(body: JsonObject, call: EncodeCall): object {

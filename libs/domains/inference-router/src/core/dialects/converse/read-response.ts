@@ -2,7 +2,8 @@ import { asObject, type JsonObject } from '../../completion/json';
 import { MAX_TOOL_CALLS } from '../../completion/completion';
 import type { ReadResponse, ReasoningDetail, ToolCallDelta } from '../dialect';
 import { errorIn } from './classify-error';
-import { delta, malformed } from './delta';
+import { choiceDelta } from '../choice-delta';
+import { malformed } from '../failures';
 import { readUsage } from './read-usage';
 import { finishReasonOf } from './stop-reason';
 
@@ -17,7 +18,7 @@ export function readResponse(response: JsonObject): ReadResponse {
   const read = readBlocks(content as unknown[]);
   const usage = asObject(response['usage']);
   return {
-    choices: [delta({ ...read, finishReason: finishReasonOf(response['stopReason']) })],
+    choices: [choiceDelta({ ...read, finishReason: finishReasonOf(response['stopReason']) })],
     usage: usage && readUsage(usage),
   };
 }

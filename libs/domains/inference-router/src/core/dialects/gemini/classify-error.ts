@@ -1,6 +1,7 @@
 import { asObject, type JsonObject } from '../../completion/json';
 import type { FailureKind } from '../../failure/upstream-failure';
 import type { ProviderError } from '../dialect';
+import { kindOfStatus } from '../failures';
 import { publicParamOf } from './public-param';
 
 const NO_ERROR: ProviderError = { message: '', code: '', type: '', param: undefined };
@@ -97,28 +98,10 @@ export function kindOfError(
     default:
   }
   const byStatus = Object.hasOwn(statuses, error.type) ? statuses[error.type] : undefined;
-  return byStatus ?? kindOfHttpStatus(status ?? Number(error.code), error, providerModel);
-}
-
-/** For responses of proxies, which have no status of google.rpc. */
-function kindOfHttpStatus(status: number, error: ProviderError, providerModel: string): FailureKind {
-  switch (status) {
-    case 400:
-    case 413:
-    case 422:
-      return kindOfRejection(error, providerModel);
-    case 409:
-    case 425:
-    case 499:
-      return 'failed';
-    case 429:
-      return 'throttled';
-    case 503:
-      return 'unavailable';
-    default:
-      // Redirects are not followed. They and other 4xx mean that our address, key or model mapping is wrong.
-      return status >= 300 && status < 500 ? 'misconfigured' : 'failed';
-  }
+  if (byStatus !== undefined) return byStatus;
+  const known = status ?? Number(error.code);
+  const kind = Number.isNaN(known) ? 'failed' : kindOfStatus(known);
+  return kind === 'rejected' ? kindOfRejection(error, providerModel) : kind;
 }
 
 function kindOfRejection({ message }: ProviderError, providerModel: string): FailureKind {

@@ -1,7 +1,7 @@
 import { asObject, parseJson, type JsonObject } from '../../completion/json';
 import type { ChoiceDelta, DecodedEvent, EventDecoder } from '../dialect';
 import { errorOfFinish, readErrorObject } from './classify-error';
-import { malformed } from './failures';
+import { malformed } from '../failures';
 import { finishReasonOf } from './finish-reason';
 import { CandidateReader } from './read-candidate';
 import { readLogprobs } from './read-logprobs';

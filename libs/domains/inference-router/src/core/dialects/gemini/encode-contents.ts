@@ -1,5 +1,5 @@
 import { asObject, type JsonObject } from '../../completion/json';
-import { refused } from './failures';
+import { refusedValue } from '../failures';
 import { parseTextSignature, signedParts, type TextSignature } from './text-signature';
 
 /** Google's documented signature for a function call that lost its own: without any, Gemini 3 rejects the request. */
@@ -91,7 +91,7 @@ class CalledFunctions {
     const id = message['tool_call_id'];
     const name = typeof id === 'string' ? this.nameById.get(id) : undefined;
     if (typeof id !== 'string' || name === undefined) {
-      throw refused(`${path}.tool_call_id`, 'it is not the id of a tool call in an earlier message.');
+      throw refusedValue(`${path}.tool_call_id`, 'it is not the id of a tool call in an earlier message.');
     }
     const parts = contentParts(message['content'], path);
     const output = parts.map((part) => part['text'] ?? '').join('');
@@ -153,7 +153,10 @@ function functionCalls(value: unknown, path: string): JsonObject[] {
     const called = asObject(call['function']) ?? {};
     const args = readArguments(called['arguments']);
     if (!args) {
-      throw refused(`${path}.tool_calls[${index}].function.arguments`, 'the model requires a JSON object.');
+      throw refusedValue(
+        `${path}.tool_calls[${index}].function.arguments`,
+        'the model requires a JSON object.',
+      );
     }
     const signature = asObject(asObject(call['extra_content'])?.['google'])?.['thought_signature'];
     return {
@@ -186,7 +189,10 @@ function contentParts(content: unknown, path: string): JsonObject[] {
       case 'image_url':
         return imagePart(asObject(part['image_url'])?.['url']);
       default:
-        throw refused(`${path}.content[${index}].type`, 'the model does not support this kind of content.');
+        throw refusedValue(
+          `${path}.content[${index}].type`,
+          'the model does not support this kind of content.',
+        );
     }
   });
 }

@@ -2,7 +2,8 @@ import { asObject, type JsonObject } from '../../completion/json';
 import type { EncodeCall, TargetOptions } from '../dialect';
 import { encodeMessages } from './encode-contents';
 import { encodeTools } from './encode-tools';
-import { refused } from './failures';
+import { refusedValue } from '../failures';
+import { droppedFields } from '../parsed-request';
 
 /** The most completions of one request. */
 const MAX_CANDIDATES = 8;
@@ -29,21 +30,7 @@ const encoded = new Set([
   'reasoning_effort',
 ]);
 
-/** Hints, and data for the provider's own records. Without them the completion is as valid. */
-const dropped = new Set([
-  'parallel_tool_calls',
-  'verbosity',
-  'prediction',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'user',
-  'safety_identifier',
-  'metadata',
-  'store',
-  'service_tier',
-  'modalities',
-]);
+const dropped = new Set<string>([...droppedFields, 'parallel_tool_calls']);
 
 /** Builds a `GenerateContentRequest`. Model and streaming are in the path. */
 export function encodeRequest(request: JsonObject, call: EncodeCall): object {
@@ -61,7 +48,7 @@ export function encodeRequest(request: JsonObject, call: EncodeCall): object {
 function checkFields(request: JsonObject): void {
   for (const [name, value] of Object.entries(request)) {
     const isKnown = Object.hasOwn(renamed, name) || encoded.has(name) || dropped.has(name);
-    if (!isKnown && value !== null) throw refused(name, 'the model does not support it.');
+    if (!isKnown && value !== null) throw refusedValue(name, 'the model does not support it.');
   }
 }
 
@@ -84,8 +71,8 @@ function generationConfig(request: JsonObject, call: EncodeCall): JsonObject {
 
 /** Vertex AI refuses several candidates in a stream. */
 function candidateCount({ n, stream }: EncodeCall): number {
-  if (stream) throw refused('n', 'the model streams one completion only.');
-  if (n > MAX_CANDIDATES) throw refused('n', `the model returns at most ${MAX_CANDIDATES} completions.`);
+  if (stream) throw refusedValue('n', 'the model streams one completion only.');
+  if (n > MAX_CANDIDATES) throw refusedValue('n', `the model returns at most ${MAX_CANDIDATES} completions.`);
   return n;
 }
 

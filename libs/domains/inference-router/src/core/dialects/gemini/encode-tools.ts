@@ -1,5 +1,5 @@
 import { asObject, type JsonObject } from '../../completion/json';
-import { refused } from './failures';
+import { refusedValue } from '../failures';
 
 /** Encodes `tools` and `tool_choice`. Empty without tools. */
 export function encodeTools(tools: unknown, toolChoice: unknown): JsonObject {
@@ -14,7 +14,7 @@ export function encodeTools(tools: unknown, toolChoice: unknown): JsonObject {
 
 function declaration(value: unknown, index: number): JsonObject {
   const called = asObject(asObject(value)?.['function']);
-  if (!called) throw refused(`tools[${index}].type`, 'the model supports functions only.');
+  if (!called) throw refusedValue(`tools[${index}].type`, 'the model supports functions only.');
   const { name, description, parameters } = called;
   return {
     name,
@@ -35,7 +35,8 @@ function callingConfig(choice: unknown): JsonObject | undefined {
       return { mode: 'ANY' };
     default: {
       const name = asObject(asObject(choice)?.['function'])?.['name'];
-      if (typeof name !== 'string') throw refused('tool_choice', 'the model does not support this choice.');
+      if (typeof name !== 'string')
+        throw refusedValue('tool_choice', 'the model does not support this choice.');
       return { mode: 'ANY', allowedFunctionNames: [name] };
     }
   }

@@ -1,5 +1,5 @@
 import { asObject, type JsonObject } from '../../completion/json';
-import { malformed } from './failures';
+import { malformed } from '../failures';
 
 /** The deepest nesting of streamed arguments. */
 const MAX_DEPTH = 64;

@@ -1,6 +1,6 @@
 import { asObject, type JsonObject } from '../../completion/json';
 import type { ChoiceDelta, ReasoningDetail, ToolCallDelta } from '../dialect';
-import { malformed } from './failures';
+import { malformed } from '../failures';
 import { PartialArguments } from './partial-arguments';
 import { renderTextSignature } from './text-signature';
 

@@ -2,6 +2,7 @@ import { asObject } from '../../completion/json';
 import type { FailureKind } from '../../failure/upstream-failure';
 import type { ProviderError } from '../dialect';
 import { isContextLengthError, isUnknownModelError } from '../error-texts';
+import { kindOfStatus as kindByStatus } from '../failures';
 
 const THROTTLED_TEXT = /rate[\s_-]?limit|too many requests|overloaded|capacity/i;
 /** Errors of the operator's account, which waiting does not resolve. */
@@ -62,26 +63,9 @@ function kindInResponse(error: ProviderError, providerModel: string): FailureKin
 }
 
 function kindOfStatus(status: number, error: ProviderError, providerModel: string): FailureKind {
-  switch (status) {
-    case 400:
-    case 413:
-    case 422:
-      return kindOfRejection(error, providerModel);
-    case 408:
-      return 'timed_out';
-    case 409:
-    case 425:
-      return 'failed';
-    case 429:
-      return isAccountError(error) ? 'misconfigured' : 'throttled';
-    // Some providers use 529 for "overloaded".
-    case 503:
-    case 529:
-      return 'unavailable';
-    default:
-      // Redirects are not followed. They and other 4xx mean that our address, key or model mapping is wrong.
-      return status >= 500 ? 'failed' : 'misconfigured';
-  }
+  const kind = kindByStatus(status);
+  if (kind === 'throttled' && isAccountError(error)) return 'misconfigured';
+  return kind === 'rejected' ? kindOfRejection(error, providerModel) : kind;
 }
 
 function kindOfRejection(error: ProviderError, providerModel: string): FailureKind {

@@ -1,5 +1,5 @@
 import { asObject, parseJson, type JsonObject } from '../../completion/json';
-import { UpstreamFailure } from '../../failure/upstream-failure';
+import { malformed } from '../failures';
 import type {
   ChoiceDelta,
   DecodedEvent,
@@ -132,8 +132,4 @@ function plainTemplate(before: string, after: string): EventTemplate | undefined
     name === 'content' ? value === probe : name === 'role' || value === null || value === '',
   );
   return isPlain ? { before, after, index: indexOf(choice) } : undefined;
-}
-
-function malformed(what: string): UpstreamFailure {
-  return new UpstreamFailure('failed', { detail: `the provider sent ${what}` });
 }
