@@ -21,7 +21,7 @@ const providers: Readonly<Record<OtherDialect, object>> = {
 const capabilities: Readonly<Record<OtherDialect, readonly string[]>> = {
   anthropic: ['structured_outputs', 'parallel_tool_calls', 'prompt_cache'],
   gemini: ['structured_outputs', 'json_mode'],
-  converse: ['structured_outputs'],
+  converse: ['structured_outputs', 'prompt_cache'],
 };
 
 const models = [
@@ -35,7 +35,14 @@ const models = [
   },
 ];
 
-const PRICES = { input: '0.50', cached_input: '0.05', output: '1.50', reasoning: '1.20' };
+const PRICES = {
+  input: '0.50',
+  cached_input: '0.05',
+  cache_write: '0.625',
+  cache_write_1h: '1.00',
+  output: '1.50',
+  reasoning: '1.20',
+};
 
 function modelsOf(dialect: OtherDialect): object[] {
   return models.map(({ name, capabilities: emulated, ...more }) => ({
