@@ -162,3 +162,15 @@ describe('settings with a preset', () => {
     expect(() => callOf(fields)).toThrow(issue);
   });
 });
+
+it('a model that can write to the cache of a preset needs a price for it', () => {
+  const text = documentWith(['preset: anthropic', KEY]).replace(
+    'context_window',
+    'capabilities: [prompt_cache]\n    context_window',
+  );
+  const parse = (yaml: string) => parseCatalogue(yaml, { version: 1, variables: {}, secrets });
+  expect(() => parse(text)).toThrow(
+    /models\[0\]\.prices\.cache_write \(line \d+\): is required: model "acme\/m-1" has prompt_cache/,
+  );
+  expect(() => parse(text.replace("input: '1'", "input: '1', cache_write: '1.25'"))).not.toThrow();
+});
