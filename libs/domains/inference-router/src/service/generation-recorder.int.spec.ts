@@ -164,7 +164,7 @@ describe('the spool', () => {
     const spool = createFileSpool({ directory });
     await spool.open();
     const disk = jest.spyOn(fs, 'statfs');
-    disk.mockResolvedValue({ bavail: 3, bsize: 64 * 1024 } as StatsFs);
+    disk.mockResolvedValue({ bavail: 3, bsize: 16 * 1024 } as StatsFs);
     await spool.checkDisk();
     const [release] = [spool.reserve(), spool.reserve(), spool.reserve()];
     expect(spool.reserve()).toBeUndefined();

@@ -8,10 +8,11 @@ import { SpoolFullError } from '../../core/ports';
 export const DEFAULT_MAX_SPOOL_BYTES = 256 * 1024 * 1024;
 
 /**
- * Space for one record. Records with the response for an Idempotency-Key can be larger; their
- * response is dropped when there is no space for it.
+ * Space for one record: 16,384 generations at a time fit the default limit. Most records have 1 KiB, those with dozens of
+ * failed attempts several. Records with the response for an Idempotency-Key can be larger; their response is dropped when
+ * there is no space for it.
  */
-const RESERVED_BYTES = 64 * 1024;
+const RESERVED_BYTES = 16 * 1024;
 
 const DONE = '.finished';
 const PARTIAL = '.partial';
