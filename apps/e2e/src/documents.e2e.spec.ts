@@ -120,8 +120,12 @@ describe('the code blocks of the README and the tutorials', () => {
 
   it('are in no other language', () => {
     const languages = new Set(documents.flatMap(({ blocks }) => blocks.map(({ language }) => language)));
-    // The tests of the model catalogue load the YAML.
     expect([...languages].sort()).toEqual(['js', 'python', 'sh', 'ts', 'yaml']);
+    // A test of the model catalogue loads this one.
+    const inYaml = documents.flatMap(({ name, blocks }) =>
+      blocks.filter(({ language }) => language === 'yaml').map(() => name),
+    );
+    expect(inYaml).toEqual(['README.md']);
   });
 
   it('name models that exist', async () => {

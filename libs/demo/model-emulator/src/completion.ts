@@ -4,13 +4,22 @@ import type { CacheUse } from './prefix-cache';
 import { between, createRandom, hashText, pick, type Random } from './random';
 import type { ChatRequest, ToolDefinition } from './request';
 import { appendSentences, phrase } from './text';
-import { countTokens, splitIntoSegments, type TextSegment } from './tokens';
+import { countTokens, joinText, splitIntoSegments, type TextSegment } from './tokens';
 
 interface ToolCall {
   readonly id: string;
   readonly name: string;
   /** The arguments as JSON text, in the segments of the stream. */
   readonly segments: readonly TextSegment[];
+}
+
+/** The arguments of a call as an object; empty when the output limit cut them off. */
+export function argumentsOf({ segments }: Pick<ToolCall, 'segments'>): unknown {
+  try {
+    return JSON.parse(joinText(segments));
+  } catch {
+    return {};
+  }
 }
 
 type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

@@ -1,7 +1,7 @@
 import type { Completion, Choice, Usage } from './completion';
 import type { UsageFault } from './faults';
 import { createRandom, hashText } from './random';
-import type { TextSegment } from './tokens';
+import { joinText, type TextSegment } from './tokens';
 
 const SYSTEM_FINGERPRINT = 'fp_emulator_1';
 
@@ -15,12 +15,6 @@ function quoteJson(text: string): string {
   const json = JSON.stringify(text);
   if (escaped.size < MAX_ESCAPED && text.length < 32) escaped.set(text, json);
   return json;
-}
-
-function joinText(segments: readonly TextSegment[]): string {
-  let text = '';
-  for (const segment of segments) text += segment.text;
-  return text;
 }
 
 /** The reported usage block; undefined with the fault `no-usage`. */

@@ -44,6 +44,12 @@ export interface TextSegment {
   readonly tokens: number;
 }
 
+export function joinText(segments: readonly TextSegment[]): string {
+  let text = '';
+  for (const segment of segments) text += segment.text;
+  return text;
+}
+
 /**
  * Splits text as a model would stream it: one token per segment. Tokens that share a character
  * are joined, since a partial character is not valid UTF-8.

@@ -1,7 +1,7 @@
-import type { Choice, Completion, Usage } from '../../completion';
+import { argumentsOf, type Choice, type Completion, type Usage } from '../../completion';
 import type { UsageFault } from '../../faults';
 import type { RenderedStream } from '../../wire-format';
-import type { TextSegment } from '../../tokens';
+import { joinText } from '../../tokens';
 import { redact, signatureOf } from './signature';
 
 const STOP_REASONS: Readonly<Record<Choice['finishReason'], string>> = {
@@ -38,7 +38,7 @@ export function renderCompletion(completion: Completion, usageFault: UsageFault 
 
 function contentOf(completion: Completion, choice: Choice): object[] {
   const blocks: object[] = [];
-  const thinking = joined(choice.reasoning).trimStart();
+  const thinking = joinText(choice.reasoning).trimStart();
   if (thinking !== '') {
     blocks.push(
       completion.showsReasoning
@@ -46,13 +46,13 @@ function contentOf(completion: Completion, choice: Choice): object[] {
         : { type: 'redacted_thinking', data: redact(thinking) },
     );
   }
-  if (choice.content.length > 0) blocks.push({ type: 'text', text: joined(choice.content) });
+  if (choice.content.length > 0) blocks.push({ type: 'text', text: joinText(choice.content) });
   for (const call of choice.toolCalls) {
     blocks.push({
       type: 'tool_use',
       id: idOf(call.id),
       name: call.name,
-      input: inputOf(joined(call.segments)),
+      input: argumentsOf(call),
     });
   }
   return blocks;
@@ -125,7 +125,7 @@ function totalsOf(usage: object): object {
 
 function* renderBlocks(completion: Completion, choice: Choice): Generator<string, void, void> {
   let index = 0;
-  const thinking = joined(choice.reasoning).trimStart();
+  const thinking = joinText(choice.reasoning).trimStart();
   if (thinking !== '' && completion.showsReasoning) {
     yield start(index, { type: 'thinking', thinking: '', signature: '' });
     for (const [position, { text }] of choice.reasoning.entries()) {
@@ -168,21 +168,6 @@ function padded(event: string): string {
   return `${event.slice(0, -1)}${' '.repeat((event.length * 7) % MAX_PADDING)}}`;
 }
 
-function joined(segments: readonly TextSegment[]): string {
-  let text = '';
-  for (const segment of segments) text += segment.text;
-  return text;
-}
-
 function idOf(id: string): string {
   return id.replace('call_', 'toolu_');
-}
-
-/** Arguments that were cut off at the output limit are not an object. */
-function inputOf(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return {};
-  }
 }

@@ -1,6 +1,6 @@
-import type { Choice, Completion, Usage } from '../../completion';
+import { argumentsOf, type Choice, type Completion, type Usage } from '../../completion';
 import type { UsageFault } from '../../faults';
-import type { TextSegment } from '../../tokens';
+import { joinText } from '../../tokens';
 import type { RenderedStream } from '../../wire-format';
 import { frameOf } from './frame';
 import { redact, signatureOf } from './signature';
@@ -29,16 +29,16 @@ export function renderCompletion(completion: Completion, usageFault: UsageFault 
 
 function contentOf(completion: Completion, choice: Choice): object[] {
   const blocks: object[] = [];
-  const text = joined(choice.reasoning).trimStart();
+  const text = joinText(choice.reasoning).trimStart();
   if (text !== '') {
     const signed = { reasoningText: { text, signature: signatureOf(text) } };
     blocks.push({
       reasoningContent: completion.showsReasoning ? signed : { redactedContent: redact(text) },
     });
   }
-  if (choice.content.length > 0) blocks.push({ text: joined(choice.content) });
+  if (choice.content.length > 0) blocks.push({ text: joinText(choice.content) });
   for (const { id, name, segments } of choice.toolCalls) {
-    blocks.push({ toolUse: { toolUseId: idOf(id), name, input: inputOf(joined(segments)) } });
+    blocks.push({ toolUse: { toolUseId: idOf(id), name, input: argumentsOf({ segments }) } });
   }
   return blocks;
 }
@@ -97,7 +97,7 @@ function* renderEvents(
 
 function* renderBlocks(completion: Completion, choice: Choice): Generator<string, void, void> {
   let block = 0;
-  const reasoning = joined(choice.reasoning).trimStart();
+  const reasoning = joinText(choice.reasoning).trimStart();
   if (reasoning !== '') {
     if (completion.showsReasoning) {
       for (const [position, { text }] of choice.reasoning.entries()) {
@@ -131,21 +131,6 @@ function event(type: string, payload: object): string {
   return `{"${type}":${json.slice(0, -1)},"p":"${PADDING.slice(0, (json.length * 7) % PADDING.length)}"}}`;
 }
 
-function joined(segments: readonly TextSegment[]): string {
-  let text = '';
-  for (const segment of segments) text += segment.text;
-  return text;
-}
-
 function idOf(id: string): string {
   return id.replace('call_', 'tooluse_');
-}
-
-/** Arguments that were cut off at the output limit are not an object. */
-function inputOf(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return {};
-  }
 }

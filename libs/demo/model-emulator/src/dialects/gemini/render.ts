@@ -1,6 +1,6 @@
-import type { Choice, Completion } from '../../completion';
+import { argumentsOf, type Choice, type Completion } from '../../completion';
 import type { UsageFault } from '../../faults';
-import { countTokens } from '../../tokens';
+import { countTokens, joinText } from '../../tokens';
 import { renderLogprobs } from './logprobs';
 import { signatureOf, signedCallText } from './signature';
 
@@ -87,8 +87,7 @@ function* stepsOf(completion: Completion, choice: Choice): Generator<Step, void,
   }
   const isSigned = choice.reasoning.length > 0;
   for (const [index, { name, segments }] of choice.toolCalls.entries()) {
-    const args = segments.map(({ text }) => text).join('');
-    const functionCall = { name, args: parseArguments(args) };
+    const functionCall = { name, args: argumentsOf({ segments }) };
     const tokens = segments.reduce((sum, segment) => sum + segment.tokens, countTokens(name));
     // Of parallel calls only the first one is signed.
     const isFirst = isSigned && index === 0;
@@ -101,7 +100,7 @@ function* stepsOf(completion: Completion, choice: Choice): Generator<Step, void,
     };
   }
   if (isSigned && choice.toolCalls.length === 0) {
-    const text = choice.content.map((segment) => segment.text).join('');
+    const text = joinText(choice.content);
     yield { part: { text: '', thoughtSignature: signatureOf(text) }, tokens: 0 };
   }
 }
@@ -118,15 +117,6 @@ function joinTexts(parts: readonly Part[]): Part[] {
     }
   }
   return joined;
-}
-
-/** Arguments that the output limit cut off are not JSON. Gemini sends none then. */
-function parseArguments(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
 }
 
 /** @param tokens of the candidates so far, without thoughts. */
