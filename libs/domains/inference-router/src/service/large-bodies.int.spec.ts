@@ -1,3 +1,4 @@
+import { GatewayError } from '@gateway/errors';
 import type { EncodeJob } from '../core/ports';
 import type { DialectName } from '../core/dialects/registry';
 import { generateRequest, model, provider, withRouter } from '../testing/router-under-test';
@@ -37,4 +38,28 @@ it.each<[DialectName, number, boolean]>([
   );
   expect(jobs.map(({ owner }) => owner)).toEqual(inThread ? ['org-1'] : []);
   expect(upstream.calls.map(({ text }) => text === '{}')).toEqual([inThread]);
+});
+
+it('a thread that is lost ends its request, calls no provider, and leaves no slot', async () => {
+  const encodeThreads = {
+    encode: () => Promise.reject(new GatewayError('internal_error', { internalMessage: 'lost' })),
+    close: () => Promise.resolve(),
+  };
+  upstream.play(failure(400));
+  const models = [model([provider('acme', upstream.url, { dialect: 'anthropic', maxConcurrent: 1 })])];
+  const bodyOf = (length: number) =>
+    Buffer.from(JSON.stringify({ messages: [{ role: 'user', content: 'x'.repeat(length) }] }));
+  await withRouter(
+    models,
+    async (router) => {
+      const lost = await router.collect(generateRequest({ bodyJson: bodyOf(1_000_000) }));
+      expect(lost.error).toMatchObject({ code: 'internal_error', providerCalled: false });
+      expect(upstream.calls).toEqual([]);
+      expect(await router.metric('gateway_inference_router_in_flight')).toBe(0);
+      const next = await router.collect(generateRequest({ bodyJson: bodyOf(10) }));
+      expect(next.error).toMatchObject({ code: 'invalid_request' });
+      expect(upstream.calls).toHaveLength(1);
+    },
+    { encodeThreads },
+  );
 });
