@@ -35,7 +35,7 @@ describe('pricesOf', () => {
 describe('the text of prices', () => {
   it('has the terms of models.yaml, in a fixed order, without prices at their default', () => {
     const prices = { input: usd(0.15), cached_input: usd(0.075), output: usd(0.6), reasoning: usd(0.6) };
-    expect(encodePrices(pricesOf(prices))).toBe('{"input":"0.15","cached_input":"0.075","output":"0.6"}');
+    expect(encodePrices(pricesOf(prices))).toBe('input=150000000 cached_input=75000000 output=600000000');
     const all = {
       output: 15n,
       reasoning: 20n,
@@ -47,9 +47,7 @@ describe('the text of prices', () => {
       tiers: [{ above: 200_000, output: 30n, input: 6n }],
     };
     expect(encodePrices(pricesOf(all))).toBe(
-      '{"input":"0.000000003","cached_input":"0.000000001","cache_write":"0.000000004",' +
-        '"cache_write_1h":"0.000000006","image":"0.000000005","output":"0.000000015","reasoning":"0.00000002",' +
-        '"tiers":[{"above":200000,"input":"0.000000006","output":"0.00000003"}]}',
+      'input=3 cached_input=1 cache_write=4 cache_write_1h=6 image=5 output=15 reasoning=20; above=200000 input=6 output=30',
     );
   });
 
@@ -70,7 +68,13 @@ describe('the text of prices', () => {
     );
   });
 
-  it.each(['', '{}', '{"input":"1"}', '{"input":"-","output":"1"}'])('of the form %p is refused', (text) =>
-    expect(() => decodePrices(text)).toThrow(),
-  );
+  it.each([
+    '',
+    '{}',
+    'input=1',
+    'input=- output=1',
+    'output=1 input=1',
+    'input=1 cached_input=1 output=1',
+    'input=1 output=1; input=1 output=1',
+  ])('of the form %p is refused', (text) => expect(() => decodePrices(text)).toThrow());
 });

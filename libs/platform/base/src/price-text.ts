@@ -1,19 +1,18 @@
-import { formatUsd, nanoUsd, parseUsd } from './money';
-import type { Prices, PriceTier, TokenPrices } from './pricing';
+import type { Prices, TokenPrices } from './pricing';
 
 /** The prices of one tier in the terms of models.yaml, in which most prices have a default. */
-export interface StatedTokenPrices<Price = bigint> {
-  readonly input: Price;
-  readonly cached_input?: Price | undefined;
-  readonly cache_write?: Price | undefined;
-  readonly cache_write_1h?: Price | undefined;
-  readonly output: Price;
-  readonly reasoning?: Price | undefined;
-  readonly image?: Price | undefined;
+export interface StatedTokenPrices {
+  readonly input: bigint;
+  readonly cached_input?: bigint | undefined;
+  readonly cache_write?: bigint | undefined;
+  readonly cache_write_1h?: bigint | undefined;
+  readonly output: bigint;
+  readonly reasoning?: bigint | undefined;
+  readonly image?: bigint | undefined;
 }
 
-export interface StatedPrices<Price = bigint> extends StatedTokenPrices<Price> {
-  readonly tiers?: readonly (StatedTokenPrices<Price> & { readonly above: number })[] | undefined;
+export interface StatedPrices extends StatedTokenPrices {
+  readonly tiers?: readonly (StatedTokenPrices & { readonly above: number })[] | undefined;
 }
 
 /** The largest price that a text can state. */
@@ -41,44 +40,35 @@ function tokenPricesOf(stated: StatedTokenPrices): TokenPrices {
 }
 
 /**
- * The canonical text of prices, in which they are stored: JSON in the terms of
- * models.yaml, such as `{"input":"0.15","cached_input":"0.075","output":"0.6"}`.
- * Equal prices have equal texts, since prices at their default are omitted and
- * the order is fixed. Prices are at most MAX_PRICE_NANO_USD_PER_MILLION.
+ * The canonical text of prices, in which they are stored: nano-dollars per million
+ * tokens in the terms of models.yaml, such as
+ * `input=3000000000 output=15000000000; above=200000 input=6000000000 output=22500000000`.
+ * Equal prices have equal texts, since prices at their default are omitted and the
+ * order is fixed. Without quotes, so that arrays of texts need no escaping.
  */
 export function encodePrices(prices: Prices): string {
-  return JSON.stringify({
-    ...statedTextsOf(prices),
-    // JSON omits undefined.
-    tiers: prices.tiers.length > 0 ? prices.tiers.map(tierTextsOf) : undefined,
-  });
+  let text = textOf(prices);
+  for (const tier of prices.tiers) text += `; above=${tier.abovePromptTokens} ${textOf(tier)}`;
+  return text;
 }
 
-function tierTextsOf(tier: PriceTier) {
-  return { above: tier.abovePromptTokens, ...statedTextsOf(tier) };
-}
-
-function statedTextsOf(prices: TokenPrices): StatedTokenPrices<string> {
+function textOf(prices: TokenPrices): string {
   const input = prices.inputNanoUsdPerMillion;
   const cacheWrite = prices.cacheWriteNanoUsdPerMillion;
   const output = prices.outputNanoUsdPerMillion;
-  return {
-    input: usdText(input),
-    cached_input: unlessDefault(prices.cachedInputNanoUsdPerMillion, input),
-    cache_write: unlessDefault(cacheWrite, input),
-    cache_write_1h: unlessDefault(prices.cacheWrite1hNanoUsdPerMillion, cacheWrite),
-    image: unlessDefault(prices.imageNanoUsdPerMillion, input),
-    output: usdText(output),
-    reasoning: unlessDefault(prices.reasoningNanoUsdPerMillion, output),
-  };
+  return (
+    `input=${input}` +
+    unlessDefault('cached_input', prices.cachedInputNanoUsdPerMillion, input) +
+    unlessDefault('cache_write', cacheWrite, input) +
+    unlessDefault('cache_write_1h', prices.cacheWrite1hNanoUsdPerMillion, cacheWrite) +
+    unlessDefault('image', prices.imageNanoUsdPerMillion, input) +
+    ` output=${output}` +
+    unlessDefault('reasoning', prices.reasoningNanoUsdPerMillion, output)
+  );
 }
 
-function usdText(price: bigint): string {
-  return formatUsd(nanoUsd(price));
-}
-
-function unlessDefault(price: bigint, byDefault: bigint): string | undefined {
-  return price === byDefault ? undefined : usdText(price);
+function unlessDefault(term: keyof StatedTokenPrices, price: bigint, byDefault: bigint): string {
+  return price === byDefault ? '' : ` ${term}=${price}`;
 }
 
 /**
@@ -87,27 +77,33 @@ function unlessDefault(price: bigint, byDefault: bigint): string | undefined {
  * @throws if the text is of any other form.
  */
 export function decodePrices(text: string): Prices {
-  const { tiers, ...stated } = JSON.parse(text) as StatedPrices<string>;
-  return pricesOf({
-    ...parsed(stated),
-    tiers: tiers?.map(({ above, ...prices }) => ({ above, ...parsed(prices) })),
+  const [base = '', ...tiers] = text.split('; ');
+  const decoded = pricesOf({
+    ...statedOf(base),
+    tiers: tiers.map((tier) => ({ ...statedOf(tier), above: Number(numbersOf(tier).get('above')) })),
   });
+  if (encodePrices(decoded) !== text) throw new Error(`not a stored price: ${JSON.stringify(text)}`);
+  return decoded;
 }
 
-function parsed(stated: StatedTokenPrices<string>): StatedTokenPrices {
+function statedOf(text: string): StatedTokenPrices {
+  const numbers = numbersOf(text);
   return {
-    input: parsePrice(stated.input),
-    cached_input: stated.cached_input === undefined ? undefined : parsePrice(stated.cached_input),
-    cache_write: stated.cache_write === undefined ? undefined : parsePrice(stated.cache_write),
-    cache_write_1h: stated.cache_write_1h === undefined ? undefined : parsePrice(stated.cache_write_1h),
-    image: stated.image === undefined ? undefined : parsePrice(stated.image),
-    output: parsePrice(stated.output),
-    reasoning: stated.reasoning === undefined ? undefined : parsePrice(stated.reasoning),
+    input: numbers.get('input') ?? 0n,
+    cached_input: numbers.get('cached_input'),
+    cache_write: numbers.get('cache_write'),
+    cache_write_1h: numbers.get('cache_write_1h'),
+    image: numbers.get('image'),
+    output: numbers.get('output') ?? 0n,
+    reasoning: numbers.get('reasoning'),
   };
 }
 
-function parsePrice(text: string): bigint {
-  const price = parseUsd(text);
-  if (price === undefined) throw new Error(`not a stored price: ${JSON.stringify(text)}`);
-  return price;
+function numbersOf(text: string): ReadonlyMap<string, bigint> {
+  return new Map(
+    Array.from(text.matchAll(/([a-z0-9_]+)=(\d{1,18})/g), ([, term = '', number = '']) => [
+      term,
+      BigInt(number),
+    ]),
+  );
 }

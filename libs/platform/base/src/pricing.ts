@@ -122,7 +122,8 @@ export function costByKind(usage: Usage, prices: Prices): readonly CostOfKind[] 
 
 function tokenPricesOf(priced: readonly PricedTokens[]): bigint {
   return priced.reduce(
-    (sum, { tokens, priceNanoUsdPerMillion }) => sum + BigInt(tokens) * priceNanoUsdPerMillion,
+    (sum, { tokens, priceNanoUsdPerMillion }) =>
+      tokens === 0 ? sum : sum + BigInt(tokens) * priceNanoUsdPerMillion,
     0n,
   );
 }

@@ -30,7 +30,7 @@ const FILL = `
       hold_id, organization_id, key_id, state, amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, closed_unix_ms, cost_nano_usd, charged_nano_usd
     )
-    select id, organization_id, 'key-' || organization_id, 'settled', 1000, '{"input":"0.000000001","output":"0.000000001"}',
+    select id, organization_id, 'key-' || organization_id, 'settled', 1000, 'input=1 output=1',
       (to_timestamp(at / 1000.0) at time zone 'UTC')::date, at, at + 660000, at + 1000, 700, 700
     from generation
   )

@@ -44,7 +44,7 @@ export async function syntheticGenerations(pool: Pool, { rows, end }: SyntheticO
        300, 1200, case when n % 1000 = 0 then 'customer-1' end, case when n % 100 = 0 then 'upstream_error' end,
        'provider', case when n % 100 = 0 then 'failed' else 'completed' end, 400,
        '[{"provider":"acme","provider_model":"model","outcome":"ok","duration_ms":1500}]'::jsonb,
-       '{"input":"0.15","cached_input":"0.075","output":"0.6"}'
+       'input=150000000 cached_input=75000000 output=600000000'
      from (select n, $2::bigint + (n * $3::numeric / $1)::bigint as created from generate_series(0, $1 - 1) n) as generated`,
     [rows, start, 30 * DAY_MS],
   );

@@ -67,13 +67,14 @@ export async function openTarget(
   const attempt = new Attempt(target, ports.timers, call.callerSignal, call.totalMs);
   const sentAt = ports.clock.now();
   try {
-    const { timeouts } = target.provider;
+    const { providerModel, options, provider } = target;
+    const { timeouts } = provider;
     if (request.stream) attempt.expect(timeouts.firstEventMs, 'first event');
     else attempt.expect(timeouts.firstByteMs, 'response');
     const response = await attempt.send(() =>
       ports.transport.send({
         target,
-        path: dialectOf(call).path({ ...target, stream: request.stream }),
+        path: dialectOf(call).path({ providerModel, options, stream: request.stream }),
         body: call.body,
         stream: request.stream,
         signal: attempt.signal,
