@@ -67,9 +67,6 @@ export function addModel(
         : []),
       `Added model ${id}${data.model === options.providerModel ? '' : `, which the price data has as ${data.model}`}.`,
       ...notes.map((note) => `Not in models.yaml: ${note}`),
-      ...(prices.cache_write !== undefined && prices.cache_write_1h === undefined
-        ? ['The price data has no cache_write_1h: cache writes for one hour are charged at cache_write.']
-        : []),
       ...upcoming.map(({ from }) => `Prices change on ${from}: change them in the file then.`),
       `Check limits and prices${data.source === undefined ? '' : ` at ${data.source}`}.`,
     ],

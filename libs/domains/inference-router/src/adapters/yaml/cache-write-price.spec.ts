@@ -5,7 +5,7 @@ import type { ModelDocument } from './schema';
 type Prices = ModelDocument['prices'];
 
 const unpriced: Prices = { input: 3n, output: 15n };
-const priced: Prices = { ...unpriced, cache_write: 4n };
+const priced: Prices = { ...unpriced, cache_write: 4n, cache_write_1h: 6n };
 
 function issuesOf(
   prices: Prices,
@@ -24,22 +24,23 @@ function issuesOf(
 
 describe('a model with prompt_cache', () => {
   it.each(['anthropic', 'converse'] as const)(
-    'needs a price of cache writes at a provider of dialect %s',
+    'needs a price of cache writes of each lifetime at a provider of dialect %s',
     (dialect) => {
       expect(issuesOf(unpriced, { dialect })).toEqual([
         'models[2].prices.cache_write: is required: model "acme/opus" has prompt_cache, and provider "claude" charges for cache writes',
+        'models[2].prices.cache_write_1h: is required: model "acme/opus" has prompt_cache, and provider "claude" charges for cache writes',
       ]);
       expect(issuesOf(priced, { dialect })).toEqual([]);
     },
   );
 
-  it('needs one in each tier', () => {
+  it('needs both in each tier', () => {
     const tiers = [
       { above: 1_000, ...priced },
-      { above: 2_000, ...unpriced },
+      { above: 2_000, ...priced, cache_write_1h: undefined },
     ];
     expect(issuesOf({ ...priced, tiers })).toEqual([
-      'models[2].prices.tiers[1].cache_write: is required: model "acme/opus" has prompt_cache, and provider "claude" charges for cache writes',
+      'models[2].prices.tiers[1].cache_write_1h: is required: model "acme/opus" has prompt_cache, and provider "claude" charges for cache writes',
     ]);
   });
 

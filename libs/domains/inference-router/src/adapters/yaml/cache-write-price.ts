@@ -1,10 +1,12 @@
 import { chargesCacheWrites, type DialectName } from '../../core/dialects/registry';
 import type { ModelDocument } from './schema';
 
+const WRITE_PRICES = ['cache_write', 'cache_write_1h'] as const;
+
 /**
- * Reports the missing `cache_write` prices of a model with the capability
- * `prompt_cache`, if one of its providers charges for cache writes. With the
- * default, the price of input, the operator would pay the difference.
+ * Reports the missing prices of cache writes of a model with the capability
+ * `prompt_cache`, if one of its providers charges for them. With the defaults,
+ * cheaper prices of the same tokens, the operator would pay the difference.
  */
 export function missingCacheWritePrices(
   { id, capabilities, prices }: Pick<ModelDocument, 'id' | 'capabilities' | 'prices'>,
@@ -14,11 +16,11 @@ export function missingCacheWritePrices(
   const charging = providers.find(({ dialect }) => chargesCacheWrites(dialect));
   if (!charging || !capabilities.includes('prompt_cache')) return [];
   const { tiers = [] } = prices;
-  return [prices, ...tiers].flatMap(({ cache_write: price }, index) => {
-    if (price !== undefined) return [];
-    const field = index === 0 ? 'prices.cache_write' : `prices.tiers[${index - 1}].cache_write`;
-    return [
-      `${path}.${field}: is required: model "${id}" has prompt_cache, and provider "${charging.name}" charges for cache writes`,
-    ];
+  return [prices, ...tiers].flatMap((stated, index) => {
+    const parent = index === 0 ? 'prices' : `prices.tiers[${index - 1}]`;
+    return WRITE_PRICES.filter((price) => stated[price] === undefined).map(
+      (price) =>
+        `${path}.${parent}.${price}: is required: model "${id}" has prompt_cache, and provider "${charging.name}" charges for cache writes`,
+    );
   });
 }

@@ -172,5 +172,7 @@ it('a model that can write to the cache of a preset needs a price for it', () =>
   expect(() => parse(text)).toThrow(
     /models\[0\]\.prices\.cache_write \(line \d+\): is required: model "acme\/m-1" has prompt_cache/,
   );
-  expect(() => parse(text.replace("input: '1'", "input: '1', cache_write: '1.25'"))).not.toThrow();
+  expect(() =>
+    parse(text.replace("input: '1'", "input: '1', cache_write: '1.25', cache_write_1h: '2'")),
+  ).not.toThrow();
 });
