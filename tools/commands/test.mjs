@@ -7,7 +7,7 @@ import path from 'node:path';
 import { startClusterForTests } from './lib/cluster-for-tests.mjs';
 import { contractBaseline } from './lib/contract-baseline.mjs';
 import { build, CLUSTER_PROJECTS, nx } from './lib/nx.mjs';
-import { exitOnFailure, root, runVisibly } from './lib/run.mjs';
+import { capture, exitOnFailure, root, runVisibly } from './lib/run.mjs';
 import { makeTestFolder } from './lib/test-folder.mjs';
 
 /** Targets of the project `workspace`. */
@@ -59,8 +59,8 @@ try {
   } else {
     await runChecks();
     await testEmbedded();
-    await testCluster();
-    await testOtherNodes();
+    // The clusters mostly wait: the quick tests run in the processor time that they leave.
+    await Promise.all([testCluster(), testOtherNodes()]);
   }
 } catch (error) {
   exitOnFailure(error);
@@ -128,8 +128,6 @@ async function testCluster() {
 async function testOtherNodes() {
   const nodes = (process.env.GATEWAY_TEST_NODES ?? '').split(path.delimiter).filter((node) => node !== '');
   for (const [index, node] of nodes.entries()) {
-    const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' });
-    say(`Quick tests on Node ${stdout}`);
     const without = [
       '/node_modules/',
       '\\.tsx$',
@@ -138,12 +136,13 @@ async function testOtherNodes() {
       '\\.e2e\\.spec',
     ];
     const selection = without.flatMap((each) => ['--testPathIgnorePatterns', each]);
-    await runJest(
-      selection,
-      { PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` },
-      `node-${index}`,
-      node,
-    );
+    const env = { PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` };
+    await runJest(selection, env, `node-${index}`, async (_node, jest) => {
+      const { code, output } = await capture('nice', ['-n', '19', node, ...jest], env);
+      const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+      say(`Quick tests on Node ${stdout}\n${output}`);
+      return code;
+    });
   }
 }
 
@@ -153,21 +152,21 @@ function isOnPath(program) {
   return folders.some((folder) => existsSync(path.join(folder, program)));
 }
 
-/** @param run part of the results' file name. */
-async function runJest(selection, env = {}, run = 'embedded', node = process.execPath) {
+/**
+ * @param run part of the results' file name.
+ * @param start runs Node.js with jest's arguments; returns its exit code.
+ */
+async function runJest(selection, env = {}, run = 'embedded', start = runVisibly) {
   const resultsFile = path.join(root, 'dist', `test-results-${run}.json`);
   rmSync(resultsFile, { force: true });
-  const code = await runVisibly(
-    node,
-    [
-      path.join('node_modules', 'jest', 'bin', 'jest.js'),
-      '--json',
-      `--outputFile=${resultsFile}`,
-      ...(process.env.CI === 'true' ? ['--ci'] : []),
-      ...selection,
-    ],
-    env,
-  );
+  const jest = [
+    path.join('node_modules', 'jest', 'bin', 'jest.js'),
+    '--json',
+    `--outputFile=${resultsFile}`,
+    ...(process.env.CI === 'true' ? ['--ci'] : []),
+    ...selection,
+  ];
+  const code = await start(process.execPath, jest, env);
   const results = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : undefined;
   totals.passed += results?.numPassedTests ?? 0;
   totals.skipped += (results?.numPendingTests ?? 0) + (results?.numTodoTests ?? 0);
