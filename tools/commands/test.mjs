@@ -34,7 +34,7 @@ const OWN_CLUSTER_SUITES = ['tools/verify/cluster/src/mixed-versions', 'tools/ve
 const CLUSTER_SUITES = [
   ...OWN_CLUSTER_SUITES,
   'apps/e2e/conformance',
-  'apps/e2e/src/(bad-input|bodies|lenient|money|openapi|restrictions|sdk|slow-streams|token-counts|traces)',
+  'apps/e2e/src/(bad-input|bodies|lenient|money|openapi|restrictions|resumption|sdk|slow-streams|token-counts|traces)',
   'apps/e2e/src/clients/openai-node',
   // Some start a cluster with their own settings; two clusters that start concurrently starve each other.
   '--maxWorkers=1',

@@ -6,7 +6,7 @@ import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { UsageAggregatorDefinition } from '@gateway/contracts/usage-aggregator';
 import { openEdgeProxyModule } from '@gateway/edge-proxy';
 import type { ServiceDeps, ServiceWiring } from '@gateway/process';
-import { createClient } from '@gateway/rpc';
+import { createClient, createClientOfEachServer } from '@gateway/rpc';
 import { createTokenizer } from '@gateway/tokenizer';
 import type { Config } from './config';
 
@@ -20,6 +20,7 @@ export async function wireEdgeProxy({
   const tokenizer = createTokenizer({ metrics });
   life.onStop(() => tokenizer.close());
   const { GATEWAY_DASHBOARD_ORIGIN: dashboardOrigin } = config;
+  const routers = connect('inference-router', config.GATEWAY_INFERENCE_ROUTER_TARGET);
   const module = openEdgeProxyModule({
     config,
     auth: createClient(AuthDefinition, connect('auth', config.GATEWAY_AUTH_TARGET)),
@@ -28,10 +29,8 @@ export async function wireEdgeProxy({
       BillingLedgerDefinition,
       connect('billing-ledger', config.GATEWAY_BILLING_LEDGER_TARGET),
     ),
-    inferenceRouter: createClient(
-      InferenceRouterDefinition,
-      connect('inference-router', config.GATEWAY_INFERENCE_ROUTER_TARGET),
-    ),
+    inferenceRouter: createClient(InferenceRouterDefinition, routers),
+    everyInferenceRouter: () => createClientOfEachServer(InferenceRouterDefinition, routers),
     generationQuery: createClient(
       GenerationQueryDefinition,
       connect('generation-query', config.GATEWAY_GENERATION_QUERY_TARGET),

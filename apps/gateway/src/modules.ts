@@ -70,12 +70,14 @@ export function createModules(deps: ModuleDeps) {
   const stores = createStores(deps, () => dashboardOrigins(config, dashboardApi.port())[0]);
   const tokenizer = createTokenizer({ metrics });
   const { catalogue, inferenceRouter } = createRouter({ deps, stores, tokenizer });
+  const routerClient = createClient(
+    InferenceRouterDefinition,
+    transportTo(inferenceRouter.services, 'edge-proxy', deps),
+  );
   const edgeClients = {
     ...createClients(stores.transportFor('edge-proxy')),
-    inferenceRouter: createClient(
-      InferenceRouterDefinition,
-      transportTo(inferenceRouter.services, 'edge-proxy', deps),
-    ),
+    inferenceRouter: routerClient,
+    everyInferenceRouter: () => [routerClient],
     usageAggregator: createClient(
       UsageAggregatorDefinition,
       transportTo(stores.usageAggregator.services, 'edge-proxy', deps),

@@ -117,7 +117,10 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
   const startEdge = async (billingLedger: LedgerClient): Promise<string> => {
     const metrics = createMetrics({ processMetrics: false });
     const edge = createEdgeProxyModule({
-      ...createRpcServices({ ...modules.edgeClients, billingLedger, inferenceRouter, clock, log, metrics }),
+      ...createRpcServices({
+        ...{ ...modules.edgeClients, billingLedger, inferenceRouter, clock, log, metrics },
+        everyInferenceRouter: () => [inferenceRouter],
+      }),
       keyDirectory: createKeyDirectory({
         auth: modules.edgeClients.auth,
         edgeId: newId('edge'),

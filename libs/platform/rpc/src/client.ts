@@ -29,6 +29,15 @@ export function createClient<Service extends ServiceDefinition>(
   return client as RpcClient<Service>;
 }
 
+/** A client of each server of the service that is reachable now. */
+export function createClientOfEachServer<Service extends ServiceDefinition>(
+  definition: Service,
+  transport: RpcTransport,
+): RpcClient<Service>[] {
+  const servers = (transport.carries === 'bytes' && transport.everyServer?.()) || [transport];
+  return servers.map((server) => createClient(definition, server));
+}
+
 function unaryCaller(
   service: string,
   method: GeneratedMethod,

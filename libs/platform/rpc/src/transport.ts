@@ -36,6 +36,8 @@ interface Transport<Payload> {
 /** For calls between processes. */
 export interface BytesTransport extends Transport<Uint8Array> {
   readonly carries: 'bytes';
+  /** A transport to each server of the service that is reachable now. Absent: there is one server. */
+  readonly everyServer?: () => readonly BytesTransport[];
 }
 
 /** For calls within a process: messages are passed by reference, and neither side may change them. */

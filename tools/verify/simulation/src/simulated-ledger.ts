@@ -202,7 +202,7 @@ function finishedOf(one: Generation): FinishedGeneration {
         : {
             scope: one.scope,
             resolution: one.resolution,
-            responseJson: one.resolution === 'completed' ? Buffer.from(one.id) : undefined,
+            response: one.resolution === 'completed' ? { responseJson: Buffer.from(one.id) } : undefined,
           },
   };
 }

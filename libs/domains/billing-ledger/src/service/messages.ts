@@ -149,12 +149,13 @@ export function parseFinished(finished: GenerationFinished): FinishedGeneration 
 function parseIdempotentOutcome({
   scope,
   responseJson,
+  responseEvents,
   resolution,
 }: IdempotentOutcomeMessage): IdempotentOutcome {
   return {
     scope: parseIdentifier('idempotent_outcome.scope', scope),
     resolution: RESOLUTIONS.get(resolution) ?? (responseJson ? 'completed' : 'failed'),
-    responseJson,
+    response: responseJson && { responseJson, responseEvents },
   };
 }
 
@@ -294,7 +295,7 @@ export function renderClaimOutcome(outcome: ClaimOutcome): ClaimIdempotencyKeyRe
     case 'claimed':
       return { outcome: { $case: 'claimed', value: {} } };
     case 'in_flight':
-      return { outcome: { $case: 'inFlight', value: {} } };
+      return { outcome: { $case: 'inFlight', value: { generationId: outcome.generationId } } };
     case 'body_mismatch':
       return { outcome: { $case: 'bodyMismatch', value: {} } };
     case 'completed':
@@ -304,6 +305,7 @@ export function renderClaimOutcome(outcome: ClaimOutcome): ClaimIdempotencyKeyRe
           value: {
             generationId: outcome.generationId,
             responseJson: Buffer.from(outcome.responseJson),
+            responseEvents: outcome.responseEvents && Buffer.from(outcome.responseEvents),
           },
         },
       };

@@ -155,6 +155,21 @@ export interface GenerationRunner<Request, Message> {
     call: { readonly signal: CancelSignal; readonly timeoutMs: number; readonly metadata: RequestMetadata },
     onMessage: (message: Message) => Promise<void> | undefined,
   ): Promise<void>;
+  /**
+   * Reads a generation that another call started, wherever it runs. Resolves after
+   * the last message; without a message when it does not run. An aborted signal
+   * does not cancel the generation.
+   */
+  follow(
+    generation: {
+      readonly generationId: string;
+      readonly organizationId: string;
+      /** The number of the last event that is known; 0 for none. */
+      readonly afterEvent: number;
+    },
+    call: { readonly signal: CancelSignal; readonly timeoutMs: number; readonly metadata: RequestMetadata },
+    onMessage: (message: Message) => Promise<void> | undefined,
+  ): Promise<void>;
 }
 
 /** Reports refused requests to the usage domain. */

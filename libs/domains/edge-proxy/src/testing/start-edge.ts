@@ -197,6 +197,7 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
           return fault ? failing(fault) : inferenceRouter.generate(request, call);
         },
       },
+      everyInferenceRouter: () => [inferenceRouter],
       generationQuery: createClient(GenerationQueryDefinition, transport),
       usageAggregator: createClient(UsageAggregatorDefinition, transport),
       clock,

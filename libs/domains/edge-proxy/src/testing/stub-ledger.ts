@@ -13,6 +13,7 @@ interface StubClaim {
   readonly bodySha256: Buffer;
   readonly generationId: string;
   responseJson?: Buffer;
+  responseEvents?: Buffer;
 }
 
 export interface StubLedger {
@@ -122,10 +123,14 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
       return { outcome: { $case: 'claimed', value: {} } };
     }
     if (!current.bodySha256.equals(bodySha256)) return { outcome: { $case: 'bodyMismatch', value: {} } };
-    if (!current.responseJson) return { outcome: { $case: 'inFlight', value: {} } };
-    const { responseJson } = current;
+    if (!current.responseJson)
+      return { outcome: { $case: 'inFlight', value: { generationId: current.generationId } } };
+    const { responseJson, responseEvents } = current;
     return {
-      outcome: { $case: 'completed', value: { generationId: current.generationId, responseJson } },
+      outcome: {
+        $case: 'completed',
+        value: { generationId: current.generationId, responseJson, responseEvents },
+      },
     };
   }
 

@@ -1,5 +1,6 @@
 import type { CancelSignal } from '@gateway/base';
 import type {
+  FollowGenerationRequest,
   GenerateRequest,
   GenerateResponse,
   InferenceRouterDefinition,
@@ -21,6 +22,8 @@ export interface StubRouter {
   /** Calls that were cancelled. */
   cancelled: number;
   script: Script;
+  /** The messages of a running generation; none by default. */
+  follow: (request: FollowGenerationRequest, signal: CancelSignal) => AsyncIterable<GenerateResponse>;
 }
 
 const USAGE = {
@@ -44,6 +47,7 @@ export function createStubRouter(
     metadata: [],
     cancelled: 0,
     script: hello,
+    follow: async function* () {},
     handlers: {
       watchCatalogue: async function* (_request, { signal }) {
         if (models) yield { version: 1n, models: [...models] };
@@ -73,6 +77,7 @@ export function createStubRouter(
           }
         }
       },
+      followGeneration: (request, { signal }) => stub.follow(request, signal),
     },
   };
   return stub;

@@ -1,3 +1,5 @@
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
 import { createLogSampler, withTimeout } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished } from '@gateway/contracts/events';
@@ -10,6 +12,10 @@ import { SpoolFullError, type FinishedSpool } from '../core/ports';
 import type { GenerationRecorder, Timer, Timers } from '../core/ports';
 import { toGenerationFinished } from './messages';
 
+const deflate = promisify(zlib.deflate);
+
+/** Of the events of one stream, which `generation.finished` and the claim store: as text and compressed. */
+const MAX_STORED_EVENTS = { characters: 4 * 1024 * 1024, bytes: 256 * 1024 };
 /** Timeout of the event log and of the ledger, before the next store is tried, in milliseconds. */
 const RECORD_TIMEOUT_MS = 5_000;
 /** How long a request with an Idempotency-Key waits for its early settlement, in milliseconds. */
@@ -63,7 +69,11 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
   const sampler = createLogSampler(() => performance.now(), { everyMs: REFUSAL_LOG_INTERVAL_MS });
 
   async function record(finished: FinishedGeneration): Promise<void> {
-    const message = toGenerationFinished(finished);
+    const events = finished.stored?.events;
+    const message = toGenerationFinished(
+      finished,
+      events === undefined ? undefined : await compressed(events),
+    );
     const payload = encodeMessage(GenerationFinished, message);
     const { generationId } = message;
     const where = await store(message, payload, finished.traceHeaders);
@@ -231,6 +241,13 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
       if (remaining > 0) log.warn({ remaining }, 'spooled generations remain for the next start');
     },
   };
+}
+
+/** @returns undefined for events that are too large to store: the finished stream cannot be continued then. */
+async function compressed(events: string): Promise<Buffer | undefined> {
+  if (events.length > MAX_STORED_EVENTS.characters) return undefined;
+  const bytes = await deflate(events);
+  return bytes.length <= MAX_STORED_EVENTS.bytes ? bytes : undefined;
 }
 
 function withoutResponse(message: GenerationFinished): Uint8Array {

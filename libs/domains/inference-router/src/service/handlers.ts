@@ -1,9 +1,11 @@
 import { toAbortSignal } from '@gateway/base';
-import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
+import type { GenerateResponse, InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { GatewayError } from '@gateway/errors';
 import type { CallContext, RpcHandlers } from '@gateway/rpc';
 import type { Generate } from '../core/generation/generate';
+import type { GenerationEvent } from '../core/generation/generation-events';
 import type { GenerationCall } from '../core/generation/generation-run';
+import { ResumableStreams } from '../core/generation/resumable-streams';
 import type { CatalogueSource } from '../core/ports';
 import { watchCatalogue } from './catalogue-watch';
 import { toGenerateResponse, toGenerationRequest } from './messages';
@@ -20,14 +22,18 @@ export function createRouterHandlers({
   generate,
   stopping,
 }: HandlerPorts): RpcHandlers<typeof InferenceRouterDefinition> {
+  const resumable = new ResumableStreams(generate);
   return {
     watchCatalogue: (_request, { signal }) =>
       watchCatalogue(catalogue, AbortSignal.any([toAbortSignal(signal), stopping])),
     generate(message, context) {
       const request = toGenerationRequest(message);
       checkRequest(request);
+      const isResumable = message.resumable && request.stream && request.idempotencyScope !== undefined;
+      if (isResumable) return toMessages(resumable.run(request, callOf(context)));
       return generate(request, callOf(context), toGenerateResponse);
     },
+    followGeneration: (message, { signal }) => toMessages(resumable.follow(message, signal) ?? noEvents()),
   };
 }
 
@@ -45,6 +51,14 @@ function checkRequest(request: ReturnType<typeof toGenerationRequest>): void {
           : undefined;
   if (problem) throw new GatewayError('internal_error', { internalMessage: `a Generate request ${problem}` });
 }
+
+async function* toMessages(
+  events: AsyncIterable<GenerationEvent>,
+): AsyncGenerator<GenerateResponse, undefined, void> {
+  for await (const event of events) yield toGenerateResponse(event);
+}
+
+async function* noEvents(): AsyncGenerator<GenerationEvent, undefined, void> {}
 
 function callOf({ signal, deadlineUnixMs, metadata }: CallContext): GenerationCall {
   const { traceparent } = metadata;

@@ -80,8 +80,12 @@ export function toGenerateResponse(event: GenerationEvent): GenerateResponse {
   }
 }
 
-export function toGenerationFinished(finished: FinishedGeneration): GenerationFinished {
-  const { request, responseJson } = finished;
+/** @param responseEvents those of `finished.stored`, compressed. */
+export function toGenerationFinished(
+  finished: FinishedGeneration,
+  responseEvents?: Buffer,
+): GenerationFinished {
+  const { request, stored } = finished;
   return {
     generationId: request.generationId,
     organizationId: request.organizationId,
@@ -113,7 +117,8 @@ export function toGenerationFinished(finished: FinishedGeneration): GenerationFi
         ? undefined
         : {
             scope: request.idempotencyScope,
-            responseJson: responseJson === undefined ? undefined : Buffer.from(responseJson, 'utf8'),
+            responseJson: stored && Buffer.from(stored.responseJson, 'utf8'),
+            responseEvents,
             resolution: OUTCOME_MESSAGES[finished.outcome],
           },
   };

@@ -17,9 +17,12 @@ export * from './endpoints';
 export { bodyExceedsMemory, bodyTooLarge, bodyTooSlow, bodyUndecodable } from './errors/bodies';
 export {
   IDEMPOTENCY_KEY_PATTERN,
+  LAST_EVENT_ID_PATTERN,
   idempotencyKeyInFlight,
   idempotencyKeyReused,
   invalidIdempotencyKey,
+  invalidLastEventId,
+  streamNotResumable,
 } from './errors/idempotency';
 export { chatCompletionError } from './errors/no-capacity';
 export { addressAbuseLimited, type ExceededLimit, keyAbuseLimited, limitExceeded } from './errors/limits';
@@ -42,6 +45,7 @@ export { measureJson, type JsonMeasure } from './json/measure-json';
 export { MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJsonBody } from './json/parse-json-body';
 export { defaultPublicLimits } from './limits';
 export { DONE, errorChunk, type ErrorChunkOptions } from './stream/error-chunk';
+export { eventNumbering, splitEvents } from './stream/event-ids';
 export { replayChunks } from './stream/replay-chunks';
 export {
   MAX_MODEL_ID_LENGTH,

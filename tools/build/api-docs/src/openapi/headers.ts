@@ -16,7 +16,7 @@ export const headers = {
   vary: header('For caches: CORS headers depend on the origin.', text('', { const: 'origin' })),
   'x-generation-id': header('The ID of the generation, once it exists.', text('', { pattern: '^gen-' })),
   'idempotent-replayed': header(
-    'Marks the stored response of an earlier request with the same Idempotency-Key.',
+    'Marks the response of an earlier request with the same Idempotency-Key: stored, or a continued stream.',
     text('', { const: 'true' }),
   ),
   'x-ratelimit-limit-requests': header('Requests per minute, where limited.', count('')),

@@ -1,6 +1,7 @@
 import {
   type Endpoint,
   IDEMPOTENCY_KEY_PATTERN,
+  LAST_EVENT_ID_PATTERN,
   type JsonObject,
   type JsonValue,
   MAX_GENERATION_ID_LENGTH,
@@ -34,6 +35,13 @@ export function parametersOf({ name }: Endpoint): JsonObject[] {
           'Makes retries safe for 24 hours: the same key with the same body returns the stored response, and at most one response is charged. The output of a stream that failed is charged too; its key can be used again. 1 to 255 printable ASCII characters. Default: no idempotency.',
           { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN.source },
           { example: 'order-4711' },
+        ),
+        parameter(
+          'header',
+          'Last-Event-ID',
+          'Adds an `id` to each event of a stream with an `Idempotency-Key`, and continues it after the event with this `id`; 0 is its beginning. Only with both. Default: no ids.',
+          { type: 'string', pattern: LAST_EVENT_ID_PATTERN.source },
+          { example: '0' },
         ),
       ];
     case 'generation':

@@ -54,7 +54,10 @@ export const chatCheckOrder: readonly CheckStep[] = [
     checks: 'The estimated input and the output limit fit the context window',
     codes: ['context_length_exceeded'],
   },
-  { checks: 'A usable `Idempotency-Key` header', codes: ['invalid_request'] },
+  {
+    checks: 'A usable `Idempotency-Key` header, and `Last-Event-ID` header if there is one',
+    codes: ['invalid_request'],
+  },
   {
     checks: 'The idempotency claim: another body, else the replay, else in flight',
     codes: ['idempotency_key_reused', 'idempotency_key_in_flight'],

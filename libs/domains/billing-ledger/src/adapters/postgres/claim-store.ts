@@ -42,6 +42,7 @@ interface ClaimRow {
   readonly outcome: ClaimOutcome['kind'];
   readonly generation_id: string | null;
   readonly response_json: Buffer | null;
+  readonly response_events: Buffer | null;
 }
 
 /** Claims are in the ledger's database, so that a settlement closes them in its own transaction. */
@@ -92,9 +93,10 @@ async function claimKeys(pool: Pool, claims: readonly ClaimRequest[]): Promise<C
 
 function outcomeOf(row: ClaimRow | undefined): ClaimOutcome {
   if (!row) throw new Error('claim_idempotency_key returned no row');
-  if (row.outcome !== 'completed') return { kind: row.outcome };
-  if (row.generation_id === null || row.response_json === null) {
-    throw new Error('a completed claim has no response');
-  }
-  return { kind: 'completed', generationId: row.generation_id, responseJson: row.response_json };
+  const { outcome: kind, generation_id: generationId, response_json: responseJson } = row;
+  if (kind === 'claimed' || kind === 'body_mismatch') return { kind };
+  if (generationId === null) throw new Error('the claim of another request has no generation');
+  if (kind === 'in_flight') return { kind, generationId };
+  if (responseJson === null) throw new Error('a completed claim has no response');
+  return { kind, generationId, responseJson, responseEvents: row.response_events ?? undefined };
 }

@@ -69,7 +69,7 @@ const POST = batchCall<DecidedSettlement>(
 
 const CLOSE_CLAIMS = {
   name: 'billing_ledger.close_idempotency_claims',
-  text: 'select close_idempotency_claims($1, $2, $3::bytea[], $4)',
+  text: 'select close_idempotency_claims($1, $2, $3::bytea[], $4::bytea[], $5)',
 };
 
 interface LockedRow {
@@ -221,9 +221,14 @@ async function closeClaims(client: PoolClient, closings: readonly ClaimClosing[]
     values: [
       textArray(closings, (closing) => closing.scope),
       textArray(closings, (closing) => closing.generationId),
-      closings.map(({ responseJson }) => (responseJson ? Buffer.from(responseJson) : null)),
+      closings.map(({ response }) => bufferOrNull(response?.responseJson)),
+      closings.map(({ response }) => bufferOrNull(response?.responseEvents)),
       CLAIM_RETENTION_MS,
     ],
     ...CLOSE_CLAIMS,
   });
+}
+
+function bufferOrNull(bytes: Uint8Array | undefined): Buffer | null {
+  return bytes ? Buffer.from(bytes) : null;
 }

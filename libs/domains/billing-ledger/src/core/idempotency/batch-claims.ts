@@ -1,3 +1,4 @@
+import type { StoredResponse } from './claim';
 import { RESOLUTION_RULES, type ClaimResolution } from './resolutions';
 
 /** The outcome of a generation that ran under an Idempotency-Key. */
@@ -5,7 +6,7 @@ export interface IdempotentOutcome {
   readonly scope: string;
   readonly resolution: ClaimResolution;
   /** Returned to replays; present only for a completed generation. */
-  readonly responseJson: Uint8Array | undefined;
+  readonly response: StoredResponse | undefined;
 }
 
 export interface StoredClaim {
@@ -19,7 +20,7 @@ export interface StoredClaim {
 export interface ClaimClosing {
   readonly scope: string;
   readonly generationId: string;
-  readonly responseJson: Uint8Array | undefined;
+  readonly response: StoredResponse | undefined;
 }
 
 export interface ClaimDecision {
@@ -46,15 +47,15 @@ export class BatchClaims {
     const { scope } = stored;
     const claim = this.changed.get(scope) ?? stored;
     if (claim.state === 'completed') return { isWaived: claim.generationId !== generationId };
-    const responseJson = responseToStore(outcome);
+    const response = responseToStore(outcome);
     const holdsClaim = claim.state === 'running' && claim.generationId === generationId;
-    if (!responseJson && !holdsClaim) return { isWaived: false };
-    this.changed.set(scope, { scope, generationId, state: responseJson ? 'completed' : 'released' });
-    return { isWaived: false, closing: { scope, generationId, responseJson } };
+    if (!response && !holdsClaim) return { isWaived: false };
+    this.changed.set(scope, { scope, generationId, state: response ? 'completed' : 'released' });
+    return { isWaived: false, closing: { scope, generationId, response } };
   }
 }
 
-function responseToStore(outcome: IdempotentOutcome | undefined): Uint8Array | undefined {
+function responseToStore(outcome: IdempotentOutcome | undefined): StoredResponse | undefined {
   if (!outcome || RESOLUTION_RULES[outcome.resolution].whenSettled !== 'store_response') return undefined;
-  return outcome.responseJson;
+  return outcome.response;
 }

@@ -13,11 +13,18 @@ export interface ClaimRef {
   readonly generationId: string;
 }
 
+/** What a replay of a completed claim needs. */
+export interface StoredResponse {
+  readonly responseJson: Uint8Array;
+  /** The events of a resumable stream, as the router compressed them. */
+  readonly responseEvents?: Uint8Array | undefined;
+}
+
 export type ClaimOutcome =
   /** The generation may run. */
   | { readonly kind: 'claimed' }
   /** Another generation runs under a lease that has not ended. */
-  | { readonly kind: 'in_flight' }
-  | { readonly kind: 'completed'; readonly generationId: string; readonly responseJson: Uint8Array }
+  | { readonly kind: 'in_flight'; readonly generationId: string }
+  | ({ readonly kind: 'completed'; readonly generationId: string } & StoredResponse)
   /** The key was used with another body. */
   | { readonly kind: 'body_mismatch' };

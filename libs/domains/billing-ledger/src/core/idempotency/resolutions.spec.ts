@@ -1,7 +1,7 @@
 import { BatchClaims, type StoredClaim } from './batch-claims';
 import { RESOLUTION_RULES, type ClaimResolution, type ResolutionRule } from './resolutions';
 
-const RESPONSE = Buffer.from('{}');
+const RESPONSE = { responseJson: Buffer.from('{}') };
 
 /** The table as the public documentation states it. */
 const TABLE: readonly [ClaimResolution, ResolutionRule['whenReported'], ResolutionRule['whenSettled']][] = [
@@ -25,17 +25,17 @@ it('has a rule for every resolution', () => {
 describe.each(TABLE)('a generation that is %s', (resolution, whenReported, whenSettled) => {
   // A response is present with every resolution: only the table decides whether it is stored.
   const settle = (claim: StoredClaim) =>
-    new BatchClaims().settle('mine', { scope: 'scope', resolution, responseJson: RESPONSE }, claim);
+    new BatchClaims().settle('mine', { scope: 'scope', resolution, response: RESPONSE }, claim);
 
   it(`leaves its key ${whenReported} when the edge reports it`, () => {
     expect(RESOLUTION_RULES[resolution].whenReported).toBe(whenReported);
   });
 
   it(`settled: ${whenSettled}`, () => {
-    const responseJson = whenSettled === 'store_response' ? RESPONSE : undefined;
+    const response = whenSettled === 'store_response' ? RESPONSE : undefined;
     expect(settle(claimOf('running', 'mine'))).toEqual({
       isWaived: false,
-      closing: { scope: 'scope', generationId: 'mine', responseJson },
+      closing: { scope: 'scope', generationId: 'mine', response },
     });
   });
 
@@ -58,30 +58,30 @@ describe.each(TABLE)('a generation that is %s', (resolution, whenReported, whenS
 });
 
 it('frees the key of a completed generation without a response', () => {
-  const outcome = { scope: 'scope', resolution: 'completed', responseJson: undefined } as const;
+  const outcome = { scope: 'scope', resolution: 'completed', response: undefined } as const;
   expect(new BatchClaims().settle('mine', outcome, claimOf('running', 'mine')).closing).toEqual({
     scope: 'scope',
     generationId: 'mine',
-    responseJson: undefined,
+    response: undefined,
   });
 });
 
 it('stores the first response in a batch and does not charge the second generation', () => {
   const claims = new BatchClaims();
-  const outcome = { scope: 'scope', resolution: 'completed', responseJson: RESPONSE } as const;
+  const outcome = { scope: 'scope', resolution: 'completed', response: RESPONSE } as const;
   const stored = claimOf('running', 'second');
-  expect(claims.settle('first', outcome, stored).closing?.responseJson).toBe(RESPONSE);
+  expect(claims.settle('first', outcome, stored).closing?.response).toBe(RESPONSE);
   expect(claims.settle('second', outcome, stored)).toEqual({ isWaived: true });
 });
 
 it('charges the generation that completes a key freed earlier in the batch, and stores its response', () => {
   const claims = new BatchClaims();
   const stored = claimOf('running', 'first');
-  const failed = { scope: 'scope', resolution: 'failed', responseJson: undefined } as const;
-  const completed = { scope: 'scope', resolution: 'completed', responseJson: RESPONSE } as const;
-  expect(claims.settle('first', failed, stored).closing?.responseJson).toBeUndefined();
+  const failed = { scope: 'scope', resolution: 'failed', response: undefined } as const;
+  const completed = { scope: 'scope', resolution: 'completed', response: RESPONSE } as const;
+  expect(claims.settle('first', failed, stored).closing?.response).toBeUndefined();
   expect(claims.settle('second', completed, stored)).toEqual({
     isWaived: false,
-    closing: { scope: 'scope', generationId: 'second', responseJson: RESPONSE },
+    closing: { scope: 'scope', generationId: 'second', response: RESPONSE },
   });
 });

@@ -154,8 +154,12 @@ it.each([
 });
 
 describe('a claim of an Idempotency-Key', () => {
-  const completed = { scope: 'scope', resolution: 'completed', responseJson: Buffer.from('{}') } as const;
-  const failed = { scope: 'scope', resolution: 'failed', responseJson: undefined } as const;
+  const completed = {
+    scope: 'scope',
+    resolution: 'completed',
+    response: { responseJson: Buffer.from('{}') },
+  } as const;
+  const failed = { scope: 'scope', resolution: 'failed', response: undefined } as const;
   const running = (generationId: string) =>
     locked(99, {}, { claim: { scope: 'scope', state: 'running', generationId } });
 
@@ -176,7 +180,7 @@ describe('a claim of an Idempotency-Key', () => {
 
   it('is released when its holder fails, which is charged; not by a former holder', () => {
     const holder = decideSettlements([finished('g1', 5, { idempotentOutcome: failed })], [running('g1')]);
-    expect(holder.claimClosings).toEqual([{ scope: 'scope', generationId: 'g1', responseJson: undefined }]);
+    expect(holder.claimClosings).toEqual([{ scope: 'scope', generationId: 'g1', response: undefined }]);
     expect(holder.settlements).toMatchObject([{ chargedNanoUsd: 5n }]);
     const former = decideSettlements([finished('g1', 5, { idempotentOutcome: failed })], [running('g2')]);
     expect(former.claimClosings).toEqual([]);

@@ -1,19 +1,24 @@
 import { setImmediate } from 'node:timers/promises';
+import { Cancellation } from '@gateway/base';
 import type {
+  FollowGenerationRequest,
   GenerateRequest,
   GenerateResponse,
   InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
 import { GatewayError } from '@gateway/errors';
-import { forEachMessage, isRpcDeadlineExceeded, type RpcClient } from '@gateway/rpc';
+import { forEachMessage, isRpcDeadlineExceeded, type CallOptions, type RpcClient } from '@gateway/rpc';
 import { type GenerationRunner, limits } from '../../core';
 
 export interface GenerationRunnerPorts {
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
+  /** A client of each router that is reachable now. */
+  readonly everyInferenceRouter: () => readonly RpcClient<typeof InferenceRouterDefinition>[];
 }
 
 export function createGenerationRunner({
   inferenceRouter,
+  everyInferenceRouter,
 }: GenerationRunnerPorts): GenerationRunner<GenerateRequest, GenerateResponse> {
   return {
     run: async (request, call, onMessage) => {
@@ -26,7 +31,39 @@ export function createGenerationRunner({
         throw isRpcDeadlineExceeded(error) ? overdue(error) : error;
       }
     },
+    async follow(generation, call, onMessage) {
+      const others = new Cancellation();
+      call.signal.addEventListener('abort', () => others.abort(), { once: true });
+      const attempts = everyInferenceRouter().map((router) =>
+        followAt(router, generation, { ...call, signal: others }, onMessage),
+      );
+      // Only the router that runs the generation sends messages.
+      const ended = await Promise.any(attempts).catch(() => undefined);
+      others.abort();
+      if (ended?.error !== undefined) throw ended.error;
+    },
   };
+}
+
+/** Rejects when the generation does not run there. */
+async function followAt(
+  router: RpcClient<typeof InferenceRouterDefinition>,
+  generation: FollowGenerationRequest,
+  call: CallOptions,
+  onMessage: (message: GenerateResponse) => Promise<void> | undefined,
+): Promise<{ readonly error?: unknown }> {
+  let runsThere = false;
+  try {
+    await forEachMessage(router.followGeneration(generation, call), (message) => {
+      runsThere = true;
+      return onMessage(message);
+    });
+  } catch (error) {
+    if (runsThere) return { error };
+    throw error;
+  }
+  if (!runsThere) throw new Error('the generation does not run at this router');
+  return {};
 }
 
 /** The deadline of this call is the model's: the response is overdue, whichever service was slow. */

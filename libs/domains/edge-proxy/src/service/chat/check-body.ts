@@ -16,7 +16,7 @@ import {
 import { type BodyThreads, limits, type ModelCatalogue } from '../../core';
 import type { Exchange } from '../http/exchange';
 import { RequestCancelled } from '../http/request-cancelled';
-import { type IdempotentRequest, readIdempotencyScope } from './idempotent-request';
+import { type IdempotentRequest, readIdempotencyScope, readLastEventId } from './idempotent-request';
 
 export interface CheckBodyPorts {
   readonly catalogue: ModelCatalogue<ListedModel>;
@@ -72,11 +72,12 @@ export async function checkBody(
   });
   if (isRefusal(chat)) return chat;
   if (isRefusal(scope)) return scope;
+  const lastEventId = readLastEventId(exchange, chat.stream && scope !== undefined);
+  if (isRefusal(lastEventId)) return lastEventId;
   const { bodySha256 } = checked;
-  return {
-    chat,
-    idempotent: scope && bodySha256 ? { scope, bodySha256: Buffer.from(bodySha256) } : undefined,
-  };
+  const idempotent =
+    scope && bodySha256 ? { scope, bodySha256: Buffer.from(bodySha256), lastEventId } : undefined;
+  return { chat, idempotent };
 }
 
 /** @returns undefined for a body that would block the event loop. */

@@ -1,6 +1,8 @@
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
 import { type Clock, type UnixMs, unreachable } from '@gateway/base';
 import type { KeyGrant } from '@gateway/contracts/auth';
-import type { Completed } from '@gateway/contracts/billing-ledger';
+import type { ClaimIdempotencyKeyResponse, Completed, InFlight } from '@gateway/contracts/billing-ledger';
 import type { GenerateRequest } from '@gateway/contracts/inference-router';
 import { GatewayError, isRefusal, type Refusal, refusalError } from '@gateway/errors';
 import {
@@ -10,7 +12,10 @@ import {
   idempotencyKeyReused,
   insufficientCredits,
   limitExceeded,
+  eventNumbering,
   replayChunks,
+  splitEvents,
+  streamNotResumable,
   type ValidatedChatRequest,
 } from '@gateway/public-api';
 import type { HoldWaits } from '../admission/hold-waits';
@@ -23,7 +28,7 @@ import type { BodyReader } from '../http/request/read-body';
 import { exceededBudget, exceededLimit, missingCredits } from '../messages';
 import { checkBody, type CheckBodyPorts, type CheckedBody } from './check-body';
 import type { IdempotentRequest } from './idempotent-request';
-import { runGeneration, type RunGenerationPorts } from './run-generation';
+import { followGeneration, REPLAYED, runGeneration, type RunGenerationPorts } from './run-generation';
 
 export interface ChatCompletionsPorts extends RunGenerationPorts, CheckBodyPorts {
   readonly authenticate: Authenticator;
@@ -37,6 +42,10 @@ export interface ChatCompletionsPorts extends RunGenerationPorts, CheckBodyPorts
   /** How long a hold outlives the deadline of the call to the router. */
   readonly holdMarginMs: number;
 }
+
+const inflate = promisify(zlib.inflate);
+
+type ClaimOutcome = NonNullable<ClaimIdempotencyKeyResponse['outcome']>;
 
 /** A request that has passed every validation. */
 interface Checked extends CheckedBody {
@@ -75,7 +84,7 @@ export async function handleChatCompletion(ports: ChatCompletionsPorts, exchange
  *  9     JSON
  *  10–17 the body, then the body against the organization's settings
  *  18–24 the body against the model: existence, allowance, capabilities, context
- *  25    Idempotency-Key: usable, same body, replay, in flight
+ *  25    Idempotency-Key and Last-Event-ID: usable, same body, replay, continued stream, in flight
  *  26–28 requests and tokens per minute, concurrency
  *  29–30 balance, daily budgets
  *  31    the model itself
@@ -98,7 +107,11 @@ async function checkAndRun(
   if (idempotent) {
     const claim = await claimIdempotencyKey(reservation, admissible, idempotent);
     if (isRefusal(claim)) return claim;
-    if (claim !== 'claimed') return replay(ports, exchange, chat, claim);
+    if (claim.$case === 'completed')
+      return replay(ports, exchange, chat, claim.value, idempotent.lastEventId);
+    if (claim.$case === 'inFlight') return follow(ports, exchange, admissible, claim.value, idempotent);
+    // The stream ended without a response, so its events are not those of this generation.
+    if (idempotent.lastEventId) return streamNotResumable();
     exchange.throwIfCancelled();
   }
 
@@ -118,6 +131,7 @@ async function checkAndRun(
     request: generateRequest(exchange, admissible),
     reservation,
     runToCompletion: idempotent !== undefined,
+    lastEventId: idempotent?.lastEventId,
   });
   return undefined;
 }
@@ -159,16 +173,14 @@ async function claimIdempotencyKey(
   reservation: Reservation,
   { grant, generationId }: Admissible,
   { scope, bodySha256 }: IdempotentRequest,
-): Promise<'claimed' | Completed | Refusal> {
+): Promise<Exclude<ClaimOutcome, { $case: 'bodyMismatch' }> | Refusal> {
   const { organizationId } = grant;
   const { outcome } = await reservation.claim({ scope, organizationId, bodySha256, generationId });
   switch (outcome?.$case) {
     case 'claimed':
-      return 'claimed';
     case 'completed':
-      return outcome.value;
     case 'inFlight':
-      return idempotencyKeyInFlight();
+      return outcome;
     case 'bodyMismatch':
       return idempotencyKeyReused();
     case undefined:
@@ -260,25 +272,52 @@ function generateRequest(
     signedBy: chat.signedBy,
     externalUser: chat.externalUser,
     idempotencyScope: idempotent?.scope,
+    resumable: idempotent?.lastEventId !== undefined,
   };
 }
 
+/** Continues the stream of the first request with this Idempotency-Key, if the client wants that and it can be continued. */
+async function follow(
+  ports: ChatCompletionsPorts,
+  exchange: Exchange,
+  admissible: Admissible,
+  { generationId }: InFlight,
+  { lastEventId }: IdempotentRequest,
+): Promise<Refusal | undefined> {
+  if (lastEventId === undefined) return idempotencyKeyInFlight();
+  const request = generateRequest(exchange, { ...admissible, generationId });
+  return (await followGeneration(ports, { exchange, request, lastEventId }))
+    ? undefined
+    : idempotencyKeyInFlight();
+}
+
 /** Replays the response of the first request with this Idempotency-Key, streaming or non-streaming as requested. */
-function replay(
+async function replay(
   { writer }: ChatCompletionsPorts,
   exchange: Exchange,
   chat: ValidatedChatRequest,
-  { generationId, responseJson }: Completed,
-): undefined {
-  const replayed = { 'idempotent-replayed': 'true' };
+  { generationId, responseJson, responseEvents }: Completed,
+  lastEventId: number | undefined,
+): Promise<Refusal | undefined> {
+  // Without stored events, earlier ids have no meaning.
+  if (lastEventId && !responseEvents) return streamNotResumable();
   exchange.generationId = generationId;
   if (!chat.stream) {
-    writer.json(exchange, 200, responseJson, replayed);
-    return;
+    writer.json(exchange, 200, responseJson, REPLAYED);
+    return undefined;
   }
-  const chunks = replayChunks(responseJson, chat.includeUsage);
-  writer.openEventStream(exchange, replayed);
+  const chunks =
+    responseEvents && lastEventId !== undefined
+      ? await eventsAfter(responseEvents, lastEventId)
+      : replayChunks(responseJson, chat.includeUsage);
+  writer.openEventStream(exchange, REPLAYED);
   writer.end(exchange, chunks + DONE);
+  return undefined;
+}
+
+async function eventsAfter(compressed: Uint8Array, lastEventId: number): Promise<string> {
+  const events = splitEvents((await inflate(compressed)).toString());
+  return eventNumbering(lastEventId)(events.slice(lastEventId).join(''));
 }
 
 function missingOutcome(what: string): GatewayError {

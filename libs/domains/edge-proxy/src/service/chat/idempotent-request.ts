@@ -1,6 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Refusal } from '@gateway/errors';
-import { IDEMPOTENCY_KEY_PATTERN, invalidIdempotencyKey } from '@gateway/public-api';
+import {
+  IDEMPOTENCY_KEY_PATTERN,
+  invalidIdempotencyKey,
+  invalidLastEventId,
+  LAST_EVENT_ID_PATTERN,
+} from '@gateway/public-api';
 import type { Exchange } from '../http/exchange';
 
 /** The scope of an Idempotency-Key and the body that it was sent with. */
@@ -9,9 +14,12 @@ export interface IdempotentRequest {
   readonly scope: string;
   /** Of the canonical JSON: the order of names and white space do not matter. */
   readonly bodySha256: Buffer;
+  /** The number of the last event that the client has, 0 for none; undefined when it wants no event ids. */
+  readonly lastEventId: number | undefined;
 }
 
 const HEADER = 'idempotency-key';
+const LAST_EVENT_ID = 'last-event-id';
 
 /**
  * The scope of an Idempotency-Key header. Its value is opaque: quoted and
@@ -32,4 +40,19 @@ export function readIdempotencyScope(
     return invalidIdempotencyKey();
   }
   return hash('sha256', ['POST', path, keyId, value].join('\n'), 'hex');
+}
+
+/**
+ * The Last-Event-ID header, with which a client requests event ids and continues
+ * the stream of an Idempotency-Key.
+ *
+ * @param isResumable whether the request streams and has an Idempotency-Key.
+ * @returns undefined without the header; `invalid_request` for an invalid one.
+ */
+export function readLastEventId({ request }: Exchange, isResumable: boolean): number | Refusal | undefined {
+  if (request.headers[LAST_EVENT_ID] === undefined) return undefined;
+  const values = request.headersDistinct[LAST_EVENT_ID] ?? [];
+  const [value = ''] = values;
+  if (!isResumable || values.length !== 1 || !LAST_EVENT_ID_PATTERN.test(value)) return invalidLastEventId();
+  return Number(value);
 }

@@ -1,4 +1,4 @@
-import { Cancellation } from '@gateway/base';
+import { Cancellation, type CancelSignal } from '@gateway/base';
 import type { Finished, GenerateRequest, GenerateResponse } from '@gateway/contracts/inference-router';
 import { GatewayError, toGatewayError } from '@gateway/errors';
 import { isRpcLost } from '@gateway/rpc';
@@ -10,8 +10,11 @@ import { callMetadata } from '../http/request/call-metadata';
 import { RequestCancelled } from '../http/request-cancelled';
 import { createEventStream, type EventStream, type KeepAlive } from '../http/response/event-stream';
 import type { Exchange } from '../http/exchange';
-import { DONE, errorChunk } from '@gateway/public-api';
+import { DONE, errorChunk, eventNumbering, type ResponseHeaders } from '@gateway/public-api';
 import type { GenerationRunner } from '../../core';
+
+/** Of a response that is charged to an earlier request. */
+export const REPLAYED: ResponseHeaders = { 'idempotent-replayed': 'true' };
 
 export interface RunGenerationPorts {
   readonly generationRunner: GenerationRunner<GenerateRequest, GenerateResponse>;
@@ -30,6 +33,8 @@ export interface GenerationRun {
   readonly reservation: Reservation;
   /** The client may retry with its Idempotency-Key, so its disconnect does not cancel the generation. */
   readonly runToCompletion: boolean;
+  /** The number of the last event that the client has; undefined when its events have no ids. */
+  readonly lastEventId: number | undefined;
 }
 
 /**
@@ -42,7 +47,11 @@ export interface GenerationRun {
  */
 export async function runGeneration(ports: RunGenerationPorts, run: GenerationRun): Promise<void> {
   const { exchange, request, reservation, runToCompletion } = run;
-  const forwarded = await forwardFrames(ports, run);
+  const cancel = new Cancellation();
+  if (!runToCompletion) exchange.onCancelled(() => cancel.abort());
+  const forwarded = await forwardFrames(ports, run, (onMessage) =>
+    ports.generationRunner.run(request, callOf(ports, exchange, cancel), onMessage),
+  );
   const { finished, thrown, hasStarted } = forwarded;
 
   // The last message finishes the generation, even when the call fails after it.
@@ -72,6 +81,47 @@ export async function runGeneration(ports: RunGenerationPorts, run: GenerationRu
   failResponse(ports, exchange, request, forwarded, streamFailure(thrown));
 }
 
+export interface FollowedGeneration {
+  readonly exchange: Exchange;
+  /** As the running request, except that its time is that of this one. */
+  readonly request: GenerateRequest;
+  /** The number of the last event that the client has; 0 for none. */
+  readonly lastEventId: number;
+}
+
+/**
+ * Writes the rest of a stream that another request with the same Idempotency-Key
+ * started, and that still runs.
+ *
+ * @returns whether it runs and can be followed; if not, nothing was written.
+ */
+export async function followGeneration(
+  ports: RunGenerationPorts,
+  { exchange, request, lastEventId }: FollowedGeneration,
+): Promise<boolean> {
+  const cancel = new Cancellation();
+  exchange.onCancelled(() => cancel.abort());
+  const { generationId, organizationId } = request;
+  exchange.generationId = generationId;
+  const forwarded = await forwardFrames(
+    ports,
+    { exchange, lastEventId },
+    (onMessage) =>
+      ports.generationRunner.follow(
+        { generationId, organizationId, afterEvent: lastEventId },
+        callOf(ports, exchange, cancel),
+        onMessage,
+      ),
+    REPLAYED,
+  );
+  if (exchange.isCancelled()) throw new RequestCancelled();
+  const { finished, hasSent, hasStarted, thrown } = forwarded;
+  if (finished) finishResponse(ports, exchange, request, hasSent, finished, REPLAYED);
+  else if (hasStarted) failResponse(ports, exchange, request, forwarded, streamFailure(thrown));
+  else exchange.generationId = undefined;
+  return hasStarted;
+}
+
 /** A router lost during a generation is an `internal_error`, not `no_capacity`: the request may be billed. */
 function streamFailure(thrown: unknown): GatewayError {
   if (!isRpcLost(thrown)) return toGatewayError(thrown);
@@ -93,13 +143,18 @@ interface ForwardResult {
   readonly finishedChoices: readonly number[];
 }
 
+function callOf({ generationTimeoutMs }: RunGenerationPorts, exchange: Exchange, signal: CancelSignal) {
+  return { signal, timeoutMs: generationTimeoutMs, metadata: callMetadata(exchange) };
+}
+
 /** Forwards frames to the client as they arrive, no faster than the client reads. */
 async function forwardFrames(
   ports: RunGenerationPorts,
-  { exchange, request, runToCompletion }: GenerationRun,
+  { exchange, lastEventId }: Pick<GenerationRun, 'exchange' | 'lastEventId'>,
+  readMessages: (onMessage: (message: GenerateResponse) => Promise<void> | undefined) => Promise<void>,
+  headers?: ResponseHeaders,
 ): Promise<ForwardResult> {
-  const cancel = new Cancellation();
-  if (!runToCompletion) exchange.onCancelled(() => cancel.abort());
+  const numbered = lastEventId === undefined ? undefined : eventNumbering(lastEventId);
   let stream: EventStream | undefined;
   let finished: Finished | undefined;
   let thrown: unknown;
@@ -108,16 +163,16 @@ async function forwardFrames(
   let finishedChoices: readonly number[] = [];
 
   try {
-    const call = { signal: cancel, timeoutMs: ports.generationTimeoutMs, metadata: callMetadata(exchange) };
-    await ports.generationRunner.run(request, call, ({ event }) => {
+    await readMessages(({ event }) => {
       hasStarted = true;
       if (event?.$case === 'finished') {
         finished = event.value;
       } else if (event?.$case === 'frames') {
         ({ completionTokens, finishedChoices } = event.value);
         if (exchange.isCancelled()) return undefined;
-        stream ??= openStream(ports, exchange);
-        return stream.write(event.value.sse);
+        stream ??= openStream(ports, exchange, headers);
+        const { sse } = event.value;
+        return stream.write(numbered ? Buffer.from(numbered(sse.toString())) : sse);
       }
       return undefined;
     });
@@ -135,8 +190,9 @@ async function forwardFrames(
 function openStream(
   { writer, keepAlive, metrics, now }: RunGenerationPorts,
   exchange: Exchange,
+  headers: ResponseHeaders | undefined,
 ): EventStream {
-  writer.openEventStream(exchange);
+  writer.openEventStream(exchange, headers);
   metrics.streamOpened();
   return createEventStream(exchange.response, keepAlive, now);
 }
@@ -147,6 +203,7 @@ function finishResponse(
   request: GenerateRequest,
   hasSent: boolean,
   { responseJson }: Finished,
+  headers?: ResponseHeaders,
 ): void {
   if (exchange.isCancelled()) return;
   if (!request.stream) {
@@ -155,7 +212,7 @@ function finishResponse(
       internalMessage: 'the finished generation has no response',
     });
   }
-  if (!hasSent) writer.openEventStream(exchange);
+  if (!hasSent) writer.openEventStream(exchange, headers);
   writer.end(exchange, DONE);
 }
 

@@ -15,6 +15,7 @@ import type {
   CompletionOutcome,
   GenerationRequest,
   ProviderAttempt,
+  StoredResponse,
 } from './finished-generation';
 import type { GenerationRecorder, RouterObserver, TokenCounter } from '../ports';
 import { countOutput } from './count-output';
@@ -132,7 +133,7 @@ export function recordGeneration(
   scope: GenerationScope,
   result: GenerationResult,
   bill: Bill,
-  responseJson: string | undefined,
+  stored: StoredResponse | undefined,
 ): Promise<void> {
   const { provider, providerModel, cost } = result.target;
   return ports.recorder.record({
@@ -150,7 +151,7 @@ export function recordGeneration(
     timeToFirstTokenMs: result.timeToFirstTokenMs,
     attempts: result.attempts,
     errorCode: result.errorCode,
-    responseJson,
+    stored,
     traceHeaders: scope.traceHeaders,
   });
 }

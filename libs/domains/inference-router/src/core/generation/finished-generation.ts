@@ -43,6 +43,14 @@ export interface ProviderAttempt {
   readonly durationMs: number;
 }
 
+/** What the ledger stores for replays. */
+export interface StoredResponse {
+  /** The chat.completion object. */
+  readonly responseJson: string;
+  /** The server-sent events of a stream that its client can resume; undefined for others. */
+  readonly events: string | undefined;
+}
+
 /** A generation that ended. Without an event of a provider it has no usage. */
 export interface FinishedGeneration {
   readonly request: GenerationRequest;
@@ -67,8 +75,8 @@ export interface FinishedGeneration {
   /** In chronological order. */
   readonly attempts: readonly ProviderAttempt[];
   readonly errorCode: ErrorCode | undefined;
-  /** The chat.completion object for replay; only of a completed generation. */
-  readonly responseJson: string | undefined;
+  /** Only of a completed generation with an Idempotency-Key. */
+  readonly stored: StoredResponse | undefined;
   /** Headers of the event, such as traceparent. */
   readonly traceHeaders: Readonly<Record<string, string>>;
 }

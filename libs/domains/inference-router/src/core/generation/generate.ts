@@ -4,6 +4,7 @@ import type { GenerationRequest } from './finished-generation';
 import { GenerationEvents, type GenerationEvent, type GenerationPart } from './generation-events';
 import { GenerationRun, type GenerationCall } from './generation-run';
 import type { InFlight } from './in-flight';
+import type { StreamJournal } from './stream-journal';
 import { openGeneration, type OpenGenerationPorts, type OpenedGeneration } from './open-generation';
 import type { OpenedStream } from '../provider/open-target';
 import type { CatalogueSource } from '../ports';
@@ -54,7 +55,7 @@ export function createGenerate(ports: GeneratePorts): Generate {
     });
     try {
       const opened = await open(ports, run, request, model);
-      if (opened.opened.kind === 'stream') yield* streaming(run, opened.opened);
+      if (opened.opened.kind === 'stream') yield* streaming(run, opened.opened, call.journal);
       else yield* nonStreaming(run);
     } finally {
       await run.close();
@@ -124,6 +125,7 @@ async function failOpening(
 async function* streaming(
   run: GenerationRun,
   { reader }: OpenedStream,
+  journal: StreamJournal | undefined,
 ): AsyncGenerator<GenerationPart, void, void> {
   const { stream } = reader;
   try {
@@ -131,6 +133,7 @@ async function* streaming(
       poll: () => {
         const event = reader.poll();
         if (event !== 'none_yet') run.markEvent();
+        if (journal && typeof event === 'object') journal.append(event);
         return event;
       },
       listen: (onArrival) => reader.listen(onArrival),
@@ -138,9 +141,11 @@ async function* streaming(
   } catch (error) {
     await failStream(run, error);
   }
-  const closing = stream.closeOpenChoices();
+  const text = stream.closeOpenChoices();
+  const closing = text === '' ? undefined : reader.frames(text);
+  if (closing) journal?.append(closing);
   const finalization = run.complete();
-  if (closing !== '') yield reader.frames(closing);
+  if (closing) yield closing;
   if (run.request.includeUsage) yield reader.frames(stream.usageChunk((await finalization.bill).usageJson));
   yield finished(await finalization.durable, undefined);
 }

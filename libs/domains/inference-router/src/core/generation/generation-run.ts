@@ -13,12 +13,15 @@ import {
   type FinalizePorts,
   type GenerationScope,
 } from './finalize-generation';
+import type { StreamJournal } from './stream-journal';
 
 export interface GenerationCall {
   /** Aborts when the caller cancels, or its deadline passes. */
   readonly signal: CancelSignal;
   readonly deadlineUnixMs: number | undefined;
   readonly traceHeaders: Readonly<Record<string, string>>;
+  /** Keeps the events of a stream that its client can resume. */
+  readonly journal?: StreamJournal;
 }
 
 const NO_USAGE: Usage = {
@@ -185,7 +188,7 @@ export class GenerationRun {
       timeToFirstTokenMs: undefined,
       attempts: this.attempts,
       errorCode,
-      responseJson: undefined,
+      stored: undefined,
       traceHeaders,
     });
     return wasRecorded(recorded);
@@ -237,7 +240,10 @@ export class GenerationRun {
     const durable = bill.then(async (known) => {
       const needsResponse = this.request.idempotencyScope !== undefined || !this.request.stream;
       const responseJson = outcome === 'completed' && needsResponse ? known.responseJson() : undefined;
-      const stored = this.request.idempotencyScope === undefined ? undefined : responseJson;
+      const stored =
+        this.request.idempotencyScope === undefined || responseJson === undefined
+          ? undefined
+          : { responseJson, events: this.completeJournal(known) };
       await recordGeneration(this.ports, this.scope, result, known, stored);
       return responseJson === undefined ? known : { ...known, responseJson: () => responseJson };
     });
@@ -245,6 +251,17 @@ export class GenerationRun {
     durable.then(this.onEnded, this.onEnded);
     this.finalization = { bill, durable };
     return this.finalization;
+  }
+
+  /** All events of a stream that its client can resume; undefined for others. */
+  private completeJournal({ usageJson }: Bill): string | undefined {
+    const { journal } = this.call;
+    const opened = this.opened?.opened;
+    if (!journal || opened?.kind !== 'stream') return undefined;
+    if (this.request.includeUsage) {
+      journal.append(opened.reader.frames(opened.reader.stream.usageChunk(usageJson)));
+    }
+    return journal.sse;
   }
 
   private result(

@@ -40,6 +40,10 @@ export class ReplicaSet {
     return this.replicas.size;
   }
 
+  callable(): Replica[] {
+    return [...this.replicas.values()].filter(({ isCallable }) => isCallable);
+  }
+
   /** The callable replica with the fewest calls, other than `except`; undefined if there is none. */
   pick(except?: Replica): Replica | undefined {
     let best: Replica | undefined;

@@ -1,4 +1,4 @@
-import { createClient } from '../../client';
+import { createClient, createClientOfEachServer } from '../../client';
 import { bindService, type MessageCodec } from '../../definition';
 import { describeRpcTransport } from '../../rpc.contract';
 import { isRpcDeadlineExceeded, isRpcUnavailable, isRpcUnimplemented } from '../../rpc-error';
@@ -291,6 +291,30 @@ describe('calls to replicas', () => {
     release();
     expect((await stream.next()).value).toEqual({ text: 'still a' });
     expect(await stream.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('reach each replica separately, and drain the streams of removed ones', async () => {
+    open();
+    const named = (): Promise<Text[]> =>
+      Promise.all(
+        createClientOfEachServer(EchoDefinition, transport).map((client) =>
+          client.read({ text: '' }, { timeoutMs: LONG_MS }),
+        ),
+      );
+    await until('both replicas', async () => (await named()).length === 2);
+    expect((await named()).map(({ text }) => text).sort()).toEqual(['a', 'b']);
+
+    let release = (): void => undefined;
+    a.streamGate = b.streamGate = new Promise((resolve) => (release = resolve));
+    const streams = createClientOfEachServer(EchoDefinition, transport).map((client) =>
+      client.follow({ text: '' })[Symbol.asyncIterator](),
+    );
+    await Promise.all(streams.map((stream) => stream.next()));
+    servers = [addressOf(b)];
+    await until('the removal', async () => (await named()).length === 1);
+    release();
+    const last = await Promise.all(streams.map((stream) => stream.next()));
+    expect(last.map(({ value }) => (value as Text).text).sort()).toEqual(['still a', 'still b']);
   });
 
   it('use the known replicas while the name cannot be resolved', async () => {

@@ -121,7 +121,17 @@ export function createReplicatedTransport({
   return {
     carries: 'bytes',
     unary,
-    serverStream: (call) => new ReplicaStream(call, replicas, limits.connectWaitMs),
+    serverStream: (call) =>
+      new ReplicaStream(call, () => {
+        const waitMs = Math.min(limits.connectWaitMs, call.timeoutMs ?? limits.connectWaitMs);
+        return replicas.pick() ?? replicas.pickOrWait(waitMs, call.signal);
+      }),
+    everyServer: () =>
+      replicas.callable().map((replica) => ({
+        carries: 'bytes',
+        unary: (call) => attempt(replica, call),
+        serverStream: (call) => new ReplicaStream(call, () => replica),
+      })),
     close: () => replicas.close(),
   };
 }
@@ -167,8 +177,7 @@ class ReplicaStream implements AsyncIterableIterator<Uint8Array, undefined> {
 
   constructor(
     private readonly call: TransportCall<Uint8Array>,
-    private readonly replicas: ReplicaSet,
-    private readonly connectWaitMs: number,
+    private readonly pick: () => Replica | Promise<Replica>,
   ) {}
 
   [Symbol.asyncIterator](): this {
@@ -201,8 +210,7 @@ class ReplicaStream implements AsyncIterableIterator<Uint8Array, undefined> {
     const { call } = this;
     const ended = failureBeforeStart(call, call.timeoutMs);
     if (ended !== undefined) throw ended;
-    const waitMs = Math.min(this.connectWaitMs, call.timeoutMs ?? this.connectWaitMs);
-    const replica = this.replicas.pick() ?? (await this.replicas.pickOrWait(waitMs, call.signal));
+    const replica = await this.pick();
     this.open = replica.open();
     const timeoutMs =
       call.timeoutMs === undefined ? undefined : call.timeoutMs - (performance.now() - this.startedMs);

@@ -197,6 +197,8 @@ create table idempotency_claims (
   lease_ends_unix_ms     bigint not null,
   retained_until_unix_ms bigint not null,
   response_json          bytea,
+  -- The events of a stream that its client can resume, compressed by the router.
+  response_events        bytea,
   constraint claims_are_consistent check (
     case state
       when 'running' then response_json is null

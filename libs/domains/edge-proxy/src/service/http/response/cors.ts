@@ -12,7 +12,14 @@ export interface Cors {
 /** How long a browser may cache a preflight: the maximum of Chromium. */
 const MAX_AGE_S = 7_200;
 
-const ALLOWED_HEADERS = ['authorization', 'content-type', 'idempotency-key', 'traceparent', 'tracestate'];
+const ALLOWED_HEADERS = [
+  'authorization',
+  'content-type',
+  'idempotency-key',
+  'last-event-id',
+  'traceparent',
+  'tracestate',
+];
 
 /** Headers that SDKs add, such as x-stainless-retry-count. */
 const SDK_HEADERS = /^(?:x-stainless-[a-z0-9-]{1,64}|user-agent|openai-[a-z-]{1,64}|http-referer|x-title)$/;

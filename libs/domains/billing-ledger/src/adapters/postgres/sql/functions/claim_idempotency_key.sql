@@ -5,7 +5,7 @@
 create or replace function claim_idempotency_key(
   p_scope text, p_organization_id text, p_body_sha256 bytea, p_generation_id text,
   p_lease_ms bigint, p_retention_ms bigint
-) returns table (outcome text, generation_id text, response_json bytea)
+) returns table (outcome text, generation_id text, response_json bytea, response_events bytea)
 language plpgsql
 as $$
 #variable_conflict use_column
@@ -28,7 +28,7 @@ begin
     )
     on conflict do nothing;
     if found then
-      return query select 'claimed', null::text, null::bytea;
+      return query select 'claimed', null::text, null::bytea, null::bytea;
       return;
     end if;
 
@@ -43,14 +43,14 @@ begin
     and (known.lease_ends_unix_ms <= now_ms or known.state <> 'running');
 
   if not is_expired and known.state <> 'released' and not same_body then
-    return query select 'body_mismatch', null::text, null::bytea;
+    return query select 'body_mismatch', null::text, null::bytea, null::bytea;
   elsif not is_expired and known.state = 'completed' then
-    return query select 'completed', known.generation_id, known.response_json;
+    return query select 'completed', known.generation_id, known.response_json, known.response_events;
   elsif
     not is_expired and known.state = 'running' and known.generation_id <> p_generation_id
     and known.lease_ends_unix_ms > now_ms
   then
-    return query select 'in_flight', null::text, null::bytea;
+    return query select 'in_flight', known.generation_id, null::bytea, null::bytea;
   else
     update idempotency_claims
     set
@@ -64,10 +64,11 @@ begin
       end,
       state = 'running',
       response_json = null,
+      response_events = null,
       lease_ends_unix_ms = now_ms + p_lease_ms,
       retained_until_unix_ms = now_ms + p_retention_ms
     where scope = p_scope;
-    return query select 'claimed', null::text, null::bytea;
+    return query select 'claimed', null::text, null::bytea, null::bytea;
   end if;
 end
 $$;

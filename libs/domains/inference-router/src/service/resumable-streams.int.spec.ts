@@ -1,0 +1,188 @@
+import { inflateSync } from 'node:zlib';
+import type { GenerateResponse } from '@gateway/contracts/inference-router';
+import { ResumableStreams } from '../core/generation/resumable-streams';
+import { toGenerationRequest } from './messages';
+import { chunk, DONE, ScriptedProvider, sse, startStream, usageChunk } from '../testing/scripted-provider';
+import { deferred, generateRequest, model, provider, RouterUnderTest } from '../testing/router-under-test';
+
+let upstream: ScriptedProvider;
+let router: RouterUnderTest;
+
+beforeAll(async () => {
+  upstream = await ScriptedProvider.start();
+  router = await RouterUnderTest.start([model([provider('one', upstream.url)])]);
+});
+
+afterAll(async () => {
+  await router.stop();
+  await upstream.stop();
+});
+
+beforeEach(() => {
+  router.events.length = 0;
+});
+
+const resumable = (changes = {}) =>
+  generateRequest({ stream: true, resumable: true, idempotencyScope: 'scope', ...changes });
+
+function follow(
+  generationId: string,
+  afterEvent = 0,
+  { organizationId = 'org-1', signal = new AbortController().signal } = {},
+): AsyncIterator<GenerateResponse> {
+  const request = { generationId, organizationId, afterEvent };
+  return router.handlers.followGeneration(request, { signal, metadata: {} })[Symbol.asyncIterator]();
+}
+
+async function restOf(messages: AsyncIterator<GenerateResponse>): Promise<string> {
+  let text = '';
+  for (let next = await messages.next(); !next.done; next = await messages.next()) {
+    const { event } = next.value as GenerateResponse;
+    if (event?.$case === 'frames') text += event.value.sse.toString();
+  }
+  return text;
+}
+
+const eventsOf = (text: string) => text.split('\n\n').filter(Boolean);
+
+/** The provider sends "one", waits, then sends the rest. */
+function playHalves(end = sse(chunk({ content: ' three' }), chunk({}, 'stop')) + DONE) {
+  const second = deferred();
+  upstream.play(async (response) => {
+    startStream(response);
+    response.write(sse(chunk({ role: 'assistant', content: 'one' }), chunk({ content: ' two' })));
+    await second.promise;
+    response.end(end);
+  });
+  return second;
+}
+
+it('is read from any event by several readers, and waits for none', async () => {
+  const second = playHalves();
+  const request = resumable({ includeUsage: true });
+  const { generationId } = request;
+  const first = router.generate(request);
+  await first.next();
+  // The first reader reads nothing more.
+  const fromStart = restOf(follow(generationId));
+  const later = restOf(follow(generationId, 1));
+  second.resolve();
+  const all = eventsOf(await fromStart);
+  expect(all.map((event) => /"content":"(.*?)"/.exec(event)?.[1])).toEqual(
+    expect.arrayContaining(['one', ' two', ' three']),
+  );
+  expect(all.at(-1)).toContain('"usage":{"prompt_tokens"');
+  expect(eventsOf(await later)).toEqual(all.slice(1));
+  await restOf(first);
+  const outcome = router.events[0]?.idempotentOutcome;
+  expect(eventsOf(inflateSync(outcome?.responseEvents ?? Buffer.alloc(0)).toString())).toEqual(all);
+  expect(JSON.parse(String(outcome?.responseJson))).toMatchObject({
+    choices: [{ message: { content: 'one two three' } }],
+  });
+});
+
+it('runs to its end when a follower cancels, and cannot be followed after it', async () => {
+  const second = playHalves();
+  const request = resumable();
+  const first = router.generate(request);
+  const cancel = new AbortController();
+  const follower = follow(request.generationId, 0, { signal: cancel.signal });
+  await first.next();
+  await follower.next();
+  cancel.abort();
+  expect((await follower.next()).done).toBe(true);
+  second.resolve();
+  expect(await restOf(first)).toContain(' three');
+  expect(router.events).toMatchObject([{ cancelled: false, finishReason: 'stop' }]);
+  expect(await restOf(follow(request.generationId))).toBe('');
+});
+
+it('ends every reader with the error of the generation, and stores nothing', async () => {
+  const second = playHalves(sse({ error: { message: 'overloaded' } }));
+  const request = resumable();
+  const first = router.generate(request);
+  await first.next();
+  const follower = restOf(follow(request.generationId));
+  second.resolve();
+  await expect(follower).rejects.toMatchObject({ code: 'upstream_error' });
+  await expect(restOf(first)).rejects.toMatchObject({ code: 'upstream_error' });
+  expect(router.events[0]?.idempotentOutcome?.responseEvents).toBeUndefined();
+});
+
+it('is cancelled with the call that started it', async () => {
+  playHalves();
+  const request = resumable();
+  const cancel = new AbortController();
+  const first = router.generate(request, { signal: cancel.signal });
+  await first.next();
+  const follower = restOf(follow(request.generationId));
+  cancel.abort();
+  await expect(follower).rejects.toMatchObject({ code: 'request_timeout' });
+  expect(router.events).toMatchObject([{ cancelled: true }]);
+});
+
+it('is not found by another organization, under another id, or without having been started as resumable', async () => {
+  const second = playHalves();
+  const request = resumable();
+  const first = router.generate(request);
+  await first.next();
+  expect(await restOf(follow(request.generationId, 0, { organizationId: 'org-2' }))).toBe('');
+  expect(await restOf(follow('gen-unknown'))).toBe('');
+  second.resolve();
+  await restOf(first);
+
+  const third = playHalves();
+  const plain = resumable({ resumable: false });
+  const running = router.generate(plain);
+  await running.next();
+  expect(await restOf(follow(plain.generationId))).toBe('');
+  third.resolve();
+  await restOf(running);
+  expect(router.events[1]?.idempotentOutcome?.responseEvents).toBeUndefined();
+});
+
+it('has at most eight followers', async () => {
+  const second = playHalves();
+  const request = resumable();
+  const first = router.generate(request);
+  await first.next();
+  const followers = Array.from({ length: 8 }, () => follow(request.generationId));
+  await Promise.all(followers.map((each) => each.next()));
+  expect(await restOf(follow(request.generationId))).toBe('');
+  await followers[0]?.return?.();
+  const ninth = restOf(follow(request.generationId));
+  second.resolve();
+  expect(await ninth).toContain(' three');
+  await Promise.all([restOf(first), ...followers.slice(1).map(restOf)]);
+});
+
+it('is refused without a call to the provider while the events of others fill the memory', () => {
+  const generate = jest.fn();
+  const streams = new ResumableStreams(generate, 0);
+  const call = { signal: new AbortController().signal, deadlineUnixMs: undefined, traceHeaders: {} };
+  expect(() => streams.run(toGenerationRequest(resumable()), call)).toThrow(
+    expect.objectContaining({ code: 'no_capacity' }),
+  );
+  expect(generate).not.toHaveBeenCalled();
+});
+
+it('has a usage chunk of its own when the client requested it', async () => {
+  upstream.play((response) => {
+    startStream(response);
+    response.end(sse(chunk({ content: 'Hello' }), chunk({}, 'stop'), usageChunk(10, 2)) + DONE);
+  });
+  const { chunks } = await router.collect(resumable({ includeUsage: true }));
+  expect(chunks.filter(({ usage }) => usage)).toHaveLength(1);
+});
+
+it('stores the response but not the events when they are too large', async () => {
+  upstream.play((response) => {
+    startStream(response);
+    const parts = Array.from({ length: 65 }, () => chunk({ content: 'x'.repeat(64 * 1024) }));
+    response.end(sse(...parts, chunk({}, 'stop')) + DONE);
+  });
+  await router.collect(resumable());
+  const outcome = router.events[0]?.idempotentOutcome;
+  expect(outcome?.responseJson?.length).toBeGreaterThan(4 * 1024 * 1024);
+  expect(outcome?.responseEvents).toBeUndefined();
+});
