@@ -287,8 +287,14 @@ describe('usage and generations', () => {
       cache_write_1h_tokens: 20,
       duration_ms: 1_000,
       attempts: [
-        { provider: 'other', provider_model: null, outcome: 'timed_out', duration_ms: 50 },
-        { provider: 'acme', provider_model: null, outcome: 'ok' },
+        {
+          provider: 'other',
+          provider_model: null,
+          reason: 'weight',
+          outcome: 'timed_out',
+          duration_ms: 50,
+        },
+        { provider: 'acme', provider_model: null, reason: 'failover', outcome: 'ok' },
       ],
       ledger_entries: [
         { kind: 'hold', credit_usd: '-0.02', held_usd: '0.02' },

@@ -186,8 +186,14 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
         generationTimeMs: 700,
         prices: PRICES,
         attempts: [
-          { provider: 'other', providerModel: 'secret-deployment', outcome: 'timed_out', durationMs: 50 },
-          { provider: 'acme', providerModel: 'm-1', outcome: 'ok', durationMs: 1_000 },
+          {
+            provider: 'other',
+            providerModel: 'secret-deployment',
+            reason: 'weight',
+            outcome: 'timed_out',
+            durationMs: 50,
+          },
+          { provider: 'acme', providerModel: 'm-1', reason: 'failover', outcome: 'ok', durationMs: 1_000 },
         ],
       });
       await ledger.settleGenerations({ generations: [finished] });

@@ -203,6 +203,12 @@ const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
     ),
   },
   {
+    id: 'reason',
+    header: 'Chosen by',
+    meta: { hide: 'phone' },
+    cell: ({ row: { original } }) => REASONS[original.reason] ?? original.reason,
+  },
+  {
     id: 'outcome',
     header: 'Outcome',
     cell: ({ row: { original } }) => (
@@ -216,6 +222,17 @@ const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
     cell: ({ row: { original } }) => duration(original.duration_ms),
   },
 ];
+
+const REASONS: Readonly<Record<string, string>> = {
+  order: 'Order',
+  weight: 'Weight',
+  price: 'Lowest price',
+  latency: 'Lowest latency',
+  prompt_cache_key: 'Prompt cache key',
+  signature: 'Signature',
+  retry: 'Retry',
+  failover: 'Failover',
+};
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   ok: 'Succeeded',

@@ -68,6 +68,11 @@ const providerAttempt = z
   .object({
     provider: z.string(),
     provider_model: z.string().nullable().meta({ description: 'Null unless you are an operator.' }),
+    reason: z.string().meta({
+      description:
+        "Why this provider: the model's routing (`order`, `weight`, `price`, `latency`), `prompt_cache_key`, `signature`, `retry` or `failover`; empty if not recorded.",
+      examples: ['failover'],
+    }),
     outcome: z.string().meta({
       description:
         '`ok`, `interrupted` (failed after its first event), `cancelled`, or why it failed before its first event.',

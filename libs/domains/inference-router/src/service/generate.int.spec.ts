@@ -463,7 +463,9 @@ describe('the end of a generation', () => {
     expect(timed.events[0]).toMatchObject({
       latencyMs: 0,
       timeToFirstTokenMs: 250,
-      attempts: [{ provider: 'one', providerModel: 'upstream-model', outcome: 'ok', durationMs: 250 }],
+      attempts: [
+        { provider: 'one', providerModel: 'upstream-model', reason: 'order', outcome: 'ok', durationMs: 250 },
+      ],
     });
   });
 

@@ -40,6 +40,7 @@ export function toGenerationRequest(message: GenerateRequest): GenerationRequest
     inputParts: message.inputParts ?? anyInputParts(message.estimatedInputTokens),
     prices: message.prices,
     signedBy: message.signedBy,
+    promptCacheKey: message.promptCacheKey,
     externalUser: message.externalUser,
     idempotencyScope: message.idempotencyScope,
   };

@@ -28,6 +28,7 @@ export function emulatedModel(
         // Requests to Bedrock depend on the vendor in the model's name.
         providerModel: dialect === 'converse' ? `us.anthropic.${emulated}` : emulated,
         signer: `signer-${dialect}`,
+        weight: 1,
         retryTimeouts: true,
         options: { ...TARGET_OPTIONS, ...options },
       },

@@ -83,10 +83,12 @@ export function model(providers: readonly Provider[], changes: Partial<Model> = 
     prices: PRICES,
     tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'constant', imageTokens: 100 },
     extraParameters: [],
+    routing: 'order',
     targets: providers.map((of) => ({
       provider: of,
       providerModel: 'upstream-model',
       signer: `signer-${of.name}`,
+      weight: 1,
       retryTimeouts: true,
       options: TARGET_OPTIONS,
     })),

@@ -48,6 +48,8 @@ export interface StoredGeneration extends SettledGeneration {
 export interface ProviderAttempt {
   readonly provider: string;
   readonly providerModel: string;
+  /** Why this target: the model's routing, a sticky key or signature, a retry or a failover; empty if not recorded. */
+  readonly reason: string;
   /** `ok`, `interrupted`, `cancelled`, or why it failed before its first event. */
   readonly outcome: string;
   /** Until its failure; for the successful attempt, until its end. */

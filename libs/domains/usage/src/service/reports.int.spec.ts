@@ -319,8 +319,14 @@ describe('the list of generations', () => {
       ],
     };
     const attempts = [
-      { provider: 'acme', providerModel: 'm-1-0601', outcome: 'timed_out', durationMs: 5_000 },
-      { provider: 'other "one"', providerModel: 'm\\1', outcome: 'ok', durationMs: 310 },
+      {
+        provider: 'acme',
+        providerModel: 'm-1-0601',
+        reason: 'order',
+        outcome: 'timed_out',
+        durationMs: 5_000,
+      },
+      { provider: 'other "one"', providerModel: 'm\\1', reason: 'order', outcome: 'ok', durationMs: 310 },
     ];
     await record({
       generationId: 'gen-detail',

@@ -155,7 +155,9 @@ function newGeneration(clock: Clock): StoredGeneration {
     externalUser: undefined,
     errorCode: undefined,
     timeToFirstTokenMs: 400,
-    attempts: [{ provider: 'acme', providerModel: 'model', outcome: 'ok', durationMs: 1_500 }],
+    attempts: [
+      { provider: 'acme', providerModel: 'model', reason: 'order', outcome: 'ok', durationMs: 1_500 },
+    ],
     providerCostNanoUsd: nanoUsd(1_000_000n),
     prices: {
       inputNanoUsdPerMillion: 150_000_000n,

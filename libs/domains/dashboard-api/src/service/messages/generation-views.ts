@@ -80,9 +80,10 @@ export function generationDetailView(
     attempts:
       attempts.length === 0
         ? null
-        : attempts.map(({ provider, providerModel, outcome, durationMs }) => ({
+        : attempts.map(({ provider, providerModel, reason, outcome, durationMs }) => ({
             provider,
             provider_model: showsTargets ? providerModel : null,
+            reason,
             outcome,
             duration_ms: durationMs,
           })),

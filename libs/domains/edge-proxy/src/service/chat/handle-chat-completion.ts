@@ -270,6 +270,7 @@ function generateRequest(
     },
     prices: chat.model.prices,
     signedBy: chat.signedBy,
+    promptCacheKey: chat.promptCacheKey,
     externalUser: chat.externalUser,
     idempotencyScope: idempotent?.scope,
     resumable: idempotent?.lastEventId !== undefined,

@@ -28,6 +28,7 @@ function send(signal: AbortSignal = new AbortController().signal): Promise<Provi
       provider: target,
       providerModel: 'm',
       signer: 'signer-acme',
+      weight: 1,
       retryTimeouts: true,
       options: TARGET_OPTIONS,
     },

@@ -296,6 +296,22 @@ models:
     },
   );
 
+  it.each([
+    ['routing: weight', 'weight: 3', []],
+    ['routing: weight', '', []],
+    ['routing: price', 'cost: { input: "1", output: "1" }', []],
+    ['routing: price', '', ['targets[0].cost (line 8): is required by "routing: price"']],
+    ['', 'weight: 3', ['targets[0].weight (line 8): needs "routing: weight"']],
+    ['routing: weight', 'weight: 0', [expect.stringContaining('targets[0].weight (line 8)')]],
+    ['routing: random', '', [expect.stringContaining('routing (line')]],
+  ])('checks the routing "%s" with a target with "%s"', (routing, field, expected) => {
+    const target = `targets: [{ provider: p, model: b${field && `, ${field}`} }]`;
+    const text = minimal.replace(/targets: .*/, target) + (routing && `    ${routing}\n`);
+    expect(issuesOf(text)).toEqual(
+      expected.map((issue) => (typeof issue === 'string' ? `models[0].${issue}` : issue)),
+    );
+  });
+
   it('rejects unknown fields, contradictory limits and broken YAML', () => {
     expect(issuesOf(minimal.replace('targets:', 'target: x\n    targets:'))).toHaveLength(1);
     expect(issuesOf(minimal.replace('max_output_tokens: 10', 'max_output_tokens: 101'))).toEqual([

@@ -193,6 +193,7 @@ function toModel(
       providerModel: target.model,
       signer: signerOf(target),
       retryTimeouts: target.retry_timeouts,
+      weight: target.weight ?? 1,
       options: {
         maxTokensParameter: target.max_tokens_parameter ?? read.settings.maxTokensParameter,
         developerAsSystem: read.document.developer_role === 'system',
@@ -230,6 +231,7 @@ function toModel(
       imageTokens: tokenizer.image_tokens,
     },
     extraParameters: [...new Set(document.extra_parameters)],
+    routing: document.routing,
     targets,
   };
 }

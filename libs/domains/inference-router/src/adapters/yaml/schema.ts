@@ -4,6 +4,7 @@ import {
   capabilities,
   credentialKinds,
   imageFormulas,
+  routings,
   tokenEncodings,
 } from '../../core/catalogue/model-catalogue';
 import { hosts, maxTokensParameters } from '../../core/dialects/dialect';
@@ -160,6 +161,7 @@ const modelSchema = z
           provider: z.string(),
           model: z.string().min(1).max(256),
           max_tokens_parameter: z.enum(maxTokensParameters).optional(),
+          weight: z.int().min(1).max(1_000).optional(),
           retry_timeouts: z.boolean().default(true),
           forward_reasoning_content: z.boolean().default(false),
           drops: z.array(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'is not a field name')).default([]),
@@ -174,6 +176,7 @@ const modelSchema = z
       )
       .min(1, 'needs at least one target')
       .max(16),
+    routing: z.enum(routings).default('order'),
     context_window: tokens,
     max_output_tokens: tokens,
     capabilities: z.array(z.enum(capabilities)).default([]),
@@ -213,6 +216,20 @@ const modelSchema = z
     if (reasons !== model.reasoning_efforts.length > 0) {
       addIssue('reasoning_efforts', 'and the capability "reasoning" require each other');
     }
+    model.targets.forEach(({ weight, cost }, index) => {
+      if (weight !== undefined && model.routing !== 'weight')
+        context.addIssue({
+          code: 'custom',
+          path: ['targets', index, 'weight'],
+          message: 'needs "routing: weight"',
+        });
+      if (cost === undefined && model.routing === 'price')
+        context.addIssue({
+          code: 'custom',
+          path: ['targets', index, 'cost'],
+          message: 'is required by "routing: price"',
+        });
+    });
     const effort = model.default_reasoning_effort;
     if (effort !== undefined && !model.reasoning_efforts.includes(effort)) {
       addIssue('default_reasoning_effort', 'is not one of reasoning_efforts');

@@ -75,9 +75,14 @@ export interface Target {
   readonly options: TargetOptions;
   /** Whether a request that timed out before its first event is retried once, here or at the next target. */
   readonly retryTimeouts: boolean;
+  /** Its share of requests, in proportion to the other targets, where the model's routing is by weight. */
+  readonly weight: number;
   /** What the operator pays the provider; undefined when unknown. Never shown to customers. */
   readonly cost?: Prices | undefined;
 }
+
+export const routings = ['order', 'weight', 'price', 'latency'] as const;
+export type Routing = (typeof routings)[number];
 
 export interface Model {
   readonly id: string;
@@ -94,7 +99,9 @@ export interface Model {
   readonly tokenCounting: TokenCounting;
   /** Further top-level request fields that this model accepts, such as "top_k". */
   readonly extraParameters: readonly string[];
-  /** In the order of attempts; never empty. */
+  /** How the targets of a request are ordered. */
+  readonly routing: Routing;
+  /** Never empty. */
   readonly targets: readonly Target[];
 }
 

@@ -1,6 +1,7 @@
 import type { NanoUsd, Prices, Usage } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { FinishReason } from '../completion/finish-reason';
+import type { AttemptReason } from '../routing/attempt-reason';
 import type { AttemptOutcome } from './attempt-outcome';
 import type { InputParts } from './usage';
 
@@ -27,6 +28,8 @@ export interface GenerationRequest {
   readonly prices: Prices | undefined;
   /** The target that signed the tool loop which the request continues. */
   readonly signedBy: string | undefined;
+  /** Requests with the same key should reach the same prompt cache. */
+  readonly promptCacheKey: string | undefined;
   readonly externalUser: string | undefined;
   readonly idempotencyScope: string | undefined;
 }
@@ -38,6 +41,8 @@ export type CompletionOutcome = 'completed' | 'cancelled' | 'failed';
 export interface ProviderAttempt {
   readonly provider: string;
   readonly providerModel: string;
+  /** Why this target. */
+  readonly reason: AttemptReason;
   readonly outcome: AttemptOutcome;
   /** Until its failure, or until the end of the response. */
   readonly durationMs: number;

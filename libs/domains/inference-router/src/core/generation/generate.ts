@@ -91,12 +91,13 @@ async function open(
       request,
       head: run.head,
       signal: run.signal,
-      onDispatch: (target) => {
-        run.markDispatched(target);
+      onDispatch: (target, reason) => {
+        run.markDispatched(target, reason);
         if (target) providerCalled = true;
       },
       onSent: () => run.markSent(),
-      onFailedAttempt: (target, failure, durationMs) => run.recordAttempt(target, failure.kind, durationMs),
+      onFailedAttempt: (target, reason, failure, durationMs) =>
+        run.recordAttempt(target, reason, failure.kind, durationMs),
     });
     run.markOpened(opened);
     return opened;

@@ -2,6 +2,7 @@ import { type Clock, type Prices, type Usage, Cancellation, type CancelSignal } 
 import type { ErrorCode } from '@gateway/errors';
 import type { Model, Target } from '../catalogue/model-catalogue';
 import { emptyChoice, type Choice, type CompletionHead } from '../completion/completion';
+import type { AttemptReason } from '../routing/attempt-reason';
 import type { AttemptOutcome } from './attempt-outcome';
 import type { CompletionOutcome, GenerationRequest, ProviderAttempt } from './finished-generation';
 import type { OpenedGeneration } from './open-generation';
@@ -48,6 +49,7 @@ export class GenerationRun {
   readonly head: CompletionHead;
   /** The target of the current attempt. */
   private dispatchedTo: Target | undefined;
+  private dispatchedFor: AttemptReason = 'order';
   private dispatchedAt = 0;
   /** Whether the current attempt's request was sent. */
   private isSent = false;
@@ -96,8 +98,9 @@ export class GenerationRun {
   }
 
   /** Starts an attempt at a target; undefined after it failed. */
-  markDispatched(target: Target | undefined): void {
+  markDispatched(target: Target | undefined, reason: AttemptReason): void {
     this.dispatchedTo = target;
+    this.dispatchedFor = reason;
     this.dispatchedAt = this.ports.clock.now();
     this.isSent = false;
   }
@@ -107,11 +110,12 @@ export class GenerationRun {
     this.isSent = true;
   }
 
-  recordAttempt(target: Target, outcome: AttemptOutcome, durationMs: number): void {
+  recordAttempt(target: Target, reason: AttemptReason, outcome: AttemptOutcome, durationMs: number): void {
     const { provider, providerModel } = target;
     this.attempts.push({
       provider: provider.name,
       providerModel,
+      reason,
       outcome,
       durationMs: Math.max(0, durationMs),
     });
@@ -169,7 +173,8 @@ export class GenerationRun {
 
   private recordWithoutUsage(outcome: 'failed' | 'cancelled', errorCode?: ErrorCode): Promise<boolean> {
     if (this.dispatchedTo) {
-      this.recordAttempt(this.dispatchedTo, 'cancelled', this.ports.clock.now() - this.dispatchedAt);
+      const durationMs = this.ports.clock.now() - this.dispatchedAt;
+      this.recordAttempt(this.dispatchedTo, this.dispatchedFor, 'cancelled', durationMs);
     }
     const { request, prices, traceHeaders } = this.scope;
     const last = this.attempts.at(-1);
@@ -232,7 +237,7 @@ export class GenerationRun {
     if (this.finalization) return this.finalization;
     const target = this.opened?.target ?? this.dispatchedTo;
     if (!target) throw new Error('a generation that was never dispatched cannot end');
-    this.recordAttempt(target, attempt, this.ports.clock.now() - this.dispatchedAt);
+    this.recordAttempt(target, this.dispatchedFor, attempt, this.ports.clock.now() - this.dispatchedAt);
     const result = this.result(outcome, target, errorCode);
     this.releaseProvider(outcome);
     this.ports.observer.attemptEnded(target, attempt);

@@ -11,6 +11,8 @@ import {
 } from '../provider/open-target';
 import type { CircuitBreakers, EncodeThreads, Random, Timers } from '../ports';
 import { dialects } from '../dialects/registry';
+import type { AttemptReason } from '../routing/attempt-reason';
+import { orderTargets } from '../routing/order-targets';
 import type { Switches } from '../resilience/switched-off';
 import { retryPauseMs, type RetryBudgets } from '../resilience/retry-budget';
 import type { TargetHealth } from '../resilience/target-health';
@@ -47,15 +49,20 @@ export interface OpenGenerationCall {
   readonly head: CompletionHead;
   readonly signal: CancelSignal;
   /** Called with the target of each attempt, and with undefined after the attempt failed. */
-  readonly onDispatch: (target: Target | undefined) => void;
+  readonly onDispatch: (target: Target | undefined, reason: AttemptReason) => void;
   /** Called when the request of the current attempt was sent. */
   readonly onSent: () => void;
   /** Called after each failed attempt, but not after a cancelled one, which ends the generation. */
-  readonly onFailedAttempt: (target: Target, failure: UpstreamFailure, durationMs: number) => void;
+  readonly onFailedAttempt: (
+    target: Target,
+    reason: AttemptReason,
+    failure: UpstreamFailure,
+    durationMs: number,
+  ) => void;
 }
 
 /**
- * Tries the model's targets in order until one responds or two calls timed out.
+ * Tries the model's targets, as ordered by its routing, until one responds or two calls timed out.
  * A target is retried when the failure allows it, after a jittered backoff and
  * within the provider's retry budget.
  *
@@ -67,7 +74,12 @@ export async function openGeneration(
   call: OpenGenerationCall,
 ): Promise<OpenedGeneration> {
   const startedAt = ports.clock.now();
-  const targets = inOrder(call.model.targets, call.request.signedBy);
+  const latencyMs = (target: Target) => latencyOf(ports.health, target);
+  const { targets, reason: first } = orderTargets(
+    { random: ports.random, latencyMs },
+    call.model,
+    call.request,
+  );
   let reported: UpstreamFailure | undefined;
   let timeouts = 0;
   for (const [position, target] of targets.entries()) {
@@ -75,7 +87,7 @@ export async function openGeneration(
     const isLast = position === targets.length - 1;
     // A large body is copied in an event-loop turn of its own.
     if (call.request.bodyJson.length > LARGE_BODY_BYTES) await pause(ports.timers, 0, call.signal);
-    const body = await encodeRequest(ports, call, target, position === 0);
+    const body = await encodeRequest(ports, call, target, target === call.model.targets[0]);
     if (position > 0) ports.observer.failedOver(target);
     ports.retryBudgets.deposit(provider.name);
     for (let attempt = 1; ; attempt += 1) {
@@ -83,10 +95,12 @@ export async function openGeneration(
       if (totalMs <= 0)
         throw reported ?? new UpstreamFailure('timed_out', { detail: 'the total timeout has passed' });
       const attemptedAt = ports.clock.now();
-      const result = await attemptTarget(ports, call, target, body, totalMs);
+      const reason = attempt > 1 ? 'retry' : position > 0 ? 'failover' : first;
+      const result = await attemptTarget(ports, call, target, reason, body, totalMs);
       if (!(result instanceof UpstreamFailure)) return result;
       ports.observer.attemptEnded(target, result.kind, result);
-      if (result.kind !== 'cancelled') call.onFailedAttempt(target, result, ports.clock.now() - attemptedAt);
+      if (result.kind !== 'cancelled')
+        call.onFailedAttempt(target, reason, result, ports.clock.now() - attemptedAt);
       if (!result.rule.tryNextTarget) throw result;
       if (!reported || result.rule.dispatched || !reported.rule.dispatched) reported = result;
       if (result.kind === 'timed_out') {
@@ -103,10 +117,9 @@ export async function openGeneration(
   throw reported ?? new Error(`model ${call.model.id} has no targets`);
 }
 
-/** The target that signed a tool loop comes first: the others cannot use its signatures. */
-function inOrder(targets: readonly Target[], signer: string | undefined): readonly Target[] {
-  const first = signer === undefined ? undefined : targets.find((target) => target.signer === signer);
-  return first === undefined ? targets : [first, ...targets.filter((target) => target !== first)];
+function latencyOf(health: TargetHealth, target: Target): number {
+  const { firstEvent, calls } = health.figuresOf(target);
+  return firstEvent?.p50Ms ?? (calls === 0 ? 0 : Infinity);
 }
 
 function encodeRequest(
@@ -137,6 +150,7 @@ async function attemptTarget(
   ports: OpenGenerationPorts,
   call: OpenGenerationCall,
   target: Target,
+  reason: AttemptReason,
   body: Uint8Array,
   totalMs: number,
 ): Promise<OpenedGeneration | UpstreamFailure> {
@@ -150,7 +164,7 @@ async function attemptTarget(
   const release = releaseBoth(leaveProvider, leaveTarget);
   try {
     const opened = await ports.breakers.run(target, call.request.organizationId, () => {
-      call.onDispatch(target);
+      call.onDispatch(target, reason);
       const { model, request, head, signal, onSent } = call;
       return openTarget(ports, { target, model, request, head, body, callerSignal: signal, onSent, totalMs });
     });
@@ -158,7 +172,7 @@ async function attemptTarget(
   } catch (error) {
     release();
     const failure = toUpstreamFailure(error);
-    if (failure.kind !== 'cancelled') call.onDispatch(undefined);
+    if (failure.kind !== 'cancelled') call.onDispatch(undefined, reason);
     return failure;
   }
 }

@@ -97,6 +97,8 @@ export interface UncountedChatRequest {
   readonly exactSeed?: bigint;
   /** See toolLoopSigner. */
   readonly signedBy?: string;
+  /** Of a model that supports it. */
+  readonly promptCacheKey?: string;
   readonly externalUser?: string;
   readonly input: UncountedInput;
   /** The longest lifetime for which it can write to the provider's prompt cache. */
@@ -129,6 +131,8 @@ export interface ValidatedChatRequest {
   readonly heldCost: NanoUsd;
   /** See toolLoopSigner. */
   readonly signedBy?: string;
+  /** Of a model that supports it. */
+  readonly promptCacheKey?: string;
   /** The client's identifier of its end user. */
   readonly externalUser?: string;
 }

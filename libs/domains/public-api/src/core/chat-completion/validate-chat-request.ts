@@ -118,6 +118,7 @@ function uncounted(
   const stream = fields.stream === true;
   const externalUser = fields.safety_identifier ?? fields.user;
   const signedBy = toolLoopSigner(fields.messages);
+  const { prompt_cache_key: promptCacheKey } = forwarded;
   return {
     modelId: model.id,
     stream,
@@ -126,6 +127,7 @@ function uncounted(
     bodyJson: Buffer.from(JSON.stringify(exactSeed === undefined ? forwarded : withoutSeed(forwarded))),
     ...(exactSeed === undefined ? {} : { exactSeed }),
     ...(signedBy === undefined ? {} : { signedBy }),
+    ...(typeof promptCacheKey === 'string' ? { promptCacheKey } : {}),
     ...(externalUser === undefined ? {} : { externalUser }),
     input: uncountedInput(forwarded, images, model),
     cacheWrites: cacheWritesOf(forwarded, model),
@@ -151,6 +153,7 @@ function validated(
     bodyJson,
     exactSeed,
     signedBy,
+    promptCacheKey,
     externalUser,
     input,
     cacheWrites,
@@ -172,6 +175,7 @@ function validated(
     cacheWrites,
     heldCost: heldCostOf({ model, estimatedInputTokens: inputTokens, n, cacheWrites }, maxOutputTokens),
     ...(signedBy === undefined ? {} : { signedBy }),
+    ...(promptCacheKey === undefined ? {} : { promptCacheKey }),
     ...(externalUser === undefined ? {} : { externalUser }),
   };
 }

@@ -162,9 +162,10 @@ function attemptsJson({ attempts }: SettledGeneration): string | undefined {
   return (
     attempts &&
     JSON.stringify(
-      attempts.map(({ provider, providerModel, outcome, durationMs }) => ({
+      attempts.map(({ provider, providerModel, reason, outcome, durationMs }) => ({
         provider,
         provider_model: providerModel,
+        reason,
         outcome,
         duration_ms: durationMs,
       })),

@@ -258,11 +258,12 @@ function generationOf(row: GenerationRow): SettledGeneration {
 interface AttemptJson {
   readonly provider: string;
   readonly provider_model: string;
+  readonly reason: string;
   readonly outcome: string;
   readonly duration_ms: number;
 }
 
 function attemptOf(attempt: AttemptJson): ProviderAttempt {
-  const { provider, provider_model: providerModel, outcome, duration_ms: durationMs } = attempt;
-  return { provider, providerModel, outcome, durationMs };
+  const { provider_model: providerModel, duration_ms: durationMs, ...others } = attempt;
+  return { providerModel, durationMs, ...others };
 }

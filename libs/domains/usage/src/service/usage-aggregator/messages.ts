@@ -93,10 +93,11 @@ function generationOf(settled: GenerationSettled, finished: GenerationFinished):
 }
 
 function attemptOf(attempt: ProviderAttempt): ProviderAttempt {
-  const { provider, providerModel, outcome, durationMs } = attempt;
+  const { provider, providerModel, reason, outcome, durationMs } = attempt;
   return {
     provider: storable(provider),
     providerModel: storable(providerModel),
+    reason: storable(reason),
     outcome: storable(outcome),
     durationMs,
   };
