@@ -42,6 +42,15 @@ export async function seed(testEnv: TestEnv): Promise<Seeded> {
   const [production, batch, , laptop] = created;
   if (!production || !batch || !laptop) throw new Error('the keys were not created');
   await admin.call('POST', `${path}/keys/${laptop.id}/revoke`, {});
+  const expiresOn = new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
+  for (const [name, access] of [
+    ['nightly report', 'read'],
+    ['provisioning', 'read_write'],
+  ]) {
+    const token = { name, access, expires_on: expiresOn };
+    await admin.call('POST', `${path}/management-tokens`, { ...token, role: 'admin' });
+    await admin.call('POST', '/api/management-tokens', token);
+  }
   await admin.call('PUT', `${path}/limits`, {
     requests_per_minute: 1200,
     tokens_per_minute: 2_000_000,

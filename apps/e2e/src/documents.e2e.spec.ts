@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { signIn } from '@gateway/test-support';
 import { startGateway, type GatewayProcess } from './testing/gateway-process';
 import { pythonWith } from './testing/python';
 
@@ -31,7 +32,8 @@ interface Block {
 }
 
 const tutorials = readdirSync(path.join(root, 'docs/tutorials')).map((name) => `docs/tutorials/${name}`);
-const documents = ['README.md', ...tutorials].map((name) => {
+const AUTOMATION = 'docs/how-to/automate-with-management-tokens.md';
+const documents = ['README.md', ...tutorials, AUTOMATION].map((name) => {
   const text = readFileSync(path.join(root, name), 'utf8');
   const blocks = [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(
     ([, language = '', code = '']): Block => ({ language, code }),
@@ -52,16 +54,24 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
     /"total_usage":/,
     /key\.create/,
   ],
+  [AUTOMATION]: [/"data":\[\{"id":"org-/],
   'docs/tutorials/kubernetes-trial.md': [/"object":"chat\.completion"/],
 };
 
-describe('the code blocks of the README and the tutorials', () => {
+describe('the code blocks of the README, the tutorials and the example of automation', () => {
   let gateway: GatewayProcess;
+  /** Of the platform. */
+  let managementToken: string;
   /** Below the root, so that scripts find the SDK as a reader's own project would. */
   let folder: string;
 
   beforeAll(async () => {
     gateway = await startGateway();
+    const admin = await signIn(gateway.dashboardUrl, gateway.adminEmail, gateway.adminPassword);
+    ({ secret: managementToken } = await admin.call<{ secret: string }>('POST', '/api/management-tokens', {
+      ...{ name: 'automation', access: 'read_write' },
+      expires_on: new Date(Date.now() + 86_400_000).toISOString().slice(0, 10),
+    }));
     mkdirSync(path.join(root, 'dist'), { recursive: true });
     folder = mkdtempSync(path.join(root, 'dist', 'documents-'));
     symlinkSync(gateway.stateDirectory, path.join(folder, '.gateway'));
@@ -80,6 +90,7 @@ describe('the code blocks of the README and the tutorials', () => {
     PATH: process.env.PATH,
     HOME: process.env.HOME,
     GATEWAY_API_KEY: gateway.apiKey,
+    GATEWAY_MANAGEMENT_TOKEN: managementToken,
   });
 
   it.each(documents)('run in a shell and print what $name says', async ({ name, blocks }) => {

@@ -1,13 +1,15 @@
-import type { ActingPerson } from '@gateway/actors';
+import type { ActingPerson, CallActor } from '@gateway/actors';
 import { AUTH_SCHEMA } from '@gateway/auth';
 import {
   AuthAdminDefinition,
+  ManagementTokenAccess,
   MemberRole,
   OperatorNotificationsDefinition,
   OrganizationRole,
   Scope,
   SecretToEnd,
 } from '@gateway/contracts/auth';
+import { isOpenToManagementTokens, isPermission } from '@gateway/base';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { AUDITED, PERMISSIONS, WITHOUT_PERSON } from '@gateway/contracts/callers';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
@@ -29,6 +31,7 @@ const { ORGANIZATION_ROLE_MEMBER: MEMBER, ORGANIZATION_ROLE_ADMIN: ADMIN } = Org
 /** Changes nothing that the audit log is about. */
 const NOT_AUDITED: Readonly<Record<string, string>> = {
   Authorize: 'records when a session was last seen',
+  AuthorizeManagementToken: 'records when a token was last used',
   ConfirmSession: 'records when a session was confirmed',
   CountEmails: 'counts emails',
   StartOidc: 'stores the state of a sign-in in flight',
@@ -46,7 +49,7 @@ let pool: Pool;
 let operator: ActingPerson;
 let organizationId: string;
 /** Those of `operator` unless a case changes it. */
-let actor: ActingPerson;
+let actor: CallActor;
 
 const clientOf = <Definition extends ServiceDefinition>(definition: Definition, moduleName: string) => {
   const module = fleet.modules.inOrder.find(({ name }) => name === moduleName);
@@ -109,8 +112,12 @@ async function actAsSelf(self: {
   readonly sessionToken: string;
 }) {
   const { session } = await auth().getSession({ sessionToken: self.sessionToken });
-  actor = { ...operator, id: self.id, label: self.email, sessionId: session?.id ?? '', memberRole: 'member' };
-  return actor;
+  const person: ActingPerson = {
+    ...{ ...operator, id: self.id, label: self.email },
+    ...{ sessionId: session?.id ?? '', memberRole: 'member' },
+  };
+  actor = person;
+  return person;
 }
 
 const settings = () => ({
@@ -168,6 +175,19 @@ async function confirmedSecondFactor() {
   return { ...self, sessionToken: signedIn?.sessionToken ?? '', both };
 }
 
+/** A token that reads and changes; without an organization, of the platform. */
+async function createToken(ofOrganization?: string): Promise<string> {
+  const { outcome } = await auth().createManagementToken({
+    organizationId: ofOrganization,
+    role: ofOrganization === undefined ? undefined : ADMIN,
+    name: 'automation',
+    access: ManagementTokenAccess.MANAGEMENT_TOKEN_ACCESS_READ_WRITE,
+    expiresOn: new Date(Date.now() + 86_400_000).toISOString().slice(0, 10),
+  });
+  if (outcome?.$case !== 'created') throw new Error('the token was refused');
+  return outcome.value.token?.id ?? '';
+}
+
 async function linkIdentity(memberId: string): Promise<string> {
   const issuer = `https://${newId('idp').toLowerCase()}.example`;
   await pool.query(`insert into member_identities values ($1, $2, $3, now())`, [issuer, memberId, memberId]);
@@ -193,6 +213,9 @@ async function target() {
   const found = models[0]?.targets[0];
   return { provider: found?.provider ?? '', providerModel: found?.providerModel ?? '' };
 }
+
+/** Makes each change differ from the one before. */
+let changes = 0;
 
 /** Each prepares its state and returns the audited call. `self` is the author when that is not the operator. */
 type Case = () => Promise<{
@@ -227,6 +250,16 @@ const CASES: Readonly<Record<string, Case>> = {
   RemoveOrganizationMember: async () => {
     const { id: memberId } = await person();
     return { call: () => auth().removeOrganizationMember({ organizationId, memberId }) };
+  },
+  LeaveOrganization: async () => {
+    const author = await actAsSelf(await person());
+    actor = { ...author, organization: { id: organizationId, role: 'member' } };
+    return { author, call: () => auth().leaveOrganization({ organizationId }) };
+  },
+  CreateManagementToken: async () => ({ call: () => createToken() }),
+  RevokeManagementToken: async () => {
+    const tokenId = await createToken(organizationId);
+    return { call: () => auth().revokeManagementToken({ organizationId, tokenId }) };
   },
   MapDomain: async () => ({
     call: () => auth().mapDomain({ organizationId, domain: 'mapped.example', role: MEMBER }),
@@ -325,11 +358,11 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   CreateOrganization: async () => ({ call: () => auth().createOrganization({ name: 'Another' }) }),
   SetOrganizationLimits: async () => {
-    const limits = { requestsPerMinute: 7, multipleCompletions: false };
+    const limits = { requestsPerMinute: (changes += 1), multipleCompletions: false };
     return { call: () => auth().setOrganizationLimits({ organizationId, limits }) };
   },
   SetOrganizationCeilings: async () => {
-    const ceilings = { requestsPerMinute: 9_000, multipleCompletions: true };
+    const ceilings = { requestsPerMinute: 9_000 + (changes += 1), multipleCompletions: true };
     return { call: () => auth().setOrganizationCeilings({ organizationId, ceilings }) };
   },
   SetOrganizationSuspended: async () => {
@@ -410,10 +443,12 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   SetModelDisabled: async () => {
     const change = { modelId: 'demo/vision', disabled: true, reason: 'x' };
+    await router().setModelDisabled({ ...change, disabled: false });
     return { call: () => router().setModelDisabled(change) };
   },
   SetTargetDrained: async () => {
     const drain = { ...(await target()), drained: true, reason: 'a test' };
+    await router().setTargetDrained({ ...drain, drained: false });
     return { call: () => router().setTargetDrained(drain) };
   },
 };
@@ -457,6 +492,30 @@ it.each(Object.entries(CASES))(
     expect(new Set(added.map((entry) => entry.actor_id))).toEqual(new Set([author.id]));
   },
 );
+
+/** The case does what only a person may: it grants the role admin, and confirms a preview of the operator. */
+const BY_A_PERSON = ['SetOrganizationRole', 'CorrectCredit'];
+
+const openToTokens = Object.entries(CASES).filter(([name]) => {
+  if (BY_A_PERSON.includes(name)) return false;
+  const [, permission = ''] = Object.entries(PERMISSIONS).find(([rpc]) => nameOf(rpc) === name) ?? [];
+  return isPermission(permission) && isOpenToManagementTokens(permission, 'read_write', 'change');
+});
+
+it('the changes open to management tokens are among these', () =>
+  expect(openToTokens.length).toBeGreaterThan(15));
+
+it.each(openToTokens)('%s by a management token leaves an entry of the token', async (_name, prepare) => {
+  const { call } = await prepare();
+  const { sessionId: _none, tokenAccess: _person, ...fields } = operator;
+  const id = await createToken();
+  const before = new Set((await entries()).map((entry) => entry.id));
+  actor = { ...fields, id, label: 'automation (token of ops)', tokenAccess: 'read_write' };
+  await call();
+  const added = (await entries()).filter((entry) => !before.has(entry.id));
+  expect(added.length).toBeGreaterThan(0);
+  expect(new Set(added.map((entry) => entry.actor_id))).toEqual(new Set([id]));
+});
 
 it('a change whose entry cannot be written is rolled back', async () => {
   const balance = async () => (await ledger().getBalance({ organizationId })).totalCreditsNanoUsd;

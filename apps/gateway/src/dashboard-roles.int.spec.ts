@@ -22,13 +22,16 @@ const LOWEST_ROLE: Readonly<Record<Permission, 'member' | 'admin' | 'owner' | 'o
   'credit:alerts': 'admin',
   'audit:read': 'admin',
   'playground:use': 'admin',
+  'management_tokens:manage': 'admin',
   'platform:organizations': 'operator',
   'platform:credit': 'operator',
+  'platform:single_sign_on': 'operator',
   'platform:people': 'operator',
   'platform:audit': 'operator',
   'platform:models': 'operator',
   'platform:settlement': 'operator',
   'platform:notifications': 'operator',
+  'platform:management_tokens': 'operator',
 };
 const RANKS = ['member', 'admin', 'owner', 'operator'] as const;
 
@@ -94,13 +97,17 @@ describe('authorization of the dashboard API', () => {
     });
 
     it.each(RANKS)('allows exactly the roles with the permission: %s', async (role) => {
-      const isAllowed = access === 'signed_in' || RANKS.indexOf(role) >= RANKS.indexOf(LOWEST_ROLE[access]);
+      const isAllowed =
+        access === 'signed_in' ||
+        access === 'authenticated' ||
+        RANKS.indexOf(role) >= RANKS.indexOf(LOWEST_ROLE[access]);
       expect(await outcomeOf(browsers[role], endpoint, ownId)).toEqual(
         isAllowed ? AUTHORIZED : [403, 'forbidden'],
       );
     });
 
-    if (access === 'signed_in' || !endpoint.path.includes('{organization_id}')) return;
+    if (access === 'signed_in' || access === 'authenticated' || !endpoint.path.includes('{organization_id}'))
+      return;
 
     it.each(['member', 'admin', 'owner'] as const)(
       'does not reveal to a %s whether another organization exists',

@@ -12,13 +12,19 @@ export function renderAccess({ callers, servers, permissions, withoutPerson }) {
         mapValues(callers, (allowed) => allowed.join(', ') || 'closed'),
       );
       const byRight = methodsByValue(service, {
-        ...mapValues(permissions, (name) => `a person with \`${name}\``),
+        ...mapValues(permissions, rightOf),
         ...mapValues(withoutPerson, (reason) => `no person; needs ${reason}`),
       });
       const rights = byRight.length === 0 ? '' : `\n\nOf calls for people:\n\n${byRight.join('\n')}`;
       return `### \`${service}\`\n\nServed by ${names.join(', ')}.\n\n${byCallers.join('\n')}${rights}`;
     })
     .join('\n\n');
+}
+
+function rightOf(permission) {
+  if (permission === 'signed_in') return 'a person';
+  if (permission === 'authenticated') return 'a person or management token';
+  return `a person with \`${permission}\``;
 }
 
 function mapValues(object, change) {

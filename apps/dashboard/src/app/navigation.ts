@@ -62,6 +62,13 @@ export const ORGANIZATION_NAVIGATION: readonly NavigationItem[] = [
     permission: 'members:read',
     shortcut: 'm',
   },
+  {
+    label: 'Management tokens',
+    icon: 'tool',
+    to: inOrganization('/management-tokens'),
+    permission: 'management_tokens:manage',
+    shortcut: 't',
+  },
   { label: 'Audit log', icon: 'book', to: inOrganization('/audit'), permission: 'audit:read', shortcut: 'a' },
 ];
 
@@ -82,5 +89,11 @@ export const OPERATOR_NAVIGATION: readonly NavigationItem[] = [
     permission: 'platform:notifications',
   },
   { label: 'People', icon: 'people', to: '/operator/people', permission: 'platform:people' },
+  {
+    label: 'Platform tokens',
+    icon: 'tool',
+    to: '/operator/management-tokens',
+    permission: 'platform:management_tokens',
+  },
   { label: 'Platform audit log', icon: 'book', to: '/operator/audit', permission: 'platform:audit' },
 ];

@@ -181,6 +181,17 @@ const members = createRoute({
   validateSearch: (search) => omitUndefined({ find: stringParam(search, 'find') }),
   component: lazyRouteComponent(() => import('../features/organization/members-page'), 'MembersPage'),
 });
+const managementTokens = createRoute({
+  getParentRoute: () => organization,
+  path: '/management-tokens',
+  component: withPermission(
+    'management_tokens:manage',
+    lazyRouteComponent(
+      () => import('../features/management-tokens/management-tokens-page'),
+      'ManagementTokensPage',
+    ),
+  ),
+});
 const audit = createRoute({
   getParentRoute: () => organization,
   path: '/audit',
@@ -246,6 +257,17 @@ const people = createRoute({
     lazyRouteComponent(() => import('../features/operator/people-page'), 'PeoplePage'),
   ),
 });
+const platformTokens = createRoute({
+  getParentRoute: () => operator,
+  path: '/management-tokens',
+  component: withPermission(
+    'platform:management_tokens',
+    lazyRouteComponent(
+      () => import('../features/management-tokens/management-tokens-page'),
+      'PlatformTokensPage',
+    ),
+  ),
+});
 const platformAudit = createRoute({
   getParentRoute: () => operator,
   path: '/audit',
@@ -280,6 +302,7 @@ const tree = root.addChildren([
       playground,
       limits,
       members,
+      managementTokens,
       audit,
     ]),
     operator.addChildren([
@@ -289,6 +312,7 @@ const tree = root.addChildren([
       settlement,
       notifications,
       people,
+      platformTokens,
       platformAudit,
     ]),
     missing,

@@ -61,6 +61,7 @@ export function sessionOf(role: 'operator' | 'admin' | 'member'): Session {
                       'members:manage',
                       'organization:limits',
                       'playground:use',
+                      'management_tokens:manage',
                     ]
                   : MEMBER_PERMISSIONS,
             },

@@ -15,10 +15,11 @@ type Role = (typeof ROLES)[number];
 const FOR_EVERYONE = ['Overview', 'Keys', 'Usage', 'Generations', 'Credit', 'Limits', 'Members'];
 const OFFERED: Readonly<Record<Role, readonly string[]>> = {
   member: [],
-  admin: ['Playground', 'Audit log'],
-  owner: ['Playground', 'Audit log'],
+  admin: ['Playground', 'Management tokens', 'Audit log'],
+  owner: ['Playground', 'Management tokens', 'Audit log'],
   operator: [
     'Playground',
+    'Management tokens',
     'Audit log',
     'Organizations',
     'Models',
@@ -26,6 +27,7 @@ const OFFERED: Readonly<Record<Role, readonly string[]>> = {
     'Settlement',
     'Notifications',
     'People',
+    'Platform tokens',
     'Platform audit log',
   ],
 };
@@ -50,6 +52,7 @@ const ACTIONS: readonly { readonly at: string; readonly action: string; readonly
 const PAGES: readonly { readonly path: string; readonly least: Role }[] = [
   { path: '/o/{organization}/keys/new', least: 'admin' },
   { path: '/o/{organization}/playground', least: 'admin' },
+  { path: '/o/{organization}/management-tokens', least: 'admin' },
   { path: '/o/{organization}/audit', least: 'admin' },
   { path: '/operator/organizations', least: 'operator' },
   { path: '/operator/models', least: 'operator' },
@@ -57,6 +60,7 @@ const PAGES: readonly { readonly path: string; readonly least: Role }[] = [
   { path: '/operator/settlement', least: 'operator' },
   { path: '/operator/notifications', least: 'operator' },
   { path: '/operator/people', least: 'operator' },
+  { path: '/operator/management-tokens', least: 'operator' },
   { path: '/operator/audit', least: 'operator' },
   { path: '/welcome', least: 'operator' },
 ];
@@ -86,6 +90,13 @@ const REQUESTS: readonly {
   },
   { request: 'GET {o}/audit', least: 'admin' },
   { request: 'POST {o}/playground/key', body: {}, least: 'admin' },
+  {
+    request: 'POST {o}/management-tokens',
+    body: { name: 'stolen', access: 'read_write', role: 'admin', expires_on: '2099-01-01' },
+    least: 'admin',
+  },
+  { request: 'GET {o}/management-tokens', least: 'admin' },
+  { request: 'GET /api/management-tokens', least: 'operator' },
   { request: 'POST {o}/credits', body: { amount_usd: '1000' }, least: 'operator' },
   { request: 'POST {o}/corrections/preview', body: { amount_usd: '1', reason: 'no' }, least: 'operator' },
   { request: 'POST {o}/suspend', body: { reason: 'no' }, least: 'operator' },

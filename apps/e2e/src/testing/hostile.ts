@@ -25,6 +25,12 @@ export async function seedHostile(testEnv: TestEnv, texts: readonly string[]): P
   for (const text of texts) {
     await write('org', text, (name) => admin.call('POST', '/api/organizations', { name }));
     await write('key', text, (name) => admin.call('POST', `${path}/keys`, { name, scopes: ['chat'] }));
+    await write('token', text, (name) =>
+      admin.call('POST', `${path}/management-tokens`, {
+        ...{ name, access: 'read', role: 'member' },
+        expires_on: new Date().toISOString().slice(0, 10),
+      }),
+    );
     await write('note', text, (note) => admin.call('POST', `${path}/credits`, { amount_usd: '1', note }));
     await write('reason', text, (reason) => admin.call('POST', `${path}/suspend`, { reason }));
     await admin.call('POST', `${path}/resume`, {});

@@ -43,6 +43,7 @@ function pages({ organizationId, keyId, generationId }: ScreenIds): readonly Scr
     inOrganization('playground', '/playground'),
     inOrganization('limits', '/limits'),
     inOrganization('members', '/members'),
+    inOrganization('management-tokens', '/management-tokens'),
     inOrganization('audit', '/audit'),
     { name: 'account', path: '/account' },
     { name: 'welcome', path: '/welcome' },
@@ -52,16 +53,19 @@ function pages({ organizationId, keyId, generationId }: ScreenIds): readonly Scr
     { name: 'operator-settlement', path: '/operator/settlement' },
     { name: 'operator-notifications', path: '/operator/notifications' },
     { name: 'operator-people', path: '/operator/people' },
+    { name: 'operator-management-tokens', path: '/operator/management-tokens' },
     { name: 'operator-audit', path: '/operator/audit' },
     { name: 'not-found', path: '/nothing-is-here' },
   ];
 }
 
 function emptyPages({ emptyId }: ScreenIds): readonly Screen[] {
-  return ['overview', 'keys', 'usage', 'generations', 'credit', 'members'].map((page) => ({
-    name: `empty-${page}`,
-    path: `/o/${emptyId}${page === 'overview' ? '' : `/${page}`}`,
-  }));
+  return ['overview', 'keys', 'usage', 'generations', 'credit', 'members', 'management-tokens'].map(
+    (page) => ({
+      name: `empty-${page}`,
+      path: `/o/${emptyId}${page === 'overview' ? '' : `/${page}`}`,
+    }),
+  );
 }
 
 /** An error response of the API. */
@@ -87,6 +91,7 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
   return [
     dialog('add-credit', '/credit', 'Add credit'),
     dialog('credit-alert', '/credit', 'Edit'),
+    dialog('create-management-token', '/management-tokens', 'Create token'),
     dialog('invite', '/members', 'Invite member'),
     dialog('revoke', `/keys/${keyId}`, 'Revoke'),
     dialog('rotate', `/keys/${keyId}`, 'Rotate'),

@@ -5,10 +5,11 @@ import type { Permission } from './permissions';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * The access rule of an endpoint: anyone, any signed-in person for their own data, or holders of a
- * permission. A permission without the "platform:" prefix applies to the organization in the path.
+ * The access rule of an endpoint: anyone, any signed-in person for their own data, any person or
+ * management token ("authenticated"), or holders of a permission. A permission without the "platform:"
+ * prefix applies to the organization in the path.
  */
-export type Access = 'anyone' | 'signed_in' | Permission;
+export type Access = 'anyone' | 'signed_in' | 'authenticated' | Permission;
 
 /** The response of an endpoint on success. */
 export type EndpointResponse =

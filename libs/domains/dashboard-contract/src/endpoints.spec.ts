@@ -3,7 +3,8 @@ import { namesIn, type Endpoint } from './endpoint';
 import { allEndpoints } from './endpoints';
 import { dashboardErrors } from './errors';
 import { pathParameters } from './fields';
-import { isPlatformPermission, permissions } from './permissions';
+import { managementTokenAccessOf } from './management-token-access';
+import { isPermission, isPlatformPermission, permissions } from './permissions';
 
 const nameOf = ({ method, path }: Endpoint) => `${method} ${path}`;
 const named = allEndpoints().map((endpoint) => [nameOf(endpoint), endpoint] as const);
@@ -23,9 +24,17 @@ describe.each(named)('%s', (_line, endpoint) => {
 
   it('needs an organization’s permission only with an organization in its path', () => {
     const { access } = endpoint;
-    if (access === 'anyone' || access === 'signed_in') return;
+    if (access === 'anyone' || access === 'signed_in' || access === 'authenticated') return;
     expect(Object.keys(permissions)).toContain(access);
     if (!isPlatformPermission(access)) expect(namesIn(endpoint.path)).toContain('organization_id');
+  });
+
+  it('is closed to management tokens if it needs a confirmed session', () => {
+    if (endpoint.confirmed) expect(managementTokenAccessOf(endpoint)).toBeUndefined();
+  });
+
+  it('is open to read-only tokens without a permission only if it reads', () => {
+    if (endpoint.access === 'authenticated') expect(endpoint.method).toBe('GET');
   });
 
   it('takes a body unless it is a GET', () => {
@@ -58,7 +67,7 @@ describe.each(named)('%s', (_line, endpoint) => {
 
   it('shows what providers cost to operators only', () => {
     const { access, response } = endpoint;
-    const isForOperators = access !== 'anyone' && access !== 'signed_in' && isPlatformPermission(access);
+    const isForOperators = isPermission(access) && isPlatformPermission(access);
     if (isForOperators || response.kind !== 'json') return;
     const text = JSON.stringify(z.toJSONSchema(response.schema, { io: 'output' }));
     expect(text).not.toMatch(/margin|provider_cost/i);

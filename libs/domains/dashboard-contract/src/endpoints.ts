@@ -5,6 +5,7 @@ import { creditEndpoints } from './families/credit';
 import { deadLetterEndpoints } from './families/dead-letters';
 import { generationEndpoints } from './families/generations';
 import { keyEndpoints } from './families/keys';
+import { managementTokenEndpoints } from './families/management-tokens';
 import { notificationEndpoints } from './families/notifications';
 import { operatorEndpoints } from './families/operator';
 import { organizationEndpoints } from './families/organizations';
@@ -20,6 +21,7 @@ export const endpoints = {
   organizations: organizationEndpoints,
   people: peopleEndpoints,
   keys: keyEndpoints,
+  managementTokens: managementTokenEndpoints,
   credit: creditEndpoints,
   usage: usageEndpoints,
   generations: generationEndpoints,

@@ -27,6 +27,12 @@ export const dashboardErrors = {
     'The token of an invitation or a password reset is unknown, used, revoked or expired.',
   ),
   not_signed_in: row(401, 'authentication_error', 'Sign in first.', 'There is no session, or it has ended.'),
+  management_token_not_valid: row(
+    401,
+    'authentication_error',
+    'This management token is unknown, expired or revoked.',
+    'The management token is unknown, expired or revoked, or its creator has lost the right to create it.',
+  ),
   sign_in_refused: row(
     401,
     'authentication_error',
@@ -55,7 +61,7 @@ export const dashboardErrors = {
     403,
     'permission_error',
     'Your role does not allow this.',
-    'Signed in, but without the required permission in this organization or on the platform.',
+    'The person or management token lacks the required permission in this organization or on the platform.',
   ),
   account_disabled: row(
     403,
@@ -121,7 +127,7 @@ export const dashboardErrors = {
     429,
     'rate_limit_error',
     'Too many attempts. Try again later.',
-    'Too many attempts to sign in, or to use a code or a link, or too many emails; retry after `retry-after` seconds.',
+    'Too many attempts to sign in, or to use a code, a link or a management token, or too many emails; retry after `retry-after` seconds.',
   ),
   headers_too_large: row(
     431,

@@ -16,6 +16,7 @@ export const pathParameters = {
   key_id: 'A key of the organization, such as key-01KA….',
   member_id: 'A person, such as mem-01KA….',
   invitation_id: 'An invitation of the organization, such as inv-01KA….',
+  token_id: 'A management token, such as mtk-01KA….',
   session_id: 'A session, such as ses-01KA….',
   domain: 'An email domain, such as example.com.',
   generation_id: 'A generation, such as gen-01KA….',

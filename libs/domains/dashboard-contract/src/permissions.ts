@@ -16,7 +16,9 @@ export const permissions = {
   'credit:alerts': 'Change the low-balance alert.',
   'audit:read': 'View the audit log of the organization.',
   'playground:use': 'Use the playground, which spends credit.',
+  'management_tokens:manage': 'Create, list and revoke management tokens of the organization.',
   'platform:organizations': 'View, create, suspend and resume all organizations, and set their ceilings.',
+  'platform:single_sign_on': 'Map email domains to organizations for single sign-on.',
   'platform:credit': 'Add and remove credit.',
   'platform:people':
     'View all people, reset passwords and second factors, disable accounts, end sessions, and assign operators.',
@@ -24,10 +26,16 @@ export const permissions = {
   'platform:models': 'View models and providers, disable models, and drain targets.',
   'platform:settlement': 'View billing health, and redeliver or discard dead letters.',
   'platform:notifications': 'View incidents, and set who is notified of them.',
+  'platform:management_tokens': 'Create, list and revoke management tokens of the platform.',
 } as const;
 
 export type Permission = keyof typeof permissions;
 
 export function isPlatformPermission(name: Permission): boolean {
   return name.startsWith('platform:');
+}
+
+/** Whether the access rule of an endpoint is a permission. */
+export function isPermission(access: string): access is Permission {
+  return Object.hasOwn(permissions, access);
 }

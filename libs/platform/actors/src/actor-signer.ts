@@ -1,6 +1,6 @@
 import type { Clock } from '@gateway/base';
 import { importJWK, SignJWT, type CryptoKey } from 'jose';
-import type { ActingPerson } from './acting-person';
+import type { CallActor } from './call-actor';
 import { ASSERTION_ALGORITHM, signingKeyOf, type SigningKeys } from './signing-keys';
 
 /** Long enough for one call with its retries. */
@@ -8,7 +8,7 @@ export const ASSERTION_LIFETIME_SECONDS = 60;
 
 export interface ActorSigner {
   /** An assertion that only the service `audience` accepts. */
-  sign(person: ActingPerson, audience: string): Promise<string>;
+  sign(actor: CallActor, audience: string): Promise<string>;
 }
 
 export interface ActorSignerOptions {
@@ -23,16 +23,17 @@ export function createActorSigner({ keys, issuer, clock }: ActorSignerOptions): 
   let imported: { readonly kid: string; readonly key: Promise<CryptoKey | Uint8Array> } | undefined;
 
   return {
-    async sign({ id, label, ipAddress, sessionId, memberRole, organization }, audience) {
+    async sign({ id, label, ipAddress, sessionId, tokenAccess, memberRole, organization }, audience) {
       const now = clock.now();
       const signingKey = signingKeyOf(keys(), now);
       const { kid } = signingKey;
       if (imported?.kid !== kid) imported = { kid, key: importJWK(signingKey, ASSERTION_ALGORITHM) };
       const issuedAt = Math.floor(now / 1_000);
       return new SignJWT({
-        email: label,
+        ...(tokenAccess === undefined
+          ? { kind: 'person', email: label, sid: sessionId }
+          : { kind: 'token', name: label, access: tokenAccess }),
         ip: ipAddress,
-        sid: sessionId,
         role: memberRole,
         ...(organization && { org: organization.id, org_role: organization.role }),
       })

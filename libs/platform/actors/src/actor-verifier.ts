@@ -1,7 +1,7 @@
-import type { Clock, MemberRole, OrganizationRole } from '@gateway/base';
+import type { Clock, MemberRole, OrganizationRole, ManagementTokenAccess } from '@gateway/base';
 import { createLocalJWKSet, errors, jwtVerify, type JWTPayload } from 'jose';
-import { SYSTEM_ACTOR_ID, type ActingPerson } from './acting-person';
 import { ASSERTION_LIFETIME_SECONDS } from './actor-signer';
+import { SYSTEM_ACTOR_ID, type ActingPerson, type ActingToken, type CallActor } from './call-actor';
 import { ASSERTION_ALGORITHM, type PublicKeys } from './signing-keys';
 
 /** Clocks of two hosts may differ by this. */
@@ -18,7 +18,7 @@ export class InvalidAssertion extends Error {
 
 export interface ActorVerifier {
   /** Throws InvalidAssertion unless a current key signed the assertion for this service. */
-  verify(assertion: string): Promise<ActingPerson>;
+  verify(assertion: string): Promise<CallActor>;
 }
 
 export interface ActorVerifierOptions {
@@ -55,7 +55,7 @@ export function createActorVerifier({ keys, audience, clock }: ActorVerifierOpti
           clockTolerance: CLOCK_SKEW_SECONDS,
           currentDate: new Date(clock.now()),
         });
-        return personOf(payload);
+        return actorOf(payload);
       } catch (error) {
         if (!(error instanceof errors.JOSEError)) throw error;
         throw new InvalidAssertion(error.message);
@@ -67,23 +67,25 @@ export function createActorVerifier({ keys, audience, clock }: ActorVerifierOpti
 const MEMBER_ROLES: readonly string[] = ['operator', 'member'] satisfies MemberRole[];
 const ORGANIZATION_ROLES: readonly string[] = ['owner', 'admin', 'member'] satisfies OrganizationRole[];
 
-function personOf({ sub, email, ip, sid, role, org, org_role: orgRole, aud }: JWTPayload): ActingPerson {
+const TOKEN_ACCESSES: readonly string[] = ['read', 'read_write'] satisfies ManagementTokenAccess[];
+
+function actorOf(payload: JWTPayload): CallActor {
+  const { sub, ip, role, org, org_role: orgRole, aud } = payload;
   // An array would make one assertion valid for several services.
   if (typeof aud !== 'string') throw new InvalidAssertion('the assertion has several audiences');
   if (sub === undefined || sub === '' || sub === SYSTEM_ACTOR_ID) {
-    throw new InvalidAssertion('the assertion does not name a person');
+    throw new InvalidAssertion('the assertion does not name a person or a token');
   }
   const isComplete =
-    [email, ip, sid].every((claim) => typeof claim === 'string') &&
+    typeof ip === 'string' &&
     MEMBER_ROLES.includes(role as string) &&
     (org === undefined || (typeof org === 'string' && org !== '')) &&
     (orgRole === undefined || (org !== undefined && ORGANIZATION_ROLES.includes(orgRole as string)));
-  if (!isComplete) throw new InvalidAssertion('a claim of the assertion is missing or not valid');
+  if (!isComplete) throw new InvalidAssertion(INCOMPLETE);
   return {
     id: sub,
-    label: email as string,
-    ipAddress: ip as string,
-    sessionId: sid as string,
+    ...kindOf(payload),
+    ipAddress: ip,
     memberRole: role as MemberRole,
     ...(org !== undefined && {
       organization: {
@@ -92,4 +94,24 @@ function personOf({ sub, email, ip, sid, role, org, org_role: orgRole, aud }: JW
       },
     }),
   };
+}
+
+const INCOMPLETE = 'a claim of the assertion is missing or not valid';
+
+/** The claims that only a person or only a token has. */
+function kindOf({
+  kind,
+  email,
+  sid,
+  name,
+  access,
+}: JWTPayload): Pick<ActingPerson, 'label' | 'sessionId'> | Pick<ActingToken, 'label' | 'tokenAccess'> {
+  if (kind === 'person' && typeof email === 'string' && typeof sid === 'string' && access === undefined) {
+    return { label: email, sessionId: sid };
+  }
+  const isToken = kind === 'token' && typeof name === 'string' && sid === undefined;
+  if (isToken && TOKEN_ACCESSES.includes(access as string)) {
+    return { label: name, tokenAccess: access as ManagementTokenAccess };
+  }
+  throw new InvalidAssertion(INCOMPLETE);
 }

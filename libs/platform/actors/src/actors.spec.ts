@@ -10,6 +10,7 @@ import {
   renewSigningKeys,
   signingKeyOf,
   type ActingPerson,
+  type CallActor,
   type SigningKeys,
 } from './index';
 
@@ -36,8 +37,7 @@ beforeEach(async () => {
 const signerOf = (own: SigningKeys) => createActorSigner({ keys: () => own, issuer: 'dashboard-api', clock });
 const verifierOf = (audience: string, trusted: readonly SigningKeys[] = [keys]) =>
   createActorVerifier({ keys: () => publicKeysOf(trusted), audience, clock });
-const sign = (person: ActingPerson = ADA, audience = 'billing-ledger') =>
-  signerOf(keys).sign(person, audience);
+const sign = (person: CallActor = ADA, audience = 'billing-ledger') => signerOf(keys).sign(person, audience);
 
 /** Signs other claims with a valid key. */
 async function signClaims(change: Record<string, unknown>, header: Record<string, string> = {}) {
@@ -52,6 +52,17 @@ it('names the person, their session, role and organization to the service it is 
   expect(await verifierOf('billing-ledger').verify(await sign())).toEqual(ADA);
   const operator: ActingPerson = { ...ADA, memberRole: 'operator', organization: { id: 'org-2' } };
   expect(await verifierOf('billing-ledger').verify(await sign(operator))).toEqual(operator);
+});
+
+it('names a management token as an actor of its own kind', async () => {
+  const { sessionId: _none, ...fields } = ADA;
+  const token: CallActor = {
+    ...fields,
+    id: 'mtk-1',
+    label: 'deploy (token of ada@example.com)',
+    tokenAccess: 'read',
+  };
+  expect(await verifierOf('billing-ledger').verify(await sign(token))).toEqual(token);
 });
 
 describe('is refused', () => {
@@ -113,6 +124,11 @@ describe('is refused', () => {
     ['has a role without an organization', { org: undefined }],
     ['has no email', { email: undefined }],
     ['has no session', { sid: 7 }],
+    ['names neither a person nor a token', { kind: undefined }],
+    ['is for a person and has the access of a token', { access: 'read_write' }],
+    ['is for a token with a session', { kind: 'token', name: 'deploy', access: 'read' }],
+    ['is for a token with unknown access', { kind: 'token', name: 'deploy', access: 'all', sid: undefined }],
+    ['is for a token without a name', { kind: 'token', access: 'read', sid: undefined }],
     ['never expires', { exp: undefined }],
     ['has no issue time', { iat: undefined }],
   ])('if it %s', async (_what, change) => refusal(await signClaims(change)));

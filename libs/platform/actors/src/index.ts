@@ -1,4 +1,4 @@
-export * from './acting-person';
+export * from './call-actor';
 export { createActorSigner, type ActorSigner } from './actor-signer';
 export { createActorVerifier, InvalidAssertion, type ActorVerifier } from './actor-verifier';
 export * from './key-files';

@@ -1,15 +1,17 @@
-import type { MemberRole } from './permissions';
+import type { MemberRole, ManagementTokenAccess } from './permissions';
 import type { Clock, UnixMs } from './time';
 
 /** The author of a change, as shown in the audit log. */
 export interface Actor {
-  /** A member id, or "system" for a change by the gateway itself. */
+  /** The id of a member or a management token, or "system" for a change by the gateway itself. */
   readonly id: string;
-  /** An email, or "system". */
+  /** An email, the name of a token with its creator, or "system". */
   readonly label: string;
   readonly ipAddress: string;
   /** Absent: a member. Customers do not see who acted as an operator. */
   readonly memberRole?: MemberRole;
+  /** Present for a management token only. */
+  readonly tokenAccess?: ManagementTokenAccess | undefined;
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;

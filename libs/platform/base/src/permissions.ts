@@ -28,13 +28,16 @@ const rolesWith = {
   'credit:alerts': managers,
   'audit:read': managers,
   'playground:use': managers,
+  'management_tokens:manage': managers,
   'platform:organizations': operators,
+  'platform:single_sign_on': operators,
   'platform:credit': operators,
   'platform:people': operators,
   'platform:audit': operators,
   'platform:models': operators,
   'platform:settlement': operators,
   'platform:notifications': operators,
+  'platform:management_tokens': operators,
 } as const satisfies Readonly<Record<string, readonly OrganizationRole[]>>;
 
 export type Permission = keyof typeof rolesWith;
@@ -75,3 +78,56 @@ export function platformPermissions(memberRole: MemberRole): readonly Permission
     (name) => isPlatformPermission(name) && hasPermission({ memberRole, organizationRole: undefined }, name),
   );
 }
+
+/** What a management token may do: read only, or also change. */
+export type ManagementTokenAccess = 'read' | 'read_write';
+
+/**
+ * The most that management tokens may do with each permission of their role. A permission that is not listed here is
+ * closed to every token: API keys, tokens, sign-in, passwords, second factors and sessions are managed by people only.
+ */
+const openToManagementTokens: Readonly<Partial<Record<Permission, ManagementTokenAccess>>> = {
+  'organization:read': 'read',
+  'organization:limits': 'read_write',
+  'members:read': 'read',
+  'members:manage': 'read_write',
+  'keys:read': 'read',
+  'usage:read': 'read',
+  'credit:read': 'read',
+  'credit:alerts': 'read_write',
+  'audit:read': 'read',
+  'platform:organizations': 'read_write',
+  'platform:credit': 'read_write',
+  'platform:people': 'read',
+  'platform:audit': 'read',
+  'platform:models': 'read_write',
+  'platform:settlement': 'read_write',
+  'platform:notifications': 'read_write',
+};
+
+/** Whether a token with this access may use a permission of its role. */
+export function isOpenToManagementTokens(
+  permission: Permission,
+  access: ManagementTokenAccess,
+  use: 'read' | 'change',
+): boolean {
+  const most = Object.hasOwn(openToManagementTokens, permission)
+    ? openToManagementTokens[permission]
+    : undefined;
+  if (use === 'read') return most !== undefined;
+  return most === 'read_write' && access === 'read_write';
+}
+
+/**
+ * Whether a token may give a person this role in an organization. A role with a permission that is closed to tokens
+ * would let the token do more through that person.
+ */
+export function mayManagementTokensGrant(organizationRole: OrganizationRole): boolean {
+  const granted = organizationPermissions({ memberRole: 'member', organizationRole });
+  return granted.every((permission) => isOpenToManagementTokens(permission, 'read', 'read'));
+}
+
+/** The roles that a token may have in its organization. */
+export const MANAGEMENT_TOKEN_ROLES = ['admin', 'member'] as const satisfies readonly OrganizationRole[];
+
+export type ManagementTokenRole = (typeof MANAGEMENT_TOKEN_ROLES)[number];

@@ -1,4 +1,4 @@
-import { CALLERS, PERMISSIONS, SERVERS } from './generated/access';
+import { AUDITED, CALLERS, PERMISSIONS, SERVERS } from './generated/access';
 
 /**
  * `CALLERS`: the services that may call each method, by names such as
@@ -24,9 +24,14 @@ export function callersOf(rpc: string): readonly string[] {
   return Object.hasOwn(CALLERS, rpc) ? (CALLERS[rpc] ?? []) : [];
 }
 
-/** What the acting person needs to call a method: a permission or "signed_in"; undefined for methods without a person. */
+/** What the actor needs to call a method: a permission, "signed_in" or "authenticated"; undefined for methods without an actor. */
 export function permissionOf(rpc: string): string | undefined {
   return Object.hasOwn(PERMISSIONS, rpc) ? PERMISSIONS[rpc] : undefined;
+}
+
+/** Whether the method changes something, so that it writes an audit entry. */
+export function isAudited(rpc: string): boolean {
+  return Object.hasOwn(AUDITED, rpc);
 }
 
 /** Whether any of a service's methods is open to a caller of the kind. */

@@ -1,10 +1,10 @@
-import { InvalidAssertion, type ActingPerson, type ActorVerifier } from '@gateway/actors';
-import { hasPermission, isPermission } from '@gateway/base';
+import { InvalidAssertion, type ActingPerson, type ActorVerifier, type CallActor } from '@gateway/actors';
+import { hasPermission, isOpenToManagementTokens, isPermission } from '@gateway/base';
 import type { CallContext, CallMetadata } from './definition';
 import { RpcError } from './rpc-error';
 import type { ServedMethod } from './served-methods';
 
-/** A call that was refused because its caller or its person may not make it. */
+/** A call that was refused because its caller or its actor may not make it. */
 export interface DeniedCall {
   /** Such as "gateway.auth.v1.Auth/VerifyKey". */
   readonly rpc: string;
@@ -13,11 +13,13 @@ export interface DeniedCall {
   readonly reason: string;
 }
 
-/** The metadata with the signed assertion of the acting person. */
+/** The metadata with the signed assertion of the acting person or token. */
 export const ASSERTION_HEADER = 'gateway-person';
 
-/** "signed_in": any person. */
+/** Any person, for their own data. */
 const SIGNED_IN = 'signed_in';
+/** Any person, and any management token. */
+const AUTHENTICATED = 'authenticated';
 
 /** The error for a caller that is not among the callers of the method's contract; undefined when the call is allowed. */
 export function denial(
@@ -32,34 +34,41 @@ export function denial(
 }
 
 /**
- * The person of a call, whom its assertion names and who has the permission of
- * the method's contract. Throws an RpcError `unauthenticated` or
- * `permission_denied` otherwise. Without a verifier every call is refused.
+ * The person or management token of a call, whom its assertion names and who has
+ * the permission of the method's contract. Throws an RpcError `unauthenticated`
+ * or `permission_denied` otherwise. Without a verifier every call is refused.
  */
-export async function admitPerson(
-  { service, method, permission = '' }: Pick<ServedMethod, 'service' | 'method' | 'permission'>,
+export async function admitActor(
+  { service, method, permission = '', audited }: AdmittedMethod,
   { request, metadata }: { readonly request: unknown; readonly metadata: CallMetadata },
   verifier: ActorVerifier | undefined,
-): Promise<ActingPerson> {
+): Promise<CallActor> {
   const rpc = `${service}/${method}`;
   const assertion = metadata[ASSERTION_HEADER];
   if (verifier === undefined || assertion === undefined || assertion === '') {
-    throw new RpcError('unauthenticated', `${rpc} needs the assertion of a person`);
+    throw new RpcError('unauthenticated', `${rpc} needs the assertion of a person or a token`);
   }
-  const person = await verifyPerson(verifier, assertion, rpc);
+  const actor = await verifyActor(verifier, assertion, rpc);
   const organizationId = organizationOf(request);
-  const { organization, memberRole } = person;
+  const { organization, memberRole, tokenAccess } = actor;
   if (organizationId !== undefined && organizationId !== organization?.id) {
     throw new RpcError('permission_denied', `the assertion does not cover the organization of ${rpc}`);
   }
-  if (permission === SIGNED_IN) return person;
+  if (permission === AUTHENTICATED || (permission === SIGNED_IN && tokenAccess === undefined)) return actor;
   // A role counts only in a request about its organization.
   const organizationRole = organizationId === undefined ? undefined : organization?.role;
-  if (isPermission(permission) && hasPermission({ memberRole, organizationRole }, permission)) return person;
-  throw new RpcError('permission_denied', `the person lacks ${permission} for ${rpc}`);
+  const isAdmitted =
+    isPermission(permission) &&
+    hasPermission({ memberRole, organizationRole }, permission) &&
+    (tokenAccess === undefined ||
+      isOpenToManagementTokens(permission, tokenAccess, audited ? 'change' : 'read'));
+  if (isAdmitted) return actor;
+  throw new RpcError('permission_denied', `the person or token lacks ${permission} for ${rpc}`);
 }
 
-async function verifyPerson(verifier: ActorVerifier, assertion: string, rpc: string): Promise<ActingPerson> {
+type AdmittedMethod = Pick<ServedMethod, 'service' | 'method' | 'permission' | 'audited'>;
+
+async function verifyActor(verifier: ActorVerifier, assertion: string, rpc: string): Promise<CallActor> {
   try {
     return await verifier.verify(assertion);
   } catch (error) {
@@ -73,8 +82,15 @@ function organizationOf(request: unknown): string | undefined {
   return organizationId;
 }
 
-/** The verified person of a call. Throws if its contract declares no permission. */
-export function personOf({ person }: CallContext): ActingPerson {
-  if (person === undefined) throw new Error('the method has no permission in its contract, so no person');
-  return person;
+/** The verified person or management token of a call. Throws if its contract declares no permission. */
+export function actorOf({ actor }: CallContext): CallActor {
+  if (actor === undefined) throw new Error('the method has no permission in its contract, so no actor');
+  return actor;
+}
+
+/** The verified person of a call that no management token may make. */
+export function personOf(context: CallContext): ActingPerson {
+  const actor = actorOf(context);
+  if (actor.tokenAccess === undefined) return actor;
+  throw new RpcError('permission_denied', 'the method is for people, not for management tokens');
 }

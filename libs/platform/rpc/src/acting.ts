@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ActingPerson, ActorSigner } from '@gateway/actors';
+import type { CallActor, ActorSigner } from '@gateway/actors';
 import { permissionOf } from '@gateway/contracts/callers';
 import { ASSERTION_HEADER } from './access';
 import type { RpcTransport, TransportCall } from './transport';
 
-const acting = new AsyncLocalStorage<ActingPerson>();
+const acting = new AsyncLocalStorage<CallActor>();
 
-/** Runs `work` for a person: its calls through acting transports carry their assertion. */
-export function actAs<Result>(person: ActingPerson, work: () => Result): Result {
-  return acting.run(person, work);
+/** Runs `work` for a person or token: its calls through acting transports carry their assertion. */
+export function actAs<Result>(actor: CallActor, work: () => Result): Result {
+  return acting.run(actor, work);
 }
 
 export interface ActingTransportOptions {
@@ -17,19 +17,19 @@ export interface ActingTransportOptions {
   readonly signer: ActorSigner;
 }
 
-/** Adds the assertion of the current person to each call whose contract needs one. Outside `actAs` it adds none. */
+/** Adds the assertion of the current actor to each call whose contract needs one. Outside `actAs` it adds none. */
 export function createActingTransport(
   transport: RpcTransport,
   { audience, signer }: ActingTransportOptions,
 ): RpcTransport {
   async function withAssertion<Payload>(call: TransportCall<Payload>): Promise<TransportCall<Payload>> {
-    const person = acting.getStore();
-    if (person === undefined || permissionOf(`${call.service}/${call.method}`) === undefined) return call;
-    const assertion = await signer.sign(person, audience);
+    const actor = acting.getStore();
+    if (actor === undefined || permissionOf(`${call.service}/${call.method}`) === undefined) return call;
+    const assertion = await signer.sign(actor, audience);
     return { ...call, metadata: { ...call.metadata, [ASSERTION_HEADER]: assertion } };
   }
 
-  // Streams have no person.
+  // Streams have no actor.
   if (transport.carries === 'bytes') {
     return {
       carries: 'bytes',

@@ -1,4 +1,4 @@
-import type { ActingPerson } from '@gateway/actors';
+import type { CallActor } from '@gateway/actors';
 import type { CancelSignal } from '@gateway/base';
 import type { BinaryWriter } from '@bufbuild/protobuf/wire';
 
@@ -55,8 +55,8 @@ export interface CallContext {
   /** Absent if the call has no deadline. */
   readonly deadlineUnixMs?: number;
   readonly metadata: CallMetadata;
-  /** The verified person; absent when the method's contract declares no permission. */
-  readonly person?: ActingPerson | undefined;
+  /** The verified person or management token; absent when the method's contract declares no permission. */
+  readonly actor?: CallActor | undefined;
 }
 
 /** A client: a method per RPC. Failures reject with a GatewayError. */

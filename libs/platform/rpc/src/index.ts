@@ -1,4 +1,4 @@
-export { personOf, type DeniedCall } from './access';
+export { actorOf, personOf, type DeniedCall } from './access';
 export { actAs, createActingTransport, type ActingTransportOptions } from './acting';
 export * from './client';
 export * from './definition';

@@ -5,6 +5,8 @@ import {
   publicKeysOf,
   type ActingPerson,
   type ActorVerifier,
+  type ActingToken,
+  type CallActor,
   type SigningKeys,
 } from '@gateway/actors';
 import { isPermission, type UnixMs } from '@gateway/base';
@@ -14,6 +16,7 @@ import * as authContracts from '@gateway/contracts/auth';
 import * as ledgerContracts from '@gateway/contracts/billing-ledger';
 import {
   ADMIN_CALLERS,
+  AUDITED,
   CALLERS,
   callersOf,
   DEFAULT_IDENTITY_DOMAIN,
@@ -60,11 +63,31 @@ const ADMIN: ActingPerson = {
   organization: { id: 'org-1', role: 'admin' },
 };
 const OPERATOR: ActingPerson = { ...ADMIN, memberRole: 'operator', organization: { id: 'org-1' } };
+/** Management tokens of the same rights, by access. */
+const TOKENS = {
+  read: { id: 'mtk-1', label: 'report (token of ada@example.com)', tokenAccess: 'read' },
+  read_write: { id: 'mtk-2', label: 'deploy (token of ada@example.com)', tokenAccess: 'read_write' },
+} as const satisfies Readonly<Record<string, Pick<ActingToken, 'id' | 'label' | 'tokenAccess'>>>;
+const tokenFor = (
+  access: keyof typeof TOKENS,
+  { sessionId: _session, tokenAccess: _none, ...rights }: ActingPerson,
+) => ({
+  ...rights,
+  ...TOKENS[access],
+});
+/** What tokens never do, whatever their role and access. */
+const CLOSED_TO_TOKENS = [
+  ...['CreateKey', 'CreateSessionKey', 'UpdateKey', 'RevokeKey', 'RotateKey', 'EndPreviousSecret'],
+  ...['CreateManagementToken', 'ListManagementTokens', 'RevokeManagementToken'],
+  ...['ListSessions', 'EndSession', 'EndOtherSessions', 'EndSessionsOf', 'ListIdentities', 'UnlinkIdentity'],
+  ...['MapDomain', 'UnmapDomain', 'LeaveOrganization', 'SetSecondFactorRequired', 'ResetSecondFactor'],
+  ...['MakePasswordResetLink', 'SetDisabled', 'SetOperator', 'EnsureMember'],
+];
 const CREDIT = { creditId: 'crd-1', organizationId: 'org-1', amountNanoUsd: 1n, note: '' };
 const KEY = { organizationId: 'org-1', settings: undefined };
 
-/** The persons that the handlers saw, by method. */
-const served: { readonly method: string; readonly person: ActingPerson | undefined }[] = [];
+/** The actors that the handlers saw, by method. */
+const served: { readonly method: string; readonly actor: CallActor | undefined }[] = [];
 
 function recordingService(definition: ServiceDefinition): BoundService {
   const handlers = Object.fromEntries(
@@ -72,8 +95,8 @@ function recordingService(definition: ServiceDefinition): BoundService {
       name,
       method.responseStream
         ? async function* () {}
-        : async (_request: never, { person }: CallContext) => {
-            served.push({ method: method.name, person });
+        : async (_request: never, { actor }: CallContext) => {
+            served.push({ method: method.name, actor });
             return method.responseType.decode(new Uint8Array());
           },
     ]),
@@ -132,7 +155,7 @@ describe.each(Object.entries(TRANSPORTS))('a person, %s', (_name, open) => {
   let keys: SigningKeys;
   let opened: Served;
   const asserting = (assertion: string): CallOptions => ({ metadata: { [ASSERTION_HEADER]: assertion } });
-  const signedBy = (own: SigningKeys, person: ActingPerson, { audience = AUDIENCE, offsetMs = 0 } = {}) =>
+  const signedBy = (own: SigningKeys, person: CallActor, { audience = AUDIENCE, offsetMs = 0 } = {}) =>
     createActorSigner({ keys: () => own, issuer: 'dashboard-api', clock: clockAt(offsetMs) }).sign(
       person,
       audience,
@@ -149,11 +172,11 @@ describe.each(Object.entries(TRANSPORTS))('a person, %s', (_name, open) => {
   });
   afterAll(() => opened.close());
   beforeEach(() => void served.splice(0));
-  afterEach(() => expect(served.filter(({ person }) => person?.id === 'system')).toEqual([]));
+  afterEach(() => expect(served.filter(({ actor }) => actor?.id === 'system')).toEqual([]));
 
   it('reaches the handler as the assertion names them', async () => {
     expect(await addCredit(asserting(await signedBy(keys, OPERATOR)))).toBeUndefined();
-    expect(served).toEqual([{ method: 'AddCredit', person: OPERATOR }]);
+    expect(served).toEqual([{ method: 'AddCredit', actor: OPERATOR }]);
   });
 
   it('is the one for whom an acting transport works', async () => {
@@ -164,8 +187,8 @@ describe.each(Object.entries(TRANSPORTS))('a person, %s', (_name, open) => {
     await actAs(OPERATOR, () => client.getBalance({ organizationId: 'org-2' }));
     expect(await failureOf(client.addCredit(CREDIT))).toBe('unauthenticated');
     expect(served).toEqual([
-      { method: 'AddCredit', person: OPERATOR },
-      { method: 'GetBalance', person: undefined },
+      { method: 'AddCredit', actor: OPERATOR },
+      { method: 'GetBalance', actor: undefined },
     ]);
   });
 
@@ -263,6 +286,46 @@ describe.each(Object.entries(TRANSPORTS))('a person, %s', (_name, open) => {
     expect(Object.keys(outcomes).length).toBeGreaterThan(70);
   });
 
+  it('may be a management token, which the handler sees as one', async () => {
+    const token: CallActor = tokenFor('read_write', OPERATOR);
+    expect(await addCredit(asserting(await signedBy(keys, token)))).toBeUndefined();
+    expect(served).toEqual([{ method: 'AddCredit', actor: token }]);
+  });
+
+  it.each(['read', 'read_write'] as const)(
+    'with a token of access %s never calls what is closed to tokens, and changes only with read_write',
+    async (access) => {
+      const organization = { id: 'org-1', role: 'owner' } as const;
+      const person: ActingPerson = { ...OPERATOR, organization };
+      const assertion = asserting(await signedBy(keys, tokenFor(access, person)));
+      const outcomes: Record<string, string> = {};
+      for (const definition of DEFINITIONS) {
+        const client = createClient(definition, opened.transport) as Record<
+          string,
+          (request: unknown, options: CallOptions) => Promise<unknown>
+        >;
+        for (const [name, { name: method, requestType, responseStream }] of Object.entries(
+          definition.methods,
+        )) {
+          const rpc = `${definition.fullName}/${method}`;
+          if (responseStream || !Object.hasOwn(PERMISSIONS, rpc)) continue;
+          if (!callersOf(rpc).includes('dashboard-api')) continue;
+          const request = requestType.decode(new Uint8Array()) as { organizationId?: string };
+          const inOrganization =
+            request.organizationId === '' ? { ...request, organizationId: 'org-1' } : request;
+          const failure = await failureOf(client[name]?.(inOrganization, assertion) as Promise<unknown>);
+          outcomes[rpc] = failure === undefined ? 'admitted' : String(failure);
+        }
+      }
+      for (const [rpc, outcome] of Object.entries(outcomes)) {
+        const isClosed = CLOSED_TO_TOKENS.includes(rpc.split('/')[1] ?? '');
+        const isRefused = isClosed || (access === 'read' && Object.hasOwn(AUDITED, rpc));
+        expect({ rpc, outcome }).toEqual({ rpc, outcome: isRefused ? 'permission_denied' : 'admitted' });
+      }
+      expect(Object.keys(outcomes).length).toBeGreaterThan(50);
+    },
+  );
+
   it('is admitted by no service without keys', async () => {
     const { transport, close } = await open();
     const client = createClient(BillingLedgerDefinition, transport);
@@ -278,7 +341,9 @@ it('every method for dashboard-api or demo declares a known permission, or what 
     .filter(([, callers]) => callers.some((caller) => ADMIN_CALLERS.has(caller)))
     .map(([rpc]) => rpc);
   expect([...Object.keys(PERMISSIONS), ...Object.keys(WITHOUT_PERSON)].sort()).toEqual(forPeople.sort());
-  const unknown = Object.values(PERMISSIONS).filter((name) => name !== 'signed_in' && !isPermission(name));
+  const unknown = Object.values(PERMISSIONS).filter(
+    (name) => !['signed_in', 'authenticated'].includes(name) && !isPermission(name),
+  );
   expect(unknown).toEqual([]);
 });
 
@@ -286,6 +351,7 @@ it('the methods without a person are these', () => {
   expect(Object.keys(WITHOUT_PERSON).map((rpc) => rpc.split('/')[1])).toEqual([
     'VerifyKey',
     'Authorize',
+    'AuthorizeManagementToken',
     'SignIn',
     'GetSignInOptions',
     'StartOidc',

@@ -1,5 +1,5 @@
 import { createLogSampler } from '@gateway/base';
-import { callersOf, permissionOf } from '@gateway/contracts/callers';
+import { callersOf, isAudited, permissionOf } from '@gateway/contracts/callers';
 import { GatewayError, toGatewayError } from '@gateway/errors';
 import { tracing } from '@gateway/telemetry';
 import type { BoundService, CallContext, MessageCodec } from './definition';
@@ -19,8 +19,10 @@ export interface ServedMethod {
   readonly method: string;
   /** The services that may call it, by its contract. */
   readonly callers: readonly string[];
-  /** What the acting person needs, by its contract; undefined: the call has no person. */
+  /** What the actor needs, by its contract; undefined: the call has no actor. */
   readonly permission: string | undefined;
+  /** Whether it changes something, by its contract. */
+  readonly audited: boolean;
   readonly streams: boolean;
   /** Returns a promise, or an async iterable for a streaming method. May throw. */
   invoke(request: unknown, context: CallContext): unknown;
@@ -41,7 +43,7 @@ export function servedMethods(services: readonly BoundService[]): ServedMethods 
     byService.set(service, byMethod);
     for (const [property, generated] of Object.entries(definition.methods)) {
       if (generated.responseStream && permissionOf(`${service}/${generated.name}`) !== undefined) {
-        throw new Error(`${service}/${generated.name} streams, so it cannot verify a person`);
+        throw new Error(`${service}/${generated.name} streams, so it cannot verify an actor`);
       }
       if (generated.requestStream) throw new Error(`${service}/${generated.name} streams its requests`);
       const { requestType, responseType } = generated as unknown as {
@@ -56,6 +58,7 @@ export function servedMethods(services: readonly BoundService[]): ServedMethods 
         method,
         callers: callersOf(`${service}/${method}`),
         permission: permissionOf(`${service}/${method}`),
+        audited: isAudited(`${service}/${method}`),
         streams,
         invoke: (request, context) => {
           const tracer = tracing();

@@ -1,4 +1,4 @@
-import type { ActingPerson } from '@gateway/actors';
+import type { CallActor } from '@gateway/actors';
 import { Cancellation, type CancelSignal } from '@gateway/base';
 import type { CallContext, CallMetadata } from './definition';
 import type { RpcError } from './rpc-error';
@@ -9,7 +9,7 @@ export class ServerCall implements CallContext {
   private cancellation: Cancellation | undefined;
   private reason: RpcError | undefined;
   /** Set before the handler runs, if the method's contract declares a permission. */
-  person: ActingPerson | undefined;
+  actor: CallActor | undefined;
 
   constructor(
     readonly metadata: CallMetadata,

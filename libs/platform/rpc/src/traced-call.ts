@@ -1,4 +1,4 @@
-import type { ActingPerson } from '@gateway/actors';
+import type { CallActor } from '@gateway/actors';
 import type { CancelSignal } from '@gateway/base';
 import { endWith, failureOf, tracing, type Span, type SpanStart, type Tracing } from '@gateway/telemetry';
 import type { CallContext, CallMetadata, CallOptions } from './definition';
@@ -151,7 +151,7 @@ class TracedContext implements CallContext {
     return this.context.deadlineUnixMs;
   }
 
-  get person(): ActingPerson | undefined {
-    return this.context.person;
+  get actor(): CallActor | undefined {
+    return this.context.actor;
   }
 }

@@ -1,4 +1,10 @@
-import { InvalidAssertion, type ActingPerson, type ActorSigner, type ActorVerifier } from '@gateway/actors';
+import {
+  InvalidAssertion,
+  type ActingPerson,
+  type ActorSigner,
+  type ActorVerifier,
+  type CallActor,
+} from '@gateway/actors';
 import { auditOf, type AuditEntry } from '@gateway/base';
 import {
   actAs,
@@ -24,23 +30,23 @@ export const unsignedActors: ActorVerifier & ActorSigner = {
   sign: async (person) => encodeURIComponent(JSON.stringify(person)),
   verify: async (assertion) => {
     try {
-      return JSON.parse(decodeURIComponent(assertion)) as ActingPerson;
+      return JSON.parse(decodeURIComponent(assertion)) as CallActor;
     } catch {
-      throw new InvalidAssertion('the assertion is not a person');
+      throw new InvalidAssertion('the assertion is not an actor');
     }
   },
 };
 
-function organizationOf({ request }: TransportCall): Partial<ActingPerson> {
+function organizationOf({ request }: TransportCall): Pick<CallActor, 'organization'> {
   const { organizationId } = request as { readonly organizationId?: string };
   return organizationId === undefined ? {} : { organization: { id: organizationId } };
 }
 
-/** Calls for a person. Unless they name an organization, they act in that of each message; bytes have none. */
-export function actingFor(transport: RpcTransport, person: () => ActingPerson): RpcTransport {
+/** Calls for a person or token. Unless they name an organization, they act in that of each message; bytes have none. */
+export function actingFor(transport: RpcTransport, actor: () => CallActor): RpcTransport {
   const acting = createActingTransport(transport, { audience: 'test', signer: unsignedActors });
   const act = <Payload, Result>(call: TransportCall<Payload>, work: () => Result): Result =>
-    actAs({ ...organizationOf(call), ...person() }, work);
+    actAs({ ...organizationOf(call), ...actor() }, work);
   if (acting.carries === 'bytes') {
     return { ...acting, unary: (call: TransportCall<Uint8Array>) => act(call, () => acting.unary(call)) };
   }
@@ -52,10 +58,10 @@ export function createAuditEntry(action = 'test.change'): AuditEntry {
   return auditOf({ actor: TEST_OPERATOR, action, target: 'test', details: {} }, { newId, clock });
 }
 
-/** Calls the services for an operator, or for another person. */
+/** Calls the services for an operator, or for another person or token. */
 export function inProcessFor(
   services: readonly BoundService[],
-  person: () => ActingPerson = () => TEST_OPERATOR,
+  actor: () => CallActor = () => TEST_OPERATOR,
 ): RpcTransport {
-  return actingFor(createInProcessTransport(services, { actors: unsignedActors }), person);
+  return actingFor(createInProcessTransport(services, { actors: unsignedActors }), actor);
 }

@@ -13,6 +13,8 @@ const LABELS: Readonly<Record<string, string>> = {
   'key.rotate': 'Key rotated',
   'key.end_previous_secret': 'Old key secret revoked',
   'key.revoke': 'Key revoked',
+  'management_token.create': 'Management token created',
+  'management_token.revoke': 'Management token revoked',
   'credit.add': 'Credit added',
   'credit.correct': 'Credit removed',
   'credit_alert.set': 'Low-balance alert changed',

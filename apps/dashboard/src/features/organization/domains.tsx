@@ -22,7 +22,7 @@ interface DomainsProps {
 /** The domains mapped for single sign-on; renders nothing when it is not configured. */
 export function Domains({ organizationId }: DomainsProps) {
   const { data: options } = useQuery(signInOptionsQuery);
-  const canMap = usePermission(organizationId)('platform:organizations');
+  const canMap = usePermission(organizationId)('platform:single_sign_on');
   const domains = useQuery({
     queryKey: ['domains', organizationId],
     queryFn: ({ signal }) =>

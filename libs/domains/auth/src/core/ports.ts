@@ -38,6 +38,8 @@ export interface OrganizationStore {
 interface OrganizationFilter {
   /** Only the organizations of this member. */
   readonly memberId?: string;
+  /** Only this one. */
+  readonly organizationId?: string;
   /** Part of the name or id, in any case. */
   readonly search?: string;
 }

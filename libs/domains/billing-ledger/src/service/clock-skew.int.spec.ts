@@ -51,7 +51,7 @@ beforeAll(async () => {
   ledgers = modules.map((module) => module.services[0]?.handlers as unknown as Handlers);
   await ledgers[0]?.addCredit(
     { creditId: 'credit-1', organizationId: 'org-1', amountNanoUsd: 1_000_000n, note: 'test' },
-    { ...context, person: TEST_OPERATOR },
+    { ...context, actor: TEST_OPERATOR },
   );
 });
 

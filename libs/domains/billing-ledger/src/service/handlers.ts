@@ -1,7 +1,7 @@
 import { auditOf, formatUsd, type Clock } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
-import { personOf, type RpcHandlers } from '@gateway/rpc';
+import { actorOf, type RpcHandlers } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
 import type { ClaimStore, LedgerStore } from '../core/ports';
 import { RESOLUTION_RULES, type ResolutionRule } from '../core/idempotency/resolutions';
@@ -83,7 +83,7 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
     },
 
     addCredit: async (request, context) => {
-      const actor = personOf(context);
+      const actor = actorOf(context);
       const credit = parseRequest(() => ({
         creditId: parseIdentifier('credit_id', request.creditId),
         organizationId: parseIdentifier('organization_id', request.organizationId),

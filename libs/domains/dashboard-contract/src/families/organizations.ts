@@ -63,7 +63,7 @@ export const organizationEndpoints = {
   list: endpoint({
     method: 'GET',
     path: '/api/organizations',
-    access: 'signed_in',
+    access: 'authenticated',
     summary: 'List or search your organizations; operators see all organizations',
     query: pageQuery.extend({ search: searchText('name or the id') }),
     response: json(page(organization)),

@@ -160,7 +160,7 @@ export const peopleEndpoints = {
   mapDomain: endpoint({
     method: 'PUT',
     path: '/api/organizations/{organization_id}/domains/{domain}',
-    access: 'platform:organizations',
+    access: 'platform:single_sign_on',
     confirmed: true,
     summary: 'Map an email domain to an organization',
     description:
@@ -173,7 +173,7 @@ export const peopleEndpoints = {
   unmapDomain: endpoint({
     method: 'DELETE',
     path: '/api/organizations/{organization_id}/domains/{domain}',
-    access: 'platform:organizations',
+    access: 'platform:single_sign_on',
     summary: 'Unmap an email domain',
     description:
       'People of the domain can no longer sign in by single sign-on. Existing members and their sessions are not affected.',

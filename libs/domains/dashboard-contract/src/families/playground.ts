@@ -12,7 +12,7 @@ export const playgroundEndpoints = {
   models: endpoint({
     method: 'GET',
     path: '/api/models',
-    access: 'signed_in',
+    access: 'authenticated',
     summary: 'List the available models',
     response: json(
       z.object({

@@ -4,7 +4,7 @@ import type {
   InferenceRouterAdminDefinition,
   ModelTarget,
 } from '@gateway/contracts/inference-router';
-import { personOf, type RpcHandlers } from '@gateway/rpc';
+import { actorOf, type RpcHandlers } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
 import { targetKey, type Model, type Target } from '../core/catalogue/model-catalogue';
 import { targetsOf } from '../core/catalogue/targets-of';
@@ -104,7 +104,7 @@ export function createAdminHandlers(
     },
 
     async setTargetDrained({ provider, providerModel, drained, reason }, context) {
-      const actor = personOf(context);
+      const actor = actorOf(context);
       const found = [...targetsOf(catalogue.current().models.values())].find(
         ({ target }) => target.provider.name === provider && target.providerModel === providerModel,
       );
@@ -123,7 +123,7 @@ export function createAdminHandlers(
     },
 
     async setModelDisabled({ modelId, disabled, reason }, context) {
-      const actor = personOf(context);
+      const actor = actorOf(context);
       if (!catalogue.current().models.has(modelId)) return { model: undefined };
       const audit = auditOf(
         {

@@ -3,7 +3,7 @@ import { changedFields } from '@gateway/auth-shared';
 import { auditOf, isEmailAddress, isIncidentCause, type Clock, type Incident } from '@gateway/base';
 import type { IncidentsDefinition, OperatorNotificationsDefinition } from '@gateway/contracts/auth';
 import { GatewayError } from '@gateway/errors';
-import { personOf, type RpcHandlers } from '@gateway/rpc';
+import { actorOf, type RpcHandlers } from '@gateway/rpc';
 import { MAX_LISTED_NOTIFICATIONS } from '../core/notification';
 import type { IncidentStore, NotificationAdminStore, NotificationSettings } from '../core/ports';
 import { recipientsOf } from './dispatcher';
@@ -71,7 +71,7 @@ export function createNotificationHandlers(
       const index = extraEmails.findIndex((email) => !isEmailAddress(email));
       if (index !== -1) throw invalid(`extra_emails[${index}]`, 'must be an email address');
       const webhook = webhookOf(webhookUrl);
-      const actor = personOf(context);
+      const actor = actorOf(context);
       const settings = await admin.setSettings({ emailEnabled, extraEmails, webhook }, (before, after) => {
         const change = { actor, action: 'operator_notifications.set', target: 'operator_notifications' };
         return auditOf({ ...change, details: changedFields(auditedOf(before), auditedOf(after)) }, ports);
@@ -90,7 +90,7 @@ export function createNotificationHandlers(
         subjects: [],
       };
       const change = {
-        actor: personOf(context),
+        actor: actorOf(context),
         action: 'operator_notifications.test',
         target: 'operator_notifications',
       };

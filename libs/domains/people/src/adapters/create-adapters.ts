@@ -19,6 +19,7 @@ import { createReencryption } from './postgres/reencrypt-secrets';
 import { createPrismaDomainStore } from './prisma/domain-store';
 import { createPrismaIdentityStore } from './prisma/identity-store';
 import { createPrismaInvitationStore } from './prisma/invitation-store';
+import { createPrismaManagementTokenStore } from './prisma/management-token-store';
 import { createPrismaMemberStore } from './prisma/member-store';
 import { createPrismaMembershipStore } from './prisma/membership-store';
 import { createPrismaPasswordResetStore } from './prisma/password-reset-store';
@@ -68,6 +69,7 @@ export function createPeopleAdapters(options: PeopleAdapterOptions): PeopleAdapt
   return {
     members: createPrismaMemberStore(prisma),
     memberships: createPrismaMembershipStore(prisma),
+    managementTokens: createPrismaManagementTokenStore(prisma),
     invitations: createPrismaInvitationStore(prisma),
     passwordResets: createPrismaPasswordResetStore(prisma),
     secondFactors: createPrismaSecondFactorStore(prisma),

@@ -13,6 +13,7 @@ import type {
   Secrets,
   Session,
 } from '@gateway/auth-shared';
+import type { ManagementToken } from './management-tokens/management-token';
 import type { DomainStore, IdentityProvider, IdentityStore, SignOnStore } from './single-sign-on/ports';
 import type {
   Invitation,
@@ -150,6 +151,24 @@ export interface MembershipStore {
   ): Promise<OrganizationMember | AdminRefusal | undefined>;
 }
 
+export interface ManagementTokenStore {
+  /** Returns the token with its creator. */
+  insert(sha256: Buffer, token: NewManagementToken, audit: AuditEntry): Promise<ManagementToken>;
+  /** Includes expired and revoked tokens. */
+  find(id: string): Promise<ManagementToken | undefined>;
+  /** As `find`, by the hash of the full token. */
+  findBySecret(sha256: Buffer): Promise<ManagementToken | undefined>;
+  /** Those of the organization, or of the platform. Includes expired and revoked ones. */
+  list(organizationId: string | undefined, page: PageRequest): Promise<readonly ManagementToken[]>;
+  /** Returns the revoked token. `audit` is written only if it was not revoked before. */
+  revoke(id: string, at: UnixMs, audit: AuditEntry): Promise<ManagementToken>;
+  recordUse(id: string, at: UnixMs): Promise<void>;
+}
+
+export type NewManagementToken = Omit<ManagementToken, 'creator' | 'revokedAt' | 'lastUsedAt'> & {
+  readonly creatorId: string;
+};
+
 /** A session, and whether its member has a second factor. */
 export interface StoredSession extends Session {
   readonly secondFactor: boolean;
@@ -254,6 +273,7 @@ export interface PeoplePorts {
   readonly organizations: OrganizationLookup;
   readonly members: MemberStore;
   readonly memberships: MembershipStore;
+  readonly managementTokens: ManagementTokenStore;
   readonly invitations: InvitationStore;
   readonly passwordResets: PasswordResetStore;
   readonly secondFactors: SecondFactorStore;

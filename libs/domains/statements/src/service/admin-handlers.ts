@@ -23,7 +23,7 @@ import {
   type CorrectionRefused,
 } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
-import { personOf, type RpcHandlers } from '@gateway/rpc';
+import { actorOf, type RpcHandlers } from '@gateway/rpc';
 import type { CreditAlertStore, StatementStore } from '../core/ports';
 import {
   parseCreditCursor,
@@ -132,7 +132,7 @@ export function createAdminHandlers(
     },
 
     previewCorrection: async (request, context) => {
-      const correction = { ...correctionOf(request, personOf(context)), correctionId: newId('crd') };
+      const correction = { ...correctionOf(request, actorOf(context)), correctionId: newId('crd') };
       const outcome = await statements.previewCorrection(correction);
       if (outcome.kind === 'insufficient') {
         return { outcome: { $case: 'refused', value: insufficient(outcome.before) } };
@@ -151,7 +151,7 @@ export function createAdminHandlers(
     },
 
     correctCredit: async (request, context) => {
-      const actor = personOf(context);
+      const actor = actorOf(context);
       const correction = correctionOf(request, actor);
       const correctionId = parseRequest(() => parseIdentifier('correction_id', request.correctionId));
       const { organizationId, amountNanoUsd } = correction;
@@ -218,7 +218,7 @@ export function createAdminHandlers(
         `whsec_${randomBytes(32).toString('base64url')}`,
         auditOf(
           {
-            actor: personOf(context),
+            actor: actorOf(context),
             organizationId,
             action: 'credit_alert.set',
             target: organizationId,
@@ -237,7 +237,7 @@ export function createAdminHandlers(
       await alerts.recordTest(
         auditOf(
           {
-            actor: personOf(context),
+            actor: actorOf(context),
             organizationId,
             action: 'credit_alert.test',
             target: organizationId,

@@ -7,7 +7,7 @@ import {
   type DeadLetter as DeadLetterMessage,
 } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
-import { bindService, personOf, type BoundService, type CallContext } from '@gateway/rpc';
+import { bindService, actorOf, type BoundService, type CallContext } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
 import type { DeadLetter, DeadLetterRef, DeadLetterState, InspectableEventLog } from '../dead-letters';
 import type { TopicGroup } from '../event-log';
@@ -50,7 +50,7 @@ export function createDeadLetterService(
     details: JsonObject,
   ): AuditEntry {
     const target = `${group}/${topic}/${position}`;
-    return auditOf({ actor: personOf(context), action, target, details }, { newId, clock });
+    return auditOf({ actor: actorOf(context), action, target, details }, { newId, clock });
   }
 
   return bindService(DeadLettersDefinition, {

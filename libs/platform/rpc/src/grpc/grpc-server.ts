@@ -10,7 +10,7 @@ import {
 } from '@grpc/grpc-js';
 import { HealthDefinition } from '@gateway/contracts/health';
 import { toGatewayError } from '@gateway/errors';
-import { admitPerson, denial, type DeniedCall } from '../access';
+import { admitActor, denial, type DeniedCall } from '../access';
 import type { BoundService } from '../definition';
 import { cancelledCall, overdueCall, RpcError } from '../rpc-error';
 import { reportFailure, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
@@ -48,9 +48,9 @@ export interface GrpcServerOptions {
   readonly identityDomain?: string;
   /** Callers that this port refuses, whatever the contracts say. */
   readonly refusedCallers?: ReadonlySet<string>;
-  /** Verifies the person of each call whose contract declares a permission. Without it, such calls are refused. */
+  /** Verifies the actor of each call whose contract declares a permission. Without it, such calls are refused. */
   readonly actors?: ActorVerifier;
-  /** Called for every call that is refused because of its caller or its person. */
+  /** Called for every call that is refused because of its caller or its actor. */
   readonly onDenied?: (denied: DeniedCall) => void;
   /** Readiness, for grpc.health.v1. Absent: ready while the server runs. */
   readonly isReady?: () => boolean | Promise<boolean>;
@@ -140,15 +140,15 @@ export function createGrpcServer({
     return deniedFailure(denied);
   }
 
-  /** The refusal of a call whose person the method's contract does not admit. Sets the person of an admitted call. */
-  async function personDenialOf(
+  /** The refusal of a call whose actor the method's contract does not admit. Sets the actor of an admitted call. */
+  async function actorDenialOf(
     served: ServedMethod,
     call: ServerUnaryCall<Buffer, Buffer>,
     { context }: CallInFlight,
     request: unknown,
   ): Promise<RpcError | undefined> {
     try {
-      context.person = await admitPerson(served, { request, metadata: context.metadata }, actors);
+      context.actor = await admitActor(served, { request, metadata: context.metadata }, actors);
       return undefined;
     } catch (denied) {
       if (!(denied instanceof RpcError)) throw denied;
@@ -210,7 +210,7 @@ export function createGrpcServer({
       try {
         const request = served.decode(call.request);
         if (served.permission !== undefined) {
-          const refusal = await personDenialOf(served, call, open, request);
+          const refusal = await actorDenialOf(served, call, open, request);
           if (context.aborted) return;
           if (refusal !== undefined) {
             markEnded(open, refusal.failure);

@@ -1,5 +1,5 @@
 import type { ActorVerifier } from '@gateway/actors';
-import { admitPerson, denial } from '../access';
+import { admitActor, denial } from '../access';
 import type { BoundService } from '../definition';
 import { RpcError } from '../rpc-error';
 import { noSuchMethod, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
@@ -10,7 +10,7 @@ import { InProcessStream } from './in-process-stream';
 export interface InProcessTransportOptions {
   /** The calling service. With it, a method refuses the call unless its contract names the service, as between processes. */
   readonly caller?: string;
-  /** Verifies the person of each call whose contract declares a permission. Without it, such calls are refused. */
+  /** Verifies the actor of each call whose contract declares a permission. Without it, such calls are refused. */
   readonly actors?: ActorVerifier;
   /** For the internal parts of failures, which callers do not receive. */
   readonly log?: RpcLog;
@@ -100,9 +100,9 @@ function callHandler(
 
   const request = pass(call.request);
   if (served.permission === undefined) return invoke(request);
-  admitPerson(served, { request, metadata: context.metadata }, actors).then((person) => {
+  admitActor(served, { request, metadata: context.metadata }, actors).then((actor) => {
     if (context.aborted) return;
-    context.person = person;
+    context.actor = actor;
     invoke(request);
   }, deny);
 }

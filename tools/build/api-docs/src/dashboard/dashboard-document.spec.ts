@@ -34,7 +34,7 @@ it('documents 401 and 403 for every endpoint that needs a session or a permissio
     const responses = document.paths[at]?.[method.toLowerCase()]?.responses ?? {};
     expect([at, '403' in responses]).toEqual([
       at,
-      method !== 'GET' || (access !== 'anyone' && access !== 'signed_in'),
+      method !== 'GET' || (access !== 'anyone' && access !== 'authenticated'),
     ]);
     expect([at, '401' in responses && access !== 'anyone']).toEqual([at, access !== 'anyone']);
   }

@@ -3,6 +3,7 @@ import {
   endpoints,
   errorsOf,
   isPlatformPermission,
+  managementTokenAccessOf,
   namesIn,
   pathParameters,
   permissions,
@@ -14,7 +15,8 @@ import { z } from 'zod';
 type Json = Readonly<Record<string, unknown>>;
 
 const SCHEMAS = '#/components/schemas/';
-const SESSION = [{ session: [] }];
+const SESSION = { session: [] };
+const MANAGEMENT_TOKEN = { managementToken: [] };
 const SESSION_COOKIE = 'Over HTTPS its name is `__Host-gateway_session`.';
 const SUCCESS_TEXTS: Readonly<Record<number, string>> = {
   200: 'Done.',
@@ -44,8 +46,8 @@ export function createDashboardDocument(): Json {
       version: '1',
       description:
         'For the dashboard and for programs that manage the gateway. Sign in with POST /api/session, which sets the ' +
-        'cookie. A session ends after a time without requests; those with the header `gateway-background: true` do not ' +
-        'extend it. Requests that change data must be JSON and, from browsers, same-origin. Unknown fields and ' +
+        'cookie, or send a management token as `Authorization: Bearer mk-gw-…`, which needs no cookie. A session ends after a time without requests; those with the header `gateway-background: true` do not ' +
+        'extend it. Requests that change data must be JSON and, with a session, from the dashboard’s own origin if they name one. Unknown fields and ' +
         'parameters are rejected.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -55,6 +57,7 @@ export function createDashboardDocument(): Json {
     components: {
       schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
       securitySchemes: {
+        managementToken: { type: 'http', scheme: 'bearer', description: 'A management token, `mk-gw-…`.' },
         session: { type: 'apiKey', in: 'cookie', name: 'gateway_session', description: SESSION_COOKIE },
       },
     },
@@ -74,8 +77,8 @@ function operation(endpoint: Endpoint, components: Record<string, unknown>): Jso
   const written = audit ? `Audited as ${audit.map((action) => `\`${action}\``).join(', ')}.` : undefined;
   return {
     summary,
-    description: [description, accessText(access), written].filter(Boolean).join('\n\n'),
-    security: access === 'anyone' ? [] : SESSION,
+    description: [description, accessText(access), tokenText(endpoint), written].filter(Boolean).join('\n\n'),
+    security: securityOf(endpoint),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: { required: true, content: jsonContent(schemaOf(body, components)) } } : {}),
     responses: responsesOf(endpoint, components),
@@ -85,7 +88,21 @@ function operation(endpoint: Endpoint, components: Record<string, unknown>): Jso
 function accessText(access: Endpoint['access']): string {
   if (access === 'anyone') return 'Public.';
   if (access === 'signed_in') return 'Requires a session.';
+  if (access === 'authenticated') return 'Requires a session or a management token.';
   return `Requires the permission \`${access}\`${isPlatformPermission(access) ? ' (operators)' : ''}: ${permissions[access]}`;
+}
+
+function securityOf(endpoint: Endpoint): readonly Json[] {
+  if (endpoint.access === 'anyone') return [];
+  return managementTokenAccessOf(endpoint) === undefined ? [SESSION] : [SESSION, MANAGEMENT_TOKEN];
+}
+
+function tokenText(endpoint: Endpoint): string | undefined {
+  if (endpoint.access === 'anyone' || endpoint.access === 'signed_in') return undefined;
+  const access = managementTokenAccessOf(endpoint);
+  return access === undefined
+    ? 'Closed to management tokens.'
+    : `Management tokens need the access \`${access}\`.`;
 }
 
 function parametersOf(schema: z.ZodObject | undefined, place: string, components: Record<string, unknown>) {

@@ -45,6 +45,7 @@ const MODELS = [
   ['passwordReset', 'password_resets', Prisma.PasswordResetScalarFieldEnum],
   ['recoveryCode', 'recovery_codes', Prisma.RecoveryCodeScalarFieldEnum],
   ['session', 'sessions', Prisma.SessionScalarFieldEnum],
+  ['managementToken', 'management_tokens', Prisma.ManagementTokenScalarFieldEnum],
   ['signInAttempts', 'sign_in_attempts', Prisma.SignInAttemptsScalarFieldEnum],
   ['auditEntry', 'audit_entries', Prisma.AuditEntryScalarFieldEnum],
 ] as const;

@@ -29,12 +29,13 @@ export function createPrismaOrganizationStore(prisma: AuthPrisma): OrganizationS
       return row ? organizationOf(row) : undefined;
     },
 
-    async list(page, { memberId, search }) {
+    async list(page, { memberId, organizationId, search }) {
       const { where, ...order } = newestFirst(page);
       const own = memberId === undefined ? {} : { memberships: { some: { memberId } } };
+      const one = organizationId === undefined ? {} : { id: organizationId };
       const found =
         search === undefined ? {} : { OR: [{ name: containing(search) }, { id: containing(search) }] };
-      const rows = await prisma.organization.findMany({ where: { AND: [where, own, found] }, ...order });
+      const rows = await prisma.organization.findMany({ where: { AND: [where, own, one, found] }, ...order });
       return rows.map(organizationOf);
     },
 

@@ -6,13 +6,15 @@ import {
   type KeyResponse,
   type OrganizationResponse,
 } from '@gateway/contracts/auth';
-import { personOf, type RpcHandlers } from '@gateway/rpc';
+import type { CallActor } from '@gateway/actors';
+import { actorOf, personOf, type RpcHandlers } from '@gateway/rpc';
 import { GatewayError, isRefusal } from '@gateway/errors';
 import { notFound, type AdminRefusal, readPage, readSearchText, isIdLike } from '@gateway/auth-shared';
 import {
   refuseUnlessConfirmed,
   refuseUnlessPermitted,
   type createPeopleHandlers,
+  type PermissionPorts,
   type PeoplePorts,
 } from '@gateway/people';
 import { createKey, type CreatedKey } from '../../core/keys/create-key';
@@ -48,12 +50,17 @@ const SECRET_OF_MESSAGE: Readonly<Partial<Record<SecretToEnd, 'previous' | 'curr
 
 const MAX_KEY_IDS = 200;
 
+/** The organizations that someone sees who does not see all. */
+function ownOrganizationsOf({ id, organization, tokenAccess }: CallActor) {
+  return tokenAccess === undefined ? { memberId: id } : { organizationId: organization?.id ?? '' };
+}
+
 type OtherHandlers = keyof ReturnType<typeof createPeopleHandlers>;
 
 /** The methods of AuthAdmin for organizations, keys and the audit log. The library `people` implements the others. */
 export function createAuthAdminHandlers(
   ports: AuthPorts,
-  people: Pick<PeoplePorts, 'members' | 'memberships' | 'sessions' | 'clock'>,
+  people: PermissionPorts & Pick<PeoplePorts, 'sessions'>,
   metrics: AuthMetrics,
 ): Omit<RpcHandlers<typeof AuthAdminDefinition>, OtherHandlers> {
   /** Measures how long a change waits for edges. */
@@ -68,7 +75,7 @@ export function createAuthAdminHandlers(
 
   return {
     async createOrganization({ name, limits, ceilings }, context) {
-      const actor = personOf(context);
+      const actor = actorOf(context);
       const refusal = await refuseUnlessPermitted(people, actor, 'platform:organizations');
       if (refusal) return organizationResponse(refusal);
       const wanted = {
@@ -81,7 +88,7 @@ export function createAuthAdminHandlers(
     },
 
     async getOrganization({ organizationId }, context) {
-      const actor = personOf(context);
+      const actor = actorOf(context);
       const refusal = await refuseUnlessPermitted(people, actor, 'organization:read', organizationId);
       if (refusal) return organizationResponse(refusal);
       const found = isIdLike(organizationId) ? await ports.organizations.find(organizationId) : undefined;
@@ -89,11 +96,11 @@ export function createAuthAdminHandlers(
     },
 
     async listOrganizations({ pageSize, pageToken, search }, context) {
-      const actor = personOf(context);
+      const actor = actorOf(context);
       const seesAll = !(await refuseUnlessPermitted(people, actor, 'platform:organizations'));
       const text = readSearchText(search);
       const filter = {
-        ...(seesAll ? {} : { memberId: actor.id }),
+        ...(seesAll ? {} : ownOrganizationsOf(actor)),
         ...(text === undefined ? {} : { search: text }),
       };
       const page = await readPage(pageSize, pageToken, (request) =>
@@ -103,7 +110,7 @@ export function createAuthAdminHandlers(
     },
 
     async setOrganizationLimits({ organizationId, limits, expectedVersion }, context) {
-      const actor = personOf(context);
+      const actor = actorOf(context);
       const refusal = await refuseUnlessPermitted(people, actor, 'organization:limits', organizationId);
       if (refusal) return organizationResponse(refusal);
       const change = {
@@ -116,7 +123,7 @@ export function createAuthAdminHandlers(
     },
 
     async setOrganizationCeilings({ organizationId, ceilings, expectedVersion }, context) {
-      const actor = personOf(context);
+      const actor = actorOf(context);
       const refusal = await refuseUnlessPermitted(people, actor, 'platform:organizations', organizationId);
       if (refusal) return organizationResponse(refusal);
       // An absent message would remove every ceiling.
@@ -139,7 +146,7 @@ export function createAuthAdminHandlers(
     },
 
     async setOrganizationSuspended({ organizationId, suspended, reason }, context) {
-      const actor = personOf(context);
+      const actor = actorOf(context);
       const refusal = await refuseUnlessPermitted(people, actor, 'platform:organizations', organizationId);
       if (refusal) return organizationResponse(refusal);
       const change = {

@@ -1,4 +1,3 @@
-import { MemberRole } from '@gateway/contracts/auth';
 import { endpoints } from '@gateway/dashboard-contract';
 import { listAudit } from '../audit-log';
 import { implement, type Implementation } from '../http/implement';
@@ -15,8 +14,7 @@ export function createAuditHandlers(ports: DashboardApiPorts): readonly Implemen
       return pageView(entries.map(auditEntryView), nextPageToken);
     }),
 
-    implement(endpoints.audit.list, async ({ params, query, signedIn }) => {
-      const isOperator = signedIn.member.role === MemberRole.MEMBER_ROLE_OPERATOR;
+    implement(endpoints.audit.list, async ({ params, query, isOperator }) => {
       const organizationId = params.organization_id;
       const { entries, nextPageToken } = await listAudit(ports, {
         organizationId,

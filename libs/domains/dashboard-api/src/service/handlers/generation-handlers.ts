@@ -1,4 +1,3 @@
-import { MemberRole } from '@gateway/contracts/auth';
 import { GenerationStatus } from '@gateway/contracts/generation-query';
 import { endpoints } from '@gateway/dashboard-contract';
 import { DashboardError } from '../dashboard-error';
@@ -64,7 +63,7 @@ export function createGenerationHandlers(ports: DashboardApiPorts): readonly Imp
       return { data: requests.map(refusedRequestView) };
     }),
 
-    implement(endpoints.generations.get, async ({ params, signedIn }) => {
+    implement(endpoints.generations.get, async ({ params, isOperator }) => {
       const { organization_id: organizationId, generation_id: generationId } = params;
       const [{ record }, entries] = await Promise.all([
         generationReports.getGenerationRecord({ organizationId, generationId }),
@@ -76,8 +75,7 @@ export function createGenerationHandlers(ports: DashboardApiPorts): readonly Imp
             'This generation does not exist, or is not settled yet. A refused request has no generation.',
         });
       }
-      const showsTargets = signedIn.member.role === MemberRole.MEMBER_ROLE_OPERATOR;
-      return { generation: generationDetailView(record, { entries, showsTargets }) };
+      return { generation: generationDetailView(record, { entries, showsTargets: isOperator }) };
     }),
   ];
 }

@@ -9,6 +9,7 @@ import { createDeadLetterHandlers } from './dead-letter-handlers';
 import { createGenerationHandlers } from './generation-handlers';
 import { createInvitationHandlers } from './invitation-handlers';
 import { createKeyHandlers } from './key-handlers';
+import { createManagementTokenHandlers } from './management-token-handlers';
 import { createNotificationHandlers } from './notification-handlers';
 import { createOperatorHandlers } from './operator-handlers';
 import { createOrganizationHandlers } from './organization-handlers';
@@ -30,6 +31,7 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createOrganizationHandlers,
     createCreditHandlers,
     createKeyHandlers,
+    createManagementTokenHandlers,
     createAuditHandlers,
     createDeadLetterHandlers,
     createStatementHandlers,

@@ -40,9 +40,9 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
       return undefined;
     }),
 
-    implement(people.leave, async ({ params, signedIn }) => {
-      const target = { organizationId: params.organization_id, memberId: signedIn.member.id };
-      throwIfRefused((await authAdmin.removeOrganizationMember(target)).refusal);
+    implement(people.leave, async ({ params }) => {
+      const { refusal } = await authAdmin.leaveOrganization({ organizationId: params.organization_id });
+      throwIfRefused(refusal);
       return undefined;
     }),
 

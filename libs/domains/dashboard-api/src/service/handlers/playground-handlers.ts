@@ -3,7 +3,7 @@ import { Scope, type CreatedKey, type Organization } from '@gateway/contracts/au
 import { endpoints } from '@gateway/dashboard-contract';
 import { isRefusal } from '@gateway/errors';
 import { DashboardError } from '../dashboard-error';
-import { implement, type Implementation } from '../http/implement';
+import { implement, sessionOf, type Implementation } from '../http/implement';
 import { unwrap } from '../messages/errors';
 import { offeredModelView } from '../messages/operator-views';
 import { isoTime, usd } from '../messages/views';
@@ -34,6 +34,7 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
     })),
 
     implement(endpoints.playground.createKey, async ({ params, body, signedIn }) => {
+      const { session, member } = sessionOf(signedIn);
       const organizationId = params.organization_id;
       const requested = body.budget_usd ?? DEFAULT_BUDGET_NANO_USD;
       if (requested > MAX_BUDGET_NANO_USD) {
@@ -49,10 +50,10 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
       const now = clock.now();
       const creation = {
         organizationId,
-        sessionId: signedIn.session.id,
+        sessionId: session.id,
         lifetimeMs: KEY_LIFETIME_MS,
         settings: {
-          name: `Playground: ${signedIn.member.email}`.slice(0, 100),
+          name: `Playground: ${member.email}`.slice(0, 100),
           scopes: [Scope.SCOPE_CHAT, Scope.SCOPE_USAGE_READ],
           allowedModels: [],
           ipAllowlist: [],

@@ -1,9 +1,10 @@
-import { BACKGROUND_HEADER, type Permission } from '@gateway/dashboard-contract';
+import { BACKGROUND_HEADER, isPermission } from '@gateway/dashboard-contract';
 import type { Request, RequestHandler, Response } from 'express';
 import { isOwnHost, isSameOrigin } from '../../core/same-origin';
 import { DashboardError } from '../dashboard-error';
 import type { DashboardApiPorts } from '../ports';
-import type { SignedIn } from './implement';
+import type { AuthorizationInput, Requester, SignedIn } from './implement';
+import { authorizeManagementToken, managementTokenOf } from './management-token';
 import { sessionTokenOf } from './session-cookie';
 
 const READING_METHODS = new Set(['GET', 'HEAD']);
@@ -18,13 +19,14 @@ export function createHostGuard(publicOrigin: string | undefined): RequestHandle
 
 /**
  * Protects writes in addition to the SameSite cookie: forms cannot send JSON, and scripts of other
- * sites need a CORS preflight.
+ * sites need a CORS preflight. So do those that send a management token, whatever their origin.
  */
 export function createCrossSiteGuard(publicOrigin: string | undefined): RequestHandler {
   return (request, _response, next) => {
     if (READING_METHODS.has(request.method)) return next();
     const { origin, host } = request.headers;
-    if (!isSameOrigin({ origin, host, publicOrigin })) throw new DashboardError('cross_origin');
+    if (managementTokenOf(request) === undefined && !isSameOrigin({ origin, host, publicOrigin }))
+      throw new DashboardError('cross_origin');
     const [mediaType = ''] = (request.headers['content-type'] ?? '').split(';');
     if (mediaType.trim().toLowerCase() !== 'application/json')
       throw new DashboardError('unsupported_media_type');
@@ -33,19 +35,32 @@ export function createCrossSiteGuard(publicOrigin: string | undefined): RequestH
 }
 
 /**
- * Returns the session of a request if it has the permission. Auth decides.
- * @throws DashboardError `not_signed_in`, `forbidden`, or `not_found` for an organization without membership.
+ * Returns the person or management token of a request if they have the permission. Auth decides. With a management
+ * token, the session cookie is ignored.
+ * @throws DashboardError `not_signed_in`, `management_token_not_valid`, `forbidden`, or `not_found` for an organization
+ *   of others.
  */
 export async function authorize(
+  ports: Pick<DashboardApiPorts, 'authAdmin' | 'settings'>,
+  request: Request,
+  input: AuthorizationInput,
+): Promise<Requester> {
+  const token = managementTokenOf(request);
+  return token === undefined
+    ? { kind: 'person', signedIn: await authorizePerson(ports, request, input) }
+    : { kind: 'token', ...(await authorizeManagementToken(ports, token, input)) };
+}
+
+async function authorizePerson(
   { authAdmin, settings }: Pick<DashboardApiPorts, 'authAdmin' | 'settings'>,
   request: Request,
-  { permission, organizationId, address }: AuthorizationInput,
+  { access, organizationId, address }: AuthorizationInput,
 ): Promise<SignedIn> {
   const sessionToken = sessionTokenOf(request, settings);
   if (sessionToken === undefined) throw new DashboardError('not_signed_in');
   const { outcome, organizationRole } = await authAdmin.authorize({
     sessionToken,
-    permission: permission ?? '',
+    permission: isPermission(access) ? access : '',
     organizationId,
     ipAddress: address,
     background: request.get(BACKGROUND_HEADER) !== undefined,
@@ -67,18 +82,14 @@ export async function authorize(
   }
 }
 
-export interface AuthorizationInput {
-  /** Absent: any session is sufficient. */
-  readonly permission?: Permission;
-  readonly organizationId?: string;
-  /** The client's address. */
-  readonly address: string;
-}
-
-/** Requires a session for unknown paths too, so that paths cannot be probed. */
+/** Requires a session or a management token for unknown paths too, so that paths cannot be probed. */
 export function createSessionGuard(ports: DashboardApiPorts): RequestHandler {
   return async (request, response, next) => {
-    await authorize(ports, request, { address: addressOf(response) });
+    await authorize(ports, request, {
+      access: 'authenticated',
+      changes: false,
+      address: addressOf(response),
+    });
     next();
   };
 }

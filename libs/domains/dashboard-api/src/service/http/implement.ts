@@ -1,5 +1,6 @@
-import type { Member, OrganizationRole, Session } from '@gateway/contracts/auth';
+import type { AuthorizedManagementToken, Member, OrganizationRole, Session } from '@gateway/contracts/auth';
 import type {
+  Access,
   BodyOf,
   Endpoint,
   HeadersOf,
@@ -18,7 +19,22 @@ export interface SignedIn {
   readonly organizationRole: OrganizationRole | undefined;
 }
 
-/** The input of a handler: the validated request and its session. */
+/** The person or management token of a request. */
+export type Requester =
+  | { readonly kind: 'person'; readonly signedIn: SignedIn }
+  | ({ readonly kind: 'token' } & AuthorizedManagementToken);
+
+/** What authorizes a request. */
+export interface AuthorizationInput {
+  readonly access: Exclude<Access, 'anyone'>;
+  readonly organizationId?: string;
+  /** Whether the request changes something. */
+  readonly changes: boolean;
+  /** The client's address. */
+  readonly address: string;
+}
+
+/** The input of a handler: the validated request and its requester. */
 export interface HandlerInput<Of extends Endpoint> {
   readonly params: PathParameters<Of['path']>;
   readonly query: QueryOf<Of>;
@@ -26,8 +42,14 @@ export interface HandlerInput<Of extends Endpoint> {
   readonly headers: HeadersOf<Of>;
   /** The client's address in canonical form; empty when none can be read. */
   readonly address: string;
-  /** Undefined for endpoints without a session. */
-  readonly signedIn: Of['access'] extends 'anyone' ? undefined : SignedIn;
+  /** Undefined for endpoints without a session, and for requests with a management token. */
+  readonly signedIn: Of['access'] extends 'anyone'
+    ? undefined
+    : Of['access'] extends 'signed_in'
+      ? SignedIn
+      : SignedIn | undefined;
+  /** Whether the requester has the permissions of operators. */
+  readonly isOperator: boolean;
   readonly request: Request;
   /** For cookies, and for responses other than JSON, which the handler writes and ends itself. */
   readonly response: Response;
@@ -52,4 +74,10 @@ export interface Implementation {
 export function implement<Of extends Endpoint>(endpoint: Of, handler: Handler<Of>): Implementation {
   // The router validates the input with the schemas of this endpoint.
   return { endpoint, handler: handler as unknown as Implementation['handler'] };
+}
+
+/** The session of a request that no management token may make. */
+export function sessionOf(signedIn: SignedIn | undefined): SignedIn {
+  if (signedIn === undefined) throw new Error('a management token was admitted to an endpoint for people');
+  return signedIn;
 }

@@ -1,12 +1,17 @@
-import type { ActingPerson } from '@gateway/actors';
-import { MemberRole, OrganizationRole } from '@gateway/contracts/auth';
-import { allEndpoints, isPlatformPermission, type Endpoint } from '@gateway/dashboard-contract';
+import type { CallActor } from '@gateway/actors';
+import {
+  ManagementTokenAccess,
+  MemberRole,
+  OrganizationRole,
+  type ManagementToken,
+} from '@gateway/contracts/auth';
+import { allEndpoints, isPermission, isPlatformPermission, type Endpoint } from '@gateway/dashboard-contract';
 import { Router, type Request, type Response } from 'express';
 import { actAs } from '@gateway/rpc';
 import { z } from 'zod';
 import type { DashboardApiPorts } from '../ports';
 import { addressOf, authorize } from './guards';
-import type { HandlerInput, Implementation, SignedIn } from './implement';
+import type { HandlerInput, Implementation, Requester } from './implement';
 import { readInput } from './read-input';
 import { sendJson } from './send-json';
 
@@ -27,10 +32,10 @@ export function createEndpointRouter(
     if (!handler) throw new Error(`${endpoint.method} ${endpoint.path} has no handler`);
     const method = endpoint.method.toLowerCase() as Lowercase<Endpoint['method']>;
     router[method](routeOf(endpoint), async (request: Request, response: Response) => {
-      const signedIn = await authorizeFor(ports, endpoint, request, response);
-      const handle = () => handler(inputOf(endpoint, request, response, signedIn));
-      const result = await (signedIn
-        ? actAs(personOf(endpoint, signedIn, request, response), handle)
+      const requester = await authorizeFor(ports, endpoint, request, response);
+      const handle = () => handler(inputOf(endpoint, request, response, requester));
+      const result = await (requester
+        ? actAs(actorOf(endpoint, requester, request, response), handle)
         : handle());
       if (endpoint.response.kind === 'json') await sendJson(request, response, endpoint, result);
       if (endpoint.response.kind === 'no_content') response.status(endpoint.response.status).end();
@@ -56,43 +61,69 @@ function routeOf({ path }: Endpoint): string {
 /** Undefined for endpoints without a session. */
 async function authorizeFor(
   ports: DashboardApiPorts,
-  { access }: Endpoint,
+  { access, method }: Endpoint,
   request: Request,
   response: Response,
-): Promise<SignedIn | undefined> {
+): Promise<Requester | undefined> {
   if (access === 'anyone') return undefined;
-  const address = addressOf(response);
-  if (access === 'signed_in') return authorize(ports, request, { address });
+  const input = { access, changes: method !== 'GET', address: addressOf(response) };
+  if (!isPermission(access)) return authorize(ports, request, input);
   const organizationId = request.params['organization_id'];
   // Only platform permissions apply without an organization.
   if (organizationId === undefined && !isPlatformPermission(access))
     throw new Error(`${access} needs an organization`);
   return authorize(ports, request, {
-    permission: access,
+    ...input,
     ...(typeof organizationId === 'string' ? { organizationId } : {}),
-    address,
   });
 }
 
-/** The person whom the other services see. They act only in the organization for which auth has authorized the request. */
-function personOf(
+/** The actor whom the other services see. They act only in the organization for which auth has authorized the request. */
+function actorOf(
   { access }: Endpoint,
-  { session, member, organizationRole }: SignedIn,
+  requester: Requester,
   request: Request,
   response: Response,
-): ActingPerson {
-  const organizationId = access === 'signed_in' ? undefined : request.params['organization_id'];
+): CallActor {
+  const organizationId = isPermission(access) ? request.params['organization_id'] : undefined;
+  const ipAddress = addressOf(response);
+  if (requester.kind === 'token') return tokenActor(requester, organizationId, ipAddress);
+  const { session, member, organizationRole } = requester.signedIn;
   const role = organizationRole && ORGANIZATION_ROLES[organizationRole];
   return {
     id: member.id,
     label: member.email,
-    ipAddress: addressOf(response),
+    ipAddress,
     sessionId: session.id,
     memberRole: member.role === MemberRole.MEMBER_ROLE_OPERATOR ? 'operator' : 'member',
     ...(typeof organizationId === 'string' && {
       organization: { id: organizationId, ...(role && { role }) },
     }),
   };
+}
+
+/** A token of an organization acts there only, so its assertion names it in requests without one too. */
+function tokenActor(
+  { token, label }: Extract<Requester, { kind: 'token' }>,
+  requestedId: unknown,
+  ipAddress: string,
+): CallActor {
+  if (!token) throw new Error('the response has no token');
+  const organizationId = token.organizationId ?? requestedId;
+  const role = token.role && ORGANIZATION_ROLES[token.role];
+  return {
+    ...{ id: token.id, label, ipAddress },
+    tokenAccess:
+      token.access === ManagementTokenAccess.MANAGEMENT_TOKEN_ACCESS_READ_WRITE ? 'read_write' : 'read',
+    memberRole: isPlatformToken(token) ? 'operator' : 'member',
+    ...(typeof organizationId === 'string' && {
+      organization: { id: organizationId, ...(role && { role }) },
+    }),
+  };
+}
+
+function isPlatformToken(token: ManagementToken | undefined): boolean {
+  return token !== undefined && token.organizationId === undefined;
 }
 
 const ORGANIZATION_ROLES = {
@@ -106,7 +137,7 @@ function inputOf(
   endpoint: Endpoint,
   request: Request,
   response: Response,
-  signedIn: SignedIn | undefined,
+  requester: Requester | undefined,
 ): HandlerInput<Endpoint> {
   const address = addressOf(response);
   const { query = NO_QUERY, body, headers } = endpoint;
@@ -119,5 +150,10 @@ function inputOf(
     request,
     response,
   };
-  return { ...read, signedIn } as unknown as HandlerInput<Endpoint>;
+  const signedIn = requester?.kind === 'person' ? requester.signedIn : undefined;
+  const isOperator =
+    requester?.kind === 'token'
+      ? isPlatformToken(requester.token)
+      : signedIn?.member.role === MemberRole.MEMBER_ROLE_OPERATOR;
+  return { ...read, signedIn, isOperator } as unknown as HandlerInput<Endpoint>;
 }

@@ -35,6 +35,10 @@ export function organizationRoleMessage(role: keyof typeof ROLE_MESSAGES): Organ
   return ROLE_MESSAGES[role];
 }
 
+export function organizationRoleView(role: OrganizationRole) {
+  return ROLES[role];
+}
+
 const INVITATION_STATES = {
   [InvitationState.INVITATION_STATE_UNSPECIFIED]: 'expired',
   [InvitationState.INVITATION_STATE_PENDING]: 'pending',
@@ -157,6 +161,6 @@ export function identityView({ issuer, linkedUnixMs }: Identity) {
   return { issuer, linked_at: isoTime(linkedUnixMs) };
 }
 
-function timeOrNull(unixMs: bigint | undefined): string | null {
+export function timeOrNull(unixMs: bigint | undefined): string | null {
   return unixMs === undefined ? null : isoTime(unixMs);
 }

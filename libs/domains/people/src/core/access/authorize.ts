@@ -10,9 +10,12 @@ import {
 } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../ports';
 import { findSession, touchSession } from '../sign-in/sessions';
+import { decideForManagementToken } from '../management-tokens/authorize-management-token';
+import { stateOfManagementToken } from '../management-tokens/management-token';
 import { needsSecondFactorSetup } from './second-factor-setup';
 import {
   hasPermission,
+  isOpenToManagementTokens,
   isPermission,
   isPlatformPermission,
   type OrganizationRole,
@@ -22,7 +25,7 @@ import {
 export interface Authorize {
   readonly sessionToken: string;
   /** Undefined: being signed in is enough. */
-  readonly permission: string | undefined;
+  readonly permission: Permission | undefined;
   readonly organizationId: string | undefined;
   readonly ipAddress: string;
   /** No person caused the request, so it does not extend the session. */
@@ -55,7 +58,7 @@ export async function authorize(
   let organizationRole: OrganizationRole | undefined;
   if (permission !== undefined) {
     if (await needsSecondFactorSetup(ports, session)) return { kind: 'second_factor_setup_required' };
-    const decision = await decide(ports, session.member, readPermission(permission), organizationId);
+    const decision = await decide(ports, session.member, permission, organizationId);
     if (decision.kind !== 'allowed') return decision;
     ({ organizationRole } = decision);
   }
@@ -64,18 +67,37 @@ export async function authorize(
 
 /** A refusal if the actor lacks the permission now. Every change calls it, whatever its caller and the assertion say. */
 export async function refuseUnlessPermitted(
-  ports: Pick<PeoplePorts, 'members' | 'memberships'>,
+  ports: PermissionPorts,
   actor: Actor,
   permission: Permission,
   organizationId?: string,
 ): Promise<AdminRefusal | undefined> {
   // By identity, so that no text from outside can state it.
   if (actor === COMMAND_LINE_ACTOR) return undefined;
-  const member = isIdLike(actor.id) ? await ports.members.find(actor.id) : undefined;
-  if (!member) return forbidden();
-  const { kind } = await decide(ports, member, permission, organizationId);
+  const kind = await decisionFor(ports, actor, permission, organizationId);
   if (kind === 'allowed') return undefined;
   return kind === 'forbidden' ? forbidden() : notFound('organization');
+}
+
+/** What `refuseUnlessPermitted` needs. */
+export type PermissionPorts = Pick<PeoplePorts, 'members' | 'memberships' | 'managementTokens' | 'clock'>;
+
+async function decisionFor(
+  ports: PermissionPorts,
+  { id, tokenAccess }: Actor,
+  permission: Permission,
+  organizationId: string | undefined,
+): Promise<PermissionDecision['kind']> {
+  if (!isIdLike(id)) return 'forbidden';
+  if (tokenAccess === undefined) {
+    const member = await ports.members.find(id);
+    return member ? (await decide(ports, member, permission, organizationId)).kind : 'forbidden';
+  }
+  // Whether the call changes something was checked against its contract.
+  if (!isOpenToManagementTokens(permission, tokenAccess, 'read')) return 'forbidden';
+  const token = await ports.managementTokens.find(id);
+  if (!token || stateOfManagementToken(token, ports.clock.now()) !== 'active') return 'forbidden';
+  return decideForManagementToken(ports, token, permission, organizationId);
 }
 
 type PermissionDecision =
@@ -102,8 +124,9 @@ async function decide(
   return { kind: organizationRole === undefined ? 'no_such_organization' : 'forbidden' };
 }
 
-/** An unknown permission is an error of the caller, and never allowed. */
-function readPermission(name: string): Permission {
+/** Undefined for an empty name. An unknown permission is an error of the caller, and never allowed. */
+export function readPermission(name: string): Permission | undefined {
+  if (name === '') return undefined;
   if (isPermission(name)) return name;
   throw new GatewayError('invalid_request', {
     message: 'permission is not a known permission.',

@@ -1,4 +1,4 @@
-import type { UnixMs } from '@gateway/base';
+import { mayManagementTokensGrant, type UnixMs } from '@gateway/base';
 import {
   conflict,
   invalid,
@@ -10,6 +10,7 @@ import {
   isIdLike,
 } from '@gateway/auth-shared';
 import { refuseUnlessPermitted } from '../access/authorize';
+import { notForManagementTokens } from './organization-members';
 import { countEmails } from '../email/count-emails';
 import type { Invitation, OrganizationRole } from '../model';
 import type { PeoplePorts } from '../ports';
@@ -24,6 +25,7 @@ type InvitationPorts = Pick<
   | 'organizations'
   | 'members'
   | 'memberships'
+  | 'managementTokens'
   | 'attempts'
   | 'addressRanges'
   | 'secrets'
@@ -58,6 +60,7 @@ export async function createInvitation(
   const needed = role === 'owner' ? 'members:manage_owners' : 'members:manage';
   const refusal = await refuseUnlessPermitted(ports, actor, needed, organizationId);
   if (refusal) return refusal;
+  if (actor.tokenAccess !== undefined && !mayManagementTokensGrant(role)) return notForManagementTokens();
   const email = canonicalEmail(requested);
   if (email === undefined) return invalid('email', 'email is not an email address.');
   const organization = await ports.organizations.find(organizationId);

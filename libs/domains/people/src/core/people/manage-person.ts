@@ -19,6 +19,7 @@ type ManagePorts = Pick<
   PeoplePorts,
   | 'members'
   | 'memberships'
+  | 'managementTokens'
   | 'sessions'
   | 'secondFactors'
   | 'mailer'

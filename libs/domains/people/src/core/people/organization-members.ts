@@ -1,3 +1,4 @@
+import { mayManagementTokensGrant } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
 import {
   forbidden,
@@ -8,11 +9,11 @@ import {
   type Actor,
   isIdLike,
 } from '@gateway/auth-shared';
-import { refuseUnlessPermitted } from '../access/authorize';
+import { refuseUnlessPermitted, type PermissionPorts } from '../access/authorize';
 import type { OrganizationMember, OrganizationRole } from '../model';
 import type { PeoplePorts } from '../ports';
 
-type MembershipPorts = Pick<PeoplePorts, 'members' | 'memberships' | 'clock' | 'newId'>;
+type MembershipPorts = PermissionPorts & Pick<PeoplePorts, 'newId'>;
 
 export interface MembershipTarget {
   readonly actor: Actor;
@@ -28,6 +29,7 @@ export async function setOrganizationRole(
   if (!isIdLike(organizationId) || !isIdLike(memberId)) return notFound('member');
   const refusal = await refuseUnlessPermitted(ports, actor, 'members:manage', organizationId);
   if (refusal) return refusal;
+  if (actor.tokenAccess !== undefined && !mayManagementTokensGrant(role)) return notForManagementTokens();
   const managesOwners = !(await refuseUnlessPermitted(ports, actor, 'members:manage_owners', organizationId));
   const changed = await ports.memberships.change(organizationId, memberId, (current, owners) => {
     if (current.role === role) return { kind: 'unchanged', value: current };
@@ -72,6 +74,11 @@ export async function removeOrganizationMember(
   });
   if (!removed) return notFound('member');
   return isRefusal(removed) ? removed : undefined;
+}
+
+export function notForManagementTokens(): AdminRefusal {
+  const message = 'A management token may not grant this role, since people with it do what tokens may not.';
+  return { ...forbidden(), message };
 }
 
 function lastOwner(): AdminRefusal {

@@ -7,12 +7,12 @@ import {
   type Member,
   isIdLike,
 } from '@gateway/auth-shared';
-import { refuseUnlessPermitted } from '../access/authorize';
+import { refuseUnlessPermitted, type PermissionPorts } from '../access/authorize';
 import type { PeoplePorts } from '../ports';
 
 /** Operators cannot change themselves, so there is always one left. Ends the member's sessions. */
 export async function setOperator(
-  ports: Pick<PeoplePorts, 'members' | 'memberships' | 'clock' | 'newId'>,
+  ports: PermissionPorts & Pick<PeoplePorts, 'newId'>,
   {
     actor,
     memberId,

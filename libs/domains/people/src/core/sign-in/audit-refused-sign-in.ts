@@ -10,7 +10,8 @@ export interface RefusedSignIn {
   /** Undefined: no account has the email. The email is not stored, since people type passwords into its field. */
   readonly member: Member | undefined;
   readonly ipAddress: string;
-  readonly reason: 'wrong_password' | 'wrong_code' | 'account_disabled' | 'too_many_attempts';
+  readonly reason:
+    'wrong_password' | 'wrong_code' | 'account_disabled' | 'too_many_attempts' | 'unknown_management_tokens';
 }
 
 /** Writes an entry for a refused sign-in. The throttle bounds those of one client, this those of many. */

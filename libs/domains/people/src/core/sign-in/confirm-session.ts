@@ -1,7 +1,7 @@
 import { conflict, refusals, type Actor, type AdminRefusal } from '@gateway/auth-shared';
 import type { Permission } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
-import { refuseUnlessPermitted } from '../access/authorize';
+import { refuseUnlessPermitted, type PermissionPorts } from '../access/authorize';
 import type { PeoplePorts } from '../ports';
 import { ownAccount, ownAccountByPassword, type FromSession, type OwnAccountPorts } from './own-account';
 import { hasSecondFactor, refuseSecondFactor, type SecondFactorPorts } from './second-factor';
@@ -14,7 +14,7 @@ const CONFIRMATION_MS = 5 * 60_000;
  * session is not enough for a sensitive change.
  */
 export async function refuseUnlessConfirmed(
-  ports: Pick<PeoplePorts, 'members' | 'memberships' | 'sessions' | 'clock'>,
+  ports: PermissionPorts & Pick<PeoplePorts, 'sessions'>,
   person: Actor & { readonly sessionId: string },
   permission: Permission,
   organizationId?: string,

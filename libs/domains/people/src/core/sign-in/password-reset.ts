@@ -14,6 +14,7 @@ const PASSWORD_RESET_MS = 60 * 60_000;
 type ResetPorts = Pick<
   PeoplePorts,
   | 'members'
+  | 'managementTokens'
   | 'memberships'
   | 'passwordResets'
   | 'passwords'

@@ -47,6 +47,21 @@ export async function throttleSignIn(
   );
 }
 
+/**
+ * Counts an unknown management token; a known one counts nothing, but is refused too while its address is over the
+ * limit.
+ *
+ * @returns the wait after too many unknown tokens.
+ */
+export async function throttleManagementTokens(
+  ports: { attempts: AttemptCounter; addressRanges: AddressRanges },
+  { ipAddress, isKnown }: { readonly ipAddress: string; readonly isKnown: boolean },
+  now: UnixMs,
+): Promise<Wait | undefined> {
+  const limits = { [`management-token:${ports.addressRanges.networkOf(ipAddress)}`]: MAX_ATTEMPTS.address };
+  return waitOf(ports.attempts, limits, now, { by: isKnown ? 0 : 1 });
+}
+
 /** Attempts per window at other secrets. */
 const MAX_OTHER_ATTEMPTS = {
   /** Links, per address. Their tokens have 256 random bits, so the limit only saves work. */

@@ -24,7 +24,7 @@ const PUBLIC_MAIL = new Set([
 
 type DomainPorts = Pick<
   PeoplePorts,
-  'domains' | 'organizations' | 'members' | 'memberships' | 'clock' | 'newId'
+  'domains' | 'organizations' | 'members' | 'memberships' | 'managementTokens' | 'clock' | 'newId'
 >;
 
 /** The domain in lower case and punycode; undefined if it is invalid. */
@@ -57,7 +57,7 @@ export async function mapDomain(
   ports: DomainPorts,
   { actor, organizationId, domain: requested, role }: DomainTarget & { readonly role: OrganizationRole },
 ): Promise<OrganizationDomain | AdminRefusal> {
-  const refusal = await refuseUnlessPermitted(ports, actor, 'platform:organizations', organizationId);
+  const refusal = await refuseUnlessPermitted(ports, actor, 'platform:single_sign_on', organizationId);
   if (refusal) return refusal;
   const domain = canonicalDomain(requested);
   if (domain === undefined) return invalid('domain', 'domain must be a domain, such as example.com.');
@@ -99,7 +99,7 @@ export async function unmapDomain(
   ports: DomainPorts,
   { actor, organizationId, domain: requested }: DomainTarget,
 ): Promise<AdminRefusal | undefined> {
-  const refusal = await refuseUnlessPermitted(ports, actor, 'platform:organizations', organizationId);
+  const refusal = await refuseUnlessPermitted(ports, actor, 'platform:single_sign_on', organizationId);
   if (refusal) return refusal;
   const domain = canonicalDomain(requested);
   if (domain === undefined || !isIdLike(organizationId)) return notFound('domain');

@@ -1,6 +1,6 @@
 import type { CancelSignal } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
-import { refuseUnlessPermitted } from '../access/authorize';
+import { refuseUnlessPermitted, type PermissionPorts } from '../access/authorize';
 import {
   conflict,
   notFound,
@@ -43,7 +43,7 @@ export async function unlinkOwnIdentity(
 
 /** Unlinks another member's identity, for example after it changed at the provider. */
 export async function unlinkIdentity(
-  ports: UnlinkPorts & Pick<PeoplePorts, 'members' | 'memberships'>,
+  ports: UnlinkPorts & PermissionPorts,
   { actor, memberId, issuer }: { readonly actor: Actor; readonly memberId: string; readonly issuer: string },
   signal: CancelSignal,
 ): Promise<AdminRefusal | undefined> {

@@ -3,6 +3,7 @@ import type { PeoplePorts } from '../../core/ports';
 import { createPeopleMetrics } from '../metrics';
 import { createAccountHandlers } from './account';
 import { createInvitationHandlers } from './invitations';
+import { createManagementTokenHandlers } from './management-tokens';
 import { createMemberHandlers } from './members';
 import { createSessionHandlers } from './sessions';
 import { createSingleSignOnHandlers } from './single-sign-on';
@@ -14,6 +15,7 @@ export function createPeopleHandlers(ports: PeoplePorts, registry: Registry) {
     ...createSessionHandlers(ports, metrics),
     ...createMemberHandlers(ports),
     ...createInvitationHandlers(ports),
+    ...createManagementTokenHandlers(ports),
     ...createAccountHandlers(ports),
     ...createSingleSignOnHandlers(ports, metrics),
   };

@@ -1,6 +1,6 @@
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { isRefusal } from '@gateway/errors';
-import { personOf, type RpcHandlers } from '@gateway/rpc';
+import { actorOf, type RpcHandlers } from '@gateway/rpc';
 import { readPage, isIdLike } from '@gateway/auth-shared';
 import { countEmails } from '../../core/email/count-emails';
 import { acceptInvitation } from '../../core/people/accept-invitation';
@@ -24,7 +24,7 @@ export function createInvitationHandlers(ports: PeoplePorts): InvitationHandlers
   return {
     async createInvitation({ organizationId, email, role, dashboardUrl }, context) {
       const wanted = { organizationId, email, role: organizationRoleOf(role), dashboardUrl };
-      const created = await createInvitation(ports, { ...wanted, actor: personOf(context) });
+      const created = await createInvitation(ports, { ...wanted, actor: actorOf(context) });
       if (isRefusal(created)) return { outcome: { $case: 'refusal', value: refusalMessage(created) } };
       const { link, mailed } = created;
       const invitation = invitationMessage(created.invitation, ports.clock.now());
@@ -32,7 +32,7 @@ export function createInvitationHandlers(ports: PeoplePorts): InvitationHandlers
     },
 
     async countEmails({ organizationId, recipients }, context) {
-      const { id: personId } = personOf(context);
+      const { id: personId } = actorOf(context);
       const refusal = await countEmails(ports, { personId, organizationId, recipients });
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
@@ -47,7 +47,7 @@ export function createInvitationHandlers(ports: PeoplePorts): InvitationHandlers
     },
 
     async revokeInvitation({ organizationId, invitationId }, context) {
-      const target = { actor: personOf(context), organizationId, invitationId };
+      const target = { actor: actorOf(context), organizationId, invitationId };
       const refusal = await revokeInvitation(ports, target);
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },

@@ -1,6 +1,6 @@
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { isRefusal } from '@gateway/errors';
-import { personOf, type RpcHandlers } from '@gateway/rpc';
+import { actorOf, personOf, type RpcHandlers } from '@gateway/rpc';
 import { readPage, readSearchText, isIdLike } from '@gateway/auth-shared';
 import { removeOrganizationMember, setOrganizationRole } from '../../core/people/organization-members';
 import { endSessionsOf, resetSecondFactor, setDisabled } from '../../core/people/manage-person';
@@ -23,6 +23,7 @@ type MemberHandlers = Pick<
   | 'listOrganizationMembers'
   | 'setOrganizationRole'
   | 'removeOrganizationMember'
+  | 'leaveOrganization'
   | 'listPeople'
   | 'setOperator'
   | 'resetSecondFactor'
@@ -34,7 +35,7 @@ type MemberHandlers = Pick<
 export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
   return {
     async ensureMember({ email, password, role, resetPassword }, context) {
-      const actor = personOf(context);
+      const actor = actorOf(context);
       const wanted = { actor, email, password, role: memberRoleOf(role), resetPassword };
       const ensured = await ensureMember(ports, wanted);
       return { ...ensured, member: memberMessage(ensured.member) };
@@ -50,7 +51,7 @@ export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
     },
 
     async setOrganizationRole({ organizationId, memberId, role }, context) {
-      const change = { actor: personOf(context), organizationId, memberId, role: organizationRoleOf(role) };
+      const change = { actor: actorOf(context), organizationId, memberId, role: organizationRoleOf(role) };
       const changed = await setOrganizationRole(ports, change);
       return isRefusal(changed)
         ? { outcome: { $case: 'refusal', value: refusalMessage(changed) } }
@@ -58,8 +59,14 @@ export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
     },
 
     async removeOrganizationMember({ organizationId, memberId }, context) {
-      const change = { actor: personOf(context), organizationId, memberId };
+      const change = { actor: actorOf(context), organizationId, memberId };
       const refusal = await removeOrganizationMember(ports, change);
+      return refusal ? { refusal: refusalMessage(refusal) } : {};
+    },
+
+    async leaveOrganization({ organizationId }, context) {
+      const actor = personOf(context);
+      const refusal = await removeOrganizationMember(ports, { actor, organizationId, memberId: actor.id });
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
 

@@ -7,7 +7,7 @@ import {
 import { personOf, type RpcHandlers } from '@gateway/rpc';
 import { needsSecondFactorSetup } from '../../core/access/second-factor-setup';
 import { confirmSession } from '../../core/sign-in/confirm-session';
-import { authorize } from '../../core/access/authorize';
+import { authorize, readPermission } from '../../core/access/authorize';
 import { platformPermissions } from '@gateway/base';
 import { readPage, isSessionActive, isIdLike } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../../core/ports';
@@ -43,7 +43,7 @@ export function createSessionHandlers(ports: PeoplePorts, { signIns }: PeopleMet
   const { sessionIdleMs } = ports.settings;
   return {
     async authorize({ permission, organizationId, ...request }) {
-      const right = { permission: permission || undefined, organizationId };
+      const right = { permission: readPermission(permission), organizationId };
       const outcome = await authorize(ports, { ...request, ...right });
       switch (outcome.kind) {
         case 'allowed': {

@@ -89,7 +89,7 @@ export function createSingleSignOnHandlers(
       const actor = personOf(context);
       const wanted = { actor, organizationId, domain, role: organizationRoleOf(role) };
       const mapped =
-        (await refuseUnlessConfirmed(ports, actor, 'platform:organizations', organizationId)) ??
+        (await refuseUnlessConfirmed(ports, actor, 'platform:single_sign_on', organizationId)) ??
         (await mapDomain(ports, wanted));
       return isRefusal(mapped)
         ? { outcome: { $case: 'refusal', value: refusalMessage(mapped) } }

@@ -110,6 +110,26 @@ CREATE UNIQUE INDEX "sessions_id_key" ON "sessions" ("id");
 CREATE INDEX "sessions_member_id_idx" ON "sessions" ("member_id");
 CREATE INDEX "sessions_expires_at_idx" ON "sessions" ("expires_at");
 
+-- Tokens of scripts for the dashboard API. Those of the platform have no organization and no role in one.
+CREATE TABLE "management_tokens" (
+  "id" TEXT PRIMARY KEY,
+  "organization_id" TEXT REFERENCES "organizations" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "name" TEXT NOT NULL,
+  "sha256" BYTEA NOT NULL,
+  "last4" TEXT NOT NULL,
+  "role" TEXT CHECK ("role" IN ('admin', 'member')),
+  "access" TEXT NOT NULL CHECK ("access" IN ('read', 'read_write')),
+  "created_by" TEXT NOT NULL REFERENCES "members" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  "expires_on" DATE NOT NULL,
+  "revoked_at" TIMESTAMPTZ(3),
+  "last_used_at" TIMESTAMPTZ(3),
+  CONSTRAINT "management_tokens_have_one_scope" CHECK (("organization_id" IS NULL) = ("role" IS NULL))
+);
+
+CREATE UNIQUE INDEX "management_tokens_sha256_key" ON "management_tokens" ("sha256");
+CREATE INDEX "management_tokens_organization_id_id_idx" ON "management_tokens" ("organization_id", "id" DESC);
+
 CREATE TABLE "sign_in_attempts" (
   "bucket" BYTEA PRIMARY KEY,
   "attempts" INTEGER NOT NULL,

@@ -1,0 +1,127 @@
+import {
+  isUtcDay,
+  MANAGEMENT_TOKEN_ROLES,
+  utcDay,
+  type ManagementTokenAccess,
+  type ManagementTokenRole,
+  type OrganizationRole,
+  type UnixMs,
+  type UtcDay,
+} from '@gateway/base';
+import {
+  auditOf,
+  forbidden,
+  invalid,
+  MAX_NAME_CHARACTERS,
+  readText,
+  type Actor,
+  type AdminRefusal,
+} from '@gateway/auth-shared';
+import { isRefusal } from '@gateway/errors';
+import type { PeoplePorts } from '../ports';
+import { refuseUnlessConfirmed } from '../sign-in/confirm-session';
+import { MANAGEMENT_TOKEN_PREFIX, type ManagementToken } from './management-token';
+
+const DAY_MS = 86_400_000;
+/** A token expires at most this many days after the day of its creation. */
+export const MAX_MANAGEMENT_TOKEN_DAYS = 366;
+
+export interface CreateManagementToken {
+  readonly actor: Actor & { readonly sessionId: string };
+  /** Undefined: a token of the platform. */
+  readonly organizationId: string | undefined;
+  readonly name: string;
+  /** The role in the organization; undefined without one. */
+  readonly role: OrganizationRole | undefined;
+  readonly access: ManagementTokenAccess;
+  readonly expiresOn: string;
+}
+
+export interface CreatedManagementToken {
+  readonly kind: 'created';
+  readonly token: ManagementToken;
+  /** The full token. It is shown once and cannot be retrieved again. */
+  readonly secret: string;
+}
+
+type CreatePorts = Pick<
+  PeoplePorts,
+  'managementTokens' | 'members' | 'memberships' | 'sessions' | 'secrets' | 'clock' | 'newId'
+>;
+
+/** Creates a token. The session must be confirmed, since the token outlives it. */
+export async function createManagementToken(
+  ports: CreatePorts,
+  {
+    actor,
+    organizationId,
+    name: requestedName,
+    role,
+    access,
+    expiresOn: requestedDay,
+  }: CreateManagementToken,
+): Promise<CreatedManagementToken | AdminRefusal> {
+  const permission = permissionToManage(organizationId);
+  const refusal = await refuseUnlessConfirmed(ports, actor, permission, organizationId);
+  if (refusal) return refusal;
+  const name = readText('name', requestedName, MAX_NAME_CHARACTERS);
+  if (isRefusal(name)) return name;
+  const scope = readScope(organizationId, role);
+  if (isRefusal(scope)) return scope;
+  const now = ports.clock.now();
+  const expiresOn = readExpiresOn(requestedDay, now);
+  if (isRefusal(expiresOn)) return expiresOn;
+  const creator = await ports.members.find(actor.id);
+  if (!creator) return forbidden();
+  const secret = MANAGEMENT_TOKEN_PREFIX + ports.secrets.random();
+  const id = ports.newId('mtk');
+  const audit = auditOf(
+    {
+      actor,
+      ...(organizationId === undefined ? {} : { organizationId }),
+      action: 'management_token.create',
+      target: id,
+      details: { name, last4: secret.slice(-4), role: role ?? 'operator', access, expires_on: expiresOn },
+    },
+    ports,
+  );
+  const created = {
+    id,
+    ...(scope && { scope }),
+    name,
+    last4: secret.slice(-4),
+    access,
+    createdAt: now,
+    expiresOn,
+    creatorId: creator.id,
+  };
+  const token = await ports.managementTokens.insert(ports.secrets.sha256(secret), created, audit);
+  return { kind: 'created', token, secret };
+}
+
+/** The permission to create, list and revoke tokens of the organization, or of the platform. */
+export function permissionToManage(organizationId: string | undefined) {
+  return organizationId === undefined ? 'platform:management_tokens' : 'management_tokens:manage';
+}
+
+function readScope(
+  organizationId: string | undefined,
+  role: OrganizationRole | undefined,
+): ManagementToken['scope'] | AdminRefusal {
+  if (organizationId === undefined) {
+    return role === undefined ? undefined : invalid('role', 'role is for tokens of an organization.');
+  }
+  const known = MANAGEMENT_TOKEN_ROLES.find(
+    (candidate): candidate is ManagementTokenRole => candidate === role,
+  );
+  if (known === undefined) {
+    return invalid('role', `role must be one of ${MANAGEMENT_TOKEN_ROLES.join(', ')}.`);
+  }
+  return { organizationId, role: known };
+}
+
+function readExpiresOn(text: string, now: UnixMs): UtcDay | AdminRefusal {
+  const last = utcDay((now + MAX_MANAGEMENT_TOKEN_DAYS * DAY_MS) as UnixMs);
+  if (isUtcDay(text) && text >= utcDay(now) && text <= last) return text;
+  return invalid('expires_on', `expires_on must be a day as YYYY-MM-DD, from today to ${last} (UTC).`);
+}
