@@ -385,6 +385,12 @@ const CASES: Readonly<Record<string, Case>> = {
     const change = { organizationId, keyId: await key(), settings: { ...settings(), name: 'renamed' } };
     return { call: () => auth().updateKey(change) };
   },
+  TransferKey: async () => {
+    const { id: memberId } = await person();
+    await pool.query(`update memberships set role = 'developer' where member_id = $1`, [memberId]);
+    const keyId = await key();
+    return { call: () => auth().transferKey({ organizationId, keyId, memberId }) };
+  },
   RevokeKey: async () => {
     const keyId = await key();
     return { call: () => auth().revokeKey({ organizationId, keyId }) };

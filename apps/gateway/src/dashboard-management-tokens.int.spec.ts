@@ -22,7 +22,7 @@ const OPEN: Readonly<Partial<Record<Permission, { read: TokenRole; change?: Toke
   'keys:read': { read: 'member' },
   'usage:read': { read: 'member' },
   'credit:read': { read: 'member' },
-  'credit:alerts': { read: 'admin', change: 'admin' },
+  'credit:alerts': { read: 'billing', change: 'billing' },
   'audit:read': { read: 'admin' },
   'platform:organizations': { read: 'operator', change: 'operator' },
   'platform:credit': { read: 'operator', change: 'operator' },
@@ -36,13 +36,15 @@ const OPEN: Readonly<Partial<Record<Permission, { read: TokenRole; change?: Toke
 const CLOSED: readonly Permission[] = [
   'organization:security',
   'members:manage_owners',
+  'keys:manage_own',
   'keys:manage',
   'playground:use',
   'management_tokens:manage',
   'platform:single_sign_on',
   'platform:management_tokens',
 ];
-const RANKS = ['member', 'admin', 'operator'] as const;
+/** Each has what those before it have. */
+const RANKS = ['member', 'billing', 'admin', 'operator'] as const;
 type TokenRole = (typeof RANKS)[number];
 const ACCESSES = ['read', 'read_write'] as const;
 
@@ -118,7 +120,7 @@ describe('the routes that a management token opens', () => {
 
   beforeAll(async () => {
     for (const access of ACCESSES) {
-      for (const role of ['member', 'admin'] as const) {
+      for (const role of ['member', 'billing', 'admin'] as const) {
         scripts[`${role} ${access}`] = scriptWith((await createToken(admin, { role, access })).secret);
       }
       scripts[`operator ${access}`] = scriptWith((await createPlatformToken(access)).secret);
@@ -198,6 +200,7 @@ describe('a management token', () => {
     ['an expiry in the past', { expires_on: dayAfter(now, -1) }, 'expires_on'],
     ['an expiry after more than 366 days', { expires_on: dayAfter(now, 367) }, 'expires_on'],
     ['the role of an owner', { role: 'owner' }, 'role'],
+    ['the role of a developer', { role: 'developer' }, 'role'],
     ['the role of an operator', { role: 'operator' }, 'role'],
     ['unknown access', { access: 'all' }, 'access'],
     ['no name', { name: ' ' }, 'name'],
@@ -269,7 +272,7 @@ describe('a management token', () => {
     const role = `PUT /api/organizations/${ownId}/members/${memberId}/role`;
     expect((await script(role, { role: 'admin' })).error.code).toBe('forbidden');
     const invite = `POST /api/organizations/${ownId}/invitations`;
-    for (const granted of ['admin', 'owner']) {
+    for (const granted of ['developer', 'admin', 'owner']) {
       const refused = await script(invite, { email: 'new@example.com', role: granted });
       expect([refused.status, refused.error.code]).toEqual([403, 'forbidden']);
     }

@@ -7,33 +7,43 @@ import {
   type DashboardFixture,
 } from './testing/dashboard-fixture';
 
-/** The lowest role for each permission, written independently of the code. Operators have every permission. */
-const LOWEST_ROLE: Readonly<Record<Permission, 'member' | 'admin' | 'owner' | 'operator'>> = {
-  'organization:read': 'member',
-  'organization:limits': 'admin',
-  'organization:security': 'owner',
-  'members:read': 'member',
-  'members:manage': 'admin',
-  'members:manage_owners': 'owner',
-  'keys:read': 'member',
-  'keys:manage': 'admin',
-  'usage:read': 'member',
-  'credit:read': 'member',
-  'credit:alerts': 'admin',
-  'audit:read': 'admin',
-  'playground:use': 'admin',
-  'management_tokens:manage': 'admin',
-  'platform:organizations': 'operator',
-  'platform:credit': 'operator',
-  'platform:single_sign_on': 'operator',
-  'platform:people': 'operator',
-  'platform:audit': 'operator',
-  'platform:models': 'operator',
-  'platform:settlement': 'operator',
-  'platform:notifications': 'operator',
-  'platform:management_tokens': 'operator',
+const ROLES = ['member', 'billing', 'developer', 'admin', 'owner', 'operator'] as const;
+type Role = (typeof ROLES)[number];
+
+const EVERYONE = ROLES;
+const DEVELOPERS = ['developer', 'admin', 'owner', 'operator'] as const;
+const BILLING = ['billing', 'admin', 'owner', 'operator'] as const;
+const ADMINS = ['admin', 'owner', 'operator'] as const;
+const OWNERS = ['owner', 'operator'] as const;
+const OPERATORS = ['operator'] as const;
+
+/** The roles with each permission, written independently of the code. */
+const ROLES_WITH: Readonly<Record<Permission, readonly Role[]>> = {
+  'organization:read': EVERYONE,
+  'organization:limits': ADMINS,
+  'organization:security': OWNERS,
+  'members:read': EVERYONE,
+  'members:manage': ADMINS,
+  'members:manage_owners': OWNERS,
+  'keys:read': EVERYONE,
+  'keys:manage_own': DEVELOPERS,
+  'keys:manage': ADMINS,
+  'usage:read': EVERYONE,
+  'credit:read': EVERYONE,
+  'credit:alerts': BILLING,
+  'audit:read': ADMINS,
+  'playground:use': DEVELOPERS,
+  'management_tokens:manage': ADMINS,
+  'platform:organizations': OPERATORS,
+  'platform:credit': OPERATORS,
+  'platform:single_sign_on': OPERATORS,
+  'platform:people': OPERATORS,
+  'platform:audit': OPERATORS,
+  'platform:models': OPERATORS,
+  'platform:settlement': OPERATORS,
+  'platform:notifications': OPERATORS,
+  'platform:management_tokens': OPERATORS,
 };
-const RANKS = ['member', 'admin', 'owner', 'operator'] as const;
 
 /** A field that no endpoint accepts: an authorized request is rejected as invalid and has no effect. */
 const UNKNOWN_FIELD = 'no_such_field';
@@ -46,7 +56,7 @@ describe('authorization of the dashboard API', () => {
   let fixture: DashboardFixture;
   let ownId: string;
   let foreignId: string;
-  const browsers = {} as Record<(typeof RANKS)[number] | 'anonymous', Browser>;
+  const browsers = {} as Record<Role | 'anonymous', Browser>;
 
   beforeAll(async () => {
     fixture = await createDashboardFixture();
@@ -56,7 +66,8 @@ describe('authorization of the dashboard API', () => {
       return (json as { organization: { id: string } }).organization.id;
     };
     [ownId, foreignId] = [await create('Own'), await create('Foreign')];
-    for (const role of ['member', 'admin', 'owner'] as const) {
+    for (const role of ROLES) {
+      if (role === 'operator') continue;
       await fixture.person(`${role}@example.com`, { [ownId]: role });
       browsers[role] = await fixture.signedIn(`${role}@example.com`);
     }
@@ -77,7 +88,7 @@ describe('authorization of the dashboard API', () => {
   };
 
   it('is tested for every permission', () => {
-    expect(Object.keys(LOWEST_ROLE).sort()).toEqual(Object.keys(permissions).sort());
+    expect(Object.keys(ROLES_WITH).sort()).toEqual(Object.keys(permissions).sort());
   });
 
   describe.each(endpoints)('%s', (_line, endpoint) => {
@@ -96,11 +107,9 @@ describe('authorization of the dashboard API', () => {
       expect(await outcomeOf(browsers.anonymous, endpoint, ownId)).toEqual([401, 'not_signed_in']);
     });
 
-    it.each(RANKS)('allows exactly the roles with the permission: %s', async (role) => {
+    it.each(ROLES)('allows exactly the roles with the permission: %s', async (role) => {
       const isAllowed =
-        access === 'signed_in' ||
-        access === 'authenticated' ||
-        RANKS.indexOf(role) >= RANKS.indexOf(LOWEST_ROLE[access]);
+        access === 'signed_in' || access === 'authenticated' || ROLES_WITH[access].includes(role);
       expect(await outcomeOf(browsers[role], endpoint, ownId)).toEqual(
         isAllowed ? AUTHORIZED : [403, 'forbidden'],
       );
@@ -109,7 +118,7 @@ describe('authorization of the dashboard API', () => {
     if (access === 'signed_in' || access === 'authenticated' || !endpoint.path.includes('{organization_id}'))
       return;
 
-    it.each(['member', 'admin', 'owner'] as const)(
+    it.each(ROLES.filter((role) => role !== 'operator'))(
       'does not reveal to a %s whether another organization exists',
       async (role) => {
         const foreign = await send(browsers[role], endpoint, foreignId);

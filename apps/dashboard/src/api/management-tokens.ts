@@ -31,7 +31,7 @@ export const managementTokensQuery = (organizationId: OrganizationId) =>
 export interface NewManagementToken {
   readonly name: string;
   readonly access: ManagementToken['access'];
-  readonly role: 'admin' | 'member';
+  readonly role: Exclude<ManagementToken['role'], 'operator'>;
   readonly expires_on: string;
 }
 

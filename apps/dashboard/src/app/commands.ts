@@ -49,7 +49,7 @@ export function useCommands(text: string): readonly Command[] {
       run: () => void navigate({ to, params }),
     }));
   const create: Command[] =
-    organizationId !== undefined && can(session, 'keys:manage', organizationId)
+    organizationId !== undefined && can(session, 'keys:manage_own', organizationId)
       ? [
           {
             id: 'create-key',

@@ -122,14 +122,18 @@ const keys = createRoute({
   getParentRoute: () => organization,
   path: '/keys',
   validateSearch: (search) =>
-    omitUndefined({ show: stringParam(search, 'show'), find: stringParam(search, 'find') }),
+    omitUndefined({
+      show: stringParam(search, 'show'),
+      find: stringParam(search, 'find'),
+      owner: enumParam(search, 'owner', ['me', 'left']),
+    }),
   component: lazyRouteComponent(() => import('../features/keys/keys-page'), 'KeysPage'),
 });
 const newKey = createRoute({
   getParentRoute: () => organization,
   path: '/keys/new',
   component: withPermission(
-    'keys:manage',
+    'keys:manage_own',
     lazyRouteComponent(() => import('../features/keys/new-key-page'), 'NewKeyPage'),
   ),
 });

@@ -41,7 +41,7 @@ export const BOUNDS = {
 
 const MEMBER_PERMISSIONS = ['organization:read', 'members:read', 'keys:read', 'usage:read', 'credit:read'];
 
-export function sessionOf(role: 'operator' | 'admin' | 'member'): Session {
+export function sessionOf(role: 'operator' | 'admin' | 'developer' | 'member'): Session {
   return {
     member: { id: 'mem-1', email: 'ada@example.com', role: role === 'operator' ? 'operator' : 'member' },
     expires_at: '2026-12-01T09:00:00.000Z',
@@ -57,13 +57,16 @@ export function sessionOf(role: 'operator' | 'admin' | 'member'): Session {
                 role === 'admin'
                   ? [
                       ...MEMBER_PERMISSIONS,
+                      'keys:manage_own',
                       'keys:manage',
                       'members:manage',
                       'organization:limits',
                       'playground:use',
                       'management_tokens:manage',
                     ]
-                  : MEMBER_PERMISSIONS,
+                  : role === 'developer'
+                    ? [...MEMBER_PERMISSIONS, 'keys:manage_own', 'playground:use']
+                    : MEMBER_PERMISSIONS,
             },
           ],
     permissions: [],
@@ -116,6 +119,7 @@ export function keyWith(changes: Partial<Key> = {}): Key {
     revoked_at: null,
     state: 'active',
     version: 1,
+    owner: { id: 'mem-1', email: 'ada@example.com', has_left: false },
     previous_secret: null,
     expires_at: null,
     activity: { last_used_at: null, spend_today_usd: '0.0015', spend_this_month_usd: '1.25' },

@@ -8,13 +8,25 @@ jest.setTimeout(180_000);
 
 const browsers = browserTests();
 
-const ROLES = ['member', 'admin', 'owner', 'operator'] as const;
+const ROLES = ['member', 'billing', 'developer', 'admin', 'owner', 'operator'] as const;
 type Role = (typeof ROLES)[number];
+
+/** The roles that may do what the key is the lowest role for. */
+const AT_LEAST: Readonly<Record<Role, readonly Role[]>> = {
+  member: ROLES,
+  billing: ['billing', 'admin', 'owner', 'operator'],
+  developer: ['developer', 'admin', 'owner', 'operator'],
+  admin: ['admin', 'owner', 'operator'],
+  owner: ['owner', 'operator'],
+  operator: ['operator'],
+};
 
 /** Navigation links that every role sees; OFFERED has those of each role. */
 const FOR_EVERYONE = ['Overview', 'Keys', 'Usage', 'Generations', 'Credit', 'Limits', 'Members'];
 const OFFERED: Readonly<Record<Role, readonly string[]>> = {
   member: [],
+  billing: [],
+  developer: ['Playground'],
   admin: ['Playground', 'Management tokens', 'Audit log'],
   owner: ['Playground', 'Management tokens', 'Audit log'],
   operator: [
@@ -34,24 +46,25 @@ const OFFERED: Readonly<Record<Role, readonly string[]>> = {
 
 /** Buttons and links that change data, with their page and the lowest role that may use them. */
 const ACTIONS: readonly { readonly at: string; readonly action: string; readonly least: Role }[] = [
-  { at: '/keys', action: 'Create key', least: 'admin' },
+  { at: '/keys', action: 'Create key', least: 'developer' },
   { at: '/keys/{key}', action: 'Edit', least: 'admin' },
   { at: '/keys/{key}', action: 'Rotate', least: 'admin' },
+  { at: '/keys/{key}', action: 'Transfer', least: 'admin' },
   { at: '/keys/{key}', action: 'Revoke', least: 'admin' },
   { at: '/limits', action: 'Edit', least: 'admin' },
   { at: '/limits', action: 'Change ceilings', least: 'operator' },
   { at: '/members', action: 'Invite member', least: 'admin' },
   { at: '/members', action: 'Actions for other-owner@example.com', least: 'owner' },
   { at: '/members', action: 'Actions for other-admin@example.com', least: 'admin' },
-  { at: '/credit', action: 'Edit', least: 'admin' },
+  { at: '/credit', action: 'Edit', least: 'billing' },
   { at: '/credit', action: 'Add credit', least: 'operator' },
   { at: '/credit', action: 'Remove credit', least: 'operator' },
 ];
 
 /** Restricted pages, with the lowest role that may see them. */
 const PAGES: readonly { readonly path: string; readonly least: Role }[] = [
-  { path: '/o/{organization}/keys/new', least: 'admin' },
-  { path: '/o/{organization}/playground', least: 'admin' },
+  { path: '/o/{organization}/keys/new', least: 'developer' },
+  { path: '/o/{organization}/playground', least: 'developer' },
   { path: '/o/{organization}/management-tokens', least: 'admin' },
   { path: '/o/{organization}/audit', least: 'admin' },
   { path: '/operator/organizations', least: 'operator' },
@@ -71,9 +84,10 @@ const REQUESTS: readonly {
   readonly body?: Readonly<Record<string, unknown>>;
   readonly least: Role;
 }[] = [
-  { request: 'POST {o}/keys', body: { name: 'stolen', scopes: ['chat'] }, least: 'admin' },
+  { request: 'POST {o}/keys', body: { name: 'stolen', scopes: ['chat'] }, least: 'developer' },
   { request: 'PATCH {o}/keys/{key}', body: { name: 'renamed' }, least: 'admin' },
-  { request: 'POST {o}/keys/{key}/rotate', body: {}, least: 'admin' },
+  { request: 'POST {o}/keys/{key}/rotate', body: { previous_works_until: null }, least: 'admin' },
+  { request: 'POST {o}/keys/{key}/transfer', body: { member_id: 'mem-1' }, least: 'admin' },
   { request: 'POST {o}/keys/{key}/revoke', body: {}, least: 'admin' },
   { request: 'PUT {o}/limits', body: { ...NO_LIMITS }, least: 'admin' },
   { request: 'PUT {o}/ceilings', body: { ...NO_LIMITS, multiple_completions: true }, least: 'operator' },
@@ -86,10 +100,10 @@ const REQUESTS: readonly {
   {
     request: 'PUT {o}/credit-alert',
     body: { threshold_usd: '1', webhook_url: null, emails: [] },
-    least: 'admin',
+    least: 'billing',
   },
   { request: 'GET {o}/audit', least: 'admin' },
-  { request: 'POST {o}/playground/key', body: {}, least: 'admin' },
+  { request: 'POST {o}/playground/key', body: {}, least: 'developer' },
   {
     request: 'POST {o}/management-tokens',
     body: { name: 'stolen', access: 'read_write', role: 'admin', expires_on: '2099-01-01' },
@@ -118,7 +132,7 @@ const REQUESTS: readonly {
   { request: 'GET /api/dead-letters', least: 'operator' },
 ];
 
-const mayBy = (role: Role, least: Role) => ROLES.indexOf(role) >= ROLES.indexOf(least);
+const mayBy = (role: Role, least: Role) => AT_LEAST[least].includes(role);
 
 describe('permissions of each role', () => {
   let testEnv: TestEnv;
@@ -135,7 +149,8 @@ describe('permissions of each role', () => {
     browser = await browsers.launch();
     ({ organizationId, keyId } = await testEnv.tenant());
     const { dashboardUrl } = testEnv.gateway;
-    for (const role of ['member', 'admin', 'owner'] as const) {
+    for (const role of ROLES) {
+      if (role === 'operator') continue;
       await personWith(testEnv.admin, dashboardUrl, { organizationId, email: emailOf(role), role });
     }
     for (const role of ['admin', 'owner'] as const) {

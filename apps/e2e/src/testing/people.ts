@@ -2,7 +2,7 @@ import type { AdminClient } from '@gateway/test-support';
 
 export const PASSWORD = 'four words in a row';
 
-export type Role = 'owner' | 'admin' | 'member';
+export type Role = 'owner' | 'admin' | 'developer' | 'billing' | 'member';
 
 /** Invites a person to an organization; returns the invitation link. */
 export async function inviteTo(

@@ -1,4 +1,10 @@
-import type { Clock, MemberRole, OrganizationRole, ManagementTokenAccess } from '@gateway/base';
+import {
+  ORGANIZATION_ROLES,
+  type Clock,
+  type ManagementTokenAccess,
+  type MemberRole,
+  type OrganizationRole,
+} from '@gateway/base';
 import { createLocalJWKSet, errors, jwtVerify, type JWTPayload } from 'jose';
 import { ASSERTION_LIFETIME_SECONDS } from './actor-signer';
 import { SYSTEM_ACTOR_ID, type ActingPerson, type ActingToken, type CallActor } from './call-actor';
@@ -65,7 +71,6 @@ export function createActorVerifier({ keys, audience, clock }: ActorVerifierOpti
 }
 
 const MEMBER_ROLES: readonly string[] = ['operator', 'member'] satisfies MemberRole[];
-const ORGANIZATION_ROLES: readonly string[] = ['owner', 'admin', 'member'] satisfies OrganizationRole[];
 
 const TOKEN_ACCESSES: readonly string[] = ['read', 'read_write'] satisfies ManagementTokenAccess[];
 
@@ -80,7 +85,8 @@ function actorOf(payload: JWTPayload): CallActor {
     typeof ip === 'string' &&
     MEMBER_ROLES.includes(role as string) &&
     (org === undefined || (typeof org === 'string' && org !== '')) &&
-    (orgRole === undefined || (org !== undefined && ORGANIZATION_ROLES.includes(orgRole as string)));
+    (orgRole === undefined ||
+      (org !== undefined && (ORGANIZATION_ROLES as readonly unknown[]).includes(orgRole)));
   if (!isComplete) throw new InvalidAssertion(INCOMPLETE);
   return {
     id: sub,

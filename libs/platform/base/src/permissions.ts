@@ -1,9 +1,17 @@
 /** An operator has every permission. A member's permissions depend on their role in each organization. */
 export type MemberRole = 'operator' | 'member';
 
-export type OrganizationRole = 'owner' | 'admin' | 'member';
+/**
+ * Every role reads what a member reads. Developers also manage their own keys and use the playground; billing also
+ * changes the alerts about credit. Admins do both, and manage all keys, limits and people; owners do everything.
+ */
+export const ORGANIZATION_ROLES = ['owner', 'admin', 'developer', 'billing', 'member'] as const;
 
-const anyRole: readonly OrganizationRole[] = ['owner', 'admin', 'member'];
+export type OrganizationRole = (typeof ORGANIZATION_ROLES)[number];
+
+const anyRole: readonly OrganizationRole[] = ORGANIZATION_ROLES;
+const developers: readonly OrganizationRole[] = ['owner', 'admin', 'developer'];
+const accountants: readonly OrganizationRole[] = ['owner', 'admin', 'billing'];
 const managers: readonly OrganizationRole[] = ['owner', 'admin'];
 const owners: readonly OrganizationRole[] = ['owner'];
 /** No role in an organization suffices: only operators have the permission. */
@@ -22,12 +30,13 @@ const rolesWith = {
   'members:manage': managers,
   'members:manage_owners': owners,
   'keys:read': anyRole,
+  'keys:manage_own': developers,
   'keys:manage': managers,
   'usage:read': anyRole,
   'credit:read': anyRole,
-  'credit:alerts': managers,
+  'credit:alerts': accountants,
   'audit:read': managers,
-  'playground:use': managers,
+  'playground:use': developers,
   'management_tokens:manage': managers,
   'platform:organizations': operators,
   'platform:single_sign_on': operators,
@@ -128,6 +137,10 @@ export function mayManagementTokensGrant(organizationRole: OrganizationRole): bo
 }
 
 /** The roles that a token may have in its organization. */
-export const MANAGEMENT_TOKEN_ROLES = ['admin', 'member'] as const satisfies readonly OrganizationRole[];
+export const MANAGEMENT_TOKEN_ROLES = [
+  'admin',
+  'billing',
+  'member',
+] as const satisfies readonly OrganizationRole[];
 
 export type ManagementTokenRole = (typeof MANAGEMENT_TOKEN_ROLES)[number];

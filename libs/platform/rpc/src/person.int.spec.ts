@@ -77,8 +77,8 @@ const tokenFor = (
 });
 /** What tokens never do, whatever their role and access. */
 const CLOSED_TO_TOKENS = [
-  ...['CreateKey', 'CreateSessionKey', 'UpdateKey', 'RevokeKey', 'RotateKey', 'EndPreviousSecret'],
-  ...['CreateManagementToken', 'ListManagementTokens', 'RevokeManagementToken'],
+  ...['CreateKey', 'CreateSessionKey', 'UpdateKey', 'RevokeKey', 'TransferKey', 'RotateKey'],
+  ...['EndPreviousSecret', 'CreateManagementToken', 'ListManagementTokens', 'RevokeManagementToken'],
   ...['ListSessions', 'EndSession', 'EndOtherSessions', 'EndSessionsOf', 'ListIdentities', 'UnlinkIdentity'],
   ...['MapDomain', 'UnmapDomain', 'LeaveOrganization', 'SetSecondFactorRequired', 'ResetSecondFactor'],
   ...['MakePasswordResetLink', 'SetDisabled', 'SetOperator', 'EnsureMember'],

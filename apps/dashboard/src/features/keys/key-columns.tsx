@@ -6,7 +6,7 @@ import { exactTime } from '../../format/time';
 import { Badge } from '../../ui/notice';
 import type { Column } from '../../ui/table';
 import { Tip } from '../../ui/tooltip';
-import { Day, Id, Money, Text, Time } from '../../ui/values';
+import { Day, Email, Id, Money, Text, Time } from '../../ui/values';
 
 export function keyColumns(organizationId: string): readonly Column<Key>[] {
   return [
@@ -38,6 +38,13 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
       enableSorting: false,
       meta: { hide: 'phone' },
       cell: ({ row: { original: key } }) => <KeyState of={key} />,
+    },
+    {
+      id: 'owner',
+      header: 'Owner',
+      accessorFn: ({ owner }) => owner?.email ?? '',
+      meta: { hide: 'tablet' },
+      cell: ({ row: { original: key } }) => <KeyOwner of={key} />,
     },
     {
       id: 'permissions',
@@ -113,6 +120,16 @@ export function KeyState({ of: key }: { readonly of: Key }) {
 export function KeyExpiry({ of: key }: { readonly of: Pick<Key, 'expires_at' | 'expires_on'> }) {
   if (key.expires_at !== null) return exactTime(key.expires_at);
   return key.expires_on === null ? 'Never' : <Day on={key.expires_on} />;
+}
+
+function KeyOwner({ of: { owner } }: { readonly of: Key }) {
+  if (owner === null) return 'An operator';
+  return (
+    <div className="grid justify-items-start gap-0.5">
+      <Email>{owner.email}</Email>
+      {owner.has_left && <Badge tone="warn">Has left</Badge>}
+    </div>
+  );
 }
 
 function Restrictions({ of: key }: { readonly of: Key }) {

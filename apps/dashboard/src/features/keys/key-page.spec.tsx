@@ -37,6 +37,45 @@ describe('the page of a key', () => {
     );
   });
 
+  it('lets developers change their own keys only', async () => {
+    api.on('GET /api/session', () => sessionOf('developer'));
+    respondWith(keyWith({ owner: { id: 'mem-2', email: 'bob@example.com', has_left: false } }));
+    renderPage('/o/org-1/keys/key-1');
+    await screen.findByText('bob@example.com');
+    expect(screen.queryByRole('button', { name: 'Revoke' })).toBeNull();
+    cleanup();
+    respondWith(keyWith());
+    renderPage('/o/org-1/keys/key-1');
+    await screen.findByRole('button', { name: 'Revoke' });
+    expect(screen.queryByRole('button', { name: 'Transfer' })).toBeNull();
+  });
+
+  it('transfers the key of a person who left to a member who may own keys', async () => {
+    const transfer = 'POST /api/organizations/{organization_id}/keys/{key_id}/transfer';
+    respondWith(keyWith({ owner: { id: 'mem-2', email: 'bob@example.com', has_left: true } }));
+    const memberOf = (id: string, email: string, role: 'developer' | 'billing') => ({
+      ...{ id, email, role, second_factor: false },
+      ...{ joined_at: '2026-11-01T09:00:00.000Z', last_seen_at: null },
+    });
+    api.on('GET /api/organizations/{organization_id}/members', () => ({
+      data: [
+        memberOf('mem-3', 'eve@example.com', 'developer'),
+        memberOf('mem-4', 'joe@example.com', 'billing'),
+      ],
+      next_page_token: null,
+    }));
+    api.on(transfer, () => ({ key: keyWith() }));
+    renderPage('/o/org-1/keys/key-1');
+    await screen.findByText('The owner has left');
+    await userEvent.click(screen.getByRole('button', { name: 'Transfer' }));
+    await screen.findByRole('option', { name: 'eve@example.com' });
+    expect(screen.queryByRole('option', { name: 'joe@example.com' })).toBeNull();
+    await userEvent.selectOptions(screen.getByLabelText('New owner'), 'mem-3');
+    await userEvent.click(screen.getByRole('button', { name: 'Transfer key' }));
+    await screen.findByText('Key transferred.');
+    expect(api.requestsTo(transfer)).toMatchObject([{ body: { member_id: 'mem-3' } }]);
+  });
+
   it('lets an expired key keep its date while something else changes', async () => {
     respondWith(keyWith({ state: 'expired', expires_on: '2025-01-01' }));
     api.on(UPDATE, () => ({ key: keyWith() }));

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { blockingErrorOf } from '../../api/transient-error';
 import { keyQuery, type Key } from '../../api/keys';
-import { usePermission } from '../../api/session';
+import { usePermission, useSession } from '../../api/session';
 import { count } from '../../format/count';
 import { Button, sectionLinkClass } from '../../ui/button';
 import { Notice } from '../../ui/notice';
@@ -14,6 +14,7 @@ import { EditKey } from './edit-key';
 import { KeyExpiry, KeyState } from './key-columns';
 import { PreviousSecret, RotateKey } from './rotate-key';
 import { RevokeKey } from './revoke-key';
+import { TransferKey } from './transfer-key';
 import { OneTimeSecret } from './one-time-secret';
 
 const route = getRouteApi('/signed-in/o/$organizationId/keys/$keyId');
@@ -21,7 +22,8 @@ const route = getRouteApi('/signed-in/o/$organizationId/keys/$keyId');
 export function KeyPage() {
   const { organizationId, keyId } = route.useParams();
   const query = useQuery(keyQuery(organizationId, keyId));
-  const canManage = usePermission(organizationId)('keys:manage');
+  const can = usePermission(organizationId);
+  const { member } = useSession();
   const [editing, setEditing] = useState(false);
   const [secret, setSecret] = useState<string>();
 
@@ -38,6 +40,7 @@ export function KeyPage() {
     );
   }
   const { key, bounds } = query.data;
+  const canManage = can('keys:manage') || (can('keys:manage_own') && key.owner?.id === member.id);
   const editable = canManage && key.state !== 'revoked';
   return (
     <Page
@@ -56,6 +59,7 @@ export function KeyPage() {
           <>
             <Button onClick={() => setEditing(true)}>Edit</Button>
             <RotateKey of={key} onRotated={setSecret} />
+            {can('keys:manage') && key.kind === 'standard' && <TransferKey of={key} />}
             <RevokeKey of={key} />
           </>
         )
@@ -66,6 +70,11 @@ export function KeyPage() {
       {key.state === 'expired' && (
         <Notice tone="warn" title="This key has expired">
           Requests with it are rejected. Change its expiration date to use it again.
+        </Notice>
+      )}
+      {key.owner?.has_left && key.state === 'active' && (
+        <Notice tone="warn" title="The owner has left">
+          The key still works. Transfer it to another member, or revoke it.
         </Notice>
       )}
       {editing ? (
@@ -172,6 +181,7 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
       </Section>
       <Section title="History">
         <Facts>
+          <Fact name="Owner">{key.owner === null ? 'An operator' : <Text>{key.owner.email}</Text>}</Fact>
           <Fact name="Created">
             <Time at={key.created_at} />
           </Fact>

@@ -10,6 +10,7 @@ import { Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
 import { Icon } from '../../ui/icons';
 import { LoadMore } from '../../ui/load-more';
+import { Notice } from '../../ui/notice';
 import { Page } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table } from '../../ui/table';
@@ -18,21 +19,27 @@ import { keyColumns } from './key-columns';
 const route = getRouteApi('/signed-in/o/$organizationId/keys');
 
 const STATES = ['active', 'expired', 'revoked'] as const;
+const OWNERS = ['me', 'left'] as const;
 
 export function KeysPage() {
   const { organizationId } = route.useParams();
-  const { show = 'active', find = '' } = route.useSearch();
+  const { show = 'active', find = '', owner } = route.useSearch();
   const navigate = route.useNavigate();
-  const canManage = usePermission(organizationId)('keys:manage');
-  const keys = useInfiniteQuery(keysQuery(organizationId, filtersOf(show, find)));
+  const can = usePermission(organizationId);
+  const canCreate = can('keys:manage_own');
+  const keys = useInfiniteQuery(keysQuery(organizationId, filtersOf(show, find, owner)));
   const shown = keys.data?.pages.flatMap(({ data }) => data) ?? [];
-  const search = (status: string, text: string) =>
+  const search = (status: string, text: string, owned = owner) =>
     void navigate({
-      search: omitUndefined({ show: searchValue(status), find: text === '' ? undefined : text }),
+      search: omitUndefined({
+        show: searchValue(status),
+        find: text === '' ? undefined : text,
+        owner: owned,
+      }),
       replace: true,
     });
 
-  const create = canManage && (
+  const create = canCreate && (
     <Link to="/o/$organizationId/keys/new" params={{ organizationId }} className={buttonClass('primary')}>
       <Icon name="plus" />
       Create key
@@ -67,7 +74,24 @@ export function KeysPage() {
             <option value="all">All</option>
             <option value="playground">Playground keys</option>
           </Select>
+          <Select
+            aria-label="Owner"
+            className="col-span-2 sm:w-44"
+            value={owner ?? ''}
+            onChange={({ target }) =>
+              search(
+                show,
+                find,
+                OWNERS.find((one) => one === target.value),
+              )
+            }
+          >
+            <option value="">Any owner</option>
+            <option value="me">My keys</option>
+            <option value="left">Owner has left</option>
+          </Select>
         </FilterBar>
+        {can('keys:manage') && owner !== 'left' && <KeysOfPeopleWhoLeft organizationId={organizationId} />}
         {blockingErrorOf(keys) ? (
           <Failure error={keys.error} what="keys" onRetry={() => void keys.refetch()} />
         ) : keys.isPending ? (
@@ -81,9 +105,9 @@ export function KeysPage() {
             rowClass={({ state }) => (state === 'active' ? undefined : 'text-ink-soft')}
             stale={keys.isPlaceholderData}
           />
-        ) : find !== '' ? (
+        ) : find !== '' || owner !== undefined ? (
           <Empty icon="search" title="No matches">
-            {show === 'all' ? 'Try a different search.' : 'Try a different search or status.'}
+            {show === 'all' ? 'Try a different search.' : 'Try a different search, status or owner.'}
           </Empty>
         ) : show === 'playground' ? (
           <Empty icon="key" title="No playground keys">
@@ -96,7 +120,7 @@ export function KeysPage() {
             action={(show === 'active' || show === 'all') && create ? create : undefined}
           >
             {show === 'active' || show === 'all'
-              ? canManage
+              ? canCreate
                 ? 'Create a key to send requests.'
                 : 'Contact an admin or owner to create a key.'
               : 'Choose another status to see other keys.'}
@@ -108,11 +132,30 @@ export function KeysPage() {
   );
 }
 
+/** Shown to people who can transfer or revoke the keys. */
+function KeysOfPeopleWhoLeft({ organizationId }: { readonly organizationId: string }) {
+  const left = useInfiniteQuery(keysQuery(organizationId, { state: 'active', owner: 'left' }));
+  if (!left.data?.pages.some(({ data }) => data.length > 0)) return null;
+  return (
+    <Notice tone="warn" title="Keys of people who left">
+      They still work.{' '}
+      <Link
+        to="/o/$organizationId/keys"
+        params={{ organizationId }}
+        search={{ owner: 'left' }}
+        className="font-medium underline"
+      >
+        Transfer or revoke them
+      </Link>
+    </Notice>
+  );
+}
+
 /** Omits the default from the URL. */
 const searchValue = (show: string) => (show === 'active' ? undefined : show);
 
-function filtersOf(show: string, find: string): KeyFilters {
+function filtersOf(show: string, find: string, owner: KeyFilters['owner']): KeyFilters {
   const search = find === '' ? undefined : find;
-  if (show === 'playground') return omitUndefined({ kind: 'playground', search });
-  return omitUndefined({ state: STATES.find((state) => state === show), search });
+  if (show === 'playground') return omitUndefined({ kind: 'playground', search, owner });
+  return omitUndefined({ state: STATES.find((state) => state === show), search, owner });
 }

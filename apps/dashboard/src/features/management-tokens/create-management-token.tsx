@@ -93,6 +93,7 @@ export function CreateManagementToken({ organizationId }: CreateProps) {
                   }
                 >
                   <option value="member">Member</option>
+                  <option value="billing">Billing</option>
                   <option value="admin">Admin</option>
                 </Select>
               </Field>

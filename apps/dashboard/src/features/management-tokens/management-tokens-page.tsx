@@ -59,7 +59,7 @@ function TokensPage({ title, description, organizationId }: TokensPageProps) {
           <SkeletonRows />
         ) : tokens.length === 0 ? (
           <Empty icon="tool" title="No management tokens yet">
-            Create one for each script. A token works while the person who created it could create it.
+            Create one for each script. A token works while the person who created it keeps their role.
           </Empty>
         ) : (
           <Table

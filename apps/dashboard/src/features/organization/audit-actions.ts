@@ -12,6 +12,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'key.update': 'Key updated',
   'key.rotate': 'Key rotated',
   'key.end_previous_secret': 'Old key secret revoked',
+  'key.transfer': 'Key transferred',
   'key.revoke': 'Key revoked',
   'management_token.create': 'Management token created',
   'management_token.revoke': 'Management token revoked',

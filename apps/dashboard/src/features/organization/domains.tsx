@@ -12,6 +12,7 @@ import { Section } from '../../ui/page';
 import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Text, Time, visible } from '../../ui/values';
+import { ROLES, rolesWithoutOwner } from './member-role';
 
 type Domain = Result<'GET /api/organizations/{organization_id}/domains'>['data'][number];
 
@@ -135,8 +136,11 @@ function MapDomain({ organizationId }: DomainsProps) {
           </Field>
           <Field label="Role">
             <Select value={role} onChange={({ target }) => setRole(target.value as Domain['role'])}>
-              <option value="member">Member</option>
-              <option value="admin">Admin</option>
+              {rolesWithoutOwner.map((one) => (
+                <option key={one} value={one}>
+                  {ROLES[one].label}
+                </option>
+              ))}
             </Select>
           </Field>
           {map.error && <FailureLine error={map.error} />}

@@ -9,6 +9,7 @@ import { Field, Input, Select } from '../../ui/field';
 import { Notice } from '../../ui/notice';
 import { FailureLine } from '../../ui/states';
 import { Text } from '../../ui/values';
+import { ROLES, rolesWithoutOwner } from './member-role';
 
 type Invited = Result<'POST /api/organizations/{organization_id}/invitations'>;
 type Role = Invited['invitation']['role'];
@@ -64,14 +65,14 @@ export function InvitePerson({ organizationId, canInviteOwners }: InvitePersonPr
                 onChange={({ target }) => setEmail(target.value)}
               />
             </Field>
-            <Field
-              label="Role"
-              hint="Members can view. Admins manage everything except owners. Owners manage everything."
-            >
+            <Field label="Role" hint={ROLES[role].grants}>
               <Select value={role} onChange={({ target }) => setRole(target.value as Role)}>
-                <option value="member">Member</option>
-                <option value="admin">Admin</option>
-                {canInviteOwners && <option value="owner">Owner</option>}
+                {rolesWithoutOwner.map((one) => (
+                  <option key={one} value={one}>
+                    {ROLES[one].label}
+                  </option>
+                ))}
+                {canInviteOwners && <option value="owner">{ROLES.owner.label}</option>}
               </Select>
             </Field>
             {invite.error && <FailureLine error={invite.error} />}

@@ -15,14 +15,21 @@ export interface MemberProps {
   readonly organizationId: string;
 }
 
-const ROLES = {
+export const ROLES = {
   owner: {
     label: 'Owner',
     grants: 'Owners can do everything in this organization, including managing owners.',
   },
   admin: { label: 'Admin', grants: 'Admins manage keys and members, but not owners.' },
+  developer: {
+    label: 'Developer',
+    grants: 'Developers manage their own keys and use the playground, and can view the rest.',
+  },
+  billing: { label: 'Billing', grants: 'Billing changes credit alerts, and can view the rest.' },
   member: { label: 'Member', grants: 'Members can view this organization, but change nothing.' },
 } as const;
+
+export const rolesWithoutOwner = ['admin', 'developer', 'billing', 'member'] as const;
 
 export function canChangeRole({ role }: Member, can: ReturnType<typeof usePermission>): boolean {
   return can(role === 'owner' ? 'members:manage_owners' : 'members:manage');
@@ -56,8 +63,11 @@ export function MemberRole({ of: member, organizationId }: MemberProps) {
         onChange={({ target }) => setChosen(target.value as Member['role'])}
       >
         {can('members:manage_owners') && <option value="owner">{ROLES.owner.label}</option>}
-        <option value="admin">{ROLES.admin.label}</option>
-        <option value="member">{ROLES.member.label}</option>
+        {rolesWithoutOwner.map((role) => (
+          <option key={role} value={role}>
+            {ROLES[role].label}
+          </option>
+        ))}
       </Select>
       <Confirm
         open={chosen !== undefined}

@@ -204,7 +204,8 @@ function RemoveMember({ of: member, organizationId, self }: MemberProps & { read
       >
         <p>
           <Text className="font-medium text-ink">{member.email}</Text> loses access to this organization. The
-          account and its keys are not deleted.
+          account is not deleted. Its keys keep working until they are transferred or revoked on the keys
+          page.
         </p>
       </Confirm>
     </>

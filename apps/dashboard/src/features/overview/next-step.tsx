@@ -24,7 +24,7 @@ export function NextStep({ organizationId }: { readonly organizationId: string }
     );
   }
   if (!steps.hasCredit) return <Notice>No credit yet. Contact an operator to add credit.</Notice>;
-  if (!steps.hasKey && can('keys:manage')) {
+  if (!steps.hasKey && can('keys:manage_own')) {
     return (
       <Notice
         action={

@@ -39,7 +39,7 @@ export function OverviewPage() {
       title={name === '' ? 'Overview' : visible(name)}
       heading={name === '' ? <Skeleton className="h-7 w-48" /> : <Text>{name}</Text>}
       actions={
-        can('keys:manage') && (
+        can('keys:manage_own') && (
           <Link
             to="/o/$organizationId/keys/new"
             params={{ organizationId }}

@@ -63,8 +63,18 @@ export interface ApiKey {
   readonly expiresAt?: UnixMs;
   /** Only for session keys: the session whose end revokes the key. */
   readonly sessionId?: string;
+  readonly owner: KeyOwner;
   /** Incremented by each change. */
   readonly version: number;
+}
+
+/** The person who is responsible for a key: its creator, unless it was transferred. */
+export interface KeyOwner {
+  readonly id: string;
+  readonly email: string;
+  readonly isOperator: boolean;
+  /** Neither a member of the organization nor an operator, or disabled. */
+  readonly hasLeft: boolean;
 }
 
 export type KeyState = 'active' | 'expired' | 'revoked';

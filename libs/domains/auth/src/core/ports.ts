@@ -89,6 +89,9 @@ export interface KeyFilter {
   /** Part of the name, the id or the last four characters of a secret, in any case. */
   readonly search?: string;
   readonly ids?: readonly string[];
+  readonly ownerId?: string;
+  /** Only keys whose owner has left. */
+  readonly ownerHasLeft?: true;
 }
 
 interface RotatedKey extends NewKey {

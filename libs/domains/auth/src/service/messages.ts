@@ -87,6 +87,7 @@ export function keyMessage({
   version,
   previousSecret,
   sessionId,
+  owner,
   ...times
 }: core.ApiKey): KeyMessage {
   return {
@@ -104,6 +105,12 @@ export function keyMessage({
     version,
     expiresUnixMs: times.expiresAt === undefined ? undefined : BigInt(times.expiresAt),
     forSession: sessionId !== undefined,
+    owner: {
+      memberId: owner.id,
+      email: owner.email,
+      operator: owner.isOperator,
+      hasLeft: owner.hasLeft,
+    },
     previousSecret: previousSecret && {
       last4: previousSecret.last4,
       worksUntilUnixMs: BigInt(previousSecret.worksUntil),
@@ -187,5 +194,7 @@ export function keyFilterOf({ forSession, filter }: ListKeysRequest): KeyFilter 
     ...(state === undefined ? {} : { state }),
     ...(search === undefined ? {} : { search }),
     ...(filter && filter.keyIds.length > 0 ? { ids: filter.keyIds.filter(isIdLike) } : {}),
+    ...(filter?.ownerId === undefined ? {} : { ownerId: isIdLike(filter.ownerId) ? filter.ownerId : '' }),
+    ...(filter?.ownerHasLeft ? { ownerHasLeft: true } : {}),
   };
 }

@@ -16,12 +16,12 @@ describe('lists with a search', () => {
     ({ id: organizationId } = await fixture.organization('Searched'));
     // Number 001 has the oldest id. Every fifth key from 005 on is revoked, and every fifth from 006 on has expired.
     await fixture.pool.query(
-      `insert into api_keys (id, organization_id, name, sha256, last4, scopes, allowed_models, ip_allowlist, created_at, expires_on, revoked_at)
+      `insert into api_keys (id, organization_id, name, sha256, last4, scopes, allowed_models, ip_allowlist, created_at, expires_on, revoked_at, owner_id)
        select 'key-' || number, $1, 'Service ' || number, sha256(number::bytea), 'z' || number, '{chat}', '{}', '{}', $3::timestamptz,
               case when number::int % 5 = 1 then $3::date - 1 end,
-              case when number::int % 5 = 0 then $3::timestamptz end
+              case when number::int % 5 = 0 then $3::timestamptz end, $4
        from (select to_char(n, 'FM000') as number from generate_series(1, $2::int) n) numbers`,
-      [organizationId, ROWS, new Date(clock.now())],
+      [organizationId, ROWS, new Date(clock.now()), fixture.operator.id],
     );
     await fixture.pool.query(
       `insert into organizations (id, name, suspended, multiple_completions, ceiling_multiple_completions, created_at)
@@ -57,7 +57,13 @@ describe('lists with a search', () => {
 
   const keys = (changes: Partial<KeyFilter>) =>
     allPages(async (page) => {
-      const filter = { search: '', state: KeyState.KEY_STATE_UNSPECIFIED, keyIds: [], ...changes };
+      const filter = {
+        search: '',
+        state: KeyState.KEY_STATE_UNSPECIFIED,
+        keyIds: [],
+        ownerHasLeft: false,
+        ...changes,
+      };
       const listed = await fixture.admin.listKeys({ organizationId, ...page, filter });
       return { ids: listed.keys.map(({ id }) => id), nextPageToken: listed.nextPageToken };
     });

@@ -40,6 +40,17 @@ const key = z
     revoked_at: time.nullable(),
     state: z.enum(keyStates),
     version: version.meta({ description: 'Increases with each change.' }),
+    owner: z
+      .object({
+        id,
+        email: z.string(),
+        has_left: z.boolean().meta({
+          description:
+            'The owner is no longer a member of the organization, or is disabled. The key still works.',
+        }),
+      })
+      .nullable()
+      .meta({ description: 'The person who is responsible for the key; null: an operator of the platform.' }),
     previous_secret: z
       .object({ last4: z.string(), works_until: time })
       .nullable()
@@ -118,6 +129,9 @@ export const keyEndpoints = {
         .regex(/^[\w-]+(,[\w-]+){0,99}$/, { error: 'must be 1 to 100 ids, separated by commas' })
         .optional()
         .meta({ description: 'Only these keys: at most 100 ids, separated by commas.' }),
+      owner: z.enum(['me', 'left']).optional().meta({
+        description: 'Only your own keys, or only keys whose owner has left.',
+      }),
     }),
     response: json(page(keyWithActivity).extend({ bounds: keyBounds })),
     compressed: true,
@@ -125,8 +139,8 @@ export const keyEndpoints = {
   create: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/keys',
-    access: 'keys:manage',
-    summary: 'Create a key',
+    access: 'keys:manage_own',
+    summary: 'Create a key, which you own',
     description: 'The key works immediately. Its secret is returned only here.',
     body: newKey,
     response: created(keyAndSecret),
@@ -142,7 +156,7 @@ export const keyEndpoints = {
   update: endpoint({
     method: 'PATCH',
     path: '/api/organizations/{organization_id}/keys/{key_id}',
-    access: 'keys:manage',
+    access: 'keys:manage_own',
     summary: 'Update a key',
     description:
       'Absent fields keep their value; `null` removes a restriction. With `version`, the response is 409 `version_conflict` if the key has changed since; `metadata.current` is the current key.',
@@ -154,7 +168,7 @@ export const keyEndpoints = {
   revoke: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/keys/{key_id}/revoke',
-    access: 'keys:manage',
+    access: 'keys:manage_own',
     summary: 'Revoke a key permanently',
     description:
       'Idempotent. After the response, no process accepts any secret of the key. Requests in progress finish.',
@@ -162,10 +176,21 @@ export const keyEndpoints = {
     response: json(oneKey),
     audit: ['key.revoke'],
   }),
+  transfer: endpoint({
+    method: 'POST',
+    path: '/api/organizations/{organization_id}/keys/{key_id}/transfer',
+    access: 'keys:manage',
+    summary: 'Make another member the owner of a key',
+    description: 'The secret, settings and counters stay. The new owner’s role must allow to own keys.',
+    body: z.strictObject({ member_id: id }),
+    response: json(oneKey),
+    audit: ['key.transfer'],
+    errors: ['conflict'],
+  }),
   rotate: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/keys/{key_id}/rotate',
-    access: 'keys:manage',
+    access: 'keys:manage_own',
     summary: 'Rotate a key’s secret',
     description:
       'The key keeps its id, settings and counters. The previous secret works until `previous_works_until`, at most 90 days from now; with null it stops working before the response. A key has at most two secrets: while one from an earlier rotation works, `ends_now` must name the one that stops working immediately, else the response is 409 `conflict`.',
@@ -182,7 +207,7 @@ export const keyEndpoints = {
   endPreviousSecret: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/keys/{key_id}/end-previous-secret',
-    access: 'keys:manage',
+    access: 'keys:manage_own',
     summary: 'Revoke the previous secret of a rotated key',
     description: 'Idempotent. After the response, no process accepts that secret.',
     body: emptyBody,

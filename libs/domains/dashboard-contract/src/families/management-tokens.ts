@@ -1,3 +1,4 @@
+import { MANAGEMENT_TOKEN_ROLES } from '@gateway/base';
 import { z } from 'zod';
 import { created, endpoint, json } from '../endpoint';
 import { day, emptyBody, id, page, pageQuery, time } from '../fields';
@@ -9,20 +10,18 @@ const access = z.enum(['read', 'read_write']).meta({
   description: 'Whether the token only reads, or also changes.',
 });
 
-export const managementTokenRoles = ['admin', 'member'] as const;
-
 const managementToken = z
   .object({
     id,
     name: z.string(),
     last4: z.string(),
-    role: z.enum(['operator', ...managementTokenRoles]).meta({
+    role: z.enum(['operator', ...MANAGEMENT_TOKEN_ROLES]).meta({
       description: 'The token has the permissions of this role that are open to tokens.',
     }),
     access,
     state: z.enum(['active', 'expired', 'revoked', 'creator_without_access']).meta({
       description:
-        'A token works only while the person who created it could create it: `creator_without_access` when they have lost the right, or their account is disabled.',
+        'A token works only while the person who created it has the permission to create it: `creator_without_access` when they have lost it, or their account is disabled.',
     }),
     created_by: z.string().nullable().meta({
       description: 'The email of a person; null for an operator of the platform.',
@@ -61,7 +60,7 @@ export const managementTokenEndpoints = {
     access: 'management_tokens:manage',
     confirmed: true,
     summary: 'Create a management token of an organization',
-    body: z.strictObject({ ...fields, role: z.enum(managementTokenRoles) }),
+    body: z.strictObject({ ...fields, role: z.enum(MANAGEMENT_TOKEN_ROLES) }),
     response: created(createdToken),
     audit: ['management_token.create'],
   }),

@@ -1,13 +1,14 @@
+import { ORGANIZATION_ROLES } from '@gateway/base';
 import { z } from 'zod';
 import { created, endpoint, json, noContent } from '../endpoint';
 import { emptyBody, id, page, pageQuery, searchText, time } from '../fields';
 
 /** Members and invitations of an organization, and, for operators, all people. */
 
-const organizationRoles = ['owner', 'admin', 'member'] as const;
-export const organizationRole = z.enum(organizationRoles).meta({
+export const organizationRole = z.enum(ORGANIZATION_ROLES).meta({
   id: 'OrganizationRole',
-  description: 'Owners manage everything, admins everything except owners, and members have read access.',
+  description:
+    'Members have read access. Developers also manage their own keys and use the playground, billing also changes credit alerts. Admins manage everything except owners, and owners everything.',
 });
 
 export const person = z
@@ -43,10 +44,13 @@ const invitation = z
   })
   .meta({ id: 'Invitation' });
 
+/** A domain never grants the owner role. */
+const domainRole = organizationRole.exclude(['owner']);
+
 const organizationDomain = z
   .object({
     domain: z.string().meta({ description: 'In lower case and punycode.' }),
-    role: z.enum(['admin', 'member']).meta({ description: 'The role that people of the domain get.' }),
+    role: domainRole.meta({ description: 'The role that people of the domain get.' }),
     mapped_by: z.string().meta({ description: 'The email of a person.' }),
     mapped_at: time,
   })
@@ -165,7 +169,7 @@ export const peopleEndpoints = {
     summary: 'Map an email domain to an organization',
     description:
       'People who sign in by single sign-on for the first time with a verified email of this domain join the organization with this role. Mapping the domain again changes the role for people who join later. A domain maps to one organization (409 `conflict`), and an organization has at most 50 domains. Domains of public email services are refused.',
-    body: z.strictObject({ role: z.enum(['admin', 'member']) }),
+    body: z.strictObject({ role: domainRole }),
     response: json(z.object({ domain: organizationDomain })),
     audit: ['organization.map_domain'],
     errors: ['conflict'],

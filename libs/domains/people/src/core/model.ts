@@ -1,7 +1,6 @@
 import type { OrganizationRole, UnixMs } from '@gateway/base';
 import type { Member, Session, AuditEntry } from '@gateway/auth-shared';
 
-/** An owner manages the whole organization, an admin everything except owners. A member has read access. */
 export type { OrganizationRole };
 
 /** A member as stored. */

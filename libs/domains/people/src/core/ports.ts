@@ -165,7 +165,7 @@ export interface ManagementTokenStore {
   recordUse(id: string, at: UnixMs): Promise<void>;
 }
 
-export type NewManagementToken = Omit<ManagementToken, 'creator' | 'revokedAt' | 'lastUsedAt'> & {
+type NewManagementToken = Omit<ManagementToken, 'creator' | 'revokedAt' | 'lastUsedAt'> & {
   readonly creatorId: string;
 };
 

@@ -33,12 +33,16 @@ const MESSAGE_OF_MEMBER_ROLE: Readonly<Record<shared.MemberRole, MemberRole>> = 
 const MESSAGE_OF_ORGANIZATION_ROLE: Readonly<Record<core.OrganizationRole, OrganizationRole>> = {
   owner: OrganizationRole.ORGANIZATION_ROLE_OWNER,
   admin: OrganizationRole.ORGANIZATION_ROLE_ADMIN,
+  developer: OrganizationRole.ORGANIZATION_ROLE_DEVELOPER,
+  billing: OrganizationRole.ORGANIZATION_ROLE_BILLING,
   member: OrganizationRole.ORGANIZATION_ROLE_MEMBER,
 };
 
 const ORGANIZATION_ROLE_OF_MESSAGE: Readonly<Partial<Record<OrganizationRole, core.OrganizationRole>>> = {
   [OrganizationRole.ORGANIZATION_ROLE_OWNER]: 'owner',
   [OrganizationRole.ORGANIZATION_ROLE_ADMIN]: 'admin',
+  [OrganizationRole.ORGANIZATION_ROLE_DEVELOPER]: 'developer',
+  [OrganizationRole.ORGANIZATION_ROLE_BILLING]: 'billing',
   [OrganizationRole.ORGANIZATION_ROLE_MEMBER]: 'member',
 };
 

@@ -15,7 +15,7 @@ import {
   sessionOf,
   revokeSessionKeys,
 } from '@gateway/auth-shared/adapters';
-import { apiKeyOf, apiKeyRow, organizationOf, previousSecretColumns, startOf } from './rows';
+import { WITH_OWNER, apiKeyOf, apiKeyRow, organizationOf, previousSecretColumns, startOf } from './rows';
 
 const PREVIOUS_SECRET_ENDED = { previousSha256: null, previousLast4: null, previousWorksUntil: null };
 const WITHOUT_HASH = { sha256: true, previousSha256: true } as const;
@@ -64,15 +64,20 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
     },
 
     async find(organizationId, id) {
-      const row = await prisma.apiKey.findFirst({ where: { id, organizationId }, omit: WITHOUT_HASH });
+      const row = await prisma.apiKey.findFirst({
+        where: { id, organizationId },
+        include: WITH_OWNER,
+        omit: WITHOUT_HASH,
+      });
       return row ? apiKeyOf(row) : undefined;
     },
 
     async list(organizationId, page, filter, now) {
       const { where, ...order } = newestFirst(page);
       const rows = await prisma.apiKey.findMany({
-        where: { AND: [{ organizationId }, where, ...conditionsOf(filter, now)] },
+        where: { AND: [{ organizationId }, where, ...conditionsOf(organizationId, filter, now)] },
         ...order,
+        include: WITH_OWNER,
         omit: WITHOUT_HASH,
       });
       return rows.map(apiKeyOf);
@@ -84,7 +89,7 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
         await transaction.$queryRaw`select 1 from api_keys where id = ${id} for update`;
         const row = await transaction.apiKey.findFirst({
           where: { id, organizationId },
-          include: { organization: true },
+          include: { organization: true, ...WITH_OWNER },
         });
         if (!row) return undefined;
         const decision = decide(apiKeyOf(row), organizationOf(row.organization));
@@ -104,7 +109,10 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
       return prisma.$transaction(async (transaction) => {
         await lockOrganization(transaction, organizationId, 'for share');
         await transaction.$queryRaw`select 1 from api_keys where id = ${id} for update`;
-        const row = await transaction.apiKey.findFirst({ where: { id, organizationId } });
+        const row = await transaction.apiKey.findFirst({
+          where: { id, organizationId },
+          include: WITH_OWNER,
+        });
         if (!row) return undefined;
         const decision = decide(apiKeyOf(row));
         if (isRefusal(decision)) return decision;
@@ -123,13 +131,25 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
   };
 }
 
-function conditionsOf({ forSession, state, search, ids }: KeyFilter, now: UnixMs): Prisma.ApiKeyWhereInput[] {
+function conditionsOf(
+  organizationId: string,
+  { forSession, state, search, ids, ownerId, ownerHasLeft }: KeyFilter,
+  now: UnixMs,
+): Prisma.ApiKeyWhereInput[] {
   return [
     ...(forSession === undefined ? [] : [{ sessionId: forSession ? { not: null } : null }]),
     ...(state === undefined ? [] : [inState(state, now)]),
     ...(search === undefined ? [] : [{ OR: columnsContaining(search) }]),
     ...(ids === undefined ? [] : [{ id: { in: [...ids] } }]),
+    ...(ownerId === undefined ? [] : [{ ownerId }]),
+    ...(ownerHasLeft ? [{ owner: hasLeft(organizationId) }] : []),
   ];
+}
+
+/** As `keyOwnerOf` decides. */
+function hasLeft(organizationId: string): Prisma.MemberWhereInput {
+  const belongsElsewhere = { role: { not: 'operator' }, memberships: { none: { organizationId } } };
+  return { OR: [{ disabledAt: { not: null } }, belongsElsewhere] };
 }
 
 function inState(state: KeyState, now: UnixMs): Prisma.ApiKeyWhereInput {

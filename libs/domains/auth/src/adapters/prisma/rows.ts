@@ -1,5 +1,5 @@
 import { nanoUsd, utcDay, type UnixMs, type UtcDay } from '@gateway/base';
-import type { ApiKey, KeyLimits, Organization, OrganizationLimits, Scope } from '../../core/model';
+import type { ApiKey, KeyLimits, KeyOwner, Organization, OrganizationLimits, Scope } from '../../core/model';
 import type { AuditEntry, JsonObject, MemberRole } from '@gateway/auth-shared';
 import type { Prisma } from '@gateway/auth-shared/adapters';
 
@@ -99,7 +99,24 @@ export function previousSecretColumns({ previousSecret }: ApiKey) {
   };
 }
 
-export function apiKeyOf(row: Omit<Prisma.ApiKeyModel, 'sha256' | 'previousSha256'>): ApiKey {
+/** The owner of each key, with what decides whether they have left. */
+export const WITH_OWNER = { owner: { include: { memberships: true } } } as const;
+
+type OwnerRow = Prisma.MemberModel & { readonly memberships: readonly Prisma.MembershipModel[] };
+
+/** A person as the owner of keys of the organization. */
+function keyOwnerOf(
+  { id, email, role, disabledAt, memberships }: OwnerRow,
+  organizationId: string,
+): KeyOwner {
+  const isOperator = role === 'operator';
+  const isMember = memberships.some((one) => one.organizationId === organizationId);
+  return { id, email, isOperator, hasLeft: disabledAt !== null || !(isOperator || isMember) };
+}
+
+export function apiKeyOf(
+  row: Omit<Prisma.ApiKeyModel, 'sha256' | 'previousSha256'> & { readonly owner: OwnerRow },
+): ApiKey {
   return {
     id: row.id,
     organizationId: row.organizationId,
@@ -117,6 +134,7 @@ export function apiKeyOf(row: Omit<Prisma.ApiKeyModel, 'sha256' | 'previousSha25
     ...previousSecretOf(row),
     ...(row.expiresAt === null ? {} : { expiresAt: row.expiresAt.getTime() as UnixMs }),
     ...(row.sessionId === null ? {} : { sessionId: row.sessionId }),
+    owner: keyOwnerOf(row.owner, row.organizationId),
     version: row.version,
   };
 }
@@ -136,6 +154,7 @@ export function apiKeyRow({ id, organizationId, last4, settings, createdAt, revo
     revokedAt: revokedAt === undefined ? null : new Date(revokedAt),
     expiresAt: key.expiresAt === undefined ? null : new Date(key.expiresAt),
     sessionId: key.sessionId ?? null,
+    ownerId: key.owner.id,
     version: key.version,
   };
 }

@@ -1,6 +1,7 @@
 import type { CancelSignal } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
 import {
+  forbidden,
   notFound,
   type AdminRefusal,
   awaitEdges,
@@ -17,6 +18,16 @@ export interface KeyTarget {
   readonly actor: Actor;
   readonly organizationId: string;
   readonly keyId: string;
+  /** The actor may change only keys that they own. */
+  readonly onlyOwn: boolean;
+}
+
+/** A refusal unless the actor may change the key. */
+export function refuseForeignKey(
+  { actor, onlyOwn }: Pick<KeyTarget, 'actor' | 'onlyOwn'>,
+  { owner }: Pick<ApiKey, 'owner'>,
+): AdminRefusal | undefined {
+  return onlyOwn && owner.id !== actor.id ? forbidden() : undefined;
 }
 
 /**
@@ -26,12 +37,17 @@ export interface KeyTarget {
  */
 export async function changeKey(
   ports: KeyPorts,
-  { organizationId, keyId }: KeyTarget,
+  target: KeyTarget,
   decide: (current: ApiKey, organization: Organization) => Decision<ApiKey>,
   signal: CancelSignal,
 ): Promise<ApiKey | AdminRefusal> {
+  const { organizationId, keyId } = target;
   if (!isIdLike(organizationId) || !isIdLike(keyId)) return notFound('key');
-  const committed = await ports.keys.change(organizationId, keyId, decide);
+  const committed = await ports.keys.change(
+    organizationId,
+    keyId,
+    (current, organization) => refuseForeignKey(target, current) ?? decide(current, organization),
+  );
   if (!committed) return notFound('key');
   if (isRefusal(committed)) return committed;
   await awaitEdges(ports, committed.sequence, signal);

@@ -1,6 +1,7 @@
 import { isRefusal } from '@gateway/errors';
 import { notFound, type AdminRefusal, auditOf, type Actor, isIdLike } from '@gateway/auth-shared';
 import { keyFields } from './key-fields';
+import { ownerOf } from './key-owner';
 import { createKeySecret } from './key-secret';
 import { readKeySettings, type RequestedKeySettings } from './key-settings';
 import type { ApiKey } from '../model';
@@ -37,7 +38,15 @@ export async function createKey(
       addressRanges: ports.addressRanges,
     });
     if (isRefusal(settings)) return settings;
-    const value: ApiKey = { id, organizationId, last4, settings, createdAt, version: 1 };
+    const value: ApiKey = {
+      id,
+      organizationId,
+      last4,
+      settings,
+      createdAt,
+      owner: ownerOf(actor),
+      version: 1,
+    };
     const audit = auditOf(
       { actor, organizationId, action: 'key.create', target: id, details: keyFields(value) },
       ports,

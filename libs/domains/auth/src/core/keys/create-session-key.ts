@@ -10,6 +10,7 @@ import {
   isIdLike,
 } from '@gateway/auth-shared';
 import { keyFields } from './key-fields';
+import { ownerOf } from './key-owner';
 import type { ApiKey } from '../model';
 import type { AuthPorts } from '../ports';
 import type { CreatedKey, CreateKey } from './create-key';
@@ -54,7 +55,7 @@ export async function createSessionKey(
     const expiresAt = Math.min(endsAt, session.expiresAt) as UnixMs;
     const value: ApiKey = {
       ...{ id, organizationId, last4, settings, createdAt, version: 1 },
-      ...{ expiresAt, sessionId },
+      ...{ expiresAt, sessionId, owner: ownerOf(actor) },
     };
     const details = {
       ...keyFields(value),

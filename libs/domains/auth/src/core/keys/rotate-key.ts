@@ -11,7 +11,7 @@ import {
 } from '@gateway/auth-shared';
 import type { ApiKey, PreviousSecret } from '../model';
 import type { AuthPorts } from '../ports';
-import { changeKey, type KeyPorts, type KeyTarget } from './change-key';
+import { changeKey, refuseForeignKey, type KeyPorts, type KeyTarget } from './change-key';
 import type { CreatedKey } from './create-key';
 import { createKeySecret } from './key-secret';
 
@@ -44,6 +44,8 @@ export async function rotateKey(
   }
   const { secret, sha256, last4 } = createKeySecret(ports.secrets);
   const committed = await ports.keys.rotate(organizationId, keyId, (current) => {
+    const refusal = refuseForeignKey(request, current);
+    if (refusal) return refusal;
     if (current.revokedAt !== undefined) return conflict('A revoked key cannot be rotated.');
     const hasTwo = workingSecret(current.previousSecret, now) !== undefined;
     if (hasTwo && endsNow === undefined) {

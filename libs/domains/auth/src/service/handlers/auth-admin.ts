@@ -6,7 +6,7 @@ import {
   type KeyResponse,
   type OrganizationResponse,
 } from '@gateway/contracts/auth';
-import type { CallActor } from '@gateway/actors';
+import type { ActingPerson, CallActor } from '@gateway/actors';
 import { actorOf, personOf, type RpcHandlers } from '@gateway/rpc';
 import { GatewayError, isRefusal } from '@gateway/errors';
 import { notFound, type AdminRefusal, readPage, readSearchText, isIdLike } from '@gateway/auth-shared';
@@ -30,7 +30,9 @@ import {
 } from '../../core/organizations/set-organization-limits';
 import { setSecondFactorRequired } from '../../core/organizations/set-second-factor-required';
 import { setOrganizationSuspended } from '../../core/organizations/set-organization-suspended';
+import { transferKey } from '../../core/keys/transfer-key';
 import { updateKey } from '../../core/keys/update-key';
+import { findKeyOwner } from './find-key-owner';
 import type { AuthMetrics } from '../metrics';
 import {
   auditEntryMessage,
@@ -71,6 +73,17 @@ export function createAuthAdminHandlers(
     } finally {
       end();
     }
+  }
+
+  /** Which keys the actor may change: all, or only their own. A refusal: none. */
+  async function changeableKeys(
+    actor: ActingPerson,
+    organizationId: string,
+  ): Promise<{ readonly onlyOwn: boolean } | AdminRefusal> {
+    const refusal = await refuseUnlessPermitted(people, actor, 'keys:manage_own', organizationId);
+    if (refusal) return refusal;
+    const notAll = await refuseUnlessPermitted(people, actor, 'keys:manage', organizationId);
+    return { onlyOwn: notAll !== undefined };
   }
 
   return {
@@ -161,7 +174,7 @@ export function createAuthAdminHandlers(
     async createKey({ organizationId, settings }, context) {
       const actor = personOf(context);
       const created =
-        (await refuseUnlessPermitted(people, actor, 'keys:manage', organizationId)) ??
+        (await refuseUnlessPermitted(people, actor, 'keys:manage_own', organizationId)) ??
         (await createKey(ports, { actor, organizationId, settings: keySettingsOf(settings) }));
       return createdKeyResponse(created);
     },
@@ -194,12 +207,11 @@ export function createAuthAdminHandlers(
 
     async updateKey({ organizationId, keyId, settings, expectedVersion }, context) {
       const actor = personOf(context);
-      const refusal = await refuseUnlessPermitted(people, actor, 'keys:manage', organizationId);
-      if (refusal) return keyResponse(refusal);
+      const changeable = await changeableKeys(actor, organizationId);
+      if (isRefusal(changeable)) return keyResponse(changeable);
       const change = {
-        actor,
-        organizationId,
-        keyId,
+        ...{ actor, organizationId, keyId },
+        ...changeable,
         settings: keySettingsOf(settings),
         ...(expectedVersion === undefined ? {} : { expectedVersion }),
       };
@@ -208,18 +220,30 @@ export function createAuthAdminHandlers(
 
     async revokeKey({ organizationId, keyId }, context) {
       const actor = personOf(context);
-      const refusal = await refuseUnlessPermitted(people, actor, 'keys:manage', organizationId);
-      if (refusal) return keyResponse(refusal);
-      return keyResponse(await timed(revokeKey(ports, { actor, organizationId, keyId }, context.signal)));
+      const changeable = await changeableKeys(actor, organizationId);
+      if (isRefusal(changeable)) return keyResponse(changeable);
+      return keyResponse(
+        await timed(revokeKey(ports, { actor, organizationId, keyId, ...changeable }, context.signal)),
+      );
+    },
+
+    async transferKey({ organizationId, keyId, memberId }, context) {
+      const actor = personOf(context);
+      const owner =
+        (await refuseUnlessPermitted(people, actor, 'keys:manage', organizationId)) ??
+        (await findKeyOwner(people, organizationId, memberId));
+      if (isRefusal(owner)) return keyResponse(owner);
+      const transfer = { actor, organizationId, keyId, owner, onlyOwn: false };
+      return keyResponse(await timed(transferKey(ports, transfer, context.signal)));
     },
 
     async rotateKey({ organizationId, keyId, previousWorksUntilUnixMs, endsNow }, context) {
       const actor = personOf(context);
-      const refusal = await refuseUnlessPermitted(people, actor, 'keys:manage', organizationId);
-      if (refusal) return createdKeyResponse(refusal);
+      const changeable = await changeableKeys(actor, organizationId);
+      if (isRefusal(changeable)) return createdKeyResponse(changeable);
       const ends = SECRET_OF_MESSAGE[endsNow];
       const request = {
-        ...{ actor, organizationId, keyId },
+        ...{ actor, organizationId, keyId, ...changeable },
         ...(previousWorksUntilUnixMs === undefined
           ? {}
           : { previousWorksUntil: Number(previousWorksUntilUnixMs) as UnixMs }),
@@ -230,10 +254,12 @@ export function createAuthAdminHandlers(
 
     async endPreviousSecret({ organizationId, keyId }, context) {
       const actor = personOf(context);
-      const refusal = await refuseUnlessPermitted(people, actor, 'keys:manage', organizationId);
-      if (refusal) return keyResponse(refusal);
+      const changeable = await changeableKeys(actor, organizationId);
+      if (isRefusal(changeable)) return keyResponse(changeable);
       return keyResponse(
-        await timed(endPreviousSecret(ports, { actor, organizationId, keyId }, context.signal)),
+        await timed(
+          endPreviousSecret(ports, { actor, organizationId, keyId, ...changeable }, context.signal),
+        ),
       );
     },
 

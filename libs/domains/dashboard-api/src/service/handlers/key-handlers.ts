@@ -39,7 +39,7 @@ const SECRETS_TO_END = {
 export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   const { authAdmin, inferenceRouter, clock } = ports;
   const { keys } = endpoints;
-  const viewOf = (key: Key) => keyView(key, clock.now());
+  const viewOf = (key: Key, isOperator: boolean) => keyView(key, { now: clock.now(), isOperator });
 
   const boundsOf = async (organizationId: string) => {
     const { outcome } = await authAdmin.getOrganization({ organizationId });
@@ -53,10 +53,11 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
   async function update(
     target: { readonly organizationId: string; readonly keyId: string },
     { version, ...changes }: BodyOf<typeof keys.update>,
+    isOperator: boolean,
   ): Promise<Key> {
     for (let attempts = 1; ; attempts += 1) {
       const current = keyOf(await authAdmin.getKey(target));
-      if (version !== undefined && version !== current.version) throw staleKey(viewOf(current));
+      if (version !== undefined && version !== current.version) throw staleKey(viewOf(current, isOperator));
       await requireKnownModels(inferenceRouter, changes.allowed_models, current.allowedModels);
       const settings = changedKeySettings(current, changes);
       try {
@@ -69,14 +70,14 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
     }
   }
 
-  async function createdView(organizationId: string, { outcome }: CreateKeyResponse) {
+  async function createdView(organizationId: string, { outcome }: CreateKeyResponse, isOperator: boolean) {
     const { key, secret } = unwrap<CreatedKey>(outcome);
     if (!key) throw new Error('the response has no key');
-    return { key: viewOf(key), secret, bounds: await boundsOf(organizationId) };
+    return { key: viewOf(key, isOperator), secret, bounds: await boundsOf(organizationId) };
   }
 
   return [
-    implement(keys.list, async ({ params, query }) => {
+    implement(keys.list, async ({ params, query, signedIn, isOperator }) => {
       const organizationId = params.organization_id;
       const bounds = await boundsOf(organizationId);
       const { keys, nextPageToken } = await authAdmin.listKeys({
@@ -86,6 +87,8 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
           search: query.search ?? '',
           state: KEY_STATES[query.state ?? 'any'],
           keyIds: query.ids?.split(',') ?? [],
+          ownerId: query.owner === 'me' ? (signedIn?.member.id ?? '') : undefined,
+          ownerHasLeft: query.owner === 'left',
         },
       });
       const activity = await activityOf(
@@ -93,20 +96,23 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
         organizationId,
         keys.map(({ id }) => id),
       );
-      const data = keys.map((key) => ({ ...viewOf(key), activity: activity.get(key.id) ?? null }));
+      const data = keys.map((key) => ({
+        ...viewOf(key, isOperator),
+        activity: activity.get(key.id) ?? null,
+      }));
       return { ...pageView(data, nextPageToken), bounds };
     }),
 
-    implement(keys.create, async ({ params, body }) => {
+    implement(keys.create, async ({ params, body, isOperator }) => {
       const organizationId = params.organization_id;
       await requireKnownModels(inferenceRouter, body.allowed_models);
       const settings = changedKeySettings(UNRESTRICTED_KEY, body);
-      return createdView(organizationId, await authAdmin.createKey({ organizationId, settings }));
+      return createdView(organizationId, await authAdmin.createKey({ organizationId, settings }), isOperator);
     }),
 
-    implement(keys.get, async ({ params }) => {
+    implement(keys.get, async ({ params, isOperator }) => {
       const target = { organizationId: params.organization_id, keyId: params.key_id };
-      const key = viewOf(keyOf(await authAdmin.getKey(target)));
+      const key = viewOf(keyOf(await authAdmin.getKey(target)), isOperator);
       const activity = await activityOf(ports, target.organizationId, [target.keyId]);
       return {
         key: { ...key, activity: activity.get(key.id) ?? null },
@@ -114,18 +120,25 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
       };
     }),
 
-    implement(keys.update, async ({ params, body }) => {
+    implement(keys.update, async ({ params, body, isOperator }) => {
       const target = { organizationId: params.organization_id, keyId: params.key_id };
-      return { key: viewOf(await update(target, body)) };
+      return { key: viewOf(await update(target, body, isOperator), isOperator) };
     }),
 
-    implement(keys.revoke, async ({ params }) => {
+    implement(keys.revoke, async ({ params, isOperator }) => {
       const target = { organizationId: params.organization_id, keyId: params.key_id };
       const revoked = await authAdmin.revokeKey(target, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
-      return { key: viewOf(keyOf(revoked)) };
+      return { key: viewOf(keyOf(revoked), isOperator) };
     }),
 
-    implement(keys.rotate, async ({ params, body }) => {
+    implement(keys.transfer, async ({ params, body, isOperator }) => {
+      const target = { organizationId: params.organization_id, keyId: params.key_id };
+      const transfer = { ...target, memberId: body.member_id };
+      const transferred = await authAdmin.transferKey(transfer, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
+      return { key: viewOf(keyOf(transferred), isOperator) };
+    }),
+
+    implement(keys.rotate, async ({ params, body, isOperator }) => {
       const organizationId = params.organization_id;
       const until = body.previous_works_until;
       const rotation = {
@@ -134,13 +147,13 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
         endsNow: SECRETS_TO_END[body.ends_now ?? 'unspecified'],
       };
       const rotated = await authAdmin.rotateKey(rotation, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
-      return createdView(organizationId, rotated);
+      return createdView(organizationId, rotated, isOperator);
     }),
 
-    implement(keys.endPreviousSecret, async ({ params }) => {
+    implement(keys.endPreviousSecret, async ({ params, isOperator }) => {
       const target = { organizationId: params.organization_id, keyId: params.key_id };
       const ended = await authAdmin.endPreviousSecret(target, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
-      return { key: viewOf(keyOf(ended)) };
+      return { key: viewOf(keyOf(ended), isOperator) };
     }),
   ];
 }

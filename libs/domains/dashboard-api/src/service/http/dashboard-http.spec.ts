@@ -45,6 +45,7 @@ const KEY = {
   createdUnixMs: 1_764_000_000_000n,
   revokedUnixMs: undefined,
   version: 3,
+  owner: { memberId: 'mem-2', email: 'ada@example.com', operator: false, hasLeft: false },
 };
 const BALANCE = {
   totalCreditsNanoUsd: 10_000_000_000n,
@@ -283,7 +284,7 @@ describe('the dashboard API over HTTP', () => {
         method: 'authorize',
         request: {
           sessionToken: 'token',
-          permission: 'keys:manage',
+          permission: 'keys:manage_own',
           organizationId: 'org-1',
           ipAddress: '127.0.0.1',
           background: false,
@@ -448,6 +449,7 @@ describe('the dashboard API over HTTP', () => {
         revoked_at: null,
         state: 'active',
         version: 3,
+        owner: { id: 'mem-2', email: 'ada@example.com', has_left: false },
         previous_secret: null,
       },
       secret: 'sk-gw-secret',

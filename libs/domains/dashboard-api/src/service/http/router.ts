@@ -1,14 +1,10 @@
 import type { CallActor } from '@gateway/actors';
-import {
-  ManagementTokenAccess,
-  MemberRole,
-  OrganizationRole,
-  type ManagementToken,
-} from '@gateway/contracts/auth';
+import { ManagementTokenAccess, MemberRole, type ManagementToken } from '@gateway/contracts/auth';
 import { allEndpoints, isPermission, isPlatformPermission, type Endpoint } from '@gateway/dashboard-contract';
 import { Router, type Request, type Response } from 'express';
 import { actAs } from '@gateway/rpc';
 import { z } from 'zod';
+import { organizationRoleView } from '../messages/people-views';
 import type { DashboardApiPorts } from '../ports';
 import { addressOf, authorize } from './guards';
 import type { HandlerInput, Implementation, Requester } from './implement';
@@ -89,7 +85,7 @@ function actorOf(
   const ipAddress = addressOf(response);
   if (requester.kind === 'token') return tokenActor(requester, organizationId, ipAddress);
   const { session, member, organizationRole } = requester.signedIn;
-  const role = organizationRole && ORGANIZATION_ROLES[organizationRole];
+  const role = organizationRole && organizationRoleView(organizationRole);
   return {
     id: member.id,
     label: member.email,
@@ -110,7 +106,7 @@ function tokenActor(
 ): CallActor {
   if (!token) throw new Error('the response has no token');
   const organizationId = token.organizationId ?? requestedId;
-  const role = token.role && ORGANIZATION_ROLES[token.role];
+  const role = token.role && organizationRoleView(token.role);
   return {
     ...{ id: token.id, label, ipAddress },
     tokenAccess:
@@ -125,13 +121,6 @@ function tokenActor(
 function isPlatformToken(token: ManagementToken | undefined): boolean {
   return token !== undefined && token.organizationId === undefined;
 }
-
-const ORGANIZATION_ROLES = {
-  [OrganizationRole.ORGANIZATION_ROLE_UNSPECIFIED]: undefined,
-  [OrganizationRole.ORGANIZATION_ROLE_OWNER]: 'owner',
-  [OrganizationRole.ORGANIZATION_ROLE_ADMIN]: 'admin',
-  [OrganizationRole.ORGANIZATION_ROLE_MEMBER]: 'member',
-} as const;
 
 function inputOf(
   endpoint: Endpoint,

@@ -30,5 +30,6 @@ export function managementTokenView(token: ManagementToken, isOperator: boolean)
 
 function roleOf({ role }: ManagementToken) {
   if (role === undefined) return 'operator';
-  return organizationRoleView(role) === 'admin' ? 'admin' : 'member';
+  const own = organizationRoleView(role);
+  return own === 'admin' || own === 'billing' ? own : 'member';
 }

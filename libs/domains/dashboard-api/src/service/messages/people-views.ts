@@ -22,12 +22,16 @@ const ROLES = {
   [OrganizationRole.ORGANIZATION_ROLE_UNSPECIFIED]: 'member',
   [OrganizationRole.ORGANIZATION_ROLE_OWNER]: 'owner',
   [OrganizationRole.ORGANIZATION_ROLE_ADMIN]: 'admin',
+  [OrganizationRole.ORGANIZATION_ROLE_DEVELOPER]: 'developer',
+  [OrganizationRole.ORGANIZATION_ROLE_BILLING]: 'billing',
   [OrganizationRole.ORGANIZATION_ROLE_MEMBER]: 'member',
 } as const satisfies Readonly<Record<OrganizationRole, string>>;
 
 const ROLE_MESSAGES = {
   owner: OrganizationRole.ORGANIZATION_ROLE_OWNER,
   admin: OrganizationRole.ORGANIZATION_ROLE_ADMIN,
+  developer: OrganizationRole.ORGANIZATION_ROLE_DEVELOPER,
+  billing: OrganizationRole.ORGANIZATION_ROLE_BILLING,
   member: OrganizationRole.ORGANIZATION_ROLE_MEMBER,
 } as const;
 
@@ -133,11 +137,16 @@ export function organizationMemberView(member: OrganizationMember) {
 export function organizationDomainView({ domain, role, mappedBy, mappedUnixMs }: OrganizationDomain) {
   return {
     domain,
-    // A domain never grants the owner role.
-    role: ROLES[role] === 'admin' ? 'admin' : 'member',
+    role: domainRoleOf(role),
     mapped_by: mappedBy,
     mapped_at: isoTime(mappedUnixMs),
   } as const;
+}
+
+/** A domain never grants the owner role. */
+function domainRoleOf(role: OrganizationRole) {
+  const granted = ROLES[role];
+  return granted === 'owner' ? 'member' : granted;
 }
 
 export function personView(person: Person) {

@@ -3,6 +3,7 @@ import {
   Scope,
   type AuditEntry,
   type Key,
+  type KeyOwner,
   type Organization,
   type OrganizationLimits,
   type PreviousSecret,
@@ -38,7 +39,13 @@ function limitsView(limits: OrganizationLimits | undefined) {
   };
 }
 
-export function keyView(key: Key, now: UnixMs) {
+interface KeyViewContext {
+  readonly now: UnixMs;
+  /** Customers do not see which operator created a key. */
+  readonly isOperator: boolean;
+}
+
+export function keyView(key: Key, { now, isOperator }: KeyViewContext) {
   const state = stateOf(key, now);
   return {
     id: key.id,
@@ -59,8 +66,14 @@ export function keyView(key: Key, now: UnixMs) {
     revoked_at: key.revokedUnixMs === undefined ? null : isoTime(key.revokedUnixMs),
     state,
     version: key.version,
+    owner: keyOwnerView(key.owner, isOperator),
     previous_secret: state === 'active' ? previousSecretView(key.previousSecret, now) : null,
   };
+}
+
+function keyOwnerView(owner: KeyOwner | undefined, isOperator: boolean) {
+  if (!owner || (owner.operator && !isOperator)) return null;
+  return { id: owner.memberId, email: owner.email, has_left: owner.hasLeft };
 }
 
 function previousSecretView(previous: PreviousSecret | undefined, now: UnixMs) {

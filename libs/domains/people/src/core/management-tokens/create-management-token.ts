@@ -24,7 +24,7 @@ import { MANAGEMENT_TOKEN_PREFIX, type ManagementToken } from './management-toke
 
 const DAY_MS = 86_400_000;
 /** A token expires at most this many days after the day of its creation. */
-export const MAX_MANAGEMENT_TOKEN_DAYS = 366;
+const MAX_DAYS = 366;
 
 export interface CreateManagementToken {
   readonly actor: Actor & { readonly sessionId: string };
@@ -121,7 +121,7 @@ function readScope(
 }
 
 function readExpiresOn(text: string, now: UnixMs): UtcDay | AdminRefusal {
-  const last = utcDay((now + MAX_MANAGEMENT_TOKEN_DAYS * DAY_MS) as UnixMs);
+  const last = utcDay((now + MAX_DAYS * DAY_MS) as UnixMs);
   if (isUtcDay(text) && text >= utcDay(now) && text <= last) return text;
   return invalid('expires_on', `expires_on must be a day as YYYY-MM-DD, from today to ${last} (UTC).`);
 }

@@ -30,7 +30,7 @@ export interface ManagementToken {
 }
 
 /** The person who created the token, as they are now. */
-export interface ManagementTokenCreator {
+interface ManagementTokenCreator {
   readonly id: string;
   readonly email: string;
   readonly disabled: boolean;
@@ -41,7 +41,7 @@ export interface ManagementTokenCreator {
 
 export type ManagementTokenState = 'active' | 'expired' | 'revoked' | 'creator_without_access';
 
-/** A token works only while the person who created it could create it. */
+/** A token works only while the person who created it has the permission to create it. */
 export function stateOfManagementToken(
   { scope, expiresOn, revokedAt, creator }: ManagementToken,
   now: UnixMs,

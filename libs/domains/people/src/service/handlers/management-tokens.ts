@@ -10,12 +10,9 @@ import type * as base from '@gateway/base';
 import type { UnixMs } from '@gateway/base';
 import { readPage } from '@gateway/auth-shared';
 import { missing, refusalMessage } from '@gateway/auth-shared/service';
-import { readPermission, refuseUnlessPermitted } from '../../core/access/authorize';
+import { readPermission } from '../../core/access/authorize';
 import { authorizeManagementToken } from '../../core/management-tokens/authorize-management-token';
-import {
-  createManagementToken,
-  permissionToManage,
-} from '../../core/management-tokens/create-management-token';
+import { createManagementToken } from '../../core/management-tokens/create-management-token';
 import {
   stateOfManagementToken,
   type ManagementToken,
@@ -70,10 +67,7 @@ export function createManagementTokenHandlers(ports: PeoplePorts): ManagementTok
       return { outcome: { $case: 'created', value: { token: messageOf(token), secret } } };
     },
 
-    async listManagementTokens({ organizationId, pageSize, pageToken }, context) {
-      const permission = permissionToManage(organizationId);
-      const refusal = await refuseUnlessPermitted(ports, personOf(context), permission, organizationId);
-      if (refusal) return { tokens: [], nextPageToken: '' };
+    async listManagementTokens({ organizationId, pageSize, pageToken }) {
       const page = await readPage(pageSize, pageToken, (request) =>
         ports.managementTokens.list(organizationId, request),
       );

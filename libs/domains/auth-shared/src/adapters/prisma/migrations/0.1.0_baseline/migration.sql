@@ -32,6 +32,22 @@ CREATE TABLE "organizations" (
   )
 );
 
+CREATE TABLE "members" (
+  "id" TEXT PRIMARY KEY,
+  "email" TEXT NOT NULL,
+  -- NULL for members who sign in by single sign-on only.
+  "password_hash" TEXT,
+  "role" TEXT NOT NULL,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  "last_seen_at" TIMESTAMPTZ(3),
+  "totp_secret" TEXT,
+  "totp_confirmed_at" TIMESTAMPTZ(3),
+  "totp_last_step" BIGINT,
+  "disabled_at" TIMESTAMPTZ(3)
+);
+
+CREATE UNIQUE INDEX "members_email_key" ON "members" ("email");
+
 -- A rotated key keeps its id. Its previous secret remains valid until previous_works_until.
 CREATE TABLE "api_keys" (
   "id" TEXT PRIMARY KEY,
@@ -56,6 +72,8 @@ CREATE TABLE "api_keys" (
   -- Only for session keys, such as the playground's: their expiry, and the session whose end revokes them.
   "expires_at" TIMESTAMPTZ(3),
   "session_id" TEXT,
+  -- The person who is responsible for it: its creator, unless it was transferred.
+  "owner_id" TEXT NOT NULL REFERENCES "members" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
   CONSTRAINT "api_keys_previous_is_whole" CHECK (
     ("previous_sha256" IS NULL) = ("previous_last4" IS NULL) AND ("previous_sha256" IS NULL) = ("previous_works_until" IS NULL)
   )
@@ -65,28 +83,13 @@ CREATE UNIQUE INDEX "api_keys_sha256_key" ON "api_keys" ("sha256");
 CREATE UNIQUE INDEX "api_keys_previous_sha256_key" ON "api_keys" ("previous_sha256");
 CREATE INDEX "api_keys_organization_id_id_idx" ON "api_keys" ("organization_id", "id" DESC);
 CREATE INDEX "api_keys_session_id_idx" ON "api_keys" ("session_id");
-
-CREATE TABLE "members" (
-  "id" TEXT PRIMARY KEY,
-  "email" TEXT NOT NULL,
-  -- NULL for members who sign in by single sign-on only.
-  "password_hash" TEXT,
-  "role" TEXT NOT NULL,
-  "created_at" TIMESTAMPTZ(3) NOT NULL,
-  "last_seen_at" TIMESTAMPTZ(3),
-  "totp_secret" TEXT,
-  "totp_confirmed_at" TIMESTAMPTZ(3),
-  "totp_last_step" BIGINT,
-  "disabled_at" TIMESTAMPTZ(3)
-);
-
-CREATE UNIQUE INDEX "members_email_key" ON "members" ("email");
+CREATE INDEX "api_keys_owner_id_idx" ON "api_keys" ("owner_id");
 
 -- Operators need no membership in an organization.
 CREATE TABLE "memberships" (
   "organization_id" TEXT NOT NULL REFERENCES "organizations" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
   "member_id" TEXT NOT NULL REFERENCES "members" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
-  "role" TEXT NOT NULL CHECK ("role" IN ('owner', 'admin', 'member')),
+  "role" TEXT NOT NULL CHECK ("role" IN ('owner', 'admin', 'developer', 'billing', 'member')),
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   PRIMARY KEY ("organization_id", "member_id")
 );
@@ -117,7 +120,7 @@ CREATE TABLE "management_tokens" (
   "name" TEXT NOT NULL,
   "sha256" BYTEA NOT NULL,
   "last4" TEXT NOT NULL,
-  "role" TEXT CHECK ("role" IN ('admin', 'member')),
+  "role" TEXT CHECK ("role" IN ('admin', 'billing', 'member')),
   "access" TEXT NOT NULL CHECK ("access" IN ('read', 'read_write')),
   "created_by" TEXT NOT NULL REFERENCES "members" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
   "created_at" TIMESTAMPTZ(3) NOT NULL,
@@ -143,7 +146,7 @@ CREATE TABLE "invitations" (
   "id" TEXT PRIMARY KEY,
   "organization_id" TEXT NOT NULL REFERENCES "organizations" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
   "email" TEXT NOT NULL,
-  "role" TEXT NOT NULL CHECK ("role" IN ('owner', 'admin', 'member')),
+  "role" TEXT NOT NULL CHECK ("role" IN ('owner', 'admin', 'developer', 'billing', 'member')),
   "token_sha256" BYTEA NOT NULL,
   "invited_by" TEXT NOT NULL,
   "created_at" TIMESTAMPTZ(3) NOT NULL,
@@ -185,7 +188,7 @@ CREATE UNIQUE INDEX "member_identities_member_id_issuer_key" ON "member_identiti
 CREATE TABLE "organization_domains" (
   "domain" TEXT PRIMARY KEY,
   "organization_id" TEXT NOT NULL REFERENCES "organizations" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
-  "role" TEXT NOT NULL CHECK ("role" IN ('admin', 'member')),
+  "role" TEXT NOT NULL CHECK ("role" IN ('admin', 'developer', 'billing', 'member')),
   "mapped_by" TEXT NOT NULL,
   "created_at" TIMESTAMPTZ(3) NOT NULL
 );
