@@ -52,6 +52,13 @@ describe('the logger', () => {
     expect(lines[0]).toContain('sk-gw-[redacted]!');
   });
 
+  it('redacts a management token as well', () => {
+    const { log, lines } = recorder();
+    log.error({ err: new Error('no such token: mk-gw-abcDEF_123-xyz!') }, 'failed for mk-gw-abcDEF_123-xyz');
+    expect(lines.join()).not.toContain('abcDEF');
+    expect(lines[0]).toContain('mk-gw-[redacted]!');
+  });
+
   it('does not modify the logged object', () => {
     const { log } = recorder();
     const fields = { headers: { authorization: 'hunter2' } };

@@ -42,12 +42,12 @@ const SECRET_FIELDS = [
 /** The depths at which fields are redacted: `{a}`, `{a:{b}}` … */
 const REDACTION_PREFIXES = ['', '*.', '*.*.', '*.*.*.'];
 
-/** An API key anywhere in a line, such as in the message of an error. */
-const KEY_VALUE = /sk-gw-[A-Za-z0-9_-]+/g;
+/** An API key or management token anywhere in a line, such as in the message of an error. */
+const KEY_VALUE = /(sk|mk)-gw-[A-Za-z0-9_-]+/g;
 
 /**
  * Creates a logger that writes no secrets: fields are redacted by name, and API
- * keys by their pattern in the formatted line. Lines include the current trace.
+ * keys and management tokens by their pattern in the formatted line. Lines include the current trace.
  */
 export function createLogger({
   name,
@@ -135,5 +135,5 @@ function pathOf(prefix: string, field: string): string {
 }
 
 function withoutKeys(line: string): string {
-  return line.includes('sk-gw-') ? line.replace(KEY_VALUE, `sk-gw-${REDACTED}`) : line;
+  return line.includes('k-gw-') ? line.replace(KEY_VALUE, `$1-gw-${REDACTED}`) : line;
 }
