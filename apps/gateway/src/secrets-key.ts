@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { isEncryptionKey, createEncryptionKey } from '@gateway/people';
 import { ConfigError } from '@gateway/runtime';
+import { createEncryptionKey, isEncryptionKey } from '@gateway/secrets';
 
 /**
  * The encryption key of secrets when none is configured: generated once and stored in the

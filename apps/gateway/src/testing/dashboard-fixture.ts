@@ -5,7 +5,7 @@ import {
   createAuthModule,
   type AuthAdapterOptions,
 } from '@gateway/auth';
-import { createEncryptionKey } from '@gateway/people';
+import { createEncryptionKey } from '@gateway/secrets';
 import type { Clock } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition, GetBalanceResponse } from '@gateway/contracts/billing-ledger';

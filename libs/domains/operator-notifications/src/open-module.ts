@@ -1,7 +1,7 @@
-import { createSecretCipher } from '@gateway/auth-shared/adapters';
 import type { Clock } from '@gateway/base';
 import type { GatewayModule } from '@gateway/module';
 import { newId, type Logger } from '@gateway/runtime';
+import { createSecretCipher } from '@gateway/secrets';
 import { createWebhookSender, webhookUrlIssue, type webhookEnvironment } from '@gateway/webhooks';
 import type { Pool } from 'pg';
 import type { z } from 'zod';

@@ -3,13 +3,11 @@ export {
   type PeopleAdapterOptions,
   type PeopleAdapters,
 } from './adapters/create-adapters';
-export { createEncryptionKey } from '@gateway/auth-shared/adapters';
 export { refuseUnlessConfirmed } from './core/sign-in/confirm-session';
 export { refuseUnlessPermitted, type PermissionPorts } from './core/access/authorize';
 export { grantOperator, type GrantOperator } from './core/people/grant-operator';
 export type { PeoplePorts, PeopleSettings } from './core/ports';
 export { ATTEMPT_WINDOW_MS, MAX_ATTEMPTS } from './core/sign-in/sign-in-throttle';
-export { isEncryptionKey } from '@gateway/auth-shared';
 export {
   DEFAULT_PEOPLE_SETTINGS,
   oidcSettingsOf,

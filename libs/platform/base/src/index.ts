@@ -20,5 +20,6 @@ export * from './time';
 export * from './unreachable';
 export * from './log-sampler';
 export * from './retry';
+export * from './secret-cipher';
 export * from './sleep';
 export * from './with-timeout';

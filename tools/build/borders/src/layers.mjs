@@ -9,6 +9,7 @@ export const platformLayers = [
   'certificates',
   'rpc',
   'runtime',
+  'secrets',
   'database',
   'http-server',
   'dev-infra',

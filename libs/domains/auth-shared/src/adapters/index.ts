@@ -1,4 +1,3 @@
-export { createEncryptionKey, createSecretCipher } from './crypto/secret-cipher';
 export { systemSecrets } from './crypto/secrets';
 export { ACKNOWLEDGEMENTS_CHANNEL, INVALIDATIONS_CHANNEL } from './postgres/channels';
 export { createMaintenance } from './postgres/maintenance';

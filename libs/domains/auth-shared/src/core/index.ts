@@ -3,10 +3,9 @@ export { auditOf, changedFields } from './audit';
 export { COMMAND_LINE_ACTOR } from './audit-entry';
 export type { Actor, AuditEntry, AuditedChange, JsonObject } from './audit-entry';
 export { awaitEdges } from './await-edges';
-export { isEncryptionKey } from './encryption-key';
 export type { EdgeLeases, Invalidation, InvalidationFeed, InvalidationTarget } from './invalidations';
 export { readPage, type Page } from './paging';
-export type { Decision, IdSource, PageRequest, SecretCipher, Secrets } from './ports';
+export type { Decision, IdSource, PageRequest, Secrets } from './ports';
 export { readSearchText, storable } from './search-text';
 export {
   idleExpiryOf,

@@ -1,6 +1,6 @@
 import { TOTP, Secret } from 'otpauth';
 import { AdminRefusalReason } from '@gateway/contracts/auth';
-import { createEncryptionKey } from '@gateway/people';
+import { createEncryptionKey } from '@gateway/secrets';
 import { createTestClock, eventually } from '@gateway/test-support';
 import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
 

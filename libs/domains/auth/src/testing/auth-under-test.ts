@@ -1,7 +1,7 @@
 import type { ActingPerson } from '@gateway/actors';
 import { AuthAdminDefinition, AuthDefinition, MemberRole, Scope } from '@gateway/contracts/auth';
 import { applyMigrations, createPool } from '@gateway/database';
-import { createEncryptionKey } from '@gateway/people';
+import { createEncryptionKey } from '@gateway/secrets';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import { actingFor, createTestDatabase, TEST_OPERATOR, unsignedActors } from '@gateway/test-support';

@@ -2,11 +2,11 @@ import { networkOf } from '@gateway/addresses';
 import {
   auditEntryRow,
   createMaintenance,
-  createSecretCipher,
   systemSecrets,
   type AuthPrisma,
 } from '@gateway/auth-shared/adapters';
 import { systemClock, type Logger } from '@gateway/runtime';
+import { createSecretCipher } from '@gateway/secrets';
 import type { Pool } from 'pg';
 import type { Mailer, PeoplePorts } from '../core/ports';
 import type { OidcSettings } from '../core/single-sign-on/ports';

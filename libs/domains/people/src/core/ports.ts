@@ -1,4 +1,4 @@
-import type { Clock, UnixMs } from '@gateway/base';
+import type { Clock, SecretCipher, UnixMs } from '@gateway/base';
 import type {
   AdminRefusal,
   AuditEntry,
@@ -9,7 +9,6 @@ import type {
   InvalidationFeed,
   MemberRole,
   PageRequest,
-  SecretCipher,
   Secrets,
   Session,
 } from '@gateway/auth-shared';

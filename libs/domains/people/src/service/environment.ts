@@ -1,5 +1,5 @@
-import { isEncryptionKey } from '@gateway/auth-shared';
-import { flagSetting, listSetting } from '@gateway/runtime';
+import { flagSetting } from '@gateway/runtime';
+import { secretsEnvironment } from '@gateway/secrets';
 import { z } from 'zod';
 import type { PeopleSettings } from '../core/ports';
 import type { OidcSettings } from '../core/single-sign-on/ports';
@@ -24,18 +24,9 @@ const issuer = z
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const MAX_LABEL_CHARACTERS = 60;
 
-/** The current key first, then older keys that still decrypt. */
-const encryptionKeys = listSetting.refine((keys) => keys.length > 0 && keys.every(isEncryptionKey), {
-  error: 'must be 32 random bytes as base64, or several of these separated by commas',
-});
-
 /** Settings of each app that runs this module. */
 export const peopleEnvironment = {
-  GATEWAY_SECRETS_KEY: encryptionKeys
-    .optional()
-    .describe(
-      'Key that encrypts stored secrets: 32 random bytes as base64 (`openssl rand -base64 32`), or several separated by commas: the first encrypts, all decrypt. Without it auth accepts no second factors and no webhook for operators; the embedded gateway creates one.',
-    ),
+  ...secretsEnvironment,
   GATEWAY_OIDC_ISSUER: issuer
     .optional()
     .describe(

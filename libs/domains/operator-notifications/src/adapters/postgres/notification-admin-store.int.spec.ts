@@ -1,12 +1,8 @@
-import {
-  AUTH_SCHEMA,
-  authSchema,
-  createEncryptionKey,
-  createSecretCipher,
-} from '@gateway/auth-shared/adapters';
+import { AUTH_SCHEMA, authSchema } from '@gateway/auth-shared/adapters';
 import type { AuditEntry, UnixMs } from '@gateway/base';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createSilentLogger, newId } from '@gateway/runtime';
+import { createEncryptionKey, createSecretCipher } from '@gateway/secrets';
 import { createTestDatabase, type TestDatabase } from '@gateway/test-support';
 import type { Pool } from 'pg';
 import { DEFAULT_TIMING } from '../../core/incident-rule';

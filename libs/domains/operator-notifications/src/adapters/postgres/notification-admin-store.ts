@@ -1,6 +1,6 @@
 import { insertAuditEntry } from '@gateway/audit';
-import type { SecretCipher } from '@gateway/auth-shared';
 import { AUTH_SCHEMA } from '@gateway/auth-shared/adapters';
+import type { SecretCipher } from '@gateway/base';
 import { inTransaction, isDatabaseUnavailable, textArray } from '@gateway/database';
 import type { Logger } from '@gateway/runtime';
 import type { ClientBase, Pool } from 'pg';

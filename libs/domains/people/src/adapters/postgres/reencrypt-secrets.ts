@@ -1,4 +1,4 @@
-import type { SecretCipher } from '@gateway/auth-shared';
+import type { SecretCipher } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
 import type { Pool } from 'pg';
 

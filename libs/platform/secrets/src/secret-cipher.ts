@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import type { SecretCipher } from '../../core/ports';
+import type { SecretCipher } from '@gateway/base';
 
 const FORMAT = 'enc1';
 const KEY_BYTES = 32;

@@ -1,4 +1,4 @@
-import { isEncryptionKey } from '../../core/encryption-key';
+import { isEncryptionKey } from './encryption-key';
 import { createSecretCipher, createEncryptionKey } from './secret-cipher';
 
 const [first, second] = [createEncryptionKey(), createEncryptionKey()];
