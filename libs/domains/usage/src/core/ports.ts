@@ -6,7 +6,7 @@ import type { AnnouncedHour } from './reconciliation/settled-window';
 import type { SettledGeneration, StoredGeneration } from './settled-generation';
 import type { UsageQuery, UsageRow } from './usage-report';
 import type { SeriesReader } from './usage-series';
-import type { OrganizationUsage, PlatformUsage, UsageSummary } from './usage-summary';
+import type { ModelUse, OrganizationUsage, PlatformUsage, UsageSummary } from './usage-summary';
 
 /** The partitions of generations, one per UTC month of admission. */
 export interface GenerationTables {
@@ -104,6 +104,8 @@ export interface UsageReader extends GenerationFinder, SeriesReader {
     now: UnixMs,
   ): Promise<readonly KeyActivity[]>;
   readSummary(organizationId: string, now: UnixMs): Promise<UsageSummary>;
+  /** Only models that were used, by id. */
+  readModelUse(modelIds: readonly string[], now: UnixMs): Promise<readonly ModelUse[]>;
   /** In the order of `organizationIds`. */
   readOrganizationUsage(
     organizationIds: readonly string[],

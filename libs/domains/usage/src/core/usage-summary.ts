@@ -33,6 +33,14 @@ export interface OrganizationUsage {
   readonly lastUsedAt: UnixMs | undefined;
 }
 
+/** Who used a model within the last 30 days. */
+export interface ModelUse {
+  readonly modelId: string;
+  readonly organizations: bigint;
+  readonly keys: bigint;
+  readonly requests: bigint;
+}
+
 export interface PlatformUsage {
   readonly today: UsageTotals;
   readonly last30Days: UsageTotals;

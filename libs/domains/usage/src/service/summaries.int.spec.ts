@@ -136,6 +136,26 @@ describe('summaries of the last 30 days', () => {
     ).rejects.toMatchObject({ code: 'invalid_request', param: 'organization_ids' });
   });
 
+  it('of models count who used them within the last 30 days', async () => {
+    await handle([
+      at(NOON, { modelId: 'acme/m', keyId: 'key-1' }),
+      at(NOON - DAY_MS, { modelId: 'acme/m', keyId: 'key-1' }),
+      at(NOON, { modelId: 'acme/m', keyId: 'key-2' }),
+      at(NOON, { modelId: 'acme/m', organizationId: 'org-2', keyId: 'key-3' }),
+      at(NOON - 31 * DAY_MS, { modelId: 'acme/old' }),
+      at(NOON, { modelId: 'acme/other' }),
+    ]);
+    const modelIds = ['acme/m', 'acme/old', 'acme/none'];
+    expect((await reports.listModelUse({ modelIds, nowUnixMs })).models).toEqual([
+      { modelId: 'acme/m', organizations: 2n, keys: 3n, requests: 4n },
+    ]);
+    const tooMany = Array.from({ length: 201 }, (_, index) => `acme/${index}`);
+    await expect(reports.listModelUse({ modelIds: tooMany, nowUnixMs })).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: 'model_ids',
+    });
+  });
+
   it('of the platform add up all organizations', async () => {
     await handle([
       at(NOON, { cost: 1n }),

@@ -9,7 +9,7 @@ import { readReconciliation } from './reconciliation-tables';
 import { listRefused } from './refusal-store';
 import { scanStatements } from './generation-scan';
 import { readSeries } from './usage-series';
-import { readOrganizationUsage, readPlatformUsage, readSummary } from './usage-summary';
+import { readModelUse, readOrganizationUsage, readPlatformUsage, readSummary } from './usage-summary';
 
 /**
  * $1 organization, $2 and $3 first and last day, $4 model or null, $5 to $7
@@ -121,6 +121,7 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
     readKeyActivity: (organizationId, keyIds, now) => readKeyActivity(pool, organizationId, keyIds, now),
     readReconciliation: () => readReconciliation(pool),
     readSummary: (organizationId, now) => readSummary(pool, organizationId, now),
+    readModelUse: (modelIds, now) => readModelUse(pool, modelIds, now),
     readOrganizationUsage: (organizationIds, now) => readOrganizationUsage(pool, organizationIds, now),
     readPlatformUsage: (now) => readPlatformUsage(pool, now),
     async findGeneration(organizationId, id) {

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import {
   summaryPeriods,
   type Margin,
+  type ModelUse,
   type OrganizationUsage,
   type PlatformUsage,
   type UsageSummary,
@@ -63,6 +64,17 @@ const READ_ORGANIZATIONS = `
   ) totals
   order by wanted.position`;
 
+/** $1 models, $2 and $3 first and last day. */
+const READ_MODELS = `
+  select model_id,
+         count(distinct organization_id) as organizations,
+         count(distinct (organization_id, key_id)) as keys,
+         sum(requests)::bigint as requests
+  from usage_rollups
+  where model_id = any($1::text[]) and day between $2::date and $3::date
+  group by model_id
+  order by model_id`;
+
 /** $1 and $2 first and last day. */
 const READ_ALL = `
   select ${SUMS}, ${MARGIN_SUMS} from usage_rollups where day between $1::date and $2::date`;
@@ -101,6 +113,20 @@ export async function readSummary(pool: Pool, organizationId: string, now: UnixM
     chargedLast7DaysNanoUsd: week.chargedNanoUsd,
     topKeys: rows.map((row) => ({ keyId: row.key_id, totals: totalsOf(row) })),
   };
+}
+
+export async function readModelUse(
+  pool: Pool,
+  modelIds: readonly string[],
+  now: UnixMs,
+): Promise<readonly ModelUse[]> {
+  const { firstDay, today } = summaryPeriods(now);
+  const { rows } = await pool.query<Omit<ModelUse, 'modelId'> & { readonly model_id: string }>(READ_MODELS, [
+    modelIds,
+    firstDay,
+    today,
+  ]);
+  return rows.map(({ model_id: modelId, ...counts }) => ({ modelId, ...counts }));
 }
 
 export async function readOrganizationUsage(

@@ -23,6 +23,7 @@ import {
 
 const MAX_KEYS = 200;
 const MAX_ORGANIZATIONS = 200;
+const MAX_MODELS = 200;
 
 /** The rpcs of the dashboard. All but those for operators are limited to one organization. */
 export function createGenerationReportsHandlers(
@@ -82,6 +83,13 @@ export function createGenerationReportsHandlers(
       const now = timeOf('now_unix_ms', nowUnixMs);
       const organizations = await reader.readOrganizationUsage(organizationIds, now);
       return { organizations: organizations.map(fromOrganizationUsage) };
+    },
+    async listModelUse({ modelIds, nowUnixMs }) {
+      if (modelIds.length > MAX_MODELS) {
+        const message = `model_ids must have at most ${MAX_MODELS} entries.`;
+        throw new GatewayError('invalid_request', { message, param: 'model_ids' });
+      }
+      return { models: [...(await reader.readModelUse(modelIds, timeOf('now_unix_ms', nowUnixMs)))] };
     },
     async getPlatformUsage({ nowUnixMs }) {
       return reader.readPlatformUsage(timeOf('now_unix_ms', nowUnixMs));
