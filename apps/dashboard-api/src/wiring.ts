@@ -4,6 +4,7 @@ import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import {
+  CatalogueAdminDefinition,
   InferenceRouterAdminDefinition,
   InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
@@ -42,6 +43,7 @@ export async function wireDashboardApi({
     ),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     routerAdmin: createClient(InferenceRouterAdminDefinition, router),
+    catalogueAdmin: createClient(CatalogueAdminDefinition, router),
     auditLogs: [ledger, router, usageAggregator].map((each) => createClient(AuditLogDefinition, each)),
     deadLetters: new Map([
       ['billing-ledger', createClient(DeadLettersDefinition, ledger)],

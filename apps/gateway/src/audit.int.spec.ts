@@ -13,7 +13,10 @@ import { isOpenToManagementTokens, isPermission } from '@gateway/base';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { AUDITED, PERMISSIONS, WITHOUT_PERSON } from '@gateway/contracts/callers';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
-import { InferenceRouterAdminDefinition } from '@gateway/contracts/inference-router';
+import {
+  CatalogueAdminDefinition,
+  InferenceRouterAdminDefinition,
+} from '@gateway/contracts/inference-router';
 import { createPool } from '@gateway/database';
 import { createClient, type ServiceDefinition } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
@@ -37,6 +40,8 @@ const NOT_AUDITED: Readonly<Record<string, string>> = {
   StartOidc: 'stores the state of a sign-in in flight',
   LookUpInvitation: 'counts attempts',
   PreviewCorrection: 'moves no money',
+  CheckCatalogue: 'changes nothing',
+  ProposePrices: 'changes nothing',
 };
 /** These need an identity provider or a mail server; the named specs check their entries. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -64,9 +69,11 @@ const statements = () => clientOf(BillingLedgerAdminDefinition, 'statements');
 const notifications = () => clientOf(OperatorNotificationsDefinition, 'operator-notifications');
 const deadLetters = () => clientOf(DeadLettersDefinition, 'billing-ledger');
 const router = () => clientOf(InferenceRouterAdminDefinition, 'inference-router');
+const catalogue = () => clientOf(CatalogueAdminDefinition, 'inference-router');
 
 beforeAll(async () => {
-  fleet = await startFleet();
+  // The models file becomes version 1.
+  fleet = await startFleet({ GATEWAY_CATALOGUE: 'database' });
   pool = createPool({
     url: fleet.databaseUrl,
     schema: AUTH_SCHEMA,
@@ -216,6 +223,21 @@ async function target() {
 
 /** Makes each change differ from the one before. */
 let changes = 0;
+
+/** Saves a draft with the text in effect. @returns its revision. */
+async function catalogueDraft(): Promise<bigint> {
+  const { text, draft } = await catalogue().getCatalogueState({});
+  const { outcome } = await catalogue().saveCatalogueDraft({
+    text: `${text}# A change.\n`,
+    expectedRevision: draft?.revision ?? 0n,
+  });
+  if (outcome?.$case !== 'draft') throw new Error('the draft was refused');
+  return outcome.value.revision;
+}
+
+async function catalogueVersion(): Promise<bigint> {
+  return (await catalogue().getCatalogueState({})).version?.version ?? 0n;
+}
 
 /** Each prepares its state and returns the audited call. `self` is the author when that is not the operator. */
 type Case = () => Promise<{
@@ -456,6 +478,31 @@ const CASES: Readonly<Record<string, Case>> = {
     const drain = { ...(await target()), drained: true, reason: 'a test' };
     await router().setTargetDrained({ ...drain, drained: false });
     return { call: () => router().setTargetDrained(drain) };
+  },
+  SaveCatalogueDraft: async () => ({ call: catalogueDraft }),
+  DiscardCatalogueDraft: async () => {
+    const expectedRevision = await catalogueDraft();
+    return { call: () => catalogue().discardCatalogueDraft({ expectedRevision }) };
+  },
+  PublishCatalogue: async () => {
+    const draftRevision = await catalogueDraft();
+    const change = { draftRevision, expectedVersion: await catalogueVersion(), comment: 'a test' };
+    return { call: () => catalogue().publishCatalogue(change) };
+  },
+  RollBackCatalogue: async () => {
+    const change = { version: 1n, expectedVersion: await catalogueVersion(), comment: 'a test' };
+    return { call: () => catalogue().rollBackCatalogue(change) };
+  },
+  SetProviderSecret: async () => ({
+    call: () => catalogue().setProviderSecret({ name: 'audited', value: 'sk-audited' }),
+  }),
+  DeleteProviderSecret: async () => {
+    await catalogue().setProviderSecret({ name: 'deleted', value: 'sk-deleted' });
+    return { call: () => catalogue().deleteProviderSecret({ name: 'deleted' }) };
+  },
+  TestTarget: async () => {
+    const { text } = await catalogue().getCatalogueState({});
+    return { call: () => catalogue().testTarget({ text, modelId: 'demo/vision', target: 0 }) };
   },
 };
 

@@ -89,6 +89,7 @@ async function createFixture() {
     generationReports: {} as never,
     ledgerAdmin: {} as never,
     routerAdmin: {} as never,
+    catalogueAdmin: {} as never,
     inferenceRouter: {} as never,
     notifications: {} as never,
     auditLogs: [],

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { needsEmulator } from '@gateway/inference-router';
 import { startModelEmulator } from '@gateway/model-emulator';
 import type { Config } from './config';
@@ -15,7 +16,10 @@ const DEMO_TOKENS_PER_SECOND = 60;
 /** Starts the model emulator if a model uses it and MODEL_EMULATOR_URL is not set. */
 export async function startDemoProvider(config: Config): Promise<DemoProvider> {
   const nothing = { close: () => Promise.resolve() };
-  if (!needsEmulator(config.GATEWAY_MODELS_FILE)) return { url: undefined, ...nothing };
+  const { GATEWAY_CATALOGUE: source, GATEWAY_MODELS_FILE: file } = config;
+  // A catalogue in the database may have been imported from the file, and needs none.
+  const hasFile = source === 'file' || existsSync(file);
+  if (!hasFile || !needsEmulator(file)) return { url: undefined, ...nothing };
   if (config.MODEL_EMULATOR_URL !== undefined) return { url: config.MODEL_EMULATOR_URL, ...nothing };
   const emulator = await startModelEmulator({
     host: '127.0.0.1',

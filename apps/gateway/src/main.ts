@@ -59,10 +59,10 @@ async function serve(): Promise<void> {
   });
 }
 
-/** Validates settings and the models file before anything is started. */
+/** Validates settings and the models file, if it is the catalogue, before anything is started. */
 function loadConfiguration(): Config {
   const loaded = loadConfig();
-  checkModelsFile(loaded.GATEWAY_MODELS_FILE, loaded.environment);
+  if (loaded.GATEWAY_CATALOGUE === 'file') checkModelsFile(loaded.GATEWAY_MODELS_FILE, loaded.environment);
   return loaded;
 }
 

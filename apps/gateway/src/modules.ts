@@ -14,6 +14,7 @@ import { ADMIN_CALLERS } from '@gateway/contracts/callers';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import { GenerationQueryDefinition, GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import {
+  CatalogueAdminDefinition,
   InferenceRouterAdminDefinition,
   InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
@@ -23,7 +24,7 @@ import { openDashboardApi } from '@gateway/dashboard-api';
 import { type EdgeProxyModule, openEdgeProxyModule } from '@gateway/edge-proxy';
 import { tlsFilesOf } from '@gateway/http-server';
 import type { PostgresEventLog } from '@gateway/events';
-import { type FileCatalogue, openInferenceRouterModule } from '@gateway/inference-router';
+import { openInferenceRouterModule } from '@gateway/inference-router';
 import { openMailer } from '@gateway/mail';
 import {
   openOperatorNotificationsModule,
@@ -148,6 +149,7 @@ function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) 
   );
   return {
     transportFor: (caller: string): RpcTransport => transportTo(services, caller, deps),
+    encryptionKeys,
     usageAggregator,
     /** Each serves the dead letters of its own group, under the same service name. */
     withDeadLetters: [billingLedger, usageAggregator],
@@ -182,6 +184,7 @@ function createRouter({ deps, stores, tokenizer }: RouterDeps) {
     emulatorUrl,
     pool: pools.inferenceRouter,
     stateDirectory: config.stateDirectory,
+    encryptionKeys: stores.encryptionKeys,
     tokenizer,
     processName: `gateway on ${hostname()}`,
     events: eventLog,
@@ -213,6 +216,7 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
     ledgerAdmin: createClient(BillingLedgerAdminDefinition, transport),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     routerAdmin: createClient(InferenceRouterAdminDefinition, router),
+    catalogueAdmin: createClient(CatalogueAdminDefinition, router),
     auditLogs: [...stores.withAuditLog, inferenceRouter].map(({ services }) =>
       createClient(AuditLogDefinition, transportTo(services, 'dashboard-api', deps)),
     ),
@@ -256,7 +260,7 @@ function transportTo(
 }
 
 /** Only the vocabularies of enabled models are loaded, to save memory. */
-export function encodingsInUse({ models }: ReturnType<FileCatalogue['current']>): readonly string[] {
+export function encodingsInUse({ models }: ReturnType<Modules['catalogue']['current']>): readonly string[] {
   const enabled = [...models.values()].filter(({ disabled }) => !disabled);
   return [...new Set(enabled.map(({ tokenCounting }) => tokenCounting.encoding))];
 }

@@ -1,4 +1,4 @@
-import { checkModelsFile, inferenceRouterEnvironment } from '@gateway/inference-router';
+import { checkModelsFile, inferenceRouterEnvironment, requireSecretsKey } from '@gateway/inference-router';
 import {
   databaseSettings,
   generationGraceSetting,
@@ -9,19 +9,21 @@ import {
 import { readConfig } from '@gateway/runtime';
 import { z } from 'zod';
 
-export const settings = z.object({
-  ...serviceSettings,
-  ...generationGraceSetting,
-  ...kafkaSettings,
-  ...targets.auth,
-  ...inferenceRouterEnvironment,
-  ...targets.billingLedger,
-  ...databaseSettings,
-  GATEWAY_STATE_DIR: z
-    .string()
-    .default('.gateway')
-    .describe('Folder of the settlement spool. Each replica needs a persistent volume of its own.'),
-});
+export const settings = z
+  .object({
+    ...serviceSettings,
+    ...generationGraceSetting,
+    ...kafkaSettings,
+    ...targets.auth,
+    ...inferenceRouterEnvironment,
+    ...targets.billingLedger,
+    ...databaseSettings,
+    GATEWAY_STATE_DIR: z
+      .string()
+      .default('.gateway')
+      .describe('Folder of the settlement spool. Each replica needs a persistent volume of its own.'),
+  })
+  .superRefine(requireSecretsKey);
 
 export type Config = z.output<typeof settings> & {
   /** Source of the API keys of providers. */
@@ -31,6 +33,6 @@ export type Config = z.output<typeof settings> & {
 export function loadConfig(): Config {
   const environment = { ...process.env };
   const config = readConfig(settings, environment);
-  checkModelsFile(config.GATEWAY_MODELS_FILE, environment);
+  if (config.GATEWAY_CATALOGUE === 'file') checkModelsFile(config.GATEWAY_MODELS_FILE, environment);
   return { ...config, environment };
 }

@@ -46,6 +46,7 @@ export async function wireInferenceRouter(deps: ServiceDeps<Config>): Promise<Se
     config,
     emulatorUrl: config.MODEL_EMULATOR_URL,
     pool,
+    encryptionKeys: config.GATEWAY_SECRETS_KEY,
     stateDirectory: path.resolve(config.GATEWAY_STATE_DIR),
     tokenizer,
     processName: hostname(),

@@ -35,6 +35,7 @@ inference-router:
   internet: true
   spool: true
   carriesGenerations: true
+  secrets: [GATEWAY_SECRETS_KEY]
 edge-proxy:
   values: edgeProxy
   carriesGenerations: true

@@ -109,6 +109,7 @@ export async function createDashboardFixture(
     settings: { host: '127.0.0.1', port: 0 },
     ledgerAdmin: { getCreditAlert: async () => ({ alert: undefined }) } as never,
     routerAdmin: {} as never,
+    catalogueAdmin: {} as never,
     ...others,
   });
   await api.start();

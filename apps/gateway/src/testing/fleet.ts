@@ -45,7 +45,8 @@ export interface Fleet {
 /** How long the claim of a terminated edge blocks its key. */
 export const LEASE_MS = 3_000;
 
-export async function startFleet(): Promise<Fleet> {
+/** @param environment further settings */
+export async function startFleet(environment: Readonly<Record<string, string>> = {}): Promise<Fleet> {
   const logLines: string[] = [];
   const log = createLogger({
     name: 'fleet',
@@ -55,14 +56,18 @@ export async function startFleet(): Promise<Fleet> {
   });
   const life = createLifecycle({ log });
   try {
-    return { ...(await start(life, log)), logLines, close: () => life.stop() };
+    return { ...(await start(life, log, environment)), logLines, close: () => life.stop() };
   } catch (error) {
     await life.stop();
     throw error;
   }
 }
 
-async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' | 'logLines'>> {
+async function start(
+  life: Lifecycle,
+  log: Logger,
+  environment: Readonly<Record<string, string>>,
+): Promise<Omit<Fleet, 'close' | 'logLines'>> {
   const state = await createScratchDirectory();
   life.onStop(() => state.remove());
   const { url, drop } = await createTestDatabase();
@@ -91,6 +96,7 @@ async function start(life: Lifecycle, log: Logger): Promise<Omit<Fleet, 'close' 
       GATEWAY_PORT: '0',
       GATEWAY_DASHBOARD_PORT: '0',
       GATEWAY_IDEMPOTENCY_LEASE_MS: String(LEASE_MS),
+      ...environment,
     }),
     stateDirectory: state.path,
     environment: {},

@@ -19,6 +19,7 @@ export interface OpenDashboardApiOptions extends Pick<
   | 'generationReports'
   | 'inferenceRouter'
   | 'routerAdmin'
+  | 'catalogueAdmin'
   | 'auditLogs'
   | 'deadLetters'
   | 'log'

@@ -1,6 +1,7 @@
 import type { Endpoint, EndpointNameOf } from './endpoint';
 import { accountEndpoints } from './families/account';
 import { auditEndpoints } from './families/audit';
+import { catalogueEndpoints } from './families/catalogue';
 import { creditEndpoints } from './families/credit';
 import { deadLetterEndpoints } from './families/dead-letters';
 import { generationEndpoints } from './families/generations';
@@ -28,6 +29,7 @@ export const endpoints = {
   audit: auditEndpoints,
   playground: playgroundEndpoints,
   operator: operatorEndpoints,
+  catalogue: catalogueEndpoints,
   notifications: notificationEndpoints,
   deadLetters: deadLetterEndpoints,
 } as const;

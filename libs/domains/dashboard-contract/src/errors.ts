@@ -109,7 +109,7 @@ export const dashboardErrors = {
     413,
     'invalid_request_error',
     'The request body is too large.',
-    'The body exceeds 100 kB.',
+    'The body exceeds 100 kB, or 2 MB for a catalogue.',
   ),
   unsupported_media_type: row(
     415,

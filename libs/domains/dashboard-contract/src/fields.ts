@@ -22,6 +22,8 @@ export const pathParameters = {
   generation_id: 'A generation, such as gen-01KA….',
   group: 'A consumer group, such as billing-ledger.',
   topic: 'A topic of the event log, such as generation.finished.',
+  version: 'A version of the catalogue, such as 12.',
+  secret_name: 'A stored secret, such as openai.',
   position: 'The position of an event in its topic, such as 4711.',
 } as const;
 

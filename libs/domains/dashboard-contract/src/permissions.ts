@@ -24,7 +24,8 @@ export const permissions = {
   'platform:people':
     'View all people, reset passwords and second factors, disable accounts, end sessions, and assign operators.',
   'platform:audit': 'View the platform audit log.',
-  'platform:models': 'View models and providers, disable models, and drain targets.',
+  'platform:models':
+    'View models and providers, disable models, drain targets, and change the catalogue in the database.',
   'platform:settlement': 'View billing health, and redeliver or discard dead letters.',
   'platform:notifications': 'View incidents, and set who is notified of them.',
   'platform:management_tokens': 'Create, list and revoke management tokens of the platform.',

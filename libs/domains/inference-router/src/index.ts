@@ -1,5 +1,5 @@
 export { createInferenceRouterModule, DEFAULT_DRAIN_MS, type InferenceRouterPorts } from './service/module';
-export { inferenceRouterEnvironment } from './service/environment';
+export { inferenceRouterEnvironment, requireSecretsKey } from './service/environment';
 export { checkModelsFile, needsEmulator } from './adapters/yaml/models-file';
 export { settleFromLog } from './service/settle-from-log';
 export { createBreakerObserver } from './service/metrics';
@@ -14,6 +14,7 @@ export {
   EMULATOR_VARIABLE,
   parseCatalogue,
 } from './adapters/yaml/parse-catalogue';
+export { priceTexts, renderPrices } from './adapters/yaml/render-prices';
 export type { Secrets } from './adapters/yaml/secrets';
 export {
   createFileSpool,

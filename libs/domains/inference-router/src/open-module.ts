@@ -4,7 +4,7 @@ import type { Tokenizer } from '@gateway/tokenizer';
 import { systemClock as clock } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import { createFileSpool } from './adapters/file-system/file-spool';
-import { readSecretsFrom } from './adapters/node/secrets';
+import type { readSecretsFrom } from './adapters/node/secrets';
 import { openCredential } from './adapters/credentials/open-credential';
 import { nodeTimers } from './adapters/node/timers';
 import { createOpossumBreakers } from './adapters/opossum/circuit-breakers';
@@ -12,8 +12,7 @@ import { createPostgresSwitchStore } from './adapters/postgres/switch-store';
 import { INFERENCE_ROUTER_SCHEMA } from './adapters/postgres/sql/schema';
 import { createEncodeThreads } from './adapters/worker-threads/encode-threads';
 import { createUndiciTransport } from './adapters/undici/undici-transport';
-import { createFileCatalogue, type FileCatalogue } from './adapters/yaml/file-catalogue';
-import { EMULATOR_VARIABLE } from './adapters/yaml/parse-catalogue';
+import { openCatalogue } from './open-catalogue';
 import type { InferenceRouterEnvironment } from './service/environment';
 import { createBreakerObserver, createCredentialObserver } from './service/metrics';
 import { createInferenceRouterModule, type InferenceRouterPorts } from './service/module';
@@ -25,7 +24,7 @@ export interface OpenInferenceRouterOptions extends Pick<
   InferenceRouterPorts,
   'events' | 'ledger' | 'processName' | 'log' | 'metrics'
 > {
-  readonly config: Pick<InferenceRouterEnvironment, 'GATEWAY_MODELS_FILE'> & {
+  readonly config: Pick<InferenceRouterEnvironment, 'GATEWAY_CATALOGUE' | 'GATEWAY_MODELS_FILE'> & {
     readonly GATEWAY_SHUTDOWN_GRACE_MS: number;
     /** The environment with the providers' keys. */
     readonly environment: Parameters<typeof readSecretsFrom>[0];
@@ -34,6 +33,8 @@ export interface OpenInferenceRouterOptions extends Pick<
   readonly emulatorUrl: string | undefined;
   /** Connects to the migrated schema `inference_router`. */
   readonly pool: Pool;
+  /** Encrypt the stored secrets of a catalogue in the database: the first encrypts, all decrypt. */
+  readonly encryptionKeys: readonly string[] | undefined;
   /** The folder of the spool. */
   readonly stateDirectory: string;
   readonly tokenizer: Tokenizer;
@@ -41,27 +42,26 @@ export interface OpenInferenceRouterOptions extends Pick<
 
 /** Creates the module with its adapters and its catalogue, for every app that runs it. */
 export function openInferenceRouterModule(options: OpenInferenceRouterOptions) {
-  const { config, emulatorUrl, pool, stateDirectory, tokenizer, ...ports } = options;
-  const { log, metrics } = ports;
-  const catalogue: FileCatalogue = createFileCatalogue({
-    path: path.resolve(config.GATEWAY_MODELS_FILE),
-    variables: emulatorUrl === undefined ? {} : { [EMULATOR_VARIABLE]: emulatorUrl },
-    secrets: readSecretsFrom(config.environment),
-    clock,
-    log,
-  });
+  const { config, pool, stateDirectory, tokenizer, events, ledger, processName, log, metrics } = options;
+  const { catalogue, managedCatalogue } = openCatalogue(options);
   const credentials = createCredentialObserver(metrics, log);
-  const module = createInferenceRouterModule({
-    ...ports,
-    catalogue,
-    transport: createUndiciTransport({
+  const openTransport = (onRefreshFailed: (provider: string, reason: string) => void) =>
+    createUndiciTransport({
       openCredential: ({ name, credential }) =>
         openCredential(credential, {
           nowMs: Date.now,
           timers: nodeTimers,
-          onRefreshFailed: (reason) => credentials.refreshFailed(name, reason),
+          onRefreshFailed: (reason) => onRefreshFailed(name, reason),
         }),
-    }),
+    });
+  const module = createInferenceRouterModule({
+    ...{ events, ledger, log, metrics },
+    ...(processName !== undefined && { processName }),
+    catalogue,
+    managedCatalogue,
+    transport: openTransport((provider, reason) => credentials.refreshFailed(provider, reason)),
+    // The failure of a test is its result.
+    openTestTransport: () => openTransport(() => undefined),
     encodeThreads: createEncodeThreads(),
     breakers: createOpossumBreakers({ clock, observer: createBreakerObserver(metrics, log) }),
     drainStore: createPostgresSwitchStore(pool, 'drained_targets'),

@@ -109,6 +109,13 @@ describeWith(helm, 'the chart', () => {
     expect(() => render('least', '--set', value)).toThrow(message);
   });
 
+  it('needs no models file for a catalogue in the database', () => {
+    const set = ['models.existingConfigMap=', 'inferenceRouter.settings.GATEWAY_CATALOGUE=database'];
+    const rendered = renderText('least', ...set.flatMap((value) => ['--set', value]));
+    expect(rendered).not.toContain('models.yaml: |');
+    expect(rendered).toMatch(/configMap: \{ name: \S+-models, optional: true \}/);
+  });
+
   describe.each(VALUES)('with the values "%s"', (values) => {
     it('passes helm lint', () => {
       const { status, output } = lint(values);

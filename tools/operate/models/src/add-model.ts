@@ -3,7 +3,7 @@ import { appendItem, NotABlockList } from './append-item';
 import { readCatalogue } from './catalogue';
 import { addressOf, newProviders, type ProviderFields } from './new-providers';
 import type { AddOptions } from './options';
-import { renderModel, renderPrices, renderProvider } from './render-entry';
+import { renderModel, renderStatedPrices, renderProvider } from './render-entry';
 
 export interface PriceSource {
   readonly find: FindPriceData;
@@ -54,7 +54,7 @@ export function addModel(
     prices,
     comments: [
       `Prices of ${source.name} on ${at.toISOString().slice(0, 10)}`,
-      ...upcoming.map(({ from, prices: then }) => `From ${from}: ${renderPrices(then)}`),
+      ...upcoming.map(({ from, prices: then }) => `From ${from}: ${renderStatedPrices(then)}`),
     ],
   });
   const added = withEntries(text, provider.added && renderProvider(provider.name, provider.added), model);

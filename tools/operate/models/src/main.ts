@@ -32,10 +32,10 @@ function diff({ file }: DiffOptions): void {
 }
 
 function packageName(): string {
-  const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-    devDependencies: Readonly<Record<string, string>>;
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    dependencies: Readonly<Record<string, string>>;
   };
-  return `${PACKAGE} ${devDependencies[PACKAGE]}`;
+  return `${PACKAGE} ${dependencies[PACKAGE]}`;
 }
 
 const options = readOptionsOrExit(() => readOptions(process.argv.slice(2), process.env), HELP);

@@ -1,5 +1,5 @@
-import { formatUsd, nanoUsd, type StatedPrices } from '@gateway/base';
-import { priceNames } from '@gateway/inference-router';
+import type { StatedPrices } from '@gateway/base';
+import { priceTexts, renderPrices } from '@gateway/inference-router';
 import { Document, isMap, isScalar, type Pair, type Scalar } from 'yaml';
 import type { AddOptions } from './options';
 import type { ProviderFields } from './new-providers';
@@ -48,22 +48,9 @@ export function renderModel(model: NewModel): string {
 }
 
 /** One line, such as "{ input: '3', output: '15' }". */
-export function renderPrices(prices: StatedPrices): string {
+export function renderStatedPrices(prices: StatedPrices): string {
   const tiers = prices.tiers?.map((tier) => ({ above: tier.above, ...priceTexts(tier) }));
-  const document = new Document();
-  document.contents = document.createNode(
-    { ...priceTexts(prices), ...(tiers ? { tiers } : {}) },
-    { flow: true },
-  ) as never;
-  return render(document).trimEnd();
-}
-
-function priceTexts(prices: Omit<StatedPrices, 'tiers'>): Record<string, string> {
-  const stated = priceNames.flatMap((name) => {
-    const price = prices[name];
-    return price === undefined ? [] : [[name, formatUsd(nanoUsd(price))] as const];
-  });
-  return Object.fromEntries(stated);
+  return renderPrices({ ...priceTexts(prices), ...(tiers ? { tiers } : {}) });
 }
 
 function commentBefore(document: Document, key: string, comments: readonly string[]): void {

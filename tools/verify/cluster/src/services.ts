@@ -75,6 +75,7 @@ export function settingsOf(service: ServiceName, replica: number, wiring: Wiring
       GATEWAY_BILLING_LEDGER_TARGET: target('billing-ledger'),
       GATEWAY_STATE_DIR: wiring.stateDirectoryOf(replica),
       GATEWAY_MODELS_FILE: wiring.modelsFile,
+      GATEWAY_SECRETS_KEY: wiring.secretsKey,
       MODEL_EMULATOR_URL: wiring.emulatorUrl,
     }),
     'edge-proxy': () => ({

@@ -44,6 +44,7 @@ describe('the models page', () => {
       catalogue: {
         version: '1',
         file: 'models.yaml',
+        published_version: null,
         sha256: 'abc',
         loaded_at: '2026-11-20T09:00:00.000Z',
         rejected: null,

@@ -12,6 +12,7 @@ import type {
 import type { DeadLettersDefinition } from '@gateway/contracts/events';
 import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import type {
+  CatalogueAdminDefinition,
   InferenceRouterAdminDefinition,
   InferenceRouterDefinition,
   Model,
@@ -80,6 +81,7 @@ export interface DashboardApiPorts {
   readonly ledgerAdmin: RpcClient<typeof BillingLedgerAdminDefinition>;
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
   readonly routerAdmin: RpcClient<typeof InferenceRouterAdminDefinition>;
+  readonly catalogueAdmin: RpcClient<typeof CatalogueAdminDefinition>;
   /** Absent: cost estimates are unavailable. */
   readonly estimateRequest?: EstimateRequest;
   /** The services with audit logs of their own; auth has another. */

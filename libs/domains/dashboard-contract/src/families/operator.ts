@@ -63,7 +63,12 @@ const catalogueModel = z
 const catalogue = z
   .object({
     version: z.string().meta({ description: 'Increases with each load.' }),
-    file: z.string().meta({ description: 'The path of the models file.' }),
+    file: z
+      .string()
+      .meta({ description: 'The name of the models file; empty for a catalogue in the database.' }),
+    published_version: number
+      .nullable()
+      .meta({ description: 'The version that this router runs; null for a file, 0 before the first one.' }),
     sha256: z.string().meta({ description: 'Of the active file content.' }),
     loaded_at: time,
     rejected: z

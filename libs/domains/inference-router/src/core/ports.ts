@@ -19,8 +19,12 @@ export interface CatalogueSource {
 }
 
 export interface CatalogueStatus {
-  /** The file name without its folder. */
+  /** The file name without its folder; empty for a catalogue in the database. */
   readonly file: string;
+  /** The active text. */
+  readonly text: string;
+  /** Of a catalogue in the database: the published version that is active, 0 before the first. Absent for a file. */
+  readonly publishedVersion?: number;
   /** Of the active text, in hex. */
   readonly sha256: string;
   readonly loadedAt: UnixMs;

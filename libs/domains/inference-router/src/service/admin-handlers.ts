@@ -60,7 +60,7 @@ export function createAdminHandlers(
   return {
     async getCatalogue() {
       const { version, models } = catalogue.current();
-      const { file, sha256, loadedAt, rejected } = catalogue.status();
+      const { file, sha256, loadedAt, rejected, publishedVersion } = catalogue.status();
       return {
         version: BigInt(version),
         file,
@@ -71,6 +71,7 @@ export function createAdminHandlers(
           issues: rejected.issues.map((issue) => ({ ...issue })),
         },
         models: [...models.values()].map(modelMessageOf),
+        publishedVersion: publishedVersion === undefined ? undefined : BigInt(publishedVersion),
       };
     },
 

@@ -3,8 +3,7 @@ import { type BoundLatency, createLatencyHistogram, type Logger, type Registry }
 import { Counter, Gauge } from 'prom-client';
 import { targetKey, type Target } from '../core/catalogue/model-catalogue';
 import type { AttemptOutcome } from '../core/generation/attempt-outcome';
-import type { RouterObserver } from '../core/ports';
-import type { FinishedSpool } from '../core/ports';
+import type { CatalogueSource, FinishedSpool, RouterObserver } from '../core/ports';
 import type { StoredIn } from './generation-recorder';
 
 const FIRST_EVENT_BUCKETS_S = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
@@ -233,4 +232,16 @@ export function createCredentialObserver(registry: Registry, log: Logger) {
       );
     },
   };
+}
+
+/** The version that this router runs, of a catalogue in the database. */
+export function createCatalogueMetrics(registry: Registry, catalogue: CatalogueSource): void {
+  new Gauge({
+    name: 'gateway_inference_router_catalogue_version',
+    help: 'Published version of the catalogue that the router runs; 0 before the first. Only with GATEWAY_CATALOGUE=database.',
+    collect() {
+      this.set(catalogue.status().publishedVersion ?? 0);
+    },
+    registers: [registry],
+  });
 }

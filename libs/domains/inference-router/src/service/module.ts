@@ -2,6 +2,7 @@ import { createAuditService, type AuditEntries } from '@gateway/audit';
 import type { Clock } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import {
+  CatalogueAdminDefinition,
   InferenceRouterAdminDefinition,
   InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
@@ -30,18 +31,23 @@ import type {
 import { RetryBudgets } from '../core/resilience/retry-budget';
 import { createGenerationRecorder } from './generation-recorder';
 import { createAdminHandlers } from './admin-handlers';
+import { createCatalogueHandlers, type ManagedCatalogue } from './catalogue-handlers';
+import { createEffectiveCatalogue } from './effective-catalogue';
 import { createRouterIncidents, type RouterIncidents } from './incidents';
 import { createRouterHandlers } from './handlers';
-import { createRouterMetrics } from './metrics';
+import { createCatalogueMetrics, createRouterMetrics } from './metrics';
 import { createSwitchWatch } from './switch-watch';
-import { createSwitchableCatalogue } from './switchable-catalogue';
 
 /** How long a stop waits for generations in flight before it cancels them, in milliseconds. */
 export const DEFAULT_DRAIN_MS = 30_000;
 
 export interface InferenceRouterPorts {
   readonly catalogue: CatalogueSource;
+  /** The catalogue in the database; absent when the catalogue is a file. */
+  readonly managedCatalogue?: ManagedCatalogue | undefined;
   readonly transport: ProviderTransport;
+  /** Opens a transport for one test of a target. */
+  readonly openTestTransport: () => ProviderTransport;
   readonly breakers: CircuitBreakers;
   readonly encodeThreads: EncodeThreads;
   readonly tokenCounter: TokenCounter;
@@ -81,8 +87,9 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
     ...{ timers, log },
     what: 'disabled models',
   });
-  const catalogue = createSwitchableCatalogue(ports.catalogue, disabledModels);
+  const catalogue = createEffectiveCatalogue(ports.catalogue, { ...ports, disabledModels });
   const processName = ports.processName ?? 'inference-router';
+  if (ports.managedCatalogue) createCatalogueMetrics(ports.metrics, ports.catalogue);
   const incidents = createRouterIncidents({
     ...ports,
     // A switched model corrects no rejected key or name; a new file may.
@@ -140,6 +147,13 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
             disabledModels,
             processName,
           }),
+          isDatabaseUnavailable,
+        ),
+      ),
+      bindService(
+        CatalogueAdminDefinition,
+        handlersUnavailableAsNoCapacity(
+          createCatalogueHandlers({ ...ports, managed: ports.managedCatalogue }),
           isDatabaseUnavailable,
         ),
       ),

@@ -110,7 +110,7 @@ export class FixedCatalogue implements CatalogueSource {
   start = () => Promise.resolve();
   stop = () => Promise.resolve();
   current = () => this.catalogue;
-  status = () => ({ file: 'fixed', sha256: '', loadedAt: 0 as UnixMs, rejected: undefined });
+  status = () => ({ file: 'fixed', text: '', sha256: '', loadedAt: 0 as UnixMs, rejected: undefined });
   onChange = (listener: () => void) => {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -159,6 +159,7 @@ export class RouterUnderTest {
     const module = createInferenceRouterModule({
       catalogue: new FixedCatalogue(catalogueOf(models)),
       transport: createUndiciTransport({ openCredential: () => undefined }),
+      openTestTransport: () => createUndiciTransport({ openCredential: () => undefined }),
       encodeThreads: createEncodeThreads(),
       breakers: createOpossumBreakers({
         clock: systemClock,

@@ -19,7 +19,10 @@ const SECTIONS: readonly (readonly [title: string, includes: (setting: Setting) 
     ({ name, readers }) =>
       name.startsWith('GATEWAY_DASHBOARD_') || (readers.has('dashboard-api') && !readers.has('auth')),
   ],
-  ['Sign-in and stored secrets (auth)', isReadOnlyBy('auth')],
+  [
+    'Sign-in and stored secrets (auth)',
+    (setting) => isReadOnlyBy('auth')(setting) || setting.name === 'GATEWAY_SECRETS_KEY',
+  ],
   ['Mail and webhooks', ({ name }) => /^GATEWAY_(SMTP|WEBHOOKS)_/.test(name)],
   ['Limits (rate-limit)', isReadOnlyBy('rate-limit')],
   ['Ledger (billing-ledger)', isReadOnlyBy('billing-ledger')],

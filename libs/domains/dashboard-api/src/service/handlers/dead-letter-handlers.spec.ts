@@ -40,6 +40,7 @@ beforeAll(async () => {
     generationReports: {} as never,
     ledgerAdmin: {} as never,
     routerAdmin: {} as never,
+    catalogueAdmin: {} as never,
     inferenceRouter: {} as never,
     notifications: {} as never,
     auditLogs: [],

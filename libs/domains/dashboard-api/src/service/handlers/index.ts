@@ -2,6 +2,7 @@ import type { Implementation } from '../http/implement';
 import type { DashboardApiPorts } from '../ports';
 import { createAccountHandlers } from './account-handlers';
 import { createAuditHandlers } from './audit-handlers';
+import { createCatalogueHandlers } from './catalogue-handlers';
 import { createCorrectionHandlers } from './correction-handlers';
 import { createCreditAlertHandlers } from './credit-alert-handlers';
 import { createCreditHandlers } from './credit-handlers';
@@ -40,6 +41,7 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createUsageHandlers,
     createGenerationHandlers,
     createOperatorHandlers,
+    createCatalogueHandlers,
     createNotificationHandlers,
     createPlaygroundHandlers,
   ].flatMap((create) => create(ports));

@@ -17,6 +17,8 @@ import { createWebAppRoutes } from '../handlers/web-app-routes';
 const MAX_BODY_BYTES = 100 * 1024;
 /** The request to estimate may contain images. */
 const MAX_ESTIMATED_BODY_BYTES = 16 * 1024 * 1024;
+/** Of a catalogue text as JSON. */
+const MAX_CATALOGUE_BODY_BYTES = 2 * 1024 * 1024;
 /** Powerful features of browsers. The dashboard uses none. Helmet has no such header. */
 const PERMISSIONS_POLICY = [
   ...[
@@ -43,6 +45,7 @@ const PERMISSIONS_POLICY = [
   .map((feature) => `${feature}=()`)
   .join(', ');
 const PLAYGROUND_ESTIMATES = /^\/api\/organizations\/[^/]+\/playground\/estimate$/;
+const CATALOGUE = '/api/operator/catalogue';
 
 export function createApp(ports: DashboardApiPorts): Express {
   const { settings } = ports;
@@ -85,6 +88,7 @@ export function createApp(ports: DashboardApiPorts): Express {
   app.use('/api', requestSpans);
   app.use('/api', createCrossSiteGuard(settings.publicOrigin));
   app.use(PLAYGROUND_ESTIMATES, express.json({ limit: MAX_ESTIMATED_BODY_BYTES }));
+  app.use(CATALOGUE, express.json({ limit: MAX_CATALOGUE_BODY_BYTES }));
   app.use('/api', express.json({ limit: MAX_BODY_BYTES }));
   app.use(createEndpointRouter(ports, createHandlers(ports)));
   app.use('/api', createSessionGuard(ports));

@@ -19,6 +19,7 @@ export function catalogueView(catalogue: GetCatalogueResponse) {
   return {
     version: catalogue.version.toString(),
     file: catalogue.file,
+    published_version: catalogue.publishedVersion === undefined ? null : Number(catalogue.publishedVersion),
     sha256: catalogue.sha256,
     loaded_at: isoTime(catalogue.loadedUnixMs),
     rejected: rejected

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { Secrets } from '../yaml/secrets';
+import type { ProcessSecrets } from '../yaml/secrets';
 
 /** Reads provider keys from environment variables and mounted files. An unreadable file counts as missing. */
-export function readSecretsFrom(environment: Readonly<Record<string, string | undefined>>): Secrets {
+export function readSecretsFrom(environment: Readonly<Record<string, string | undefined>>): ProcessSecrets {
   return {
     fromEnvironment: (name) => environment[name],
     fromFile: (file) => {

@@ -34,6 +34,17 @@ describe('a model with prompt_cache', () => {
     },
   );
 
+  it('needs both in each planned price change', () => {
+    const model = { id: 'acme/opus', capabilities: ['prompt_cache' as const], prices: priced };
+    const planned = { ...model, price_changes: [{ from: '2027-01-01T00:00:00Z', ...unpriced }] };
+    expect(missingCacheWritePrices(planned, 'models[2]', [{ name: 'claude', dialect: 'anthropic' }])).toEqual(
+      [
+        expect.stringContaining('models[2].price_changes[0].cache_write: is required'),
+        expect.stringContaining('models[2].price_changes[0].cache_write_1h: is required'),
+      ],
+    );
+  });
+
   it('needs both in each tier', () => {
     const tiers = [
       { above: 1_000, ...priced },

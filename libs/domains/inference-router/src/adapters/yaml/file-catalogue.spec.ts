@@ -36,6 +36,33 @@ function issuesOf(text: string): readonly string[] {
 }
 
 describe('the models file', () => {
+  it('plans price changes in ascending order, at times in UTC', () => {
+    const planned = (...times: readonly string[]) =>
+      `${minimal}    price_changes:\n${times.map((from) => `      - { from: ${from}, input: "1", output: "2" }\n`).join('')}`;
+    const [model] = parseCatalogue(
+      planned('2027-01-01T00:00:00Z', '2028-01-01T00:00:00Z'),
+      options,
+    ).models.values();
+    expect(model?.prices.inputNanoUsdPerMillion).toBe(150_000_000n);
+    expect(model?.priceChanges).toMatchObject([
+      { from: Date.UTC(2027, 0), prices: { inputNanoUsdPerMillion: 1_000_000_000n } },
+      { from: Date.UTC(2028, 0) },
+    ]);
+    expect(issuesOf(planned('2028-01-01T00:00:00Z', '2027-01-01T00:00:00Z'))).toEqual([
+      expect.stringContaining('must be in ascending order of "from"'),
+    ]);
+    expect(issuesOf(planned('2027-01-01'))).toEqual([expect.stringContaining('must be a time in UTC')]);
+  });
+
+  it('cannot use stored secrets', () => {
+    expect(issuesOf(minimal.replace('api_key_env: KEY', 'api_key_secret: key'))).toEqual([
+      'providers[0].api_key_secret (line 5): stored secrets require GATEWAY_CATALOGUE=database',
+    ]);
+    expect(
+      issuesOf(minimal.replace('api_key_env: KEY', 'api_key_env: KEY\n    api_key_secret: key')),
+    ).toEqual(['providers[0] (line 3): api_key_env and api_key_secret are mutually exclusive']);
+  });
+
   it('is valid in every example of docs/how-to/connect-a-provider.md', async () => {
     const guide = await readFile('docs/how-to/connect-a-provider.md', 'utf8');
     const examples = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);

@@ -6,7 +6,7 @@ import type { Logger } from '@gateway/runtime';
 import type { Catalogue } from '../../core/catalogue/model-catalogue';
 import type { CatalogueSource, CatalogueStatus } from '../../core/ports';
 import { CatalogueError, parseCatalogue } from './parse-catalogue';
-import type { Secrets } from './secrets';
+import type { ProcessSecrets } from './secrets';
 
 const DEFAULT_POLL_MS = 2_000;
 
@@ -14,7 +14,7 @@ export interface FileCatalogueOptions {
   readonly path: string;
   /** Values for `${NAME}` in a base_url, such as MODEL_EMULATOR_URL. */
   readonly variables: Readonly<Record<string, string>>;
-  readonly secrets: Secrets;
+  readonly secrets: ProcessSecrets;
   readonly clock: Clock;
   readonly log: Logger;
   /** How often the file is checked for changes, in milliseconds. */
@@ -128,8 +128,8 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
       return () => listeners.delete(listener);
     },
     status() {
-      if (!loaded) throw new Error('the catalogue is not loaded yet');
-      return { file: basename(path), ...loaded, rejected };
+      if (!loaded || activeText === undefined) throw new Error('the catalogue is not loaded yet');
+      return { file: basename(path), text: activeText, ...loaded, rejected };
     },
     reload,
   };
@@ -138,8 +138,5 @@ export function createFileCatalogue(options: FileCatalogueOptions): FileCatalogu
 /** The details of any other error, such as a failed read, are only in the log. */
 function issuesOf(error: unknown): NonNullable<CatalogueStatus['rejected']>['issues'] {
   if (!(error instanceof CatalogueError)) return [{ message: 'The file cannot be read.', line: undefined }];
-  return error.issues.map((message) => {
-    const line = /\(line (\d+)\)/.exec(message)?.[1];
-    return { message, line: line === undefined ? undefined : Number(line) };
-  });
+  return error.issuesByLine;
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { pricesOf } from '@gateway/base';
+import { pricesOf, type UnixMs } from '@gateway/base';
 import { LineCounter, parseDocument, type Document, type Node } from 'yaml';
 import type { Catalogue, Model, Provider, Target } from '../../core/catalogue/model-catalogue';
+import type { CatalogueIssue } from '../../core/catalogue/managed-catalogue';
 import { missingCacheWritePrices } from './cache-write-price';
 import { providerSettings, type ProviderSettings } from './provider-settings';
 import { catalogueSchema, type CatalogueDocument, type ModelDocument, type ProviderDocument } from './schema';
@@ -18,6 +19,13 @@ export class CatalogueError extends Error {
     super(
       `the models file has ${issues.length} issue(s):\n${issues.map((issue) => `  - ${issue}`).join('\n')}`,
     );
+  }
+
+  get issuesByLine(): readonly CatalogueIssue[] {
+    return this.issues.map((message) => {
+      const line = /\(line (\d+)\)/.exec(message)?.[1];
+      return { message, line: line === undefined ? undefined : Number(line) };
+    });
   }
 }
 
@@ -224,6 +232,10 @@ function toModel(
     reasoningEfforts: [...new Set(document.reasoning_efforts)],
     defaultReasoningEffort: document.default_reasoning_effort,
     prices: pricesOf(document.prices),
+    priceChanges: (document.price_changes ?? []).map(({ from, ...prices }) => ({
+      from: Date.parse(from) as UnixMs,
+      prices: pricesOf(prices),
+    })),
     tokenCounting: {
       encoding: tokenizer.encoding,
       factor: tokenizer.factor,

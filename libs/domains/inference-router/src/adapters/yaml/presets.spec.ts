@@ -147,7 +147,7 @@ describe('settings with a preset', () => {
   });
 
   it.each([
-    [['preset: anthropic'], 'api_key_env or api_key_file is required'],
+    [['preset: anthropic'], 'api_key_env, api_key_file or api_key_secret is required'],
     [['preset: bedrock'], 'providers[0].region (line 2): is required'],
     [['preset: vertex', 'region: europe-west4'], 'providers[0].project (line 2): is required'],
     [

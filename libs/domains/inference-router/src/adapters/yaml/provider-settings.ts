@@ -92,9 +92,11 @@ function credentialOf(
   const { path, issues } = context;
   const header = document.api_key_header;
   const kind = document.credential ?? (header === undefined ? preset?.credential : 'header') ?? 'bearer';
-  const refuse = (field: 'api_key_env' | 'api_key_file' | 'api_key_header') => {
-    if (document[field] !== undefined)
-      issues.push(`${path}.${field}: is not used by the credential "${kind}"`);
+  const refuse = (...fields: readonly KeyField[]) => {
+    for (const field of fields) {
+      if (document[field] !== undefined)
+        issues.push(`${path}.${field}: is not used by the credential "${kind}"`);
+    }
   };
   switch (kind) {
     case 'bearer':
@@ -103,7 +105,7 @@ function credentialOf(
       if (kind === 'bearer') refuse('api_key_header');
       if (apiKey === undefined) {
         if (kind === 'bearer' && preset === undefined) return { kind: 'none' };
-        issues.push(`${path}: api_key_env or api_key_file is required`);
+        issues.push(`${path}: api_key_env, api_key_file or api_key_secret is required`);
       }
       if (kind === 'bearer') return { kind, apiKey: apiKey ?? '' };
       const name = header ?? preset?.keyHeader;
@@ -111,30 +113,36 @@ function credentialOf(
       return { kind, apiKey: apiKey ?? '', header: (name ?? '').toLowerCase() };
     }
     case 'sigv4': {
-      for (const field of ['api_key_env', 'api_key_file', 'api_key_header'] as const) refuse(field);
+      refuse('api_key_env', 'api_key_file', 'api_key_secret', 'api_key_header');
       if (document.region === undefined) issues.push(`${path}.region: is required by the credential "sigv4"`);
       return { kind, region: document.region ?? '' };
     }
     case 'google':
-      refuse('api_key_env');
-      refuse('api_key_header');
+      refuse('api_key_env', 'api_key_secret', 'api_key_header');
+      // Checks that files may be used; the credential reads the file itself.
+      if (document.api_key_file !== undefined && !context.secrets.fromFile) apiKeyOf(document, context);
       return { kind, keyFile: document.api_key_file };
     case 'entra':
-      for (const field of ['api_key_env', 'api_key_file', 'api_key_header'] as const) refuse(field);
+      refuse('api_key_env', 'api_key_file', 'api_key_secret', 'api_key_header');
       return { kind };
   }
 }
 
+type KeyField = 'api_key_env' | 'api_key_file' | 'api_key_secret' | 'api_key_header';
+
 function apiKeyOf(
-  { api_key_env: env, api_key_file: file }: ProviderDocument,
+  { api_key_env: env, api_key_file: file, api_key_secret: secret }: ProviderDocument,
   { path, secrets, issues }: SettingsContext,
 ): string | undefined {
-  if (env !== undefined && file !== undefined) {
-    issues.push(`${path}: api_key_env and api_key_file are mutually exclusive`);
-  } else if (env !== undefined) {
-    return readSecret(`${path}.api_key_env`, { env }, secrets, issues);
-  } else if (file !== undefined) {
-    return readSecret(`${path}.api_key_file`, { file }, secrets, issues);
+  const sources = [
+    ...(env === undefined ? [] : [{ field: 'api_key_env', source: { env } }]),
+    ...(file === undefined ? [] : [{ field: 'api_key_file', source: { file } }]),
+    ...(secret === undefined ? [] : [{ field: 'api_key_secret', source: { secret } }]),
+  ];
+  const [first, second] = sources;
+  if (first && second) {
+    issues.push(`${path}: ${first.field} and ${second.field} are mutually exclusive`);
+    return undefined;
   }
-  return undefined;
+  return first && readSecret(`${path}.${first.field}`, first.source, secrets, issues);
 }

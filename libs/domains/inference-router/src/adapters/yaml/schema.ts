@@ -15,6 +15,7 @@ const MAX_TOKENS = 100_000_000;
 const MAX_TIMEOUT_MS = 86_400_000;
 const MAX_USD_PER_MILLION = 100_000;
 const MAX_PRICE_TIERS = 8;
+const MAX_PRICE_CHANGES = 8;
 
 const name = z
   .string()
@@ -45,8 +46,9 @@ const headerValue = z.union(
     z.string().regex(/^[\x20-\x7e]*$/, 'must be printable ASCII'),
     z.strictObject({ env: z.string().min(1) }),
     z.strictObject({ file: z.string().min(1) }),
+    z.strictObject({ secret: name }),
   ],
-  { error: 'must be printable ASCII, {env: NAME} or {file: path}' },
+  { error: 'must be printable ASCII, {env: NAME}, {file: path} or {secret: NAME}' },
 );
 
 const tokenPriceFields = {
@@ -71,6 +73,22 @@ const priceFields = {
     .optional(),
 };
 
+const priceChanges = z
+  .array(
+    z.strictObject({
+      from: z.iso.datetime({ error: 'must be a time in UTC, such as "2027-01-01T00:00:00Z"' }),
+      ...priceFields,
+    }),
+  )
+  .max(MAX_PRICE_CHANGES)
+  .refine(
+    (changes) =>
+      changes.every(
+        ({ from }, index) => index === 0 || Date.parse(from) > Date.parse(changes[index - 1]?.from ?? ''),
+      ),
+    'must be in ascending order of "from"',
+  );
+
 /** A part of a host name or path. */
 const placeName = z.string().regex(/^[A-Za-z0-9-]{1,64}$/, 'must be letters, digits and hyphens');
 
@@ -87,6 +105,7 @@ const providerSchema = z.strictObject({
   credential: z.enum(credentialKinds).optional(),
   api_key_env: z.string().min(1).optional(),
   api_key_file: z.string().min(1).optional(),
+  api_key_secret: name.optional(),
   api_key_header: headerName.optional(),
   headers: z.record(headerName, headerValue).default({}),
   timeouts: z
@@ -185,6 +204,7 @@ const modelSchema = z
     prices: z.strictObject(priceFields, {
       error: (issue) => (issue.input === undefined ? 'is required: a model needs prices' : undefined),
     }),
+    price_changes: priceChanges.optional(),
     tokenizer: z
       .strictObject({
         encoding: z.enum(tokenEncodings).default('o200k_base'),

@@ -1,4 +1,4 @@
-import type { Capability, Prices } from '@gateway/base';
+import type { Capability, Prices, UnixMs } from '@gateway/base';
 import type { TargetOptions } from '../dialects/dialect';
 import type { DialectName } from '../dialects/registry';
 
@@ -66,6 +66,11 @@ export interface Provider {
   readonly sendsTraceparent?: boolean;
 }
 
+interface PriceChange {
+  readonly from: UnixMs;
+  readonly prices: Prices;
+}
+
 /** A provider and its name for the model. */
 export interface Target {
   readonly provider: Provider;
@@ -96,6 +101,8 @@ export interface Model {
   readonly reasoningEfforts: readonly string[];
   readonly defaultReasoningEffort: string | undefined;
   readonly prices: Prices;
+  /** Prices that replace `prices` at a time; in ascending order of `from`. Absent: none. */
+  readonly priceChanges?: readonly PriceChange[];
   readonly tokenCounting: TokenCounting;
   /** Further top-level request fields that this model accepts, such as "top_k". */
   readonly extraParameters: readonly string[];

@@ -60,7 +60,7 @@ export interface TargetCall {
  * @throws UpstreamFailure
  */
 export async function openTarget(
-  ports: OpenTargetPorts,
+  ports: Omit<OpenTargetPorts, 'observer'> & { readonly observer: Pick<RouterObserver, 'firstEventAfter'> },
   call: TargetCall,
 ): Promise<OpenedStream | OpenedResponse> {
   const { target, request } = call;

@@ -18,3 +18,54 @@ create table disabled_models (
   switched_off_by  text not null,
   reason           text not null
 );
+
+-- The catalogue with GATEWAY_CATALOGUE=database. The highest version is in effect.
+create table catalogue_versions (
+  version            bigint primary key,
+  -- A models file in YAML. Keys of providers are names of stored secrets.
+  text               text not null,
+  comment            text not null,
+  published_unix_ms  bigint not null,
+  published_by       text not null,
+  -- The version whose text it repeats, if it is a rollback.
+  restored_version   bigint references catalogue_versions
+);
+
+-- At most one row: the draft of the next version.
+create table catalogue_draft (
+  only_row       boolean primary key default true check (only_row),
+  revision       bigint not null,
+  text           text not null,
+  saved_unix_ms  bigint not null,
+  saved_by       text not null
+);
+
+-- API keys of providers.
+create table provider_secrets (
+  name             text collate "C" primary key,
+  -- With GATEWAY_SECRETS_KEY.
+  encrypted        text not null,
+  -- The last four characters; empty for short secrets.
+  hint             text not null,
+  changed_unix_ms  bigint not null,
+  changed_by       text not null
+);
+
+-- One row, locked by every change of the catalogue.
+create table catalogue_state (
+  only_row        boolean primary key default true check (only_row),
+  -- Increases with each published version and each change of a secret. Routers poll it.
+  sequence        bigint not null,
+  -- Of the last saved draft.
+  draft_revision  bigint not null
+);
+insert into catalogue_state (sequence, draft_revision) values (0, 0);
+
+-- What each router reported last.
+create table catalogue_routers (
+  router            text primary key,
+  version           bigint not null,
+  loaded_unix_ms    bigint not null,
+  reported_unix_ms  bigint not null,
+  rejected_version  bigint
+);

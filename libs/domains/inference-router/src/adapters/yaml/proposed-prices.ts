@@ -1,0 +1,44 @@
+import type { StatedPrices } from '@gateway/base';
+import { isCollection, isMap, isSeq, parseDocument, type Node } from 'yaml';
+import type { ProposedPrices } from '../../core/price-data/propose-prices';
+import { priceTexts, renderPrices } from './render-prices';
+
+/** The text with proposed prices. Prices that are not published stay as they are, and so does every other entry. */
+export function withProposedPrices(text: string, proposals: readonly ProposedPrices[]): string {
+  const proposedFor = new Map(proposals.map(({ modelId, prices }) => [modelId, prices]));
+  const models = parseDocument(text).get('models', true);
+  const edits = (isSeq(models) ? models.items : []).flatMap((model): Edit[] => {
+    if (!isMap(model)) return [];
+    const prices = model.get('prices', true);
+    const proposed = proposedFor.get(String(model.get('id')));
+    if (!proposed || !isMap(prices)) return [];
+    return [{ node: prices, replacement: renderPrices(withUnpublished(prices.toJSON(), proposed)) }];
+  });
+  return edits.reduceRight(withEdit, text);
+}
+
+interface Edit {
+  readonly node: Node;
+  readonly replacement: string;
+}
+
+/** @param written prices of the text, as decimals */
+function withUnpublished(written: unknown, proposed: StatedPrices): Readonly<Record<string, unknown>> {
+  const { tiers: _tiers, ...unpublished } = written as Readonly<Record<string, unknown>>;
+  const tiers = proposed.tiers?.map((tier) => ({ above: tier.above, ...priceTexts(tier) }));
+  return { ...unpublished, ...priceTexts(proposed), ...(tiers ? { tiers } : {}) };
+}
+
+function withEdit(text: string, { node, replacement }: Edit): string {
+  const [start = 0] = node.range ?? [];
+  return `${text.slice(0, start)}${replacement}${text.slice(endOf(node))}`;
+}
+
+/** The end of a node, without the line break and the comments after a block. */
+function endOf(node: Node): number {
+  if (isCollection(node) && !node.flow) {
+    const last = isMap(node) ? (node.items.at(-1)?.value ?? node.items.at(-1)?.key) : node.items.at(-1);
+    if (last) return endOf(last as Node);
+  }
+  return node.range?.[1] ?? 0;
+}

@@ -1,0 +1,88 @@
+import type { CancelSignal, Clock } from '@gateway/base';
+import { targetKey, type Model, type Target } from '../catalogue/model-catalogue';
+import { dialects } from '../dialects/registry';
+import { toUpstreamFailure } from '../failure/upstream-failure';
+import type { GenerationRequest } from '../generation/finished-generation';
+import type { ProviderTransport, Timers } from '../ports';
+import { openTarget } from './open-target';
+
+/** Below the deadline of the rpc. */
+const TIMEOUT_MS = 8_000;
+
+const BODY = new TextEncoder().encode('{"messages":[{"role":"user","content":"Hi"}]}');
+
+export interface TestTargetPorts {
+  /** Used for this test only, so that it shares no connection with the catalogue in effect. */
+  readonly openTestTransport: () => ProviderTransport;
+  readonly timers: Timers;
+  readonly clock: Clock;
+}
+
+export interface TargetTest {
+  readonly durationMs: number;
+  /** The error of the provider, without secrets; undefined when it responded. */
+  readonly error: string | undefined;
+}
+
+/** Requests one token from a target. Neither its circuit breaker nor anyone's credit is affected. Never rejects. */
+export async function testTarget(
+  ports: TestTargetPorts,
+  {
+    model,
+    target,
+    signal,
+  }: { readonly model: Model; readonly target: Target; readonly signal: CancelSignal },
+): Promise<TargetTest> {
+  const transport = ports.openTestTransport();
+  const startedAt = ports.clock.now();
+  const result = async (error: string | undefined): Promise<TargetTest> => {
+    const durationMs = Math.max(0, ports.clock.now() - startedAt);
+    await transport.close();
+    return { durationMs, error };
+  };
+  try {
+    const { provider, providerModel, options, signer } = target;
+    const { stream, n, maxOutputTokens, exactSeed } = REQUEST;
+    const encoding = { providerModel, options, signer, stream, n, maxOutputTokens, exactSeed };
+    const body = await dialects[provider.dialect].encodeRequest(
+      BODY,
+      { ...encoding, ownsUntagged: true },
+      () => Promise.resolve(),
+    );
+    const { generationId, createdUnixMs } = REQUEST;
+    const opened = await openTarget(
+      { ...ports, transport, observer: { firstEventAfter: () => undefined } },
+      {
+        ...{ target, model, body, request: REQUEST, callerSignal: signal, totalMs: TIMEOUT_MS },
+        head: { generationId, createdUnixS: createdUnixMs, modelId: model.id },
+        onSent: () => undefined,
+      },
+    );
+    if (opened.kind === 'stream') opened.attempt.finish();
+    return await result(undefined);
+  } catch (error) {
+    const { kind, message } = toUpstreamFailure(error);
+    return result(message || `${targetKey(target)}: ${kind}`);
+  }
+}
+
+const REQUEST: GenerationRequest = {
+  generationId: 'gen-test',
+  organizationId: '',
+  keyId: '',
+  requestId: '',
+  modelId: '',
+  stream: false,
+  includeUsage: false,
+  bodyJson: BODY,
+  exactSeed: undefined,
+  maxOutputTokens: 1,
+  n: 1,
+  createdUnixMs: 0,
+  estimatedInputTokens: 8,
+  inputParts: { images: 0, estimatedImageTokens: 0, hasDefinitions: false },
+  prices: undefined,
+  signedBy: undefined,
+  externalUser: undefined,
+  idempotencyScope: undefined,
+};

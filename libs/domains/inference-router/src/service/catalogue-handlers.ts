@@ -1,0 +1,367 @@
+import { auditOf, type Actor, type AuditedChange, type Clock, type UnixMs } from '@gateway/base';
+import {
+  CatalogueRefusalReason,
+  type CatalogueAdminDefinition,
+  type CatalogueRefusal,
+} from '@gateway/contracts/inference-router';
+import { GatewayError } from '@gateway/errors';
+import { personOf, type CallContext, type RpcHandlers } from '@gateway/rpc';
+import { newId } from '@gateway/runtime';
+import type {
+  CatalogueIssue,
+  CatalogueStore,
+  CatalogueTexts,
+  EntryChange,
+  PublishOutcome,
+  VersionSource,
+} from '../core/catalogue/managed-catalogue';
+import type { CatalogueSource, ProviderTransport, Timers } from '../core/ports';
+import type { FindPriceData } from '../core/price-data/compare-catalogue';
+import { proposePrices } from '../core/price-data/propose-prices';
+import { testTarget } from '../core/provider/test-target';
+import {
+  changeMessage,
+  draftMessage,
+  routerMessage,
+  secretMessage,
+  versionMessage,
+} from './catalogue-messages';
+
+/** The longest text, in characters. */
+const MAX_TEXT_CHARACTERS = 1_500_000;
+const MAX_COMMENT_CHARACTERS = 500;
+const MAX_SECRET_CHARACTERS = 8_192;
+const SECRET_NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/i;
+
+const MIN_MARGIN_PERCENT = -100;
+const MAX_MARGIN_PERCENT = 1_000;
+
+const DEFAULT_PAGE_SIZE = 20;
+const MAX_PAGE_SIZE = 100;
+const MAX_ISSUES = 100;
+/** Routers report every ten seconds. */
+const ROUTERS_SEEN_MS = 60_000;
+/** Names in an audit entry. */
+const MAX_AUDITED_CHANGES = 50;
+
+/** The catalogue in the database. */
+export interface ManagedCatalogue {
+  readonly store: CatalogueStore;
+  readonly texts: CatalogueTexts;
+  /** Loads the published prices of providers; they are large, and seldom needed. */
+  readonly loadPriceData: () => Promise<FindPriceData>;
+}
+
+export interface CatalogueHandlerPorts {
+  /** The active catalogue. */
+  readonly catalogue: CatalogueSource;
+  /** Undefined: the catalogue is a file. */
+  readonly managed: ManagedCatalogue | undefined;
+  readonly openTestTransport: () => ProviderTransport;
+  readonly timers: Timers;
+  readonly clock: Clock;
+}
+
+/** Operators' changes of the catalogue in the database. */
+export function createCatalogueHandlers({
+  catalogue,
+  managed,
+  clock,
+  ...testPorts
+}: CatalogueHandlerPorts): RpcHandlers<typeof CatalogueAdminDefinition> {
+  const changeBy = (context: CallContext, change: Omit<AuditedChange, 'actor'>) => {
+    const actor = personOf(context);
+    return { ...authorOf(actor), audit: auditOf({ ...change, actor }, { newId, clock }) };
+  };
+  const authorOf = (actor: Actor) => ({ at: clock.now(), by: actor.label });
+
+  async function check(text: string) {
+    const { store, texts } = requireManaged(managed);
+    requireLength('text', text, MAX_TEXT_CHARACTERS);
+    const { version, secrets } = await store.readPublished();
+    return { checked: texts.check(text, secrets), textInEffect: version?.text ?? '' };
+  }
+
+  /** The audit entry lists the changes, since versions are not part of the audit log. */
+  async function publish(
+    source: VersionSource,
+    request: { readonly expectedVersion: bigint; readonly comment: string },
+    context: CallContext,
+  ): Promise<PublishOutcome> {
+    const { store, texts } = requireManaged(managed);
+    const comment = requireText('comment', request.comment, MAX_COMMENT_CHARACTERS);
+    const actor = personOf(context);
+    const before = (await store.readPublished()).version?.text ?? '';
+    let changes: readonly EntryChange[] = [];
+    return store.publish(
+      {
+        source,
+        comment,
+        expectedVersion: Number(request.expectedVersion),
+        check(text, secrets) {
+          const checked = texts.check(text, secrets);
+          if (!checked.ok) return checked.issues;
+          changes = texts.compare(before, text);
+          return [];
+        },
+      },
+      {
+        ...authorOf(actor),
+        auditOf: (version) =>
+          auditOf(
+            {
+              actor,
+              action: source.kind === 'version' ? 'catalogue.roll_back' : 'catalogue.publish',
+              target: `version ${version}`,
+              details: {
+                comment,
+                ...(source.kind === 'version' && { restored_version: source.version }),
+                changes: changes
+                  .slice(0, MAX_AUDITED_CHANGES)
+                  .map(({ change, kind, name }) => `${kind} ${name} ${change}`),
+              },
+            },
+            { newId, clock },
+          ),
+      },
+    );
+  }
+
+  return {
+    async getCatalogueState() {
+      const { text } = catalogue.status();
+      if (!managed) {
+        return { source: 'file', text, version: undefined, draft: undefined, secrets: [], routers: [] };
+      }
+      const { store, texts } = managed;
+      const [{ version }, draft, secrets, routers] = await Promise.all([
+        store.readPublished(),
+        store.readDraft(),
+        store.listSecrets(),
+        store.listReports((clock.now() - ROUTERS_SEEN_MS) as UnixMs),
+      ]);
+      const used = texts.secretNames(version?.text ?? '');
+      return {
+        source: 'database',
+        text: version?.text ?? '',
+        version: version && versionMessage(version),
+        draft: draft && draftMessage(draft),
+        secrets: secrets.map((secret) => secretMessage(secret, used.has(secret.name))),
+        routers: routers.map(routerMessage),
+      };
+    },
+
+    async listCatalogueVersions({ pageSize, before }) {
+      if (!managed) return { versions: [], hasMore: false };
+      const size = Math.min(pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize, MAX_PAGE_SIZE);
+      const page = { limit: size + 1, before: before === 0n ? undefined : Number(before) };
+      const versions = await managed.store.listVersions(page);
+      return { versions: versions.slice(0, size).map(versionMessage), hasMore: versions.length > size };
+    },
+
+    async getCatalogueVersion({ version }) {
+      const found = await managed?.store.findVersion(Number(version));
+      if (!managed || !found) return { version: undefined, text: '', changes: [] };
+      const previous = await managed.store.findVersion(Number(version) - 1);
+      const changes = managed.texts.compare(previous?.text ?? '', found.text);
+      return { version: versionMessage(found), text: found.text, changes: changes.map(changeMessage) };
+    },
+
+    async checkCatalogue({ text }) {
+      const { checked, textInEffect } = await check(text);
+      if (!checked.ok) return { issues: issuesOf(checked.issues), changes: [] };
+      const changes = requireManaged(managed).texts.compare(textInEffect, text);
+      return { issues: [], changes: changes.map(changeMessage) };
+    },
+
+    async saveCatalogueDraft({ text, expectedRevision }, context) {
+      if (!managed) return refused(READ_ONLY);
+      requireLength('text', text, MAX_TEXT_CHARACTERS);
+      const change = changeBy(context, { action: 'catalogue.save_draft', target: 'draft', details: {} });
+      const draft = await managed.store.saveDraft(text, Number(expectedRevision), change);
+      if (draft === 'conflict') return refused(DRAFT_CONFLICT);
+      return { outcome: { $case: 'draft', value: draftMessage(draft) } };
+    },
+
+    async discardCatalogueDraft({ expectedRevision }, context) {
+      if (!managed) return { refusal: READ_ONLY };
+      const change = changeBy(context, { action: 'catalogue.discard_draft', target: 'draft', details: {} });
+      const outcome = await managed.store.discardDraft(Number(expectedRevision), change);
+      return { refusal: outcome === 'conflict' ? DRAFT_CONFLICT : undefined };
+    },
+
+    async publishCatalogue({ draftRevision, ...request }, context) {
+      if (!managed) return refused(READ_ONLY);
+      if (draftRevision === 0n) return refused(DRAFT_CONFLICT);
+      return publishedOf(await publish({ kind: 'draft', revision: Number(draftRevision) }, request, context));
+    },
+
+    async rollBackCatalogue({ version, ...request }, context) {
+      if (!managed) return refused(READ_ONLY);
+      return publishedOf(await publish({ kind: 'version', version: Number(version) }, request, context));
+    },
+
+    async setProviderSecret({ name, value }, context) {
+      if (!managed) return refused(READ_ONLY);
+      if (!SECRET_NAME.test(name)) {
+        throw invalid(
+          'name',
+          'must match [A-Za-z0-9._-], start with a letter or digit, and have at most 63 characters',
+        );
+      }
+      const secret = value.trim();
+      if (secret.length > MAX_SECRET_CHARACTERS || !/^[\x21-\x7e]+$/.test(secret)) {
+        throw invalid(
+          'value',
+          `must be 1 to ${MAX_SECRET_CHARACTERS} printable ASCII characters without spaces`,
+        );
+      }
+      const { store, texts } = managed;
+      const change = changeBy(context, { action: 'provider_secret.set', target: name, details: {} });
+      const stored = await store.setSecret(name, secret, change);
+      const used = texts.secretNames(catalogue.status().text).has(name);
+      return { outcome: { $case: 'secret', value: secretMessage(stored, used) } };
+    },
+
+    async deleteProviderSecret({ name }, context) {
+      if (!managed) return { refusal: READ_ONLY };
+      const { store, texts } = managed;
+      const change = changeBy(context, { action: 'provider_secret.delete', target: name, details: {} });
+      switch (await store.deleteSecret(name, (text) => texts.secretNames(text).has(name), change)) {
+        case 'deleted':
+          return { refusal: undefined };
+        case 'not_found':
+          return {
+            refusal: refusal(CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_NOT_FOUND, 'No such secret.'),
+          };
+        case 'in_use':
+          return {
+            refusal: refusal(
+              CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_IN_USE,
+              'The published version uses this secret.',
+            ),
+          };
+      }
+    },
+
+    async proposePrices({ text, marginPercent }) {
+      if (!managed) return refused(READ_ONLY);
+      if (!(marginPercent >= MIN_MARGIN_PERCENT && marginPercent <= MAX_MARGIN_PERCENT)) {
+        throw invalid('margin_percent', `must be from ${MIN_MARGIN_PERCENT} to ${MAX_MARGIN_PERCENT}`);
+      }
+      const { checked } = await check(text);
+      if (!checked.ok) return refused(invalidText(checked.issues));
+      const findPriceData = await managed.loadPriceData();
+      const at = new Date(clock.now());
+      const { proposals, notes } = proposePrices(checked.catalogue, findPriceData, { marginPercent, at });
+      return {
+        outcome: {
+          $case: 'proposal',
+          value: {
+            text: managed.texts.withPrices(text, proposals),
+            changedModels: proposals.map(({ modelId }) => modelId),
+            notes: [...notes],
+          },
+        },
+      };
+    },
+
+    async testTarget({ text, modelId, target: index }, context) {
+      if (!managed) return refused(READ_ONLY);
+      const { checked } = await check(text);
+      if (!checked.ok) return refused(invalidText(checked.issues));
+      const model = checked.catalogue.models.get(modelId);
+      const target = model?.targets[index];
+      if (!model || !target) return refused(NO_TARGET);
+      const { provider, providerModel } = target;
+      const { host } = new URL(provider.baseUrl);
+      await managed.store.writeAudit(
+        changeBy(context, {
+          action: 'target.test',
+          target: `${provider.name}/${providerModel}`,
+          details: { host },
+        }).audit,
+      );
+      const { durationMs, error } = await testTarget(
+        { ...testPorts, clock },
+        { model, target, signal: context.signal },
+      );
+      return { outcome: { $case: 'test', value: { durationMs, error } } };
+    },
+  };
+}
+
+function publishedOf(outcome: PublishOutcome) {
+  switch (outcome.kind) {
+    case 'published':
+      return { outcome: { $case: 'version' as const, value: versionMessage(outcome.version) } };
+    case 'conflict':
+      return refused(VERSION_CONFLICT);
+    case 'not_found':
+      return refused(NO_VERSION);
+    case 'invalid':
+      return refused(invalidText(outcome.issues));
+  }
+}
+
+function refusal(
+  reason: CatalogueRefusalReason,
+  message: string,
+  issues: readonly CatalogueIssue[] = [],
+): CatalogueRefusal {
+  return { reason, message, issues: issuesOf(issues) };
+}
+
+function issuesOf(issues: readonly CatalogueIssue[]) {
+  return issues.slice(0, MAX_ISSUES).map((issue) => ({ ...issue }));
+}
+
+const READ_ONLY = refusal(
+  CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_READ_ONLY,
+  'The catalogue is the models file (GATEWAY_CATALOGUE=file).',
+);
+const DRAFT_CONFLICT = refusal(
+  CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_CONFLICT,
+  'The draft was changed in the meantime.',
+);
+const VERSION_CONFLICT = refusal(
+  CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_CONFLICT,
+  'The draft was changed, or another version was published, in the meantime.',
+);
+const NO_VERSION = refusal(CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_NOT_FOUND, 'No such version.');
+const NO_TARGET = refusal(CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_NOT_FOUND, 'No such target.');
+
+function invalidText(issues: readonly CatalogueIssue[]): CatalogueRefusal {
+  return refusal(
+    CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_INVALID,
+    'The catalogue has errors.',
+    issues,
+  );
+}
+
+function refused(value: CatalogueRefusal) {
+  return { outcome: { $case: 'refusal' as const, value } };
+}
+
+/** Only calls that change or check a text reach it; the dashboard makes none for a file. */
+function requireManaged(managed: ManagedCatalogue | undefined): ManagedCatalogue {
+  if (managed) return managed;
+  throw invalid('text', READ_ONLY.message);
+}
+
+function requireText(field: string, text: string, max: number): string {
+  const trimmed = text.trim();
+  if (trimmed === '') throw invalid(field, 'is required');
+  requireLength(field, trimmed, max);
+  return trimmed;
+}
+
+function requireLength(field: string, text: string, max: number): void {
+  if (text.length > max) throw invalid(field, `must have at most ${max} characters`);
+  // PostgreSQL stores no NUL.
+  if (text.includes('\0')) throw invalid(field, 'must not contain NUL');
+}
+
+function invalid(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', { message: `${param} ${message}.`, param });
+}
