@@ -232,6 +232,14 @@ const providers = createRoute({
     lazyRouteComponent(() => import('../features/operator/providers-page'), 'ProvidersPage'),
   ),
 });
+const catalogue = createRoute({
+  getParentRoute: () => operator,
+  path: '/catalogue',
+  component: withPermission(
+    'platform:models',
+    lazyRouteComponent(() => import('../features/operator/catalogue/catalogue-page'), 'CataloguePage'),
+  ),
+});
 const settlement = createRoute({
   getParentRoute: () => operator,
   path: '/settlement',
@@ -313,6 +321,7 @@ const tree = root.addChildren([
       allOrganizations,
       models,
       providers,
+      catalogue,
       settlement,
       notifications,
       people,

@@ -36,6 +36,7 @@ const OFFERED: Readonly<Record<Role, readonly string[]>> = {
     'Organizations',
     'Models',
     'Providers',
+    'Catalogue',
     'Settlement',
     'Notifications',
     'People',
@@ -70,6 +71,7 @@ const PAGES: readonly { readonly path: string; readonly least: Role }[] = [
   { path: '/operator/organizations', least: 'operator' },
   { path: '/operator/models', least: 'operator' },
   { path: '/operator/providers', least: 'operator' },
+  { path: '/operator/catalogue', least: 'operator' },
   { path: '/operator/settlement', least: 'operator' },
   { path: '/operator/notifications', least: 'operator' },
   { path: '/operator/people', least: 'operator' },
@@ -120,6 +122,12 @@ const REQUESTS: readonly {
   { request: 'POST /api/people/{owner}/password-reset-link', body: {}, least: 'operator' },
   { request: 'GET /api/audit', least: 'operator' },
   { request: 'GET /api/operator/catalogue', least: 'operator' },
+  { request: 'GET /api/operator/catalogue/state', least: 'operator' },
+  {
+    request: 'PUT /api/operator/catalogue/secrets',
+    body: { name: 'stolen', value: 'sk-stolen' },
+    least: 'operator',
+  },
   { request: 'GET /api/operator/organizations', least: 'operator' },
   { request: 'GET /api/operator/usage', least: 'operator' },
   {

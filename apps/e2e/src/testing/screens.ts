@@ -50,6 +50,7 @@ function pages({ organizationId, keyId, generationId }: ScreenIds): readonly Scr
     { name: 'operator-organizations', path: '/operator/organizations' },
     { name: 'operator-models', path: '/operator/models' },
     { name: 'operator-providers', path: '/operator/providers' },
+    { name: 'operator-catalogue', path: '/operator/catalogue' },
     { name: 'operator-settlement', path: '/operator/settlement' },
     { name: 'operator-notifications', path: '/operator/notifications' },
     { name: 'operator-people', path: '/operator/people' },

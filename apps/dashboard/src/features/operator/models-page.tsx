@@ -1,5 +1,6 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
 import { count } from '../../format/count';
@@ -25,16 +26,7 @@ export function ModelsPage() {
     refetchInterval: REFETCH_INTERVAL_MS,
   });
   return (
-    <Page
-      title="Models"
-      description={
-        query.data ? (
-          <>
-            Edit <Id>{query.data.file}</Id> to change the catalogue.
-          </>
-        ) : undefined
-      }
-    >
+    <Page title="Models" description={query.data ? <ChangedWhere catalogue={query.data} /> : undefined}>
       {query.error ? (
         <Failure error={query.error} what="model catalogue" onRetry={() => void query.refetch()} />
       ) : !query.data ? (
@@ -44,20 +36,24 @@ export function ModelsPage() {
           {query.data.rejected && <RejectedChange rejected={query.data.rejected} />}
           {query.data.models.length === 0 ? (
             <Empty icon="layers" title="No models yet">
-              Add a model to <Id>{query.data.file}</Id>. It is reloaded automatically.
+              <ChangedWhere catalogue={query.data} />
             </Empty>
           ) : (
             <Table caption="Models" rows={query.data.models} columns={COLUMNS} rowId={({ id }) => id} />
           )}
-          <Section title="File">
+          <Section title="Source">
             <Facts>
-              <Fact name="Name">
-                <Id>{query.data.file}</Id>
-              </Fact>
+              {query.data.published_version === null ? (
+                <Fact name="File">
+                  <Id>{query.data.file}</Id>
+                </Fact>
+              ) : (
+                <Fact name="Published version">{query.data.published_version}</Fact>
+              )}
               <Fact name="Loaded">
                 <Time at={query.data.loaded_at} />
               </Fact>
-              <Fact name="Version">
+              <Fact name="Load">
                 <Id>{String(query.data.version)}</Id>
               </Fact>
               <Fact name="SHA-256">
@@ -71,11 +67,36 @@ export function ModelsPage() {
   );
 }
 
+/** Why the page is read-only, and where the catalogue is changed. */
+export function ChangedWhere({
+  catalogue: { published_version: version, file },
+}: {
+  readonly catalogue: Pick<Catalogue, 'published_version' | 'file'>;
+}) {
+  if (version !== null) {
+    return (
+      <>
+        Change models and prices on the page{' '}
+        <Link to="/operator/catalogue" className="font-medium text-accent hover:underline">
+          Catalogue
+        </Link>
+        .
+      </>
+    );
+  }
+  return (
+    <>
+      Read-only, since the catalogue is a file: edit <Id>{file}</Id> to change it. It is reloaded
+      automatically.
+    </>
+  );
+}
+
 function RejectedChange({ rejected }: { readonly rejected: NonNullable<Catalogue['rejected']> }) {
   return (
-    <Notice tone="bad" title="The models file has errors; the previous version stays active">
+    <Notice tone="bad" title="The latest change has errors; the previous catalogue stays active">
       <p>
-        Since <Time at={rejected.since} />. The file is reloaded when it changes.
+        Since <Time at={rejected.since} />.
       </p>
       <ul className="mt-2 grid gap-1">
         {rejected.issues.map((issue, index) => (

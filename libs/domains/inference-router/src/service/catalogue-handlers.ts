@@ -5,7 +5,7 @@ import {
   type CatalogueRefusal,
 } from '@gateway/contracts/inference-router';
 import { GatewayError } from '@gateway/errors';
-import { personOf, type CallContext, type RpcHandlers } from '@gateway/rpc';
+import { actorOf, type CallContext, type RpcHandlers } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
 import type {
   CatalogueIssue,
@@ -70,7 +70,7 @@ export function createCatalogueHandlers({
   ...testPorts
 }: CatalogueHandlerPorts): RpcHandlers<typeof CatalogueAdminDefinition> {
   const changeBy = (context: CallContext, change: Omit<AuditedChange, 'actor'>) => {
-    const actor = personOf(context);
+    const actor = actorOf(context);
     return { ...authorOf(actor), audit: auditOf({ ...change, actor }, { newId, clock }) };
   };
   const authorOf = (actor: Actor) => ({ at: clock.now(), by: actor.label });
@@ -90,7 +90,7 @@ export function createCatalogueHandlers({
   ): Promise<PublishOutcome> {
     const { store, texts } = requireManaged(managed);
     const comment = requireText('comment', request.comment, MAX_COMMENT_CHARACTERS);
-    const actor = personOf(context);
+    const actor = actorOf(context);
     const before = (await store.readPublished()).version?.text ?? '';
     let changes: readonly EntryChange[] = [];
     return store.publish(

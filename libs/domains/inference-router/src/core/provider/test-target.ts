@@ -83,6 +83,7 @@ const REQUEST: GenerationRequest = {
   inputParts: { images: 0, estimatedImageTokens: 0, hasDefinitions: false },
   prices: undefined,
   signedBy: undefined,
+  promptCacheKey: undefined,
   externalUser: undefined,
   idempotencyScope: undefined,
 };

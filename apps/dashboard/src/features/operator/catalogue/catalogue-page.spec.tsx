@@ -1,0 +1,228 @@
+/** @jest-environment @happy-dom/jest-environment */
+import { cleanup, screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { installApiDouble, type ApiDouble } from '../../../testing/api-double';
+import { sessionOf } from '../../../testing/fixtures';
+import { renderPage } from '../../../testing/render-page';
+import type { CatalogueState } from './catalogue-state';
+
+const TIME = '2026-11-20T09:00:00.000Z';
+const version = (number: number) => ({
+  version: number,
+  published_at: TIME,
+  published_by: 'ops@example.com',
+  comment: `Change ${number}`,
+  restored_version: null,
+});
+const STATE: CatalogueState = {
+  source: 'database',
+  text: 'text in effect',
+  version: version(3),
+  draft: null,
+  secrets: [
+    { name: 'openai', hint: '7f3a', changed_at: TIME, changed_by: 'ops@example.com', used: true },
+    { name: 'old', hint: '', changed_at: TIME, changed_by: 'ops@example.com', used: false },
+  ],
+  routers: [
+    { name: 'router-1', version: 3, loaded_at: TIME, reported_at: TIME, rejected_version: null },
+    { name: 'router-2', version: 2, loaded_at: TIME, reported_at: TIME, rejected_version: 3 },
+  ],
+};
+const DRAFT = { revision: 7, text: 'a draft', saved_at: TIME, saved_by: 'other@example.com' };
+const PRICE_CHANGE = {
+  kind: 'model' as const,
+  name: 'acme/m-1',
+  change: 'changed' as const,
+  fields: [{ field: 'prices.input', before: '1', after: '2' }],
+};
+
+describe('the catalogue page', () => {
+  let api: ApiDouble;
+  let state: CatalogueState;
+
+  beforeEach(() => {
+    api = installApiDouble();
+    state = STATE;
+    api.on('GET /api/session', () => sessionOf('operator'));
+    api.on('GET /api/organizations', () => ({ data: [], next_page_token: null }));
+    api.on('GET /api/operator/catalogue/state', () => state);
+    api.on('GET /api/operator/catalogue/versions', () => ({
+      data: [version(3), version(2)],
+      next_page_token: null,
+    }));
+  });
+  afterEach(cleanup);
+
+  const editor = async () => (await screen.findByLabelText('Catalogue text')) as HTMLTextAreaElement;
+  const click = (name: string | RegExp) => userEvent.click(screen.getByRole('button', { name }));
+
+  it('is read-only for a file, and says why', async () => {
+    state = { ...STATE, source: 'file', version: null, secrets: [], routers: [] };
+    renderPage('/operator/catalogue');
+    expect(await screen.findByText('Read-only: the catalogue is the models file')).toBeTruthy();
+    expect(screen.getByText('text in effect')).toBeTruthy();
+    expect(screen.queryByRole('button', { name: 'Save draft' })).toBeNull();
+    expect(screen.queryByLabelText('Catalogue text')).toBeNull();
+  });
+
+  it('shows which version each router runs, and which one it cannot load', async () => {
+    renderPage('/operator/catalogue');
+    const routers = await screen.findByRole('table', { name: 'Routers' });
+    expect(within(routers).getAllByRole('row')).toHaveLength(3);
+    expect(within(routers).getByText('Cannot load version 3')).toBeTruthy();
+  });
+
+  it('shows the errors of a text by line', async () => {
+    api.on('POST /api/operator/catalogue/check', () => ({
+      issues: [{ message: 'models[0].prices.input (line 31): must be a decimal', line: 31 }],
+      changes: [],
+      affected: [],
+    }));
+    renderPage('/operator/catalogue');
+    await userEvent.type(await editor(), ' changed');
+    await click('Check');
+    expect(await screen.findByText('Line 31')).toBeTruthy();
+    const [request] = api.requestsTo('POST /api/operator/catalogue/check');
+    expect(request?.body).toEqual({ text: 'text in effect changed' });
+  });
+
+  it('saves a draft on the revision that was edited, shows its changes, and publishes it', async () => {
+    api.on('PUT /api/operator/catalogue/draft', () => {
+      state = { ...STATE, draft: { ...DRAFT, text: 'text in effect changed' } };
+      return { draft: { ...DRAFT, text: 'text in effect changed' } };
+    });
+    api.on('POST /api/operator/catalogue/check', () => ({
+      issues: [],
+      changes: [PRICE_CHANGE],
+      affected: [{ model: 'acme/m-1', organizations: 2, keys: 3, requests: 40 }],
+    }));
+    api.on('POST /api/operator/catalogue/publish', () => {
+      state = { ...STATE, text: 'text in effect changed', version: version(4) };
+      return { version: version(4) };
+    });
+    renderPage('/operator/catalogue');
+    await userEvent.type(await editor(), ' changed');
+    expect(screen.getByRole('button', { name: 'Publish' })).toHaveProperty('disabled', true);
+    await click('Save draft');
+    await waitFor(() =>
+      expect(screen.getByRole('button', { name: 'Publish' })).toHaveProperty('disabled', false),
+    );
+    await click('Publish');
+    const dialog = await screen.findByRole('dialog', { name: 'Publish the draft' });
+    const changes = await within(dialog).findByRole('list', { name: 'Changes' });
+    expect(changes.textContent).toContain('acme/m-1');
+    expect(changes.textContent).toContain('prices.input: 1 → 2');
+    expect(within(dialog).getByRole('list', { name: 'Affected' }).textContent).toBe(
+      'acme/m-1: 40 requests of 2 organizations, with 3 keys',
+    );
+    await userEvent.type(within(dialog).getByLabelText('Comment'), 'Dearer.');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Publish' }));
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    expect(api.requestsTo('PUT /api/operator/catalogue/draft')[0]?.body).toEqual({
+      text: 'text in effect changed',
+      expected_revision: 0,
+    });
+    expect(api.requestsTo('POST /api/operator/catalogue/publish')[0]?.body).toEqual({
+      draft_revision: 7,
+      expected_version: 3,
+      comment: 'Dearer.',
+    });
+    expect(screen.queryByText('Someone else changed the catalogue')).toBeNull();
+    expect((await editor()).value).toBe('text in effect changed');
+  });
+
+  it('keeps the edits when another operator saved a draft, and replaces neither without a choice', async () => {
+    renderPage('/operator/catalogue');
+    await userEvent.type(await editor(), ' mine');
+    api.refuse('PUT /api/operator/catalogue/draft', 409, {
+      code: 'conflict',
+      message: 'The draft was changed in the meantime.',
+    });
+    state = { ...STATE, draft: DRAFT };
+    await click('Save draft');
+    expect(await screen.findByText('The draft was changed in the meantime.')).toBeTruthy();
+    expect(await screen.findByText('Someone else changed the catalogue')).toBeTruthy();
+    expect((await editor()).value).toBe('text in effect mine');
+    await click('Discard my changes');
+    expect((await editor()).value).toBe('a draft');
+  });
+
+  it('shows the real error of a tested target', async () => {
+    api.on('POST /api/operator/catalogue/test', () => ({
+      test: { duration_ms: 120, error: 'acme: HTTP 401 from https://acme.example: Incorrect API key' },
+    }));
+    renderPage('/operator/catalogue');
+    await userEvent.type(await screen.findByLabelText('Test the connection of the model'), 'acme/m-1');
+    await click('Request one token');
+    expect(await screen.findByText(/Incorrect API key/)).toBeTruthy();
+    expect(api.requestsTo('POST /api/operator/catalogue/test')[0]?.body).toEqual({
+      text: 'text in effect',
+      model: 'acme/m-1',
+      target: 0,
+    });
+  });
+
+  it('puts published prices with a margin into the editor without saving them', async () => {
+    api.on('POST /api/operator/catalogue/proposals', () => ({
+      text: 'text with prices',
+      changed_models: ['acme/m-1'],
+      notes: ['acme/own: not in the price data'],
+    }));
+    renderPage('/operator/catalogue');
+    const margin = await screen.findByLabelText('Margin on published prices, in percent');
+    await userEvent.clear(margin);
+    await userEvent.type(margin, '12.5');
+    await click('Propose prices');
+    await waitFor(async () => expect((await editor()).value).toBe('text with prices'));
+    expect(screen.getByText('acme/own: not in the price data')).toBeTruthy();
+    expect(api.requestsTo('POST /api/operator/catalogue/proposals')[0]?.body).toEqual({
+      text: 'text in effect',
+      margin_percent: 12.5,
+    });
+    expect(api.requestsTo('PUT /api/operator/catalogue/draft')).toEqual([]);
+  });
+
+  it('replaces a secret without showing it, and deletes only one that is not used', async () => {
+    api.on('PUT /api/operator/catalogue/secrets', () => ({ secret: STATE.secrets[0] as never }));
+    api.on('DELETE /api/operator/catalogue/secrets/{secret_name}', () => undefined as never);
+    renderPage('/operator/catalogue');
+    await screen.findByRole('table', { name: 'Stored secrets' });
+    expect(screen.getByText('…7f3a')).toBeTruthy();
+    expect(screen.queryByRole('button', { name: 'Delete openai' })).toBeNull();
+    await click('Replace openai');
+    const dialog = await screen.findByRole('dialog', { name: 'Replace openai' });
+    const value = within(dialog).getByLabelText('Value');
+    expect(value.getAttribute('type')).toBe('password');
+    await userEvent.type(value, 'sk-new');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Store' }));
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    expect(api.requestsTo('PUT /api/operator/catalogue/secrets')[0]?.body).toEqual({
+      name: 'openai',
+      value: 'sk-new',
+    });
+    await click('Delete old');
+    await click('Delete secret');
+    await waitFor(() =>
+      expect(api.requestsTo('DELETE /api/operator/catalogue/secrets/{secret_name}')[0]?.params).toEqual({
+        secret_name: 'old',
+      }),
+    );
+  });
+
+  it('rolls back to an earlier version', async () => {
+    api.on('POST /api/operator/catalogue/roll-back', () => ({ version: version(4) }));
+    renderPage('/operator/catalogue');
+    await screen.findByRole('table', { name: 'Versions' });
+    expect(screen.queryByRole('button', { name: 'Roll back to version 3' })).toBeNull();
+    await click('Roll back to version 2');
+    const dialog = await screen.findByRole('dialog', { name: 'Roll back to version 2' });
+    await userEvent.type(within(dialog).getByLabelText('Comment'), 'A mistake.');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Roll back' }));
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    expect(api.requestsTo('POST /api/operator/catalogue/roll-back')[0]?.body).toEqual({
+      version: 2,
+      expected_version: 3,
+      comment: 'A mistake.',
+    });
+  });
+});

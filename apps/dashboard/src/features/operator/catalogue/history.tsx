@@ -1,0 +1,188 @@
+import type { Result } from '@gateway/dashboard-contract/client';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../../api/client';
+import { Button } from '../../../ui/button';
+import { Code } from '../../../ui/code';
+import { Dialog, DialogActions } from '../../../ui/dialog';
+import { Field, Input } from '../../../ui/field';
+import { LoadMore } from '../../../ui/load-more';
+import { Section } from '../../../ui/page';
+import { Failure, FailureLine, SkeletonRows } from '../../../ui/states';
+import { Table, type Column } from '../../../ui/table';
+import { useToast } from '../../../ui/toast';
+import { Text, Time } from '../../../ui/values';
+import { Changes } from './changes';
+import { useCatalogueChange } from './use-catalogue-change';
+
+type Version = Result<'GET /api/operator/catalogue/versions'>['data'][number];
+
+const PAGE_SIZE = '20';
+
+/** The published versions, what each changed, and the way back to one. */
+export function History({ current }: { readonly current: number }) {
+  const query = useInfiniteQuery({
+    queryKey: ['catalogue-versions'],
+    queryFn: ({ pageParam, signal }) =>
+      api.call('GET /api/operator/catalogue/versions', {
+        query: { page_size: PAGE_SIZE, page_token: pageParam },
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next_page_token,
+  });
+  const versions = query.data?.pages.flatMap(({ data }) => data);
+  return (
+    <Section title="History">
+      {query.error && !versions ? (
+        <Failure error={query.error} what="the history" onRetry={() => void query.refetch()} />
+      ) : !versions ? (
+        <SkeletonRows />
+      ) : versions.length === 0 ? (
+        <p className="text-sm text-ink-soft">No versions yet.</p>
+      ) : (
+        <>
+          <Table
+            caption="Versions"
+            rows={versions}
+            columns={columnsFor(current)}
+            rowId={({ version }) => String(version)}
+          />
+          <LoadMore of={query} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+function Actions({ of, current }: { readonly of: Version; readonly current: number }) {
+  const [shown, setShown] = useState(false);
+  const [rollingBack, setRollingBack] = useState(false);
+  return (
+    <div className="flex justify-end gap-2">
+      <Button small onClick={() => setShown(true)}>
+        Show
+        <span className="sr-only"> version {of.version}</span>
+      </Button>
+      {of.version !== current && (
+        <Button small onClick={() => setRollingBack(true)}>
+          Roll back
+          <span className="sr-only"> to version {of.version}</span>
+        </Button>
+      )}
+      <Dialog open={shown} onOpenChange={setShown} title={`Version ${of.version}`} wide>
+        <ShownVersion version={of.version} />
+      </Dialog>
+      <Dialog
+        open={rollingBack}
+        onOpenChange={setRollingBack}
+        title={`Roll back to version ${of.version}`}
+        description="Its text is published again as a new version. Every router runs it within a second."
+      >
+        <RollBack version={of.version} current={current} onDone={() => setRollingBack(false)} />
+      </Dialog>
+    </div>
+  );
+}
+
+function ShownVersion({ version }: { readonly version: number }) {
+  const query = useQuery({
+    queryKey: ['catalogue-versions', version],
+    queryFn: ({ signal }) =>
+      api.call('GET /api/operator/catalogue/versions/{version}', {
+        params: { version: String(version) },
+        signal,
+      }),
+  });
+  if (query.error) return <FailureLine error={query.error} />;
+  if (!query.data) return <SkeletonRows />;
+  return (
+    <div className="grid min-w-0 gap-4">
+      <Changes of={query.data.changes} />
+      <Code text={query.data.text} what={`version ${version}`} />
+    </div>
+  );
+}
+
+interface RollBackProps {
+  readonly version: number;
+  readonly current: number;
+  readonly onDone: () => void;
+}
+
+function RollBack({ version, current, onDone }: RollBackProps) {
+  const [comment, setComment] = useState('');
+  const toast = useToast();
+  const rollBack = useCatalogueChange(
+    () =>
+      api.call('POST /api/operator/catalogue/roll-back', {
+        body: { version, expected_version: current, comment: comment.trim() },
+      }),
+    ({ version: published }) => {
+      toast(`Version ${published.version} is published.`);
+      onDone();
+    },
+  );
+  return (
+    <form
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        rollBack.mutate(undefined);
+      }}
+    >
+      <Field label="Comment" hint="Shown in the history and in the audit log.">
+        <Input
+          required
+          autoFocus
+          maxLength={500}
+          value={comment}
+          onChange={({ target }) => setComment(target.value)}
+        />
+      </Field>
+      {rollBack.error && <FailureLine error={rollBack.error} />}
+      <DialogActions>
+        <Button onClick={onDone}>Cancel</Button>
+        <Button type="submit" kind="danger" busy={rollBack.isPending}>
+          Roll back
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+function columnsFor(current: number): readonly Column<Version>[] {
+  return [
+    {
+      id: 'version',
+      header: 'Version',
+      cell: ({ row: { original: version } }) => (
+        <div>
+          <span className="font-medium">{version.version}</span>
+          {version.restored_version !== null && (
+            <span className="text-xs text-ink-soft"> (text of version {version.restored_version})</span>
+          )}
+          <p className="text-xs text-ink-soft">
+            <Text>{version.comment}</Text>
+          </p>
+        </div>
+      ),
+    },
+    {
+      id: 'published',
+      header: 'Published',
+      meta: { hide: 'phone' },
+      cell: ({ row: { original: version } }) => (
+        <>
+          <Time at={version.published_at} /> by <Text>{version.published_by}</Text>
+        </>
+      ),
+    },
+    {
+      id: 'actions',
+      header: () => <span className="sr-only">Actions</span>,
+      meta: { className: 'text-right' },
+      cell: ({ row }) => <Actions of={row.original} current={current} />,
+    },
+  ];
+}

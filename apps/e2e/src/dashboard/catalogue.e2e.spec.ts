@@ -1,0 +1,189 @@
+import { readFile } from 'node:fs/promises';
+import type { Tenant } from '@gateway/test-support';
+import { browserTests, collectPageErrors, type Browser, type Page } from '../testing/chromium';
+import { takeSession } from '../testing/dashboard-page';
+import { eventually } from '../testing/eventually';
+import { startTestEnv, type TestEnv } from '../testing/test-env';
+
+jest.setTimeout(180_000);
+
+const browsers = browserTests();
+const MODEL = 'demo/small';
+
+interface State {
+  readonly source: string;
+  readonly text: string;
+  readonly version: { readonly version: number } | null;
+  readonly routers: readonly { readonly version: number }[];
+}
+
+describe('the catalogue in the database', () => {
+  let testEnv: TestEnv;
+  let tenant: Tenant;
+  let browser: Browser;
+  let page: Page;
+  let errors: readonly string[];
+
+  const startOnce = async () => {
+    if (testEnv) return;
+    testEnv = await startTestEnv({ env: { GATEWAY_CATALOGUE: 'database' } });
+    tenant = await testEnv.tenant();
+    browser = await browsers.launch();
+    const context = await browser.newContext();
+    const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
+    await takeSession(context, dashboardUrl, adminEmail, adminPassword);
+    page = await context.newPage();
+    errors = collectPageErrors(page);
+  };
+  const open = async () => {
+    await startOnce();
+    await page.goto(`${testEnv.gateway.dashboardUrl}/operator/catalogue`);
+    await page.getByLabel('Catalogue text').waitFor();
+  };
+  afterAll(async () => {
+    await browser?.close();
+    await testEnv?.stop();
+  });
+
+  const state = () => testEnv.admin.call<State>('GET', '/api/operator/catalogue/state');
+  const listed = async () => {
+    const models = await testEnv.client(tenant.apiKey).models.list();
+    return models.data.map(({ id }) => id);
+  };
+  const chat = (model = MODEL) =>
+    testEnv
+      .client(tenant.apiKey)
+      .chat.completions.create({ model, max_tokens: 4, messages: [{ role: 'user', content: 'Hello' }] })
+      .then(
+        ({ id }) => id,
+        (error: { code?: string }) => error.code,
+      );
+  const allRun = async (version: number) => {
+    await eventually(`every router runs version ${version}`, async () => {
+      const { routers } = await state();
+      return (routers.length > 0 && routers.every((router) => router.version === version)) || undefined;
+    });
+    const routers = page.getByRole('table', { name: 'Routers' });
+    await routers
+      .getByRole('cell', { name: String(version), exact: true })
+      .first()
+      .waitFor();
+  };
+  const publish = async (comment: string) => {
+    await page.getByRole('button', { name: 'Save draft' }).click();
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Publish the draft' });
+    await dialog.getByLabel('Comment').fill(comment);
+    await dialog.getByRole('button', { name: 'Publish', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+  };
+
+  browsers.it('starts with the models file as version 1, and serves it', async () => {
+    await open();
+    await allRun(1);
+    const { text } = await state();
+    expect(text).toBe(await readFile('models.yaml', 'utf8'));
+    expect(await chat()).toMatch(/^gen-/);
+  });
+
+  browsers.it('shows errors by line, and publishes a change that every request gets', async () => {
+    await open();
+    const editor = page.getByLabel('Catalogue text');
+    const before = await editor.inputValue();
+    await editor.fill(`${before}nonsense: true\n`);
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByText('The catalogue has errors').waitFor();
+
+    const renamed = before.replace(`id: ${MODEL}\n`, 'id: demo/renamed\n');
+    expect(renamed).not.toBe(before);
+    const affected = await eventually('the check counts who used the model', async () => {
+      const path = '/api/operator/catalogue/check';
+      const checked = await testEnv.admin.call<{ affected: unknown[] }>('POST', path, { text: renamed });
+      return checked.affected.length > 0 ? checked.affected : undefined;
+    });
+    expect(affected).toEqual([{ model: MODEL, organizations: 1, keys: 1, requests: 1 }]);
+    await editor.fill(renamed);
+    await publish('Rename a model.');
+    await allRun(2);
+    await eventually('the edge lists the new model', async () =>
+      (await listed()).includes('demo/renamed') ? true : undefined,
+    );
+    expect(await chat()).toBe('model_not_found');
+    expect(await chat('demo/renamed')).toMatch(/^gen-/);
+  });
+
+  browsers.it('keeps the published version over a crash, and rolls back', async () => {
+    await startOnce();
+    await testEnv.crashAndRestart();
+    expect((await state()).version).toMatchObject({ version: 2 });
+    expect(await chat('demo/renamed')).toMatch(/^gen-/);
+    const context = page.context();
+    const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
+    await takeSession(context, dashboardUrl, adminEmail, adminPassword);
+    await open();
+    await page.getByRole('button', { name: 'Roll back to version 1' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Roll back to version 1' });
+    await dialog.getByLabel('Comment').fill('The old name.');
+    await dialog.getByRole('button', { name: 'Roll back', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await allRun(3);
+    await eventually('the edge lists the old model', async () =>
+      (await listed()).includes(MODEL) ? true : undefined,
+    );
+    expect(await chat()).toMatch(/^gen-/);
+    expect((await state()).text).toBe(await readFile('models.yaml', 'utf8'));
+  });
+
+  browsers.it('stores a secret that no page or response shows again, and tests a target', async () => {
+    await open();
+    const secret = 'sk-end-to-end-secret-1234567890';
+    await page.getByRole('button', { name: 'Add secret' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a secret' });
+    await dialog.getByLabel('Name').fill('acme');
+    await dialog.getByLabel('Value').fill(secret);
+    await dialog.getByRole('button', { name: 'Store' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('…7890').waitFor();
+    expect(await page.content()).not.toContain(secret);
+    expect(JSON.stringify(await state())).not.toContain(secret);
+
+    await page.getByLabel('Test the connection of the model').fill(MODEL);
+    await page.getByRole('button', { name: 'Request one token' }).click();
+    await page.getByText(/The provider responded after/).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  browsers.it('proposes published prices', async () => {
+    await startOnce();
+    const { text } = await state();
+    const hosted = text.replace(
+      /^models:\n/m,
+      `  - { name: hosted, preset: anthropic, api_key_secret: acme }
+models:
+  - id: hosted/sonnet
+    targets: [{ provider: hosted, model: claude-sonnet-4-5 }]
+    context_window: 200000
+    max_output_tokens: 64000
+    prices: { input: '1', output: '1' }
+`,
+    );
+    const body = { text: hosted, margin_percent: 10 };
+    const proposed = await testEnv.admin.call<{ text: string; changed_models: string[] }>(
+      'POST',
+      '/api/operator/catalogue/proposals',
+      body,
+    );
+    expect(proposed.changed_models).toEqual(['hosted/sonnet']);
+    expect(proposed.text).toContain("input: '3.3'");
+    expect((await state()).text).toBe(text);
+  });
+
+  browsers.it('downloads the text in effect byte for byte', async () => {
+    await open();
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Export YAML' }).click();
+    const file = await download;
+    expect(file.suggestedFilename()).toBe('models.yaml');
+    expect(await readFile(await file.path(), 'utf8')).toBe((await state()).text);
+  });
+});
