@@ -68,4 +68,21 @@ async function completeWithKeyOption({ baseURL, apiKey, model, prompt }) {
   await client.chat.completions.create({ model, messages, max_tokens: 200 }, { idempotencyKey: 'once' });
 }
 
-await serve({ complete, stream, callTool, completeWithKeyOption }, describe);
+const AGENT_CALLS = 60;
+
+/** Many calls at once under the headers of one run. */
+async function runAgent({ baseURL, apiKey, model, prompt, headers }) {
+  const client = new OpenAI({ baseURL, apiKey, defaultHeaders: headers });
+  const messages = [{ role: 'user', content: prompt }];
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: AGENT_CALLS }, () =>
+      client.chat.completions.create({ model, messages, max_tokens: 200 }, { maxRetries: 0 }),
+    ),
+  );
+  const refusals = outcomes
+    .filter(({ status }) => status === 'rejected')
+    .map(({ reason }) => describe(reason));
+  return { completed: AGENT_CALLS - refusals.length, refusals };
+}
+
+await serve({ complete, stream, callTool, completeWithKeyOption, runAgent }, describe);

@@ -85,6 +85,8 @@ describe('repeated kill -9 of the gateway during fifty requests', () => {
 
   it('settles every finished generation once, and keeps no hold past its deadline', async () => {
     await expectEverythingSettled(testEnv.pool);
+    const { rows } = await testEnv.pool.query('select from billing_ledger.runs where spent_nano_usd > 0');
+    expect(rows).toHaveLength(ROUNDS);
     expect(await claimsChargedTwice(testEnv.pool)).toEqual([]);
     await expectExactCharges(
       testEnv.pool,

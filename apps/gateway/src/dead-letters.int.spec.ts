@@ -227,6 +227,7 @@ it('a dead-lettered generation fails again on redelivery, and settles when its h
       createdUnixMs: at,
       lifetimeMs: 60_000,
       idempotencyScope: undefined,
+      run: undefined,
     },
   ]);
   expect(hold).toEqual({ kind: 'held' });

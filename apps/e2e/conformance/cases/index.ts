@@ -19,6 +19,7 @@ import { requestErrorCases } from './section-7-requests';
 import { serviceErrorCases } from './section-7-service';
 import { exactnessCases } from './section-8-exactness';
 import { limitCases } from './section-8-limits';
+import { runCases } from './section-8-runs';
 import { versioningCases } from './section-9-versioning';
 
 /** In the order of the specification's sections. */
@@ -41,6 +42,7 @@ const cases: readonly ConformanceCase[] = [
   ...serviceErrorCases,
   ...limitCases,
   ...exactnessCases,
+  ...runCases,
   ...versioningCases,
   ...precedenceCases,
   ...headerCases,

@@ -18,6 +18,7 @@ import {
   type Deployment,
   type RawResponse,
   everyDialect,
+  get,
 } from '../framework';
 
 const CONCURRENT_REQUESTS = 200;
@@ -130,6 +131,29 @@ export const exactnessCases = casesOf('8', [
       const responses = await streamConcurrently(deployment, request, { apiKey });
       assertExactly(responses, 5, 'daily_budget_exceeded', 'daily_budget');
       await nothingReserved(deployment.baseUrl, apiKey);
+    },
+  },
+  {
+    title: 'of 200 concurrent requests of a run, exactly as many as its budget covers run',
+    needs: ['emulator'],
+    concurrent: true,
+    async verify(deployment) {
+      const request = { max_tokens: 100, ...LONG_STREAM };
+      const estimate = await estimateOf(deployment, body(deployment, request));
+      const budget = (estimate * 5.5).toFixed(9);
+      const { apiKey } = await deployment.tenant();
+      const headers = { 'x-run-id': 'agent/1', 'x-run-budget-usd': budget };
+      const responses = await streamConcurrently(deployment, request, { apiKey, headers });
+      assertExactly(responses, 5, 'insufficient_credits', 'run_budget');
+      await nothingReserved(deployment.baseUrl, apiKey);
+      const usage = await get(deployment, '/v1/usage?run_id=agent%2F1', { apiKey });
+      const { run } = usage.json<{
+        run: { limit: number; spent: number; held: number; remaining: number };
+      }>();
+      assert.equal(run.limit, Number(budget));
+      assert.equal(run.held, 0);
+      assert.ok(run.spent > 0 && run.spent <= run.limit);
+      assert.equal(nano(run.remaining), nano(run.limit) - nano(run.spent));
     },
   },
   {
@@ -300,11 +324,17 @@ function sendConcurrently(request: () => Promise<RawResponse>): Promise<RawRespo
   return Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, request));
 }
 
+interface StreamOptions {
+  readonly apiKey: string;
+  readonly count?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Starts concurrent streams. Returns status, headers and error bodies, then cancels the running streams. */
 async function streamConcurrently(
   deployment: Deployment,
   request: Record<string, unknown>,
-  { apiKey, count = CONCURRENT_REQUESTS }: { readonly apiKey: string; readonly count?: number },
+  { apiKey, count = CONCURRENT_REQUESTS, headers: more = {} }: StreamOptions,
 ): Promise<RawResponse[]> {
   const clients = new AbortController();
   // Keeps references, because garbage collection of a response cancels its stream.
@@ -312,7 +342,7 @@ async function streamConcurrently(
   const send = async (): Promise<RawResponse> => {
     const response = await fetch(`${deployment.baseUrl}/chat/completions`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...more },
       body: JSON.stringify(body(deployment, request)),
       signal: clients.signal,
     });

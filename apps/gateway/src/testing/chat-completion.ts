@@ -7,6 +7,8 @@ export interface ChatRequest {
   readonly stream: boolean;
   readonly idempotencyKey?: string;
   readonly maxTokens?: number;
+  /** Its budget is one dollar. */
+  readonly runId?: string;
 }
 
 export type Outcome =
@@ -38,7 +40,7 @@ export const MODEL = 'demo/small';
 /** Sends a request and reads the response. Never rejects: network errors are an outcome. */
 export async function complete(
   { baseUrl, apiKey }: Pick<GatewayProcess, 'baseUrl' | 'apiKey'>,
-  { prompt, stream, idempotencyKey, maxTokens = 60 }: ChatRequest,
+  { prompt, stream, idempotencyKey, maxTokens = 60, runId }: ChatRequest,
 ): Promise<Outcome> {
   try {
     const response = await fetch(`${baseUrl}/chat/completions`, {
@@ -47,6 +49,7 @@ export async function complete(
         authorization: `Bearer ${apiKey}`,
         'content-type': 'application/json',
         ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+        ...(runId === undefined ? {} : { 'x-run-id': runId, 'x-run-budget-usd': '1' }),
       },
       body: JSON.stringify({
         model: MODEL,

@@ -18,7 +18,7 @@ export async function expectConsistentLedger(pool: Pool): Promise<LedgerAudit> {
  * Waits until every hold is settled or voided and every event is consumed. Then expects:
  * - a consistent ledger;
  * - exactly one settlement for every generation in the event log;
- * - usage records that equal the ledger's charges, to the nano-dollar;
+ * - usage records that equal the ledger's charges, to the nano-dollar, also those of runs;
  * - no dead letters.
  */
 export async function expectEverythingSettled(pool: Pool): Promise<LedgerAudit> {
@@ -34,6 +34,7 @@ export async function expectEverythingSettled(pool: Pool): Promise<LedgerAudit> 
   expect(audit.openHolds).toBe(0);
   expect(await finishedButNotSettled(pool)).toEqual([]);
   expect(await usageDifferences(pool)).toEqual([]);
+  expect(await runDifferences(pool)).toEqual([]);
   expect(await rowsOf(pool, 'select topic, group_name, reason from event_log.dead_letters')).toEqual([]);
   return audit;
 }
@@ -51,6 +52,20 @@ function pendingWork(pool: Pool): Promise<{ what: string; count: bigint; since: 
      union all
      select 'events of ' || topic, t.last_position - g.position, null
      from event_log.consumer_groups g join event_log.topics t using (topic)`,
+  );
+}
+
+/** Runs that hold something, or whose charges differ from those of their usage records. */
+function runDifferences(pool: Pool): Promise<unknown[]> {
+  return rowsOf(
+    pool,
+    `select run.run_id, run.held_nano_usd, run.spent_nano_usd, recorded.charged
+     from billing_ledger.runs run
+     full join (
+       select organization_id, run_id, sum(charged_nano_usd) as charged
+       from usage.generations where run_id is not null group by 1, 2
+     ) recorded on recorded.organization_id = run.organization_id and recorded.run_id = run.run_id
+     where coalesce(run.held_nano_usd, 0) <> 0 or coalesce(run.spent_nano_usd, 0) <> coalesce(recorded.charged, 0)`,
   );
 }
 

@@ -1,7 +1,10 @@
 import type { GatewayProcess, SeededRandom } from '@gateway/test-support';
 import { complete, type Outcome, type ChatRequest } from './chat-completion';
 
-/** Concurrent requests of every kind: streaming or not, with or without an Idempotency-Key, fast and slow. */
+/**
+ * Concurrent requests of every kind: streaming or not, with or without an Idempotency-Key, in a run or not, fast and
+ * slow.
+ */
 export interface RequestBurst {
   /** Number of requests with a complete response so far. */
   finishedCount(): number;
@@ -26,6 +29,7 @@ export function startBurst(
       prompt: `[[tokens:${random.integer(1, 40)}]] ${pace(random)} ${name}, request ${index}`,
       stream,
       ...(random.chance(0.5) ? { idempotencyKey: `${name}-${index}` } : {}),
+      ...(index % 2 === 0 ? { runId: name.replaceAll(' ', '-') } : {}),
     };
   });
   const outcomes = Promise.all(

@@ -22,7 +22,7 @@ export interface AuditOptions {
 const MAX_FAULTS = 50;
 
 /**
- * Recomputes balances and daily totals from postings and holds, and compares them
+ * Recomputes balances, daily totals and runs from postings and holds, and compares them
  * with the stored ones. Shares no code with the ledger, reads one snapshot and
  * changes nothing, so it can run while the ledger is in use.
  */
@@ -43,6 +43,7 @@ export async function auditLedger(
     const holds = await readHolds(client, schema, books);
     await readAccounts(client, schema, books);
     await readDailySpend(client, schema, books);
+    await readRuns(client, schema, books);
     await readCredits(client, schema, books);
     await readClaims(client, schema, books);
     const { faults, accounts, totals } = books.close();
@@ -111,7 +112,7 @@ function readRetention(client: ClientBase, schema: string, books: Books): Promis
 }
 
 async function readHolds(client: ClientBase, schema: string, books: Books) {
-  const columns = `hold_id, organization_id as organization, key_id as key, day::text as day,
+  const columns = `hold_id, organization_id as organization, key_id as key, day::text as day, run_id as run,
     amount_nano_usd::text as amount`;
   const none = 'null::text as cost, null::text as charged';
   const paid = 'cost_nano_usd::text as cost, charged_nano_usd::text as charged';
@@ -125,6 +126,7 @@ async function readHolds(client: ClientBase, schema: string, books: Books) {
       key: text(row, 'key'),
       state,
       day: text(row, 'day'),
+      run: row['run'] ?? undefined,
       amount: amount(row, 'amount'),
       cost: row['cost'] === null ? undefined : amount(row, 'cost'),
       charged: row['charged'] === null ? undefined : amount(row, 'charged'),
@@ -165,6 +167,23 @@ function readDailySpend(client: ClientBase, schema: string, books: Books): Promi
       organization: text(row, 'organization'),
       day: text(row, 'day'),
       key: text(row, 'key'),
+      spent: amount(row, 'spent'),
+      held: amount(row, 'held'),
+    }),
+  );
+}
+
+function readRuns(client: ClientBase, schema: string, books: Books): Promise<number> {
+  const sql = `
+    select organization_id as organization, run_id as run, created_unix_ms::text as created,
+      budget_nano_usd::text as budget, spent_nano_usd::text as spent, held_nano_usd::text as held
+    from ${schema}.runs`;
+  return readAll(client, sql, (row) =>
+    books.run({
+      organization: text(row, 'organization'),
+      run: text(row, 'run'),
+      createdUnixMs: Number(text(row, 'created')),
+      budget: amount(row, 'budget'),
       spent: amount(row, 'spent'),
       held: amount(row, 'held'),
     }),

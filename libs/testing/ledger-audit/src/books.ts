@@ -1,6 +1,6 @@
 /**
  * The auditor's own books: computed from postings and holds, then compared with
- * the ledger's accounts and daily totals. Shares no code with the ledger, so that
+ * the ledger's accounts, daily totals and runs. Shares no code with the ledger, so that
  * one mistake cannot be in both.
  */
 
@@ -21,6 +21,7 @@ interface HoldEntry {
   readonly key: string;
   readonly state: string;
   readonly day: string;
+  readonly run: string | undefined;
   readonly amount: bigint;
   readonly cost: bigint | undefined;
   readonly charged: bigint | undefined;
@@ -39,6 +40,15 @@ interface SpendEntry {
   readonly organization: string;
   readonly day: string;
   readonly key: string;
+  readonly spent: bigint;
+  readonly held: bigint;
+}
+
+interface RunEntry {
+  readonly organization: string;
+  readonly run: string;
+  readonly createdUnixMs: number;
+  readonly budget: bigint;
   readonly spent: bigint;
   readonly held: bigint;
 }
@@ -62,6 +72,7 @@ export interface Books {
   hold(entry: HoldEntry): void;
   account(entry: AccountEntry): void;
   dailySpend(entry: SpendEntry): void;
+  run(entry: RunEntry): void;
   credit(entry: CreditEntry): void;
   completedClaim(entry: CompletedClaimEntry): void;
   close(): {
@@ -86,6 +97,7 @@ export function createBooks(): Books {
   const holds = new Map<string, HoldEntry>();
   const accounts = new Map<string, AccountEntry>();
   const spend = new Map<string, SpendEntry>();
+  const runs = new Map<string, RunEntry>();
   const credits = new Map<string, CreditEntry>();
   const claims: CompletedClaimEntry[] = [];
   let oldestRetained: string | undefined;
@@ -264,6 +276,29 @@ export function createBooks(): Books {
     }
   }
 
+  /** A run's held and charged amounts are those of its holds, and what is held fits the budget. */
+  function checkRuns(): void {
+    const wanted = new Map<string, { spent: bigint; held: bigint }>();
+    for (const hold of holds.values()) {
+      if (hold.run === undefined) continue;
+      const name = runName(hold.organization, hold.run);
+      const total = wanted.get(name) ?? { spent: 0n, held: 0n };
+      total.spent += hold.charged ?? 0n;
+      if (hold.state === 'held') total.held += hold.amount;
+      wanted.set(name, total);
+      if (!runs.has(name)) faults.push(`${hold.id} belongs to ${name}, which does not exist`);
+    }
+    for (const [name, { createdUnixMs, budget, spent, held }] of runs) {
+      const total = wanted.get(name) ?? { spent: 0n, held: 0n };
+      const mayLack = oldestRetained !== undefined && createdUnixMs < unixMsOfId(oldestRetained);
+      if (mayLack ? spent < total.spent : spent !== total.spent) {
+        faults.push(`spent by ${name} is not the sum of its charges`);
+      }
+      if (held !== total.held) faults.push(`held by ${name} is not the sum of its holds`);
+      if (held > budget) faults.push(`held by ${name} is above its budget`);
+    }
+  }
+
   /** An id is created before its admission, which may be on the next day. */
   function mayLackHolds(day: string): boolean {
     return oldestRetained !== undefined && day <= dayOfId(oldestRetained);
@@ -286,12 +321,14 @@ export function createBooks(): Books {
     retainedFrom: (holdId) => void (oldestRetained = holdId),
     account: (entry) => void accounts.set(entry.organization, entry),
     dailySpend: (entry) => void spend.set(spendName(entry.organization, entry.day, entry.key), entry),
+    run: (entry) => void runs.set(runName(entry.organization, entry.run), entry),
     credit: (entry) => void credits.set(entry.id, entry),
     completedClaim: (entry) => void claims.push(entry),
     close() {
       checkAccounts();
       checkHolds();
       checkDailySpend();
+      checkRuns();
       checkClaims();
       const all = [...sums.values()];
       return {
@@ -311,9 +348,16 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** The UTC day from the ten time characters after "gen-". The smallest id, "gen-", has none and sorts before any day. */
 function dayOfId(id: string): string {
+  return id === 'gen-' ? '' : new Date(unixMsOfId(id)).toISOString().slice(0, 10);
+}
+
+function unixMsOfId(id: string): number {
   const digits = [...id.slice('gen-'.length, 'gen-'.length + 10)];
-  const unixMs = digits.reduce((value, digit) => value * 32 + CROCKFORD.indexOf(digit), 0);
-  return digits.length === 0 ? '' : new Date(unixMs).toISOString().slice(0, 10);
+  return digits.reduce((value, digit) => value * 32 + CROCKFORD.indexOf(digit), 0);
+}
+
+function runName(organization: string, run: string): string {
+  return `run ${run} of ${organization}`;
 }
 
 function spendName(organization: string, day: string, key: string): string {

@@ -27,7 +27,10 @@ beforeAll(async () => {
     { creditId: 'c', organizationId: 'org-a', amountNanoUsd: usdNano(100), note: '' },
     createAuditEntry(),
   );
-  await store.holdCredit(['settled', 'open', 'voided'].map((holdId) => makeHold({ holdId, amount: 20, at })));
+  const run = { runId: 'run-a', budgetNanoUsd: usdNano(90) };
+  await store.holdCredit(
+    ['settled', 'open', 'voided'].map((holdId) => makeHold({ holdId, amount: 20, at, run })),
+  );
   await store.settleGenerations([makeFinished({ generationId: 'settled', cost: 5, at })], announce);
   await store.voidHolds([{ holdId: 'voided', organizationId: 'org-a' }]);
   for (const [generationId, day] of [
@@ -115,6 +118,12 @@ const CORRUPTIONS: [what: string, sql: string][] = [
   ['a changed daily total', `update daily_spend set spent_nano_usd = 6 where key_id = ''`],
   ['a deleted daily total of a key', `delete from daily_spend where key_id <> ''`],
   ['a held daily total without a hold', `insert into daily_spend values ('org-a', '2025-12-31', '', 0, 5)`],
+  ['a changed amount held by a run', 'update runs set held_nano_usd = 21'],
+  ['a changed amount spent by a run', 'update runs set spent_nano_usd = 6'],
+  ['a run that holds more than its budget', 'update runs set budget_nano_usd = 19'],
+  ['a deleted run', 'delete from runs'],
+  ['a hold of another run', `update open_holds set run_id = 'run-b'`],
+  ['a run without a hold', `insert into runs values ('org-a', 'run-b', 5, 1, 0, 9999999999999, 1)`],
   ['a credit with another amount', 'update credits set amount_nano_usd = 99'],
   ['a credit without a posting', `insert into credits values ('x', 'org-a', 5, '', 1)`],
   [

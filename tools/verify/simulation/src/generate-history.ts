@@ -14,6 +14,8 @@ import {
 
 const ORGANIZATIONS = ['org-a', 'org-b', 'org-c'];
 const KEYS = ['key-1', 'key-2'];
+/** Every organization has runs with these ids. */
+const RUNS = ['run-1', 'run-2'];
 const NOON = Date.UTC(2026, 10, 21, 12);
 const BEFORE_MIDNIGHT = Date.UTC(2026, 10, 21, 23, 59, 50);
 const MAX_LIFETIME_MS = 60_000;
@@ -153,6 +155,7 @@ function generation(
     amount: random.chance(0.1) ? 0 : random.integer(1, 60),
     organizationBudget: budget(),
     keyBudget: budget(),
+    run: run(seed, index),
     holdPrices,
     eventPrices: eventPrices(random, holdPrices),
     usage: usage(random),
@@ -163,6 +166,13 @@ function generation(
     body: random.chance(0.95) ? 1 : 2,
     resolution: scope ? random.pick(RESOLUTIONS) : undefined,
   };
+}
+
+/** From numbers of its own, so that adding it left the histories of all seeds as they were. */
+function run(seed: number, index: number): Generation['run'] {
+  const random = seededRandom(seed * 1_000 + index);
+  if (random.chance(0.5)) return undefined;
+  return { id: random.pick(RUNS), budget: random.chance(0.6) ? random.integer(1, 120) : undefined };
 }
 
 /** Usually the prices of the hold; sometimes those of a changed catalogue, or none. */

@@ -21,6 +21,7 @@ export interface Generation {
   readonly amount: number;
   readonly organizationBudget: number | undefined;
   readonly keyBudget: number | undefined;
+  readonly run: { readonly id: string; readonly budget: number | undefined } | undefined;
   /** Prices of the hold; the catalogue may change before the generation finishes. */
   readonly holdPrices: Prices;
   readonly eventPrices: Prices | undefined;

@@ -10,8 +10,10 @@ export interface ModelState {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly credits: ReadonlyMap<string, { readonly organization: string; readonly amount: bigint }>;
   readonly holds: ReadonlyMap<string, Hold>;
-  /** Spent and held amounts by organization, day and key; without a key for the whole organization. */
+  /** Spent and held amounts by organization and day, by organization, day and key, and by organization and run. */
   readonly used: ReadonlyMap<string, bigint>;
+  /** The fixed budgets, by organization and run. */
+  readonly runs: ReadonlyMap<string, bigint>;
   readonly claims: ReadonlyMap<string, Claim>;
   readonly announced: ReadonlyMap<string, { readonly cost: bigint; readonly charged: bigint }>;
 }
@@ -32,6 +34,7 @@ interface Hold {
   readonly day: string;
   readonly deadline: number;
   readonly scope: string | undefined;
+  readonly run: string | undefined;
 }
 
 interface Claim {
@@ -49,6 +52,7 @@ export const EMPTY_MODEL: ModelState = {
   credits: new Map(),
   holds: new Map(),
   used: new Map(),
+  runs: new Map(),
   claims: new Map(),
   announced: new Map(),
 };
@@ -82,6 +86,7 @@ export function applyToModel(state: ModelState, operation: Operation, setting: S
     credits: new Map(state.credits),
     holds: new Map(state.holds),
     used: new Map(state.used),
+    runs: new Map(state.runs),
     claims: new Map(state.claims),
     announced: new Map(state.announced),
   };
@@ -140,10 +145,11 @@ function availableOf(draft: Draft, organization: string): bigint {
 
 function use(
   draft: Draft,
-  { organization, day, key }: { organization: string; day: string; key: string },
+  { organization, day, key, run }: Pick<Hold, 'organization' | 'day' | 'key' | 'run'>,
   amount: bigint,
 ): void {
-  for (const name of [`${organization} ${day}`, `${organization} ${day} ${key}`]) {
+  const days = [`${organization} ${day}`, `${organization} ${day} ${key}`];
+  for (const name of run === undefined ? days : [...days, `${organization} ${run}`]) {
     draft.used.set(name, (draft.used.get(name) ?? 0n) + amount);
   }
 }
@@ -169,8 +175,16 @@ function hold(draft: Draft, one: Generation, organization: string, now: number):
           Object.entries(of).every(([name, value]) => each[name as keyof Hold] === value),
       )
       .reduce((sum, each) => sum + each.amount, 0n);
+  const run = one.run?.id;
+  const runName = `${organization} ${run}`;
+  const runBudget = draft.runs.get(runName) ?? one.run?.budget;
+  if (one.run && runBudget === undefined) return 'unknown_run';
   const available = availableOf(draft, organization);
   if (available < amount) return `insufficient_credits ${available}, ${heldBy({ organization })} held`;
+  const runUsed = draft.used.get(runName) ?? 0n;
+  if (one.run && runUsed + amount > BigInt(runBudget ?? 0)) {
+    return `run budget ${runUsed}, ${heldBy({ organization, run })} held`;
+  }
   const day = dayOf(now);
   const keyUsed = draft.used.get(`${organization} ${day} ${one.key}`) ?? 0n;
   if (one.keyBudget !== undefined && keyUsed + amount > BigInt(one.keyBudget)) {
@@ -182,9 +196,10 @@ function hold(draft: Draft, one: Generation, organization: string, now: number):
   }
   const { key, holdPrices: prices, scope } = one;
   const deadline = now + one.lifetimeMs;
-  draft.holds.set(one.id, { organization, key, state: 'held', amount, prices, day, deadline, scope });
+  draft.holds.set(one.id, { organization, key, state: 'held', amount, prices, day, deadline, scope, run });
+  if (one.run) draft.runs.set(runName, BigInt(runBudget ?? 0));
   move(draft, organization, { available: -amount, held: amount });
-  use(draft, { organization, day, key }, amount);
+  use(draft, { organization, day, key, run }, amount);
   return 'held';
 }
 
@@ -192,7 +207,15 @@ function hold(draft: Draft, one: Generation, organization: string, now: number):
 function voidHold(draft: Draft, { id, organization }: Pick<Generation, 'id' | 'organization'>): boolean {
   const known = draft.holds.get(id);
   if (!known) {
-    const nothing = { key: '', amount: 0n, prices: NO_PRICES, day: '', deadline: 0, scope: undefined };
+    const nothing = {
+      key: '',
+      amount: 0n,
+      prices: NO_PRICES,
+      day: '',
+      deadline: 0,
+      scope: undefined,
+      run: undefined,
+    };
     draft.holds.set(id, { organization, state: 'abandoned', ...nothing });
     move(draft, organization, {});
     return false;
@@ -229,8 +252,8 @@ function settle(draft: Draft, one: Generation, now: number): string {
   const day = known?.day ?? dayOf(one.createdUnixMs);
   const key = known?.key ?? one.key;
   move(draft, organization, { available: released - charged, held: -released, charged });
-  use(draft, { organization, day, key }, charged - released);
-  const nothing = { amount: 0n, deadline: 0, scope: undefined };
+  use(draft, { organization, day, key, run: known?.run }, charged - released);
+  const nothing = { amount: 0n, deadline: 0, scope: undefined, run: undefined };
   draft.holds.set(id, { ...(known ?? nothing), organization, key, prices, day, state: 'settled' });
   draft.announced.set(id, { cost, charged });
   const origin = !known ? 'no_hold' : known.state === 'held' ? 'held' : 'late';

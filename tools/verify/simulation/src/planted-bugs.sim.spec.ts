@@ -60,6 +60,32 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
     '',
   ],
   [
+    'the fast path of holds overdraws the budget of a run',
+    'hold_credit',
+    'where budget is null or used > budget',
+    'where budget is null',
+  ],
+  [
+    'a later hold changes the budget of its run',
+    'hold_credit',
+    'coalesce(item.known_run_budget, fixed_run_budgets[item.run_slot], item.run_budget)',
+    'coalesce(item.run_budget, item.known_run_budget, fixed_run_budgets[item.run_slot])',
+    120,
+  ],
+  [
+    'a late settlement does not count against its run',
+    'post_settlements',
+    'select organization_id, run_id, charged, 0 from late',
+    'select organization_id, run_id, charged, 0 from late where false',
+    107,
+  ],
+  [
+    'a void does not release the amount held by its run',
+    'void_holds',
+    'set held_nano_usd = run.held_nano_usd - batch.amount',
+    'set held_nano_usd = run.held_nano_usd',
+  ],
+  [
     'a takeover of a key deletes its earlier claimants',
     'claim_idempotency_key',
     'when is_expired or not same_body then array[p_generation_id]',

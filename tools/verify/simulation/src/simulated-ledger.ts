@@ -185,6 +185,7 @@ function holdOf(one: Generation, byOtherOrganization: boolean, now: UnixMs): Hol
     createdUnixMs: now,
     lifetimeMs: one.lifetimeMs,
     idempotencyScope: one.scope,
+    run: one.run && { runId: one.run.id, budgetNanoUsd: budget(one.run.budget) },
   };
 }
 
@@ -214,7 +215,7 @@ function holdOutcome(outcome: HoldOutcome): string {
   switch (outcome.kind) {
     case 'insufficient_credits':
       return `insufficient_credits ${outcome.availableNanoUsd}, ${outcome.heldNanoUsd} held`;
-    case 'daily_budget_exceeded':
+    case 'budget_exceeded':
       return `${outcome.scope} budget ${outcome.usedNanoUsd}, ${outcome.heldNanoUsd} held`;
     default:
       return outcome.kind;

@@ -56,7 +56,7 @@ export interface Violation {
   readonly apply: (draft: Draft, context: ViolationContext) => void;
 }
 
-type Subject = 'key' | 'model' | 'messages' | 'idempotency key' | 'body' | 'provider';
+type Subject = 'key' | 'model' | 'messages' | 'idempotency key' | 'maximum cost' | 'body' | 'provider';
 
 /** Whether one request can have both violations. */
 export function canCombine(one: Violation, other: Violation): boolean {
@@ -198,6 +198,14 @@ export const violations: readonly Violation[] = [
     apply: ({ headers }) => (headers['idempotency-key'] = 'x'.repeat(300)),
   },
   {
+    rank: 24.6,
+    code: 'invalid_request',
+    name: 'an unusable x-max-cost-usd',
+    param: 'x-max-cost-usd',
+    requires: { 'maximum cost': 'unusable' },
+    apply: ({ headers }) => (headers['x-max-cost-usd'] = '-1'),
+  },
+  {
     rank: 25,
     code: 'idempotency_key_reused',
     requires: { ...KNOWN, 'idempotency key': 'used' },
@@ -253,6 +261,21 @@ export const violations: readonly Violation[] = [
       draft.counters.concurrency = 1;
       if (draft.running === 'no') draft.running = 'other';
     },
+  },
+  {
+    rank: 28.5,
+    code: 'insufficient_credits',
+    name: 'above the maximum cost of the request',
+    requires: { ...KNOWN, 'maximum cost': 'too low' },
+    apply: ({ headers }) => (headers['x-max-cost-usd'] = '0.000000001'),
+  },
+  {
+    rank: 28.6,
+    code: 'invalid_request',
+    name: 'the first request of a run without a budget',
+    param: 'x-run-budget-usd',
+    requires: KNOWN,
+    apply: ({ headers }) => (headers['x-run-id'] = 'unknown'),
   },
   { rank: 29, code: 'insufficient_credits', requires: KNOWN, apply: (draft) => (draft.isPoor = true) },
   { rank: 30, code: 'daily_budget_exceeded', requires: KNOWN, apply: (draft) => (draft.dailyBudget = true) },

@@ -1,7 +1,7 @@
 import type { AuditEntry, ConsumerProgress, UnixMs } from '@gateway/base';
 import type { AddCreditOutcome, Balance, Credit } from './credit/balance';
 import type { ClaimOutcome, ClaimRef, ClaimRequest } from './idempotency/claim';
-import type { HoldOutcome, HoldRef, HoldRequest } from './credit/hold';
+import type { HoldOutcome, HoldRef, HoldRequest, RunAccount } from './credit/hold';
 import type { FinishedGeneration, RejectedGeneration, Settlement } from './settlement/settlement';
 
 /** An event that announces a settlement. */
@@ -32,7 +32,8 @@ export interface SettlementReport {
 export interface LedgerStore {
   /**
    * Decides each hold individually, in order, and returns outcomes in the same order. Hold ids within a call
-   * are distinct. Checks credit, then the key's budget, then the organization's. Returns an open hold as held.
+   * are distinct. Checks credit, then the budgets of the run, the key and the organization. Returns an open
+   * hold as held.
    */
   holdCredit(holds: readonly HoldRequest[]): Promise<readonly HoldOutcome[]>;
   /**
@@ -55,6 +56,8 @@ export interface LedgerStore {
   /** Writes `audit` in the transaction that adds the credit; a repeated call writes nothing. */
   addCredit(credit: Credit, audit: AuditEntry): Promise<AddCreditOutcome>;
   readBalance(organizationId: string): Promise<Balance>;
+  /** Undefined for a run without a hold, and for one that was deleted. */
+  readRun(organizationId: string, runId: string): Promise<RunAccount | undefined>;
   readHealth(): Promise<LedgerHealth>;
 }
 
@@ -80,6 +83,8 @@ export interface LedgerHistory {
   prepare(): Promise<void>;
   /** Drops partitions of closed holds past their retention and returns how many. */
   dropExpired(): Promise<number>;
+  /** Deletes up to `limit` runs whose holds were all dropped and returns how many. */
+  deleteOldRuns(limit: number): Promise<number>;
 }
 
 /** Stores claims of Idempotency-Keys. Has the duties of LedgerStore. */

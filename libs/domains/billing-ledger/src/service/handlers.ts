@@ -19,11 +19,13 @@ import {
   parseLease,
   parseNote,
   parseRequest,
+  parseRunId,
   parseSha256,
   readHold,
   renderBalance,
   renderClaimOutcome,
   renderHoldOutcome,
+  renderRun,
 } from './messages';
 import type { ClaimBatcher } from './claim-batcher';
 import type { SettleBatcher } from './settle-batcher';
@@ -80,6 +82,14 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
     getBalance: async (request) => {
       const organizationId = parseRequest(() => parseIdentifier('organization_id', request.organizationId));
       return renderBalance(await store.readBalance(organizationId));
+    },
+
+    getRun: async (request) => {
+      const [organizationId, runId] = parseRequest(() => [
+        parseIdentifier('organization_id', request.organizationId),
+        parseRunId(request.runId),
+      ]);
+      return renderRun(await store.readRun(organizationId, runId));
     },
 
     addCredit: async (request, context) => {

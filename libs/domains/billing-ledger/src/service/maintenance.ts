@@ -61,6 +61,8 @@ export function createLedgerMaintenance(options: LedgerMaintenancePorts): Ledger
       await history.prepare();
       const partitions = await history.dropExpired();
       if (partitions > 0) log.info({ partitions }, 'dropped closed holds past their retention');
+      const runs = await untilDone(() => history.deleteOldRuns(MAX_ROWS));
+      if (runs > 0) log.info({ runs }, 'deleted runs whose holds were dropped');
     } catch (error) {
       log.warn({ err: error }, 'creating or dropping partitions failed; retrying later');
     }

@@ -10,10 +10,12 @@ import {
   type UnixMs,
 } from '@gateway/base';
 import {
-  BudgetScope,
+  BudgetPeriod as PeriodMessage,
+  BudgetScope as ScopeMessage,
   type ClaimIdempotencyKeyResponse,
   type ClaimRef as ClaimRefMessage,
   type GetBalanceResponse,
+  type GetRunResponse,
   type Hold,
   type HoldRef as HoldRefMessage,
   type HoldResult,
@@ -26,7 +28,15 @@ import {
 } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
 import { remainderOf, type Balance } from '../core/credit/balance';
-import type { HoldOutcome, HoldRef, HoldRequest } from '../core/credit/hold';
+import type {
+  BudgetPeriod,
+  BudgetScope,
+  HoldOutcome,
+  HoldRef,
+  HoldRequest,
+  RunAccount,
+  RunRef,
+} from '../core/credit/hold';
 import type { ClaimOutcome, ClaimRef } from '../core/idempotency/claim';
 import type { IdempotentOutcome } from '../core/idempotency/batch-claims';
 import type { ClaimResolution } from '../core/idempotency/resolutions';
@@ -37,10 +47,22 @@ import {
   MAX_IDENTIFIER_LENGTH,
   MAX_ITEMS_PER_CALL,
   MAX_NOTE_LENGTH,
+  MAX_RUN_ID_LENGTH,
 } from '../core/limits';
 import type { FinishedGeneration } from '../core/settlement/settlement';
 
 const SHA256_BYTES = 32;
+
+const SCOPES: Readonly<Record<BudgetScope, ScopeMessage>> = {
+  run: ScopeMessage.BUDGET_SCOPE_RUN,
+  key: ScopeMessage.BUDGET_SCOPE_KEY,
+  organization: ScopeMessage.BUDGET_SCOPE_ORGANIZATION,
+};
+
+const PERIODS: Readonly<Record<BudgetPeriod, PeriodMessage>> = {
+  day: PeriodMessage.BUDGET_PERIOD_DAY,
+  total: PeriodMessage.BUDGET_PERIOD_TOTAL,
+};
 
 const RESOLUTIONS: ReadonlyMap<ResolutionMessage, ClaimResolution> = new Map([
   [ResolutionMessage.IDEMPOTENT_ENDING_REFUSED, 'refused'],
@@ -121,7 +143,20 @@ function parseHold(hold: Hold): HoldRequest {
       hold.idempotencyScope === undefined
         ? undefined
         : parseIdentifier('idempotency_scope', hold.idempotencyScope),
+    run: parseRun(hold),
   };
+}
+
+function parseRun({ runId, runBudgetNanoUsd }: Hold): RunRef | undefined {
+  if (runId === undefined) return undefined;
+  return { runId: parseRunId(runId), budgetNanoUsd: parseBudget(runBudgetNanoUsd) };
+}
+
+export function parseRunId(runId: string): string {
+  if (runId.length > MAX_RUN_ID_LENGTH) {
+    throw new MalformedMessageError(`run_id is longer than ${MAX_RUN_ID_LENGTH} characters`);
+  }
+  return parseIdentifier('run_id', runId);
 }
 
 export function parseHoldRef({ holdId, organizationId }: HoldRefMessage): HoldRef {
@@ -181,7 +216,7 @@ function parseDuration(name: string, durationMs: number, maxMs: number): number 
 
 function parseBudget(budget: bigint | undefined): NanoUsd | undefined {
   if (budget === undefined) return undefined;
-  if (budget < 0n) throw new MalformedMessageError('a daily budget is below zero');
+  if (budget < 0n) throw new MalformedMessageError('a budget is below zero');
   return nanoUsd(budget);
 }
 
@@ -251,13 +286,13 @@ export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: bi
           },
         },
       };
-    case 'daily_budget_exceeded':
+    case 'budget_exceeded':
       return {
         outcome: {
-          $case: 'dailyBudgetExceeded',
+          $case: 'budgetExceeded',
           value: {
-            scope:
-              outcome.scope === 'key' ? BudgetScope.BUDGET_SCOPE_KEY : BudgetScope.BUDGET_SCOPE_ORGANIZATION,
+            scope: SCOPES[outcome.scope],
+            period: PERIODS[outcome.period],
             limitNanoUsd: outcome.limitNanoUsd,
             usedNanoUsd: outcome.usedNanoUsd,
             heldNanoUsd: outcome.heldNanoUsd,
@@ -265,6 +300,8 @@ export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: bi
           },
         },
       };
+    case 'unknown_run':
+      return { outcome: { $case: 'unknownRun', value: {} } };
     case 'foreign':
       return rejected('the hold id is in use by another organization');
     case 'closed':
@@ -288,6 +325,10 @@ export function renderBalance(balance: Balance): GetBalanceResponse {
     heldNanoUsd: balance.heldNanoUsd,
     availableNanoUsd: balance.availableNanoUsd,
   };
+}
+
+export function renderRun(run: RunAccount | undefined): GetRunResponse {
+  return { run: run && { ...run, createdUnixMs: BigInt(run.createdUnixMs) } };
 }
 
 export function renderClaimOutcome(outcome: ClaimOutcome): ClaimIdempotencyKeyResponse {

@@ -81,7 +81,8 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   const holdsBy: Record<HoldOutcome['kind'], Counter.Internal> = {
     held: heldBy('held'),
     insufficient_credits: heldBy('insufficient_credits'),
-    daily_budget_exceeded: heldBy('daily_budget_exceeded'),
+    budget_exceeded: heldBy('budget_exceeded'),
+    unknown_run: heldBy('unknown_run'),
     foreign: heldBy('foreign'),
     closed: heldBy('closed'),
     invalid: heldBy('invalid'),

@@ -166,6 +166,7 @@ export function makeHold(
     createdUnixMs: at,
     lifetimeMs: HOLD_LIFETIME_MS,
     idempotencyScope: undefined,
+    run: undefined,
     ...rest,
   };
 }

@@ -103,8 +103,14 @@ interface Balance {
   readonly reserved: NanoUsd;
 }
 
+interface RunAccount {
+  readonly budget: NanoUsd;
+  readonly spent: NanoUsd;
+  readonly held: NanoUsd;
+}
+
 /**
- * Holds, idempotency claims and balances of organizations.
+ * Holds, idempotency claims, balances and runs of organizations.
  *
  * Duties: a hold or a claim that was requested can be released although its
  * result is unknown; releases are idempotent, retried in the background and
@@ -122,6 +128,8 @@ export interface Ledger<Hold, HoldDecision, ClaimDecision, ClaimOutcome> extends
   /** Reports how the claim's request ended. The ledger decides whether its Idempotency-Key is released. */
   endClaim(claim: ClaimRef, outcome: ClaimOutcome): Promise<void>;
   balance(organizationId: string, metadata: RequestMetadata): Promise<Balance>;
+  /** Undefined for an unknown run. */
+  run(organizationId: string, runId: string, metadata: RequestMetadata): Promise<RunAccount | undefined>;
 }
 
 /**

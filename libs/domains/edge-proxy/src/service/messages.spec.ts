@@ -1,4 +1,4 @@
-import { DailyBudgetExceeded } from '@gateway/contracts/billing-ledger';
+import { BudgetExceeded } from '@gateway/contracts/billing-ledger';
 import { Refused } from '@gateway/contracts/rate-limit';
 import { exceededBudget, exceededLimit } from './messages';
 
@@ -9,5 +9,8 @@ it('maps unknown enum values of a later version to values of the public API', ()
   expect(
     exceededLimit(Refused.fromPartial({ limitType: UNKNOWN, scope: UNKNOWN, limit: 5, retryAfterMs: 1_000 })),
   ).toEqual({ limitType: 'requests', scope: 'organization', limit: 5, retryAfterMs: 1_000 });
-  expect(exceededBudget(DailyBudgetExceeded.fromPartial({ scope: UNKNOWN })).scope).toBe('organization');
+  expect(exceededBudget(BudgetExceeded.fromPartial({ scope: UNKNOWN, period: UNKNOWN }))).toMatchObject({
+    scope: 'organization',
+    period: 'total',
+  });
 });

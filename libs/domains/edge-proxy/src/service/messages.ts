@@ -1,7 +1,8 @@
 import { nanoUsd } from '@gateway/base';
 import {
+  type BudgetExceeded,
+  BudgetPeriod,
   BudgetScope,
-  type DailyBudgetExceeded,
   type InsufficientCredits,
 } from '@gateway/contracts/billing-ledger';
 import { LimitScope, LimitType, type Refused } from '@gateway/contracts/rate-limit';
@@ -34,12 +35,25 @@ export function missingCredits(refusal: InsufficientCredits): MissingCredits {
   };
 }
 
-export function exceededBudget(refusal: DailyBudgetExceeded): ExceededBudget {
+export function exceededBudget(refusal: BudgetExceeded): ExceededBudget {
   return {
-    scope: refusal.scope === BudgetScope.BUDGET_SCOPE_KEY ? 'key' : 'organization',
+    scope: budgetScopeOf(refusal.scope),
+    period: refusal.period === BudgetPeriod.BUDGET_PERIOD_DAY ? 'day' : 'total',
     limit: nanoUsd(refusal.limitNanoUsd),
     used: nanoUsd(refusal.usedNanoUsd),
     held: nanoUsd(refusal.heldNanoUsd),
     estimatedCost: nanoUsd(refusal.estimatedCostNanoUsd),
   };
+}
+
+function budgetScopeOf(scope: BudgetScope): ExceededBudget['scope'] {
+  switch (scope) {
+    case BudgetScope.BUDGET_SCOPE_RUN:
+      return 'run';
+    case BudgetScope.BUDGET_SCOPE_KEY:
+      return 'key';
+    case BudgetScope.BUDGET_SCOPE_ORGANIZATION:
+    default:
+      return 'organization';
+  }
 }

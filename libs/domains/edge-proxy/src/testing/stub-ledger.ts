@@ -111,6 +111,20 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
           availableNanoUsd: 74_400_000_000n,
         };
       },
+      getRun: async ({ runId }) => {
+        await faults.reach('ledger.run');
+        return {
+          run:
+            runId === 'run-1'
+              ? {
+                  budgetNanoUsd: 2_000_000_000n,
+                  spentNanoUsd: 500_000_000n,
+                  heldNanoUsd: 250_000_000n,
+                  createdUnixMs: 1_790_000_000_000n,
+                }
+              : undefined,
+        };
+      },
       settleGenerations: unexpectedCall,
       addCredit: unexpectedCall,
     },

@@ -43,6 +43,7 @@ export function toGenerationRequest(message: GenerateRequest): GenerationRequest
     promptCacheKey: message.promptCacheKey,
     externalUser: message.externalUser,
     idempotencyScope: message.idempotencyScope,
+    runId: message.runId,
   };
 }
 
@@ -111,6 +112,7 @@ export function toGenerationFinished(
       ...attempt,
     })),
     externalUser: request.externalUser,
+    runId: request.runId,
     prices: toPrices(finished),
     errorCode: finished.errorCode,
     idempotentOutcome:

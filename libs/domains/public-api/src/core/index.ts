@@ -11,6 +11,7 @@ export {
   validateChatRequest,
   type ChatValidation,
 } from './chat-completion/validate-chat-request';
+export { lowerToMaxCost } from './chat-completion/lower-to-max-cost';
 export { chatFields, type Disposition, type Field } from './chat-completion/schema/fields';
 export { chatRequestJsonSchema } from './chat-completion/schema/json-schema';
 export * from './endpoints';
@@ -27,10 +28,12 @@ export {
 export { chatCompletionError } from './errors/no-capacity';
 export { addressAbuseLimited, type ExceededLimit, keyAbuseLimited, limitExceeded } from './errors/limits';
 export {
-  dailyBudgetExceeded,
+  budgetExceeded,
   type ExceededBudget,
   insufficientCredits,
+  maxCostExceeded,
   type MissingCredits,
+  unknownRun,
 } from './errors/money';
 export { generationIdMissing, generationNotFound, routeNotFound } from './errors/not-found';
 export {
@@ -44,6 +47,17 @@ export { isJsonObject, type JsonObject, type JsonValue } from './json/json-value
 export { measureJson, type JsonMeasure } from './json/measure-json';
 export { MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJsonBody } from './json/parse-json-body';
 export { defaultPublicLimits } from './limits';
+export {
+  MAX_COST_HEADER,
+  parseSpendLimits,
+  type Run,
+  RUN_BUDGET_HEADER,
+  RUN_ID_HEADER,
+  RUN_ID_PATTERN,
+  SPEND_LIMIT_HEADERS,
+  type SpendLimits,
+  USD_PATTERN,
+} from './spend-limits/parse-spend-limits';
 export { DONE, errorChunk, type ErrorChunkOptions } from './stream/error-chunk';
 export { eventNumbering, splitEvents } from './stream/event-ids';
 export { replayChunks } from './stream/replay-chunks';
@@ -58,4 +72,4 @@ export {
 export { creditsView, type Credits } from './views/credits';
 export { generationView, type SettledGeneration } from './views/generation';
 export { modelListView, type ListedModel } from './views/model-list';
-export { usageView, type UsageGroup, type UsageSums } from './views/usage';
+export { usageView, type RunAccount, type UsageGroup, type UsageSums } from './views/usage';

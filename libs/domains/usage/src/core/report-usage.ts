@@ -16,16 +16,20 @@ export interface UsageReportRequest {
   readonly endDate: string;
   readonly groupBy: ReadonlySet<UsageDimension>;
   readonly modelId: string | undefined;
+  readonly runId: string | undefined;
 }
 
 /** Sums an organization's usage. The totals equal the sum of the rows, to the nano-dollar. */
 export async function reportUsage(
   reader: UsageReader,
-  { organizationId, startDate, endDate, groupBy, modelId }: UsageReportRequest,
+  { organizationId, startDate, endDate, groupBy, modelId, runId }: UsageReportRequest,
 ): Promise<UsageReport | Refusal> {
   const days = parseDays(startDate, endDate);
   if (isRefusal(days)) return days;
-  const rows = await reader.sumUsage({ organizationId, ...days, groupBy, modelId }, MAX_REPORT_ROWS + 1);
+  const rows = await reader.sumUsage(
+    { organizationId, ...days, groupBy, modelId, runId },
+    MAX_REPORT_ROWS + 1,
+  );
   if (rows.length > MAX_REPORT_ROWS) return tooManyRows();
   return { totals: sumOf(rows), rows };
 }

@@ -38,10 +38,12 @@ export interface SettledGeneration {
   readonly prices: Prices | undefined;
 }
 
-/** A settled generation as it is stored. The added fields are never read for a customer. */
+/** A settled generation as it is stored. */
 export interface StoredGeneration extends SettledGeneration {
-  /** What the operator pays the provider; undefined when unknown. */
+  /** What the operator pays the provider; undefined when unknown. Never read for a customer. */
   readonly providerCostNanoUsd: NanoUsd | undefined;
+  /** The run that it belongs to; only sums of usage read it. */
+  readonly runId: string | undefined;
 }
 
 /** One call to a provider. */

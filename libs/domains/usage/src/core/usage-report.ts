@@ -10,6 +10,7 @@ export interface UsageQuery {
   readonly endDay: UtcDay;
   readonly groupBy: ReadonlySet<UsageDimension>;
   readonly modelId: string | undefined;
+  readonly runId: string | undefined;
 }
 
 export interface UsageSums {

@@ -73,7 +73,7 @@ const record = (...events: Settled[]) => handle(events.map((each) => logged(sett
 
 function usage(
   groupBy: UsageDimension[],
-  more: { startDate?: string; endDate?: string; modelId?: string } = {},
+  more: { startDate?: string; endDate?: string; modelId?: string; runId?: string } = {},
 ) {
   const period = { startDate: '2026-11-01', endDate: '2026-11-30' };
   return query.getUsage({ organizationId: 'org-1', groupBy, ...period, ...more });
@@ -231,6 +231,37 @@ describe('usage', () => {
   it('can be filtered by model, and is empty without usage', async () => {
     expect((await usage([DAY], { modelId: 'a' })).totals?.costNanoUsd).toBe(320n);
     expect(await usage([], { modelId: 'unknown' })).toMatchObject({ rows: [], totals: { requests: 0n } });
+  });
+
+  it('of a run sums its generations as the other usage is summed', async () => {
+    const ofRun = { runId: 'run-1', tokens: [10, 1, 5, 2] as const, written: [3, 4] as const };
+    const midnight = BigInt(Date.UTC(2026, 10, 20));
+    await record(
+      { generationId: 'r1', ...ofRun, createdUnixMs: midnight - 1n, modelId: 'a', cost: 7n },
+      { generationId: 'r2', ...ofRun, createdUnixMs: midnight, modelId: 'b', cost: 8n },
+      { generationId: 'r3', ...ofRun, createdUnixMs: midnight, modelId: 'b', keyId: 'k9', cost: 9n },
+      { generationId: 'other-run', ...ofRun, runId: 'run-2', createdUnixMs: midnight, cost: 100n },
+      { generationId: 'other-org', ...ofRun, organizationId: 'org-2', createdUnixMs: midnight, cost: 200n },
+    );
+    const all = await usage([DAY, MODEL], { runId: 'run-1' });
+    expect(all.rows.map((row) => [row.date, row.modelId, row.requests, row.costNanoUsd])).toEqual([
+      ['2026-11-19', 'a', 1n, 7n],
+      ['2026-11-20', 'b', 2n, 17n],
+    ]);
+    expect(all.totals).toMatchObject({
+      requests: 3n,
+      promptTokens: 30n,
+      cachedTokens: 3n,
+      cacheWriteTokens: 9n,
+      cacheWrite1hTokens: 12n,
+      completionTokens: 15n,
+      reasoningTokens: 6n,
+      costNanoUsd: 24n,
+    });
+    const oneDay = { startDate: '2026-11-20', endDate: '2026-11-20' };
+    expect((await usage([], { runId: 'run-1', ...oneDay })).totals?.costNanoUsd).toBe(17n);
+    expect((await usage([KEY], { runId: 'run-1', modelId: 'b', ...oneDay })).rows).toHaveLength(2);
+    expect(await usage([], { runId: 'unknown' })).toMatchObject({ rows: [], totals: { requests: 0n } });
   });
 
   it('counts on the UTC day of admission, to the millisecond', async () => {

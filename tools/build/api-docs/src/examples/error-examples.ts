@@ -1,4 +1,4 @@
-import { msLeftInMinute } from '@gateway/base';
+import { msLeftInMinute, nanoUsd } from '@gateway/base';
 import {
   type ErrorCode,
   errorEnvelope,
@@ -14,7 +14,7 @@ import {
   bodyTooLarge,
   type CallerPolicy,
   checkKeyGrant,
-  dailyBudgetExceeded,
+  budgetExceeded,
   defaultPublicLimits,
   generationNotFound,
   idempotencyKeyInFlight,
@@ -24,6 +24,8 @@ import {
   type KeyGrantView,
   type KeyScope,
   limitExceeded,
+  lowerToMaxCost,
+  maxCostExceeded,
   chatCompletionError,
   parseJsonBody,
   parseUsageQuery,
@@ -233,17 +235,48 @@ function ofMoney(): ErrorExample[] {
       ),
       name: 'insufficient_credits.held',
     },
+    {
+      ...example(
+        'insufficient_credits',
+        'A budget of the run of $2, with $1.90 used.',
+        budgetExceeded(
+          {
+            scope: 'run',
+            period: 'total',
+            limit: cents(200),
+            used: cents(190),
+            held: cents(0),
+            estimatedCost,
+          },
+          chat,
+          NOW,
+        ),
+        { ...CHAT, body },
+      ),
+      name: 'insufficient_credits.run',
+    },
+    {
+      ...example(
+        'insufficient_credits',
+        'An `x-max-cost-usd` below the cost of the input.',
+        maxCostExceeded(nanoUsd(1_000n), lowerToMaxCost(chat, nanoUsd(1_000n))),
+        { ...CHAT, body },
+      ),
+      name: 'insufficient_credits.request',
+    },
     example(
       'daily_budget_exceeded',
       'A daily budget of $5, with $4.90 used.',
-      dailyBudgetExceeded(
+      budgetExceeded(
         {
           scope: 'key',
+          period: 'day',
           limit: cents(500),
           used: cents(490),
           held: cents(0),
           estimatedCost,
         },
+        chat,
         NOW,
       ),
       { ...CHAT, body },
@@ -252,8 +285,16 @@ function ofMoney(): ErrorExample[] {
       ...example(
         'daily_budget_exceeded',
         'A daily budget of $5, with $4.90 used, $1 of it by running requests.',
-        dailyBudgetExceeded(
-          { scope: 'key', limit: cents(500), used: cents(490), held: cents(100), estimatedCost },
+        budgetExceeded(
+          {
+            scope: 'key',
+            period: 'day',
+            limit: cents(500),
+            used: cents(490),
+            held: cents(100),
+            estimatedCost,
+          },
+          chat,
           NOW,
         ),
         { ...CHAT, body },

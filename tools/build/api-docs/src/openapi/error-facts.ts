@@ -47,7 +47,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     'never',
   ),
   invalid_request: of(
-    'A value has the wrong type or is out of range, the model does not support a field, the `Idempotency-Key` is unusable, or the provider rejects the request.',
+    'A value has the wrong type or is out of range, the model does not support a field, a header such as `Idempotency-Key` is unusable, the first request of a run has no budget, or the provider rejects the request.',
     'sometimes',
   ),
   json_mode_no_stream: of('A JSON `response_format` is combined with `stream`.', 'always'),
@@ -80,18 +80,22 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   key_expired: of('The expiry date of the key has passed, in UTC.', 'never'),
   key_revoked: of('The key was revoked.', 'never'),
   insufficient_credits: of(
-    'The available balance does not cover the maximum cost of the request. If only holds of running requests are in the way, the request first waits for them, and the response has `x-should-retry: true` and `retry-after`.',
+    'The available balance, the budget of the run (`x-run-budget-usd`), or the maximum cost of the request (`x-max-cost-usd`) does not cover the request. `scope` and `limit_type` tell them apart; the balance has neither. If only holds of running requests are in the way, the request first waits for them, and the response has `x-should-retry: true` and `retry-after`.',
     'never',
     {
       metadata: {
-        available: usd('The available balance, in US dollars.'),
-        held: usd('Reserved by running requests, in addition to the available balance, in US dollars.'),
+        available: usd('The available balance, or what is left of the budget, in US dollars.'),
+        held: usd('Reserved by running requests, in addition to the available amount, in US dollars.'),
         estimated_cost: usd('The maximum cost of this request, in US dollars.'),
         currency: constant('USD', 'The currency of all amounts.'),
         max_affordable_output_tokens: count(
-          'The largest `max_tokens` that the balance covers, in tokens; 0 when none is.',
+          'The largest `max_tokens` that the available amount covers, in tokens; 0 when none is.',
         ),
+        scope: oneOfTexts('The owner of the budget; absent for the balance.', ['request', 'run']),
+        limit_type: oneOfTexts('The kind of limit; absent for the balance.', ['max_cost', 'run_budget']),
+        limit: usd('The limit, in US dollars; absent for the balance.'),
       },
+      optionalMetadata: ['scope', 'limit_type', 'limit'],
     },
   ),
   missing_scope: of('The key lacks the scope of the endpoint. The message names it.', 'never', {

@@ -4,9 +4,14 @@ import {
   LAST_EVENT_ID_PATTERN,
   type JsonObject,
   type JsonValue,
+  MAX_COST_HEADER,
   MAX_GENERATION_ID_LENGTH,
   MAX_MODEL_ID_LENGTH,
   MAX_USAGE_DAYS,
+  RUN_BUDGET_HEADER,
+  RUN_ID_HEADER,
+  RUN_ID_PATTERN,
+  USD_PATTERN,
   usageDimensions,
 } from '@gateway/public-api';
 
@@ -22,6 +27,7 @@ function parameter(
   return { name, in: place, description, ...options, schema };
 }
 
+const USD: JsonObject = { type: 'string', pattern: USD_PATTERN.source };
 const day = { type: 'string', format: 'date' };
 
 /** Parameters of each endpoint. Other query parameters are ignored. */
@@ -42,6 +48,27 @@ export function parametersOf({ name }: Endpoint): JsonObject[] {
           'Adds an `id` to each event of a stream with an `Idempotency-Key`, and continues it after the event with this `id`; 0 is its beginning. Only with both. Default: no ids.',
           { type: 'string', pattern: LAST_EVENT_ID_PATTERN.source },
           { example: '0' },
+        ),
+        parameter(
+          'header',
+          MAX_COST_HEADER,
+          'The maximum cost of this request, in US dollars above zero. Lowers the output limit to what it covers. The request is refused (`insufficient_credits`) only if it does not even cover the input and one token of output. Default: no maximum.',
+          USD,
+          { example: '0.05' },
+        ),
+        parameter(
+          'header',
+          RUN_ID_HEADER,
+          'The run that this request belongs to: requests of the organization that share a budget. 1 to 128 visible ASCII characters. Default: no run.',
+          { type: 'string', pattern: RUN_ID_PATTERN.source },
+          { example: 'nightly-report-4711' },
+        ),
+        parameter(
+          'header',
+          RUN_BUDGET_HEADER,
+          'The budget of the run, in US dollars above zero. The first request of the run that is accepted fixes it; later ones may omit it, and another value changes nothing. Default: the budget that was fixed.',
+          USD,
+          { example: '2.50' },
         ),
       ];
     case 'generation':
@@ -80,6 +107,12 @@ export function parametersOf({ name }: Endpoint): JsonObject[] {
           minLength: 1,
           maxLength: MAX_MODEL_ID_LENGTH,
         }),
+        parameter(
+          'query',
+          'run_id',
+          'Only usage of the run with this ID, with its budget in `run`. Default: all usage.',
+          { type: 'string', pattern: RUN_ID_PATTERN.source },
+        ),
       ];
     default:
       return [];

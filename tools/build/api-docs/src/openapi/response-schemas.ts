@@ -303,6 +303,16 @@ const usageReport = record(
     end_date: text('The last day, UTC.', { format: 'date' }),
     group_by: list('The dimensions of the groups.', { type: 'string', enum: ['day', 'model', 'api_key'] }),
     model: text('The model of the query, if any.'),
+    run_id: text('The run of the query, if any.'),
+    run: {
+      ...record('The budget of the run of the query; null for an unknown run.', {
+        limit: usd('The budget that the first request fixed, in US dollars.'),
+        spent: usd('Charged for settled generations, in US dollars.'),
+        held: usd('Reserved by running requests, in US dollars.'),
+        remaining: usd('What is left for new requests, in US dollars.'),
+      }),
+      type: ['object', 'null'],
+    },
     currency: constant('USD', 'The currency of all amounts.'),
     totals: record('The totals.', sums),
     data: list(
@@ -319,7 +329,7 @@ const usageReport = record(
       ),
     ),
   },
-  ['model'],
+  ['model', 'run_id', 'run'],
 );
 
 /** Schemas of successful responses, by their names in the document. */

@@ -55,7 +55,8 @@ export const chatCheckOrder: readonly CheckStep[] = [
     codes: ['context_length_exceeded'],
   },
   {
-    checks: 'A usable `Idempotency-Key` header, and `Last-Event-ID` header if there is one',
+    checks:
+      'Usable headers: `Idempotency-Key`, `Last-Event-ID`, then `x-max-cost-usd`, `x-run-budget-usd` and `x-run-id`',
     codes: ['invalid_request'],
   },
   {
@@ -67,7 +68,12 @@ export const chatCheckOrder: readonly CheckStep[] = [
       'Requests per minute, tokens per minute, concurrent requests (`rpm_exceeded` with `retry-after: 1`)',
     codes: ['rpm_exceeded', 'tpm_exceeded'],
   },
-  { checks: 'The balance, then the daily budgets', codes: ['insufficient_credits', 'daily_budget_exceeded'] },
+  { checks: 'The maximum cost of the request (`x-max-cost-usd`)', codes: ['insufficient_credits'] },
+  { checks: 'The first request of a run sends its budget', codes: ['invalid_request'] },
+  {
+    checks: 'The balance, then the budgets of the run, the key and the organization',
+    codes: ['insufficient_credits', 'daily_budget_exceeded'],
+  },
   {
     checks: 'The generation at the provider',
     codes: [

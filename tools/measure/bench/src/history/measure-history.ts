@@ -110,6 +110,7 @@ function newHolds(at: UnixMs, lifetimeMs = 660_000) {
     createdUnixMs: at,
     lifetimeMs,
     idempotencyScope: undefined,
+    run: undefined,
   }));
 }
 

@@ -94,6 +94,7 @@ async function measureReading(reader: UsageReader, end: UnixMs): Promise<History
             ...days,
             groupBy: new Set(['day', 'model'] as const),
             modelId: undefined,
+            runId: undefined,
           },
           20_000,
         ),
@@ -153,6 +154,7 @@ function newGeneration(clock: Clock): StoredGeneration {
     latencyMs: 300,
     generationTimeMs: 1_200,
     externalUser: undefined,
+    runId: undefined,
     errorCode: undefined,
     timeToFirstTokenMs: 400,
     attempts: [

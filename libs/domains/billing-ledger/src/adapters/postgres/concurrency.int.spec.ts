@@ -64,7 +64,8 @@ it('two ledgers admit exactly as many parallel holds as the balance covers', asy
 it.each([
   ['key', { keyDailyBudgetNanoUsd: usdNano(40) }],
   ['organization', { organizationDailyBudgetNanoUsd: usdNano(40) }],
-])('two ledgers admit exactly what the daily budget of a %s allows', async (scope, budget) => {
+  ['run', { run: { runId: 'run-1', budgetNanoUsd: usdNano(40) } }],
+])('two ledgers admit exactly what the budget of a %s allows', async (scope, budget) => {
   const organizationId = `org-budget-${scope}`;
   await addCredit(organizationId, 1_000);
   const outcomes = await Promise.all(
@@ -81,6 +82,44 @@ it.each([
     ),
   );
   expect(outcomes.flat().filter(({ kind }) => kind === 'held')).toHaveLength(10);
+});
+
+it('a hundred parallel calls of a run never exceed its budget while others settle, late or not', async () => {
+  const organizationId = 'org-run';
+  await addCredit(organizationId, 10_000);
+  const at = fixture.clock.now();
+  const run = { runId: 'agent', budgetNanoUsd: usdNano(100) };
+  const admitted: string[] = [];
+  let spentMax = 0n;
+  for (const round of range(6)) {
+    const placed = await Promise.all(
+      range(100).map(async (index) => {
+        const holdId = `run-${round}-${index}`;
+        const [outcome] = await storeOf(index).holdCredit([
+          makeHold({ holdId, organizationId, amount: 1 + (index % 7), at, run }),
+        ]);
+        return outcome?.kind === 'held' ? holdId : undefined;
+      }),
+    );
+    const held = placed.filter((id) => id !== undefined);
+    admitted.push(...held);
+    await Promise.all(
+      held.map((holdId, index) => {
+        const store = storeOf(index);
+        if (index % 3 === 0) return store.voidHolds([{ holdId, organizationId }]);
+        return store.settleGenerations(
+          [makeFinished({ generationId: holdId, organizationId, cost: 1, at })],
+          announce,
+        );
+      }),
+    );
+    const { spentNanoUsd = 0n, heldNanoUsd = 0n } =
+      (await fixture.first.store.readRun(organizationId, 'agent')) ?? {};
+    expect(heldNanoUsd).toBe(0n);
+    spentMax = spentNanoUsd > spentMax ? spentNanoUsd : spentMax;
+  }
+  expect(admitted.length).toBeGreaterThan(20);
+  expect(spentMax).toBeLessThanOrEqual(100n);
 });
 
 it('concurrent first holds of new organizations do not conflict', async () => {

@@ -1,7 +1,7 @@
 import { encodePrices, nanoUsd } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
-import type { HoldOutcome, HoldRequest } from '../../core/credit/hold';
+import type { BudgetPeriod, BudgetScope, HoldOutcome, HoldRequest } from '../../core/credit/hold';
 import { batchCall } from './batch-call';
 
 const CALL = batchCall<HoldRequest>('hold_credit', [
@@ -15,6 +15,8 @@ const CALL = batchCall<HoldRequest>('hold_credit', [
   ['p_created_unix_ms', (holds) => plainArray(holds, (hold) => hold.createdUnixMs)],
   ['p_lifetimes_ms', (holds) => plainArray(holds, (hold) => hold.lifetimeMs)],
   ['p_idempotency_scopes', (holds) => textArray(holds, (hold) => hold.idempotencyScope)],
+  ['p_run_ids', (holds) => textArray(holds, (hold) => hold.run?.runId)],
+  ['p_run_budgets', (holds) => plainArray(holds, (hold) => hold.run?.budgetNanoUsd)],
 ]);
 
 const HOLD_CREDIT = { name: 'billing_ledger.hold_credit', text: `select * from ${CALL.sql}` };
@@ -24,6 +26,7 @@ const HELD: HoldOutcome = { kind: 'held' };
 interface HoldRow {
   readonly outcome: string;
   readonly available_nano_usd: bigint | null;
+  readonly limit_nano_usd: bigint | null;
   readonly used_nano_usd: bigint | null;
   readonly held_nano_usd: bigint | null;
 }
@@ -31,10 +34,10 @@ interface HoldRow {
 /** One statement in an implicit transaction: one round trip and one commit per batch. */
 export async function holdCredit(pool: Pool, holds: readonly HoldRequest[]): Promise<HoldOutcome[]> {
   const { rows } = await pool.query<HoldRow>({ ...HOLD_CREDIT, values: CALL.valuesOf(holds) });
-  return holds.map((hold, index) => outcomeOf(hold, rows[index]));
+  return holds.map((_, index) => outcomeOf(rows[index]));
 }
 
-function outcomeOf(hold: HoldRequest, row: HoldRow | undefined): HoldOutcome {
+function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   switch (row?.outcome) {
     case 'held':
       return HELD;
@@ -48,24 +51,25 @@ function outcomeOf(hold: HoldRequest, row: HoldRow | undefined): HoldOutcome {
         availableNanoUsd: nanoUsd(row.available_nano_usd ?? 0n),
         heldNanoUsd: nanoUsd(row.held_nano_usd ?? 0n),
       };
+    case 'unknown_run':
+      return { kind: 'unknown_run' };
+    case 'run_budget_exceeded':
+      return budgetExceeded('run', 'total', row);
     case 'key_budget_exceeded':
-      return budgetExceeded('key', hold.keyDailyBudgetNanoUsd, row);
+      return budgetExceeded('key', 'day', row);
     case 'organization_budget_exceeded':
-      return budgetExceeded('organization', hold.organizationDailyBudgetNanoUsd, row);
+      return budgetExceeded('organization', 'day', row);
     default:
       throw new Error(`hold_credit returned the outcome "${row?.outcome}"`);
   }
 }
 
-function budgetExceeded(
-  scope: 'key' | 'organization',
-  limitNanoUsd: HoldRequest['keyDailyBudgetNanoUsd'],
-  row: HoldRow,
-): HoldOutcome {
+function budgetExceeded(scope: BudgetScope, period: BudgetPeriod, row: HoldRow): HoldOutcome {
   return {
-    kind: 'daily_budget_exceeded',
+    kind: 'budget_exceeded',
     scope,
-    limitNanoUsd: limitNanoUsd ?? nanoUsd(0n),
+    period,
+    limitNanoUsd: nanoUsd(row.limit_nano_usd ?? 0n),
     usedNanoUsd: nanoUsd(row.used_nano_usd ?? 0n),
     heldNanoUsd: nanoUsd(row.held_nano_usd ?? 0n),
   };

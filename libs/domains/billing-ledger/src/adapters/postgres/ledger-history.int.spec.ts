@@ -170,6 +170,29 @@ it('settles a hold that is still open, however old it is', async () => {
   expect((await settle(open)).duplicates).toBe(1);
 });
 
+it('deletes a run with its last hold, and not before', async () => {
+  const { history, store } = fixture.first;
+  const inRun = (id: string, budget?: number) =>
+    hold(id, { run: { runId: 'run-1', budgetNanoUsd: budget === undefined ? undefined : usdNano(budget) } });
+  const first = idCreatedAt(at, 'A');
+  await inRun(first, 1_000);
+  await settle(first);
+  expect(await history.deleteOldRuns(10)).toBe(0);
+  await fixture.clock.advance(40 * DAY_MS);
+  await history.prepare();
+  const later = idCreatedAt(fixture.clock.now(), 'B');
+  await inRun(later);
+  await settle(later);
+
+  await fixture.clock.advance((RETENTION_DAYS - 5) * DAY_MS);
+  expect(await history.dropExpired()).toBe(1);
+  expect(await history.deleteOldRuns(10)).toBe(0);
+  expect(await store.readRun('org-a', 'run-1')).toMatchObject({ spentNanoUsd: 8n });
+  await expireAll();
+  expect(await history.deleteOldRuns(10)).toBe(1);
+  expect(await store.readRun('org-a', 'run-1')).toBeUndefined();
+});
+
 it('does not delete holds whose ids have another format and thus no time', async () => {
   await hold('made-up');
   await settle('made-up');

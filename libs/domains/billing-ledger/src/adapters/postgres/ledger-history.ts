@@ -19,7 +19,11 @@ const MONTHS_AHEAD = 1;
 
 /** Never lowered, so a deleted hold stays deleted. */
 const RAISE_OLDEST_RETAINED = `
-  update closed_hold_retention set oldest_retained_hold_id = greatest(oldest_retained_hold_id, $1)`;
+  update closed_hold_retention set
+    oldest_retained_hold_id = greatest(oldest_retained_hold_id, $1),
+    oldest_retained_unix_ms = greatest(oldest_retained_unix_ms, $2)`;
+
+const DELETE_OLD_RUNS = 'select delete_old_runs($1) as deleted';
 
 /** Partitions postings and closed holds by month. Their keys are generation ids, which sort by creation time. */
 export function createPostgresLedgerHistory({
@@ -49,9 +53,14 @@ export function createPostgresLedgerHistory({
       dropPartitions(pool, closedHolds, {
         untilUnixMs: clock.now() - closedHoldRetentionMs,
         async mayDrop(client, { untilUnixMs }) {
-          await client.query(RAISE_OLDEST_RETAINED, [smallestKeyAt(untilUnixMs)]);
+          await client.query(RAISE_OLDEST_RETAINED, [smallestKeyAt(untilUnixMs), untilUnixMs]);
           return true;
         },
       }),
+
+    async deleteOldRuns(limit) {
+      const { rows } = await pool.query<{ deleted: bigint }>(DELETE_OLD_RUNS, [limit]);
+      return Number(rows[0]?.deleted ?? 0);
+    },
   };
 }

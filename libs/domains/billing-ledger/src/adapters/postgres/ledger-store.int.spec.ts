@@ -280,10 +280,11 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
   it('counts holds and spending of the day', async () => {
     await credit(1_000);
     const outcomes = await place(fixture.first, [budgeted('g1', 30), budgeted('g2', 30), budgeted('g3', 20)]);
-    expect(outcomes.map(({ kind }) => kind)).toEqual(['held', 'daily_budget_exceeded', 'held']);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['held', 'budget_exceeded', 'held']);
     expect(outcomes[1]).toEqual({
-      kind: 'daily_budget_exceeded',
+      kind: 'budget_exceeded',
       scope: 'organization',
+      period: 'day',
       limitNanoUsd: 50n,
       usedNanoUsd: 30n,
       heldNanoUsd: 30n,
@@ -292,7 +293,7 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
     await fixture.first.store.voidHolds([ref('g3')]);
     const [fits, overflows] = await place(fixture.first, [budgeted('g4', 40), budgeted('g5', 1)]);
     expect(fits?.kind).toBe('held');
-    expect(overflows).toMatchObject({ kind: 'daily_budget_exceeded', usedNanoUsd: 50n, heldNanoUsd: 40n });
+    expect(overflows).toMatchObject({ kind: 'budget_exceeded', usedNanoUsd: 50n, heldNanoUsd: 40n });
   });
 
   it("holds a key to its own budget, whatever the organization's", async () => {
@@ -304,7 +305,14 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
     ]);
     expect(outcomes).toEqual([
       { kind: 'held' },
-      { kind: 'daily_budget_exceeded', scope: 'key', limitNanoUsd: 40n, usedNanoUsd: 30n, heldNanoUsd: 30n },
+      {
+        kind: 'budget_exceeded',
+        scope: 'key',
+        period: 'day',
+        limitNanoUsd: 40n,
+        usedNanoUsd: 30n,
+        heldNanoUsd: 30n,
+      },
       { kind: 'held' },
     ]);
   });

@@ -22,6 +22,10 @@ const READ_BALANCE = `
   select credited_nano_usd, charged_nano_usd, held_nano_usd, available_nano_usd
   from accounts where organization_id = $1`;
 
+const READ_RUN = `
+  select budget_nano_usd, spent_nano_usd, held_nano_usd, created_unix_ms
+  from runs where organization_id = $1 and run_id = $2`;
+
 const HEALTH = `
   select count(*) as open, coalesce(sum(amount_nano_usd), 0)::bigint as held, min(created_unix_ms) as oldest,
          count(*) filter (where deadline_unix_ms < (select now_unix_ms())) as overdue
@@ -32,6 +36,13 @@ interface BalanceRow {
   readonly charged_nano_usd: bigint;
   readonly held_nano_usd: bigint;
   readonly available_nano_usd: bigint;
+}
+
+interface RunRow {
+  readonly budget_nano_usd: bigint;
+  readonly spent_nano_usd: bigint;
+  readonly held_nano_usd: bigint;
+  readonly created_unix_ms: bigint;
 }
 
 interface HealthRow {
@@ -73,6 +84,24 @@ export function createPostgresLedgerStore({
           heldNanoUsd: nanoUsd(account.held_nano_usd),
           availableNanoUsd: nanoUsd(account.available_nano_usd),
         };
+      }),
+
+    readRun: (organizationId, runId) =>
+      withRetries(async () => {
+        const { rows } = await pool.query<RunRow>({
+          name: 'billing_ledger.read_run',
+          text: READ_RUN,
+          values: [organizationId, runId],
+        });
+        const [run] = rows;
+        return (
+          run && {
+            budgetNanoUsd: nanoUsd(run.budget_nano_usd),
+            spentNanoUsd: nanoUsd(run.spent_nano_usd),
+            heldNanoUsd: nanoUsd(run.held_nano_usd),
+            createdUnixMs: Number(run.created_unix_ms) as UnixMs,
+          }
+        );
       }),
 
     readHealth: () =>

@@ -18,7 +18,29 @@ export interface HoldRequest {
   readonly lifetimeMs: number;
   /** The claim of the request's Idempotency-Key. */
   readonly idempotencyScope: string | undefined;
+  readonly run: RunRef | undefined;
 }
+
+/** A run of an organization: requests that share a budget. */
+export interface RunRef {
+  readonly runId: string;
+  /** The first hold of the run fixes it; later ones are ignored. */
+  readonly budgetNanoUsd: NanoUsd | undefined;
+}
+
+/** The budget of a run. */
+export interface RunAccount {
+  readonly budgetNanoUsd: NanoUsd;
+  /** Charged for its settled generations. */
+  readonly spentNanoUsd: NanoUsd;
+  readonly heldNanoUsd: NanoUsd;
+  readonly createdUnixMs: UnixMs;
+}
+
+/** The owner of a budget. */
+export type BudgetScope = 'run' | 'key' | 'organization';
+/** What a budget limits: the current UTC day, or all time. */
+export type BudgetPeriod = 'day' | 'total';
 
 export interface HoldRef {
   readonly holdId: string;
@@ -34,14 +56,17 @@ export type HoldOutcome =
       readonly heldNanoUsd: NanoUsd;
     }
   | {
-      readonly kind: 'daily_budget_exceeded';
-      readonly scope: 'key' | 'organization';
+      readonly kind: 'budget_exceeded';
+      readonly scope: BudgetScope;
+      readonly period: BudgetPeriod;
       readonly limitNanoUsd: NanoUsd;
-      /** Spent and held that day, before this request. */
+      /** Spent and held in the period, before this request. */
       readonly usedNanoUsd: NanoUsd;
       /** The part of it that open holds reserve. */
       readonly heldNanoUsd: NanoUsd;
     }
+  /** The run has no hold yet, and this one names no budget. */
+  | { readonly kind: 'unknown_run' }
   /** The id belongs to a hold of another organization. */
   | { readonly kind: 'foreign' }
   /** The hold with this id was settled, voided or abandoned, so the generation must not run. */

@@ -93,6 +93,20 @@ export function createLedger(ports: LedgerPorts): RpcLedger {
         reserved: nanoUsd(balance.heldNanoUsd),
       };
     },
+    run: async (organizationId, runId, metadata) => {
+      const call = { timeoutMs: limits.calls.readMs, metadata };
+      const { run } = await unavailableAsNoCapacity(
+        billingLedger.getRun({ organizationId, runId }, call),
+        isRpcWithoutResponse,
+      );
+      return (
+        run && {
+          budget: nanoUsd(run.budgetNanoUsd),
+          spent: nanoUsd(run.spentNanoUsd),
+          held: nanoUsd(run.heldNanoUsd),
+        }
+      );
+    },
     start: claims.start,
     idle: async () => {
       await Promise.all([voids.idle(), endedClaims.idle()]);

@@ -70,11 +70,11 @@ export function createSettledGenerations({
         charged: nanoUsd(generation.chargedNanoUsd),
       };
     },
-    async usage(organizationId, { startDate, endDate, groupBy, modelId }, metadata) {
+    async usage(organizationId, { startDate, endDate, groupBy, modelId, runId }, metadata) {
       const dimensions = groupBy.map((dimension) => DIMENSIONS[dimension]);
       const { totals, rows } = await unavailableAsNoCapacity(
         generationQuery.getUsage(
-          { organizationId, startDate, endDate, groupBy: dimensions, modelId },
+          { organizationId, startDate, endDate, groupBy: dimensions, modelId, runId },
           { timeoutMs: limits.calls.readMs, metadata },
         ),
         isRpcWithoutResponse,

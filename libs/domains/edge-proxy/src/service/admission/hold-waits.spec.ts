@@ -1,4 +1,4 @@
-import { BudgetScope, type HoldResult } from '@gateway/contracts/billing-ledger';
+import { BudgetPeriod, BudgetScope, type HoldResult } from '@gateway/contracts/billing-ledger';
 import type { ErrorEnvelope } from '@gateway/errors';
 import { limits } from '../../core';
 import { BODY, startEdge, type TestEdge, until } from '../../testing/start-edge';
@@ -9,8 +9,9 @@ const RESERVED: HoldResult['outcome'] = {
   value: { availableNanoUsd: 0n, heldNanoUsd: 1_530_000n, estimatedCostNanoUsd: 1_530_000n },
 };
 const RESERVED_BUDGET: HoldResult['outcome'] = {
-  $case: 'dailyBudgetExceeded',
+  $case: 'budgetExceeded',
   value: {
+    period: BudgetPeriod.BUDGET_PERIOD_DAY,
     scope: BudgetScope.BUDGET_SCOPE_ORGANIZATION,
     limitNanoUsd: 5_000_000_000n,
     usedNanoUsd: 5_000_000_000n,

@@ -71,7 +71,7 @@ function isTemporary({ outcome }: HoldResult): boolean {
       const { availableNanoUsd, heldNanoUsd, estimatedCostNanoUsd } = outcome.value;
       return availableNanoUsd + heldNanoUsd >= estimatedCostNanoUsd;
     }
-    case 'dailyBudgetExceeded': {
+    case 'budgetExceeded': {
       const { limitNanoUsd, usedNanoUsd, heldNanoUsd, estimatedCostNanoUsd } = outcome.value;
       return limitNanoUsd - usedNanoUsd + heldNanoUsd >= estimatedCostNanoUsd;
     }

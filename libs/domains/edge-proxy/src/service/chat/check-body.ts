@@ -9,7 +9,9 @@ import {
   type ChatBodyRules,
   countChatRequest,
   type ListedModel,
+  lowerToMaxCost,
   measureJson,
+  type SpendLimits,
   type TokenCounter,
   type ValidatedChatRequest,
 } from '@gateway/public-api';
@@ -17,6 +19,7 @@ import { type BodyThreads, limits, type ModelCatalogue } from '../../core';
 import type { Exchange } from '../http/exchange';
 import { RequestCancelled } from '../http/request-cancelled';
 import { type IdempotentRequest, readIdempotencyScope, readLastEventId } from './idempotent-request';
+import { readSpendLimits } from './read-spend-limits';
 
 export interface CheckBodyPorts {
   readonly catalogue: ModelCatalogue<ListedModel>;
@@ -27,6 +30,7 @@ export interface CheckBodyPorts {
 export interface CheckedBody {
   readonly chat: ValidatedChatRequest;
   readonly idempotent: IdempotentRequest | undefined;
+  readonly spendLimits: SpendLimits;
 }
 
 const PATH = '/v1/chat/completions';
@@ -74,10 +78,14 @@ export async function checkBody(
   if (isRefusal(scope)) return scope;
   const lastEventId = readLastEventId(exchange, chat.stream && scope !== undefined);
   if (isRefusal(lastEventId)) return lastEventId;
+  const spendLimits = readSpendLimits(exchange);
+  if (isRefusal(spendLimits)) return spendLimits;
   const { bodySha256 } = checked;
-  const idempotent =
-    scope && bodySha256 ? { scope, bodySha256: Buffer.from(bodySha256), lastEventId } : undefined;
-  return { chat, idempotent };
+  return {
+    chat: spendLimits.maxCost === undefined ? chat : lowerToMaxCost(chat, spendLimits.maxCost),
+    spendLimits,
+    idempotent: scope && bodySha256 ? { scope, bodySha256: Buffer.from(bodySha256), lastEventId } : undefined,
+  };
 }
 
 /** @returns undefined for a body that would block the event loop. */

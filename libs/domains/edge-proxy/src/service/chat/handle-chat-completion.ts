@@ -6,16 +6,18 @@ import type { ClaimIdempotencyKeyResponse, Completed, InFlight } from '@gateway/
 import type { GenerateRequest } from '@gateway/contracts/inference-router';
 import { GatewayError, isRefusal, type Refusal, refusalError } from '@gateway/errors';
 import {
-  dailyBudgetExceeded,
+  budgetExceeded,
   DONE,
   idempotencyKeyInFlight,
   idempotencyKeyReused,
   insufficientCredits,
   limitExceeded,
   eventNumbering,
+  maxCostExceeded,
   replayChunks,
   splitEvents,
   streamNotResumable,
+  unknownRun,
   type ValidatedChatRequest,
 } from '@gateway/public-api';
 import type { HoldWaits } from '../admission/hold-waits';
@@ -84,9 +86,10 @@ export async function handleChatCompletion(ports: ChatCompletionsPorts, exchange
  *  9     JSON
  *  10–17 the body, then the body against the organization's settings
  *  18–24 the body against the model: existence, allowance, capabilities, context
- *  25    Idempotency-Key and Last-Event-ID: usable, same body, replay, continued stream, in flight
+ *  25    Idempotency-Key, Last-Event-ID and the headers of spend limits: usable;
+ *        Idempotency-Key: same body, replay, continued stream, in flight
  *  26–28 requests and tokens per minute, concurrency
- *  29–30 balance, daily budgets
+ *  29–30 maximum cost of the request, run known, balance, budgets
  *  31    the model itself
  */
 async function checkAndRun(
@@ -212,8 +215,10 @@ async function hold(
   { holdMarginMs, generationTimeoutMs, holdWaits }: ChatCompletionsPorts,
   exchange: Exchange,
   reservation: Reservation,
-  { grant, chat, generationId, createdAt, idempotent }: Admissible,
+  { grant, chat, generationId, createdAt, idempotent, spendLimits }: Admissible,
 ): Promise<Refusal | undefined> {
+  const { maxCost, run } = spendLimits;
+  if (maxCost !== undefined && chat.heldCost > maxCost) return maxCostExceeded(maxCost, chat);
   const request = {
     holdId: generationId,
     organizationId: grant.organizationId,
@@ -225,6 +230,8 @@ async function hold(
     lifetimeMs: generationTimeoutMs + holdMarginMs,
     createdUnixMs: BigInt(createdAt),
     idempotencyScope: idempotent?.scope,
+    runId: run?.id,
+    runBudgetNanoUsd: run?.budget,
   };
   const { outcome } = await holdWaits.hold(reservation, request, exchange);
   switch (outcome?.$case) {
@@ -232,8 +239,10 @@ async function hold(
       return undefined;
     case 'insufficientCredits':
       return insufficientCredits(missingCredits(outcome.value), chat);
-    case 'dailyBudgetExceeded':
-      return dailyBudgetExceeded(exceededBudget(outcome.value), createdAt);
+    case 'budgetExceeded':
+      return budgetExceeded(exceededBudget(outcome.value), chat, createdAt);
+    case 'unknownRun':
+      return unknownRun();
     case 'rejected':
       throw new GatewayError('internal_error', {
         internalMessage: `the ledger rejected the hold: ${outcome.value.reason}`,
@@ -247,7 +256,7 @@ async function hold(
 
 function generateRequest(
   exchange: Exchange,
-  { grant, chat, generationId, createdAt, idempotent }: Admissible,
+  { grant, chat, generationId, createdAt, idempotent, spendLimits }: Admissible,
 ): GenerateRequest {
   return {
     generationId,
@@ -274,6 +283,7 @@ function generateRequest(
     externalUser: chat.externalUser,
     idempotencyScope: idempotent?.scope,
     resumable: idempotent?.lastEventId !== undefined,
+    runId: spendLimits.run?.id,
   };
 }
 

@@ -1,4 +1,4 @@
-import { BudgetScope, type HoldResult } from '@gateway/contracts/billing-ledger';
+import { BudgetPeriod, BudgetScope, type HoldResult } from '@gateway/contracts/billing-ledger';
 import { LimitScope, LimitType } from '@gateway/contracts/rate-limit';
 import type { UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
@@ -94,12 +94,13 @@ it('402 reports the available credit, the estimated cost and the affordable toke
 it('returns the wait until midnight UTC for a daily budget, and advises against retries', async () => {
   const value = {
     scope: BudgetScope.BUDGET_SCOPE_KEY,
+    period: BudgetPeriod.BUDGET_PERIOD_DAY,
     limitNanoUsd: 5_000_000_000n,
     usedNanoUsd: 4_999_000_000n,
     heldNanoUsd: 0n,
     estimatedCostNanoUsd: 1_530_000n,
   };
-  edge.ledger.refuse = { $case: 'dailyBudgetExceeded', value };
+  edge.ledger.refuse = { $case: 'budgetExceeded', value };
   const response = await edge.chat();
   expect(response.status).toBe(429);
   expect(response.headers.get('retry-after')).toBe('7200');
@@ -112,7 +113,7 @@ it('returns the wait until midnight UTC for a daily budget, and advises against 
     },
   });
   edge.ledger.refuse = {
-    $case: 'dailyBudgetExceeded',
+    $case: 'budgetExceeded',
     value: { ...value, estimatedCostNanoUsd: 6_000_000_000n },
   };
   const aboveBudget = (await (await edge.chat()).json()) as Envelope;

@@ -174,8 +174,34 @@ it("queries usage for the key's organization with the parameters of the request"
       endDate: '2026-11-20',
       groupBy: [UsageDimension.USAGE_DIMENSION_DAY, UsageDimension.USAGE_DIMENSION_MODEL],
       modelId: undefined,
+      runId: undefined,
     },
   ]);
+});
+
+it('returns the usage of a run with its budget, and null for an unknown one', async () => {
+  const received: GetUsageRequest[] = [];
+  edge.query.handlers = {
+    ...edge.query.handlers,
+    getUsage: async (request) => {
+      received.push(request);
+      return { totals: undefined, rows: [] };
+    },
+  };
+  const known = await edge.get('/v1/usage?run_id=run-1');
+  expect(await known.json()).toMatchObject({
+    run_id: 'run-1',
+    run: { limit: 2, spent: 0.5, held: 0.25, remaining: 1.25 },
+  });
+  const unknown = await edge.get('/v1/usage?run_id=run-2');
+  expect(await unknown.json()).toMatchObject({ run_id: 'run-2', run: null });
+  expect(received.map(({ organizationId, runId }) => [organizationId, runId])).toEqual([
+    ['org_1', 'run-1'],
+    ['org_1', 'run-2'],
+  ]);
+  const unlimited = (await (await edge.get('/v1/usage')).json()) as object;
+  expect(unlimited).not.toHaveProperty('run');
+  expect(edge.faults.reached.filter((step) => step === 'ledger.run')).toHaveLength(2);
 });
 
 it('names the invalid parameter of a usage query', async () => {

@@ -1,6 +1,7 @@
 import type { Clock } from '@gateway/base';
 import { isRefusal, refusalError } from '@gateway/errors';
 import { parseUsageQuery, usageView } from '@gateway/public-api';
+import type { EdgeLedger } from '../admission/reservation';
 import type { Authenticator } from '../access/authenticate';
 import type { ResponseWriter } from '../http/response/response-writer';
 import { callMetadata } from '../http/request/call-metadata';
@@ -12,21 +13,23 @@ export interface ReadUsagePorts {
   readonly authenticate: Authenticator;
   readonly writer: ResponseWriter;
   readonly settledGenerations: LookUpGenerationPorts['settledGenerations'];
+  readonly ledger: Pick<EdgeLedger, 'run'>;
   readonly clock: Clock;
 }
 
-/** GET /v1/usage: sums over the settled generations of the key's organization. */
+/** GET /v1/usage: sums over the settled generations of the key's organization, or of one of its runs. */
 export async function readUsage(ports: ReadUsagePorts, exchange: Exchange): Promise<void> {
-  const { authenticate, writer, settledGenerations, clock } = ports;
+  const { authenticate, writer, settledGenerations, ledger, clock } = ports;
   const grant = await authenticate(exchange, 'usage:read');
   if (isRefusal(grant)) return writer.error(exchange, refusalError(grant));
 
   const query = parseUsageQuery(queryOf(exchange.request), clock.now());
   if (isRefusal(query)) return writer.error(exchange, refusalError(query));
-  const { totals, groups } = await settledGenerations.usage(
-    grant.organizationId,
-    query,
-    callMetadata(exchange),
-  );
-  writer.json(exchange, 200, JSON.stringify(usageView(query, totals, groups)));
+  const { organizationId } = grant;
+  const metadata = callMetadata(exchange);
+  const [{ totals, groups }, run] = await Promise.all([
+    settledGenerations.usage(organizationId, query, metadata),
+    query.runId === undefined ? undefined : ledger.run(organizationId, query.runId, metadata),
+  ]);
+  writer.json(exchange, 200, JSON.stringify(usageView(query, totals, groups, run)));
 }

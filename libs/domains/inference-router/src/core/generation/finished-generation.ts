@@ -32,6 +32,7 @@ export interface GenerationRequest {
   readonly promptCacheKey: string | undefined;
   readonly externalUser: string | undefined;
   readonly idempotencyScope: string | undefined;
+  readonly runId: string | undefined;
 }
 
 /** How a generation ended. `failed` includes failures of the router. */

@@ -1,7 +1,8 @@
-import { formatUsd, msUntilUtcMidnight, type NanoUsd, type UnixMs, usdNumber } from '@gateway/base';
+import { formatUsd, msUntilUtcMidnight, nanoUsd, type NanoUsd, type UnixMs, usdNumber } from '@gateway/base';
 import { type Refusal, refuse } from '@gateway/errors';
-import { heldCostOf } from '../chat-completion/held-cost';
+import { affordableOutputTokens } from '../chat-completion/lower-to-max-cost';
 import type { ValidatedChatRequest } from '../chat-completion/types';
+import { MAX_COST_HEADER, RUN_BUDGET_HEADER, RUN_ID_HEADER } from '../spend-limits/parse-spend-limits';
 
 /** Running requests are usually settled within seconds. */
 const RETRY_SOON_MS = 2_000;
@@ -39,36 +40,91 @@ export function insufficientCredits(
   });
 }
 
-/** The largest max_tokens whose maximum cost the amount covers; 0 when none. */
-function affordableOutputTokens(available: NanoUsd, chat: ValidatedChatRequest): number {
-  let fits = 0;
-  let tooMany = chat.maxOutputTokens + 1;
-  while (tooMany - fits > 1) {
-    const middle = Math.floor((fits + tooMany) / 2);
-    if (heldCostOf(chat, middle) <= available) fits = middle;
-    else tooMany = middle;
-  }
-  return fits;
+/** The request alone can cost more than its x-max-cost-usd, with the shortest output. */
+export function maxCostExceeded(maxCost: NanoUsd, { heldCost }: ValidatedChatRequest): Refusal {
+  return refuse('insufficient_credits', {
+    message: `The input and one token of output can cost up to $${formatUsd(heldCost)}, more than the $${formatUsd(maxCost)} of ${MAX_COST_HEADER}. Shorten the input, use a cheaper model, or raise ${MAX_COST_HEADER}.`,
+    metadata: {
+      scope: 'request',
+      limit_type: 'max_cost',
+      limit: usdNumber(maxCost),
+      available: usdNumber(maxCost),
+      held: 0,
+      estimated_cost: usdNumber(heldCost),
+      currency: 'USD',
+      max_affordable_output_tokens: 0,
+    },
+  });
 }
 
-/** A daily budget and the estimated cost of a request. */
+/** The first request of a run has no budget. */
+export function unknownRun(): Refusal {
+  return refuse('invalid_request', {
+    message: `This run is unknown. The first request of a run sends ${RUN_BUDGET_HEADER} with its ${RUN_ID_HEADER}.`,
+    param: RUN_BUDGET_HEADER,
+  });
+}
+
+/** A budget and the estimated cost of a request. */
 export interface ExceededBudget {
   /** The owner of the budget. */
-  readonly scope: 'key' | 'organization';
+  readonly scope: 'run' | 'key' | 'organization';
+  readonly period: 'day' | 'total';
   readonly limit: NanoUsd;
-  /** Used or reserved today. */
+  /** Used or reserved in the period. */
   readonly used: NanoUsd;
   /** The part of it that running requests reserve. */
   readonly held: NanoUsd;
   readonly estimatedCost: NanoUsd;
 }
 
-export function dailyBudgetExceeded(
+/** `daily_budget_exceeded` for a day; a longer budget needs a person to raise it, like the balance. */
+export function budgetExceeded(exceeded: ExceededBudget, chat: ValidatedChatRequest, at: UnixMs): Refusal {
+  return exceeded.period === 'day' ? dailyBudgetExceeded(exceeded, at) : totalBudgetExceeded(exceeded, chat);
+}
+
+const OWNERS: Readonly<Record<ExceededBudget['scope'], string>> = {
+  run: 'run',
+  key: 'API key',
+  organization: 'organization',
+};
+
+function totalBudgetExceeded(
+  { scope, limit, used, held, estimatedCost }: ExceededBudget,
+  chat: ValidatedChatRequest,
+): Refusal {
+  const left = nanoUsd(limit > used ? limit - used : 0n);
+  const isTemporary = limit - used + held >= estimatedCost;
+  const affordable = affordableOutputTokens(left, chat);
+  const fix =
+    affordable > 0
+      ? `Lower max_tokens (${chat.maxOutputTokens} for this request) to at most ${affordable}.`
+      : 'Lowering max_tokens is not enough.';
+  const advice = isTemporary
+    ? `Running requests reserve $${formatUsd(held)} of it: retry in a few seconds, when they have finished. Or: ${fix}`
+    : fix;
+  return refuse('insufficient_credits', {
+    message: `The budget of $${formatUsd(limit)} of this ${OWNERS[scope]} does not cover this request: $${formatUsd(used)} is used or reserved and the request can cost up to $${formatUsd(estimatedCost)}. ${advice}`,
+    metadata: {
+      scope,
+      limit_type: scope === 'run' ? 'run_budget' : 'total_budget',
+      limit: usdNumber(limit),
+      available: usdNumber(left),
+      held: usdNumber(held),
+      estimated_cost: usdNumber(estimatedCost),
+      currency: 'USD',
+      max_affordable_output_tokens: affordable,
+    },
+    ...(isTemporary && { retrySoonMs: RETRY_SOON_MS }),
+  });
+}
+
+function dailyBudgetExceeded(
   { scope, limit, used, held, estimatedCost }: ExceededBudget,
   at: UnixMs,
 ): Refusal {
   const isTemporary = limit - used + held >= estimatedCost;
-  const owner = scope === 'key' ? 'API key' : 'organization';
+  const owner = OWNERS[scope];
   const estimate = formatUsd(estimatedCost);
   const message =
     estimatedCost > limit

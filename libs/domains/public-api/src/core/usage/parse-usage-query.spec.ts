@@ -26,6 +26,7 @@ it.each<[Record<string, unknown>, object]>([
   [{ group_by: 'api_key' }, { groupBy: ['api_key'] }],
   [{ group_by: 'api_key, day,day' }, { groupBy: ['day', 'api_key'] }],
   [{ model: 'acme/m-1' }, { modelId: 'acme/m-1' }],
+  [{ run_id: 'agent/42' }, { runId: 'agent/42' }],
   [{ page: '5', Start_Date: 'x', __proto__: { start_date: 'x' } }, { startDate: '2026-10-22' }],
 ])('parses %j as %j', (query, expected) => {
   expect(parseUsageQuery(query, NOW)).toMatchObject(expected);
@@ -51,12 +52,16 @@ it.each<[Record<string, unknown>, string]>([
   [{ model: '' }, 'model'],
   [{ model: 'x'.repeat(257) }, 'model'],
   [{ model: ['a', 'b'] }, 'model'],
+  [{ run_id: '' }, 'run_id'],
+  [{ run_id: 'two words' }, 'run_id'],
+  [{ run_id: 'r'.repeat(129) }, 'run_id'],
+  [{ run_id: ['a', 'b'] }, 'run_id'],
 ])('refuses %j with the name of the parameter', (query, param) => {
   expect(parseUsageQuery(query, NOW)).toMatchObject({ kind: 'refusal', code: 'invalid_request', param });
 });
 
 it('never throws', () => {
-  const names = fc.constantFrom('start_date', 'end_date', 'group_by', 'model');
+  const names = fc.constantFrom('start_date', 'end_date', 'group_by', 'model', 'run_id');
   fc.assert(
     fc.property(fc.dictionary(names, fc.oneof(fc.string(), fc.anything())), (query) => {
       const result = parseUsageQuery(query, NOW);

@@ -1,5 +1,6 @@
 import { DAY_MS, isUtcDay, utcDay, type UnixMs, type UtcDay } from '@gateway/base';
 import { isRefusal, type Refusal, refuse } from '@gateway/errors';
+import { RUN_ID_PATTERN } from '../spend-limits/parse-spend-limits';
 
 /** In the order of the response. */
 export const usageDimensions = ['day', 'model', 'api_key'] as const;
@@ -11,8 +12,11 @@ export interface UsageQuery {
   readonly endDate: UtcDay;
   readonly groupBy: readonly UsageDimension[];
   readonly modelId?: string;
+  /** Only generations of this run. */
+  readonly runId?: string;
 }
 
+const NAMES = ['start_date', 'end_date', 'group_by', 'model', 'run_id'] as const;
 const DEFAULT_DAYS = 30;
 export const MAX_USAGE_DAYS = 90;
 export const MAX_MODEL_ID_LENGTH = 256;
@@ -24,8 +28,8 @@ export const MAX_MODEL_ID_LENGTH = 256;
  * @returns `invalid_request` with the name as its param, if invalid.
  */
 export function parseUsageQuery(query: Readonly<Record<string, unknown>>, now: UnixMs): UsageQuery | Refusal {
-  const values: Partial<Record<'start_date' | 'end_date' | 'group_by' | 'model', string>> = {};
-  for (const name of ['start_date', 'end_date', 'group_by', 'model'] as const) {
+  const values: Partial<Record<(typeof NAMES)[number], string>> = {};
+  for (const name of NAMES) {
     const value = Object.hasOwn(query, name) ? query[name] : undefined;
     if (value === undefined) continue;
     if (typeof value !== 'string') return invalid(name, 'it is given more than once.');
@@ -38,7 +42,15 @@ export function parseUsageQuery(query: Readonly<Record<string, unknown>>, now: U
   if (values.model === '' || (values.model ?? '').length > MAX_MODEL_ID_LENGTH) {
     return invalid('model', 'it is not a model id.');
   }
-  return { ...range, groupBy, ...(values.model === undefined ? {} : { modelId: values.model }) };
+  if (values.run_id !== undefined && !RUN_ID_PATTERN.test(values.run_id)) {
+    return invalid('run_id', 'it is not the ID of a run.');
+  }
+  return {
+    ...range,
+    groupBy,
+    ...(values.model === undefined ? {} : { modelId: values.model }),
+    ...(values.run_id === undefined ? {} : { runId: values.run_id }),
+  };
 }
 
 function readRange(

@@ -1,4 +1,4 @@
-import { usdNumber, type NanoUsd } from '@gateway/base';
+import { nanoUsd, usdNumber, type NanoUsd } from '@gateway/base';
 import type { UsageQuery } from '../usage/parse-usage-query';
 
 export interface UsageSums {
@@ -20,14 +20,32 @@ export interface UsageGroup extends UsageSums {
   readonly keyId?: string | undefined;
 }
 
-/** The response of GET /v1/usage. Amounts in US dollars. */
-export function usageView(query: UsageQuery, totals: UsageSums, groups: readonly UsageGroup[]): object {
+/** The budget of a run. */
+export interface RunAccount {
+  readonly budget: NanoUsd;
+  readonly spent: NanoUsd;
+  /** Reserved by its running requests. */
+  readonly held: NanoUsd;
+}
+
+/**
+ * The response of GET /v1/usage. Amounts in US dollars.
+ *
+ * @param run - the run of the query, if the ledger knows it.
+ */
+export function usageView(
+  query: UsageQuery,
+  totals: UsageSums,
+  groups: readonly UsageGroup[],
+  run?: RunAccount,
+): object {
   return {
     object: 'list',
     start_date: query.startDate,
     end_date: query.endDate,
     group_by: query.groupBy,
     ...(query.modelId === undefined ? {} : { model: query.modelId }),
+    ...(query.runId === undefined ? {} : { run_id: query.runId, run: run ? runView(run) : null }),
     currency: 'USD',
     totals: sumsView(totals),
     data: groups.map((group) => ({
@@ -36,6 +54,17 @@ export function usageView(query: UsageQuery, totals: UsageSums, groups: readonly
       ...(group.keyId === undefined ? {} : { api_key: group.keyId }),
       ...sumsView(group),
     })),
+  };
+}
+
+/** A charge above its hold may exceed the budget: nothing remains then. */
+function runView({ budget, spent, held }: RunAccount): object {
+  const remaining = budget - spent - held;
+  return {
+    limit: usdNumber(budget),
+    spent: usdNumber(spent),
+    held: usdNumber(held),
+    remaining: usdNumber(nanoUsd(remaining > 0n ? remaining : 0n)),
   };
 }
 

@@ -224,3 +224,33 @@ it('usage: totals and groups with their dimensions', () => {
     data: [{ api_key: 'key_1' }],
   });
 });
+
+it('usage of a run: its budget, with never less than nothing left', () => {
+  const query = {
+    startDate: '2026-10-22' as UtcDay,
+    endDate: '2026-11-20' as UtcDay,
+    groupBy: ['day'] as const,
+    runId: 'agent/42',
+  };
+  const none = {
+    requests: 0n,
+    promptTokens: 0n,
+    completionTokens: 0n,
+    reasoningTokens: 0n,
+    cachedTokens: 0n,
+    cacheWriteTokens: 0n,
+    cacheWrite1hTokens: 0n,
+    cost: nanoUsd(0n),
+  };
+  const run = (spent: bigint) => ({
+    budget: nanoUsd(2_000_000_000n),
+    spent: nanoUsd(spent),
+    held: nanoUsd(250_000_000n),
+  });
+  expect(usageView(query, none, [], run(500_000_000n))).toMatchObject({
+    run_id: 'agent/42',
+    run: { limit: 2, spent: 0.5, held: 0.25, remaining: 1.25 },
+  });
+  expect(usageView(query, none, [], run(1_900_000_000n))).toMatchObject({ run: { remaining: 0 } });
+  expect(usageView(query, none, [])).toMatchObject({ run_id: 'agent/42', run: null });
+});

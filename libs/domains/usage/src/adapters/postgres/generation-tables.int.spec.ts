@@ -41,6 +41,7 @@ function generation(id: string, createdAt: UnixMs): StoredGeneration {
     latencyMs: 300,
     generationTimeMs: 900,
     externalUser: undefined,
+    runId: undefined,
     errorCode: undefined,
     timeToFirstTokenMs: undefined,
     attempts: undefined,

@@ -62,6 +62,7 @@ const COLUMNS: readonly Column[] = [
   text('attempts', attemptsJson, 'jsonb'),
   text('prices', ({ prices }) => prices && encodePrices(prices)),
   plain('bigint', 'provider_cost_nano_usd', ({ providerCostNanoUsd }) => providerCostNanoUsd),
+  text('run_id', ({ runId }) => runId),
 ];
 const columnNames = COLUMNS.map(({ name }) => name).join(', ');
 

@@ -1,4 +1,4 @@
-import { decodePrices, nanoUsd, utcDay, type UnixMs } from '@gateway/base';
+import { DAY_MS, decodePrices, nanoUsd, utcDay, type UnixMs } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { UsageReader } from '../../core/ports';
 import type { ProviderAttempt, SettledGeneration } from '../../core/settled-generation';
@@ -29,6 +29,29 @@ const SUM_USAGE = `
          sum(cost_nano_usd)::bigint as cost_nano_usd
   from usage_rollups
   where organization_id = $1 and day between $2::date and $3::date and ($4::text is null or model_id = $4)
+  group by 1, 2, 3
+  order by 1, 2, 3
+  limit $8`;
+
+/**
+ * As SUM_USAGE, of one run, $9. Runs have no sums, so it reads the run's generations:
+ * those admitted from $2 and before $3, in milliseconds.
+ */
+const SUM_USAGE_OF_RUN = `
+  select case when $5 then to_char(day, 'YYYY-MM-DD') end as day,
+         case when $6 then model_id end as model_id,
+         case when $7 then key_id end as key_id,
+         count(*) as requests,
+         sum(prompt_tokens)::bigint as prompt_tokens,
+         sum(completion_tokens)::bigint as completion_tokens,
+         sum(reasoning_tokens)::bigint as reasoning_tokens,
+         sum(cached_tokens)::bigint as cached_tokens,
+         sum(cache_write_tokens)::bigint as cache_write_tokens,
+         sum(cache_write_1h_tokens)::bigint as cache_write_1h_tokens,
+         sum(cost_nano_usd)::bigint as cost_nano_usd
+  from generations
+  where organization_id = $1 and run_id = $9 and created_unix_ms >= $2 and created_unix_ms < $3
+    and ($4::text is null or model_id = $4)
   group by 1, 2, 3
   order by 1, 2, 3
   limit $8`;
@@ -166,19 +189,19 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
         latestGenerationId: row?.latest_generation_id ?? undefined,
       };
     },
-    async sumUsage({ organizationId, startDay, endDay, groupBy, modelId }, maxRows) {
+    async sumUsage({ organizationId, startDay, endDay, groupBy, modelId, runId }, maxRows) {
       const { rows } = await pool.query<SumRow>({
-        name: 'usage.sum',
-        text: SUM_USAGE,
+        name: runId === undefined ? 'usage.sum' : 'usage.sum_of_run',
+        text: runId === undefined ? SUM_USAGE : SUM_USAGE_OF_RUN,
         values: [
           organizationId,
-          startDay,
-          endDay,
+          ...(runId === undefined ? [startDay, endDay] : [Date.parse(startDay), Date.parse(endDay) + DAY_MS]),
           modelId ?? null,
           groupBy.has('day'),
           groupBy.has('model'),
           groupBy.has('api_key'),
           maxRows,
+          ...(runId === undefined ? [] : [runId]),
         ],
       });
       return rows.map(usageRowOf);

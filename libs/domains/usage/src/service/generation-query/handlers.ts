@@ -15,13 +15,14 @@ export function createGenerationQueryHandlers(
       const found = await reader.findGeneration(organizationId, generationId);
       return { generation: found && fromGeneration(found) };
     },
-    async getUsage({ organizationId, startDate, endDate, groupBy, modelId }) {
+    async getUsage({ organizationId, startDate, endDate, groupBy, modelId, runId }) {
       const report = await reportUsage(reader, {
         organizationId,
         startDate,
         endDate,
         groupBy: new Set(groupBy.map(toDimension)),
         modelId: modelId?.replaceAll('\0', ''),
+        runId: runId?.replaceAll('\0', ''),
       });
       if (isRefusal(report)) throw refusalError(report);
       return { totals: fromSums(report.totals), rows: report.rows.map(fromRow) };

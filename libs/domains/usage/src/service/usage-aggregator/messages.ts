@@ -87,6 +87,7 @@ function generationOf(settled: GenerationSettled, finished: GenerationFinished):
     timeToFirstTokenMs: finished.timeToFirstTokenMs,
     attempts: finished.attempts.length > 0 ? finished.attempts.map(attemptOf) : undefined,
     prices: settled.prices ?? finished.prices,
+    runId: finished.runId === undefined ? undefined : storable(finished.runId),
     providerCostNanoUsd:
       finished.providerCostNanoUsd === undefined ? undefined : nanoUsd(finished.providerCostNanoUsd),
   };

@@ -104,6 +104,7 @@ create table open_holds (
   created_unix_ms    bigint not null,
   deadline_unix_ms   bigint not null,
   idempotency_scope  text collate "C",
+  run_id             text collate "C",
   constraint open_holds_amounts_are_not_negative check (amount_nano_usd >= 0)
   -- Rows are short-lived: frequent vacuuming without a cost delay keeps the table as small as the open holds.
 ) with (
@@ -129,6 +130,7 @@ create table closed_holds (
   created_unix_ms    bigint not null,
   deadline_unix_ms   bigint not null,
   idempotency_scope  text collate "C",
+  run_id             text collate "C",
   closed_unix_ms     bigint not null,
   cost_nano_usd      bigint,
   charged_nano_usd   bigint,
@@ -150,8 +152,10 @@ create table closed_holds_default partition of closed_holds default;
 -- Such an id that is not open counts as abandoned, so nothing is ever held or
 -- settled under it again.
 create table closed_hold_retention (
-  is_the_only_row    boolean primary key default true check (is_the_only_row),
-  oldest_retained_hold_id text collate "C" not null
+  is_the_only_row         boolean primary key default true check (is_the_only_row),
+  oldest_retained_hold_id text collate "C" not null,
+  -- The time in that id.
+  oldest_retained_unix_ms bigint not null default 0
 );
 
 insert into closed_hold_retention (oldest_retained_hold_id) values ('gen-');
@@ -160,13 +164,13 @@ insert into closed_hold_retention (oldest_retained_hold_id) values ('gen-');
 create view holds as
 select
   hold_id, organization_id, key_id, 'held' collate "C" as state, amount_nano_usd, prices,
-  day, created_unix_ms, deadline_unix_ms, idempotency_scope,
+  day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id,
   null::bigint as closed_unix_ms, null::bigint as cost_nano_usd, null::bigint as charged_nano_usd
 from open_holds
 union all
 select
   hold_id, organization_id, key_id, state, amount_nano_usd, prices,
-  day, created_unix_ms, deadline_unix_ms, idempotency_scope,
+  day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id,
   closed_unix_ms, cost_nano_usd, charged_nano_usd
 from closed_holds;
 
@@ -180,6 +184,24 @@ create table daily_spend (
   primary key (organization_id, day, key_id),
   constraint daily_spend_is_never_negative check (least(spent_nano_usd, held_nano_usd) >= 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
+-- Runs: requests of an organization that share a budget of their own. A run is
+-- created by its first hold, which fixes its budget, and deleted with its last hold.
+create table runs (
+  organization_id   text collate "C" not null,
+  run_id            text collate "C" not null,
+  -- Null only within hold_credit, which then undoes the insert.
+  budget_nano_usd   bigint,
+  spent_nano_usd    bigint not null default 0,
+  held_nano_usd     bigint not null default 0,
+  created_unix_ms   bigint not null,
+  last_held_unix_ms bigint not null,
+  primary key (organization_id, run_id),
+  constraint runs_are_never_negative check (least(spent_nano_usd, held_nano_usd) >= 0)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
+-- For the deletion of old runs. Not by the time of the last hold, which changes with every hold.
+create index runs_by_creation on runs (created_unix_ms);
 
 -- Claims of Idempotency-Keys. Settlement completes and releases claims after it
 -- has locked the accounts; the functions that only claim, renew, release or delete

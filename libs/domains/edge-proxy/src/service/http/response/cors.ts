@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type ResponseHeaders, endpoints } from '@gateway/public-api';
+import { endpoints, type ResponseHeaders, SPEND_LIMIT_HEADERS } from '@gateway/public-api';
 
 /** Cross-origin access of browsers. */
 export interface Cors {
@@ -17,6 +17,7 @@ const ALLOWED_HEADERS = [
   'content-type',
   'idempotency-key',
   'last-event-id',
+  ...SPEND_LIMIT_HEADERS,
   'traceparent',
   'tracestate',
 ];

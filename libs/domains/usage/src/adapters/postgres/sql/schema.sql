@@ -45,6 +45,7 @@ create table generations (
   prices                 text,
   -- What the operator pays the provider; null when unknown. For operators only.
   provider_cost_nano_usd bigint,
+  run_id                 text collate "C",
   -- Includes the time because the table is partitioned by it; an id has one time only.
   constraint generations_pkey primary key (id, created_unix_ms)
 ) partition by range (created_unix_ms);
@@ -57,6 +58,8 @@ create index generations_by_key on generations (key_id, created_unix_ms);
 create index generations_by_request on generations (request_id);
 create index generations_by_external_user on generations (organization_id, external_user, created_unix_ms)
   where external_user is not null;
+create index generations_by_run on generations (organization_id, run_id, created_unix_ms)
+  where run_id is not null;
 create index generations_not_completed on generations (organization_id, status, created_unix_ms)
   where status <> 'completed';
 

@@ -73,11 +73,11 @@ begin
   closed as (
     insert into closed_holds (
       hold_id, organization_id, key_id, state, amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, idempotency_scope, closed_unix_ms, cost_nano_usd, charged_nano_usd
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, closed_unix_ms, cost_nano_usd, charged_nano_usd
     )
     select
       hold_id, organization_id, key_id, 'settled', amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, idempotency_scope, p_now_unix_ms, cost, charged
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, p_now_unix_ms, cost, charged
     from opened
     returning hold_id
   ),
@@ -87,7 +87,7 @@ begin
     set state = 'settled', closed_unix_ms = p_now_unix_ms, cost_nano_usd = booked.cost, charged_nano_usd = booked.charged
     from booked
     where hold.hold_id = booked.generation_id collate "C" and booked.released = 0 and hold.state = 'voided'
-    returning hold.hold_id
+    returning hold.hold_id, hold.organization_id, hold.run_id, booked.charged
   ),
   new_postings as (
     insert into postings (
@@ -114,6 +114,24 @@ begin
     where total.organization_id = batch.organization_id collate "C"
       and total.day = batch.day
       and total.key_id = batch.key_id collate "C"
+  ),
+  -- A generation without a hold counts against no run.
+  moved_runs as (
+    update runs run
+    set
+      spent_nano_usd = run.spent_nano_usd + batch.charged,
+      held_nano_usd = run.held_nano_usd - batch.released
+    from (
+      select organization_id, run_id, sum(charged)::bigint as charged, sum(released)::bigint as released
+      from (
+        select organization_id, run_id, charged, amount_nano_usd as released from opened
+        union all
+        select organization_id, run_id, charged, 0 from late
+      ) settled
+      where run_id is not null
+      group by organization_id, run_id
+    ) batch
+    where run.organization_id = batch.organization_id and run.run_id = batch.run_id
   ),
   moved_money as (
     update accounts account

@@ -40,11 +40,11 @@ begin
   closed as (
     insert into closed_holds (
       hold_id, organization_id, key_id, state, amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, closed_unix_ms, cost_nano_usd, charged_nano_usd
+      day, created_unix_ms, deadline_unix_ms, run_id, closed_unix_ms, cost_nano_usd, charged_nano_usd
     )
     select
       hold_id, organization_id, key_id, 'settled', amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, p_now_unix_ms, cost, cost
+      day, created_unix_ms, deadline_unix_ms, run_id, p_now_unix_ms, cost, cost
     from opened
   ),
   new_postings as (
@@ -69,6 +69,19 @@ begin
     where total.organization_id = batch.organization_id
       and total.day = batch.day
       and total.key_id = batch.key_id collate "C"
+  ),
+  moved_runs as (
+    update runs run
+    set
+      spent_nano_usd = run.spent_nano_usd + batch.cost,
+      held_nano_usd = run.held_nano_usd - batch.amount
+    from (
+      select organization_id, run_id, sum(cost)::bigint as cost, sum(amount_nano_usd)::bigint as amount
+      from opened
+      where run_id is not null
+      group by organization_id, run_id
+    ) batch
+    where run.organization_id = batch.organization_id and run.run_id = batch.run_id
   ),
   moved_money as (
     update accounts account

@@ -62,13 +62,13 @@ begin
   closed as (
     insert into closed_holds (
       hold_id, organization_id, key_id, state, amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, idempotency_scope, closed_unix_ms
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, closed_unix_ms
     )
     select
       hold_id, organization_id, key_id, 'voided', amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, idempotency_scope, now_ms
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, now_ms
     from opened
-    returning hold_id, organization_id, key_id, day, amount_nano_usd as amount
+    returning hold_id, organization_id, key_id, day, run_id, amount_nano_usd as amount
   ),
   new_postings as (
     insert into postings (reference, kind, organization_id, posted_unix_ms, credit_nano_usd, held_nano_usd)
@@ -84,6 +84,17 @@ begin
       group by grouping sets ((organization_id, day), (organization_id, day, key_id))
     ) batch
     where total.organization_id = batch.organization_id and total.day = batch.day and total.key_id = batch.key_id
+  ),
+  less_run_spend as (
+    update runs run
+    set held_nano_usd = run.held_nano_usd - batch.amount
+    from (
+      select organization_id, run_id, sum(amount)::bigint as amount
+      from closed
+      where run_id is not null
+      group by organization_id, run_id
+    ) batch
+    where run.organization_id = batch.organization_id and run.run_id = batch.run_id
   ),
   returned as (
     update accounts account

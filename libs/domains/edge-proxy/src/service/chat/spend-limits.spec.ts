@@ -1,0 +1,137 @@
+import { BudgetPeriod, BudgetScope } from '@gateway/contracts/billing-ledger';
+import type { ErrorEnvelope } from '@gateway/errors';
+import { BODY, startEdge, type TestEdge } from '../../testing/start-edge';
+
+let edge: TestEdge;
+beforeEach(async () => {
+  edge = await startEdge({ settings: { holdWaitMs: 0 } });
+});
+afterEach(() => edge.stop());
+
+const errorOf = async (response: Response) => ((await response.json()) as ErrorEnvelope).error;
+const held = () => [...edge.ledger.held.values()];
+
+describe('x-max-cost-usd', () => {
+  it('lowers the output limit of hold, rate limit and provider to what it covers', async () => {
+    await edge.chat();
+    const [full = 0n] = edge.ledger.amounts;
+    edge.ledger.amounts.length = 0;
+    const response = await edge.chat(BODY, { 'x-max-cost-usd': '0.001' });
+    expect(response.status).toBe(200);
+    const [lowered = 0n] = edge.ledger.amounts;
+    expect(full).toBeGreaterThan(1_000_000n);
+    expect(lowered).toBeLessThanOrEqual(1_000_000n);
+    const [, request] = edge.router.requests;
+    expect(request?.maxOutputTokens).toBeLessThan(100);
+    // One more token would cost more than the maximum: the dearest token costs $20 per million.
+    expect(lowered + 20_000n).toBeGreaterThan(1_000_000n);
+  });
+
+  it('changes nothing where it covers the request', async () => {
+    await edge.chat(BODY, { 'x-max-cost-usd': '1' });
+    expect(edge.router.requests[0]?.maxOutputTokens).toBe(100);
+  });
+
+  it('refuses a request whose input and one token cost more, without a hold', async () => {
+    const response = await edge.chat(BODY, { 'x-max-cost-usd': '0.000001' });
+    expect(response.status).toBe(402);
+    expect(response.headers.get('x-should-retry')).not.toBe('true');
+    expect(await errorOf(response)).toMatchObject({
+      code: 'insufficient_credits',
+      message: expect.stringContaining('x-max-cost-usd'),
+      metadata: {
+        scope: 'request',
+        limit_type: 'max_cost',
+        limit: 0.000001,
+        max_affordable_output_tokens: 0,
+      },
+    });
+    expect(edge.ledger.holdCalls).toBe(0);
+    expect(edge.limiter.outstanding.size).toBe(0);
+    expect(edge.router.requests).toEqual([]);
+  });
+});
+
+describe('x-run-id', () => {
+  const RUN = { 'x-run-id': 'agent/42', 'x-run-budget-usd': '2.50' };
+
+  it('is held and recorded with the generation', async () => {
+    edge.router.script = async function* (request) {
+      expect(held()).toMatchObject([{ runId: 'agent/42', runBudgetNanoUsd: 2_500_000_000n }]);
+      expect(request.runId).toBe('agent/42');
+      throw new Error('enough');
+    };
+    await edge.chat(BODY, RUN);
+    expect(edge.router.requests).toHaveLength(1);
+  });
+
+  it('needs no budget in later requests', async () => {
+    edge.router.script = async function* () {
+      expect(held()).toMatchObject([{ runId: 'agent/42', runBudgetNanoUsd: undefined }]);
+      throw new Error('enough');
+    };
+    await edge.chat(BODY, { 'x-run-id': 'agent/42' });
+    expect(edge.router.requests).toHaveLength(1);
+  });
+
+  it('is refused with the rest of its budget once that is too small', async () => {
+    edge.ledger.refuse = {
+      $case: 'budgetExceeded',
+      value: {
+        scope: BudgetScope.BUDGET_SCOPE_RUN,
+        period: BudgetPeriod.BUDGET_PERIOD_TOTAL,
+        limitNanoUsd: 2_500_000_000n,
+        usedNanoUsd: 2_499_000_000n,
+        heldNanoUsd: 0n,
+        estimatedCostNanoUsd: 1_530_000n,
+      },
+    };
+    const response = await edge.chat(BODY, RUN);
+    expect(response.status).toBe(402);
+    expect(response.headers.get('x-should-retry')).not.toBe('true');
+    const error = await errorOf(response);
+    expect(error).toMatchObject({
+      code: 'insufficient_credits',
+      message: expect.stringContaining('budget of $2.5 of this run'),
+      metadata: {
+        scope: 'run',
+        limit_type: 'run_budget',
+        limit: 2.5,
+        available: 0.001,
+        held: 0,
+        estimated_cost: 0.00153,
+        currency: 'USD',
+      },
+    });
+    const affordable = Number(error.metadata['max_affordable_output_tokens']);
+    expect(affordable).toBeGreaterThan(0);
+    expect(affordable).toBeLessThan(100);
+    expect(edge.limiter.outstanding.size).toBe(0);
+  });
+
+  it('is invalid without a budget in its first request', async () => {
+    edge.ledger.refuse = { $case: 'unknownRun', value: {} };
+    const response = await edge.chat(BODY, { 'x-run-id': 'agent/42' });
+    expect(response.status).toBe(400);
+    expect(await errorOf(response)).toMatchObject({ code: 'invalid_request', param: 'x-run-budget-usd' });
+    expect(edge.limiter.outstanding.size).toBe(0);
+  });
+});
+
+it.each([
+  ['x-max-cost-usd', { 'x-max-cost-usd': '-1' }],
+  ['x-run-budget-usd', { 'x-run-id': 'r', 'x-run-budget-usd': 'lots' }],
+  ['x-run-id', { 'x-run-id': 'two words', 'x-run-budget-usd': '1' }],
+  ['x-run-id', { 'x-run-budget-usd': '1' }],
+])('refuses a bad %s before anything is reserved', async (param, headers) => {
+  const response = await edge.chat(BODY, headers);
+  expect(response.status).toBe(400);
+  expect(await errorOf(response)).toMatchObject({ code: 'invalid_request', param });
+  expect(edge.faults.reached).not.toContain('limiter.admit');
+  expect(edge.ledger.holdCalls).toBe(0);
+});
+
+it('refuses an invalid body before a bad header', async () => {
+  const response = await edge.chat({ ...BODY, model: 'acme/none' }, { 'x-max-cost-usd': '-1' });
+  expect(await errorOf(response)).toMatchObject({ code: 'model_not_found' });
+});
