@@ -55,6 +55,8 @@ export async function seed(testEnv: TestEnv): Promise<Seeded> {
     requests_per_minute: 1200,
     tokens_per_minute: 2_000_000,
     daily_budget_usd: '100',
+    monthly_budget_usd: '1500',
+    total_budget_usd: null,
     concurrency: 64,
     max_output_tokens: 32_768,
     multiple_completions: false,

@@ -15,6 +15,8 @@ export const ORGANIZATION: Organization = {
     requests_per_minute: 600,
     tokens_per_minute: 1_000_000,
     daily_budget_usd: '25',
+    monthly_budget_usd: '500',
+    total_budget_usd: null,
     concurrency: 64,
     max_output_tokens: 32_768,
     multiple_completions: false,
@@ -23,6 +25,8 @@ export const ORGANIZATION: Organization = {
     requests_per_minute: null,
     tokens_per_minute: null,
     daily_budget_usd: null,
+    monthly_budget_usd: null,
+    total_budget_usd: null,
     concurrency: null,
     max_output_tokens: null,
     multiple_completions: false,
@@ -37,6 +41,8 @@ export const BOUNDS = {
   tokens_per_minute: 1_000_000,
   concurrency: 64,
   daily_budget_usd: '25',
+  monthly_budget_usd: '500',
+  total_budget_usd: null,
 };
 
 const MEMBER_PERMISSIONS = ['organization:read', 'members:read', 'keys:read', 'usage:read', 'credit:read'];
@@ -115,6 +121,8 @@ export function keyWith(changes: Partial<Key> = {}): Key {
     tokens_per_minute: null,
     concurrency: null,
     daily_budget_usd: '5',
+    monthly_budget_usd: '100',
+    total_budget_usd: null,
     created_at: '2026-11-01T09:00:00.000Z',
     revoked_at: null,
     state: 'active',

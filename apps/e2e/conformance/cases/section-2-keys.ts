@@ -44,6 +44,8 @@ export const keyCases = casesOf('2', [
         tokens_per_minute: 1_000,
         concurrency: 5,
         daily_budget_usd: '2.5',
+        monthly_budget_usd: '30',
+        total_budget_usd: '40',
       };
       const tenant = await deployment.tenant({ limits });
       await tenant.createKey(limits);
@@ -52,6 +54,8 @@ export const keyCases = casesOf('2', [
         { tokens_per_minute: 1_001 },
         { concurrency: 6 },
         { daily_budget_usd: '2.500000001' },
+        { monthly_budget_usd: '30.000000001' },
+        { total_budget_usd: '40.000000001' },
       ]) {
         await assert.rejects(tenant.createKey(above), isRejectedWith400);
         await assert.rejects(tenant.updateKey(tenant.keyId, above), isRejectedWith400);
@@ -67,6 +71,13 @@ export const keyCases = casesOf('2', [
       assertError(await chat(deployment, body(deployment), { apiKey }), 'daily_budget_exceeded', {
         metadata: { limit: 0.000000001 },
       });
+      for (const field of ['monthly_budget_usd', 'total_budget_usd']) {
+        const other = await deployment.tenant({ limits: { [field]: '50' } });
+        const key = await other.createKey({ [field]: '40' });
+        await other.setLimits({ [field]: '0.000000001' });
+        const response = await chat(deployment, body(deployment), { apiKey: key.apiKey });
+        assertError(response, 'insufficient_credits', { metadata: { scope: 'key', limit: 0.000000001 } });
+      }
     },
   },
 ]);

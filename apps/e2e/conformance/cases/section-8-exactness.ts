@@ -134,6 +134,22 @@ export const exactnessCases = casesOf('8', [
     },
   },
   {
+    title: 'of 200 concurrent requests, exactly as many as a monthly or a total budget covers run',
+    needs: ['emulator'],
+    concurrent: true,
+    async verify(deployment) {
+      const request = { max_tokens: 100, ...LONG_STREAM };
+      const estimate = await estimateOf(deployment, body(deployment, request));
+      const budget = (estimate * 5.5).toFixed(9);
+      for (const period of ['monthly', 'total']) {
+        const { apiKey } = await deployment.tenant({ limits: { [`${period}_budget_usd`]: budget } });
+        const responses = await streamConcurrently(deployment, request, { apiKey });
+        assertExactly(responses, 5, 'insufficient_credits', `${period}_budget`);
+        await nothingReserved(deployment.baseUrl, apiKey);
+      }
+    },
+  },
+  {
     title: 'of 200 concurrent requests of a run, exactly as many as its budget covers run',
     needs: ['emulator'],
     concurrent: true,

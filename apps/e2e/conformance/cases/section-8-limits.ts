@@ -90,6 +90,31 @@ export const limitCases = casesOf('8', [
     },
   },
   {
+    title:
+      'monthly and total budgets of key and organization are 402 with scope and limit_type, before the day',
+    async verify(deployment) {
+      const tiny = '0.000000001';
+      for (const [field, limitType] of [
+        ['monthly_budget_usd', 'monthly_budget'],
+        ['total_budget_usd', 'total_budget'],
+      ] as const) {
+        const owner = await deployment.tenant({ limits: { [field]: tiny, daily_budget_usd: tiny } });
+        const ofOrganization = await chat(deployment, body(deployment), { apiKey: owner.apiKey });
+        assertError(ofOrganization, 'insufficient_credits', {
+          metadata: { limit_type: limitType, scope: 'organization', limit: 0.000000001 },
+        });
+        const tenant = await deployment.tenant({ limits: { [field]: '50' } });
+        const limited = await tenant.createKey({ [field]: tiny });
+        const ofKey = await chat(deployment, body(deployment), { apiKey: limited.apiKey });
+        assertError(ofKey, 'insufficient_credits', {
+          metadata: { limit_type: limitType, scope: 'key', available: 0.000000001 },
+        });
+        assert.equal(ofKey.headers['retry-after'], undefined);
+        assert.equal((await chat(deployment, body(deployment), { apiKey: tenant.apiKey })).status, 200);
+      }
+    },
+  },
+  {
     title: 'responses show the remaining amount of the most restrictive limit',
     async verify(deployment) {
       const tenant = await deployment.tenant({

@@ -22,7 +22,7 @@ export interface AuditOptions {
 const MAX_FAULTS = 50;
 
 /**
- * Recomputes balances, daily totals and runs from postings and holds, and compares them
+ * Recomputes balances, budget accounts and runs from postings and holds, and compares them
  * with the stored ones. Shares no code with the ledger, reads one snapshot and
  * changes nothing, so it can run while the ledger is in use.
  */
@@ -42,7 +42,7 @@ export async function auditLedger(
     await readRetention(client, schema, books);
     const holds = await readHolds(client, schema, books);
     await readAccounts(client, schema, books);
-    await readDailySpend(client, schema, books);
+    await readSpend(client, schema, books);
     await readRuns(client, schema, books);
     await readCredits(client, schema, books);
     await readClaims(client, schema, books);
@@ -157,13 +157,13 @@ function readAccounts(client: ClientBase, schema: string, books: Books): Promise
   );
 }
 
-function readDailySpend(client: ClientBase, schema: string, books: Books): Promise<number> {
+function readSpend(client: ClientBase, schema: string, books: Books): Promise<number> {
   const sql = `
-    select organization_id as organization, day::text as day, key_id as key,
+    select organization_id as organization, day::text as day, owner_id as key,
       spent_nano_usd::text as spent, held_nano_usd::text as held
-    from ${schema}.daily_spend`;
+    from ${schema}.budget_accounts`;
   return readAll(client, sql, (row) =>
-    books.dailySpend({
+    books.spend({
       organization: text(row, 'organization'),
       day: text(row, 'day'),
       key: text(row, 'key'),

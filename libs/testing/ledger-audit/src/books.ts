@@ -1,6 +1,6 @@
 /**
  * The auditor's own books: computed from postings and holds, then compared with
- * the ledger's accounts, daily totals and runs. Shares no code with the ledger, so that
+ * the ledger's accounts, budget accounts and runs. Shares no code with the ledger, so that
  * one mistake cannot be in both.
  */
 
@@ -38,6 +38,7 @@ interface AccountEntry {
 
 interface SpendEntry {
   readonly organization: string;
+  /** 'infinity' for all days. */
   readonly day: string;
   readonly key: string;
   readonly spent: bigint;
@@ -71,7 +72,7 @@ export interface Books {
   retainedFrom(holdId: string): void;
   hold(entry: HoldEntry): void;
   account(entry: AccountEntry): void;
-  dailySpend(entry: SpendEntry): void;
+  spend(entry: SpendEntry): void;
   run(entry: RunEntry): void;
   credit(entry: CreditEntry): void;
   completedClaim(entry: CompletedClaimEntry): void;
@@ -97,6 +98,7 @@ export function createBooks(): Books {
   const holds = new Map<string, HoldEntry>();
   const accounts = new Map<string, AccountEntry>();
   const spend = new Map<string, SpendEntry>();
+  const keyTotals = new Map<string, SpendEntry>();
   const runs = new Map<string, RunEntry>();
   const credits = new Map<string, CreditEntry>();
   const claims: CompletedClaimEntry[] = [];
@@ -276,6 +278,23 @@ export function createBooks(): Books {
     }
   }
 
+  /** Independent of deleted holds: the total of a key is the sum of its days. */
+  function checkKeyTotals(): void {
+    const ofKeys = new Map<string, { spent: bigint; held: bigint }>();
+    for (const { organization, key, spent, held } of spend.values()) {
+      if (key === '') continue;
+      const name = spendName(organization, ALL_DAYS, key);
+      const total = ofKeys.get(name) ?? { spent: 0n, held: 0n };
+      ofKeys.set(name, { spent: total.spent + spent, held: total.held + held });
+    }
+    for (const name of new Set([...ofKeys.keys(), ...keyTotals.keys()])) {
+      const days = ofKeys.get(name) ?? { spent: 0n, held: 0n };
+      const total = keyTotals.get(name) ?? { spent: 0n, held: 0n };
+      if (total.spent !== days.spent) faults.push(`spent on ${name} is not the sum of its days`);
+      if (total.held !== days.held) faults.push(`held on ${name} is not the sum of its days`);
+    }
+  }
+
   /** A run's held and charged amounts are those of its holds, and what is held fits the budget. */
   function checkRuns(): void {
     const wanted = new Map<string, { spent: bigint; held: bigint }>();
@@ -320,7 +339,10 @@ export function createBooks(): Books {
     hold,
     retainedFrom: (holdId) => void (oldestRetained = holdId),
     account: (entry) => void accounts.set(entry.organization, entry),
-    dailySpend: (entry) => void spend.set(spendName(entry.organization, entry.day, entry.key), entry),
+    spend: (entry) => {
+      if (entry.day === ALL_DAYS) keyTotals.set(spendName(entry.organization, ALL_DAYS, entry.key), entry);
+      else spend.set(spendName(entry.organization, entry.day, entry.key), entry);
+    },
     run: (entry) => void runs.set(runName(entry.organization, entry.run), entry),
     credit: (entry) => void credits.set(entry.id, entry),
     completedClaim: (entry) => void claims.push(entry),
@@ -328,6 +350,7 @@ export function createBooks(): Books {
       checkAccounts();
       checkHolds();
       checkDailySpend();
+      checkKeyTotals();
       checkRuns();
       checkClaims();
       const all = [...sums.values()];
@@ -343,6 +366,8 @@ export function createBooks(): Books {
     },
   };
 }
+
+const ALL_DAYS = 'infinity';
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 

@@ -12,6 +12,8 @@ export interface Limits {
   requests_per_minute: number | null;
   tokens_per_minute: number | null;
   daily_budget_usd: string | null;
+  monthly_budget_usd: string | null;
+  total_budget_usd: string | null;
   concurrency: number | null;
   max_output_tokens: number | null;
   multiple_completions: boolean;
@@ -27,6 +29,8 @@ export interface KeySettings {
   tokens_per_minute?: number | null;
   concurrency?: number | null;
   daily_budget_usd?: string | null;
+  monthly_budget_usd?: string | null;
+  total_budget_usd?: string | null;
 }
 
 export interface Balance {
@@ -76,6 +80,8 @@ export const NO_LIMITS: Limits = {
   requests_per_minute: null,
   tokens_per_minute: null,
   daily_budget_usd: null,
+  monthly_budget_usd: null,
+  total_budget_usd: null,
   concurrency: null,
   max_output_tokens: null,
   multiple_completions: false,

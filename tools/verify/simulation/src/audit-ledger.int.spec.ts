@@ -113,11 +113,26 @@ const CORRUPTIONS: [what: string, sql: string][] = [
   ],
   [
     'a changed daily total whose holds are past their retention',
-    `${EXPIRE}; update daily_spend set spent_nano_usd = spent_nano_usd + 1`,
+    `${EXPIRE}; update budget_accounts set spent_nano_usd = spent_nano_usd + 1 where day <> 'infinity'`,
   ],
-  ['a changed daily total', `update daily_spend set spent_nano_usd = 6 where key_id = ''`],
-  ['a deleted daily total of a key', `delete from daily_spend where key_id <> ''`],
-  ['a held daily total without a hold', `insert into daily_spend values ('org-a', '2025-12-31', '', 0, 5)`],
+  ['a changed daily total', `update budget_accounts set spent_nano_usd = 6 where owner_id = ''`],
+  [
+    'a deleted daily total of a key',
+    `delete from budget_accounts where owner_id <> '' and day <> 'infinity'`,
+  ],
+  [
+    'a held daily total without a hold',
+    `insert into budget_accounts values ('org-a', '', '2025-12-31', null, 0, 5)`,
+  ],
+  [
+    'a changed total of a key',
+    `update budget_accounts set spent_nano_usd = spent_nano_usd + 1 where day = 'infinity'`,
+  ],
+  [
+    'a changed amount held by a key',
+    `update budget_accounts set held_nano_usd = held_nano_usd + 1 where day = 'infinity'`,
+  ],
+  ['a deleted total of a key', `delete from budget_accounts where day = 'infinity'`],
   ['a changed amount held by a run', 'update runs set held_nano_usd = 21'],
   ['a changed amount spent by a run', 'update runs set spent_nano_usd = 6'],
   ['a run that holds more than its budget', 'update runs set budget_nano_usd = 19'],

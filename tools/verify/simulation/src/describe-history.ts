@@ -32,6 +32,9 @@ function describeGeneration(one: Generation): string {
     `${one.organization}, ${one.key}, holds ${one.amount} for ${one.lifetimeMs} ms`,
     ...(one.organizationBudget === undefined ? [] : [`organization's budget ${one.organizationBudget}`]),
     ...(one.keyBudget === undefined ? [] : [`key's budget ${one.keyBudget}`]),
+    ...Object.entries(one.longBudgets).flatMap(([name, budget]) =>
+      budget === undefined ? [] : [`${name} budget ${budget}`],
+    ),
     ...(one.run === undefined ? [] : [`in ${one.run.id} with the budget ${one.run.budget ?? '(none)'}`]),
     ...(one.scope === undefined
       ? []

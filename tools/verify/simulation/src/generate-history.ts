@@ -17,7 +17,8 @@ const KEYS = ['key-1', 'key-2'];
 /** Every organization has runs with these ids. */
 const RUNS = ['run-1', 'run-2'];
 const NOON = Date.UTC(2026, 10, 21, 12);
-const BEFORE_MIDNIGHT = Date.UTC(2026, 10, 21, 23, 59, 50);
+/** Of a day and a month. */
+const BEFORE_MIDNIGHT = Date.UTC(2026, 10, 30, 23, 59, 50);
 const MAX_LIFETIME_MS = 60_000;
 const RESOLUTIONS: readonly (ClaimResolution | undefined)[] = [
   ...(['completed', 'completed', 'completed', 'failed', 'cancelled', 'unknown'] as const),
@@ -155,7 +156,7 @@ function generation(
     amount: random.chance(0.1) ? 0 : random.integer(1, 60),
     organizationBudget: budget(),
     keyBudget: budget(),
-    run: run(seed, index),
+    ...longBudgetsAndRun(seed, index),
     holdPrices,
     eventPrices: eventPrices(random, holdPrices),
     usage: usage(random),
@@ -168,11 +169,22 @@ function generation(
   };
 }
 
-/** From numbers of its own, so that adding it left the histories of all seeds as they were. */
-function run(seed: number, index: number): Generation['run'] {
+/** From numbers of their own, so that adding them left the rest of each seed's history as it was. */
+function longBudgetsAndRun(seed: number, index: number): Pick<Generation, 'run' | 'longBudgets'> {
   const random = seededRandom(seed * 1_000 + index);
-  if (random.chance(0.5)) return undefined;
-  return { id: random.pick(RUNS), budget: random.chance(0.6) ? random.integer(1, 120) : undefined };
+  const isInRun = !random.chance(0.5);
+  const run = {
+    id: random.pick(RUNS),
+    budget: random.chance(0.6) ? random.integer(1, 120) : undefined,
+  };
+  const budget = () => (random.chance(0.15) ? random.integer(0, 150) : undefined);
+  const longBudgets = {
+    organizationMonth: budget(),
+    organizationTotal: budget(),
+    keyMonth: budget(),
+    keyTotal: budget(),
+  };
+  return { run: isInRun ? run : undefined, longBudgets };
 }
 
 /** Usually the prices of the hold; sometimes those of a changed catalogue, or none. */

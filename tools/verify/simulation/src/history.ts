@@ -21,6 +21,13 @@ export interface Generation {
   readonly amount: number;
   readonly organizationBudget: number | undefined;
   readonly keyBudget: number | undefined;
+  /** Of the month and of all time. */
+  readonly longBudgets: {
+    readonly organizationMonth: number | undefined;
+    readonly organizationTotal: number | undefined;
+    readonly keyMonth: number | undefined;
+    readonly keyTotal: number | undefined;
+  };
   readonly run: { readonly id: string; readonly budget: number | undefined } | undefined;
   /** Prices of the hold; the catalogue may change before the generation finishes. */
   readonly holdPrices: Prices;

@@ -10,7 +10,7 @@ export interface ModelState {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly credits: ReadonlyMap<string, { readonly organization: string; readonly amount: bigint }>;
   readonly holds: ReadonlyMap<string, Hold>;
-  /** Spent and held amounts by organization and day, by organization, day and key, and by organization and run. */
+  /** Spent and held amounts by organization and day, month or all time, each with and without the key, and by run. */
   readonly used: ReadonlyMap<string, bigint>;
   /** The fixed budgets, by organization and run. */
   readonly runs: ReadonlyMap<string, bigint>;
@@ -148,8 +148,12 @@ function use(
   { organization, day, key, run }: Pick<Hold, 'organization' | 'day' | 'key' | 'run'>,
   amount: bigint,
 ): void {
-  const days = [`${organization} ${day}`, `${organization} ${day} ${key}`];
-  for (const name of run === undefined ? days : [...days, `${organization} ${run}`]) {
+  const periods = [day, monthOf(day), ALL_TIME];
+  const names = periods.flatMap((period) => [
+    `${organization} ${period}`,
+    `${organization} ${period} ${key}`,
+  ]);
+  for (const name of run === undefined ? names : [...names, `${organization} ${run}`]) {
     draft.used.set(name, (draft.used.get(name) ?? 0n) + amount);
   }
 }
@@ -167,32 +171,49 @@ function hold(draft: Draft, one: Generation, organization: string, now: number):
   if (known && known.organization !== organization) return 'foreign';
   if (known) return known.state === 'held' ? 'held' : 'closed';
   const amount = BigInt(one.amount);
-  const heldBy = (of: Partial<Hold>): bigint =>
+  const heldBy = (matches: (hold: Hold) => boolean): bigint =>
     [...draft.holds.values()]
-      .filter(
-        (each) =>
-          each.state === 'held' &&
-          Object.entries(of).every(([name, value]) => each[name as keyof Hold] === value),
-      )
+      .filter((each) => each.state === 'held' && each.organization === organization && matches(each))
       .reduce((sum, each) => sum + each.amount, 0n);
   const run = one.run?.id;
   const runName = `${organization} ${run}`;
   const runBudget = draft.runs.get(runName) ?? one.run?.budget;
   if (one.run && runBudget === undefined) return 'unknown_run';
   const available = availableOf(draft, organization);
-  if (available < amount) return `insufficient_credits ${available}, ${heldBy({ organization })} held`;
-  const runUsed = draft.used.get(runName) ?? 0n;
-  if (one.run && runUsed + amount > BigInt(runBudget ?? 0)) {
-    return `run budget ${runUsed}, ${heldBy({ organization, run })} held`;
-  }
+  if (available < amount) return `insufficient_credits ${available}, ${heldBy(() => true)} held`;
   const day = dayOf(now);
-  const keyUsed = draft.used.get(`${organization} ${day} ${one.key}`) ?? 0n;
-  if (one.keyBudget !== undefined && keyUsed + amount > BigInt(one.keyBudget)) {
-    return `key budget ${keyUsed}, ${heldBy({ organization, day, key: one.key })} held`;
-  }
-  const used = draft.used.get(`${organization} ${day}`) ?? 0n;
-  if (one.organizationBudget !== undefined && used + amount > BigInt(one.organizationBudget)) {
-    return `organization budget ${used}, ${heldBy({ organization, day })} held`;
+  const { organizationMonth, organizationTotal, keyMonth, keyTotal } = one.longBudgets;
+  const inMonth = (hold: Hold) => monthOf(hold.day) === monthOf(day) && hold.day <= day;
+  const ofKey = (hold: Hold) => hold.key === one.key;
+  const budgets: readonly [
+    name: string,
+    budget: number | bigint | undefined,
+    used: string,
+    counts: (hold: Hold) => boolean,
+  ][] = [
+    ['run total', one.run && runBudget, runName, (hold) => hold.run === run],
+    [
+      'key month',
+      keyMonth,
+      `${organization} ${monthOf(day)} ${one.key}`,
+      (hold) => ofKey(hold) && inMonth(hold),
+    ],
+    ['key total', keyTotal, `${organization} ${ALL_TIME} ${one.key}`, ofKey],
+    ['organization month', organizationMonth, `${organization} ${monthOf(day)}`, inMonth],
+    ['organization total', organizationTotal, `${organization} ${ALL_TIME}`, () => true],
+    [
+      'key day',
+      one.keyBudget,
+      `${organization} ${day} ${one.key}`,
+      (hold) => ofKey(hold) && hold.day === day,
+    ],
+    ['organization day', one.organizationBudget, `${organization} ${day}`, (hold) => hold.day === day],
+  ];
+  for (const [name, budget, usedName, counts] of budgets) {
+    const used = draft.used.get(usedName) ?? 0n;
+    if (budget !== undefined && used + amount > BigInt(budget)) {
+      return `${name} budget ${used}, ${heldBy(counts)} held`;
+    }
   }
   const { key, holdPrices: prices, scope } = one;
   const deadline = now + one.lifetimeMs;
@@ -347,6 +368,12 @@ function costOf(usage: Usage, allPrices: Prices): bigint {
   ];
   const millionths = parts.reduce((total, [tokens, price]) => total + BigInt(tokens) * price, 0n);
   return millionths % 1_000_000n === 0n ? millionths / 1_000_000n : millionths / 1_000_000n + 1n;
+}
+
+const ALL_TIME = 'all time';
+
+function monthOf(day: string): string {
+  return day.slice(0, 7);
 }
 
 function dayOf(unixMs: number): string {

@@ -29,14 +29,14 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
   [
     "a key's budget does not count the holds of its own batch",
     'hold_credit',
-    'key_used := item.key_used + taken_by_key[item.key_slot]',
-    'key_used := item.key_used',
+    'item.key_day_used, item.key_day_held, taken_by_key[item.key_slot]',
+    'item.key_day_used, item.key_day_held, 0',
   ],
   [
     'the fast path of holds overdraws a budget',
     'hold_credit',
-    'where new_spend.used > spend.budget',
-    'where false',
+    'exists (select from new_spend where is_over)',
+    'false',
     97,
   ],
   [
@@ -58,6 +58,12 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
     'settle_open_holds',
     'and hold.prices = named.prices collate "C"',
     '',
+  ],
+  [
+    'the fast path of holds overdraws the total budget of an organization',
+    'hold_credit',
+    'exists (select from moved_money where is_over)',
+    'false',
   ],
   [
     'the fast path of holds overdraws the budget of a run',

@@ -173,19 +173,27 @@ async function ownTables({ auditPool }: LedgerFixture): Promise<string[]> {
 }
 
 function holdOf(one: Generation, byOtherOrganization: boolean, now: UnixMs): HoldRequest {
-  const budget = (amount: number | undefined) => (amount === undefined ? undefined : usdNano(amount));
+  const { organizationMonth, organizationTotal, keyMonth, keyTotal } = one.longBudgets;
   return {
     holdId: one.id,
     organizationId: byOtherOrganization ? OTHER_ORGANIZATION : one.organization,
     keyId: one.key,
     amountNanoUsd: usdNano(one.amount),
     prices: one.holdPrices,
-    organizationDailyBudgetNanoUsd: budget(one.organizationBudget),
-    keyDailyBudgetNanoUsd: budget(one.keyBudget),
+    organizationBudgets: budgets(one.organizationBudget, organizationMonth, organizationTotal),
+    keyBudgets: budgets(one.keyBudget, keyMonth, keyTotal),
     createdUnixMs: now,
     lifetimeMs: one.lifetimeMs,
     idempotencyScope: one.scope,
-    run: one.run && { runId: one.run.id, budgetNanoUsd: budget(one.run.budget) },
+    run: one.run && { runId: one.run.id, budgetNanoUsd: budgets(one.run.budget).day },
+  };
+}
+
+function budgets(day?: number, month?: number, total?: number): HoldRequest['keyBudgets'] {
+  return {
+    ...(day === undefined ? {} : { day: usdNano(day) }),
+    ...(month === undefined ? {} : { month: usdNano(month) }),
+    ...(total === undefined ? {} : { total: usdNano(total) }),
   };
 }
 
@@ -216,7 +224,7 @@ function holdOutcome(outcome: HoldOutcome): string {
     case 'insufficient_credits':
       return `insufficient_credits ${outcome.availableNanoUsd}, ${outcome.heldNanoUsd} held`;
     case 'budget_exceeded':
-      return `${outcome.scope} budget ${outcome.usedNanoUsd}, ${outcome.heldNanoUsd} held`;
+      return `${outcome.scope} ${outcome.period} budget ${outcome.usedNanoUsd}, ${outcome.heldNanoUsd} held`;
     default:
       return outcome.kind;
   }

@@ -18,6 +18,8 @@ export interface KeyFormValues {
   readonly tokensPerMinute: string;
   readonly concurrency: string;
   readonly dailyBudget: string;
+  readonly monthlyBudget: string;
+  readonly totalBudget: string;
 }
 
 export type KeyBody = CallOptions<'POST /api/organizations/{organization_id}/keys'>['body'];
@@ -37,6 +39,8 @@ export const EMPTY_KEY: KeyFormValues = {
   tokensPerMinute: '',
   concurrency: '',
   dailyBudget: '',
+  monthlyBudget: '',
+  totalBudget: '',
 };
 
 export function valuesOf(key: Key): KeyFormValues {
@@ -51,6 +55,8 @@ export function valuesOf(key: Key): KeyFormValues {
     tokensPerMinute: key.tokens_per_minute?.toString() ?? '',
     concurrency: key.concurrency?.toString() ?? '',
     dailyBudget: key.daily_budget_usd ?? '',
+    monthlyBudget: key.monthly_budget_usd ?? '',
+    totalBudget: key.total_budget_usd ?? '',
   };
 }
 
@@ -69,6 +75,8 @@ export function bodyOf(values: KeyFormValues): KeyBody {
     tokens_per_minute: parseLimit(values.tokensPerMinute),
     concurrency: parseLimit(values.concurrency),
     daily_budget_usd: values.dailyBudget.trim() || null,
+    monthly_budget_usd: values.monthlyBudget.trim() || null,
+    total_budget_usd: values.totalBudget.trim() || null,
   };
 }
 
@@ -117,6 +125,8 @@ const FIELD_OF_PARAM: Readonly<Record<string, keyof KeyFormValues>> = {
   tokens_per_minute: 'tokensPerMinute',
   concurrency: 'concurrency',
   daily_budget_usd: 'dailyBudget',
+  monthly_budget_usd: 'monthlyBudget',
+  total_budget_usd: 'totalBudget',
 };
 
 /** Shows a server error at the field that it names; returns false if it names none. */

@@ -8,6 +8,7 @@ import { exactUsd } from '../../format/money';
 import { Checkbox, Field, FieldGroup, Input, TextArea } from '../../ui/field';
 import { FailureLine } from '../../ui/states';
 import { allowlistError } from './ip-allowlist';
+import { BUDGETS } from './budgets';
 import { budgetError, expiryError, limitError, modelsError, type KeyFormValues } from './key-form-values';
 import { ModelPicker } from './model-picker';
 
@@ -122,25 +123,21 @@ export function KeyFields({ form, bounds }: KeyFieldsProps) {
             label="Concurrent requests"
             bound={bounds?.concurrency}
           />
-          <Field
-            label="Daily budget (USD)"
-            optional
-            hint={boundHint(
-              bounds?.daily_budget_usd === undefined || bounds.daily_budget_usd === null
-                ? bounds?.daily_budget_usd
-                : exactUsd(bounds.daily_budget_usd),
-              'Resets at 00:00 UTC.',
-            )}
-            error={errors.dailyBudget?.message}
-          >
-            <Input
-              inputMode="decimal"
-              placeholder="Organization default"
-              {...register('dailyBudget', {
-                validate: (text) => budgetError(text, bounds?.daily_budget_usd),
-              })}
-            />
-          </Field>
+          {BUDGETS.map(({ field, value, label, reset }) => (
+            <Field
+              key={field}
+              label={`${label} (USD)`}
+              optional
+              hint={boundHint(bounds?.[field] && exactUsd(bounds[field]), reset)}
+              error={errors[value]?.message}
+            >
+              <Input
+                inputMode="decimal"
+                placeholder="Organization default"
+                {...register(value, { validate: (text) => budgetError(text, bounds?.[field]) })}
+              />
+            </Field>
+          ))}
         </div>
       </div>
     </div>

@@ -10,6 +10,7 @@ import { Notice } from '../../ui/notice';
 import { Fact, Facts, Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Id, Money, Text, Time, visible } from '../../ui/values';
+import { BUDGETS } from './budgets';
 import { EditKey } from './edit-key';
 import { KeyExpiry, KeyState } from './key-columns';
 import { PreviousSecret, RotateKey } from './rotate-key';
@@ -103,7 +104,16 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
           >
             <Money usd={key.activity.spend_today_usd} />
           </Figure>
-          <Figure label="Spent this month">
+          <Figure
+            label="Spent this month"
+            note={
+              key.monthly_budget_usd !== null && (
+                <>
+                  of <Money usd={key.monthly_budget_usd} digits="all" />
+                </>
+              )
+            }
+          >
             <Money usd={key.activity.spend_this_month_usd} />
           </Figure>
           <Figure label="Last used">
@@ -170,13 +180,11 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
           <Fact name="Requests per minute">{limit(key.requests_per_minute)}</Fact>
           <Fact name="Tokens per minute">{limit(key.tokens_per_minute)}</Fact>
           <Fact name="Concurrent requests">{limit(key.concurrency)}</Fact>
-          <Fact name="Daily budget">
-            {key.daily_budget_usd === null ? (
-              'Organization default'
-            ) : (
-              <Money usd={key.daily_budget_usd} digits="all" />
-            )}
-          </Fact>
+          {BUDGETS.map(({ field, label }) => (
+            <Fact key={field} name={label}>
+              {key[field] === null ? 'Organization default' : <Money usd={key[field]} digits="all" />}
+            </Fact>
+          ))}
         </Facts>
       </Section>
       <Section title="History">

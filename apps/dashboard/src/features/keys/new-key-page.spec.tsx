@@ -35,6 +35,8 @@ describe('the page to create a key', () => {
     await userEvent.type(screen.getByLabelText(/^Allowed IPs/), '10.0.0.0/8, 2001:db8::1');
     await userEvent.type(screen.getByLabelText(/^Requests per minute/), '60');
     await userEvent.type(screen.getByLabelText(/^Daily budget/), '5.5');
+    await userEvent.type(screen.getByLabelText(/^Monthly budget/), '50');
+    await userEvent.type(screen.getByLabelText(/^Total budget/), '75.25');
     await userEvent.click(screen.getByRole('button', { name: 'Create key' }));
     await screen.findByText('Key created');
     expect(api.requestsTo(CREATE).map(({ body }) => body)).toEqual([
@@ -48,6 +50,8 @@ describe('the page to create a key', () => {
         tokens_per_minute: null,
         concurrency: null,
         daily_budget_usd: '5.5',
+        monthly_budget_usd: '50',
+        total_budget_usd: '75.25',
       },
     ]);
     expect((screen.getByLabelText('Your key') as HTMLInputElement).value).toBe('sk-gw-new');

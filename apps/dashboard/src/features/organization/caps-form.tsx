@@ -10,6 +10,7 @@ import { Conflict } from '../../ui/conflict';
 import { Checkbox, Field, Input } from '../../ui/field';
 import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
+import { BUDGETS, type BudgetField } from '../keys/budgets';
 import { budgetError, limitError, parseLimit } from '../keys/key-form-values';
 
 /** Which caps of an organization: those that it sets itself, or their upper bounds. */
@@ -25,7 +26,7 @@ export const COUNTS = [
 type CountField = (typeof COUNTS)[number]['field'];
 
 /** The form's values as typed. */
-type Values = Readonly<Record<CountField | 'daily_budget_usd', string>> & {
+type Values = Readonly<Record<CountField | BudgetField, string>> & {
   readonly multiple_completions: boolean;
 };
 
@@ -35,6 +36,8 @@ function valuesOf(caps: Organization[Caps]): Values {
     tokens_per_minute: caps.tokens_per_minute?.toString() ?? '',
     concurrency: caps.concurrency?.toString() ?? '',
     daily_budget_usd: caps.daily_budget_usd ?? '',
+    monthly_budget_usd: caps.monthly_budget_usd ?? '',
+    total_budget_usd: caps.total_budget_usd ?? '',
     max_output_tokens: caps.max_output_tokens?.toString() ?? '',
     multiple_completions: caps.multiple_completions,
   };
@@ -46,6 +49,8 @@ function bodyOf(values: Values) {
     tokens_per_minute: parseLimit(values.tokens_per_minute),
     concurrency: parseLimit(values.concurrency),
     daily_budget_usd: values.daily_budget_usd.trim() || null,
+    monthly_budget_usd: values.monthly_budget_usd.trim() || null,
+    total_budget_usd: values.total_budget_usd.trim() || null,
     max_output_tokens: parseLimit(values.max_output_tokens),
     multiple_completions: values.multiple_completions,
   };
@@ -108,7 +113,7 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
   const ceilings = caps === 'limits' ? latest.ceilings : undefined;
   const issues = [
     ...COUNTS.map(({ field }) => limitError(values[field], ceilings?.[field], ABOVE_CEILING)),
-    budgetError(values.daily_budget_usd, ceilings?.daily_budget_usd, ABOVE_CEILING),
+    ...BUDGETS.map(({ field }) => budgetError(values[field], ceilings?.[field], ABOVE_CEILING)),
   ];
   const set = (name: keyof Values, value: string | boolean) => setValues({ ...values, [name]: value });
   const mayAllowMultiple = ceilings === undefined || ceilings.multiple_completions;
@@ -139,18 +144,21 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
             />
           </Field>
         ))}
-        <Field
-          label="Daily budget (USD)"
-          hint={budgetHintOf(caps, latest, values.daily_budget_usd)}
-          error={issues.at(-1)}
-        >
-          <Input
-            inputMode="decimal"
-            placeholder={texts.none}
-            value={values.daily_budget_usd}
-            onChange={({ target }) => set('daily_budget_usd', target.value)}
-          />
-        </Field>
+        {BUDGETS.map(({ field, label, reset }, index) => (
+          <Field
+            key={field}
+            label={`${label} (USD)`}
+            hint={`${reset}${budgetHintOf(caps, latest, field, values[field])}`}
+            error={issues[COUNTS.length + index]}
+          >
+            <Input
+              inputMode="decimal"
+              placeholder={texts.none}
+              value={values[field]}
+              onChange={({ target }) => set(field, target.value)}
+            />
+          </Field>
+        ))}
       </div>
       <Checkbox
         label={texts.multiple}
@@ -199,15 +207,14 @@ function hintOf(caps: Caps, { limits, ceilings }: Organization, field: CountFiel
     : undefined;
 }
 
-function budgetHintOf(caps: Caps, { limits, ceilings }: Organization, text: string) {
-  const ceiling = ceilings.daily_budget_usd;
-  if (caps === 'limits')
-    return `Resets at 00:00 UTC.${ceiling === null ? '' : ` Ceiling: ${exactUsd(ceiling)}.`}`;
-  const limit = limits.daily_budget_usd;
+function budgetHintOf(caps: Caps, { limits, ceilings }: Organization, field: BudgetField, text: string) {
+  const ceiling = ceilings[field];
+  if (caps === 'limits') return ceiling === null ? '' : ` Ceiling: ${exactUsd(ceiling)}.`;
+  const limit = limits[field];
   const lowers =
     limit !== null &&
     text.trim() !== '' &&
     budgetError(text, null) === undefined &&
     nanoUsdOf(text.trim()) < nanoUsdOf(limit);
-  return `Resets at 00:00 UTC.${lowers ? ` Lowers the limit, which is ${exactUsd(limit)}.` : ''}`;
+  return lowers ? ` Lowers the limit, which is ${exactUsd(limit)}.` : '';
 }

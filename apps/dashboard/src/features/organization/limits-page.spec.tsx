@@ -16,6 +16,7 @@ const CAPPED = {
     requests_per_minute: 900,
     concurrency: 32,
     daily_budget_usd: '30',
+    total_budget_usd: '2000',
   },
 };
 
@@ -43,6 +44,9 @@ describe('the limits page', () => {
     expect(valueOf('Requests per minute')).toBe('600 (ceiling 900)');
     expect(valueOf('Concurrent requests')).toBe('32 (the ceiling)');
     expect(valueOf('Tokens per minute')).toBe('1,000,000');
+    expect(valueOf('Daily budget')).toBe('$25.00 (ceiling $30.00). Resets at 00:00 UTC.');
+    expect(valueOf('Monthly budget')).toBe('$500.00. Resets on the 1st at 00:00 UTC.');
+    expect(valueOf('Total budget')).toBe('$2,000.00 (the ceiling). Never resets.');
     expect(valueOf('Multiple completions')).toBe('Not allowed (support can enable them)');
     expect(screen.queryByRole('button', { name: 'Change ceilings' })).toBeNull();
   });
@@ -53,17 +57,22 @@ describe('the limits page', () => {
     expect(screen.getByRole<HTMLInputElement>('checkbox').disabled).toBe(true);
     await type('Requests per minute', '901');
     await type('Daily budget (USD)', '30.01');
-    expect(screen.getAllByText('Above the ceiling.')).toHaveLength(2);
+    await type('Total budget (USD)', '2000.000000001');
+    expect(screen.getAllByText('Above the ceiling.')).toHaveLength(3);
     await save();
     expect(api.requestsTo(SET_LIMITS)).toEqual([]);
     await type('Requests per minute', '900');
     await type('Daily budget (USD)', '30');
+    await type('Monthly budget (USD)', '600');
+    await type('Total budget (USD)', '2000');
     api.on(SET_LIMITS, () => ({ organization: CAPPED }));
     await save();
     await waitFor(() =>
       expect(api.requestsTo(SET_LIMITS)[0]?.body).toMatchObject({
         requests_per_minute: 900,
         daily_budget_usd: '30',
+        monthly_budget_usd: '600',
+        total_budget_usd: '2000',
         concurrency: null,
         version: 3,
       }),
@@ -76,7 +85,9 @@ describe('the limits page', () => {
     await userEvent.click(await screen.findByRole('button', { name: 'Change ceilings' }));
     await type('Requests per minute', '300');
     await type('Daily budget (USD)', '20');
+    await type('Monthly budget (USD)', '400');
     await screen.findByText('Lowers the limit, which is 600.');
+    await screen.findByText('Resets on the 1st at 00:00 UTC. Lowers the limit, which is $500.00.');
     await screen.findByText('Resets at 00:00 UTC. Lowers the limit, which is $25.00.');
     await userEvent.click(screen.getByRole('checkbox'));
     api.on(SET_CEILINGS, () => ({ organization: CAPPED }));
@@ -86,6 +97,8 @@ describe('the limits page', () => {
         requests_per_minute: 300,
         tokens_per_minute: null,
         daily_budget_usd: '20',
+        monthly_budget_usd: '400',
+        total_budget_usd: '2000',
         concurrency: 32,
         max_output_tokens: null,
         multiple_completions: true,

@@ -9,6 +9,7 @@ import { Button } from '../../ui/button';
 import { Fact, Facts, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Id, Money, Time } from '../../ui/values';
+import { BUDGETS } from '../keys/budgets';
 import { CapsForm, COUNTS, type Caps } from './caps-form';
 
 const route = getRouteApi('/signed-in/o/$organizationId/limits');
@@ -77,10 +78,12 @@ function LimitFacts({ of: { limits, ceilings } }: { readonly of: Organization })
           <WithCeiling limit={limits[field]} ceiling={ceilings[field]} show={count} />
         </Fact>
       ))}
-      <Fact name="Daily budget">
-        <WithCeiling limit={limits.daily_budget_usd} ceiling={ceilings.daily_budget_usd} show={budget} />
-        {(limits.daily_budget_usd ?? ceilings.daily_budget_usd) !== null && ', resets at 00:00 UTC'}
-      </Fact>
+      {BUDGETS.map(({ field, label, reset }) => (
+        <Fact key={field} name={label}>
+          <WithCeiling limit={limits[field]} ceiling={ceilings[field]} show={budget} />
+          {(limits[field] ?? ceilings[field]) !== null && `. ${reset}`}
+        </Fact>
+      ))}
       <Fact name="Multiple completions">
         {limits.multiple_completions ? 'Allowed' : 'Not allowed'}
         {!ceilings.multiple_completions && <Ceiling>support can enable them</Ceiling>}
@@ -110,7 +113,7 @@ function Ceiling({ children }: { readonly children: ReactNode }) {
 }
 
 function CeilingFacts({ of: { ceilings } }: { readonly of: Organization }) {
-  const { daily_budget_usd: budget, multiple_completions: multiple } = ceilings;
+  const { multiple_completions: multiple } = ceilings;
   const none = 'No ceiling';
   return (
     <Facts>
@@ -119,7 +122,11 @@ function CeilingFacts({ of: { ceilings } }: { readonly of: Organization }) {
           {ceilings[field] === null ? none : count(ceilings[field])}
         </Fact>
       ))}
-      <Fact name="Daily budget">{budget === null ? none : <Money usd={budget} digits="all" />}</Fact>
+      {BUDGETS.map(({ field, label }) => (
+        <Fact key={field} name={label}>
+          {ceilings[field] === null ? none : <Money usd={ceilings[field]} digits="all" />}
+        </Fact>
+      ))}
       <Fact name="Multiple completions">{multiple ? 'Can be allowed' : 'Cannot be allowed'}</Fact>
     </Facts>
   );

@@ -10,6 +10,10 @@ export interface KeyLimits {
   readonly requestsPerMinute?: number;
   readonly tokensPerMinute?: number;
   readonly dailyBudgetNanoUsd?: NanoUsd;
+  /** Of the UTC calendar month. */
+  readonly monthlyBudgetNanoUsd?: NanoUsd;
+  /** Of all time. */
+  readonly totalBudgetNanoUsd?: NanoUsd;
   readonly concurrency?: number;
 }
 

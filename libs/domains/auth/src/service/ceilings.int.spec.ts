@@ -11,6 +11,8 @@ const ALL: OrganizationLimits = {
   requestsPerMinute: 100,
   tokensPerMinute: 1_000,
   dailyBudgetNanoUsd: 10_000_000_000n,
+  monthlyBudgetNanoUsd: 200_000_000_000n,
+  totalBudgetNanoUsd: 900_000_000_000n,
   concurrency: 10,
   maxOutputTokens: 500,
   multipleCompletions: true,
@@ -61,6 +63,8 @@ describe('ceilings of organizations', () => {
     ['requests_per_minute', { requestsPerMinute: 101 }],
     ['tokens_per_minute', { tokensPerMinute: 1_001 }],
     ['daily_budget_nano_usd', { dailyBudgetNanoUsd: 10_000_000_001n }],
+    ['monthly_budget_nano_usd', { monthlyBudgetNanoUsd: 200_000_000_001n }],
+    ['total_budget_nano_usd', { totalBudgetNanoUsd: 900_000_000_001n }],
     ['concurrency', { concurrency: 11 }],
     ['max_output_tokens', { maxOutputTokens: 501 }],
   ])('refuse a limit above %s, and accept one at the ceiling', async (field, above) => {

@@ -40,6 +40,12 @@ function keyLimitsOf(limits: KeyLimitsMessage | undefined): core.KeyLimits {
     ...(limits?.dailyBudgetNanoUsd === undefined
       ? {}
       : { dailyBudgetNanoUsd: nanoUsd(limits.dailyBudgetNanoUsd) }),
+    ...(limits?.monthlyBudgetNanoUsd === undefined
+      ? {}
+      : { monthlyBudgetNanoUsd: nanoUsd(limits.monthlyBudgetNanoUsd) }),
+    ...(limits?.totalBudgetNanoUsd === undefined
+      ? {}
+      : { totalBudgetNanoUsd: nanoUsd(limits.totalBudgetNanoUsd) }),
     ...(limits?.concurrency === undefined ? {} : { concurrency: limits.concurrency }),
   };
 }

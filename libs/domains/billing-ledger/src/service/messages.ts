@@ -30,6 +30,7 @@ import { GatewayError } from '@gateway/errors';
 import { remainderOf, type Balance } from '../core/credit/balance';
 import type {
   BudgetPeriod,
+  Budgets,
   BudgetScope,
   HoldOutcome,
   HoldRef,
@@ -61,6 +62,7 @@ const SCOPES: Readonly<Record<BudgetScope, ScopeMessage>> = {
 
 const PERIODS: Readonly<Record<BudgetPeriod, PeriodMessage>> = {
   day: PeriodMessage.BUDGET_PERIOD_DAY,
+  month: PeriodMessage.BUDGET_PERIOD_MONTH,
   total: PeriodMessage.BUDGET_PERIOD_TOTAL,
 };
 
@@ -135,8 +137,16 @@ function parseHold(hold: Hold): HoldRequest {
     keyId: parseIdentifier('key_id', hold.keyId),
     amountNanoUsd: parseAmount('amount_nano_usd', hold.amountNanoUsd),
     prices: parsePrices(hold.prices),
-    organizationDailyBudgetNanoUsd: parseBudget(hold.organizationDailyBudgetNanoUsd),
-    keyDailyBudgetNanoUsd: parseBudget(hold.keyDailyBudgetNanoUsd),
+    organizationBudgets: parseBudgets(
+      hold.organizationDailyBudgetNanoUsd,
+      hold.organizationMonthlyBudgetNanoUsd,
+      hold.organizationTotalBudgetNanoUsd,
+    ),
+    keyBudgets: parseBudgets(
+      hold.keyDailyBudgetNanoUsd,
+      hold.keyMonthlyBudgetNanoUsd,
+      hold.keyTotalBudgetNanoUsd,
+    ),
     createdUnixMs: parseTime('created_unix_ms', hold.createdUnixMs),
     lifetimeMs: parseDuration('lifetime_ms', hold.lifetimeMs, MAX_HOLD_LIFETIME_MS),
     idempotencyScope:
@@ -212,6 +222,19 @@ function parseDuration(name: string, durationMs: number, maxMs: number): number 
     throw new MalformedMessageError(`${name} is outside 1 to ${maxMs}`);
   }
   return durationMs;
+}
+
+function parseBudgets(
+  daily: bigint | undefined,
+  monthly: bigint | undefined,
+  total: bigint | undefined,
+): Budgets {
+  const [day, month, all] = [daily, monthly, total].map(parseBudget);
+  return {
+    ...(day === undefined ? {} : { day }),
+    ...(month === undefined ? {} : { month }),
+    ...(all === undefined ? {} : { total: all }),
+  };
 }
 
 function parseBudget(budget: bigint | undefined): NanoUsd | undefined {

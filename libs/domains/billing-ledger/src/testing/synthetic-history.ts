@@ -42,13 +42,14 @@ const FILL = `
 
 const ADD_UP = `
   with spent as (
-    insert into daily_spend (organization_id, day, key_id, spent_nano_usd)
-    select organization_id, day, coalesce(key_id, ''), sum(charged_nano_usd)
-    from closed_holds group by grouping sets ((organization_id, day), (organization_id, day, key_id))
-    returning organization_id, key_id, spent_nano_usd
+    insert into budget_accounts (organization_id, owner_id, day, spent_nano_usd)
+    select hold.organization_id, account.owner_id, account.day, sum(hold.charged_nano_usd)
+    from closed_holds hold cross join lateral budget_accounts_of(hold.key_id, hold.day) as account
+    group by hold.organization_id, account.owner_id, account.day
+    returning organization_id, owner_id, spent_nano_usd
   ),
   charged as (
-    select organization_id, sum(spent_nano_usd)::bigint as charged from spent where key_id = '' group by 1
+    select organization_id, sum(spent_nano_usd)::bigint as charged from spent where owner_id = '' group by 1
   ),
   funded as (
     insert into accounts (organization_id, credited_nano_usd, available_nano_usd, charged_nano_usd)
@@ -78,5 +79,5 @@ export async function fillLedgerHistory(pool: Pool, history: SyntheticHistory): 
     await pool.query(FILL, [first, last, stepMs, fromUnixMs, organizations]);
   }
   await pool.query(ADD_UP, [AVAILABLE_NANO_USD]);
-  await pool.query('analyze accounts, daily_spend, postings, closed_holds, open_holds');
+  await pool.query('analyze accounts, budget_accounts, postings, closed_holds, open_holds');
 }

@@ -36,6 +36,8 @@ const key = z
     tokens_per_minute: count,
     concurrency: count,
     daily_budget_usd: usd.nullable(),
+    monthly_budget_usd: usd.nullable(),
+    total_budget_usd: usd.nullable(),
     created_at: time,
     revoked_at: time.nullable(),
     state: z.enum(keyStates),
@@ -81,6 +83,8 @@ const keyBounds = z
     tokens_per_minute: count,
     concurrency: count,
     daily_budget_usd: usd.nullable(),
+    monthly_budget_usd: usd.nullable(),
+    total_budget_usd: usd.nullable(),
   })
   .meta({ id: 'KeyBounds', description: "The organization's limits." });
 
@@ -98,6 +102,8 @@ const keyFields = {
   tokens_per_minute: count,
   concurrency: count,
   daily_budget_usd: positiveUsd.nullable(),
+  monthly_budget_usd: positiveUsd.nullable(),
+  total_budget_usd: positiveUsd.nullable(),
 };
 
 const keyChanges = z.strictObject(keyFields).partial();

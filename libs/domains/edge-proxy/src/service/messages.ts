@@ -38,12 +38,24 @@ export function missingCredits(refusal: InsufficientCredits): MissingCredits {
 export function exceededBudget(refusal: BudgetExceeded): ExceededBudget {
   return {
     scope: budgetScopeOf(refusal.scope),
-    period: refusal.period === BudgetPeriod.BUDGET_PERIOD_DAY ? 'day' : 'total',
+    period: budgetPeriodOf(refusal.period),
     limit: nanoUsd(refusal.limitNanoUsd),
     used: nanoUsd(refusal.usedNanoUsd),
     held: nanoUsd(refusal.heldNanoUsd),
     estimatedCost: nanoUsd(refusal.estimatedCostNanoUsd),
   };
+}
+
+function budgetPeriodOf(period: BudgetPeriod): ExceededBudget['period'] {
+  switch (period) {
+    case BudgetPeriod.BUDGET_PERIOD_DAY:
+      return 'day';
+    case BudgetPeriod.BUDGET_PERIOD_MONTH:
+      return 'month';
+    case BudgetPeriod.BUDGET_PERIOD_TOTAL:
+    default:
+      return 'total';
+  }
 }
 
 function budgetScopeOf(scope: BudgetScope): ExceededBudget['scope'] {

@@ -258,6 +258,26 @@ function ofMoney(): ErrorExample[] {
     {
       ...example(
         'insufficient_credits',
+        'A monthly budget of the key of $5, with $4.90 used.',
+        budgetExceeded(
+          {
+            scope: 'key',
+            period: 'month',
+            limit: cents(500),
+            used: cents(490),
+            held: cents(0),
+            estimatedCost,
+          },
+          chat,
+          NOW,
+        ),
+        { ...CHAT, body },
+      ),
+      name: 'insufficient_credits.monthly',
+    },
+    {
+      ...example(
+        'insufficient_credits',
         'An `x-max-cost-usd` below the cost of the input.',
         maxCostExceeded(nanoUsd(1_000n), lowerToMaxCost(chat, nanoUsd(1_000n))),
         { ...CHAT, body },

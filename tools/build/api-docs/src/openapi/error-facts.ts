@@ -80,7 +80,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   key_expired: of('The expiry date of the key has passed, in UTC.', 'never'),
   key_revoked: of('The key was revoked.', 'never'),
   insufficient_credits: of(
-    'The available balance, the budget of the run (`x-run-budget-usd`), or the maximum cost of the request (`x-max-cost-usd`) does not cover the request. `scope` and `limit_type` tell them apart; the balance has neither. If only holds of running requests are in the way, the request first waits for them, and the response has `x-should-retry: true` and `retry-after`.',
+    'The available balance, a monthly or total budget of the key or the organization, the budget of the run (`x-run-budget-usd`), or the maximum cost of the request (`x-max-cost-usd`) does not cover the request. `scope` and `limit_type` name the budget; they are absent for the balance. If only holds of running requests are in the way, the request first waits for them, and the response has `x-should-retry: true` and `retry-after`.',
     'never',
     {
       metadata: {
@@ -91,8 +91,18 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
         max_affordable_output_tokens: count(
           'The largest `max_tokens` that the available amount covers, in tokens; 0 when none is.',
         ),
-        scope: oneOfTexts('The owner of the budget; absent for the balance.', ['request', 'run']),
-        limit_type: oneOfTexts('The kind of limit; absent for the balance.', ['max_cost', 'run_budget']),
+        scope: oneOfTexts('The owner of the budget; absent for the balance.', [
+          'request',
+          'run',
+          'key',
+          'organization',
+        ]),
+        limit_type: oneOfTexts('The kind of limit; absent for the balance.', [
+          'max_cost',
+          'run_budget',
+          'monthly_budget',
+          'total_budget',
+        ]),
         limit: usd('The limit, in US dollars; absent for the balance.'),
       },
       optionalMetadata: ['scope', 'limit_type', 'limit'],

@@ -71,8 +71,13 @@ export const chatCheckOrder: readonly CheckStep[] = [
   { checks: 'The maximum cost of the request (`x-max-cost-usd`)', codes: ['insufficient_credits'] },
   { checks: 'The first request of a run sends its budget', codes: ['invalid_request'] },
   {
-    checks: 'The balance, then the budgets of the run, the key and the organization',
-    codes: ['insufficient_credits', 'daily_budget_exceeded'],
+    checks:
+      'The balance, the budget of the run, then the monthly and total budgets of the key and the organization',
+    codes: ['insufficient_credits'],
+  },
+  {
+    checks: 'The daily budgets of the key and the organization',
+    codes: ['daily_budget_exceeded'],
   },
   {
     checks: 'The generation at the provider',

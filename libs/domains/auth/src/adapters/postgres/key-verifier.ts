@@ -16,11 +16,15 @@ const VERIFY_KEY = `
     k.requests_per_minute as key_requests_per_minute,
     k.tokens_per_minute as key_tokens_per_minute,
     k.daily_budget_nano_usd as key_daily_budget_nano_usd,
+    k.monthly_budget_nano_usd as key_monthly_budget_nano_usd,
+    k.total_budget_nano_usd as key_total_budget_nano_usd,
     k.concurrency as key_concurrency,
     o.suspended,
     coalesce(o.requests_per_minute, o.ceiling_requests_per_minute) as requests_per_minute,
     coalesce(o.tokens_per_minute, o.ceiling_tokens_per_minute) as tokens_per_minute,
     coalesce(o.daily_budget_nano_usd, o.ceiling_daily_budget_nano_usd) as daily_budget_nano_usd,
+    coalesce(o.monthly_budget_nano_usd, o.ceiling_monthly_budget_nano_usd) as monthly_budget_nano_usd,
+    coalesce(o.total_budget_nano_usd, o.ceiling_total_budget_nano_usd) as total_budget_nano_usd,
     coalesce(o.concurrency, o.ceiling_concurrency) as concurrency,
     coalesce(o.max_output_tokens, o.ceiling_max_output_tokens) as max_output_tokens,
     o.multiple_completions,
@@ -48,15 +52,29 @@ interface VerifiedRow {
   readonly key_requests_per_minute: number | null;
   readonly key_tokens_per_minute: number | null;
   readonly key_daily_budget_nano_usd: bigint | null;
+  readonly key_monthly_budget_nano_usd: bigint | null;
+  readonly key_total_budget_nano_usd: bigint | null;
   readonly key_concurrency: number | null;
   readonly suspended: boolean;
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly daily_budget_nano_usd: bigint | null;
+  readonly monthly_budget_nano_usd: bigint | null;
+  readonly total_budget_nano_usd: bigint | null;
   readonly concurrency: number | null;
   readonly max_output_tokens: number | null;
   readonly multiple_completions: boolean;
 }
+
+type LimitColumns = Pick<
+  VerifiedRow,
+  | 'requests_per_minute'
+  | 'tokens_per_minute'
+  | 'daily_budget_nano_usd'
+  | 'monthly_budget_nano_usd'
+  | 'total_budget_nano_usd'
+  | 'concurrency'
+>;
 
 /** One prepared, indexed query per key. The pool must read int8 as bigint. */
 export function createPostgresKeyVerifier(pool: Pool): KeyVerifier {
@@ -83,15 +101,17 @@ function grantOf(row: VerifiedRow): KeyGrant {
       allowedModels: row.allowed_models,
       ipAllowlist: row.ip_allowlist,
       ...(row.expires_on === null ? {} : { expiresOn: row.expires_on }),
-      limits: limitsOf(
-        row.key_requests_per_minute,
-        row.key_tokens_per_minute,
-        row.key_daily_budget_nano_usd,
-        row.key_concurrency,
-      ),
+      limits: limitsOf({
+        requests_per_minute: row.key_requests_per_minute,
+        tokens_per_minute: row.key_tokens_per_minute,
+        daily_budget_nano_usd: row.key_daily_budget_nano_usd,
+        monthly_budget_nano_usd: row.key_monthly_budget_nano_usd,
+        total_budget_nano_usd: row.key_total_budget_nano_usd,
+        concurrency: row.key_concurrency,
+      }),
     },
     organizationLimits: {
-      ...limitsOf(row.requests_per_minute, row.tokens_per_minute, row.daily_budget_nano_usd, row.concurrency),
+      ...limitsOf(row),
       ...(row.max_output_tokens === null ? {} : { maxOutputTokens: row.max_output_tokens }),
       multipleCompletions: row.multiple_completions,
     },
@@ -101,16 +121,20 @@ function grantOf(row: VerifiedRow): KeyGrant {
   };
 }
 
-function limitsOf(
-  requestsPerMinute: number | null,
-  tokensPerMinute: number | null,
-  dailyBudgetNanoUsd: bigint | null,
-  concurrency: number | null,
-): KeyLimits {
+function limitsOf({
+  requests_per_minute: requestsPerMinute,
+  tokens_per_minute: tokensPerMinute,
+  daily_budget_nano_usd: daily,
+  monthly_budget_nano_usd: monthly,
+  total_budget_nano_usd: total,
+  concurrency,
+}: LimitColumns): KeyLimits {
   return {
     ...(requestsPerMinute === null ? {} : { requestsPerMinute }),
     ...(tokensPerMinute === null ? {} : { tokensPerMinute }),
-    ...(dailyBudgetNanoUsd === null ? {} : { dailyBudgetNanoUsd: nanoUsd(dailyBudgetNanoUsd) }),
+    ...(daily === null ? {} : { dailyBudgetNanoUsd: nanoUsd(daily) }),
+    ...(monthly === null ? {} : { monthlyBudgetNanoUsd: nanoUsd(monthly) }),
+    ...(total === null ? {} : { totalBudgetNanoUsd: nanoUsd(total) }),
     ...(concurrency === null ? {} : { concurrency }),
   };
 }

@@ -73,7 +73,9 @@ async function lowerKeys(
   const limits = effectiveLimits(organization);
   const requests = limits.requestsPerMinute ?? null;
   const tokens = limits.tokensPerMinute ?? null;
-  const budget = limits.dailyBudgetNanoUsd ?? null;
+  const daily = limits.dailyBudgetNanoUsd ?? null;
+  const monthly = limits.monthlyBudgetNanoUsd ?? null;
+  const total = limits.totalBudgetNanoUsd ?? null;
   const concurrency = limits.concurrency ?? null;
   const lowered = await transaction.$queryRaw<{ readonly id: string }[]>`
     update api_keys set
@@ -81,12 +83,17 @@ async function lowerKeys(
         when requests_per_minute > ${requests}::int then ${requests}::int else requests_per_minute end,
       tokens_per_minute = case when tokens_per_minute > ${tokens}::int then ${tokens}::int else tokens_per_minute end,
       daily_budget_nano_usd = case
-        when daily_budget_nano_usd > ${budget}::bigint then ${budget}::bigint else daily_budget_nano_usd end,
+        when daily_budget_nano_usd > ${daily}::bigint then ${daily}::bigint else daily_budget_nano_usd end,
+      monthly_budget_nano_usd = case
+        when monthly_budget_nano_usd > ${monthly}::bigint then ${monthly}::bigint else monthly_budget_nano_usd end,
+      total_budget_nano_usd = case
+        when total_budget_nano_usd > ${total}::bigint then ${total}::bigint else total_budget_nano_usd end,
       concurrency = case when concurrency > ${concurrency}::int then ${concurrency}::int else concurrency end,
       version = version + 1
     where organization_id = ${organization.id} and revoked_at is null and (
       requests_per_minute > ${requests}::int or tokens_per_minute > ${tokens}::int
-      or daily_budget_nano_usd > ${budget}::bigint or concurrency > ${concurrency}::int
+      or daily_budget_nano_usd > ${daily}::bigint or monthly_budget_nano_usd > ${monthly}::bigint
+      or total_budget_nano_usd > ${total}::bigint or concurrency > ${concurrency}::int
     )
     returning id`;
   return lowered.map(({ id }) => id).sort();

@@ -9,6 +9,8 @@ interface LimitColumns {
   readonly requestsPerMinute: number | null;
   readonly tokensPerMinute: number | null;
   readonly dailyBudgetNanoUsd: bigint | null;
+  readonly monthlyBudgetNanoUsd: bigint | null;
+  readonly totalBudgetNanoUsd: bigint | null;
   readonly concurrency: number | null;
 }
 
@@ -17,6 +19,8 @@ function keyLimitsOf(row: LimitColumns): KeyLimits {
     ...(row.requestsPerMinute === null ? {} : { requestsPerMinute: row.requestsPerMinute }),
     ...(row.tokensPerMinute === null ? {} : { tokensPerMinute: row.tokensPerMinute }),
     ...(row.dailyBudgetNanoUsd === null ? {} : { dailyBudgetNanoUsd: nanoUsd(row.dailyBudgetNanoUsd) }),
+    ...(row.monthlyBudgetNanoUsd === null ? {} : { monthlyBudgetNanoUsd: nanoUsd(row.monthlyBudgetNanoUsd) }),
+    ...(row.totalBudgetNanoUsd === null ? {} : { totalBudgetNanoUsd: nanoUsd(row.totalBudgetNanoUsd) }),
     ...(row.concurrency === null ? {} : { concurrency: row.concurrency }),
   };
 }
@@ -26,6 +30,8 @@ function limitColumns(limits: KeyLimits): LimitColumns {
     requestsPerMinute: limits.requestsPerMinute ?? null,
     tokensPerMinute: limits.tokensPerMinute ?? null,
     dailyBudgetNanoUsd: limits.dailyBudgetNanoUsd ?? null,
+    monthlyBudgetNanoUsd: limits.monthlyBudgetNanoUsd ?? null,
+    totalBudgetNanoUsd: limits.totalBudgetNanoUsd ?? null,
     concurrency: limits.concurrency ?? null,
   };
 }
@@ -51,6 +57,8 @@ export function organizationOf(row: Prisma.OrganizationModel): Organization {
       requestsPerMinute: row.ceilingRequestsPerMinute,
       tokensPerMinute: row.ceilingTokensPerMinute,
       dailyBudgetNanoUsd: row.ceilingDailyBudgetNanoUsd,
+      monthlyBudgetNanoUsd: row.ceilingMonthlyBudgetNanoUsd,
+      totalBudgetNanoUsd: row.ceilingTotalBudgetNanoUsd,
       concurrency: row.ceilingConcurrency,
       maxOutputTokens: row.ceilingMaxOutputTokens,
       multipleCompletions: row.ceilingMultipleCompletions,
@@ -74,6 +82,8 @@ export function organizationRow(organization: Organization): Prisma.Organization
     ceilingRequestsPerMinute: ceilings.requestsPerMinute ?? null,
     ceilingTokensPerMinute: ceilings.tokensPerMinute ?? null,
     ceilingDailyBudgetNanoUsd: ceilings.dailyBudgetNanoUsd ?? null,
+    ceilingMonthlyBudgetNanoUsd: ceilings.monthlyBudgetNanoUsd ?? null,
+    ceilingTotalBudgetNanoUsd: ceilings.totalBudgetNanoUsd ?? null,
     ceilingConcurrency: ceilings.concurrency ?? null,
     ceilingMaxOutputTokens: ceilings.maxOutputTokens ?? null,
     ceilingMultipleCompletions: ceilings.multipleCompletions,

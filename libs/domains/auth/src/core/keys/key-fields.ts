@@ -13,6 +13,8 @@ export function keyFields({ settings, last4 }: ApiKey): JsonObject {
     requests_per_minute: settings.limits.requestsPerMinute ?? null,
     tokens_per_minute: settings.limits.tokensPerMinute ?? null,
     daily_budget_nano_usd: settings.limits.dailyBudgetNanoUsd?.toString() ?? null,
+    monthly_budget_nano_usd: settings.limits.monthlyBudgetNanoUsd?.toString() ?? null,
+    total_budget_nano_usd: settings.limits.totalBudgetNanoUsd?.toString() ?? null,
     concurrency: settings.limits.concurrency ?? null,
   };
 }

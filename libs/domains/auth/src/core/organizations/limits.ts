@@ -17,8 +17,11 @@ const COUNTS = [
 /** The limits of a key or an organization that are counts or money. */
 type CountsAndBudget = KeyLimits & Pick<OrganizationLimits, 'maxOutputTokens'>;
 
-/** The name of the daily budget in the API. */
-const DAILY_BUDGET_FIELD = 'daily_budget_nano_usd';
+const BUDGETS = [
+  ['dailyBudgetNanoUsd', 'daily_budget_nano_usd', 'daily budget'],
+  ['monthlyBudgetNanoUsd', 'monthly_budget_nano_usd', 'monthly budget'],
+  ['totalBudgetNanoUsd', 'total_budget_nano_usd', 'total budget'],
+] as const;
 
 /** Refuses limits that are out of range. */
 export function checkLimits(limits: CountsAndBudget): AdminRefusal | undefined {
@@ -29,9 +32,11 @@ export function checkLimits(limits: CountsAndBudget): AdminRefusal | undefined {
       return invalid(field, `${field} must be a whole number from 1 to ${MAX_COUNT}.`);
     }
   }
-  const budget = limits.dailyBudgetNanoUsd;
-  if (budget !== undefined && (budget < 1n || budget > MAX_BUDGET_NANO_USD)) {
-    return invalid(DAILY_BUDGET_FIELD, 'The daily budget must be above 0 and at most 1000000000 US dollars.');
+  for (const [name, field, label] of BUDGETS) {
+    const budget = limits[name];
+    if (budget !== undefined && (budget < 1n || budget > MAX_BUDGET_NANO_USD)) {
+      return invalid(field, `The ${label} must be above 0 and at most 1000000000 US dollars.`);
+    }
   }
   return undefined;
 }
@@ -70,13 +75,15 @@ function checkWithin(
       return invalid(field, `${field} must be at or below ${nameOfBound}, which is ${bound}.`);
     }
   }
-  const { dailyBudgetNanoUsd: budget } = limits;
-  const { dailyBudgetNanoUsd: bound } = bounds;
-  if (budget !== undefined && bound !== undefined && budget > bound) {
-    return invalid(
-      DAILY_BUDGET_FIELD,
-      `The daily budget must be at or below ${nameOfBound}, which is ${formatUsd(bound)} US dollars.`,
-    );
+  for (const [name, field, label] of BUDGETS) {
+    const budget = limits[name];
+    const bound = bounds[name];
+    if (budget !== undefined && bound !== undefined && budget > bound) {
+      return invalid(
+        field,
+        `The ${label} must be at or below ${nameOfBound}, which is ${formatUsd(bound)} US dollars.`,
+      );
+    }
   }
   return undefined;
 }
@@ -100,9 +107,11 @@ export function lowerToCeilings(
     const ceiling = ceilings[name];
     if (limit !== undefined && ceiling !== undefined) lowered[name] = Math.min(limit, ceiling);
   }
-  const { dailyBudgetNanoUsd: budget } = limits;
-  const { dailyBudgetNanoUsd: ceiling } = ceilings;
-  if (budget !== undefined && ceiling !== undefined && ceiling < budget) lowered.dailyBudgetNanoUsd = ceiling;
+  for (const [name] of BUDGETS) {
+    const budget = limits[name];
+    const ceiling = ceilings[name];
+    if (budget !== undefined && ceiling !== undefined && ceiling < budget) lowered[name] = ceiling;
+  }
   lowered.multipleCompletions = limits.multipleCompletions && ceilings.multipleCompletions;
   return lowered;
 }

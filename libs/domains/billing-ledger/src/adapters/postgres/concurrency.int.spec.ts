@@ -1,6 +1,7 @@
 import { createAuditEntry } from '@gateway/test-support';
 import { MAX_IDLE_IN_TRANSACTION_MS } from '@gateway/database';
 import { auditLedger } from '@gateway/ledger-audit';
+import type { HoldRequest } from '../../core/credit/hold';
 import {
   announce,
   createLedgerFixture,
@@ -61,18 +62,22 @@ it('two ledgers admit exactly as many parallel holds as the balance covers', asy
   expect((await fixture.first.store.readBalance('org-exact')).availableNanoUsd).toBe(0n);
 });
 
-it.each([
-  ['key', { keyDailyBudgetNanoUsd: usdNano(40) }],
-  ['organization', { organizationDailyBudgetNanoUsd: usdNano(40) }],
-  ['run', { run: { runId: 'run-1', budgetNanoUsd: usdNano(40) } }],
-])('two ledgers admit exactly what the budget of a %s allows', async (scope, budget) => {
-  const organizationId = `org-budget-${scope}`;
+const BUDGETS: [owner: string, budget: Partial<HoldRequest>][] = [
+  ...(['day', 'month', 'total'] as const).flatMap((period): [string, Partial<HoldRequest>][] => [
+    [`a key, ${period}`, { keyBudgets: { [period]: usdNano(40) } }],
+    [`an organization, ${period}`, { organizationBudgets: { [period]: usdNano(40) } }],
+  ]),
+  ['a run', { run: { runId: 'run-1', budgetNanoUsd: usdNano(40) } }],
+];
+
+it.each(BUDGETS)('two ledgers admit exactly what the budget of %s allows', async (owner, budget) => {
+  const organizationId = `org-budget-${owner.replaceAll(/\W/g, '-')}`;
   await addCredit(organizationId, 1_000);
   const outcomes = await Promise.all(
     range(60).map((index) =>
       storeOf(index).holdCredit([
         makeHold({
-          holdId: `${scope}-${index}`,
+          holdId: `${organizationId}-${index}`,
           organizationId,
           amount: 4,
           at: fixture.clock.now(),

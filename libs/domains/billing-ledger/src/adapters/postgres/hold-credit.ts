@@ -10,8 +10,12 @@ const CALL = batchCall<HoldRequest>('hold_credit', [
   ['p_key_ids', (holds) => textArray(holds, (hold) => hold.keyId)],
   ['p_amounts', (holds) => plainArray(holds, (hold) => hold.amountNanoUsd)],
   ['p_prices', (holds) => textArray(holds, (hold) => encodePrices(hold.prices))],
-  ['p_organization_budgets', (holds) => plainArray(holds, (hold) => hold.organizationDailyBudgetNanoUsd)],
-  ['p_key_budgets', (holds) => plainArray(holds, (hold) => hold.keyDailyBudgetNanoUsd)],
+  ['p_organization_day_budgets', (holds) => plainArray(holds, (hold) => hold.organizationBudgets.day)],
+  ['p_organization_month_budgets', (holds) => plainArray(holds, (hold) => hold.organizationBudgets.month)],
+  ['p_organization_total_budgets', (holds) => plainArray(holds, (hold) => hold.organizationBudgets.total)],
+  ['p_key_day_budgets', (holds) => plainArray(holds, (hold) => hold.keyBudgets.day)],
+  ['p_key_month_budgets', (holds) => plainArray(holds, (hold) => hold.keyBudgets.month)],
+  ['p_key_total_budgets', (holds) => plainArray(holds, (hold) => hold.keyBudgets.total)],
   ['p_created_unix_ms', (holds) => plainArray(holds, (hold) => hold.createdUnixMs)],
   ['p_lifetimes_ms', (holds) => plainArray(holds, (hold) => hold.lifetimeMs)],
   ['p_idempotency_scopes', (holds) => textArray(holds, (hold) => hold.idempotencyScope)],
@@ -26,7 +30,9 @@ const HELD: HoldOutcome = { kind: 'held' };
 interface HoldRow {
   readonly outcome: string;
   readonly available_nano_usd: bigint | null;
-  readonly limit_nano_usd: bigint | null;
+  readonly budget_scope: BudgetScope | null;
+  readonly budget_period: BudgetPeriod | null;
+  readonly budget_nano_usd: bigint | null;
   readonly used_nano_usd: bigint | null;
   readonly held_nano_usd: bigint | null;
 }
@@ -53,24 +59,16 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
       };
     case 'unknown_run':
       return { kind: 'unknown_run' };
-    case 'run_budget_exceeded':
-      return budgetExceeded('run', 'total', row);
-    case 'key_budget_exceeded':
-      return budgetExceeded('key', 'day', row);
-    case 'organization_budget_exceeded':
-      return budgetExceeded('organization', 'day', row);
+    case 'budget_exceeded':
+      return {
+        kind: 'budget_exceeded',
+        scope: row.budget_scope ?? 'organization',
+        period: row.budget_period ?? 'total',
+        limitNanoUsd: nanoUsd(row.budget_nano_usd ?? 0n),
+        usedNanoUsd: nanoUsd(row.used_nano_usd ?? 0n),
+        heldNanoUsd: nanoUsd(row.held_nano_usd ?? 0n),
+      };
     default:
       throw new Error(`hold_credit returned the outcome "${row?.outcome}"`);
   }
-}
-
-function budgetExceeded(scope: BudgetScope, period: BudgetPeriod, row: HoldRow): HoldOutcome {
-  return {
-    kind: 'budget_exceeded',
-    scope,
-    period,
-    limitNanoUsd: nanoUsd(row.limit_nano_usd ?? 0n),
-    usedNanoUsd: nanoUsd(row.used_nano_usd ?? 0n),
-    heldNanoUsd: nanoUsd(row.held_nano_usd ?? 0n),
-  };
 }

@@ -131,7 +131,7 @@ it('never holds or settles under the id of a deleted hold', async () => {
   ]);
   expect(postings).toHaveLength(2);
   const { rows: days } = await fixture.auditPool.query<{ spent_nano_usd: bigint }>(
-    `select spent_nano_usd from daily_spend where organization_id = 'org-a' and key_id = ''`,
+    `select spent_nano_usd from budget_accounts where organization_id = 'org-a' and owner_id = ''`,
   );
   expect(days).toEqual([{ spent_nano_usd: 4n }]);
 });

@@ -159,7 +159,7 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
   it('checks credit before the daily budget', async () => {
     await credit(10);
     const [outcome] = await place(fixture.first, [
-      hold('g1', 20, { organizationDailyBudgetNanoUsd: usdNano(5) }),
+      hold('g1', 20, { organizationBudgets: { day: usdNano(5) } }),
     ]);
     expect(outcome?.kind).toBe('insufficient_credits');
   });
@@ -188,8 +188,8 @@ describe('the fast path of holds', () => {
   }
   const SLOW_PATH = 'GW999';
   const budgets = (organization: number | undefined, key?: number) => ({
-    organizationDailyBudgetNanoUsd: organization === undefined ? undefined : usdNano(organization),
-    keyDailyBudgetNanoUsd: key === undefined ? undefined : usdNano(key),
+    organizationBudgets: organization === undefined ? {} : { day: usdNano(organization) },
+    keyBudgets: key === undefined ? {} : { day: usdNano(key) },
   });
 
   it('uses accounts and budgets to the last nano-dollar, for several organizations', async () => {
@@ -235,7 +235,7 @@ describe('the fast path of holds', () => {
     expect(await holdWithoutSlowPath(holds())).toBe(SLOW_PATH);
     expect(await balance()).toEqual([100, 0, 0, 100]);
     const { rows } = await fixture.auditPool.query(
-      'select from open_holds where organization_id = $1 union all select from daily_spend where organization_id = $1',
+      'select from open_holds where organization_id = $1 union all select from budget_accounts where organization_id = $1',
       [organizationId],
     );
     expect(rows).toEqual([]);
@@ -275,7 +275,7 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
     holdCredit(decision, ledger, holds);
 
   const budgeted = (name: string, amount: number, more = {}) =>
-    hold(name, amount, { organizationDailyBudgetNanoUsd: usdNano(50), ...more });
+    hold(name, amount, { organizationBudgets: { day: usdNano(50) }, ...more });
 
   it('counts holds and spending of the day', async () => {
     await credit(1_000);
@@ -299,9 +299,9 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
   it("holds a key to its own budget, whatever the organization's", async () => {
     await credit(1_000);
     const outcomes = await place(fixture.first, [
-      hold('g1', 30, { keyId: 'key-1', keyDailyBudgetNanoUsd: usdNano(40) }),
-      hold('g2', 30, { keyId: 'key-1', keyDailyBudgetNanoUsd: usdNano(40) }),
-      hold('g3', 30, { keyId: 'key-2', keyDailyBudgetNanoUsd: usdNano(40) }),
+      hold('g1', 30, { keyId: 'key-1', keyBudgets: { day: usdNano(40) } }),
+      hold('g2', 30, { keyId: 'key-1', keyBudgets: { day: usdNano(40) } }),
+      hold('g3', 30, { keyId: 'key-2', keyBudgets: { day: usdNano(40) } }),
     ]);
     expect(outcomes).toEqual([
       { kind: 'held' },
@@ -326,8 +326,8 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
     expect([today?.kind, next?.kind]).toEqual(['held', 'held']);
     await settle(finished('g1', 50, { createdUnixMs: fixture.clock.now() }));
     const { rows } = await fixture.first.pool.query(
-      `select day::text, spent_nano_usd as spent from daily_spend
-       where organization_id = $1 and key_id = '' order by day`,
+      `select day::text, spent_nano_usd as spent from budget_accounts
+       where organization_id = $1 and owner_id = '' order by day`,
       [organizationId],
     );
     expect(rows.map(({ spent }) => Number(spent))).toEqual([50, 0]);

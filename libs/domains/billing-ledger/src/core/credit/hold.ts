@@ -10,8 +10,8 @@ export interface HoldRequest {
   readonly amountNanoUsd: NanoUsd;
   /** Frozen for settlement. */
   readonly prices: Prices;
-  readonly organizationDailyBudgetNanoUsd: NanoUsd | undefined;
-  readonly keyDailyBudgetNanoUsd: NanoUsd | undefined;
+  readonly organizationBudgets: Budgets;
+  readonly keyBudgets: Budgets;
   /** When the edge admitted the request, by the edge's clock. */
   readonly createdUnixMs: UnixMs;
   /** How long after it is held the reaper voids it. */
@@ -39,8 +39,10 @@ export interface RunAccount {
 
 /** The owner of a budget. */
 export type BudgetScope = 'run' | 'key' | 'organization';
-/** What a budget limits: the current UTC day, or all time. */
-export type BudgetPeriod = 'day' | 'total';
+/** What a budget limits: the current UTC day, its month, or all time. */
+export type BudgetPeriod = 'day' | 'month' | 'total';
+/** The most that a key or an organization may spend. */
+export type Budgets = Readonly<Partial<Record<BudgetPeriod, NanoUsd>>>;
 
 export interface HoldRef {
   readonly holdId: string;

@@ -446,6 +446,8 @@ describe('the dashboard API over HTTP', () => {
         tokens_per_minute: null,
         concurrency: null,
         daily_budget_usd: '1.5',
+        monthly_budget_usd: null,
+        total_budget_usd: null,
         created_at: '2025-11-24T16:00:00.000Z',
         revoked_at: null,
         state: 'active',
@@ -459,6 +461,8 @@ describe('the dashboard API over HTTP', () => {
         tokens_per_minute: null,
         concurrency: 8,
         daily_budget_usd: null,
+        monthly_budget_usd: null,
+        total_budget_usd: null,
       },
     });
     expect(calls.find(({ method }) => method === 'createKey')).toMatchObject({
@@ -523,6 +527,8 @@ describe('the dashboard API over HTTP', () => {
       requests_per_minute: 1,
       tokens_per_minute: null,
       daily_budget_usd: null,
+      monthly_budget_usd: null,
+      total_budget_usd: null,
       concurrency: null,
       max_output_tokens: null,
       multiple_completions: false,

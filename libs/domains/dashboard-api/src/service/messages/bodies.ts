@@ -11,6 +11,8 @@ export function organizationLimitsMessage(body: LimitsBody): OrganizationLimits 
     requestsPerMinute: body.requests_per_minute ?? undefined,
     tokensPerMinute: body.tokens_per_minute ?? undefined,
     dailyBudgetNanoUsd: body.daily_budget_usd ?? undefined,
+    monthlyBudgetNanoUsd: body.monthly_budget_usd ?? undefined,
+    totalBudgetNanoUsd: body.total_budget_usd ?? undefined,
     concurrency: body.concurrency ?? undefined,
     maxOutputTokens: body.max_output_tokens ?? undefined,
     multipleCompletions: body.multiple_completions,
@@ -34,6 +36,8 @@ export function changedKeySettings(
       tokensPerMinute: replaced(changes.tokens_per_minute, limits?.tokensPerMinute),
       concurrency: replaced(changes.concurrency, limits?.concurrency),
       dailyBudgetNanoUsd: replaced<bigint>(changes.daily_budget_usd, limits?.dailyBudgetNanoUsd),
+      monthlyBudgetNanoUsd: replaced<bigint>(changes.monthly_budget_usd, limits?.monthlyBudgetNanoUsd),
+      totalBudgetNanoUsd: replaced<bigint>(changes.total_budget_usd, limits?.totalBudgetNanoUsd),
     },
   };
 }

@@ -22,7 +22,11 @@ const CODE_OF_REASON: Readonly<Record<AdminRefusalReason, DashboardErrorCode>> =
 };
 
 /** Field names of auth that differ in this API. */
-const FIELDS: Readonly<Record<string, string>> = { daily_budget_nano_usd: 'daily_budget_usd' };
+const FIELDS: Readonly<Record<string, string>> = {
+  daily_budget_nano_usd: 'daily_budget_usd',
+  monthly_budget_nano_usd: 'monthly_budget_usd',
+  total_budget_nano_usd: 'total_budget_usd',
+};
 
 function refusalError({ reason, message, field, retryAfterMs }: AdminRefusal): DashboardError {
   return new DashboardError(CODE_OF_REASON[reason], {

@@ -62,6 +62,8 @@ export function keyView(key: Key, { now, isOperator }: KeyViewContext) {
     tokens_per_minute: key.limits?.tokensPerMinute ?? null,
     concurrency: key.limits?.concurrency ?? null,
     daily_budget_usd: usdOrNull(key.limits?.dailyBudgetNanoUsd),
+    monthly_budget_usd: usdOrNull(key.limits?.monthlyBudgetNanoUsd),
+    total_budget_usd: usdOrNull(key.limits?.totalBudgetNanoUsd),
     created_at: isoTime(key.createdUnixMs),
     revoked_at: key.revokedUnixMs === undefined ? null : isoTime(key.revokedUnixMs),
     state,
@@ -97,6 +99,8 @@ export function keyBoundsView(limits: OrganizationLimits | undefined) {
     tokens_per_minute: limits?.tokensPerMinute ?? null,
     concurrency: limits?.concurrency ?? null,
     daily_budget_usd: usdOrNull(limits?.dailyBudgetNanoUsd),
+    monthly_budget_usd: usdOrNull(limits?.monthlyBudgetNanoUsd),
+    total_budget_usd: usdOrNull(limits?.totalBudgetNanoUsd),
   };
 }
 

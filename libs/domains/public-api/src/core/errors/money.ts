@@ -69,7 +69,7 @@ export function unknownRun(): Refusal {
 export interface ExceededBudget {
   /** The owner of the budget. */
   readonly scope: 'run' | 'key' | 'organization';
-  readonly period: 'day' | 'total';
+  readonly period: 'day' | 'month' | 'total';
   readonly limit: NanoUsd;
   /** Used or reserved in the period. */
   readonly used: NanoUsd;
@@ -80,7 +80,10 @@ export interface ExceededBudget {
 
 /** `daily_budget_exceeded` for a day; a longer budget needs a person to raise it, like the balance. */
 export function budgetExceeded(exceeded: ExceededBudget, chat: ValidatedChatRequest, at: UnixMs): Refusal {
-  return exceeded.period === 'day' ? dailyBudgetExceeded(exceeded, at) : totalBudgetExceeded(exceeded, chat);
+  const { period } = exceeded;
+  return period === 'day'
+    ? dailyBudgetExceeded(exceeded, at)
+    : longBudgetExceeded(exceeded, period, chat, at);
 }
 
 const OWNERS: Readonly<Record<ExceededBudget['scope'], string>> = {
@@ -89,9 +92,11 @@ const OWNERS: Readonly<Record<ExceededBudget['scope'], string>> = {
   organization: 'organization',
 };
 
-function totalBudgetExceeded(
+function longBudgetExceeded(
   { scope, limit, used, held, estimatedCost }: ExceededBudget,
+  period: 'month' | 'total',
   chat: ValidatedChatRequest,
+  at: UnixMs,
 ): Refusal {
   const left = nanoUsd(limit > used ? limit - used : 0n);
   const isTemporary = limit - used + held >= estimatedCost;
@@ -100,14 +105,16 @@ function totalBudgetExceeded(
     affordable > 0
       ? `Lower max_tokens (${chat.maxOutputTokens} for this request) to at most ${affordable}.`
       : 'Lowering max_tokens is not enough.';
+  const reset = period === 'month' ? ` The budget resets on ${firstOfNextMonth(at)} at 00:00 UTC.` : '';
   const advice = isTemporary
     ? `Running requests reserve $${formatUsd(held)} of it: retry in a few seconds, when they have finished. Or: ${fix}`
-    : fix;
+    : `${fix}${reset}`;
+  const kind = scope === 'run' ? 'budget' : period === 'month' ? 'monthly budget' : 'total budget';
   return refuse('insufficient_credits', {
-    message: `The budget of $${formatUsd(limit)} of this ${OWNERS[scope]} does not cover this request: $${formatUsd(used)} is used or reserved and the request can cost up to $${formatUsd(estimatedCost)}. ${advice}`,
+    message: `The ${kind} of $${formatUsd(limit)} of this ${OWNERS[scope]} does not cover this request: $${formatUsd(used)} is used or reserved and the request can cost up to $${formatUsd(estimatedCost)}. ${advice}`,
     metadata: {
       scope,
-      limit_type: scope === 'run' ? 'run_budget' : 'total_budget',
+      limit_type: kind === 'budget' ? 'run_budget' : kind.replace(' ', '_'),
       limit: usdNumber(limit),
       available: usdNumber(left),
       held: usdNumber(held),
@@ -117,6 +124,11 @@ function totalBudgetExceeded(
     },
     ...(isTemporary && { retrySoonMs: RETRY_SOON_MS }),
   });
+}
+
+function firstOfNextMonth(at: UnixMs): string {
+  const date = new Date(at);
+  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)).toISOString().slice(0, 10);
 }
 
 function dailyBudgetExceeded(

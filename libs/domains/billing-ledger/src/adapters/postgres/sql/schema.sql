@@ -174,15 +174,21 @@ select
   closed_unix_ms, cost_nano_usd, charged_nano_usd
 from closed_holds;
 
-create table daily_spend (
+-- What an organization and each of its keys have spent and hold: one row per UTC
+-- day of admission, and for a key one row for all days. A month is the sum of its
+-- days; all days of an organization are in its account.
+create table budget_accounts (
   organization_id text collate "C" not null,
+  -- A key; empty for the organization as a whole.
+  owner_id        text collate "C" not null,
+  -- 'infinity' for all days.
   day             date not null,
-  -- Empty for the organization as a whole.
-  key_id          text collate "C" not null,
+  -- Written and compared by the fast path of hold_credit; null without a budget.
+  budget_nano_usd bigint,
   spent_nano_usd  bigint not null default 0,
   held_nano_usd   bigint not null default 0,
-  primary key (organization_id, day, key_id),
-  constraint daily_spend_is_never_negative check (least(spent_nano_usd, held_nano_usd) >= 0)
+  primary key (organization_id, owner_id, day),
+  constraint budget_accounts_are_never_negative check (least(spent_nano_usd, held_nano_usd) >= 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 -- Runs: requests of an organization that share a budget of their own. A run is

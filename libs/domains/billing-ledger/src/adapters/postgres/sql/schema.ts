@@ -3,6 +3,8 @@ import type { DatabaseSchema } from '@gateway/database';
 import addCredit from './functions/add_credit.sql';
 import announceSettlementWindows from './functions/announce_settlement_windows.sql';
 import assertNeverClosed from './functions/assert_never_closed.sql';
+import budgetAccountsOf from './functions/budget_accounts_of.sql';
+import budgetUse from './functions/budget_use.sql';
 import claimIdempotencyKey from './functions/claim_idempotency_key.sql';
 import closeIdempotencyClaims from './functions/close_idempotency_claims.sql';
 import compareWithPostings from './functions/compare_with_postings.sql';
@@ -33,6 +35,8 @@ export const billingLedgerSchema: DatabaseSchema = {
     add_credit: addCredit,
     announce_settlement_windows: announceSettlementWindows,
     assert_never_closed: assertNeverClosed,
+    budget_accounts_of: budgetAccountsOf,
+    budget_use: budgetUse,
     claim_idempotency_key: claimIdempotencyKey,
     close_idempotency_claims: closeIdempotencyClaims,
     compare_with_postings: compareWithPostings,

@@ -8,6 +8,8 @@ CREATE TABLE "organizations" (
   "requests_per_minute" INTEGER,
   "tokens_per_minute" INTEGER,
   "daily_budget_nano_usd" BIGINT,
+  "monthly_budget_nano_usd" BIGINT,
+  "total_budget_nano_usd" BIGINT,
   "concurrency" INTEGER,
   "max_output_tokens" INTEGER,
   "multiple_completions" BOOLEAN NOT NULL,
@@ -15,6 +17,8 @@ CREATE TABLE "organizations" (
   "ceiling_requests_per_minute" INTEGER,
   "ceiling_tokens_per_minute" INTEGER,
   "ceiling_daily_budget_nano_usd" BIGINT,
+  "ceiling_monthly_budget_nano_usd" BIGINT,
+  "ceiling_total_budget_nano_usd" BIGINT,
   "ceiling_concurrency" INTEGER,
   "ceiling_max_output_tokens" INTEGER,
   "ceiling_multiple_completions" BOOLEAN NOT NULL,
@@ -26,6 +30,8 @@ CREATE TABLE "organizations" (
     "requests_per_minute" <= "ceiling_requests_per_minute"
     AND "tokens_per_minute" <= "ceiling_tokens_per_minute"
     AND "daily_budget_nano_usd" <= "ceiling_daily_budget_nano_usd"
+    AND "monthly_budget_nano_usd" <= "ceiling_monthly_budget_nano_usd"
+    AND "total_budget_nano_usd" <= "ceiling_total_budget_nano_usd"
     AND "concurrency" <= "ceiling_concurrency"
     AND "max_output_tokens" <= "ceiling_max_output_tokens"
     AND "multiple_completions" <= "ceiling_multiple_completions"
@@ -62,6 +68,8 @@ CREATE TABLE "api_keys" (
   "requests_per_minute" INTEGER,
   "tokens_per_minute" INTEGER,
   "daily_budget_nano_usd" BIGINT,
+  "monthly_budget_nano_usd" BIGINT,
+  "total_budget_nano_usd" BIGINT,
   "concurrency" INTEGER,
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   "revoked_at" TIMESTAMPTZ(3),

@@ -3,25 +3,31 @@
 -- are distinct. A hold that exists returns 'held' again while it is open, and
 -- 'closed' once it was settled, voided, abandoned or deleted with its partition.
 -- To another organization it returns 'foreign'. Its lifetime starts with this call,
--- and it counts against the budgets of the current UTC day and of its run. The first
--- hold of a run fixes the run's budget; before that, a hold without one returns
--- 'unknown_run'. A refusal returns the part of the balance, or of the exceeded
--- budget, that open holds reserve.
+-- and it counts against the budgets of the current UTC day, of its month, and of all
+-- time, of its key and organization, and against the budget of its run. The first hold
+-- of a run fixes the run's budget; before that, a hold without one returns
+-- 'unknown_run'. A refusal returns the part of the balance, or of the exceeded budget,
+-- that open holds reserve.
 create or replace function hold_credit(
   p_hold_ids text[],
   p_organization_ids text[],
   p_key_ids text[],
   p_amounts bigint[],
   p_prices text[],
-  p_organization_budgets bigint[],
-  p_key_budgets bigint[],
+  p_organization_day_budgets bigint[],
+  p_organization_month_budgets bigint[],
+  p_organization_total_budgets bigint[],
+  p_key_day_budgets bigint[],
+  p_key_month_budgets bigint[],
+  p_key_total_budgets bigint[],
   p_created_unix_ms bigint[],
   p_lifetimes_ms bigint[],
   p_idempotency_scopes text[],
   p_run_ids text[],
   p_run_budgets bigint[]
 ) returns table (
-  outcome text, available_nano_usd bigint, limit_nano_usd bigint, used_nano_usd bigint, held_nano_usd bigint
+  outcome text, available_nano_usd bigint, budget_scope text, budget_period text,
+  budget_nano_usd bigint, used_nano_usd bigint, held_nano_usd bigint
 )
 language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -29,13 +35,17 @@ as $$
 #variable_conflict use_column
 declare
   item record;
+  exceeded record;
   size integer := cardinality(p_hold_ids);
   accepted boolean[] := array_fill(false, array[size]);
   accepted_ids text[] := '{}';
   held_count integer;
   is_over_budget boolean;
+  has_month_budgets boolean :=
+    cardinality(array_remove(p_organization_month_budgets || p_key_month_budgets, null)) > 0;
   now_ms bigint := now_unix_ms();
   today date := (to_timestamp(now_ms / 1000.0) at time zone 'UTC')::date;
+  first_of_month date := date_trunc('month', today)::date;
   -- Amounts held so far in this batch, indexed by the position of the first item
   -- with the same organization, or the same key.
   taken_by_organization bigint[] := array_fill(0::bigint, array[size]);
@@ -45,9 +55,6 @@ declare
   fixed_run_budgets bigint[] := array_fill(null::bigint, array[size]);
   run_budget bigint;
   amount_left bigint;
-  organization_used bigint;
-  key_used bigint;
-  run_used bigint;
 begin
   -- Fast path: in nearly every batch all ids are new, and each account and budget covers the sum of its holds.
   -- So this block writes first and checks afterwards. If a check fails, the block is rolled back.
@@ -59,8 +66,10 @@ begin
         p_key_ids[i] as key_id,
         p_amounts[i] as amount,
         p_prices[i] as prices,
-        p_organization_budgets[i] as organization_budget,
-        p_key_budgets[i] as key_budget,
+        p_organization_day_budgets[i] as organization_day_budget,
+        p_organization_total_budgets[i] as organization_total_budget,
+        p_key_day_budgets[i] as key_day_budget,
+        p_key_total_budgets[i] as key_total_budget,
         p_created_unix_ms[i] as created_unix_ms,
         p_lifetimes_ms[i] as lifetime_ms,
         p_idempotency_scopes[i] as idempotency_scope,
@@ -70,7 +79,9 @@ begin
       from unnest(p_hold_ids) with ordinality as named (hold_id, i)
     ),
     batch as materialized (
-      select organization_id collate "C" as organization_id, sum(amount)::bigint as amount
+      select
+        organization_id collate "C" as organization_id, sum(amount)::bigint as amount,
+        min(organization_total_budget) as total_budget
       from named
       group by 1
       order by 1
@@ -82,7 +93,7 @@ begin
         held_nano_usd = account.held_nano_usd + batch.amount
       from batch
       where account.organization_id = batch.organization_id and account.available_nano_usd >= batch.amount
-      returning account.organization_id
+      returning account.charged_nano_usd + account.held_nano_usd > batch.total_budget as is_over
     ),
     -- Empty unless every account, locked in the common order, has enough.
     taken as materialized (
@@ -104,19 +115,19 @@ begin
       select hold_id, 'hold', organization_id, now_ms, -amount, amount
       from taken
     ),
-    spend as materialized (
-      select
-        organization_id, coalesce(key_id, '') as key_id, sum(amount)::bigint as amount,
-        case when grouping(key_id) = 1 then min(organization_budget) else min(key_budget) end as budget
-      from taken
-      group by grouping sets ((organization_id), (organization_id, key_id))
-    ),
     new_spend as (
-      insert into daily_spend as total (organization_id, day, key_id, held_nano_usd)
-      select organization_id, today, key_id, amount from spend
-      on conflict (organization_id, day, key_id)
-        do update set held_nano_usd = total.held_nano_usd + excluded.held_nano_usd
-      returning organization_id, key_id, spent_nano_usd + held_nano_usd as used
+      insert into budget_accounts as total (organization_id, owner_id, day, budget_nano_usd, held_nano_usd)
+      select taken.organization_id, account.owner_id, account.day, min(account.budget), sum(taken.amount)::bigint
+      from taken
+      cross join lateral (values
+        ('', today, organization_day_budget),
+        (key_id, today, key_day_budget),
+        (key_id, 'infinity'::date, key_total_budget)
+      ) as account (owner_id, day, budget)
+      group by taken.organization_id, account.owner_id, account.day
+      on conflict (organization_id, owner_id, day) do update set
+        budget_nano_usd = excluded.budget_nano_usd, held_nano_usd = total.held_nano_usd + excluded.held_nano_usd
+      returning spent_nano_usd + held_nano_usd > budget_nano_usd as is_over
     ),
     new_runs as (
       insert into runs as run (
@@ -132,15 +143,32 @@ begin
     )
     select
       (select count(*) from taken),
-      exists (
-        select from new_spend
-        join spend
-          on spend.organization_id = new_spend.organization_id collate "C"
-          and spend.key_id = new_spend.key_id collate "C"
-        where new_spend.used > spend.budget
-      )
-      or exists (select from new_runs where budget is null or used > budget)
+      exists (select from moved_money where is_over)
+        or exists (select from new_spend where is_over)
+        or exists (select from new_runs where budget is null or used > budget)
     into held_count, is_over_budget;
+
+    -- In a statement of its own, which sees the days of other keys and settlements that were committed while this
+    -- batch waited for its accounts.
+    if held_count = size and not is_over_budget and has_month_budgets then
+      select exists (
+        select from (
+          select wanted.organization_id, account.owner_id, min(account.budget) as budget
+          from unnest(p_organization_ids, p_key_ids, p_organization_month_budgets, p_key_month_budgets)
+            as wanted (organization_id, key_id, organization_budget, key_budget)
+          cross join lateral (values ('', organization_budget), (key_id, key_budget)) as account (owner_id, budget)
+          where account.budget is not null
+          group by wanted.organization_id, account.owner_id
+        ) month
+        where month.budget < (
+          select sum(total.spent_nano_usd + total.held_nano_usd)
+          from budget_accounts total
+          where total.organization_id = month.organization_id collate "C"
+            and total.owner_id = month.owner_id collate "C"
+            and total.day between first_of_month and today
+        )
+      ) into is_over_budget;
+    end if;
 
     if held_count = size and not is_over_budget then
       -- Checked after the insert, so that a concurrently committed closing is visible.
@@ -151,7 +179,9 @@ begin
       where closed.hold_id is not null
         or (entered.hold_id collate "C" >= 'gen-' and entered.hold_id collate "C" < retention.oldest_retained_hold_id);
       if not found then
-        return query select 'held', null::bigint, null::bigint, null::bigint, null::bigint from generate_series(1, size);
+        return query
+          select 'held', null::bigint, null::text, null::text, null::bigint, null::bigint, null::bigint
+          from generate_series(1, size);
         return;
       end if;
     end if;
@@ -165,19 +195,24 @@ begin
   perform lock_accounts(p_organization_ids);
   now_ms := now_unix_ms();
   today := (to_timestamp(now_ms / 1000.0) at time zone 'UTC')::date;
+  first_of_month := date_trunc('month', today)::date;
 
   for item in
     select
       wanted.position::integer as position, wanted.hold_id, wanted.organization_id, wanted.amount,
-      wanted.organization_budget, wanted.key_budget, wanted.run_id, wanted.run_budget,
+      wanted.organization_day_budget, wanted.organization_month_budget, wanted.organization_total_budget,
+      wanted.key_day_budget, wanted.key_month_budget, wanted.key_total_budget,
+      wanted.run_id, wanted.run_budget,
       run.budget_nano_usd as known_run_budget,
       coalesce(run.spent_nano_usd + run.held_nano_usd, 0) as run_used,
       coalesce(run.held_nano_usd, 0) as run_held,
       account.available_nano_usd as available, account.held_nano_usd as held,
-      coalesce(of_organization.spent_nano_usd + of_organization.held_nano_usd, 0) as organization_used,
-      coalesce(of_organization.held_nano_usd, 0) as organization_held,
-      coalesce(of_key.spent_nano_usd + of_key.held_nano_usd, 0) as key_used,
-      coalesce(of_key.held_nano_usd, 0) as key_held,
+      account.charged_nano_usd + account.held_nano_usd as organization_total_used,
+      of_organization.day_used as organization_day_used, of_organization.day_held as organization_day_held,
+      of_organization.month_used as organization_month_used, of_organization.month_held as organization_month_held,
+      of_key.day_used as key_day_used, of_key.day_held as key_day_held,
+      of_key.month_used as key_month_used, of_key.month_held as key_month_held,
+      of_key.total_used as key_total_used, of_key.total_held as key_total_held,
       coalesce(open.organization_id, closed.organization_id) as known_organization_id,
       open.hold_id is null as is_not_open,
       wanted.hold_id collate "C" >= 'gen-'
@@ -186,20 +221,18 @@ begin
       (min(wanted.position) over (partition by wanted.organization_id, wanted.key_id))::integer as key_slot,
       (min(wanted.position) over (partition by wanted.organization_id, wanted.run_id))::integer as run_slot
     from unnest(
-        p_hold_ids, p_organization_ids, p_key_ids, p_amounts, p_organization_budgets, p_key_budgets,
-        p_run_ids, p_run_budgets
+        p_hold_ids, p_organization_ids, p_key_ids, p_amounts,
+        p_organization_day_budgets, p_organization_month_budgets, p_organization_total_budgets,
+        p_key_day_budgets, p_key_month_budgets, p_key_total_budgets, p_run_ids, p_run_budgets
       ) with ordinality as wanted (
-        hold_id, organization_id, key_id, amount, organization_budget, key_budget,
-        run_id, run_budget, position
+        hold_id, organization_id, key_id, amount,
+        organization_day_budget, organization_month_budget, organization_total_budget,
+        key_day_budget, key_month_budget, key_total_budget, run_id, run_budget, position
       )
     cross join closed_hold_retention retention
     join accounts account on account.organization_id = wanted.organization_id collate "C"
-    left join daily_spend of_organization
-      on of_organization.organization_id = wanted.organization_id collate "C"
-      and of_organization.day = today and of_organization.key_id = ''
-    left join daily_spend of_key
-      on of_key.organization_id = wanted.organization_id collate "C"
-      and of_key.day = today and of_key.key_id = wanted.key_id collate "C"
+    cross join lateral budget_use(wanted.organization_id, '', today) of_organization
+    cross join lateral budget_use(wanted.organization_id, wanted.key_id, today) of_key
     left join runs run
       on run.organization_id = wanted.organization_id collate "C" and run.run_id = wanted.run_id collate "C"
     left join open_holds open on open.hold_id = wanted.hold_id collate "C"
@@ -208,7 +241,9 @@ begin
   loop
     outcome := 'held';
     available_nano_usd := null;
-    limit_nano_usd := null;
+    budget_scope := null;
+    budget_period := null;
+    budget_nano_usd := null;
     used_nano_usd := null;
     held_nano_usd := null;
 
@@ -244,40 +279,36 @@ begin
       continue;
     end if;
 
-    if item.run_id is not null then
-      run_used := item.run_used + taken_by_run[item.run_slot];
-      if run_budget - run_used < item.amount then
-        outcome := 'run_budget_exceeded';
-        limit_nano_usd := run_budget;
-        used_nano_usd := run_used;
-        held_nano_usd := item.run_held + taken_by_run[item.run_slot];
-        return next;
-        continue;
-      end if;
-    end if;
-
-    if item.key_budget is not null then
-      key_used := item.key_used + taken_by_key[item.key_slot];
-      if item.key_budget - key_used < item.amount then
-        outcome := 'key_budget_exceeded';
-        limit_nano_usd := item.key_budget;
-        used_nano_usd := key_used;
-        held_nano_usd := item.key_held + taken_by_key[item.key_slot];
-        return next;
-        continue;
-      end if;
-    end if;
-
-    if item.organization_budget is not null then
-      organization_used := item.organization_used + taken_by_organization[item.organization_slot];
-      if item.organization_budget - organization_used < item.amount then
-        outcome := 'organization_budget_exceeded';
-        limit_nano_usd := item.organization_budget;
-        used_nano_usd := organization_used;
-        held_nano_usd := item.organization_held + taken_by_organization[item.organization_slot];
-        return next;
-        continue;
-      end if;
+    -- The day comes last: waiting for its end does not help while a longer budget is used up.
+    select budget.* into exceeded
+    from (values
+      (1, 'run', 'total', case when item.run_id is not null then run_budget end,
+        item.run_used, item.run_held, taken_by_run[item.run_slot]),
+      (2, 'key', 'month', item.key_month_budget,
+        item.key_month_used, item.key_month_held, taken_by_key[item.key_slot]),
+      (3, 'key', 'total', item.key_total_budget,
+        item.key_total_used, item.key_total_held, taken_by_key[item.key_slot]),
+      (4, 'organization', 'month', item.organization_month_budget,
+        item.organization_month_used, item.organization_month_held, taken_by_organization[item.organization_slot]),
+      (5, 'organization', 'total', item.organization_total_budget,
+        item.organization_total_used, item.held, taken_by_organization[item.organization_slot]),
+      (6, 'key', 'day', item.key_day_budget,
+        item.key_day_used, item.key_day_held, taken_by_key[item.key_slot]),
+      (7, 'organization', 'day', item.organization_day_budget,
+        item.organization_day_used, item.organization_day_held, taken_by_organization[item.organization_slot])
+    ) as budget (rank, scope, period, amount, used, held, taken)
+    where budget.amount - budget.used - budget.taken < item.amount
+    order by budget.rank
+    limit 1;
+    if found then
+      outcome := 'budget_exceeded';
+      budget_scope := exceeded.scope;
+      budget_period := exceeded.period;
+      budget_nano_usd := exceeded.amount;
+      used_nano_usd := exceeded.used + exceeded.taken;
+      held_nano_usd := exceeded.held + exceeded.taken;
+      return next;
+      continue;
     end if;
 
     accepted[item.position] := true;
@@ -322,11 +353,12 @@ begin
     from taken
   ),
   new_spend as (
-    insert into daily_spend as total (organization_id, day, key_id, held_nano_usd)
-    select organization_id, today, coalesce(key_id, ''), sum(amount)::bigint
+    insert into budget_accounts as total (organization_id, owner_id, day, held_nano_usd)
+    select taken.organization_id, account.owner_id, account.day, sum(taken.amount)::bigint
     from taken
-    group by grouping sets ((organization_id), (organization_id, key_id))
-    on conflict (organization_id, day, key_id)
+    cross join lateral budget_accounts_of(taken.key_id, today) as account
+    group by taken.organization_id, account.owner_id, account.day
+    on conflict (organization_id, owner_id, day)
       do update set held_nano_usd = total.held_nano_usd + excluded.held_nano_usd
   ),
   new_runs as (

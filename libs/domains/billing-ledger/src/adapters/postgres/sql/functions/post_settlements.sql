@@ -24,11 +24,11 @@ declare
   closed_count integer;
 begin
   if not (true = all (p_has_hold)) then
-    -- A generation without a hold may have no row for its day yet, and its id must be inserted into open_holds first.
-    insert into daily_spend (organization_id, day, key_id)
-    select distinct named.organization_id, named.day, subject.key_id
-    from unnest(p_organization_ids, p_days, p_key_ids, p_has_hold) as named (organization_id, day, key_id, has_hold),
-      lateral (values (''), (named.key_id)) as subject (key_id)
+    -- A generation without a hold may have no budget accounts yet, and its id must be inserted into open_holds first.
+    insert into budget_accounts (organization_id, owner_id, day)
+    select distinct named.organization_id, account.owner_id, account.day
+    from unnest(p_organization_ids, p_days, p_key_ids, p_has_hold) as named (organization_id, day, key_id, has_hold)
+    cross join lateral budget_accounts_of(named.key_id, named.day) as account
     where not named.has_hold
     on conflict do nothing;
 
@@ -100,20 +100,21 @@ begin
     from booked
   ),
   moved_spend as (
-    update daily_spend total
+    update budget_accounts total
     set
       spent_nano_usd = total.spent_nano_usd + batch.charged,
       held_nano_usd = total.held_nano_usd - batch.released
     from (
       select
-        organization_id, day, coalesce(key_id, '') as key_id,
+        booked.organization_id, account.owner_id, account.day,
         sum(charged)::bigint as charged, sum(released)::bigint as released
       from booked
-      group by grouping sets ((organization_id, day), (organization_id, day, key_id))
+      cross join lateral budget_accounts_of(booked.key_id, booked.day) as account
+      group by booked.organization_id, account.owner_id, account.day
     ) batch
     where total.organization_id = batch.organization_id collate "C"
+      and total.owner_id = batch.owner_id collate "C"
       and total.day = batch.day
-      and total.key_id = batch.key_id collate "C"
   ),
   -- A generation without a hold counts against no run.
   moved_runs as (

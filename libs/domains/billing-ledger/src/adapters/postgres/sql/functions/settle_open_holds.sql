@@ -55,20 +55,21 @@ begin
     from opened
   ),
   moved_spend as (
-    update daily_spend total
+    update budget_accounts total
     set
       spent_nano_usd = total.spent_nano_usd + batch.cost,
       held_nano_usd = total.held_nano_usd - batch.amount
     from (
       select
-        organization_id, day, coalesce(key_id, '') as key_id,
+        opened.organization_id, account.owner_id, account.day,
         sum(cost)::bigint as cost, sum(amount_nano_usd)::bigint as amount
       from opened
-      group by grouping sets ((organization_id, day), (organization_id, day, key_id))
+      cross join lateral budget_accounts_of(opened.key_id, opened.day) as account
+      group by opened.organization_id, account.owner_id, account.day
     ) batch
     where total.organization_id = batch.organization_id
+      and total.owner_id = batch.owner_id collate "C"
       and total.day = batch.day
-      and total.key_id = batch.key_id collate "C"
   ),
   moved_runs as (
     update runs run

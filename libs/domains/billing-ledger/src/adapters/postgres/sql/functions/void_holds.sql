@@ -76,14 +76,17 @@ begin
     from closed
   ),
   less_spend as (
-    update daily_spend total
+    update budget_accounts total
     set held_nano_usd = total.held_nano_usd - batch.amount
     from (
-      select organization_id, day, coalesce(key_id, '') as key_id, sum(amount)::bigint as amount
+      select closed.organization_id, account.owner_id, account.day, sum(amount)::bigint as amount
       from closed
-      group by grouping sets ((organization_id, day), (organization_id, day, key_id))
+      cross join lateral budget_accounts_of(closed.key_id, closed.day) as account
+      group by closed.organization_id, account.owner_id, account.day
     ) batch
-    where total.organization_id = batch.organization_id and total.day = batch.day and total.key_id = batch.key_id
+    where total.organization_id = batch.organization_id
+      and total.owner_id = batch.owner_id collate "C"
+      and total.day = batch.day
   ),
   less_run_spend as (
     update runs run
