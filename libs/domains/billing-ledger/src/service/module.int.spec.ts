@@ -13,7 +13,7 @@ let fixture: LedgerFixture;
 let ledger: GatewayModule;
 const metrics = createMetrics({ processMetrics: false });
 let handlers: RpcHandlers<BillingLedgerDefinition>;
-const context = { signal: new AbortController().signal, metadata: {}, person: TEST_OPERATOR };
+const context = { signal: new AbortController().signal, metadata: {}, actor: TEST_OPERATOR };
 
 beforeAll(async () => {
   fixture = await createLedgerFixture();

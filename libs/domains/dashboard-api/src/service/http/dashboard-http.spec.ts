@@ -15,8 +15,7 @@ const SESSION = {
   member: MEMBER,
   device: 'a browser',
   ipAddress: '192.0.2.1',
-  createdUnixMs: 1_764_000_000_000n,
-  lastSeenUnixMs: 1_764_000_000_000n,
+  ...{ createdUnixMs: 1_764_000_000_000n, lastSeenUnixMs: 1_764_000_000_000n },
   expiresUnixMs: 1_764_000_000_000n,
   idleExpiresUnixMs: 1_763_990_000_000n,
   signedInBy: SignInMethod.SIGN_IN_METHOD_PASSWORD,
@@ -393,9 +392,8 @@ describe('the dashboard API over HTTP', () => {
   );
 
   it('returns null for a key that may use all models', async () => {
-    overrides = {
-      getKey: async () => ({ outcome: { $case: 'key', value: { ...KEY, allowedModels: [] } } }) as never,
-    };
+    const value = { ...KEY, allowedModels: [] };
+    overrides = { getKey: async () => ({ outcome: { $case: 'key', value } }) as never };
     const { json } = await request('GET /api/organizations/org-1/keys/key-1');
     expect(json).toMatchObject({ key: { allowed_models: null } });
   });
@@ -421,9 +419,8 @@ describe('the dashboard API over HTTP', () => {
         ({ outcome: { $case: 'key', value: { ...KEY, allowedModels: ['acme/removed'] } } }) as never,
     };
     const endpoint = 'PATCH /api/organizations/org-1/keys/key-1';
-    expect((await request(endpoint, { body: { allowed_models: ['acme/removed', 'acme/m'] } })).status).toBe(
-      200,
-    );
+    const { status } = await request(endpoint, { body: { allowed_models: ['acme/removed', 'acme/m'] } });
+    expect(status).toBe(200);
   });
 
   it('returns a key with every restriction, and its secret only at creation', async () => {
