@@ -186,3 +186,14 @@ it('stores the response but not the events when they are too large', async () =>
   expect(outcome?.responseJson?.length).toBeGreaterThan(4 * 1024 * 1024);
   expect(outcome?.responseEvents).toBeUndefined();
 });
+
+it('keeps the chunk with which the router ends a completion that has no finish_reason', async () => {
+  upstream.play((response) => {
+    startStream(response);
+    response.end(sse(chunk({ content: 'Hello' })) + DONE);
+  });
+  const { sse: sent } = await router.collect(resumable());
+  expect(sent).toContain('"finish_reason":"stop"');
+  const stored = router.events[0]?.idempotentOutcome?.responseEvents ?? Buffer.alloc(0);
+  expect(inflateSync(stored).toString()).toBe(sent);
+});
