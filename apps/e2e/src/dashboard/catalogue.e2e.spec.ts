@@ -168,14 +168,36 @@ models:
 `,
     );
     const body = { text: hosted, margin_percent: 10 };
-    const proposed = await testEnv.admin.call<{ text: string; changed_models: string[] }>(
-      'POST',
-      '/api/operator/catalogue/proposals',
-      body,
-    );
+    const proposed = await testEnv.admin.call<{
+      text: string;
+      changed_models: string[];
+      new_models: { model: string }[];
+    }>('POST', '/api/operator/catalogue/proposals', body);
     expect(proposed.changed_models).toEqual(['hosted/sonnet']);
     expect(proposed.text).toContain("input: '3.3'");
+    expect(proposed.new_models.map(({ model }) => model)).toContain('claude-opus-4-5');
     expect((await state()).text).toBe(text);
+  });
+
+  browsers.it('changes a price in a form, with the messages of the models file', async () => {
+    await open();
+    const { text: before, version } = await state();
+    await page.getByRole('button', { name: `Edit ${MODEL}`, exact: true }).click();
+    const form = page.getByRole('dialog');
+    const price = form.getByLabel('prices.input', { exact: true });
+    await price.fill('a lot');
+    await form.getByRole('button', { name: 'Apply to the text' }).click();
+    await form.getByText(/^must be a decimal from "0"/).waitFor();
+    await price.fill('0.75');
+    await form.getByRole('button', { name: 'Apply to the text' }).click();
+    await form.waitFor({ state: 'detached' });
+    await publish('Raise a price.');
+    await allRun((version?.version ?? 0) + 1);
+    const { text: after } = await state();
+    expect(after).toContain("input: '0.75'");
+    const commentsOf = (text: string) => text.match(/#.*$/gm);
+    expect(commentsOf(after)).toEqual(commentsOf(before));
+    expect(await chat()).toMatch(/^gen-/);
   });
 
   browsers.it('downloads the text in effect byte for byte', async () => {

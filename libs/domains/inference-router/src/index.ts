@@ -14,7 +14,8 @@ export {
   EMULATOR_VARIABLE,
   parseCatalogue,
 } from './adapters/yaml/parse-catalogue';
-export { priceTexts, renderPrices } from './adapters/yaml/render-prices';
+export { appendItem, NotABlockList } from './adapters/yaml/append-item';
+export { priceTexts, renderPrices, statedPriceTexts } from './adapters/yaml/render-prices';
 export type { Secrets } from './adapters/yaml/secrets';
 export {
   createFileSpool,

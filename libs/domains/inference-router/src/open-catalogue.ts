@@ -10,8 +10,8 @@ import { importModelsFile } from './adapters/yaml/import-models-file';
 import { createCatalogueTexts } from './adapters/yaml/catalogue-texts';
 import { createFileCatalogue } from './adapters/yaml/file-catalogue';
 import { EMULATOR_VARIABLE } from './adapters/yaml/parse-catalogue';
+import type { ManagedCatalogue } from './core/catalogue/managed-catalogue';
 import type { CatalogueSource } from './core/ports';
-import type { ManagedCatalogue } from './service/catalogue-handlers';
 import type { InferenceRouterEnvironment } from './service/environment';
 
 export interface OpenCatalogueOptions {
@@ -59,6 +59,9 @@ export function openCatalogue({
         await importModelsFile(readFileSync(file, 'utf8'), { store, texts, secrets, clock, log });
     },
   });
-  const loadPriceData = async () => (await import('./adapters/genai-prices')).findPriceData;
+  const loadPriceData = async () => {
+    const { findPriceData, listPriceData } = await import('./adapters/genai-prices');
+    return { find: findPriceData, list: listPriceData };
+  };
   return { catalogue, managedCatalogue: { store, texts, loadPriceData } };
 }

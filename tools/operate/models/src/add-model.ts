@@ -1,5 +1,10 @@
-import { CatalogueError, publishedPricesOf, type FindPriceData } from '@gateway/inference-router';
-import { appendItem, NotABlockList } from './append-item';
+import {
+  appendItem,
+  CatalogueError,
+  NotABlockList,
+  publishedPricesOf,
+  type FindPriceData,
+} from '@gateway/inference-router';
 import { readCatalogue } from './catalogue';
 import { addressOf, newProviders, type ProviderFields } from './new-providers';
 import type { AddOptions } from './options';

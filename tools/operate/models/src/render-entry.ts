@@ -1,5 +1,5 @@
 import type { StatedPrices } from '@gateway/base';
-import { priceTexts, renderPrices } from '@gateway/inference-router';
+import { priceTexts, renderPrices, statedPriceTexts } from '@gateway/inference-router';
 import { Document, isMap, isScalar, type Pair, type Scalar } from 'yaml';
 import type { AddOptions } from './options';
 import type { ProviderFields } from './new-providers';
@@ -49,8 +49,7 @@ export function renderModel(model: NewModel): string {
 
 /** One line, such as "{ input: '3', output: '15' }". */
 export function renderStatedPrices(prices: StatedPrices): string {
-  const tiers = prices.tiers?.map((tier) => ({ above: tier.above, ...priceTexts(tier) }));
-  return renderPrices({ ...priceTexts(prices), ...(tiers ? { tiers } : {}) });
+  return renderPrices(statedPriceTexts(prices));
 }
 
 function commentBefore(document: Document, key: string, comments: readonly string[]): void {

@@ -78,6 +78,11 @@ const change = z
   })
   .meta({ id: 'CatalogueChange' });
 
+const fields = z.record(z.string(), z.unknown()).meta({
+  id: 'CatalogueEntry',
+  description: 'The fields of a provider or model as in the models file.',
+});
+
 const affected = z
   .object({
     model: z.string(),
@@ -152,6 +157,43 @@ export const catalogueEndpoints = {
           .meta({ description: 'Only models that were used; null when usage is unavailable.' }),
       }),
     ),
+  }),
+  entries: endpoint({
+    method: 'POST',
+    path: '/api/operator/catalogue/entries',
+    access,
+    summary: 'Get the providers and models of a text, and the JSON Schema of a text',
+    description: 'Without entries if the text is not YAML. Defaults are not filled in.',
+    body: z.strictObject({ text }),
+    response: json(
+      z.object({
+        providers: z.array(fields),
+        models: z.array(fields),
+        schema: z.record(z.string(), z.unknown()),
+      }),
+    ),
+    errors: ['conflict'],
+  }),
+  editEntry: endpoint({
+    method: 'POST',
+    path: '/api/operator/catalogue/entries/edit',
+    access,
+    summary: 'Get a text in which one provider or model is added, replaced or removed',
+    description:
+      'Changes nothing: the text becomes a draft when it is saved. Its comments and other entries stay as they are.',
+    body: z.strictObject({
+      text,
+      kind: z.enum(['provider', 'model']),
+      index: z
+        .int()
+        .min(0)
+        .max(100_000)
+        .nullable()
+        .meta({ description: 'The position of the entry in its list, from 0; null adds one.' }),
+      entry: fields.nullable().meta({ description: 'Null removes it.' }),
+    }),
+    response: json(z.object({ text: z.string() })),
+    errors: ['conflict'],
   }),
   saveDraft: endpoint({
     method: 'PUT',
@@ -248,6 +290,15 @@ export const catalogueEndpoints = {
         notes: z
           .array(z.string())
           .meta({ description: 'Why a model has no proposal, or what a proposal leaves out.' }),
+        new_models: z
+          .array(
+            z.object({
+              provider: z.string(),
+              model: z.string(),
+              entry: fields.meta({ description: 'Incomplete: what is published, with the margin.' }),
+            }),
+          )
+          .meta({ description: 'Models with published prices that no target of the text names.' }),
       }),
     ),
     errors: ['conflict'],

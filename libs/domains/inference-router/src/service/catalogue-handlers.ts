@@ -1,23 +1,14 @@
 import { auditOf, type Actor, type AuditedChange, type Clock, type UnixMs } from '@gateway/base';
-import {
-  CatalogueRefusalReason,
-  type CatalogueAdminDefinition,
-  type CatalogueRefusal,
-} from '@gateway/contracts/inference-router';
-import { GatewayError } from '@gateway/errors';
+import { CatalogueRefusalReason, type CatalogueAdminDefinition } from '@gateway/contracts/inference-router';
 import { actorOf, type CallContext, type RpcHandlers } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
 import type {
-  CatalogueIssue,
-  CatalogueStore,
-  CatalogueTexts,
   EntryChange,
+  ManagedCatalogue,
   PublishOutcome,
   VersionSource,
 } from '../core/catalogue/managed-catalogue';
 import type { CatalogueSource, ProviderTransport, Timers } from '../core/ports';
-import type { FindPriceData } from '../core/price-data/compare-catalogue';
-import { proposePrices } from '../core/price-data/propose-prices';
 import { testTarget } from '../core/provider/test-target';
 import {
   changeMessage,
@@ -26,31 +17,32 @@ import {
   secretMessage,
   versionMessage,
 } from './catalogue-messages';
+import {
+  DRAFT_CONFLICT,
+  invalid,
+  invalidText,
+  NO_TARGET,
+  NO_VERSION,
+  READ_ONLY,
+  refusal,
+  refused,
+  requireCatalogueText,
+  requireManaged,
+  requireText,
+  VERSION_CONFLICT,
+} from './catalogue-refusals';
+import { checkText, createCatalogueTextHandlers } from './catalogue-text-handlers';
 
-/** The longest text, in characters. */
-const MAX_TEXT_CHARACTERS = 1_500_000;
 const MAX_COMMENT_CHARACTERS = 500;
 const MAX_SECRET_CHARACTERS = 8_192;
 const SECRET_NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/i;
 
-const MIN_MARGIN_PERCENT = -100;
-const MAX_MARGIN_PERCENT = 1_000;
-
 const DEFAULT_PAGE_SIZE = 20;
 const MAX_PAGE_SIZE = 100;
-const MAX_ISSUES = 100;
 /** Routers report every ten seconds. */
 const ROUTERS_SEEN_MS = 60_000;
 /** Names in an audit entry. */
 const MAX_AUDITED_CHANGES = 50;
-
-/** The catalogue in the database. */
-export interface ManagedCatalogue {
-  readonly store: CatalogueStore;
-  readonly texts: CatalogueTexts;
-  /** Loads the published prices of providers; they are large, and seldom needed. */
-  readonly loadPriceData: () => Promise<FindPriceData>;
-}
 
 export interface CatalogueHandlerPorts {
   /** The active catalogue. */
@@ -74,13 +66,6 @@ export function createCatalogueHandlers({
     return { ...authorOf(actor), audit: auditOf({ ...change, actor }, { newId, clock }) };
   };
   const authorOf = (actor: Actor) => ({ at: clock.now(), by: actor.label });
-
-  async function check(text: string) {
-    const { store, texts } = requireManaged(managed);
-    requireLength('text', text, MAX_TEXT_CHARACTERS);
-    const { version, secrets } = await store.readPublished();
-    return { checked: texts.check(text, secrets), textInEffect: version?.text ?? '' };
-  }
 
   /** The audit entry lists the changes, since versions are not part of the audit log. */
   async function publish(
@@ -128,6 +113,8 @@ export function createCatalogueHandlers({
   }
 
   return {
+    ...createCatalogueTextHandlers(managed, clock),
+
     async getCatalogueState() {
       const { text } = catalogue.status();
       if (!managed) {
@@ -167,16 +154,9 @@ export function createCatalogueHandlers({
       return { version: versionMessage(found), text: found.text, changes: changes.map(changeMessage) };
     },
 
-    async checkCatalogue({ text }) {
-      const { checked, textInEffect } = await check(text);
-      if (!checked.ok) return { issues: issuesOf(checked.issues), changes: [] };
-      const changes = requireManaged(managed).texts.compare(textInEffect, text);
-      return { issues: [], changes: changes.map(changeMessage) };
-    },
-
     async saveCatalogueDraft({ text, expectedRevision }, context) {
       if (!managed) return refused(READ_ONLY);
-      requireLength('text', text, MAX_TEXT_CHARACTERS);
+      requireCatalogueText(text);
       const change = changeBy(context, { action: 'catalogue.save_draft', target: 'draft', details: {} });
       const draft = await managed.store.saveDraft(text, Number(expectedRevision), change);
       if (draft === 'conflict') return refused(DRAFT_CONFLICT);
@@ -244,31 +224,9 @@ export function createCatalogueHandlers({
       }
     },
 
-    async proposePrices({ text, marginPercent }) {
-      if (!managed) return refused(READ_ONLY);
-      if (!(marginPercent >= MIN_MARGIN_PERCENT && marginPercent <= MAX_MARGIN_PERCENT)) {
-        throw invalid('margin_percent', `must be from ${MIN_MARGIN_PERCENT} to ${MAX_MARGIN_PERCENT}`);
-      }
-      const { checked } = await check(text);
-      if (!checked.ok) return refused(invalidText(checked.issues));
-      const findPriceData = await managed.loadPriceData();
-      const at = new Date(clock.now());
-      const { proposals, notes } = proposePrices(checked.catalogue, findPriceData, { marginPercent, at });
-      return {
-        outcome: {
-          $case: 'proposal',
-          value: {
-            text: managed.texts.withPrices(text, proposals),
-            changedModels: proposals.map(({ modelId }) => modelId),
-            notes: [...notes],
-          },
-        },
-      };
-    },
-
     async testTarget({ text, modelId, target: index }, context) {
       if (!managed) return refused(READ_ONLY);
-      const { checked } = await check(text);
+      const { checked } = await checkText(managed, text);
       if (!checked.ok) return refused(invalidText(checked.issues));
       const model = checked.catalogue.models.get(modelId);
       const target = model?.targets[index];
@@ -302,66 +260,4 @@ function publishedOf(outcome: PublishOutcome) {
     case 'invalid':
       return refused(invalidText(outcome.issues));
   }
-}
-
-function refusal(
-  reason: CatalogueRefusalReason,
-  message: string,
-  issues: readonly CatalogueIssue[] = [],
-): CatalogueRefusal {
-  return { reason, message, issues: issuesOf(issues) };
-}
-
-function issuesOf(issues: readonly CatalogueIssue[]) {
-  return issues.slice(0, MAX_ISSUES).map((issue) => ({ ...issue }));
-}
-
-const READ_ONLY = refusal(
-  CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_READ_ONLY,
-  'The catalogue is the models file (GATEWAY_CATALOGUE=file).',
-);
-const DRAFT_CONFLICT = refusal(
-  CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_CONFLICT,
-  'The draft was changed in the meantime.',
-);
-const VERSION_CONFLICT = refusal(
-  CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_CONFLICT,
-  'The draft was changed, or another version was published, in the meantime.',
-);
-const NO_VERSION = refusal(CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_NOT_FOUND, 'No such version.');
-const NO_TARGET = refusal(CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_NOT_FOUND, 'No such target.');
-
-function invalidText(issues: readonly CatalogueIssue[]): CatalogueRefusal {
-  return refusal(
-    CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_INVALID,
-    'The catalogue has errors.',
-    issues,
-  );
-}
-
-function refused(value: CatalogueRefusal) {
-  return { outcome: { $case: 'refusal' as const, value } };
-}
-
-/** Only calls that change or check a text reach it; the dashboard makes none for a file. */
-function requireManaged(managed: ManagedCatalogue | undefined): ManagedCatalogue {
-  if (managed) return managed;
-  throw invalid('text', READ_ONLY.message);
-}
-
-function requireText(field: string, text: string, max: number): string {
-  const trimmed = text.trim();
-  if (trimmed === '') throw invalid(field, 'is required');
-  requireLength(field, trimmed, max);
-  return trimmed;
-}
-
-function requireLength(field: string, text: string, max: number): void {
-  if (text.length > max) throw invalid(field, `must have at most ${max} characters`);
-  // PostgreSQL stores no NUL.
-  if (text.includes('\0')) throw invalid(field, 'must not contain NUL');
-}
-
-function invalid(param: string, message: string): GatewayError {
-  return new GatewayError('invalid_request', { message: `${param} ${message}.`, param });
 }

@@ -12,7 +12,7 @@ import {
   type TestDatabase,
 } from '@gateway/test-support';
 import type { Pool } from 'pg';
-import { findPriceData } from '../adapters/genai-prices';
+import { findPriceData, listPriceData } from '../adapters/genai-prices';
 import { createPostgresCatalogueStore } from '../adapters/postgres/catalogue-store';
 import { createDatabaseCatalogue } from '../adapters/postgres/database-catalogue';
 import { INFERENCE_ROUTER_SCHEMA, inferenceRouterSchema } from '../adapters/postgres/sql/schema';
@@ -80,7 +80,11 @@ async function startRouter(
   });
   const under = await RouterUnderTest.start([], {
     catalogue,
-    managedCatalogue: { store, texts, loadPriceData: async () => findPriceData },
+    managedCatalogue: {
+      store,
+      texts,
+      loadPriceData: async () => ({ find: findPriceData, list: listPriceData }),
+    },
     processName: name,
   });
   running.push(under);
@@ -422,10 +426,55 @@ models:
   expect(value.text.slice(value.text.indexOf('extra_parameters'))).toBe(
     text.slice(text.indexOf('extra_parameters')),
   );
+  const opus = value.newModels.find(({ model }) => model === 'claude-opus-4-5');
+  expect(JSON.parse(opus?.entryJson ?? '')).toEqual({
+    id: 'anthropic/claude-opus-4-5',
+    name: 'Claude Opus 4.5',
+    owned_by: 'anthropic',
+    targets: [{ provider: 'anthropic', model: 'claude-opus-4-5' }],
+    context_window: 200_000,
+    prices: expect.objectContaining({ input: '5.625', output: '28.125' }),
+  });
+  expect(value.newModels.map(({ model }) => model)).not.toContain('claude-sonnet-4-5');
+  expect(new Set(value.newModels.map((each) => each.provider))).toEqual(new Set(['anthropic']));
   const again = await router.admin.proposePrices({ text: value.text, marginPercent: 12.5 });
   expect(again.outcome).toMatchObject({ value: { text: value.text, changedModels: [] } });
   const state = await router.admin.getCatalogueState({});
   expect([state.version, state.draft]).toEqual([undefined, undefined]);
+});
+
+it('entries are read and edited as values, for forms, with the JSON Schema of the text', async () => {
+  const router = await startRouter('router-1');
+  await setKey(router);
+  const text = textWith();
+  const { providersJson, modelsJson, schemaJson } = await router.admin.listCatalogueEntries({ text });
+  expect(providersJson.map((json) => JSON.parse(json).name)).toEqual(['acme']);
+  expect(JSON.parse(schemaJson).properties.models.items.required).toContain('prices');
+  const model = JSON.parse(modelsJson[0] ?? '');
+  const edit = (entry: object | undefined, index: number | undefined) =>
+    router.admin.editCatalogueEntry({
+      ...{ text, kind: 'model', index },
+      entryJson: entry && JSON.stringify(entry),
+    });
+  const edited = await edit({ ...model, prices: { ...model.prices, input: '7' } }, 0);
+  expect(edited.outcome).toEqual({
+    $case: 'text',
+    value: textWith({ input: '7' }).replace(/\[(.*)]/, '[ $1 ]'),
+  });
+  const added = await edit({ ...model, id: 'acme/m-2', prices: { input: 1 } }, undefined);
+  const longer = added.outcome?.$case === 'text' ? added.outcome.value : '';
+  expect((await router.admin.checkCatalogue({ text: longer })).issues).toEqual([
+    expect.objectContaining({ message: expect.stringContaining('models[1].prices.input') }),
+    expect.objectContaining({ message: expect.stringContaining('models[1].prices.output') }),
+  ]);
+  expect((await edit(undefined, 5)).outcome).toMatchObject({
+    value: {
+      reason: CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_INVALID,
+      message: 'The text has no such entry.',
+    },
+  });
+  await expect(edit([], 0)).rejects.toMatchObject({ code: 'invalid_request', param: 'entry' });
+  expect((await router.admin.getCatalogueState({})).draft).toBeUndefined();
 });
 
 it('a catalogue in a file is shown, and every change is refused', async () => {
@@ -440,6 +489,7 @@ it('a catalogue in a file is shown, and every change is refused', async () => {
     admin.setProviderSecret({ name: 'a', value: 'b' }),
     admin.testTarget({ text: '', modelId: 'a', target: 0 }),
     admin.proposePrices({ text: '', marginPercent: 0 }),
+    admin.editCatalogueEntry({ text: '', kind: 'model' }),
   ]);
   const refusals = outcomes.map(({ outcome }) => outcome?.$case === 'refusal' && outcome.value.reason);
   const readOnly = CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_READ_ONLY;

@@ -28,10 +28,11 @@ import type {
   Timers,
   TokenCounter,
 } from '../core/ports';
+import type { ManagedCatalogue } from '../core/catalogue/managed-catalogue';
 import { RetryBudgets } from '../core/resilience/retry-budget';
 import { createGenerationRecorder } from './generation-recorder';
 import { createAdminHandlers } from './admin-handlers';
-import { createCatalogueHandlers, type ManagedCatalogue } from './catalogue-handlers';
+import { createCatalogueHandlers } from './catalogue-handlers';
 import { createEffectiveCatalogue } from './effective-catalogue';
 import { createRouterIncidents, type RouterIncidents } from './incidents';
 import { createRouterHandlers } from './handlers';

@@ -167,6 +167,7 @@ describe('the catalogue page', () => {
       text: 'text with prices',
       changed_models: ['acme/m-1'],
       notes: ['acme/own: not in the price data'],
+      new_models: [],
     }));
     renderPage('/operator/catalogue');
     const margin = await screen.findByLabelText('Margin on published prices, in percent');

@@ -6,6 +6,7 @@ export type CatalogueState = Result<'GET /api/operator/catalogue/state'>;
 export type CatalogueRouter = CatalogueState['routers'][number];
 export type ProviderSecret = CatalogueState['secrets'][number];
 export type CheckedText = Result<'POST /api/operator/catalogue/check'>;
+export type CatalogueIssue = CheckedText['issues'][number];
 export type CatalogueChange = CheckedText['changes'][number];
 
 const REFETCH_INTERVAL_MS = 5_000;

@@ -12,6 +12,7 @@ import { useToast } from '../../../ui/toast';
 import { Text, Time } from '../../../ui/values';
 import type { CatalogueState } from './catalogue-state';
 import { Checked } from './changes';
+import { Entries } from './entries';
 import { ProposePrices } from './propose-prices';
 import { Publish } from './publish';
 import { TestTarget } from './test-target';
@@ -44,6 +45,7 @@ export function Draft({ of: state }: { readonly of: CatalogueState }) {
       toast('Draft discarded.');
     },
   );
+  const secretNames = state.secrets.map(({ name }) => name);
   const change = (changed: string) => {
     edit.setText(changed);
     check.reset();
@@ -81,6 +83,7 @@ export function Draft({ of: state }: { readonly of: CatalogueState }) {
           Your changes are not saved. Discard them to see the current text, or keep them to replace it.
         </Conflict>
       )}
+      <Entries text={text} onText={change} secretNames={secretNames} />
       <Field
         label="Catalogue text"
         hint="YAML in the schema of the models file. Name stored secrets with api_key_secret."
@@ -96,7 +99,7 @@ export function Draft({ of: state }: { readonly of: CatalogueState }) {
       {save.error && <FailureLine error={save.error} />}
       {check.error && <FailureLine error={check.error} />}
       {check.data && <Checked of={check.data} />}
-      <ProposePrices text={text} onText={change} />
+      <ProposePrices text={text} onText={change} secretNames={secretNames} />
       <TestTarget text={text} />
       <Dialog
         open={publishing}

@@ -10,10 +10,12 @@ import {
   affectedModelView,
   catalogueChangeView,
   catalogueDraftView,
+  catalogueFieldsView,
   catalogueIssueView,
   catalogueRouterView,
   catalogueVersionView,
   providerSecretView,
+  publishedModelView,
 } from '../messages/catalogue-views';
 import type { DashboardApiPorts } from '../ports';
 
@@ -92,6 +94,26 @@ export function createCatalogueHandlers({
       };
     }),
 
+    implement(endpoints.catalogue.entries, async ({ body }) => {
+      const { providersJson, modelsJson, schemaJson } = await catalogueAdmin.listCatalogueEntries(body);
+      return {
+        providers: providersJson.map(catalogueFieldsView),
+        models: modelsJson.map(catalogueFieldsView),
+        schema: catalogueFieldsView(schemaJson),
+      };
+    }),
+
+    implement(endpoints.catalogue.editEntry, async ({ body }) => {
+      const { text, kind, index, entry } = body;
+      const { outcome } = await catalogueAdmin.editCatalogueEntry({
+        text,
+        kind,
+        index: index ?? undefined,
+        entryJson: entry === null ? undefined : JSON.stringify(entry),
+      });
+      return { text: unwrap(outcome) };
+    }),
+
     implement(endpoints.catalogue.saveDraft, async ({ body }) => {
       const { outcome } = await catalogueAdmin.saveCatalogueDraft({
         text: body.text,
@@ -142,8 +164,8 @@ export function createCatalogueHandlers({
         text: body.text,
         marginPercent: body.margin_percent,
       });
-      const { text, changedModels, notes } = unwrap(outcome);
-      return { text, changed_models: changedModels, notes };
+      const { text, changedModels, notes, newModels } = unwrap(outcome);
+      return { text, changed_models: changedModels, notes, new_models: newModels.map(publishedModelView) };
     }),
 
     implement(endpoints.catalogue.test, async ({ body }) => {

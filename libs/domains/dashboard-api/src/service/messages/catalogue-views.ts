@@ -6,6 +6,7 @@ import type {
   CatalogueRouter,
   CatalogueVersion,
   ProviderSecret,
+  PublishedModel,
 } from '@gateway/contracts/inference-router';
 import { isoTime } from './views';
 
@@ -55,6 +56,15 @@ export function catalogueChangeView({ kind, name, change, fields }: CatalogueCha
       after: after ?? null,
     })),
   };
+}
+
+/** The fields of an entry, or of the JSON Schema. */
+export function catalogueFieldsView(json: string) {
+  return JSON.parse(json) as Record<string, unknown>;
+}
+
+export function publishedModelView({ provider, model, entryJson }: PublishedModel) {
+  return { provider, model, entry: catalogueFieldsView(entryJson) };
 }
 
 export function affectedModelView({ modelId, organizations, keys, requests }: ModelUse) {

@@ -1,2 +1,2 @@
 // A separate entry point, so that only programs that read the price data load its package.
-export { findPriceData, nearestModels } from './price-data';
+export { findPriceData, listPriceData, nearestModels } from './price-data';

@@ -11,6 +11,15 @@ export function findPriceData(baseUrl: string, providerModel: string): PriceData
   return { model, displayName, contextWindow, prices, source: provider.pricing_urls?.[0] };
 }
 
+/** The models of a provider that are not deprecated; none if the provider is unknown. */
+export function listPriceData(baseUrl: string): readonly PriceData[] {
+  const models = findProvider({ providerApiUrl: baseUrl })?.models ?? [];
+  return models.flatMap(({ id, deprecated }) => {
+    const data = deprecated ? undefined : findPriceData(baseUrl, id);
+    return data?.model === id ? [data] : [];
+  });
+}
+
 /** Names of at most `count` models of a provider that resemble a name most; none if the provider is unknown. */
 export function nearestModels(baseUrl: string, providerModel: string, count: number): readonly string[] {
   const models = findProvider({ providerApiUrl: baseUrl })?.models ?? [];

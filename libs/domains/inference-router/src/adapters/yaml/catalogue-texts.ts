@@ -1,7 +1,11 @@
-import { parseDocument } from 'yaml';
-import type { CatalogueTexts, EntryChange } from '../../core/catalogue/managed-catalogue';
+import { z } from 'zod';
+import type { CatalogueTexts, EntryChange, EntryKind } from '../../core/catalogue/managed-catalogue';
+import { NotABlockList } from './append-item';
+import { CannotEdit, withEntry, writtenEntries } from './edit-entry';
 import { withProposedPrices } from './proposed-prices';
 import { CatalogueError, parseCatalogue, type ParseCatalogueOptions } from './parse-catalogue';
+import { statedPriceTexts } from './render-prices';
+import { catalogueSchema } from './schema';
 
 /** Reads texts of a catalogue in the database. Only stored secrets may be used: operators must not read the router's environment. */
 export function createCatalogueTexts({
@@ -30,6 +34,29 @@ export function createCatalogueTexts({
 
     withPrices: withProposedPrices,
 
+    entryOf: ({ provider, data, prices }) => ({
+      id: `${provider}/${data.model}`,
+      ...(data.displayName !== undefined && { name: data.displayName }),
+      owned_by: provider,
+      targets: [{ provider, model: data.model }],
+      ...(data.contextWindow !== undefined && { context_window: data.contextWindow }),
+      prices: statedPriceTexts(prices),
+    }),
+
+    listEntries: writtenEntries,
+
+    withEntry(text, edit) {
+      try {
+        return { ok: true, text: withEntry(text, edit) };
+      } catch (error) {
+        if (error instanceof CannotEdit) return { ok: false, message: error.message };
+        if (error instanceof NotABlockList) return { ok: false, message: `${error.message}. Edit the text.` };
+        throw error;
+      }
+    },
+
+    schema: () => z.toJSONSchema(catalogueSchema, { io: 'input', unrepresentable: 'any' }),
+
     secretNames: (text) => new Set([...entriesOf(text).provider.values()].flatMap(namesOfSecrets)),
   };
 }
@@ -38,19 +65,16 @@ export function createCatalogueTexts({
 type Fields = ReadonlyMap<string, string>;
 type Entries = ReadonlyMap<string, Fields>;
 
-function entriesOf(text: string): Readonly<Record<'provider' | 'model', Entries>> {
-  const document = parseDocument(text);
-  const value: unknown = document.errors.length > 0 ? undefined : document.toJS({ maxAliasCount: 100 });
-  return { provider: listOf(value, 'providers', 'name'), model: listOf(value, 'models', 'id') };
+function entriesOf(text: string): Readonly<Record<EntryKind, Entries>> {
+  const { provider, model } = writtenEntries(text);
+  return { provider: fieldsByName(provider, 'name'), model: fieldsByName(model, 'id') };
 }
 
-function listOf(value: unknown, list: string, key: string): Entries {
-  const items = isObject(value) ? value[list] : undefined;
-  if (!Array.isArray(items)) return new Map();
+function fieldsByName(entries: readonly Readonly<Record<string, unknown>>[], key: string): Entries {
   return new Map(
-    items.flatMap((item: unknown): [string, Fields][] => {
-      const name = isObject(item) ? item[key] : undefined;
-      return typeof name === 'string' ? [[name, new Map(leavesOf(item))]] : [];
+    entries.flatMap((entry): [string, Fields][] => {
+      const name = entry[key];
+      return typeof name === 'string' ? [[name, new Map(leavesOf(entry))]] : [];
     }),
   );
 }
@@ -66,7 +90,7 @@ function* leavesOf(value: unknown, path = ''): Generator<[string, string]> {
   }
 }
 
-function compareEntries(kind: EntryChange['kind'], before: Entries, after: Entries): EntryChange[] {
+function compareEntries(kind: EntryKind, before: Entries, after: Entries): EntryChange[] {
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((name): EntryChange[] => {
     const [old, changed] = [before.get(name), after.get(name)];
     const fields = compareFields(old ?? new Map(), changed ?? new Map());

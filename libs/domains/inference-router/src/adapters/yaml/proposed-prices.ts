@@ -1,7 +1,7 @@
 import type { StatedPrices } from '@gateway/base';
 import { isCollection, isMap, isSeq, parseDocument, type Node } from 'yaml';
 import type { ProposedPrices } from '../../core/price-data/propose-prices';
-import { priceTexts, renderPrices } from './render-prices';
+import { renderPrices, statedPriceTexts } from './render-prices';
 
 /** The text with proposed prices. Prices that are not published stay as they are, and so does every other entry. */
 export function withProposedPrices(text: string, proposals: readonly ProposedPrices[]): string {
@@ -25,8 +25,7 @@ interface Edit {
 /** @param written prices of the text, as decimals */
 function withUnpublished(written: unknown, proposed: StatedPrices): Readonly<Record<string, unknown>> {
   const { tiers: _tiers, ...unpublished } = written as Readonly<Record<string, unknown>>;
-  const tiers = proposed.tiers?.map((tier) => ({ above: tier.above, ...priceTexts(tier) }));
-  return { ...unpublished, ...priceTexts(proposed), ...(tiers ? { tiers } : {}) };
+  return { ...unpublished, ...statedPriceTexts(proposed) };
 }
 
 function withEdit(text: string, { node, replacement }: Edit): string {

@@ -11,6 +11,12 @@ export function priceTexts(prices: Omit<StatedPrices, 'tiers'>): Record<string, 
   return Object.fromEntries(stated);
 }
 
+/** Prices with their tiers as the values of a models file. */
+export function statedPriceTexts({ tiers, ...prices }: StatedPrices): Record<string, unknown> {
+  const texts = tiers?.map((tier) => ({ above: tier.above, ...priceTexts(tier) }));
+  return { ...priceTexts(prices), ...(texts ? { tiers: texts } : {}) };
+}
+
 /** One line, such as "{ input: '3', output: '15' }". */
 export function renderPrices(texts: Readonly<Record<string, unknown>>): string {
   const document = new Document();

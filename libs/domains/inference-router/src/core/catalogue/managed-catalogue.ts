@@ -1,5 +1,6 @@
 import type { AuditEntry, UnixMs } from '@gateway/base';
-import type { ProposedPrices } from '../price-data/propose-prices';
+import type { PriceCollection } from '../price-data/compare-catalogue';
+import type { ProposedModel, ProposedPrices } from '../price-data/propose-prices';
 import type { Catalogue } from './model-catalogue';
 
 /** An issue of a catalogue text. */
@@ -143,9 +144,25 @@ type CheckedText =
   | { readonly ok: true; readonly catalogue: Catalogue }
   | { readonly ok: false; readonly issues: readonly CatalogueIssue[] };
 
+export type EntryKind = 'provider' | 'model';
+
+/** The change of one entry of a text. */
+export interface EntryEdit {
+  readonly kind: EntryKind;
+  /** The position of the entry, from 0. Undefined: the entry is added. */
+  readonly index: number | undefined;
+  /** The fields as in the text. Undefined: the entry is removed. */
+  readonly entry: Readonly<Record<string, unknown>> | undefined;
+}
+
+type EditedText =
+  | { readonly ok: true; readonly text: string }
+  /** For people. */
+  | { readonly ok: false; readonly message: string };
+
 /** What a text changes in one provider or model, compared with another text. */
 export interface EntryChange {
-  readonly kind: 'provider' | 'model';
+  readonly kind: EntryKind;
   /** The name of the provider, or the ID of the model. */
   readonly name: string;
   readonly change: 'added' | 'removed' | 'changed';
@@ -164,6 +181,22 @@ export interface CatalogueTexts {
   compare(before: string, after: string): readonly EntryChange[];
   /** The text with other prices of models. Everything else stays as it is. */
   withPrices(text: string, proposals: readonly ProposedPrices[]): string;
+  /** What is published of the entry of a model. Fields without published values, such as the output limit, are missing. */
+  entryOf(model: ProposedModel): Readonly<Record<string, unknown>>;
+  /** The entries of a text as written, without defaults; none of an unreadable text. */
+  listEntries(text: string): Readonly<Record<EntryKind, readonly Readonly<Record<string, unknown>>[]>>;
+  /** The text with one entry added, replaced or removed. Comments, and other entries, stay as they are. */
+  withEntry(text: string, edit: EntryEdit): EditedText;
+  /** The JSON Schema of a text. */
+  schema(): object;
   /** The stored secrets that a text names; none of an unreadable one. */
   secretNames(text: string): ReadonlySet<string>;
+}
+
+/** The catalogue in the database. */
+export interface ManagedCatalogue {
+  readonly store: CatalogueStore;
+  readonly texts: CatalogueTexts;
+  /** Loads the published prices of providers; they are large, and seldom needed. */
+  readonly loadPriceData: () => Promise<PriceCollection>;
 }

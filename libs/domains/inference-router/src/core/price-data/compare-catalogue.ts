@@ -17,6 +17,13 @@ export interface PriceData {
 /** Finds a model by the address of its provider and the provider's name of it. Undefined if either is unknown. */
 export type FindPriceData = (baseUrl: string, providerModel: string) => PriceData | undefined;
 
+/** The published prices of providers, by the addresses of their APIs. */
+export interface PriceCollection {
+  readonly find: FindPriceData;
+  /** The models of a provider, without those that it no longer recommends. Empty if it is unknown. */
+  readonly list: (baseUrl: string) => readonly PriceData[];
+}
+
 export type TargetComparison = { readonly model: Model; readonly target: Target } & (
   | { readonly result: 'unknown' }
   | { readonly result: 'unusable'; readonly reason: string }

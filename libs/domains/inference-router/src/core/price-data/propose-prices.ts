@@ -1,6 +1,6 @@
 import type { StatedPrices, StatedTokenPrices } from '@gateway/base';
 import type { Catalogue, Model } from '../catalogue/model-catalogue';
-import type { FindPriceData } from './compare-catalogue';
+import type { FindPriceData, PriceCollection, PriceData } from './compare-catalogue';
 import { comparePrices } from './compare-prices';
 import { priceNames, publishedPricesOf } from './published-prices';
 
@@ -44,6 +44,36 @@ export function proposePrices(
       proposals.push({ modelId: model.id, prices });
   }
   return { proposals, notes };
+}
+
+/** What is published of a model that the catalogue does not have. */
+export interface ProposedModel {
+  /** The name of a provider of the catalogue. */
+  readonly provider: string;
+  readonly data: PriceData;
+  /** The published prices with the margin. */
+  readonly prices: StatedPrices;
+}
+
+/** The published models of each provider that no target names. */
+export function proposeModels(
+  catalogue: Catalogue,
+  { find, list }: PriceCollection,
+  { marginPercent, at }: { readonly marginPercent: number; readonly at: Date },
+): readonly ProposedModel[] {
+  const targets = [...catalogue.models.values()].flatMap((model) => model.targets);
+  return [...catalogue.providers.values()].flatMap(({ name, baseUrl }) => {
+    const known = new Set(
+      targets
+        .filter(({ provider }) => provider.name === name)
+        .map(({ providerModel }) => find(baseUrl, providerModel)?.model),
+    );
+    return list(baseUrl).flatMap((data): ProposedModel[] => {
+      const result = publishedPricesOf(data.prices, at);
+      if (known.has(data.model) || !result.ok) return [];
+      return [{ provider: name, data, prices: withMargin(result.published.prices, marginPercent) }];
+    });
+  });
 }
 
 function publishedOf({ targets }: Model, findPriceData: FindPriceData, at: Date) {
