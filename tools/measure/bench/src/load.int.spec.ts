@@ -1,6 +1,7 @@
 import { requestBody, slowPrompt, STREAM_CHUNKS, type Kind } from './canned';
 import { newTally, runLoad, runOnce, type Destination } from './load';
 import { startExpressProxy } from './roles/express-proxy';
+import { startLeanProxy } from './roles/lean-proxy';
 import type { RunningRole } from './roles/listen';
 import { startNodeProxy } from './roles/node-proxy';
 import { startRelay } from './roles/relay';
@@ -15,12 +16,13 @@ beforeAll(async () => {
     upstream,
     node: await startNodeProxy(origin),
     express: await startExpressProxy(origin),
+    lean: await startLeanProxy(origin),
     relay: await startRelay(origin),
   });
 });
 
 afterAll(async () => {
-  for (const name of ['relay', 'express', 'node', 'upstream']) await roles[name]?.close();
+  for (const name of ['relay', 'lean', 'express', 'node', 'upstream']) await roles[name]?.close();
 });
 
 function destination(name: string, path = '/v1/chat/completions'): Destination {
@@ -38,7 +40,7 @@ const load = (name: string, kind: Kind) => ({
   tally: newTally(),
 });
 
-describe.each(['upstream', 'node', 'express', 'relay'])('%s', (name) => {
+describe.each(['upstream', 'node', 'express', 'lean', 'relay'])('%s', (name) => {
   it.each(['non-streaming', 'stream'] as const)('returns correct responses under load (%s)', async (kind) => {
     const params = load(name, kind);
     const edges: string[] = [];

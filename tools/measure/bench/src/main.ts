@@ -23,6 +23,7 @@ import { runProfile } from './profile/run-profile';
 import { evaluateTargets, renderReport, type Results } from './report';
 import { startExpressProxy } from './roles/express-proxy';
 import type { RunningRole } from './roles/listen';
+import { startLeanProxy } from './roles/lean-proxy';
 import { startNodeProxy } from './roles/node-proxy';
 import { startRelay } from './roles/relay';
 import { startUpstream } from './roles/upstream';
@@ -33,6 +34,7 @@ const ROLES: Readonly<Record<string, (upstream: string) => Promise<RunningRole>>
   upstream: startUpstream,
   node: startNodeProxy,
   express: startExpressProxy,
+  lean: startLeanProxy,
   relay: startRelay,
 };
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-const TARGET_NAMES = ['upstream', 'node', 'express', 'relay', 'gateway'] as const;
+const TARGET_NAMES = ['upstream', 'node', 'express', 'lean', 'relay', 'gateway'] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
 /** Parts of `history`: the ledger with its event log, and usage. */

@@ -26,6 +26,7 @@ const TITLES: Readonly<Record<string, string>> = {
   upstream: 'upstream without a proxy',
   node: 'bare node:http proxy',
   express: 'bare express proxy',
+  lean: 'lean express proxy',
   relay: 'byte relay',
   gateway: 'gateway',
   other: 'gateway of the other build',
@@ -33,6 +34,7 @@ const TITLES: Readonly<Record<string, string>> = {
 
 const MIN_SHARE_OF_EXPRESS = 0.4;
 const MAX_ADDED_P50_MS = 2;
+const MAX_LEAN_CPU_RATIO = 1.4;
 /** For 1,000 slow streams and for 5,000. */
 const MAX_SLOW_STREAMS_MIB = { few: 400, many: 600 };
 const FEW_STREAMS = 1_000;
@@ -65,6 +67,16 @@ export function evaluateTargets(
       target: `c=1, non-streaming: p50 at most ${MAX_ADDED_P50_MS} ms above the bare express proxy`,
       measured: `${added.toFixed(2)} ms`,
       met: added <= MAX_ADDED_P50_MS,
+    });
+  }
+  const [cpu, leanCpu] = [concurrent, find('non-streaming, c=32', 'lean')].map(
+    (row) => row?.cpuMicrosecondsPerRequest,
+  );
+  if (cpu && leanCpu) {
+    performanceTargets.push({
+      target: `c=32, non-streaming: at most ${MAX_LEAN_CPU_RATIO} × CPU time of the lean proxy`,
+      measured: (cpu / leanCpu).toFixed(2),
+      met: cpu <= MAX_LEAN_CPU_RATIO * leanCpu,
     });
   }
   const slow = slowStreams.find((row) => row.target === 'gateway');
@@ -118,6 +130,10 @@ function renderRows(rows: readonly Row[]): string {
     const other = baseline(row, target);
     return other === undefined ? '' : (row.requestsPerSecond / other.requestsPerSecond).toFixed(2);
   };
+  const cpuRatio = (row: Row) => {
+    const [own, lean] = [row, baseline(row, 'lean')].map((each) => each?.cpuMicrosecondsPerRequest);
+    return own && lean ? (own / lean).toFixed(2) : '';
+  };
   const lines = [
     [
       '',
@@ -132,6 +148,7 @@ function renderRows(rows: readonly Row[]): string {
       'RSS MiB',
       '× node',
       '× express',
+      'CPU × lean',
     ],
   ];
   let previous = '';
@@ -150,6 +167,7 @@ function renderRows(rows: readonly Row[]): string {
       optional(row.residentMiB),
       ratio(row, 'node'),
       ratio(row, 'express'),
+      cpuRatio(row),
     ]);
     previous = row.scenario;
   }

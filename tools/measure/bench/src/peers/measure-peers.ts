@@ -8,6 +8,7 @@ import { PEERS, type Features } from './peers';
 export const PEER_SCENARIOS = {
   sequential: { kind: 'non-streaming', connections: 1 },
   concurrent: { kind: 'non-streaming', connections: 32 },
+  crowded: { kind: 'non-streaming', connections: 256 },
   streams: { kind: 'stream', connections: 32 },
 } as const satisfies Record<string, Scenario>;
 
@@ -36,6 +37,7 @@ export function peerLines(failureReason: ReadonlyMap<string, string>): PeerLine[
   return [
     { ...own, name: 'node', title: 'bare `node:http` proxy', features: NO_FEATURES },
     { ...own, name: 'express', title: 'bare express proxy', features: NO_FEATURES },
+    { ...own, name: 'lean', title: 'lean express proxy', features: NO_FEATURES },
     {
       ...own,
       name: 'gateway',

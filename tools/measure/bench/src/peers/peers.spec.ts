@@ -26,7 +26,7 @@ const row = (
   residentMiB: 150,
 });
 
-const { sequential, concurrent, streams } = PEER_SCENARIOS;
+const { sequential, concurrent, crowded, streams } = PEER_SCENARIOS;
 
 function table(failureReason: ReadonlyMap<string, string>, rows: readonly Row[]): string {
   const machine = { cpu: 'cpu', cores: 2, memoryGiB: 8, node: 'v20', platform: 'linux', pinned: 'no' };
@@ -45,6 +45,7 @@ describe('the table of peers', () => {
       ...[
         row('gateway', sequential, 500, 90),
         row('gateway', concurrent, 2_500, 120),
+        row('gateway', crowded, 2_400, 90),
         row('gateway', streams, 300, 130),
       ],
       row('portkey', concurrent, 532, null),
@@ -53,7 +54,7 @@ describe('the table of peers', () => {
     const lines = text.split('\n').map((line) => line.replaceAll(/ +/g, ' '));
     expect(lines[0]).toContain('2026-01-02; cpu, 2 cores');
     expect(lines).toContain(
-      '| **this gateway** | keys | four and a budget | hold and settle, durable | 1.23 | 2,500 | 1.2 | 400 + 120 | 300 | 400 + 130 | 150 |',
+      '| **this gateway** | keys | four and a budget | hold and settle, durable | 1.23 | 2,500 | 1.2 | 400 + 120 | 400 + 90 | 300 | 400 + 130 | 150 |',
     );
     expect(text).toMatch(/Portkey .* no +\| no +\| no +\| +\| +532 .* 400 \|/);
   });

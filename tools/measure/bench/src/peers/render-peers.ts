@@ -11,6 +11,7 @@ const HEAD = [
   'c=32 requests/s',
   'p50 ms',
   'CPU µs/request',
+  'c=256 CPU µs/request',
   'streams/s',
   'CPU µs/stream',
   'RSS MiB',
@@ -39,9 +40,10 @@ function cells({ name, title, features, failureReason }: PeerLine, rows: readonl
   if (failureReason !== undefined) return [...description, 'not measured'];
   const row = (scenario: Scenario) =>
     rows.find((each) => each.target === name && each.scenario === scenarioName(scenario));
-  const [sequential, concurrent, streams] = [
+  const [sequential, concurrent, crowded, streams] = [
     row(PEER_SCENARIOS.sequential),
     row(PEER_SCENARIOS.concurrent),
+    row(PEER_SCENARIOS.crowded),
     row(PEER_SCENARIOS.streams),
   ];
   return [
@@ -50,6 +52,7 @@ function cells({ name, title, features, failureReason }: PeerLine, rows: readonl
     rounded(concurrent?.requestsPerSecond),
     concurrent?.p50Ms.toFixed(1) ?? '',
     cpu(concurrent),
+    cpu(crowded),
     rounded(streams?.requestsPerSecond),
     cpu(streams),
     rounded(streams?.residentMiB),
