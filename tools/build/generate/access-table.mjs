@@ -18,13 +18,13 @@ export function buf(...args) {
 
 /**
  * By method, such as "gateway.auth.v1.Auth/VerifyKey": `callers`, and of methods that serve people `permissions` or
- * `withoutPerson`, and `audited`. `servers` by service. Throws when an option is missing.
+ * `withoutPerson`, and `audited`; `batched`. `servers` by service. Throws when an option is missing.
  */
 export function readAccess() {
   const { file } = JSON.parse(buf('build', '--exclude-source-info', '--output', '-#format=json').toString());
   const services = file
-    // The health protocol of gRPC is open to every client.
-    .filter(({ package: name }) => name.startsWith('gateway.'))
+    // The health protocol of gRPC is open to every client; batched calls are checked one by one.
+    .filter(({ package: name }) => name.startsWith('gateway.') && name !== 'gateway.rpc.v1')
     .flatMap(({ package: name, service = [] }) =>
       service.map((each) => ({ ...each, name: `${name}.${each.name}` })),
     );
@@ -44,6 +44,7 @@ export function readAccess() {
     permissions: byMethod('permission'),
     withoutPerson: byMethod('without_person'),
     audited: byMethod('audited'),
+    batched: byMethod('batched'),
     servers: Object.fromEntries(services.map((service) => [service.name, optionOf(service, 'servers')])),
   };
 }

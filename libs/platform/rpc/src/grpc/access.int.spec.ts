@@ -82,7 +82,10 @@ const AS_OPERATOR = { metadata: { [ASSERTION_HEADER]: 'an assertion' } };
 
 type AnyCall = (request: unknown, options?: CallOptions) => Promise<unknown> | AsyncIterable<unknown>;
 
-describe('who may call what', () => {
+describe.each([
+  ['in batches', () => true],
+  ['each a call of its own', () => false],
+])('who may call what, %s', (_name, batches: () => boolean) => {
   let authority: KeyPairPem;
   let server: GrpcServer;
   let port = 0;
@@ -110,7 +113,7 @@ describe('who may call what', () => {
     ({ port } = await server.start());
     for (const [identity, names] of Object.entries(IDENTITIES)) {
       const tls = tlsOf(await issue(names));
-      transports.set(identity, createGrpcTransport({ address: `127.0.0.1:${port}`, tls }));
+      transports.set(identity, createGrpcTransport({ address: `127.0.0.1:${port}`, tls, batches }));
     }
   });
   afterAll(async () => {

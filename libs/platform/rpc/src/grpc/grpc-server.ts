@@ -3,32 +3,23 @@ import { DEFAULT_IDENTITY_DOMAIN } from '@gateway/contracts/callers';
 import {
   Server,
   type sendUnaryData,
+  type ServerDuplexStream,
   type ServerUnaryCall,
   type ServerWritableStream,
   type ServiceDefinition as GrpcServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { HealthDefinition } from '@gateway/contracts/health';
-import { toGatewayError } from '@gateway/errors';
-import { admitActor, denial, type DeniedCall } from '../access';
+import type { DeniedCall } from '../access';
 import type { BoundService } from '../definition';
-import { cancelledCall, overdueCall, RpcError } from '../rpc-error';
-import { reportFailure, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
+import { servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
 import { ServerCall, type RpcCallEnd } from '../server-call';
-import { traceOfCall } from '../traced-call';
 import { MAX_MESSAGE_BYTES } from '../transport';
+import { EXCHANGE_PATH } from './batched/protocol';
+import { BatchExchange, type CallReplies, type ServeCall } from './batched/serve-batches';
+import { createCallRunner, type CallInFlight } from './call-runner';
 import { callerOf } from './caller-identity';
 import { serverCredentials, serverOptions, type RpcTls, type RpcTlsFiles } from './grpc-options';
-import {
-  asBuffer,
-  deniedFailure,
-  fromGrpcMetadata,
-  identity,
-  pathOf,
-  stoppingFailure,
-  toGrpcFailure,
-  type GrpcFailure,
-} from './grpc-wire';
+import { fromGrpcMetadata, identity, pathOf, unimplementedFailure, type GrpcFailure } from './grpc-wire';
 import { createHealth } from './health';
 import { addReflection } from './reflection';
 
@@ -70,13 +61,17 @@ export interface GrpcServer {
   stop(): Promise<void>;
 }
 
-interface CallInFlight {
-  readonly context: ServerCall;
-  readonly served: ServedMethod;
-  readonly startedAtMs: number;
-  /** Aborts the handler and fails the call. */
-  abort(): void;
-}
+type AnyCall = Pick<ServerUnaryCall<Buffer, Buffer>, 'metadata' | 'getDeadline' | 'getAuthContext'> & {
+  once(event: 'cancelled', listener: () => void): unknown;
+};
+
+/** Messages are encoded and decoded with the codecs of their contracts. */
+const BYTES = {
+  requestSerialize: identity,
+  requestDeserialize: identity,
+  responseSerialize: identity,
+  responseDeserialize: identity,
+};
 
 const DEFAULT_DRAIN_MS = 10_000;
 /** Time to send the failures of aborted calls before connections are closed. */
@@ -103,65 +98,46 @@ export function createGrpcServer({
   const names = services.map((service) => service.definition.fullName);
   const health = createHealth(names, isReady);
   if (descriptors !== undefined) addReflection(server, descriptors, names);
-  const inFlight = new Set<CallInFlight>();
+  const calls = createCallRunner({
+    identified: tls !== undefined,
+    refusedCallers,
+    ...(log && { log }),
+    ...(actors && { actors }),
+    ...(onDenied && { onDenied }),
+    ...(onCallEnd && { onCallEnd }),
+  });
   let stopping: Promise<void> | undefined;
 
-  for (const [service, methods] of servedMethods([...services, health.service])) {
+  const methods = servedMethods([...services, health.service]);
+  const exchanges = new Set<BatchExchange>();
+  server.addService(
+    { exchange: { ...BYTES, path: EXCHANGE_PATH, requestStream: true, responseStream: true } },
+    { exchange },
+  );
+  for (const [service, byName] of methods) {
     const definition: Record<string, GrpcServiceDefinition[string]> = {};
     const implementation: UntypedServiceImplementation = {};
-    for (const [name, served] of methods) {
+    for (const [name, served] of byName) {
       definition[name] = {
+        ...BYTES,
         path: pathOf(service, name),
         requestStream: false,
         responseStream: served.streams,
-        requestSerialize: identity,
-        requestDeserialize: identity,
-        responseSerialize: identity,
-        responseDeserialize: identity,
       };
       implementation[name] = served.streams ? streamHandler(served) : unaryHandler(served);
     }
     server.addService(definition, implementation);
   }
 
-  /** The refusal of a call whose caller the method's contract does not name. */
-  function denialOf(
-    served: ServedMethod,
-    call: ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>,
-  ): GrpcFailure | undefined {
-    if (tls === undefined || served.service === HealthDefinition.fullName) return undefined;
-    const caller = callerOf(call, identityDomain);
-    const isRefused = caller !== undefined && refusedCallers.has(caller);
-    const denied = denial(served, isRefused ? undefined : caller);
-    if (denied === undefined) return undefined;
-    const rpc = `${served.service}/${served.method}`;
-    onCallEnd?.({ rpc, outcome: denied.failure, durationMs: 0, trace: undefined });
-    onDenied?.({ rpc, caller, reason: denied.internalMessage ?? '' });
-    return deniedFailure(denied);
+  /** Undefined: the client's certificate names no service, or the server has none itself. */
+  function callerBehind(call: AnyCall): string | undefined {
+    return tls === undefined ? undefined : callerOf(call, identityDomain);
   }
 
-  /** The refusal of a call whose actor the method's contract does not admit. Sets the actor of an admitted call. */
-  async function actorDenialOf(
+  /** A call of its own, not part of a batch. */
+  function openGrpcCall(
     served: ServedMethod,
-    call: ServerUnaryCall<Buffer, Buffer>,
-    { context }: CallInFlight,
-    request: unknown,
-  ): Promise<RpcError | undefined> {
-    try {
-      context.actor = await admitActor(served, { request, metadata: context.metadata }, actors);
-      return undefined;
-    } catch (denied) {
-      if (!(denied instanceof RpcError)) throw denied;
-      const caller = tls === undefined ? undefined : callerOf(call, identityDomain);
-      const rpc = `${served.service}/${served.method}`;
-      onDenied?.({ rpc, caller, reason: denied.internalMessage ?? '' });
-      return denied;
-    }
-  }
-
-  function openCall(
-    served: ServedMethod,
-    call: ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>,
+    call: AnyCall,
     fail: (failure: GrpcFailure) => void,
   ): CallInFlight {
     const deadline = Number(call.getDeadline());
@@ -169,86 +145,78 @@ export function createGrpcServer({
       fromGrpcMetadata(call.metadata),
       Number.isFinite(deadline) ? deadline : undefined,
     );
-    const open: CallInFlight = {
-      context,
-      served,
-      startedAtMs: performance.now(),
-      abort: () => {
-        markEnded(open, 'cancelled');
-        context.abort(new RpcError('cancelled', 'the server stopped before the call had ended'));
-        fail(stoppingFailure());
-      },
-    };
-    inFlight.add(open);
+    const open = calls.open(served, context, callerBehind(call), fail);
     // gRPC emits this at the end of every call, even a successful one.
-    call.once('cancelled', () => {
-      if (!markEnded(open, 'cancelled')) return;
-      context.abort(Date.now() >= deadline ? overdueCall(served) : cancelledCall(served));
-    });
+    call.once('cancelled', open.cancel);
     return open;
-  }
-
-  /** @returns whether the call was still in flight. */
-  function markEnded(open: CallInFlight, outcome: string): boolean {
-    if (!inFlight.delete(open)) return false;
-    const { served, context, startedAtMs } = open;
-    onCallEnd?.({
-      rpc: `${served.service}/${served.method}`,
-      outcome,
-      durationMs: performance.now() - startedAtMs,
-      trace: traceOfCall(context.metadata),
-    });
-    return true;
   }
 
   function unaryHandler(served: ServedMethod) {
     return async (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): Promise<void> => {
-      const denied = denialOf(served, call);
+      const denied = calls.denialOf(served, callerBehind(call));
       if (denied !== undefined) return callback(denied);
-      const open = openCall(served, call, callback);
-      const { context } = open;
-      try {
-        const request = served.decode(call.request);
-        if (served.permission !== undefined) {
-          const refusal = await actorDenialOf(served, call, open, request);
-          if (context.aborted) return;
-          if (refusal !== undefined) {
-            markEnded(open, refusal.failure);
-            return callback(deniedFailure(refusal));
-          }
-        }
-        const response = await served.invoke(request, context);
-        if (context.aborted) return;
-        const bytes = asBuffer(served.encode(response));
-        markEnded(open, 'ok');
-        callback(null, bytes);
-      } catch (thrown) {
-        if (context.aborted) return;
-        reportFailure(log, served, thrown);
-        markEnded(open, toGatewayError(thrown).code);
-        callback(toGrpcFailure(thrown));
-      }
+      const reply = await calls.respond(openGrpcCall(served, call, callback), call.request);
+      if (reply === undefined) return;
+      if ('failure' in reply) callback(reply.failure);
+      else callback(null, reply.response);
     };
   }
 
   function streamHandler(served: ServedMethod) {
     return async (call: ServerWritableStream<Buffer, Buffer>): Promise<void> => {
-      const denied = denialOf(served, call);
-      if (denied !== undefined) return void call.emit('error', denied);
-      const open = openCall(served, call, (failure) => void call.emit('error', failure));
+      const fail = (failure: GrpcFailure): void => void call.emit('error', failure);
+      const denied = calls.denialOf(served, callerBehind(call));
+      if (denied !== undefined) return fail(denied);
+      const open = openGrpcCall(served, call, fail);
       const { context } = open;
-      try {
-        await sendMessages(served, call, context);
-        if (!context.aborted) call.end();
-        markEnded(open, context.aborted ? 'cancelled' : 'ok');
-      } catch (thrown) {
-        if (!context.aborted) {
-          reportFailure(log, served, thrown);
-          call.emit('error', toGrpcFailure(thrown));
-        }
-        markEnded(open, context.aborted ? 'cancelled' : toGatewayError(thrown).code);
-      }
+      const failure = await calls.stream(open, call.request, (message) =>
+        call.write(message) ? undefined : drained(call, context),
+      );
+      if (failure !== undefined) fail(failure);
+      else if (!context.aborted) call.end();
     };
+  }
+
+  /** Serves one call of a batch as if it were a call of its own. */
+  function serveBatched(caller: string | undefined): ServeCall {
+    return ({ path, request, timeoutMs, metadata }, replies) => {
+      const [service = '', method = ''] = path.slice(1).split('/');
+      const served = methods.get(service)?.get(method);
+      if (served === undefined) {
+        replies.fail(unimplementedFailure(path));
+        return () => undefined;
+      }
+      const denied = calls.denialOf(served, caller);
+      if (denied !== undefined) {
+        replies.fail(denied);
+        return () => undefined;
+      }
+      const deadlineUnixMs = timeoutMs === 0 ? undefined : Date.now() + timeoutMs;
+      const open = calls.open(served, new ServerCall(metadata, deadlineUnixMs), caller, replies.fail);
+      void (served.streams ? streamReplies(open, request, replies) : unaryReply(open, request, replies));
+      return open.cancel;
+    };
+  }
+
+  async function unaryReply(open: CallInFlight, request: Buffer, replies: CallReplies): Promise<void> {
+    const reply = await calls.respond(open, request);
+    if (reply === undefined) return;
+    if ('failure' in reply) return replies.fail(reply.failure);
+    await replies.send(reply.response);
+    replies.succeed();
+  }
+
+  async function streamReplies(open: CallInFlight, request: Buffer, replies: CallReplies): Promise<void> {
+    const failure = await calls.stream(open, request, replies.send);
+    if (failure !== undefined) replies.fail(failure);
+    else replies.succeed();
+  }
+
+  function exchange(call: ServerDuplexStream<Buffer, Buffer>): void {
+    const batches = new BatchExchange(call, serveBatched(callerBehind(call)));
+    exchanges.add(batches);
+    call.once('cancelled', () => exchanges.delete(batches));
+    if (stopping !== undefined) batches.goAway();
   }
 
   function start(): Promise<{ readonly port: number }> {
@@ -264,10 +232,11 @@ export function createGrpcServer({
 
   function stop(): Promise<void> {
     stopping ??= new Promise((resolve) => {
-      // Otherwise the shutdown would wait for health watches.
+      // Otherwise the shutdown would wait for health watches and batched calls.
       health.stop();
+      for (const each of exchanges) each.goAway();
       let overdue = setTimeout(() => {
-        for (const open of inFlight) open.abort();
+        calls.abortAll();
         overdue = setTimeout(() => {
           server.forceShutdown();
           resolve();
@@ -282,35 +251,6 @@ export function createGrpcServer({
   }
 
   return { start, stop };
-}
-
-/**
- * Runs a streaming handler and sends its messages, with backpressure. Resolves
- * when the handler has finished or the call is aborted. An aborted handler runs
- * its `finally`, and nothing more is sent.
- */
-async function sendMessages(
-  served: ServedMethod,
-  call: ServerWritableStream<Buffer, Buffer>,
-  context: ServerCall,
-): Promise<void> {
-  const messages = served.invoke(served.decode(call.request), context) as AsyncIterable<unknown>;
-  const iterator = messages[Symbol.asyncIterator]();
-  const closeIterator = (): void => void iterator.return?.().catch(() => undefined);
-  // Immediately, as the handler may not produce its next message for a long time.
-  context.signal.addEventListener('abort', closeIterator);
-  while (!context.aborted) {
-    const result = await iterator.next();
-    if (context.aborted || result.done) return;
-    let hasRoom: boolean;
-    try {
-      hasRoom = call.write(asBuffer(served.encode(result.value)));
-    } catch (error) {
-      closeIterator();
-      throw error;
-    }
-    if (!hasRoom) await drained(call, context);
-  }
 }
 
 /** Resolves when there is room for another message, or the call has ended. */

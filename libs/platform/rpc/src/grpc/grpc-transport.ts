@@ -1,7 +1,10 @@
 import { Client, type ServiceError } from '@grpc/grpc-js';
+import { isBatched } from '@gateway/contracts/callers';
 import { checkedMetadata } from '../call-metadata';
 import { cancelledCall, failureBeforeStart } from '../rpc-error';
 import { MAX_MESSAGE_BYTES, type BytesTransport, type TransportCall } from '../transport';
+import { BatchedCalls } from './batched/batched-calls';
+import { MAX_BATCHED_REQUEST_BYTES } from './batched/protocol';
 import { channelCredentials, clientOptions, type RpcTls } from './grpc-options';
 import { GrpcStream } from './grpc-stream';
 import { asBuffer, fromGrpcFailure, identity, pathOf, startCall, toGrpcMetadata } from './grpc-wire';
@@ -13,6 +16,8 @@ export interface GrpcTransportOptions {
   readonly tls?: RpcTls;
   /** Defaults to MAX_MESSAGE_BYTES. */
   readonly maxMessageBytes?: number;
+  /** Whether calls of a method, such as "gateway.auth.v1.Auth/VerifyKey", travel in batches; its contract decides by default. */
+  readonly batches?: (rpc: string) => boolean;
 }
 
 export interface GrpcTransport extends BytesTransport {
@@ -28,17 +33,33 @@ export function createGrpcTransport({
   address,
   tls,
   maxMessageBytes = MAX_MESSAGE_BYTES,
+  batches,
 }: GrpcTransportOptions): GrpcTransport {
-  return transportOver(new Client(address, channelCredentials(tls), clientOptions(maxMessageBytes, tls)));
+  const client = new Client(address, channelCredentials(tls), clientOptions(maxMessageBytes, tls));
+  return transportOver(client, { maxMessageBytes, ...(batches && { batches }) });
+}
+
+interface TransportOverOptions {
+  readonly maxMessageBytes: number;
+  readonly batches?: (rpc: string) => boolean;
 }
 
 /** The calls of one gRPC client. */
-export function transportOver(client: Client): GrpcTransport {
+export function transportOver(
+  client: Client,
+  { maxMessageBytes, batches = isBatched }: TransportOverOptions,
+): GrpcTransport {
+  const batched = new BatchedCalls(client, maxMessageBytes);
+  const isInBatch = ({ service, method, request }: TransportCall<Uint8Array>) =>
+    request.length <= MAX_BATCHED_REQUEST_BYTES && batches(`${service}/${method}`);
   return {
     carries: 'bytes',
-    unary: (call) => unary(client, call),
-    serverStream: (call) => new GrpcStream(client, call),
-    close: () => client.close(),
+    unary: (call) => (isInBatch(call) ? batched.unary(call) : unary(client, call)),
+    serverStream: (call) => (isInBatch(call) ? batched.serverStream(call) : new GrpcStream(client, call)),
+    close: () => {
+      batched.close();
+      client.close();
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import type { CallFailure } from '@gateway/contracts/batched-calls';
 import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { GatewayError, toGatewayError } from '@gateway/errors';
 import type { CallMetadata } from '../definition';
@@ -63,6 +64,10 @@ export function stoppingFailure(): GrpcFailure {
   return { code: status.UNAVAILABLE, details: 'the server is stopping', metadata: new Metadata() };
 }
 
+export function unimplementedFailure(path: string): GrpcFailure {
+  return { code: status.UNIMPLEMENTED, details: `${path} is not served here`, metadata: new Metadata() };
+}
+
 /** Carries no error of a handler, so that the client gets an RpcError. */
 export function deniedFailure(denied: RpcError): GrpcFailure {
   return {
@@ -73,7 +78,7 @@ export function deniedFailure(denied: RpcError): GrpcFailure {
 }
 
 /** gRPC has no status code for this, only this text. A test without a server checks it. */
-function wasNeverSent({ details }: ServiceError): boolean {
+function wasNeverSent({ details }: Pick<ServiceError, 'details'>): boolean {
   return /^(?:\w+: )?No connection established|^Name resolution failed/.test(details);
 }
 
@@ -81,6 +86,22 @@ function wasNeverSent({ details }: ServiceError): boolean {
 export function fromGrpcFailure(call: string, failure: ServiceError): GatewayError {
   const [detail] = failure.metadata?.get(ERROR_TRAILER) ?? [];
   if (Buffer.isBuffer(detail)) return decodeError(detail);
+  return transportFailure(call, failure);
+}
+
+/** The message for a failure of a batched call. */
+export function toCallFailure({ code, details, metadata }: GrpcFailure): CallFailure {
+  const [errorDetail] = metadata.get(ERROR_TRAILER);
+  return { status: code, details, ...(Buffer.isBuffer(errorDetail) && { errorDetail }) };
+}
+
+/** The error of a batched call that failed. */
+export function fromCallFailure(call: string, failure: CallFailure): GatewayError {
+  const { status: code, details, errorDetail } = failure;
+  return errorDetail ? decodeError(errorDetail) : transportFailure(call, { code, details });
+}
+
+function transportFailure(call: string, failure: Pick<ServiceError, 'code' | 'details'>): GatewayError {
   const what = `${call}: ${status[failure.code] ?? failure.code} ${failure.details}`;
   switch (failure.code) {
     case status.UNAVAILABLE:

@@ -1,5 +1,6 @@
 import { connectivityState, type Client } from '@grpc/grpc-js';
 import type { BytesTransport } from '../../transport';
+import type { GrpcTransport } from '../grpc-transport';
 
 export interface ReplicaLimits {
   /** A replica with calls in flight that has not responded for this long gets a health check. */
@@ -11,7 +12,7 @@ export interface ReplicaLimits {
 export interface ReplicaDeps {
   readonly address: string;
   readonly client: Client;
-  readonly transport: BytesTransport;
+  readonly transport: GrpcTransport;
   /** Resolves when the replica responds, even if it is not ready; rejects if it does not respond in time. */
   readonly probe: (timeoutMs: number) => Promise<void>;
   readonly limits: ReplicaLimits;
@@ -117,7 +118,7 @@ export class Replica {
 
   close(): void {
     this.closed = true;
-    this.deps.client.close();
+    this.deps.transport.close();
   }
 
   private async probeServer(): Promise<void> {

@@ -14,7 +14,7 @@ describeRpcTransport('over gRPC to replicas', 'bytes', async (services, { maxMes
   );
   const ports = await Promise.all(servers.map((server) => server.start()));
   const target = ports.map(({ port }) => `127.0.0.1:${port}`).join(',');
-  const transport = createReplicatedTransport({ target, maxMessageBytes });
+  const transport = createReplicatedTransport({ target, maxMessageBytes, batches: () => true });
   return {
     transport,
     close: async () => {
@@ -112,7 +112,10 @@ class TestReplica {
   }
 }
 
-describe('calls to replicas', () => {
+describe.each([
+  ['in batches', () => true],
+  ['each a call of its own', () => false],
+])('calls to replicas, %s', (_name, batches: () => boolean) => {
   let a: TestReplica;
   let b: TestReplica;
   let transport: GrpcTransport;
@@ -127,6 +130,7 @@ describe('calls to replicas', () => {
     transport = createReplicatedTransport({
       target: 'service.test:1',
       resolve: async () => servers,
+      batches,
       limits: {
         checkIntervalMs: 20,
         probeAfterMs: 60,

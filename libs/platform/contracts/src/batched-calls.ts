@@ -1,0 +1,1 @@
+export * from './generated/gateway/rpc/v1/batched_calls';
