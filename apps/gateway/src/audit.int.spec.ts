@@ -375,6 +375,11 @@ const CASES: Readonly<Record<string, Case>> = {
     const id = outcome?.$case === 'organization' ? outcome.value.id : '';
     return { call: () => auth().setSecondFactorRequired({ organizationId: id, required: true }) };
   },
+  SetTargetRules: async () => {
+    const deniedRegions = [`region-${(changes += 1)}`];
+    const lists = { allowedProviders: [], deniedProviders: [], allowedRegions: [], deniedRegions };
+    return { call: () => auth().setTargetRules({ organizationId, targetRules: lists }) };
+  },
   SetOperator: async () => {
     const { id: memberId } = await person();
     return { call: () => auth().setOperator({ memberId, operator: true }) };

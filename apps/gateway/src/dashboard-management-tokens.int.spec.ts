@@ -34,6 +34,7 @@ const OPEN: Readonly<Partial<Record<Permission, { read: TokenRole; change?: Toke
 };
 /** What no token may ever do. A new permission belongs here, or above. */
 const CLOSED: readonly Permission[] = [
+  'organization:targets',
   'organization:security',
   'members:manage_owners',
   'keys:manage_own',

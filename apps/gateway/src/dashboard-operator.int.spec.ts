@@ -39,6 +39,7 @@ const MODEL: Model = {
   tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'constant', imageTokens: 0 },
   extraParameters: [],
   forwardReasoningContent: false,
+  targetPlaces: [{ provider: 'acme', region: 'eu' }],
   writesCacheImplicitly: true,
 };
 const DRAINED = { sinceUnixMs: 1_764_000_000_000n, by: OPERATOR.email, reason: 'repair' };

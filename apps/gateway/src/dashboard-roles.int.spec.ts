@@ -21,6 +21,7 @@ const OPERATORS = ['operator'] as const;
 const ROLES_WITH: Readonly<Record<Permission, readonly Role[]>> = {
   'organization:read': EVERYONE,
   'organization:limits': ADMINS,
+  'organization:targets': ['admin', 'owner', 'operator'],
   'organization:security': OWNERS,
   'members:read': EVERYONE,
   'members:manage': ADMINS,

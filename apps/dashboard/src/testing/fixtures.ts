@@ -34,6 +34,7 @@ export const ORGANIZATION: Organization = {
   created_at: '2026-11-01T09:00:00.000Z',
   version: 3,
   requires_second_factor: false,
+  target_rules: { allowed_providers: [], denied_providers: [], allowed_regions: [], denied_regions: [] },
 };
 
 export const BOUNDS = {
@@ -67,6 +68,7 @@ export function sessionOf(role: 'operator' | 'admin' | 'developer' | 'member'): 
                       'keys:manage',
                       'members:manage',
                       'organization:limits',
+                      'organization:targets',
                       'playground:use',
                       'management_tokens:manage',
                     ]
@@ -93,6 +95,7 @@ export function modelWith(id: string): Result<'GET /api/models'>['data'][number]
     max_output_tokens: 4_096,
     capabilities: [],
     reasoning_efforts: [],
+    target_places: [{ provider: 'acme', region: 'eu' }],
     prices: {
       input_usd_per_million: price,
       cached_input_usd_per_million: price,

@@ -54,6 +54,7 @@ const ACTIONS: readonly { readonly at: string; readonly action: string; readonly
   { at: '/keys/{key}', action: 'Revoke', least: 'admin' },
   { at: '/limits', action: 'Edit', least: 'admin' },
   { at: '/limits', action: 'Change ceilings', least: 'operator' },
+  { at: '/limits', action: 'Change providers and regions', least: 'admin' },
   { at: '/members', action: 'Invite member', least: 'admin' },
   { at: '/members', action: 'Actions for other-owner@example.com', least: 'owner' },
   { at: '/members', action: 'Actions for other-admin@example.com', least: 'admin' },

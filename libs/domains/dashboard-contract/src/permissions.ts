@@ -5,6 +5,7 @@
 export const permissions = {
   'organization:read': 'View the organization and its limits.',
   'organization:limits': 'Change the limits of the organization, up to its ceilings.',
+  'organization:targets': 'Change the providers and regions that the organization’s requests may be sent to.',
   'organization:security': 'Decide whether people need a second factor.',
   'members:read': 'View members.',
   'members:manage': 'Invite and remove people other than owners, and change their roles.',

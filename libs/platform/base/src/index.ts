@@ -22,4 +22,5 @@ export * from './log-sampler';
 export * from './retry';
 export * from './secret-cipher';
 export * from './sleep';
+export * from './target-rules';
 export * from './with-timeout';

@@ -25,6 +25,7 @@ const operators: readonly OrganizationRole[] = [];
 const rolesWith = {
   'organization:read': anyRole,
   'organization:limits': managers,
+  'organization:targets': managers,
   'organization:security': owners,
   'members:read': anyRole,
   'members:manage': managers,

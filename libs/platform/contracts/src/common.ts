@@ -1,2 +1,3 @@
 export * from './generated/gateway/common/v1/error';
 export * from './generated/gateway/common/v1/money';
+export * from './generated/gateway/common/v1/target_rules';

@@ -6,6 +6,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'organization.suspend': 'Organization suspended',
   'organization.resume': 'Organization resumed',
   'organization.require_second_factor': 'Required two-factor authentication changed',
+  'organization.set_target_rules': 'Allowed providers and regions changed',
   'organization.map_domain': 'Domain mapped',
   'organization.unmap_domain': 'Domain unmapped',
   'key.create': 'Key created',

@@ -2,7 +2,7 @@
 import { cleanup, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
-import { ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { modelWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 const READ = 'GET /api/organizations/{organization_id}';
@@ -105,5 +105,33 @@ describe('the limits page', () => {
         version: 3,
       }),
     );
+  });
+
+  it('changes the lists of providers and regions, and names those of the models', async () => {
+    api.on('GET /api/models', () => ({ base_url: null, data: [modelWith('acme/m-1')] }));
+    renderPage('/o/org-1/limits');
+    await userEvent.click(await screen.findByRole('button', { name: 'Change providers and regions' }));
+    await screen.findByText('Of the models: eu. A provider without a region is excluded.');
+    await type('Denied providers', 'Other, other-2');
+    await type('Allowed regions', ' eu ');
+    const SET = 'PUT /api/organizations/{organization_id}/target-rules';
+    const rules = { ...CAPPED.target_rules, allowed_regions: ['eu'] };
+    api.on(SET, () => ({ organization: { ...CAPPED, target_rules: rules } }));
+    await save();
+    await waitFor(() => expect(valueOf('Allowed regions')).toBe('eu'));
+    expect(api.requestsTo(SET)[0]?.body).toEqual({
+      allowed_providers: [],
+      denied_providers: ['Other', 'other-2'],
+      allowed_regions: ['eu'],
+      denied_regions: [],
+      version: 3,
+    });
+  });
+
+  it('does not let members change the lists of providers and regions', async () => {
+    api.on('GET /api/session', () => sessionOf('member'));
+    renderPage('/o/org-1/limits');
+    await screen.findByText('Denied regions');
+    expect(screen.queryByRole('button', { name: 'Change providers and regions' })).toBeNull();
   });
 });

@@ -11,6 +11,7 @@ import { Failure, SkeletonRows } from '../../ui/states';
 import { Id, Money, Time } from '../../ui/values';
 import { BUDGETS } from '../keys/budgets';
 import { CapsForm, COUNTS, type Caps } from './caps-form';
+import { TargetRules } from './target-rules';
 
 const route = getRouteApi('/signed-in/o/$organizationId/limits');
 
@@ -52,6 +53,7 @@ export function LimitsPage() {
               <CeilingFacts of={query.data} />
             </Section>
           )}
+          <TargetRules organization={query.data} />
           <Section title="Organization">
             <Facts>
               <Fact name="ID">

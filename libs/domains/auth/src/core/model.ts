@@ -1,4 +1,4 @@
-import type { NanoUsd, UnixMs, UtcDay } from '@gateway/base';
+import type { NanoUsd, TargetRules, UnixMs, UtcDay } from '@gateway/base';
 
 /** A permission of a key, as named in the public API. */
 export type Scope = 'chat' | 'usage:read';
@@ -36,6 +36,8 @@ export interface Organization {
   readonly ceilings: OrganizationLimits;
   /** People without a second factor have no access until they set one up. */
   readonly requiresSecondFactor: boolean;
+  /** In lower case. */
+  readonly targetRules: TargetRules;
   readonly createdAt: UnixMs;
   /** Incremented by each change. */
   readonly version: number;
@@ -98,6 +100,7 @@ export interface KeyGrant {
   /** The effective limits: a ceiling applies where the organization has no limit. */
   readonly organizationLimits: OrganizationLimits;
   readonly organizationSuspended: boolean;
+  readonly targetRules: TargetRules;
   /** From this moment on the key is expired. */
   readonly expiresAt?: UnixMs;
   /** When the verified secret expires; absent unless it is the previous secret of a rotated key. */

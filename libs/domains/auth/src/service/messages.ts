@@ -1,4 +1,5 @@
-import { nanoUsd, type UnixMs } from '@gateway/base';
+import { nanoUsd, restrictsTargets, type TargetRules, type UnixMs } from '@gateway/base';
+import type { TargetRules as TargetRulesMessage } from '@gateway/contracts/common';
 import {
   KeyState,
   Scope,
@@ -68,8 +69,18 @@ export function organizationMessage(organization: core.Organization): Organizati
     ceilings: organization.ceilings,
     effectiveLimits: effectiveLimits(organization),
     requiresSecondFactor: organization.requiresSecondFactor,
+    targetRules: targetRulesMessage(organization.targetRules),
     createdUnixMs: BigInt(organization.createdAt),
     version: organization.version,
+  };
+}
+
+function targetRulesMessage(rules: TargetRules): TargetRulesMessage {
+  return {
+    allowedProviders: [...rules.allowedProviders],
+    deniedProviders: [...rules.deniedProviders],
+    allowedRegions: [...rules.allowedRegions],
+    deniedRegions: [...rules.deniedRegions],
   };
 }
 
@@ -136,6 +147,7 @@ export function keyGrantMessage({ settings, ...grant }: core.KeyGrant): KeyGrant
     keyLimits: settings.limits,
     organizationLimits: grant.organizationLimits,
     organizationSuspended: grant.organizationSuspended,
+    targetRules: restrictsTargets(grant.targetRules) ? targetRulesMessage(grant.targetRules) : undefined,
     expiresUnixMs: grant.expiresAt === undefined ? undefined : BigInt(grant.expiresAt),
     secretEndsUnixMs: grant.secretEndsAt === undefined ? undefined : BigInt(grant.secretEndsAt),
   };

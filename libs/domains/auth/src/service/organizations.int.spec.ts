@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { NO_TARGET_RULES } from '@gateway/base';
+import type { TargetRules } from '@gateway/contracts/common';
 import type { OrganizationResponse } from '@gateway/contracts/auth';
 import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
 
@@ -36,6 +39,47 @@ describe('organizations and the audit log', () => {
       maxOutputTokens: undefined,
       multipleCompletions: false,
     });
+  });
+
+  it('replaces the lists of providers and regions, in lower case, and sends them with each key', async () => {
+    const { id: organizationId } = await fixture.organization();
+    const key = await fixture.key(organizationId);
+    const grantRules = async () => {
+      const keySha256 = createHash('sha256').update(key.secret).digest();
+      const { outcome } = await fixture.auth.verifyKey({ keySha256 });
+      return outcome?.$case === 'grant' ? outcome.value.targetRules : outcome;
+    };
+    expect(await grantRules()).toBeUndefined();
+    const rules = { allowedProviders: ['Acme', ' acme '], deniedProviders: [], allowedRegions: ['us', 'EU'] };
+    const stored = { allowedProviders: ['acme'], deniedProviders: [], allowedRegions: ['eu', 'us'] };
+    const change = { organizationId, targetRules: { ...rules, deniedRegions: [] } };
+    const changed = organizationOf(await fixture.admin.setTargetRules(change));
+    expect(changed.targetRules).toEqual({ ...stored, deniedRegions: [] });
+    expect(await grantRules()).toEqual({ ...stored, deniedRegions: [] });
+    expect(await auditOf(organizationId)).toMatchObject([
+      {
+        action: 'organization.set_target_rules',
+        details: {
+          changed: {
+            allowed_providers: { before: [], after: ['acme'] },
+            allowed_regions: { before: [], after: ['eu', 'us'] },
+          },
+        },
+      },
+      { action: 'key.create' },
+      { action: 'organization.create' },
+    ]);
+  });
+
+  it.each([
+    ['an empty name', { deniedRegions: [' '] }, 'denied_regions[0]'],
+    ['a name with a space', { allowedProviders: ['acme', 'a b'] }, 'allowed_providers[1]'],
+    ['too many names', { allowedRegions: Array.from({ length: 51 }, (_, n) => `r${n}`) }, 'allowed_regions'],
+  ])('refuses %s', async (_, changes, field) => {
+    const { id: organizationId } = await fixture.organization();
+    const targetRules = { ...NO_TARGET_RULES, ...changes } as TargetRules;
+    const { outcome } = await fixture.admin.setTargetRules({ organizationId, targetRules });
+    expect(outcome).toMatchObject({ $case: 'refusal', value: { field } });
   });
 
   it('suspends with a reason and resumes without one', async () => {

@@ -4,7 +4,7 @@ import type { EstimateRequest } from './ports';
 
 /** Estimates a request with the same functions as the edge, before it holds credit. */
 export function createEstimator(tokenCounter: TokenCounter): EstimateRequest {
-  return async (body, { limits, models }) => {
+  return async (body, { limits, targetRules, models }) => {
     const views = new Map(
       models.flatMap((model) => {
         const { id, prices, tokenCounting } = model;
@@ -14,6 +14,7 @@ export function createEstimator(tokenCounter: TokenCounter): EstimateRequest {
     const validated = await validateChatRequest(body as JsonObject, {
       policy: {
         allowedModels: [],
+        targetRules,
         maxOutputTokensCap: limits?.maxOutputTokens,
         multipleCompletions: limits?.multipleCompletions ?? false,
       },

@@ -1,4 +1,4 @@
-import type { Clock } from '@gateway/base';
+import type { Clock, TargetRules } from '@gateway/base';
 import type { AuditLogDefinition } from '@gateway/contracts/audit';
 import type {
   AuthAdminDefinition,
@@ -62,7 +62,11 @@ export interface WebApp {
 /** Validates a request as the public API does, and returns the credit that it would hold or the refusal. */
 export type EstimateRequest = (
   body: Readonly<Record<string, unknown>>,
-  context: { readonly limits: OrganizationLimits | undefined; readonly models: readonly Model[] },
+  context: {
+    readonly limits: OrganizationLimits | undefined;
+    readonly targetRules: TargetRules | undefined;
+    readonly models: readonly Model[];
+  },
 ) => Promise<
   | {
       readonly estimatedInputTokens: number;

@@ -54,6 +54,9 @@ const catalogueModel = z
     capabilities: z.array(z.string()),
     reasoning_efforts: z.array(z.string()),
     prices: modelPrices,
+    target_places: z
+      .array(z.object({ provider: z.string(), region: z.string().nullable() }))
+      .meta({ description: 'The provider and region of each target.' }),
     targets: z
       .array(z.object({ ...target, drained: drained.nullable() }))
       .meta({ description: 'In the order in which they are tried.' }),

@@ -33,6 +33,21 @@ const organizationCeilings = z
   .object(limitFields)
   .meta({ id: 'OrganizationCeilings', description: 'The upper bounds of `limits`. Null: no ceiling.' });
 
+const names = z.array(z.string());
+
+const targetRules = z
+  .object({
+    allowed_providers: names.meta({ description: 'Names as in the catalogue, in any case.' }),
+    denied_providers: names,
+    allowed_regions: names.meta({ description: 'A target without a region is not on the list.' }),
+    denied_regions: names,
+  })
+  .meta({
+    id: 'TargetRules',
+    description:
+      'The providers and regions that requests may be sent to. An empty list does not restrict; a denied name is denied even if it is also allowed.',
+  });
+
 export const organization = z
   .object({
     id,
@@ -44,6 +59,7 @@ export const organization = z
     requires_second_factor: z
       .boolean()
       .meta({ description: 'People without two-factor authentication have no access until they set it up.' }),
+    target_rules: targetRules,
     created_at: time,
     version: version.meta({ description: 'Increases with each change.' }),
   })
@@ -117,6 +133,24 @@ export const organizationEndpoints = {
     body: limitsToSet.extend({ version: version.optional() }),
     response: json(oneOrganization),
     audit: ['organization.set_ceilings'],
+    errors: ['version_conflict'],
+  }),
+  setTargetRules: endpoint({
+    method: 'PUT',
+    path: '/api/organizations/{organization_id}/target-rules',
+    access: 'organization:targets',
+    summary: 'Replace the lists of allowed and denied providers and regions',
+    description:
+      'Every list is required. Requests are sent to no other target from the response on; a model without an allowed target gets 403 `model_not_allowed`, and `GET /v1/models` leaves it out. Names need not exist in the catalogue. `version` works as for limits.',
+    body: z.strictObject({
+      allowed_providers: names,
+      denied_providers: names,
+      allowed_regions: names,
+      denied_regions: names,
+      version: version.optional(),
+    }),
+    response: json(oneOrganization),
+    audit: ['organization.set_target_rules'],
     errors: ['version_conflict'],
   }),
   setSecondFactorRequired: endpoint({

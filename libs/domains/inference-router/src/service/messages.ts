@@ -6,7 +6,7 @@ import type {
   Model as ModelMessage,
   WatchCatalogueResponse,
 } from '@gateway/contracts/inference-router';
-import type { Catalogue, Model } from '../core/catalogue/model-catalogue';
+import { placeOf, type Catalogue, type Model } from '../core/catalogue/model-catalogue';
 import type {
   CompletionOutcome,
   FinishedGeneration,
@@ -41,6 +41,7 @@ export function toGenerationRequest(message: GenerateRequest): GenerationRequest
     prices: message.prices,
     signedBy: message.signedBy,
     promptCacheKey: message.promptCacheKey,
+    targetRules: message.targetRules,
     externalUser: message.externalUser,
     idempotencyScope: message.idempotencyScope,
     runId: message.runId,
@@ -150,6 +151,7 @@ export function toModelMessage(model: Model): ModelMessage {
     tokenCounting: { ...model.tokenCounting },
     extraParameters: [...model.extraParameters],
     forwardReasoningContent: model.targets.some((target) => target.options.forwardReasoningContent),
+    targetPlaces: model.targets.map(placeOf),
     writesCacheImplicitly: model.targets.some(({ provider }) => writesCacheImplicitly(provider.dialect)),
   };
 }

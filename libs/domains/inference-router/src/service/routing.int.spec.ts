@@ -1,4 +1,5 @@
 import type { UnixMs } from '@gateway/base';
+import { TargetRules } from '@gateway/contracts/common';
 import { failure, helloCompletion, ScriptedProvider } from '../testing/scripted-provider';
 import { generateRequest, model, provider, RouterUnderTest } from '../testing/router-under-test';
 
@@ -103,4 +104,31 @@ it('prefers a slow target to one that only fails', async () => {
   router.events.length = 0;
   await router.collect(generateRequest({ modelId: 'acme/latency' }));
   expect(attempts()).toEqual([[['slow', 'latency']]]);
+});
+
+describe('with rules of the organization', () => {
+  const deny = (...deniedProviders: string[]) => TargetRules.fromPartial({ deniedProviders });
+  const run = (changes: Parameters<typeof generateRequest>[0]) =>
+    router.collect(generateRequest({ modelId: 'acme/weight', ...changes }));
+
+  it('never calls another target: neither first, nor after a failure', async () => {
+    const callsBefore = slow.calls.length;
+    fast.play(failure(503));
+    await run({ targetRules: deny('slow') });
+    await run({ targetRules: deny('slow'), promptCacheKey: 'conversation', signedBy: 'signer-slow' });
+    expect(
+      attempts()
+        .flat()
+        .map(([name]) => name),
+    ).toEqual(['fast', 'fast', 'fast', 'fast']);
+    expect(slow.calls.length).toBe(callsBefore);
+  });
+
+  it('refuses a request without an allowed target, and calls no provider', async () => {
+    const callsBefore = slow.calls.length + fast.calls.length;
+    const { error } = await run({ targetRules: deny('slow', 'fast') });
+    expect(error).toMatchObject({ code: 'model_not_allowed' });
+    expect(slow.calls.length + fast.calls.length).toBe(callsBefore);
+    expect(router.events).toEqual([]);
+  });
 });

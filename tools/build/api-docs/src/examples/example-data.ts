@@ -39,6 +39,7 @@ const able: ListedModel = {
   tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'tiles', imageTokens: 1_000 },
   extraParameters: [],
   forwardReasoningContent: false,
+  targetPlaces: [{ provider: 'acme', region: 'eu' }],
   writesCacheImplicitly: true,
 };
 

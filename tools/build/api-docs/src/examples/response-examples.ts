@@ -53,7 +53,7 @@ export function responseExamples(): ResponseExamples {
     chatRequest: CHAT_REQUEST,
     chatCompletion,
     chatStream: replayChunks(Buffer.from(JSON.stringify(chatCompletion)), true) + DONE,
-    models: modelListView(MODELS, [ABLE]),
+    models: modelListView(MODELS, { allowedModels: [ABLE] }),
     credits: creditsView({ totalCredits: cents(10_050), totalUsage: cents(2_575), reserved: cents(35) }),
     generation: generationView({
       id: GENERATION_ID,

@@ -111,7 +111,10 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   missing_scope: of('The key lacks the scope of the endpoint. The message names it.', 'never', {
     metadata: { required_scope: oneOfTexts('The scope that the key lacks.', ['chat', 'usage:read']) },
   }),
-  model_not_allowed: of('The key may not use this model.', 'always'),
+  model_not_allowed: of(
+    'The key may not use this model, or its organization allows none of the providers and regions of the model.',
+    'always',
+  ),
   org_suspended: of('The organization is suspended.', 'never'),
   generation_not_found: of(
     'No generation of the organization has this ID. One that has just ended is not settled yet; a refused request has none.',

@@ -36,7 +36,10 @@ export const chatCheckOrder: readonly CheckStep[] = [
   { checks: 'Images are inline', codes: ['image_url_not_supported'] },
   { checks: 'A JSON `response_format` without `stream`', codes: ['json_mode_no_stream'] },
   { checks: "The organization's settings", codes: ['n_not_allowed', 'max_tokens_exceeds_cap'] },
-  { checks: 'The model exists, and the key may use it', codes: ['model_not_found', 'model_not_allowed'] },
+  {
+    checks: 'The model exists, and the key and its organization may use it',
+    codes: ['model_not_found', 'model_not_allowed'],
+  },
   {
     checks: 'Capabilities of the model',
     codes: [

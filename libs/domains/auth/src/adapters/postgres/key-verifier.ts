@@ -28,6 +28,10 @@ const VERIFY_KEY = `
     coalesce(o.concurrency, o.ceiling_concurrency) as concurrency,
     coalesce(o.max_output_tokens, o.ceiling_max_output_tokens) as max_output_tokens,
     o.multiple_completions,
+    o.allowed_providers,
+    o.denied_providers,
+    o.allowed_regions,
+    o.denied_regions,
     found.secret_ends_at
   from (
     select id, null::timestamptz as secret_ends_at from api_keys where sha256 = $1
@@ -64,6 +68,10 @@ interface VerifiedRow {
   readonly concurrency: number | null;
   readonly max_output_tokens: number | null;
   readonly multiple_completions: boolean;
+  readonly allowed_providers: string[];
+  readonly denied_providers: string[];
+  readonly allowed_regions: string[];
+  readonly denied_regions: string[];
 }
 
 type LimitColumns = Pick<
@@ -116,6 +124,12 @@ function grantOf(row: VerifiedRow): KeyGrant {
       multipleCompletions: row.multiple_completions,
     },
     organizationSuspended: row.suspended,
+    targetRules: {
+      allowedProviders: row.allowed_providers,
+      deniedProviders: row.denied_providers,
+      allowedRegions: row.allowed_regions,
+      deniedRegions: row.denied_regions,
+    },
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at.getTime() as UnixMs }),
     ...(row.secret_ends_at === null ? {} : { secretEndsAt: row.secret_ends_at.getTime() as UnixMs }),
   };

@@ -64,6 +64,12 @@ export function organizationOf(row: Prisma.OrganizationModel): Organization {
       multipleCompletions: row.ceilingMultipleCompletions,
     }),
     requiresSecondFactor: row.requiresSecondFactor,
+    targetRules: {
+      allowedProviders: row.allowedProviders,
+      deniedProviders: row.deniedProviders,
+      allowedRegions: row.allowedRegions,
+      deniedRegions: row.deniedRegions,
+    },
     createdAt: row.createdAt.getTime() as UnixMs,
     version: row.version,
   };
@@ -88,6 +94,10 @@ export function organizationRow(organization: Organization): Prisma.Organization
     ceilingMaxOutputTokens: ceilings.maxOutputTokens ?? null,
     ceilingMultipleCompletions: ceilings.multipleCompletions,
     requiresSecondFactor: organization.requiresSecondFactor,
+    allowedProviders: [...organization.targetRules.allowedProviders],
+    deniedProviders: [...organization.targetRules.deniedProviders],
+    allowedRegions: [...organization.targetRules.allowedRegions],
+    deniedRegions: [...organization.targetRules.deniedRegions],
     createdAt: new Date(organization.createdAt),
     version: organization.version,
   };

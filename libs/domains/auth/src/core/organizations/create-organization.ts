@@ -1,3 +1,4 @@
+import { NO_TARGET_RULES } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
 import { type AdminRefusal, auditOf, type Actor, MAX_NAME_CHARACTERS, readText } from '@gateway/auth-shared';
 import { organizationFields } from './organization-fields';
@@ -28,6 +29,7 @@ export async function createOrganization(
     name,
     suspended: false,
     requiresSecondFactor: false,
+    targetRules: NO_TARGET_RULES,
     limits,
     ceilings,
     createdAt: ports.clock.now(),

@@ -11,6 +11,10 @@ export function organizationFields(organization: Organization): JsonObject {
     ...limitFields(organization.limits),
     ...Object.fromEntries(ceilings.map(([name, value]) => [`ceiling_${name}`, value])),
     requires_second_factor: organization.requiresSecondFactor,
+    allowed_providers: [...organization.targetRules.allowedProviders],
+    denied_providers: [...organization.targetRules.deniedProviders],
+    allowed_regions: [...organization.targetRules.allowedRegions],
+    denied_regions: [...organization.targetRules.deniedRegions],
   };
 }
 

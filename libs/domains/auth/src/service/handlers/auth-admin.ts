@@ -29,6 +29,7 @@ import {
   setOrganizationLimits,
 } from '../../core/organizations/set-organization-limits';
 import { setSecondFactorRequired } from '../../core/organizations/set-second-factor-required';
+import { setTargetRules } from '../../core/organizations/set-target-rules';
 import { setOrganizationSuspended } from '../../core/organizations/set-organization-suspended';
 import { transferKey } from '../../core/keys/transfer-key';
 import { updateKey } from '../../core/keys/update-key';
@@ -148,6 +149,19 @@ export function createAuthAdminHandlers(
         ...(expectedVersion === undefined ? {} : { expectedVersion }),
       };
       return organizationResponse(await timed(setOrganizationCeilings(ports, change, context.signal)));
+    },
+
+    async setTargetRules({ organizationId, targetRules: rules, expectedVersion }, context) {
+      const actor = personOf(context);
+      const refusal = await refuseUnlessPermitted(people, actor, 'organization:targets', organizationId);
+      if (refusal) return organizationResponse(refusal);
+      // An absent message would lift every restriction.
+      if (!rules) throw missing('target_rules');
+      const change = {
+        ...{ actor, organizationId, rules },
+        ...(expectedVersion === undefined ? {} : { expectedVersion }),
+      };
+      return organizationResponse(await timed(setTargetRules(ports, change, context.signal)));
     },
 
     async setSecondFactorRequired({ organizationId, required }, context) {

@@ -48,6 +48,22 @@ export function createOrganizationHandlers({ authAdmin }: DashboardApiPorts): re
       return { organization: viewOf(await authAdmin.setSecondFactorRequired(change, options)) };
     }),
 
+    implement(organizations.setTargetRules, async ({ params, body }) => {
+      const organizationId = params.organization_id;
+      const change = {
+        organizationId,
+        targetRules: {
+          allowedProviders: body.allowed_providers,
+          deniedProviders: body.denied_providers,
+          allowedRegions: body.allowed_regions,
+          deniedRegions: body.denied_regions,
+        },
+        expectedVersion: body.version,
+      };
+      const changed = await authAdmin.setTargetRules(change, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
+      return { organization: await viewOfChanged(changed, organizationId) };
+    }),
+
     implement(organizations.setLimits, async ({ params, body }) => {
       const { version: expectedVersion, ...limits } = body;
       const organizationId = params.organization_id;

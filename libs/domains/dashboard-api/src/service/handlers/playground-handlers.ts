@@ -84,12 +84,12 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
       const organizationId = params.organization_id;
       if (!estimateRequest)
         throw new DashboardError('unavailable', { message: 'Cost estimates are not available.' });
-      const [{ effectiveLimits: limits }, models, balance] = await Promise.all([
+      const [{ effectiveLimits: limits, targetRules }, models, balance] = await Promise.all([
         readOrganization(organizationId),
         readModels(),
         ledger.getBalance({ organizationId }),
       ]);
-      const estimate = await estimateRequest(body.request, { limits, models });
+      const estimate = await estimateRequest(body.request, { limits, targetRules, models });
       if (isRefusal(estimate)) {
         const { message, param, code } = estimate;
         throw new DashboardError('invalid', {

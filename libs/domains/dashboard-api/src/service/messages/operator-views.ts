@@ -52,6 +52,7 @@ export function offeredModelView(model: Model) {
     max_output_tokens: model.maxOutputTokens,
     capabilities: model.capabilities,
     reasoning_efforts: model.reasoningEfforts,
+    target_places: model.targetPlaces.map(({ provider, region = null }) => ({ provider, region })),
     prices: pricesView(model.prices),
   };
 }

@@ -26,6 +26,12 @@ export function organizationView(organization: Organization) {
     limits: limitsView(organization.limits),
     ceilings: limitsView(organization.ceilings),
     requires_second_factor: organization.requiresSecondFactor,
+    target_rules: {
+      allowed_providers: organization.targetRules?.allowedProviders ?? [],
+      denied_providers: organization.targetRules?.deniedProviders ?? [],
+      allowed_regions: organization.targetRules?.allowedRegions ?? [],
+      denied_regions: organization.targetRules?.deniedRegions ?? [],
+    },
     created_at: isoTime(organization.createdUnixMs),
     version: organization.version,
   };

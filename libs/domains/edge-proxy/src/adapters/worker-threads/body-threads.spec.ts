@@ -39,6 +39,7 @@ function model(id: string): ModelView {
     tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'constant', imageTokens: 1_000 },
     extraParameters: [],
     forwardReasoningContent: false,
+    targetPlaces: [{ provider: 'acme', region: 'eu' }],
     writesCacheImplicitly: true,
   };
 }

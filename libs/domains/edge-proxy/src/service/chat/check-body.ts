@@ -53,6 +53,7 @@ export async function checkBody(
   const scope = readIdempotencyScope(exchange, grant.keyId, PATH);
   const policy: CallerPolicy = {
     allowedModels: grant.allowedModels,
+    targetRules: grant.targetRules,
     maxOutputTokensCap: grant.organizationLimits?.maxOutputTokens,
     multipleCompletions: grant.organizationLimits?.multipleCompletions ?? false,
   };

@@ -284,6 +284,7 @@ function generateRequest(
     prices: chat.model.prices,
     signedBy: chat.signedBy,
     promptCacheKey: chat.promptCacheKey,
+    targetRules: grant.targetRules,
     externalUser: chat.externalUser,
     idempotencyScope: idempotent?.scope,
     resumable: idempotent?.lastEventId !== undefined,

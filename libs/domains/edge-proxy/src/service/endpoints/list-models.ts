@@ -18,5 +18,5 @@ export async function listModels(ports: ListModelsPorts, exchange: Exchange): Pr
   if (isRefusal(grant)) return writer.error(exchange, refusalError(grant));
   // Without a catalogue, an empty list would be wrong.
   if (!catalogue.isReady()) return writer.error(exchange, refusalError(refuse('no_capacity')));
-  writer.json(exchange, 200, JSON.stringify(modelListView(catalogue.all(), grant.allowedModels)));
+  writer.json(exchange, 200, JSON.stringify(modelListView(catalogue.all(), grant)));
 }

@@ -54,6 +54,22 @@ describe('the models file', () => {
     expect(issuesOf(planned('2027-01-01'))).toEqual([expect.stringContaining('must be a time in UTC')]);
   });
 
+  it('places a target in its region, or else in that of its provider', () => {
+    const regionsOf = (text: string) =>
+      [...parseCatalogue(text, options).models.values()].flatMap(({ targets }) =>
+        targets.map(({ region }) => region),
+      );
+    const two = minimal.replace('model: b }', 'model: b }, { provider: p, model: c, region: us-east-1 }');
+    expect(regionsOf(two)).toEqual([undefined, 'us-east-1']);
+    expect(regionsOf(two.replace('api_key_env: KEY', 'api_key_env: KEY\n    region: eu'))).toEqual([
+      'eu',
+      'us-east-1',
+    ]);
+    expect(issuesOf(minimal.replace('model: b }', 'model: b, region: "a b" }'))).toEqual([
+      expect.stringContaining('must be letters, digits and hyphens'),
+    ]);
+  });
+
   it('cannot use stored secrets', () => {
     expect(issuesOf(minimal.replace('api_key_env: KEY', 'api_key_secret: key'))).toEqual([
       'providers[0].api_key_secret (line 5): stored secrets require GATEWAY_CATALOGUE=database',

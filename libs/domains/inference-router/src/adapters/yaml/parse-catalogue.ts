@@ -199,6 +199,7 @@ function toModel(
     targets.push({
       provider: read.provider,
       providerModel: target.model,
+      region: target.region ?? read.document.region,
       signer: signerOf(target),
       retryTimeouts: target.retry_timeouts,
       weight: target.weight ?? 1,

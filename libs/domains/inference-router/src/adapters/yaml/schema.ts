@@ -180,6 +180,7 @@ const modelSchema = z
           provider: z.string(),
           model: z.string().min(1).max(256),
           max_tokens_parameter: z.enum(maxTokensParameters).optional(),
+          region: placeName.optional(),
           weight: z.int().min(1).max(1_000).optional(),
           retry_timeouts: z.boolean().default(true),
           forward_reasoning_content: z.boolean().default(false),

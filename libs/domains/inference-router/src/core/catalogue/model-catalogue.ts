@@ -1,4 +1,4 @@
-import type { Capability, Prices, UnixMs } from '@gateway/base';
+import type { Capability, Prices, TargetPlace, UnixMs } from '@gateway/base';
 import type { TargetOptions } from '../dialects/dialect';
 import type { DialectName } from '../dialects/registry';
 
@@ -75,6 +75,8 @@ interface PriceChange {
 export interface Target {
   readonly provider: Provider;
   readonly providerModel: string;
+  /** Where it processes requests, such as "eu"; undefined when unknown. */
+  readonly region?: string | undefined;
   /** Names the target in signed parts of responses, without the provider's name. The same in every process. */
   readonly signer: string;
   readonly options: TargetOptions;
@@ -117,6 +119,10 @@ export interface Catalogue {
   readonly version: number;
   readonly models: ReadonlyMap<string, Model>;
   readonly providers: ReadonlyMap<string, Provider>;
+}
+
+export function placeOf({ provider, region }: Target): TargetPlace {
+  return { provider: provider.name, region };
 }
 
 /** Identifies a target in metrics, logs and circuit breakers. */

@@ -1,4 +1,4 @@
-import type { NanoUsd, Prices, Usage } from '@gateway/base';
+import type { NanoUsd, Prices, TargetRules, Usage } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { FinishReason } from '../completion/finish-reason';
 import type { AttemptReason } from '../routing/attempt-reason';
@@ -30,6 +30,8 @@ export interface GenerationRequest {
   readonly signedBy: string | undefined;
   /** Requests with the same key should reach the same prompt cache. */
   readonly promptCacheKey: string | undefined;
+  /** Which targets may be called; undefined: all. */
+  readonly targetRules: TargetRules | undefined;
   readonly externalUser: string | undefined;
   readonly idempotencyScope: string | undefined;
   readonly runId: string | undefined;

@@ -8,6 +8,7 @@ import type { StreamJournal } from './stream-journal';
 import { openGeneration, type OpenGenerationPorts, type OpenedGeneration } from './open-generation';
 import type { OpenedStream } from '../provider/open-target';
 import type { CatalogueSource } from '../ports';
+import { allowedTargets } from '../routing/order-targets';
 import { errorAfterFirstEvent, errorBeforeFirstEvent } from '../failure/public-error';
 import type { Bill, FinalizePorts } from './finalize-generation';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
@@ -35,7 +36,7 @@ export function createGenerate(ports: GeneratePorts): Generate {
     call: GenerationCall,
   ): AsyncGenerator<GenerationPart, void, void> {
     if (call.signal.aborted) throw cancelled();
-    const model = modelOf(ports, request.modelId);
+    const model = modelOf(ports, request);
     const releaseSpace = ports.recorder.reserve();
     if (!releaseSpace) throw cannotRecord();
     let release: () => void = () => undefined;
@@ -72,9 +73,12 @@ function cannotRecord(): GatewayError {
   });
 }
 
-function modelOf(ports: GeneratePorts, modelId: string): Model {
-  const model = ports.catalogue.current().models.get(modelId);
+/** The edge checks the same, against a catalogue that may have changed since. */
+function modelOf(ports: GeneratePorts, request: GenerationRequest): Model {
+  const model = ports.catalogue.current().models.get(request.modelId);
   if (!model || model.disabled) throw new GatewayError('model_not_found', { param: 'model' });
+  if (allowedTargets(model, request).length === 0)
+    throw new GatewayError('model_not_allowed', { param: 'model' });
   return model;
 }
 

@@ -84,6 +84,7 @@ const REQUEST: GenerationRequest = {
   prices: undefined,
   signedBy: undefined,
   promptCacheKey: undefined,
+  targetRules: undefined,
   runId: undefined,
   externalUser: undefined,
   idempotencyScope: undefined,

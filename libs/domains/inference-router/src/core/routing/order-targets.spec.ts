@@ -1,4 +1,4 @@
-import { pricesOf, type StatedPrices } from '@gateway/base';
+import { NO_TARGET_RULES, pricesOf, type StatedPrices, type TargetRules } from '@gateway/base';
 import { model, provider } from '../../testing/router-under-test';
 import { targetKey, type Model, type Target } from '../catalogue/model-catalogue';
 import { orderTargets, type OrderTargetsPorts, type RoutedRequest } from './order-targets';
@@ -20,6 +20,7 @@ const REQUEST: RoutedRequest = {
   organizationId: 'org-1',
   signedBy: undefined,
   promptCacheKey: undefined,
+  targetRules: undefined,
   estimatedInputTokens: 1_000,
   maxOutputTokens: 100,
   n: 1,
@@ -172,6 +173,36 @@ it.each(['order', 'weight', 'price', 'latency'] as const)(
     expect(order(of, { signedBy: 'signer-x' })).toEqual(order(of));
   },
 );
+
+describe('with rules of the organization', () => {
+  const inRegions = (routing: Model['routing']) =>
+    routed(routing, { a: { region: 'us' }, b: { region: 'eu' }, c: { region: 'eu' } });
+  const rules = (changes: Partial<TargetRules>) => ({ targetRules: { ...NO_TARGET_RULES, ...changes } });
+
+  it.each(['order', 'weight', 'price', 'latency'] as const)(
+    'by %s, targets that are not allowed are never called, also for a cache key and of a signer',
+    (routing) => {
+      const request = { ...rules({ allowedRegions: ['eu'] }), promptCacheKey: 'k', signedBy: 'signer-a' };
+      const { names: called, reason } = order(inRegions(routing), request);
+      expect([...called].sort()).toEqual(['b', 'c']);
+      expect(reason).not.toBe('signature');
+      expect(order(inRegions(routing), rules({ deniedProviders: ['b', 'c'] })).names).toEqual(['a']);
+    },
+  );
+
+  it('keeps the target of a cache key if it is allowed', () => {
+    for (const request of keys.slice(0, 1_000)) {
+      const [before] = order(inRegions('weight'), request).names;
+      const [after] = order(inRegions('weight'), { ...request, ...rules({ deniedProviders: ['a'] }) }).names;
+      if (before !== 'a') expect(after).toBe(before);
+    }
+  });
+
+  it('excludes a target without a region where an allow list of regions is set', () => {
+    expect(order(routed('order'), rules({ allowedRegions: ['eu'] })).names).toEqual([]);
+    expect(order(routed('order'), rules({ deniedRegions: ['eu'] })).names).toEqual([...names]);
+  });
+});
 
 it('a single target is not weighed', () => {
   const random = jest.fn();

@@ -1,5 +1,5 @@
-import { costOfUsage, type NanoUsd } from '@gateway/base';
-import { targetKey, type Model, type Target } from '../catalogue/model-catalogue';
+import { costOfUsage, mayUseTarget, type NanoUsd } from '@gateway/base';
+import { placeOf, targetKey, type Model, type Target } from '../catalogue/model-catalogue';
 import type { GenerationRequest } from '../generation/finished-generation';
 import type { Random } from '../ports';
 import type { FirstTargetReason } from './attempt-reason';
@@ -19,18 +19,25 @@ export interface OrderTargetsPorts {
 
 export type RoutedRequest = Pick<
   GenerationRequest,
-  'organizationId' | 'signedBy' | 'promptCacheKey' | 'estimatedInputTokens' | 'maxOutputTokens' | 'n'
+  | 'organizationId'
+  | 'signedBy'
+  | 'promptCacheKey'
+  | 'targetRules'
+  | 'estimatedInputTokens'
+  | 'maxOutputTokens'
+  | 'n'
 >;
 
 /**
  * The order in which a request's targets are tried: by the model's routing. Requests
  * of an organization with the same `prompt_cache_key` have the same order where the
  * routing would spread them. The target that signed a tool loop is first, since the
- * others cannot use its signatures.
+ * others cannot use its signatures. Targets that the organization does not allow are not in it.
  */
 export function orderTargets(ports: OrderTargetsPorts, model: Model, request: RoutedRequest): OrderedTargets {
-  if (model.targets.length === 1) return { targets: model.targets, reason: 'order' };
-  const routed = route(ports, model, request);
+  const targets = allowedTargets(model, request);
+  if (targets.length <= 1) return { targets, reason: 'order' };
+  const routed = route(ports, { routing: model.routing, targets }, request);
   const { signedBy } = request;
   const signer =
     signedBy === undefined ? undefined : routed.targets.find((target) => target.signer === signedBy);
@@ -38,9 +45,19 @@ export function orderTargets(ports: OrderTargetsPorts, model: Model, request: Ro
   return { targets: [signer, ...routed.targets.filter((target) => target !== signer)], reason: 'signature' };
 }
 
+/** Empty if the organization allows none. */
+export function allowedTargets(
+  { targets }: Model,
+  { targetRules }: Pick<RoutedRequest, 'targetRules'>,
+): readonly Target[] {
+  return targetRules === undefined
+    ? targets
+    : targets.filter((target) => mayUseTarget(targetRules, placeOf(target)));
+}
+
 function route(
   { random, latencyMs }: OrderTargetsPorts,
-  { routing, targets }: Model,
+  { routing, targets }: Pick<Model, 'routing' | 'targets'>,
   request: RoutedRequest,
 ): OrderedTargets {
   switch (routing) {

@@ -1,4 +1,4 @@
-import type { CacheWriteLifetime, NanoUsd, Prices } from '@gateway/base';
+import type { CacheWriteLifetime, NanoUsd, Prices, TargetPlace, TargetRules } from '@gateway/base';
 
 export type ImageFormula = 'tiles' | 'patches' | 'pixels' | 'gemini_tiles' | 'constant';
 
@@ -33,12 +33,16 @@ export interface ModelView {
   readonly extraParameters: readonly string[];
   /** Whether the reasoning of earlier turns (`reasoning_content`) is sent to it. */
   readonly forwardReasoningContent: boolean;
+  /** Where its requests may be sent. */
+  readonly targetPlaces: readonly TargetPlace[];
 }
 
 /** The restrictions of a key and its organization. */
 export interface CallerPolicy {
   /** Model ids; empty allows every model. */
   readonly allowedModels: readonly string[];
+  /** The organization's; undefined: every target. */
+  readonly targetRules?: TargetRules | undefined;
   /** The organization's cap on max_tokens. */
   readonly maxOutputTokensCap?: number | undefined;
   /** Whether `n` above 1 is allowed. */

@@ -1,5 +1,5 @@
 import type { Capability, Prices, TokenPrices } from '@gateway/base';
-import { mayUseModel } from '../chat-completion/rules/model-access';
+import { mayUseModel, type ModelPolicy } from '../chat-completion/rules/model-access';
 import { hasCapability } from '../chat-completion/rules/model-support';
 import { chatFields } from '../chat-completion/schema/fields';
 import type { ModelView } from '../chat-completion/types';
@@ -30,8 +30,8 @@ const FIELD_CAPABILITIES: Readonly<Record<string, readonly Capability[]>> = {
 };
 
 /** The response of GET /v1/models: enabled models that the key may use, sorted by id. */
-export function modelListView(models: Iterable<ListedModel>, allowedModels: readonly string[]): object {
-  const available = [...models].filter((model) => !model.disabled && mayUseModel(model.id, allowedModels));
+export function modelListView(models: Iterable<ListedModel>, policy: ModelPolicy): object {
+  const available = [...models].filter((model) => !model.disabled && mayUseModel(model, policy));
   available.sort((one, other) => (one.id < other.id ? -1 : 1));
   return { object: 'list', data: available.map(modelView) };
 }

@@ -1,10 +1,12 @@
-import { nanoUsd, type UnixMs, type UtcDay } from '@gateway/base';
+import { nanoUsd, NO_TARGET_RULES, type TargetRules, type UnixMs, type UtcDay } from '@gateway/base';
 import { ableModel, disabledModel, extraModel, plainModel } from '../testing/chat-fixtures';
 import type { ModelView } from '../chat-completion/types';
 import { creditsView } from './credits';
 import { generationView } from './generation';
 import { modelListView, usdPerToken, type ListedModel } from './model-list';
 import { usageView } from './usage';
+
+const EVERY_MODEL = { allowedModels: [] };
 
 const listed = (model: ModelView, more: Partial<ListedModel> = {}): ListedModel => ({
   ...model,
@@ -16,16 +18,23 @@ const listed = (model: ModelView, more: Partial<ListedModel> = {}): ListedModel 
 
 describe('the model list', () => {
   const models = [plainModel, extraModel, disabledModel, ableModel].map((model) => listed(model));
-  const ids = (allowedModels: string[]): unknown =>
-    (modelListView(models, allowedModels) as { data: { id: string }[] }).data.map(({ id }) => id);
+  const ids = (allowedModels: string[], targetRules?: TargetRules): unknown =>
+    (modelListView(models, { allowedModels, targetRules }) as { data: { id: string }[] }).data.map(
+      ({ id }) => id,
+    );
 
   it('lists enabled models that the key may use, sorted by id', () => {
     expect(ids([])).toEqual(['acme/able', 'acme/extra', 'acme/plain']);
     expect(ids(['acme/plain', 'acme/disabled', 'acme/none'])).toEqual(['acme/plain']);
   });
 
+  it('lists no model without a target that the organization allows', () => {
+    expect(ids([], { ...NO_TARGET_RULES, deniedRegions: ['eu'] })).toEqual([]);
+    expect(ids([], { ...NO_TARGET_RULES, allowedRegions: ['eu'] })).toHaveLength(3);
+  });
+
   it('has the documented shape', () => {
-    expect(modelListView([listed(ableModel, { defaultReasoningEffort: 'medium' })], [])).toEqual({
+    expect(modelListView([listed(ableModel, { defaultReasoningEffort: 'medium' })], EVERY_MODEL)).toEqual({
       object: 'list',
       data: [
         {
@@ -63,7 +72,7 @@ describe('the model list', () => {
     const { tiers: _none, ...tokenPrices } = ableModel.prices;
     const tier = { ...tokenPrices, abovePromptTokens: 200_000, inputNanoUsdPerMillion: 6_000_000_000n };
     const tiered = { ...ableModel, prices: { ...ableModel.prices, tiers: [tier] } };
-    expect(modelListView([listed(tiered)], [])).toMatchObject({
+    expect(modelListView([listed(tiered)], EVERY_MODEL)).toMatchObject({
       data: [
         {
           pricing: {
@@ -77,7 +86,7 @@ describe('the model list', () => {
 
   it('lists the supported parameters of a model', () => {
     const parametersOf = (model: ModelView): string[] =>
-      (modelListView([listed(model)], []) as { data: { supported_parameters: string[] }[] }).data[0]
+      (modelListView([listed(model)], EVERY_MODEL) as { data: { supported_parameters: string[] }[] }).data[0]
         ?.supported_parameters ?? [];
     expect(parametersOf(extraModel)).toContain('top_k');
     for (const name of [
@@ -95,10 +104,12 @@ describe('the model list', () => {
   });
 
   it('shows the absence of reasoning and vision', () => {
-    expect(modelListView([listed(plainModel)], [])).toMatchObject({
+    expect(modelListView([listed(plainModel)], EVERY_MODEL)).toMatchObject({
       data: [{ capabilities: [], architecture: { input_modalities: ['text'] } }],
     });
-    expect(JSON.stringify(modelListView([listed(plainModel)], []))).not.toContain('supported_efforts');
+    expect(JSON.stringify(modelListView([listed(plainModel)], EVERY_MODEL))).not.toContain(
+      'supported_efforts',
+    );
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { NO_TARGET_RULES } from '@gateway/base';
 import { refusalError } from '@gateway/errors';
 import type { JsonValue } from '../../json/json-value';
 import {
@@ -214,6 +215,15 @@ describe('access to models', () => {
     [{ model: 'acme/able' }, ['acme/plain', 'acme/able'], 'accepted'],
   ])('%j with %j → %s', (fields, allowedModels, expected) => {
     expect(verdictOf(fields, { allowedModels })).toBe(expected);
+  });
+
+  it('refuses a model without a target that the organization allows, and names the reason', () => {
+    const targetRules = { ...NO_TARGET_RULES, allowedRegions: ['us'] };
+    expect(refused(validate(chatBody(), { targetRules }))).toMatchObject({
+      code: 'model_not_allowed',
+      message: "The organization does not allow any provider and region of the model 'acme/able'.",
+    });
+    expect(verdictOf({}, { targetRules: { ...NO_TARGET_RULES, allowedRegions: ['eu'] } })).toBe('accepted');
   });
 
   it('returns the same error for disabled and unknown models', () => {

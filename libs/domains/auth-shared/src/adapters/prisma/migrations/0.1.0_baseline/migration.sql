@@ -23,6 +23,11 @@ CREATE TABLE "organizations" (
   "ceiling_max_output_tokens" INTEGER,
   "ceiling_multiple_completions" BOOLEAN NOT NULL,
   "requires_second_factor" BOOLEAN NOT NULL DEFAULT false,
+  -- The providers and regions that requests may be sent to, in lower case. Empty: no restriction.
+  "allowed_providers" TEXT[] NOT NULL DEFAULT '{}',
+  "denied_providers" TEXT[] NOT NULL DEFAULT '{}',
+  "allowed_regions" TEXT[] NOT NULL DEFAULT '{}',
+  "denied_regions" TEXT[] NOT NULL DEFAULT '{}',
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   -- Incremented by each change, for optimistic concurrency control.
   "version" INTEGER NOT NULL DEFAULT 1,

@@ -1,0 +1,164 @@
+import { ApiError } from '@gateway/dashboard-contract/client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/client';
+import { modelsQuery } from '../../api/models';
+import { organizationQuery, type Organization } from '../../api/organizations';
+import { usePermission } from '../../api/session';
+import { Button } from '../../ui/button';
+import { Conflict } from '../../ui/conflict';
+import { Field, Input } from '../../ui/field';
+import { Fact, Facts, Section } from '../../ui/page';
+import { FailureLine } from '../../ui/states';
+import { useToast } from '../../ui/toast';
+
+type Rules = Organization['target_rules'];
+
+const LISTS = [
+  { field: 'allowed_providers', label: 'Allowed providers', none: 'All', of: 'provider' },
+  { field: 'denied_providers', label: 'Denied providers', none: 'None', of: 'provider' },
+  { field: 'allowed_regions', label: 'Allowed regions', none: 'All', of: 'region' },
+  { field: 'denied_regions', label: 'Denied regions', none: 'None', of: 'region' },
+] as const;
+
+/** The providers and regions that requests may be sent to. */
+export function TargetRules({ organization }: { readonly organization: Organization }) {
+  const can = usePermission(organization.id);
+  const [editing, setEditing] = useState(false);
+  return (
+    <Section
+      title="Providers and regions"
+      description="Requests are sent to no other provider or region. Models without an allowed one are not available."
+      actions={
+        can('organization:targets') &&
+        !editing && <Button onClick={() => setEditing(true)}>Change providers and regions</Button>
+      }
+    >
+      {editing ? (
+        <TargetRulesForm organization={organization} onDone={() => setEditing(false)} />
+      ) : (
+        <Facts>
+          {LISTS.map(({ field, label, none }) => (
+            <Fact key={field} name={label}>
+              {organization.target_rules[field].join(', ') || none}
+            </Fact>
+          ))}
+        </Facts>
+      )}
+    </Section>
+  );
+}
+
+type Values = Readonly<Record<keyof Rules, string>>;
+
+function valuesOf(rules: Rules): Values {
+  const text = (field: keyof Rules) => rules[field].join(', ');
+  return {
+    allowed_providers: text('allowed_providers'),
+    denied_providers: text('denied_providers'),
+    allowed_regions: text('allowed_regions'),
+    denied_regions: text('denied_regions'),
+  };
+}
+
+const namesIn = (text: string): string[] => text.split(/[\s,]+/).filter((name) => name !== '');
+
+interface FormProps {
+  readonly organization: Organization;
+  readonly onDone: () => void;
+}
+
+/** Saves with optimistic locking; a conflict lets the person choose. */
+function TargetRulesForm({ organization, onDone }: FormProps) {
+  const [values, setValues] = useState(() => valuesOf(organization.target_rules));
+  const [readVersion, setReadVersion] = useState(organization.version);
+  const { data: models = [] } = useQuery(modelsQuery);
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const save = useMutation({
+    mutationFn: () =>
+      api.call('PUT /api/organizations/{organization_id}/target-rules', {
+        params: { organization_id: organization.id },
+        body: {
+          allowed_providers: namesIn(values.allowed_providers),
+          denied_providers: namesIn(values.denied_providers),
+          allowed_regions: namesIn(values.allowed_regions),
+          denied_regions: namesIn(values.denied_regions),
+          version: readVersion,
+        },
+      }),
+    onSuccess: ({ organization: changed }) => {
+      queryClient.setQueryData(organizationQuery(organization.id).queryKey, changed);
+      toast('Providers and regions updated.');
+      onDone();
+    },
+  });
+  const conflict =
+    save.error instanceof ApiError && save.error.code === 'version_conflict' ? save.error : undefined;
+  const current = conflict?.details.metadata['current'] as Organization | undefined;
+  const places = models.flatMap(({ target_places: all }) => all);
+  const known = {
+    provider: namesOf(places.map(({ provider }) => provider)),
+    region: namesOf(places.map(({ region }) => region)),
+  };
+  const hintOf = (field: keyof Rules, of: keyof typeof known) =>
+    `${known[of].length === 0 ? '' : `Of the models: ${known[of].join(', ')}.`}${
+      field === 'allowed_regions' ? ' A provider without a region is excluded.' : ''
+    }`.trim();
+  return (
+    <form
+      noValidate
+      className="grid gap-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate();
+      }}
+    >
+      <p className="text-sm text-ink-soft">
+        Names, separated by commas. Leave empty for no restriction. A denied name is denied even if it is also
+        allowed.
+      </p>
+      <div className="grid gap-5 sm:grid-cols-2">
+        {LISTS.map(({ field, label, none, of }) => (
+          <Field key={field} label={label} hint={hintOf(field, of)}>
+            <Input
+              spellCheck={false}
+              placeholder={none}
+              value={values[field]}
+              onChange={({ target }) => setValues({ ...values, [field]: target.value })}
+            />
+          </Field>
+        ))}
+      </div>
+      {current && (
+        <Conflict
+          what="these lists"
+          onDiscard={() => {
+            setValues(valuesOf(current.target_rules));
+            setReadVersion(current.version);
+            save.reset();
+          }}
+          onKeep={() => {
+            setReadVersion(current.version);
+            save.reset();
+          }}
+        >
+          Your changes were not saved.
+        </Conflict>
+      )}
+      {save.error && !current && <FailureLine error={save.error} />}
+      <div className="flex gap-2">
+        <Button type="submit" kind="primary" busy={save.isPending} disabled={conflict !== undefined}>
+          Save
+        </Button>
+        <Button kind="quiet" onClick={onDone}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function namesOf(names: readonly (string | null)[]): readonly string[] {
+  return [...new Set(names.filter((name) => name !== null))].sort();
+}
