@@ -5,6 +5,7 @@ import { DeadLettersDefinition } from '@gateway/contracts/events';
 import { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import {
   CatalogueAdminDefinition,
+  ContentLogDefinition,
   InferenceRouterAdminDefinition,
   InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
@@ -44,6 +45,7 @@ export async function wireDashboardApi({
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     routerAdmin: createClient(InferenceRouterAdminDefinition, router),
     catalogueAdmin: createClient(CatalogueAdminDefinition, router),
+    contentLog: createClient(ContentLogDefinition, router),
     auditLogs: [ledger, router, usageAggregator].map((each) => createClient(AuditLogDefinition, each)),
     deadLetters: new Map([
       ['billing-ledger', createClient(DeadLettersDefinition, ledger)],

@@ -15,6 +15,7 @@ import { AUDITED, PERMISSIONS, WITHOUT_PERSON } from '@gateway/contracts/callers
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import {
   CatalogueAdminDefinition,
+  ContentLogDefinition,
   InferenceRouterAdminDefinition,
 } from '@gateway/contracts/inference-router';
 import { createPool } from '@gateway/database';
@@ -44,9 +45,10 @@ const NOT_AUDITED: Readonly<Record<string, string>> = {
   EditCatalogueEntry: 'changes nothing',
   ProposePrices: 'changes nothing',
 };
-/** These need an identity provider or a mail server; the named specs check their entries. */
+/** These need an identity provider, a mail server or a generation; the named specs check their entries. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   FinishOidc: 'dashboard-single-sign-on.int.spec.ts',
+  ReadContent: 'content-log.e2e.spec.ts',
   RequestPasswordReset: 'dashboard-email.int.spec.ts',
 };
 
@@ -71,6 +73,7 @@ const notifications = () => clientOf(OperatorNotificationsDefinition, 'operator-
 const deadLetters = () => clientOf(DeadLettersDefinition, 'billing-ledger');
 const router = () => clientOf(InferenceRouterAdminDefinition, 'inference-router');
 const catalogue = () => clientOf(CatalogueAdminDefinition, 'inference-router');
+const contentLog = () => clientOf(ContentLogDefinition, 'inference-router');
 
 beforeAll(async () => {
   // The models file becomes version 1.
@@ -126,6 +129,11 @@ async function actAsSelf(self: {
   };
   actor = person;
   return person;
+}
+
+/** Operators lack what is closed to them, unless they have a role in the organization. */
+function actAsOwner(): void {
+  actor = { ...operator, organization: { id: organizationId, role: 'owner' } };
 }
 
 const settings = () => ({
@@ -484,6 +492,15 @@ const CASES: Readonly<Record<string, Case>> = {
     const drain = { ...(await target()), drained: true, reason: 'a test' };
     await router().setTargetDrained({ ...drain, drained: false });
     return { call: () => router().setTargetDrained(drain) };
+  },
+  SetContentLog: async () => {
+    actAsOwner();
+    const change = { organizationId, enabled: true, retentionDays: 1 + (changes += 1), erase: false };
+    return { call: () => contentLog().setContentLog(change) };
+  },
+  EraseContent: async () => {
+    actAsOwner();
+    return { call: () => contentLog().eraseContent({ organizationId, generationId: undefined }) };
   },
   SaveCatalogueDraft: async () => ({ call: catalogueDraft }),
   DiscardCatalogueDraft: async () => {

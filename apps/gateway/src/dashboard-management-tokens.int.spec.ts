@@ -36,6 +36,7 @@ const OPEN: Readonly<Partial<Record<Permission, { read: TokenRole; change?: Toke
 const CLOSED: readonly Permission[] = [
   'organization:targets',
   'organization:security',
+  'content_log:manage',
   'members:manage_owners',
   'keys:manage_own',
   'keys:manage',

@@ -90,6 +90,7 @@ async function createFixture() {
     ledgerAdmin: {} as never,
     routerAdmin: {} as never,
     catalogueAdmin: {} as never,
+    contentLog: {} as never,
     inferenceRouter: {} as never,
     notifications: {} as never,
     auditLogs: [],

@@ -15,6 +15,7 @@ import { DeadLettersDefinition } from '@gateway/contracts/events';
 import { GenerationQueryDefinition, GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import {
   CatalogueAdminDefinition,
+  ContentLogDefinition,
   InferenceRouterAdminDefinition,
   InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
@@ -217,6 +218,7 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     routerAdmin: createClient(InferenceRouterAdminDefinition, router),
     catalogueAdmin: createClient(CatalogueAdminDefinition, router),
+    contentLog: createClient(ContentLogDefinition, router),
     auditLogs: [...stores.withAuditLog, inferenceRouter].map(({ services }) =>
       createClient(AuditLogDefinition, transportTo(services, 'dashboard-api', deps)),
     ),

@@ -1,3 +1,4 @@
+import { isClosedToOperators } from '@gateway/base';
 import type { Permission } from '@gateway/dashboard-contract';
 import { ApiError, type Result } from '@gateway/dashboard-contract/client';
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
@@ -28,7 +29,7 @@ export function useSession(): Session {
 
 /** Whether the session has a permission. Used to hide actions; the server enforces permissions. */
 export function can(session: Session, permission: Permission, organizationId?: string): boolean {
-  if (session.member.role === 'operator') return true;
+  if (session.member.role === 'operator' && !isClosedToOperators(permission)) return true;
   if (permission.startsWith('platform:')) return session.permissions.includes(permission);
   const membership = session.memberships.find(({ organization }) => organization.id === organizationId);
   return membership?.permissions.includes(permission) ?? false;

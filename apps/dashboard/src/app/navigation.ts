@@ -56,6 +56,12 @@ export const ORGANIZATION_NAVIGATION: readonly NavigationItem[] = [
     shortcut: 'l',
   },
   {
+    label: 'Content log',
+    icon: 'list',
+    to: inOrganization('/content-log'),
+    permission: 'organization:read',
+  },
+  {
     label: 'Members',
     icon: 'people',
     to: inOrganization('/members'),

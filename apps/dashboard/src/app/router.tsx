@@ -179,6 +179,11 @@ const limits = createRoute({
   path: '/limits',
   component: lazyRouteComponent(() => import('../features/organization/limits-page'), 'LimitsPage'),
 });
+const contentLog = createRoute({
+  getParentRoute: () => organization,
+  path: '/content-log',
+  component: lazyRouteComponent(() => import('../features/organization/content-log-page'), 'ContentLogPage'),
+});
 const members = createRoute({
   getParentRoute: () => organization,
   path: '/members',
@@ -313,6 +318,7 @@ const tree = root.addChildren([
       credit,
       playground,
       limits,
+      contentLog,
       members,
       managementTokens,
       audit,

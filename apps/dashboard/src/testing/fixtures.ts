@@ -48,7 +48,23 @@ export const BOUNDS = {
 
 const MEMBER_PERMISSIONS = ['organization:read', 'members:read', 'keys:read', 'usage:read', 'credit:read'];
 
-export function sessionOf(role: 'operator' | 'admin' | 'developer' | 'member'): Session {
+const DEVELOPER_PERMISSIONS = [...MEMBER_PERMISSIONS, 'keys:manage_own', 'playground:use'];
+const ADMIN_PERMISSIONS = [
+  ...DEVELOPER_PERMISSIONS,
+  'keys:manage',
+  'members:manage',
+  'organization:limits',
+  'organization:targets',
+  'management_tokens:manage',
+];
+const PERMISSIONS = {
+  owner: [...ADMIN_PERMISSIONS, 'content_log:manage'],
+  admin: ADMIN_PERMISSIONS,
+  developer: DEVELOPER_PERMISSIONS,
+  member: MEMBER_PERMISSIONS,
+};
+
+export function sessionOf(role: 'operator' | 'owner' | 'admin' | 'developer' | 'member'): Session {
   return {
     member: { id: 'mem-1', email: 'ada@example.com', role: role === 'operator' ? 'operator' : 'member' },
     expires_at: '2026-12-01T09:00:00.000Z',
@@ -60,21 +76,7 @@ export function sessionOf(role: 'operator' | 'admin' | 'developer' | 'member'): 
             {
               organization: { id: 'org-1', name: 'Acme', suspended: false },
               role,
-              permissions:
-                role === 'admin'
-                  ? [
-                      ...MEMBER_PERMISSIONS,
-                      'keys:manage_own',
-                      'keys:manage',
-                      'members:manage',
-                      'organization:limits',
-                      'organization:targets',
-                      'playground:use',
-                      'management_tokens:manage',
-                    ]
-                  : role === 'developer'
-                    ? [...MEMBER_PERMISSIONS, 'keys:manage_own', 'playground:use']
-                    : MEMBER_PERMISSIONS,
+              permissions: PERMISSIONS[role],
             },
           ],
     permissions: [],

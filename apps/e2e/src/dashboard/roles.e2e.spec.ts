@@ -22,7 +22,16 @@ const AT_LEAST: Readonly<Record<Role, readonly Role[]>> = {
 };
 
 /** Navigation links that every role sees; OFFERED has those of each role. */
-const FOR_EVERYONE = ['Overview', 'Keys', 'Usage', 'Generations', 'Credit', 'Limits', 'Members'];
+const FOR_EVERYONE = [
+  'Overview',
+  'Keys',
+  'Usage',
+  'Generations',
+  'Credit',
+  'Limits',
+  'Content log',
+  'Members',
+];
 const OFFERED: Readonly<Record<Role, readonly string[]>> = {
   member: [],
   billing: [],

@@ -42,6 +42,7 @@ function pages({ organizationId, keyId, generationId }: ScreenIds): readonly Scr
     inOrganization('credit', '/credit'),
     inOrganization('playground', '/playground'),
     inOrganization('limits', '/limits'),
+    inOrganization('content-log', '/content-log'),
     inOrganization('members', '/members'),
     inOrganization('management-tokens', '/management-tokens'),
     inOrganization('audit', '/audit'),

@@ -110,6 +110,7 @@ export async function createDashboardFixture(
     ledgerAdmin: { getCreditAlert: async () => ({ alert: undefined }) } as never,
     routerAdmin: {} as never,
     catalogueAdmin: {} as never,
+    contentLog: {} as never,
     ...others,
   });
   await api.start();

@@ -20,6 +20,7 @@ export interface OpenDashboardApiOptions extends Pick<
   | 'inferenceRouter'
   | 'routerAdmin'
   | 'catalogueAdmin'
+  | 'contentLog'
   | 'auditLogs'
   | 'deadLetters'
   | 'log'

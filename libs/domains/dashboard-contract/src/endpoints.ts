@@ -2,6 +2,7 @@ import type { Endpoint, EndpointNameOf } from './endpoint';
 import { accountEndpoints } from './families/account';
 import { auditEndpoints } from './families/audit';
 import { catalogueEndpoints } from './families/catalogue';
+import { contentLogEndpoints } from './families/content-log';
 import { creditEndpoints } from './families/credit';
 import { deadLetterEndpoints } from './families/dead-letters';
 import { generationEndpoints } from './families/generations';
@@ -26,6 +27,7 @@ export const endpoints = {
   credit: creditEndpoints,
   usage: usageEndpoints,
   generations: generationEndpoints,
+  contentLog: contentLogEndpoints,
   audit: auditEndpoints,
   playground: playgroundEndpoints,
   operator: operatorEndpoints,

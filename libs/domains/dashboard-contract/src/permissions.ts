@@ -7,6 +7,8 @@ export const permissions = {
   'organization:limits': 'Change the limits of the organization, up to its ceilings.',
   'organization:targets': 'Change the providers and regions that the organization’s requests may be sent to.',
   'organization:security': 'Decide whether people need a second factor.',
+  'content_log:manage':
+    'Turn the content log on and off, and read and erase prompts and responses. Operators have it only as owners.',
   'members:read': 'View members.',
   'members:manage': 'Invite and remove people other than owners, and change their roles.',
   'members:manage_owners': 'Invite and remove owners, and change their roles.',

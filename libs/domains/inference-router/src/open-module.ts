@@ -2,12 +2,14 @@ import { createAuditEntries } from '@gateway/audit';
 import path from 'node:path';
 import type { Tokenizer } from '@gateway/tokenizer';
 import { systemClock as clock } from '@gateway/runtime';
+import { createSecretCipher } from '@gateway/secrets';
 import type { Pool } from 'pg';
 import { createFileSpool } from './adapters/file-system/file-spool';
 import type { readSecretsFrom } from './adapters/node/secrets';
 import { openCredential } from './adapters/credentials/open-credential';
 import { nodeTimers } from './adapters/node/timers';
 import { createOpossumBreakers } from './adapters/opossum/circuit-breakers';
+import { createPostgresContentStore } from './adapters/postgres/content-store';
 import { createPostgresSwitchStore } from './adapters/postgres/switch-store';
 import { INFERENCE_ROUTER_SCHEMA } from './adapters/postgres/sql/schema';
 import { createEncodeThreads } from './adapters/worker-threads/encode-threads';
@@ -24,7 +26,13 @@ export interface OpenInferenceRouterOptions extends Pick<
   InferenceRouterPorts,
   'events' | 'ledger' | 'processName' | 'log' | 'metrics'
 > {
-  readonly config: Pick<InferenceRouterEnvironment, 'GATEWAY_CATALOGUE' | 'GATEWAY_MODELS_FILE'> & {
+  readonly config: Pick<
+    InferenceRouterEnvironment,
+    | 'GATEWAY_CATALOGUE'
+    | 'GATEWAY_MODELS_FILE'
+    | 'GATEWAY_CONTENT_LOG_MAX_DAYS'
+    | 'GATEWAY_CONTENT_LOG_MAX_BYTES'
+  > & {
     readonly GATEWAY_SHUTDOWN_GRACE_MS: number;
     /** The environment with the providers' keys. */
     readonly environment: Parameters<typeof readSecretsFrom>[0];
@@ -42,8 +50,20 @@ export interface OpenInferenceRouterOptions extends Pick<
 
 /** Creates the module with its adapters and its catalogue, for every app that runs it. */
 export function openInferenceRouterModule(options: OpenInferenceRouterOptions) {
-  const { config, pool, stateDirectory, tokenizer, events, ledger, processName, log, metrics } = options;
+  const {
+    config,
+    pool,
+    encryptionKeys,
+    stateDirectory,
+    tokenizer,
+    events,
+    ledger,
+    processName,
+    log,
+    metrics,
+  } = options;
   const { catalogue, managedCatalogue } = openCatalogue(options);
+  const maxRetentionDays = config.GATEWAY_CONTENT_LOG_MAX_DAYS;
   const credentials = createCredentialObserver(metrics, log);
   const openTransport = (onRefreshFailed: (provider: string, reason: string) => void) =>
     createUndiciTransport({
@@ -66,6 +86,13 @@ export function openInferenceRouterModule(options: OpenInferenceRouterOptions) {
     breakers: createOpossumBreakers({ clock, observer: createBreakerObserver(metrics, log) }),
     drainStore: createPostgresSwitchStore(pool, 'drained_targets'),
     disabledModelStore: createPostgresSwitchStore(pool, 'disabled_models'),
+    contentStore:
+      encryptionKeys &&
+      createPostgresContentStore({
+        ...{ pool, clock, maxRetentionDays, log },
+        cipher: createSecretCipher(encryptionKeys),
+      }),
+    contentLimits: { maxRetentionDays, maxBytes: config.GATEWAY_CONTENT_LOG_MAX_BYTES },
     auditEntries: createAuditEntries(pool, INFERENCE_ROUTER_SCHEMA),
     tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_QUEUED_COUNTS }),
     spool: createFileSpool({ directory: path.join(stateDirectory, 'spool') }),

@@ -1,4 +1,4 @@
-/** An operator has every permission. A member's permissions depend on their role in each organization. */
+/** An operator has nearly every permission. A member's permissions depend on their role in each organization. */
 export type MemberRole = 'operator' | 'member';
 
 /**
@@ -19,7 +19,7 @@ const operators: readonly OrganizationRole[] = [];
 
 /**
  * The table of permissions: the roles that have each. Operators have every
- * permission in every organization. The contracts and the dashboard API use the
+ * permission in every organization, except those that are closed to them. The contracts and the dashboard API use the
  * same names.
  */
 const rolesWith = {
@@ -27,6 +27,7 @@ const rolesWith = {
   'organization:limits': managers,
   'organization:targets': managers,
   'organization:security': owners,
+  'content_log:manage': owners,
   'members:read': anyRole,
   'members:manage': managers,
   'members:manage_owners': owners,
@@ -52,6 +53,13 @@ const rolesWith = {
 
 export type Permission = keyof typeof rolesWith;
 
+/** What an operator may do only as a member of the organization, with a role that may. */
+const CLOSED_TO_OPERATORS: ReadonlySet<Permission> = new Set(['content_log:manage']);
+
+export function isClosedToOperators(permission: Permission): boolean {
+  return CLOSED_TO_OPERATORS.has(permission);
+}
+
 const PERMISSIONS = Object.keys(rolesWith) as Permission[];
 
 export function isPermission(name: string): name is Permission {
@@ -72,7 +80,7 @@ export function hasPermission(
   { memberRole, organizationRole }: EffectiveRoles,
   permission: Permission,
 ): boolean {
-  if (memberRole === 'operator') return true;
+  if (memberRole === 'operator' && !isClosedToOperators(permission)) return true;
   const roles: readonly OrganizationRole[] = rolesWith[permission];
   return organizationRole !== undefined && roles.includes(organizationRole);
 }

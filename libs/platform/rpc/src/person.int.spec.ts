@@ -82,7 +82,7 @@ const CLOSED_TO_TOKENS = [
   ...['ListSessions', 'EndSession', 'EndOtherSessions', 'EndSessionsOf', 'ListIdentities', 'UnlinkIdentity'],
   ...['MapDomain', 'UnmapDomain', 'LeaveOrganization', 'SetSecondFactorRequired', 'ResetSecondFactor'],
   ...['MakePasswordResetLink', 'SetDisabled', 'SetOperator', 'EnsureMember'],
-  'SetTargetRules',
+  ...['SetTargetRules', 'SetContentLog', 'ReadContent', 'EraseContent'],
 ];
 const CREDIT = { creditId: 'crd-1', organizationId: 'org-1', amountNanoUsd: 1n, note: '' };
 const KEY = { organizationId: 'org-1', settings: undefined };

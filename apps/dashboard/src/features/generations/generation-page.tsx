@@ -11,6 +11,7 @@ import { Fact, Facts, Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Id, Money, Text, Time } from '../../ui/values';
+import { ContentSection } from './content-section';
 import { GenerationStatus } from './generation-columns';
 
 const route = getRouteApi('/signed-in/o/$organizationId/generations/$generationId');
@@ -77,6 +78,7 @@ export function GenerationPage() {
           <Figure label="Time to first token">{duration(one.time_to_first_token_ms)}</Figure>
         )}
       </Figures>
+      <ContentSection key={one.id} organizationId={organizationId} generationId={one.id} />
       <CostSection of={one} />
       <AttemptSection of={one} />
       <LedgerSection of={one} />

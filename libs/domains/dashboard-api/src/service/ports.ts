@@ -13,6 +13,7 @@ import type { DeadLettersDefinition } from '@gateway/contracts/events';
 import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import type {
   CatalogueAdminDefinition,
+  ContentLogDefinition,
   InferenceRouterAdminDefinition,
   InferenceRouterDefinition,
   Model,
@@ -86,6 +87,7 @@ export interface DashboardApiPorts {
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
   readonly routerAdmin: RpcClient<typeof InferenceRouterAdminDefinition>;
   readonly catalogueAdmin: RpcClient<typeof CatalogueAdminDefinition>;
+  readonly contentLog: RpcClient<typeof ContentLogDefinition>;
   /** Absent: cost estimates are unavailable. */
   readonly estimateRequest?: EstimateRequest;
   /** The services with audit logs of their own; auth has another. */

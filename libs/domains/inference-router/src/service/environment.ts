@@ -16,6 +16,24 @@ export const inferenceRouterEnvironment = {
     .describe(
       'Path of the models file: providers, models and prices. A changed file is loaded within seconds.',
     ),
+  GATEWAY_CONTENT_LOG_MAX_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(365)
+    .default(30)
+    .describe(
+      'Days for which prompts and responses are stored at most, where the owners of an organization turn the content log on; it is off by default, and needs `GATEWAY_SECRETS_KEY`. A lower maximum deletes what is older within an hour.',
+    ),
+  GATEWAY_CONTENT_LOG_MAX_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1024)
+    .max(1024 * 1024)
+    .default(256 * 1024)
+    .describe(
+      'Maximum size of a stored prompt, and of a stored response, without images. Longer ones are cut, and marked as cut.',
+    ),
   MODEL_EMULATOR_URL: z
     .url({ protocol: /^http$/, error: 'must be an http:// URL' })
     .optional()

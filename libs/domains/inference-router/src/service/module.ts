@@ -3,6 +3,7 @@ import type { Clock } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import {
   CatalogueAdminDefinition,
+  ContentLogDefinition,
   InferenceRouterAdminDefinition,
   InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
@@ -15,6 +16,7 @@ import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import { Bulkheads } from '../core/resilience/bulkhead';
 import { createMemorySwitchStore, type SwitchStore } from '../core/resilience/switched-off';
 import { TargetHealth } from '../core/resilience/target-health';
+import type { ContentStore } from '../core/content-log/ports';
 import type { RouterObserver } from '../core/ports';
 import type { FinishedSpool } from '../core/ports';
 import { createGenerate } from '../core/generation/generate';
@@ -33,11 +35,15 @@ import { RetryBudgets } from '../core/resilience/retry-budget';
 import { createGenerationRecorder } from './generation-recorder';
 import { createAdminHandlers } from './admin-handlers';
 import { createCatalogueHandlers } from './catalogue-handlers';
+import { createContentLogHandlers, type ContentLogLimits } from './content-log-handlers';
+import { createContentRecorder } from './content-recorder';
 import { createEffectiveCatalogue } from './effective-catalogue';
 import { createRouterIncidents, type RouterIncidents } from './incidents';
 import { createRouterHandlers } from './handlers';
 import { createCatalogueMetrics, createRouterMetrics } from './metrics';
 import { createSwitchWatch } from './switch-watch';
+
+const DEFAULT_CONTENT_LIMITS: ContentLogLimits = { maxRetentionDays: 30, maxBytes: 256 * 1024 };
 
 /** How long a stop waits for generations in flight before it cancels them, in milliseconds. */
 export const DEFAULT_DRAIN_MS = 30_000;
@@ -67,6 +73,9 @@ export interface InferenceRouterPorts {
   readonly disabledModelStore?: SwitchStore;
   /** The audit entries of the service; absent: none are served. */
   readonly auditEntries?: AuditEntries;
+  /** Prompts and responses; absent: no secrets key is configured, so none can be stored. */
+  readonly contentStore?: ContentStore | undefined;
+  readonly contentLimits?: ContentLogLimits;
   /** Identifies this replica to operators. */
   readonly processName?: string;
 }
@@ -76,6 +85,10 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
   const { transport, encodeThreads, breakers, timers, log, drainMs = DEFAULT_DRAIN_MS } = ports;
   const { observer, onStored, onReplayed } = createRouterMetrics(ports.metrics, ports.spool, log);
   const recorder = createGenerationRecorder({ ...ports, onStored, onReplayed });
+  const limits = ports.contentLimits ?? DEFAULT_CONTENT_LIMITS;
+  const { contentStore } = ports;
+  const contents =
+    contentStore && createContentRecorder({ ...ports, store: contentStore, maxBytes: limits.maxBytes });
   const inFlight = new InFlight();
   const watches = new AbortController();
   const bulkheads = new Bulkheads();
@@ -103,6 +116,7 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
     ...ports,
     catalogue,
     recorder,
+    contents: contents ?? { offer: () => undefined },
     observer: observingHealth(observer, health, incidents),
     inFlight,
     bulkheads,
@@ -123,6 +137,7 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
     await inFlight.drain();
     drainTimer.cancel();
     await recorder.stop();
+    await contents?.stop();
     await catalogue.stop();
     breakers.close();
     await Promise.all([transport.close(), encodeThreads.close()]);
@@ -158,6 +173,17 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
           isDatabaseUnavailable,
         ),
       ),
+      bindService(
+        ContentLogDefinition,
+        handlersUnavailableAsNoCapacity(
+          createContentLogHandlers({
+            ...ports,
+            contentLog: contentStore && contents && { store: contentStore, refresh: contents.refresh },
+            limits,
+          }),
+          isDatabaseUnavailable,
+        ),
+      ),
       ...(ports.auditEntries ? [createAuditService([ports.auditEntries])] : []),
     ],
     consumers: [],
@@ -169,6 +195,7 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
       await drains.start();
       await catalogue.start();
       await recorder.start();
+      await contents?.start();
     },
     stop: () => (stopped ??= stop()),
   };

@@ -69,14 +69,14 @@ function emptyService(definition: ServiceDefinition): BoundService {
   return { definition, handlers };
 }
 
-/** Admitted to every method, so that only the caller decides. */
+/** As an operator and owner admitted to every method, so that only the caller decides. */
 const OPERATOR: ActingPerson = {
   id: 'mem-1',
   label: 'ops@example.com',
   ipAddress: '',
   sessionId: 'ses-1',
   memberRole: 'operator',
-  organization: { id: '' },
+  organization: { id: '', role: 'owner' },
 };
 const AS_OPERATOR = { metadata: { [ASSERTION_HEADER]: 'an assertion' } };
 

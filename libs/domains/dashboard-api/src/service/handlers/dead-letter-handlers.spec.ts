@@ -41,6 +41,7 @@ beforeAll(async () => {
     ledgerAdmin: {} as never,
     routerAdmin: {} as never,
     catalogueAdmin: {} as never,
+    contentLog: {} as never,
     inferenceRouter: {} as never,
     notifications: {} as never,
     auditLogs: [],

@@ -3,6 +3,7 @@ import type { DashboardApiPorts } from '../ports';
 import { createAccountHandlers } from './account-handlers';
 import { createAuditHandlers } from './audit-handlers';
 import { createCatalogueHandlers } from './catalogue-handlers';
+import { createContentLogHandlers } from './content-log-handlers';
 import { createCorrectionHandlers } from './correction-handlers';
 import { createCreditAlertHandlers } from './credit-alert-handlers';
 import { createCreditHandlers } from './credit-handlers';
@@ -40,6 +41,7 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createCreditAlertHandlers,
     createUsageHandlers,
     createGenerationHandlers,
+    createContentLogHandlers,
     createOperatorHandlers,
     createCatalogueHandlers,
     createNotificationHandlers,

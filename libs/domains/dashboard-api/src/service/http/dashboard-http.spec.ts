@@ -147,7 +147,7 @@ describe('the dashboard API over HTTP', () => {
       generationReports: stub as Reports,
       ledgerAdmin: stub as never,
       routerAdmin: stub as never,
-      catalogueAdmin: stub as never,
+      ...{ catalogueAdmin: stub as never, contentLog: stub as never },
       inferenceRouter: { watchCatalogue: () => catalogue() } as unknown as Router,
       notifications: {} as never,
       auditLogs: [],

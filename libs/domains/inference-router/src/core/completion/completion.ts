@@ -139,6 +139,8 @@ export function renderCompletion(
   choices: readonly Choice[],
   usage: object,
   systemFingerprint?: string,
+  /** The finish_reason of choices that were cut. */
+  unfinished: 'stop' | 'error' | null = 'stop',
 ): string {
   return JSON.stringify({
     id: head.generationId,
@@ -146,12 +148,12 @@ export function renderCompletion(
     created: head.createdUnixS,
     model: head.modelId,
     ...(systemFingerprint === undefined ? {} : { system_fingerprint: systemFingerprint }),
-    choices: choices.map(renderChoice),
+    choices: choices.map((choice) => renderChoice(choice, unfinished)),
     usage,
   });
 }
 
-function renderChoice(choice: Choice): object {
+function renderChoice(choice: Choice, unfinished: string | null): object {
   const { toolCalls, reasoning, reasoningDetails } = choice;
   return {
     index: choice.index,
@@ -173,7 +175,7 @@ function renderChoice(choice: Choice): object {
           }),
     },
     logprobs: choice.logprobs,
-    finish_reason: choice.finishReason ?? 'stop',
+    finish_reason: choice.finishReason ?? unfinished,
   };
 }
 

@@ -17,6 +17,7 @@ import type {
   ProviderAttempt,
   StoredResponse,
 } from './finished-generation';
+import type { ContentRecorder } from '../content-log/ports';
 import type { GenerationRecorder, RouterObserver, TokenCounter } from '../ports';
 import { countOutput } from './count-output';
 import { countedUsage, checkUsage } from './usage';
@@ -24,6 +25,7 @@ import { countedUsage, checkUsage } from './usage';
 export interface FinalizePorts {
   readonly tokenCounter: TokenCounter;
   readonly recorder: GenerationRecorder;
+  readonly contents: ContentRecorder;
   readonly observer: RouterObserver;
 }
 
@@ -58,6 +60,9 @@ export interface GenerationScope {
   readonly prices: Prices;
   readonly traceHeaders: Readonly<Record<string, string>>;
 }
+
+/** The finish_reason of a choice that the provider did not finish. */
+const UNFINISHED = { completed: 'stop', cancelled: null, failed: 'error' } as const;
 
 /** Calculates the cost of a generation, from the provider's usage if it is plausible, else from our own count. */
 export async function billGeneration(
@@ -100,7 +105,8 @@ export async function billGeneration(
     usageJson: json,
     cost,
     finishReason: finishReasonOf(result),
-    responseJson: () => renderCompletion(head, choices, json, result.systemFingerprint),
+    responseJson: () =>
+      renderCompletion(head, choices, json, result.systemFingerprint, UNFINISHED[result.outcome]),
   };
 }
 

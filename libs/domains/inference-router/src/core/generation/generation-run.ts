@@ -196,7 +196,8 @@ export class GenerationRun {
       stored: undefined,
       traceHeaders,
     });
-    return wasRecorded(recorded);
+    const offered = recorded.then(() => this.ports.contents.offer(request, undefined));
+    return wasRecorded(offered);
   }
 
   /**
@@ -250,6 +251,7 @@ export class GenerationRun {
           ? undefined
           : { responseJson, events: this.completeJournal(known) };
       await recordGeneration(this.ports, this.scope, result, known, stored);
+      this.ports.contents.offer(this.request, known.responseJson);
       return responseJson === undefined ? known : { ...known, responseJson: () => responseJson };
     });
     // The recorder has logged any error, and the caller may no longer wait for it.

@@ -121,7 +121,8 @@ async function decide(
   if (hasPermission({ memberRole, organizationRole }, permission)) {
     return { kind: 'allowed', organizationRole };
   }
-  return { kind: organizationRole === undefined ? 'no_such_organization' : 'forbidden' };
+  const mayKnow = organizationRole !== undefined || memberRole === 'operator';
+  return { kind: mayKnow ? 'forbidden' : 'no_such_organization' };
 }
 
 /** Undefined for an empty name. An unknown permission is an error of the caller, and never allowed. */

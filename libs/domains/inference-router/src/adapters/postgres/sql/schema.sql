@@ -61,6 +61,32 @@ create table catalogue_state (
 );
 insert into catalogue_state (sequence, draft_revision) values (0, 0);
 
+-- Organizations that have, or had, the content log on.
+create table content_logs (
+  organization_id  text collate "C" primary key,
+  enabled          boolean not null,
+  retention_days   integer not null,
+  -- When it was turned on, or everything was erased. Content of generations that were admitted before is not stored.
+  since_unix_ms    bigint not null,
+  -- Encrypts the organization's content. Encrypted with GATEWAY_SECRETS_KEY, and replaced when everything is erased.
+  encrypted_key    text not null,
+  key_number       integer not null default 1
+);
+
+-- Prompts and responses.
+create table generation_contents (
+  organization_id  text collate "C" not null,
+  generation_id    text collate "C" not null,
+  created_unix_ms  bigint not null,
+  -- The key of the organization that encrypts it. A row with an earlier one cannot be read, and is deleted.
+  key_number       integer not null,
+  encrypted        text not null,
+  primary key (organization_id, generation_id)
+);
+create index generation_contents_by_age on generation_contents (organization_id, key_number, created_unix_ms);
+-- Encrypted text cannot be compressed.
+alter table generation_contents alter column encrypted set storage external;
+
 -- What each router reported last.
 create table catalogue_routers (
   router            text primary key,
