@@ -149,6 +149,11 @@ async function key(): Promise<string> {
   return outcome?.$case === 'created' ? (outcome.value.key?.id ?? '') : '';
 }
 
+async function project(): Promise<string> {
+  const { outcome } = await auth().createProject({ organizationId, name: 'Project', budgets: {} });
+  return outcome?.$case === 'project' ? outcome.value.id : '';
+}
+
 async function rotatedKey(): Promise<string> {
   const keyId = await key();
   const previousWorksUntilUnixMs = BigInt(Date.now() + 3_600_000);
@@ -396,6 +401,18 @@ const CASES: Readonly<Record<string, Case>> = {
   SetOrganizationLimits: async () => {
     const limits = { requestsPerMinute: (changes += 1), multipleCompletions: false };
     return { call: () => auth().setOrganizationLimits({ organizationId, limits }) };
+  },
+  CreateProject: async () => ({
+    call: () => auth().createProject({ organizationId, name: 'Project', budgets: {} }),
+  }),
+  UpdateProject: async () => {
+    const projectId = await project();
+    const change = { organizationId, projectId, name: 'Renamed', budgets: {} };
+    return { call: () => auth().updateProject(change) };
+  },
+  ArchiveProject: async () => {
+    const projectId = await project();
+    return { call: () => auth().archiveProject({ organizationId, projectId }) };
   },
   SetOrganizationCeilings: async () => {
     const ceilings = { requestsPerMinute: 9_000 + (changes += 1), multipleCompletions: true };

@@ -253,7 +253,7 @@ describe('usage and generations', () => {
       `/api/organizations/${id}/usage.csv?${range}&granularity=hour&split_by=model,key`,
     );
     expect(csv.split('\r\n')).toHaveLength(4);
-    expect(csv).toContain(`acme/b,"'=key,""2""",1,0,0,0,1000,100,30,20,0,10,3,`);
+    expect(csv).toContain(`acme/b,"'=key,""2""",,1,0,0,0,1000,100,30,20,0,10,3,`);
     const live = jsonOf(await operator.request(`GET /api/organizations/${id}/live`));
     expect(live).toMatchObject({
       requests_today: 2,

@@ -229,6 +229,7 @@ it('a dead-lettered generation fails again on redelivery, and settles when its h
       lifetimeMs: 60_000,
       idempotencyScope: undefined,
       run: undefined,
+      project: undefined,
     },
   ]);
   expect(hold).toEqual({ kind: 'held' });

@@ -7,7 +7,7 @@ type KeyPage = Result<'GET /api/organizations/{organization_id}/keys'>;
 type KeyListQuery = NonNullable<CallOptions<'GET /api/organizations/{organization_id}/keys'>['query']>;
 export type Key = KeyPage['data'][number];
 export type KeyBounds = KeyPage['bounds'];
-export type KeyFilters = Pick<KeyListQuery, 'kind' | 'state' | 'search' | 'owner'>;
+export type KeyFilters = Pick<KeyListQuery, 'kind' | 'state' | 'search' | 'owner' | 'project_id'>;
 
 const PAGE_SIZE = '100';
 /** The matches that a select or the command palette offers. */

@@ -49,6 +49,13 @@ export const MAIN_NAVIGATION: readonly NavigationItem[] = [
 
 export const ORGANIZATION_NAVIGATION: readonly NavigationItem[] = [
   {
+    label: 'Projects',
+    icon: 'layers',
+    to: inOrganization('/projects'),
+    permission: 'organization:read',
+    shortcut: 'j',
+  },
+  {
     label: 'Limits',
     icon: 'sliders',
     to: inOrganization('/limits'),

@@ -20,6 +20,7 @@ const PAGES = [
   '/o/$organizationId/generations',
   '/o/$organizationId/credit',
   '/o/$organizationId/playground',
+  '/o/$organizationId/projects',
   '/o/$organizationId/limits',
   '/o/$organizationId/members',
   '/o/$organizationId/audit',

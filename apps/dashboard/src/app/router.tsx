@@ -126,6 +126,7 @@ const keys = createRoute({
       show: stringParam(search, 'show'),
       find: stringParam(search, 'find'),
       owner: enumParam(search, 'owner', ['me', 'left']),
+      project: stringParam(search, 'project'),
     }),
   component: lazyRouteComponent(() => import('../features/keys/keys-page'), 'KeysPage'),
 });
@@ -178,6 +179,12 @@ const limits = createRoute({
   getParentRoute: () => organization,
   path: '/limits',
   component: lazyRouteComponent(() => import('../features/organization/limits-page'), 'LimitsPage'),
+});
+const projects = createRoute({
+  getParentRoute: () => organization,
+  path: '/projects',
+  validateSearch: (search) => omitUndefined({ show: enumParam(search, 'show', ['archived']) }),
+  component: lazyRouteComponent(() => import('../features/projects/projects-page'), 'ProjectsPage'),
 });
 const contentLog = createRoute({
   getParentRoute: () => organization,
@@ -317,6 +324,7 @@ const tree = root.addChildren([
       generation,
       credit,
       playground,
+      projects,
       limits,
       contentLog,
       members,

@@ -2,6 +2,7 @@ import type { Result } from '@gateway/dashboard-contract/client';
 
 type Session = Result<'GET /api/session'>;
 type Key = Result<'GET /api/organizations/{organization_id}/keys'>['data'][number];
+type Project = Result<'GET /api/organizations/{organization_id}/projects'>['data'][number];
 type Organization = Result<'GET /api/organizations/{organization_id}'>['organization'];
 
 /** Valid API responses for tests. */
@@ -111,6 +112,22 @@ export function modelWith(id: string): Result<'GET /api/models'>['data'][number]
   };
 }
 
+export function projectWith(changes: Partial<Project> = {}): Project {
+  return {
+    id: 'proj-1',
+    organization_id: 'org-1',
+    name: 'Website',
+    daily_budget_usd: null,
+    monthly_budget_usd: '40',
+    total_budget_usd: null,
+    created_at: '2026-11-01T09:00:00.000Z',
+    archived_at: null,
+    version: 1,
+    spend: { today_usd: '0.5', this_month_usd: '12.25', total_usd: '30', held_usd: '0' },
+    ...changes,
+  };
+}
+
 export function keyWith(changes: Partial<Key> = {}): Key {
   return {
     id: 'key-1',
@@ -128,6 +145,7 @@ export function keyWith(changes: Partial<Key> = {}): Key {
     daily_budget_usd: '5',
     monthly_budget_usd: '100',
     total_budget_usd: null,
+    project_id: null,
     created_at: '2026-11-01T09:00:00.000Z',
     revoked_at: null,
     state: 'active',

@@ -150,6 +150,25 @@ export const exactnessCases = casesOf('8', [
     },
   },
   {
+    title: 'of 200 concurrent requests by two keys of a project, exactly as many as its budget covers run',
+    needs: ['emulator'],
+    concurrent: true,
+    async verify(deployment) {
+      const request = { max_tokens: 100, ...LONG_STREAM };
+      const estimate = await estimateOf(deployment, body(deployment, request));
+      const tenant = await deployment.tenant();
+      const project_id = await tenant.createProject({ total_budget_usd: (estimate * 5.5).toFixed(9) });
+      const keys = [await tenant.createKey({ project_id }), await tenant.createKey({ project_id })];
+      const responses = await Promise.all(
+        keys.map(({ apiKey }) =>
+          streamConcurrently(deployment, request, { apiKey, count: CONCURRENT_REQUESTS / keys.length }),
+        ),
+      );
+      assertExactly(responses.flat(), 5, 'insufficient_credits', 'total_budget');
+      await nothingReserved(deployment.baseUrl, tenant.apiKey);
+    },
+  },
+  {
     title: 'of 200 concurrent requests of a run, exactly as many as its budget covers run',
     needs: ['emulator'],
     concurrent: true,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { nothingReserved } from '../../src/testing/accounting';
-import { assertError, body, casesOf, chat, directive, everyDialect } from '../framework';
+import { eventually } from '../../src/testing/eventually';
+import { assertError, body, casesOf, chat, directive, everyDialect, get } from '../framework';
 
 export const limitCases = casesOf('8', [
   {
@@ -112,6 +113,39 @@ export const limitCases = casesOf('8', [
         assert.equal(ofKey.headers['retry-after'], undefined);
         assert.equal((await chat(deployment, body(deployment), { apiKey: tenant.apiKey })).status, 200);
       }
+    },
+  },
+  {
+    title:
+      'budgets of a project apply to all of its keys, with the scope project, and usage is filtered by project',
+    async verify(deployment) {
+      const tenant = await deployment.tenant();
+      for (const [field, limitType, code] of [
+        ['daily_budget_usd', 'daily_budget', 'daily_budget_exceeded'],
+        ['monthly_budget_usd', 'monthly_budget', 'insufficient_credits'],
+        ['total_budget_usd', 'total_budget', 'insufficient_credits'],
+      ] as const) {
+        const project_id = await tenant.createProject({ [field]: '0.000000001' });
+        const { apiKey, keyId } = await tenant.createKey({ project_id });
+        assertError(await chat(deployment, body(deployment), { apiKey }), code, {
+          metadata: { limit_type: limitType, scope: 'project', limit: 0.000000001 },
+        });
+        await tenant.updateKey(keyId, { project_id: null });
+        assert.equal((await chat(deployment, body(deployment), { apiKey })).status, 200);
+      }
+      const project = await tenant.createProject();
+      const { apiKey } = await tenant.createKey({ project_id: project });
+      assert.equal((await chat(deployment, body(deployment), { apiKey })).status, 200);
+      await eventually('the usage of the project', async () => {
+        const usage = await get(deployment, `/v1/usage?project_id=${project}`, { apiKey });
+        const { project_id, totals } = usage.json<{ project_id: string; totals: { requests: number } }>();
+        assert.equal(project_id, project);
+        assert.ok(totals.requests <= 1, 'only the requests of the project');
+        return totals.requests === 1 ? true : undefined;
+      });
+      assertError(await get(deployment, '/v1/usage?project_id=x', { apiKey }), 'invalid_request', {
+        param: 'project_id',
+      });
     },
   },
   {

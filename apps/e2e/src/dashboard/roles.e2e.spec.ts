@@ -28,6 +28,7 @@ const FOR_EVERYONE = [
   'Usage',
   'Generations',
   'Credit',
+  'Projects',
   'Limits',
   'Content log',
   'Members',
@@ -61,6 +62,9 @@ const ACTIONS: readonly { readonly at: string; readonly action: string; readonly
   { at: '/keys/{key}', action: 'Rotate', least: 'admin' },
   { at: '/keys/{key}', action: 'Transfer', least: 'admin' },
   { at: '/keys/{key}', action: 'Revoke', least: 'admin' },
+  { at: '/projects', action: 'Create project', least: 'admin' },
+  { at: '/projects', action: 'Edit Website', least: 'admin' },
+  { at: '/projects', action: 'Archive Website', least: 'admin' },
   { at: '/limits', action: 'Edit', least: 'admin' },
   { at: '/limits', action: 'Change ceilings', least: 'operator' },
   { at: '/limits', action: 'Change providers and regions', least: 'admin' },
@@ -102,6 +106,13 @@ const REQUESTS: readonly {
   { request: 'POST {o}/keys/{key}/transfer', body: { member_id: 'mem-1' }, least: 'admin' },
   { request: 'POST {o}/keys/{key}/revoke', body: {}, least: 'admin' },
   { request: 'PUT {o}/limits', body: { ...NO_LIMITS }, least: 'admin' },
+  { request: 'POST {o}/projects', body: { name: 'Mine' }, least: 'admin' },
+  {
+    request: 'PUT {o}/projects/{project}',
+    body: { name: 'Mine', daily_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
+    least: 'admin',
+  },
+  { request: 'POST {o}/projects/{project}/archive', body: {}, least: 'admin' },
   { request: 'PUT {o}/ceilings', body: { ...NO_LIMITS, multiple_completions: true }, least: 'operator' },
   { request: 'POST {o}/invitations', body: { email: 'friend@example.com', role: 'member' }, least: 'admin' },
   { request: 'GET {o}/invitations', least: 'admin' },
@@ -157,6 +168,7 @@ describe('permissions of each role', () => {
   let browser: Browser;
   let organizationId: string;
   let keyId: string;
+  let projectId: string;
   let idsByEmail: ReadonlyMap<string, string>;
 
   const emailOf = (role: Role) => (role === 'operator' ? testEnv.gateway.adminEmail : `${role}@example.com`);
@@ -166,6 +178,12 @@ describe('permissions of each role', () => {
     testEnv = await startTestEnv();
     browser = await browsers.launch();
     ({ organizationId, keyId } = await testEnv.tenant());
+    const created = await testEnv.admin.call<{ project: { id: string } }>(
+      'POST',
+      `/api/organizations/${organizationId}/projects`,
+      { name: 'Website' },
+    );
+    projectId = created.project.id;
     const { dashboardUrl } = testEnv.gateway;
     for (const role of ROLES) {
       if (role === 'operator') continue;
@@ -219,6 +237,7 @@ describe('permissions of each role', () => {
       await call('GET', ''),
       await call('GET', '/balance'),
       await call('GET', '/invitations'),
+      await call('GET', '/projects?state=all'),
       ((await call('GET', '/members'))['data'] as { id: string; role: string }[]).map(({ id, role }) => [
         id,
         role,
@@ -271,6 +290,7 @@ describe('permissions of each role', () => {
         const url = path
           .replace('{o}', `/api/organizations/${organizationId}`)
           .replace('{key}', keyId)
+          .replace('{project}', projectId)
           .replace('{owner}', idsByEmail.get('other-owner@example.com') ?? '')
           .replace('{self}', idsByEmail.get(emailOf(role)) ?? '');
         // Sent from the page with its session, like the page's own requests.

@@ -41,6 +41,7 @@ function pages({ organizationId, keyId, generationId }: ScreenIds): readonly Scr
     inOrganization('generation', `/generations/${generationId}`),
     inOrganization('credit', '/credit'),
     inOrganization('playground', '/playground'),
+    inOrganization('projects', '/projects'),
     inOrganization('limits', '/limits'),
     inOrganization('content-log', '/content-log'),
     inOrganization('members', '/members'),
@@ -62,12 +63,19 @@ function pages({ organizationId, keyId, generationId }: ScreenIds): readonly Scr
 }
 
 function emptyPages({ emptyId }: ScreenIds): readonly Screen[] {
-  return ['overview', 'keys', 'usage', 'generations', 'credit', 'members', 'management-tokens'].map(
-    (page) => ({
-      name: `empty-${page}`,
-      path: `/o/${emptyId}${page === 'overview' ? '' : `/${page}`}`,
-    }),
-  );
+  return [
+    'overview',
+    'keys',
+    'usage',
+    'generations',
+    'credit',
+    'projects',
+    'members',
+    'management-tokens',
+  ].map((page) => ({
+    name: `empty-${page}`,
+    path: `/o/${emptyId}${page === 'overview' ? '' : `/${page}`}`,
+  }));
 }
 
 /** An error response of the API. */
@@ -94,6 +102,7 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
     dialog('add-credit', '/credit', 'Add credit'),
     dialog('credit-alert', '/credit', 'Edit'),
     dialog('create-management-token', '/management-tokens', 'Create token'),
+    dialog('create-project', '/projects', 'Create project'),
     dialog('invite', '/members', 'Invite member'),
     dialog('revoke', `/keys/${keyId}`, 'Revoke'),
     dialog('rotate', `/keys/${keyId}`, 'Rotate'),

@@ -13,6 +13,7 @@ import { operatorEndpoints } from './families/operator';
 import { organizationEndpoints } from './families/organizations';
 import { peopleEndpoints } from './families/people';
 import { playgroundEndpoints } from './families/playground';
+import { projectEndpoints } from './families/projects';
 import { sessionEndpoints } from './families/session';
 import { usageEndpoints } from './families/usage';
 
@@ -22,6 +23,7 @@ export const endpoints = {
   account: accountEndpoints,
   organizations: organizationEndpoints,
   people: peopleEndpoints,
+  projects: projectEndpoints,
   keys: keyEndpoints,
   managementTokens: managementTokenEndpoints,
   credit: creditEndpoints,

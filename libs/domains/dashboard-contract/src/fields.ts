@@ -13,6 +13,7 @@ const DEFAULT_PAGE_SIZE = 50;
 /** The descriptions of all path parameters. */
 export const pathParameters = {
   organization_id: 'An organization, such as org-01KA….',
+  project_id: 'A project of the organization, such as proj-01KA….',
   key_id: 'A key of the organization, such as key-01KA….',
   member_id: 'A person, such as mem-01KA….',
   invitation_id: 'An invitation of the organization, such as inv-01KA….',

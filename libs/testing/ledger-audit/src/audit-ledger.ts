@@ -113,7 +113,7 @@ function readRetention(client: ClientBase, schema: string, books: Books): Promis
 
 async function readHolds(client: ClientBase, schema: string, books: Books) {
   const columns = `hold_id, organization_id as organization, key_id as key, day::text as day, run_id as run,
-    amount_nano_usd::text as amount`;
+    project_id as project, amount_nano_usd::text as amount`;
   const none = 'null::text as cost, null::text as charged';
   const paid = 'cost_nano_usd::text as cost, charged_nano_usd::text as charged';
   let settled = 0;
@@ -127,6 +127,7 @@ async function readHolds(client: ClientBase, schema: string, books: Books) {
       state,
       day: text(row, 'day'),
       run: row['run'] ?? undefined,
+      project: row['project'] ?? undefined,
       amount: amount(row, 'amount'),
       cost: row['cost'] === null ? undefined : amount(row, 'cost'),
       charged: row['charged'] === null ? undefined : amount(row, 'charged'),
@@ -159,14 +160,14 @@ function readAccounts(client: ClientBase, schema: string, books: Books): Promise
 
 function readSpend(client: ClientBase, schema: string, books: Books): Promise<number> {
   const sql = `
-    select organization_id as organization, day::text as day, owner_id as key,
+    select organization_id as organization, day::text as day, owner_id as owner,
       spent_nano_usd::text as spent, held_nano_usd::text as held
     from ${schema}.budget_accounts`;
   return readAll(client, sql, (row) =>
     books.spend({
       organization: text(row, 'organization'),
       day: text(row, 'day'),
-      key: text(row, 'key'),
+      owner: text(row, 'owner'),
       spent: amount(row, 'spent'),
       held: amount(row, 'held'),
     }),

@@ -22,6 +22,7 @@ interface HoldEntry {
   readonly state: string;
   readonly day: string;
   readonly run: string | undefined;
+  readonly project: string | undefined;
   readonly amount: bigint;
   readonly cost: bigint | undefined;
   readonly charged: bigint | undefined;
@@ -40,7 +41,8 @@ interface SpendEntry {
   readonly organization: string;
   /** 'infinity' for all days. */
   readonly day: string;
-  readonly key: string;
+  /** A key or a project; empty for the organization. */
+  readonly owner: string;
   readonly spent: bigint;
   readonly held: bigint;
 }
@@ -98,7 +100,7 @@ export function createBooks(): Books {
   const holds = new Map<string, HoldEntry>();
   const accounts = new Map<string, AccountEntry>();
   const spend = new Map<string, SpendEntry>();
-  const keyTotals = new Map<string, SpendEntry>();
+  const ownerTotals = new Map<string, SpendEntry>();
   const runs = new Map<string, RunEntry>();
   const credits = new Map<string, CreditEntry>();
   const claims: CompletedClaimEntry[] = [];
@@ -236,8 +238,8 @@ export function createBooks(): Books {
   function checkDailySpend(): void {
     const wanted = new Map<string, { spent: bigint; held: bigint }>();
     for (const hold of holds.values()) {
-      for (const key of ['', hold.key]) {
-        const name = spendName(hold.organization, hold.day, key);
+      for (const owner of ['', hold.key, ...(hold.project === undefined ? [] : [hold.project])]) {
+        const name = spendName(hold.organization, hold.day, owner);
         const total = wanted.get(name) ?? { spent: 0n, held: 0n };
         total.spent += hold.charged ?? 0n;
         if (hold.state === 'held') total.held += hold.amount;
@@ -263,10 +265,11 @@ export function createBooks(): Books {
   function checkSpendSums(): void {
     const ofOrganizations = new Map<string, bigint>();
     const ofKeys = new Map<string, bigint>();
-    for (const { organization, day, key, spent } of spend.values()) {
-      if (key === '') ofOrganizations.set(organization, (ofOrganizations.get(organization) ?? 0n) + spent);
+    for (const { organization, day, owner, spent } of spend.values()) {
+      if (isProject(owner)) continue;
+      if (owner === '') ofOrganizations.set(organization, (ofOrganizations.get(organization) ?? 0n) + spent);
       const name = spendName(organization, day, '');
-      ofKeys.set(name, (ofKeys.get(name) ?? 0n) + (key === '' ? -spent : spent));
+      ofKeys.set(name, (ofKeys.get(name) ?? 0n) + (owner === '' ? -spent : spent));
     }
     for (const { organization, charged } of accounts.values()) {
       if ((ofOrganizations.get(organization) ?? 0n) !== charged) {
@@ -278,18 +281,18 @@ export function createBooks(): Books {
     }
   }
 
-  /** Independent of deleted holds: the total of a key is the sum of its days. */
-  function checkKeyTotals(): void {
-    const ofKeys = new Map<string, { spent: bigint; held: bigint }>();
-    for (const { organization, key, spent, held } of spend.values()) {
-      if (key === '') continue;
-      const name = spendName(organization, ALL_DAYS, key);
-      const total = ofKeys.get(name) ?? { spent: 0n, held: 0n };
-      ofKeys.set(name, { spent: total.spent + spent, held: total.held + held });
+  /** Independent of deleted holds: the total of a key or a project is the sum of its days. */
+  function checkOwnerTotals(): void {
+    const ofOwners = new Map<string, { spent: bigint; held: bigint }>();
+    for (const { organization, owner, spent, held } of spend.values()) {
+      if (owner === '') continue;
+      const name = spendName(organization, ALL_DAYS, owner);
+      const total = ofOwners.get(name) ?? { spent: 0n, held: 0n };
+      ofOwners.set(name, { spent: total.spent + spent, held: total.held + held });
     }
-    for (const name of new Set([...ofKeys.keys(), ...keyTotals.keys()])) {
-      const days = ofKeys.get(name) ?? { spent: 0n, held: 0n };
-      const total = keyTotals.get(name) ?? { spent: 0n, held: 0n };
+    for (const name of new Set([...ofOwners.keys(), ...ownerTotals.keys()])) {
+      const days = ofOwners.get(name) ?? { spent: 0n, held: 0n };
+      const total = ownerTotals.get(name) ?? { spent: 0n, held: 0n };
       if (total.spent !== days.spent) faults.push(`spent on ${name} is not the sum of its days`);
       if (total.held !== days.held) faults.push(`held on ${name} is not the sum of its days`);
     }
@@ -340,8 +343,9 @@ export function createBooks(): Books {
     retainedFrom: (holdId) => void (oldestRetained = holdId),
     account: (entry) => void accounts.set(entry.organization, entry),
     spend: (entry) => {
-      if (entry.day === ALL_DAYS) keyTotals.set(spendName(entry.organization, ALL_DAYS, entry.key), entry);
-      else spend.set(spendName(entry.organization, entry.day, entry.key), entry);
+      if (entry.day === ALL_DAYS)
+        ownerTotals.set(spendName(entry.organization, ALL_DAYS, entry.owner), entry);
+      else spend.set(spendName(entry.organization, entry.day, entry.owner), entry);
     },
     run: (entry) => void runs.set(runName(entry.organization, entry.run), entry),
     credit: (entry) => void credits.set(entry.id, entry),
@@ -350,7 +354,7 @@ export function createBooks(): Books {
       checkAccounts();
       checkHolds();
       checkDailySpend();
-      checkKeyTotals();
+      checkOwnerTotals();
       checkRuns();
       checkClaims();
       const all = [...sums.values()];
@@ -385,6 +389,11 @@ function runName(organization: string, run: string): string {
   return `run ${run} of ${organization}`;
 }
 
-function spendName(organization: string, day: string, key: string): string {
-  return `${organization} ${day} ${key || '(all keys)'}`;
+function spendName(organization: string, day: string, owner: string): string {
+  return `${organization} ${day} ${owner || '(all keys)'}`;
+}
+
+/** By the format of ids. Holds that name the project may be deleted. */
+function isProject(owner: string): boolean {
+  return owner.startsWith('proj-');
 }

@@ -31,7 +31,12 @@ export interface KeySettings {
   daily_budget_usd?: string | null;
   monthly_budget_usd?: string | null;
   total_budget_usd?: string | null;
+  project_id?: string | null;
 }
+
+export type ProjectBudgets = Partial<
+  Pick<Limits, 'daily_budget_usd' | 'monthly_budget_usd' | 'total_budget_usd'>
+>;
 
 export interface Balance {
   total_credits_usd: string;
@@ -117,6 +122,13 @@ export async function createTenant(
       });
       return { apiKey: created.secret, keyId: created.key.id };
     },
+    async createProject(budgets = {}) {
+      const { project } = await admin.call<{ project: { id: string } }>('POST', `${path}/projects`, {
+        name: 'test project',
+        ...budgets,
+      });
+      return project.id;
+    },
     async updateKey(keyId, settings) {
       await admin.call('PATCH', `${path}/keys/${keyId}`, settings);
     },
@@ -148,6 +160,8 @@ export interface Tenant {
   setLimits(limits: Partial<Limits>): Promise<void>;
   addCredit(amountUsd: string): Promise<void>;
   createKey(settings?: KeySettings): Promise<{ apiKey: string; keyId: string }>;
+  /** Returns its id. */
+  createProject(budgets?: ProjectBudgets): Promise<string>;
   updateKey(keyId: string, settings: KeySettings): Promise<void>;
   revokeKey(keyId: string): Promise<void>;
   setSuspended(suspended: boolean): Promise<void>;

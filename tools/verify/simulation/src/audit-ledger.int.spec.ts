@@ -28,8 +28,9 @@ beforeAll(async () => {
     createAuditEntry(),
   );
   const run = { runId: 'run-a', budgetNanoUsd: usdNano(90) };
+  const project = { projectId: 'proj-a', budgets: {} };
   await store.holdCredit(
-    ['settled', 'open', 'voided'].map((holdId) => makeHold({ holdId, amount: 20, at, run })),
+    ['settled', 'open', 'voided'].map((holdId) => makeHold({ holdId, amount: 20, at, run, project })),
   );
   await store.settleGenerations([makeFinished({ generationId: 'settled', cost: 5, at })], announce);
   await store.voidHolds([{ holdId: 'voided', organizationId: 'org-a' }]);
@@ -133,6 +134,16 @@ const CORRUPTIONS: [what: string, sql: string][] = [
     `update budget_accounts set held_nano_usd = held_nano_usd + 1 where day = 'infinity'`,
   ],
   ['a deleted total of a key', `delete from budget_accounts where day = 'infinity'`],
+  [
+    'a changed daily total of a project',
+    `update budget_accounts set spent_nano_usd = spent_nano_usd + 1 where owner_id = 'proj-a' and day <> 'infinity'`,
+  ],
+  [
+    'a changed amount held by a project',
+    `update budget_accounts set held_nano_usd = held_nano_usd + 1 where owner_id = 'proj-a' and day <> 'infinity'`,
+  ],
+  ['a hold of another project', `update open_holds set project_id = 'proj-b'`],
+  ['a deleted project account', `delete from budget_accounts where owner_id = 'proj-a'`],
   ['a changed amount held by a run', 'update runs set held_nano_usd = 21'],
   ['a changed amount spent by a run', 'update runs set spent_nano_usd = 6'],
   ['a run that holds more than its budget', 'update runs set budget_nano_usd = 19'],

@@ -6,6 +6,7 @@ import {
   type Generation,
   type History,
   type Operation,
+  type ProjectBudgets,
   type Step,
 } from './history';
 
@@ -36,12 +37,20 @@ function describeGeneration(one: Generation): string {
       budget === undefined ? [] : [`${name} budget ${budget}`],
     ),
     ...(one.run === undefined ? [] : [`in ${one.run.id} with the budget ${one.run.budget ?? '(none)'}`]),
+    ...(one.project === undefined ? [] : [describeProject(one.project)]),
     ...(one.scope === undefined
       ? []
       : [`under ${one.scope} with body ${one.body}, resolution ${one.resolution ?? 'not reported'}`]),
     `used ${promptTokens} in (${cachedTokens} cached, ${cacheWriteTokens} written, ${cacheWrite1hTokens} written for 1 h, ${imageTokens} image), ${completionTokens} out (${reasoningTokens} reasoning)`,
     `held at ${encodePrices(one.holdPrices)}, finished at ${one.eventPrices ? encodePrices(one.eventPrices) : 'no prices'}`,
   ].join('; ');
+}
+
+function describeProject({ id, ...budgets }: ProjectBudgets): string {
+  const named = Object.entries(budgets).flatMap(([period, budget]) =>
+    budget === undefined ? [] : [`${period} budget ${budget}`],
+  );
+  return [`in ${id}`, ...named].join(', ');
 }
 
 function describeStep(step: Step): string {

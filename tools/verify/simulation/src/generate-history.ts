@@ -9,6 +9,7 @@ import {
   type Generation,
   type History,
   type Operation,
+  type ProjectBudgets,
   type Step,
 } from './history';
 
@@ -16,6 +17,9 @@ const ORGANIZATIONS = ['org-a', 'org-b', 'org-c'];
 const KEYS = ['key-1', 'key-2'];
 /** Every organization has runs with these ids. */
 const RUNS = ['run-1', 'run-2'];
+const PROJECTS = ['proj-1', 'proj-2'];
+/** Far from the seeds of runs and long budgets. */
+const PROJECTS_FROM_SEED = 500_000_000;
 const NOON = Date.UTC(2026, 10, 21, 12);
 /** Of a day and a month. */
 const BEFORE_MIDNIGHT = Date.UTC(2026, 10, 30, 23, 59, 50);
@@ -157,6 +161,7 @@ function generation(
     organizationBudget: budget(),
     keyBudget: budget(),
     ...longBudgetsAndRun(seed, index),
+    project: project(seed, index),
     holdPrices,
     eventPrices: eventPrices(random, holdPrices),
     usage: usage(random),
@@ -185,6 +190,18 @@ function longBudgetsAndRun(seed: number, index: number): Pick<Generation, 'run' 
     keyTotal: budget(),
   };
   return { run: isInRun ? run : undefined, longBudgets };
+}
+
+/**
+ * From numbers of their own, so that adding projects left the rest of each seed's history as it was. Only every third
+ * history has budgets of projects: they refuse holds that would reach the other budgets.
+ */
+function project(seed: number, index: number): ProjectBudgets | undefined {
+  const random = seededRandom(PROJECTS_FROM_SEED + seed * 1_000 + index);
+  if (random.chance(0.4)) return undefined;
+  const hasBudgets = seed % 3 === 0;
+  const budget = () => (hasBudgets && random.chance(0.35) ? random.integer(0, 130) : undefined);
+  return { id: random.pick(PROJECTS), day: budget(), month: budget(), total: budget() };
 }
 
 /** Usually the prices of the hold; sometimes those of a changed catalogue, or none. */

@@ -29,6 +29,7 @@ export interface Generation {
     readonly keyTotal: number | undefined;
   };
   readonly run: { readonly id: string; readonly budget: number | undefined } | undefined;
+  readonly project: ProjectBudgets | undefined;
   /** Prices of the hold; the catalogue may change before the generation finishes. */
   readonly holdPrices: Prices;
   readonly eventPrices: Prices | undefined;
@@ -40,6 +41,13 @@ export interface Generation {
   readonly body: number;
   /** The resolution in its event; absent: none reported. */
   readonly resolution: ClaimResolution | undefined;
+}
+
+export interface ProjectBudgets {
+  readonly id: string;
+  readonly day: number | undefined;
+  readonly month: number | undefined;
+  readonly total: number | undefined;
 }
 
 /** One call. Generations are given by their index. */

@@ -1,5 +1,6 @@
-import type { Prices, TokenPrices, Usage } from '@gateway/base';
+import type { Prices } from '@gateway/base';
 import { CLAIM_RETENTION_MS, LEASE_MS, type Generation, type Operation } from './history';
+import { costOf, NO_PRICES } from './model-cost';
 
 /**
  * A simple reference model of the ledger: sequential calls on in-memory maps. The
@@ -10,7 +11,7 @@ export interface ModelState {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly credits: ReadonlyMap<string, { readonly organization: string; readonly amount: bigint }>;
   readonly holds: ReadonlyMap<string, Hold>;
-  /** Spent and held amounts by organization and day, month or all time, each with and without the key, and by run. */
+  /** Spent and held amounts by organization and day, month or all time, each alone, with the key and with the project, and by run. */
   readonly used: ReadonlyMap<string, bigint>;
   /** The fixed budgets, by organization and run. */
   readonly runs: ReadonlyMap<string, bigint>;
@@ -28,6 +29,7 @@ export interface Account {
 interface Hold {
   readonly organization: string;
   readonly key: string;
+  readonly project: string | undefined;
   readonly state: 'held' | 'voided' | 'settled' | 'abandoned';
   readonly amount: bigint;
   readonly prices: Prices;
@@ -145,13 +147,14 @@ function availableOf(draft: Draft, organization: string): bigint {
 
 function use(
   draft: Draft,
-  { organization, day, key, run }: Pick<Hold, 'organization' | 'day' | 'key' | 'run'>,
+  { organization, day, key, project, run }: Pick<Hold, 'organization' | 'day' | 'key' | 'project' | 'run'>,
   amount: bigint,
 ): void {
   const periods = [day, monthOf(day), ALL_TIME];
   const names = periods.flatMap((period) => [
     `${organization} ${period}`,
     `${organization} ${period} ${key}`,
+    ...(project === undefined ? [] : [`${organization} ${period} ${project}`]),
   ]);
   for (const name of run === undefined ? names : [...names, `${organization} ${run}`]) {
     draft.used.set(name, (draft.used.get(name) ?? 0n) + amount);
@@ -185,6 +188,8 @@ function hold(draft: Draft, one: Generation, organization: string, now: number):
   const { organizationMonth, organizationTotal, keyMonth, keyTotal } = one.longBudgets;
   const inMonth = (hold: Hold) => monthOf(hold.day) === monthOf(day) && hold.day <= day;
   const ofKey = (hold: Hold) => hold.key === one.key;
+  const project = one.project?.id;
+  const ofProject = (hold: Hold) => hold.project === project;
   const budgets: readonly [
     name: string,
     budget: number | bigint | undefined,
@@ -199,6 +204,13 @@ function hold(draft: Draft, one: Generation, organization: string, now: number):
       (hold) => ofKey(hold) && inMonth(hold),
     ],
     ['key total', keyTotal, `${organization} ${ALL_TIME} ${one.key}`, ofKey],
+    [
+      'project month',
+      one.project?.month,
+      `${organization} ${monthOf(day)} ${project}`,
+      (hold) => ofProject(hold) && inMonth(hold),
+    ],
+    ['project total', one.project?.total, `${organization} ${ALL_TIME} ${project}`, ofProject],
     ['organization month', organizationMonth, `${organization} ${monthOf(day)}`, inMonth],
     ['organization total', organizationTotal, `${organization} ${ALL_TIME}`, () => true],
     [
@@ -206,6 +218,12 @@ function hold(draft: Draft, one: Generation, organization: string, now: number):
       one.keyBudget,
       `${organization} ${day} ${one.key}`,
       (hold) => ofKey(hold) && hold.day === day,
+    ],
+    [
+      'project day',
+      one.project?.day,
+      `${organization} ${day} ${project}`,
+      (hold) => ofProject(hold) && hold.day === day,
     ],
     ['organization day', one.organizationBudget, `${organization} ${day}`, (hold) => hold.day === day],
   ];
@@ -217,10 +235,21 @@ function hold(draft: Draft, one: Generation, organization: string, now: number):
   }
   const { key, holdPrices: prices, scope } = one;
   const deadline = now + one.lifetimeMs;
-  draft.holds.set(one.id, { organization, key, state: 'held', amount, prices, day, deadline, scope, run });
+  draft.holds.set(one.id, {
+    organization,
+    key,
+    project,
+    state: 'held',
+    amount,
+    prices,
+    day,
+    deadline,
+    scope,
+    run,
+  });
   if (one.run) draft.runs.set(runName, BigInt(runBudget ?? 0));
   move(draft, organization, { available: -amount, held: amount });
-  use(draft, { organization, day, key, run }, amount);
+  use(draft, { organization, day, key, project, run }, amount);
   return 'held';
 }
 
@@ -230,6 +259,7 @@ function voidHold(draft: Draft, { id, organization }: Pick<Generation, 'id' | 'o
   if (!known) {
     const nothing = {
       key: '',
+      project: undefined,
       amount: 0n,
       prices: NO_PRICES,
       day: '',
@@ -272,10 +302,11 @@ function settle(draft: Draft, one: Generation, now: number): string {
   const charged = owed < reachable ? owed : reachable;
   const day = known?.day ?? dayOf(one.createdUnixMs);
   const key = known?.key ?? one.key;
+  const project = known ? known.project : one.project?.id;
   move(draft, organization, { available: released - charged, held: -released, charged });
-  use(draft, { organization, day, key, run: known?.run }, charged - released);
+  use(draft, { organization, day, key, project, run: known?.run }, charged - released);
   const nothing = { amount: 0n, deadline: 0, scope: undefined, run: undefined };
-  draft.holds.set(id, { ...(known ?? nothing), organization, key, prices, day, state: 'settled' });
+  draft.holds.set(id, { ...(known ?? nothing), organization, key, project, prices, day, state: 'settled' });
   draft.announced.set(id, { cost, charged });
   const origin = !known ? 'no_hold' : known.state === 'held' ? 'held' : 'late';
   return `${id} ${origin} cost ${cost} charged ${charged}${isWaived ? ' waived' : ''}`;
@@ -335,39 +366,6 @@ function deleteExpired(draft: Draft, now: number): number {
 
 function isPast({ retainedUntil, leaseEnds, state }: Claim, now: number): boolean {
   return retainedUntil <= now && (leaseEnds <= now || state !== 'running');
-}
-
-const NO_PRICES: Prices = {
-  inputNanoUsdPerMillion: 0n,
-  cachedInputNanoUsdPerMillion: 0n,
-  cacheWriteNanoUsdPerMillion: 0n,
-  cacheWrite1hNanoUsdPerMillion: 0n,
-  outputNanoUsdPerMillion: 0n,
-  reasoningNanoUsdPerMillion: 0n,
-  imageNanoUsdPerMillion: 0n,
-  tiers: [],
-};
-
-/** Each token at the price of its kind, in the highest tier below the prompt; the sum is rounded up to a nano-dollar. */
-function costOf(usage: Usage, allPrices: Prices): bigint {
-  let prices: TokenPrices = allPrices;
-  for (const tier of allPrices.tiers) {
-    if (usage.promptTokens > tier.abovePromptTokens) prices = tier;
-  }
-  const uncached = usage.promptTokens - usage.cachedTokens;
-  const unwritten = uncached - usage.cacheWriteTokens - usage.cacheWrite1hTokens;
-  const image = Math.min(usage.imageTokens, unwritten);
-  const parts: readonly (readonly [tokens: number, price: bigint])[] = [
-    [unwritten - image, prices.inputNanoUsdPerMillion],
-    [usage.cacheWriteTokens, prices.cacheWriteNanoUsdPerMillion],
-    [usage.cacheWrite1hTokens, prices.cacheWrite1hNanoUsdPerMillion],
-    [usage.cachedTokens, prices.cachedInputNanoUsdPerMillion],
-    [image, prices.imageNanoUsdPerMillion],
-    [usage.completionTokens - usage.reasoningTokens, prices.outputNanoUsdPerMillion],
-    [usage.reasoningTokens, prices.reasoningNanoUsdPerMillion],
-  ];
-  const millionths = parts.reduce((total, [tokens, price]) => total + BigInt(tokens) * price, 0n);
-  return millionths % 1_000_000n === 0n ? millionths / 1_000_000n : millionths / 1_000_000n + 1n;
 }
 
 const ALL_TIME = 'all time';

@@ -31,6 +31,7 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
     'hold_credit',
     'item.key_day_used, item.key_day_held, taken_by_key[item.key_slot]',
     'item.key_day_used, item.key_day_held, 0',
+    131,
   ],
   [
     'the fast path of holds overdraws a budget',
@@ -64,12 +65,38 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
     'hold_credit',
     'exists (select from moved_money where is_over)',
     'false',
+    101,
   ],
   [
     'the fast path of holds overdraws the budget of a run',
     'hold_credit',
     'where budget is null or used > budget',
     'where budget is null',
+  ],
+  [
+    'holds ignore the total budget of a project',
+    'hold_credit',
+    "'project', 'total', item.project_total_budget",
+    "'project', 'total', null::bigint",
+  ],
+  [
+    'the fast path of holds ignores the monthly budget of a project',
+    'hold_credit',
+    '(project_id, project_budget)',
+    '(project_id, null::bigint)',
+    174,
+  ],
+  [
+    'a settlement without a hold does not count against its project',
+    'post_settlements',
+    'budget_accounts_of(booked.key_id, booked.project_id, booked.day)',
+    'budget_accounts_of(booked.key_id, null, booked.day)',
+  ],
+  [
+    'a void does not release the amount held by its project',
+    'void_holds',
+    'budget_accounts_of(closed.key_id, closed.project_id, closed.day)',
+    'budget_accounts_of(closed.key_id, null, closed.day)',
   ],
   [
     'a later hold changes the budget of its run',

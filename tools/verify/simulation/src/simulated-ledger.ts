@@ -186,6 +186,10 @@ function holdOf(one: Generation, byOtherOrganization: boolean, now: UnixMs): Hol
     lifetimeMs: one.lifetimeMs,
     idempotencyScope: one.scope,
     run: one.run && { runId: one.run.id, budgetNanoUsd: budgets(one.run.budget).day },
+    project: one.project && {
+      projectId: one.project.id,
+      budgets: budgets(one.project.day, one.project.month, one.project.total),
+    },
   };
 }
 
@@ -202,6 +206,7 @@ function finishedOf(one: Generation): FinishedGeneration {
     generationId: one.id,
     organizationId: one.organization,
     keyId: one.key,
+    projectId: one.project?.id,
     createdUnixMs: one.createdUnixMs as UnixMs,
     usage: one.usage,
     prices: one.eventPrices,

@@ -47,7 +47,7 @@ export function EditKey({ of, bounds, onDone }: EditKeyProps) {
       onSubmit={form.handleSubmit((values) => save.mutate(bodyOf(values)))}
       noValidate
     >
-      <KeyFields form={form} bounds={bounds} />
+      <KeyFields organizationId={of.organization_id} form={form} bounds={bounds} />
       {current && (
         <Conflict
           what="this key"

@@ -20,6 +20,8 @@ export interface KeyFormValues {
   readonly dailyBudget: string;
   readonly monthlyBudget: string;
   readonly totalBudget: string;
+  /** The id of a project; empty for none. */
+  readonly project: string;
 }
 
 export type KeyBody = CallOptions<'POST /api/organizations/{organization_id}/keys'>['body'];
@@ -41,6 +43,7 @@ export const EMPTY_KEY: KeyFormValues = {
   dailyBudget: '',
   monthlyBudget: '',
   totalBudget: '',
+  project: '',
 };
 
 export function valuesOf(key: Key): KeyFormValues {
@@ -57,6 +60,7 @@ export function valuesOf(key: Key): KeyFormValues {
     dailyBudget: key.daily_budget_usd ?? '',
     monthlyBudget: key.monthly_budget_usd ?? '',
     totalBudget: key.total_budget_usd ?? '',
+    project: key.project_id ?? '',
   };
 }
 
@@ -77,6 +81,7 @@ export function bodyOf(values: KeyFormValues): KeyBody {
     daily_budget_usd: values.dailyBudget.trim() || null,
     monthly_budget_usd: values.monthlyBudget.trim() || null,
     total_budget_usd: values.totalBudget.trim() || null,
+    project_id: values.project || null,
   };
 }
 
@@ -127,6 +132,7 @@ const FIELD_OF_PARAM: Readonly<Record<string, keyof KeyFormValues>> = {
   daily_budget_usd: 'dailyBudget',
   monthly_budget_usd: 'monthlyBudget',
   total_budget_usd: 'totalBudget',
+  project_id: 'project',
 };
 
 /** Shows a server error at the field that it names; returns false if it names none. */

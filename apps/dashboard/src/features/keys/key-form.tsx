@@ -3,9 +3,11 @@ import { useForm, type FieldErrors, type UseFormReturn } from 'react-hook-form';
 import { blockingErrorOf } from '../../api/transient-error';
 import type { KeyBounds } from '../../api/keys';
 import { modelsQuery } from '../../api/models';
+import { activeProjectsQuery } from '../../api/projects';
 import { count } from '../../format/count';
+import { visible } from '../../format/invisible-characters';
 import { exactUsd } from '../../format/money';
-import { Checkbox, Field, FieldGroup, Input, TextArea } from '../../ui/field';
+import { Checkbox, Field, FieldGroup, Input, Select, TextArea } from '../../ui/field';
 import { FailureLine } from '../../ui/states';
 import { allowlistError } from './ip-allowlist';
 import { BUDGETS } from './budgets';
@@ -13,6 +15,7 @@ import { budgetError, expiryError, limitError, modelsError, type KeyFormValues }
 import { ModelPicker } from './model-picker';
 
 interface KeyFieldsProps {
+  readonly organizationId: string;
   readonly form: UseFormReturn<KeyFormValues>;
   /** The upper bounds of the limits; undefined until loaded. */
   readonly bounds: KeyBounds | undefined;
@@ -22,10 +25,12 @@ export const useKeyForm = (values: KeyFormValues) =>
   useForm<KeyFormValues>({ defaultValues: values, mode: 'onTouched', reValidateMode: 'onChange' });
 
 /** The fields of a key: name, permissions, restrictions and limits. */
-export function KeyFields({ form, bounds }: KeyFieldsProps) {
+export function KeyFields({ organizationId, form, bounds }: KeyFieldsProps) {
   const { register, formState, setValue, watch } = form;
   const { errors } = formState;
   const models = useQuery(modelsQuery);
+  const { data: projects = [] } = useQuery(activeProjectsQuery(organizationId));
+  const project = projects.find(({ id }) => id === watch('project'));
   register('models', { validate: modelsError });
   return (
     <div className="grid gap-8">
@@ -52,6 +57,25 @@ export function KeyFields({ form, bounds }: KeyFieldsProps) {
             {...register('readUsage')}
           />
         </FieldGroup>
+        {projects.length > 0 && (
+          <Field
+            label="Project"
+            optional
+            hint="Its keys share its budgets. A change applies to requests from then on."
+            error={errors.project?.message}
+            className="max-w-80"
+          >
+            {/* The options may load after the form, so the value is set here. */}
+            <Select {...register('project')} value={watch('project')}>
+              <option value="">No project</option>
+              {projects.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {visible(name)}
+                </option>
+              ))}
+            </Select>
+          </Field>
+        )}
       </div>
 
       <div className="grid gap-5">
@@ -128,13 +152,22 @@ export function KeyFields({ form, bounds }: KeyFieldsProps) {
               key={field}
               label={`${label} (USD)`}
               optional
-              hint={boundHint(bounds?.[field] && exactUsd(bounds[field]), reset)}
+              hint={
+                project?.[field]
+                  ? `Project budget: ${exactUsd(project[field])}. ${reset}`
+                  : boundHint(bounds?.[field] && exactUsd(bounds[field]), reset)
+              }
               error={errors[value]?.message}
             >
               <Input
                 inputMode="decimal"
                 placeholder="Organization default"
-                {...register(value, { validate: (text) => budgetError(text, bounds?.[field]) })}
+                {...register(value, {
+                  validate: (text) =>
+                    project?.[field]
+                      ? budgetError(text, project[field], 'Above the project’s budget.')
+                      : budgetError(text, bounds?.[field]),
+                })}
               />
             </Field>
           ))}

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { blockingErrorOf } from '../../api/transient-error';
 import { keyQuery, type Key } from '../../api/keys';
+import { useProjectNames } from '../../api/projects';
 import { usePermission, useSession } from '../../api/session';
 import { count } from '../../format/count';
 import { Button, sectionLinkClass } from '../../ui/button';
@@ -88,6 +89,7 @@ export function KeyPage() {
 }
 
 function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly organizationId: string }) {
+  const projectNames = useProjectNames(organizationId, [key.project_id]);
   return (
     <>
       {key.activity && (
@@ -174,6 +176,15 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
               </ul>
             )}
           </Fact>
+          {(projectNames.size > 0 || key.project_id !== null) && (
+            <Fact name="Project">
+              {key.project_id === null ? (
+                'None'
+              ) : (
+                <Text>{projectNames.get(key.project_id) ?? key.project_id}</Text>
+              )}
+            </Fact>
+          )}
           <Fact name="Expires">
             <KeyExpiry of={key} />
           </Fact>

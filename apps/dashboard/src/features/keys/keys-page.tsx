@@ -23,11 +23,11 @@ const OWNERS = ['me', 'left'] as const;
 
 export function KeysPage() {
   const { organizationId } = route.useParams();
-  const { show = 'active', find = '', owner } = route.useSearch();
+  const { show = 'active', find = '', owner, project } = route.useSearch();
   const navigate = route.useNavigate();
   const can = usePermission(organizationId);
   const canCreate = can('keys:manage_own');
-  const keys = useInfiniteQuery(keysQuery(organizationId, filtersOf(show, find, owner)));
+  const keys = useInfiniteQuery(keysQuery(organizationId, filtersOf(show, find, owner, project)));
   const shown = keys.data?.pages.flatMap(({ data }) => data) ?? [];
   const search = (status: string, text: string, owned = owner) =>
     void navigate({
@@ -35,6 +35,7 @@ export function KeysPage() {
         show: searchValue(status),
         find: text === '' ? undefined : text,
         owner: owned,
+        project,
       }),
       replace: true,
     });
@@ -90,6 +91,11 @@ export function KeysPage() {
             <option value="me">My keys</option>
             <option value="left">Owner has left</option>
           </Select>
+          {project !== undefined && (
+            <Link to="/o/$organizationId/keys" params={{ organizationId }} className={buttonClass()}>
+              Show keys of all projects
+            </Link>
+          )}
         </FilterBar>
         {can('keys:manage') && owner !== 'left' && <KeysOfPeopleWhoLeft organizationId={organizationId} />}
         {blockingErrorOf(keys) ? (
@@ -105,9 +111,9 @@ export function KeysPage() {
             rowClass={({ state }) => (state === 'active' ? undefined : 'text-ink-soft')}
             stale={keys.isPlaceholderData}
           />
-        ) : find !== '' || owner !== undefined ? (
+        ) : find !== '' || owner !== undefined || project !== undefined ? (
           <Empty icon="search" title="No matches">
-            {show === 'all' ? 'Try a different search.' : 'Try a different search, status or owner.'}
+            {show === 'all' ? 'Try a different search.' : 'Try a different search, status, owner or project.'}
           </Empty>
         ) : show === 'playground' ? (
           <Empty icon="key" title="No playground keys">
@@ -154,8 +160,13 @@ function KeysOfPeopleWhoLeft({ organizationId }: { readonly organizationId: stri
 /** Omits the default from the URL. */
 const searchValue = (show: string) => (show === 'active' ? undefined : show);
 
-function filtersOf(show: string, find: string, owner: KeyFilters['owner']): KeyFilters {
+function filtersOf(
+  show: string,
+  find: string,
+  owner: KeyFilters['owner'],
+  project_id: string | undefined,
+): KeyFilters {
   const search = find === '' ? undefined : find;
-  if (show === 'playground') return omitUndefined({ kind: 'playground', search, owner });
-  return omitUndefined({ state: STATES.find((state) => state === show), search, owner });
+  if (show === 'playground') return omitUndefined({ kind: 'playground', search, owner, project_id });
+  return omitUndefined({ state: STATES.find((state) => state === show), search, owner, project_id });
 }

@@ -52,6 +52,7 @@ describe('the page to create a key', () => {
         daily_budget_usd: '5.5',
         monthly_budget_usd: '50',
         total_budget_usd: '75.25',
+        project_id: null,
       },
     ]);
     expect((screen.getByLabelText('Your key') as HTMLInputElement).value).toBe('sk-gw-new');

@@ -64,7 +64,7 @@ function NewKeyForm({ organizationId, onCreated }: NewKeyFormProps) {
       onSubmit={form.handleSubmit((values) => create.mutate(bodyOf(values)))}
       noValidate
     >
-      <KeyFields form={form} bounds={organization?.limits} />
+      <KeyFields organizationId={organizationId} form={form} bounds={organization?.limits} />
       {create.error && !hasFieldErrors && <FailureLine error={create.error} />}
       <div className="flex gap-2">
         <Button type="submit" kind="primary" busy={create.isPending}>

@@ -10,6 +10,7 @@ function point(start: string, model: string, spend: string): UsagePoint {
     start,
     model_id: model,
     key_id: null,
+    project_id: null,
     requests: 1,
     errors: 0,
     cancelled: 0,

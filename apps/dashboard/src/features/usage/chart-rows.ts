@@ -1,6 +1,7 @@
 import type { UsagePoint, UsageSeries } from '../../api/usage';
 import { nanoUsdOf, usdOfNano } from '../../format/money';
-import { isLatency, type LatencyMeasure, type Measure } from './search';
+import { isLatency, type LatencyMeasure, type Measure, type UsageSplit } from './search';
+import { idOf } from './split';
 import { seriesColors } from './series-colors';
 
 export interface ChartSeries {
@@ -27,7 +28,7 @@ const STEP_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 
 export interface ChartOptions {
   readonly measure: Measure;
-  readonly split: 'model' | 'key';
+  readonly split: UsageSplit;
   readonly nameOf: (id: string) => string;
   /** All ids that charts may show, for stable colors. */
   readonly knownIds: readonly string[];
@@ -52,7 +53,7 @@ export function chartOf(series: UsageSeries, options: ChartOptions): Chart {
     const points = byStart.get(at) ?? [];
     const figures = isLatency(measure)
       ? latencies(points, measure, split)
-      : sums(points, measure, (point) => (shown.has(idOf(point, split)) ? idOf(point, split) : REST));
+      : sums(points, measure, (point) => (shown.has(seriesOf(point, split)) ? seriesOf(point, split) : REST));
     rows.push({ ...labelsOf(at, series.granularity), ...figures });
   }
   return { rows, parts, max: maxOf(rows, parts, isLatency(measure)) };
@@ -83,7 +84,7 @@ function partsOf(
 ): readonly ChartSeries[] {
   const totals = new Map<string, number>();
   for (const point of data) {
-    const id = idOf(point, split);
+    const id = seriesOf(point, split);
     totals.set(id, (totals.get(id) ?? 0) + (isLatency(measure) ? point.requests : valueOf(point, measure)));
   }
   const colors = seriesColors([...knownIds, ...totals.keys()]);
@@ -98,8 +99,7 @@ function partsOf(
   ];
 }
 
-const idOf = (point: UsagePoint, split: 'model' | 'key') =>
-  (split === 'model' ? point.model_id : point.key_id) ?? REST;
+const seriesOf = (point: UsagePoint, split: UsageSplit) => idOf(point, split) ?? REST;
 
 function sums(points: readonly UsagePoint[], measure: SumMeasure, seriesIdOf: (point: UsagePoint) => string) {
   const values: Record<string, number> = {};
@@ -113,9 +113,9 @@ function sums(points: readonly UsagePoint[], measure: SumMeasure, seriesIdOf: (p
   return { values, exactUsd };
 }
 
-function latencies(points: readonly UsagePoint[], measure: LatencyMeasure, split: 'model' | 'key') {
+function latencies(points: readonly UsagePoint[], measure: LatencyMeasure, split: UsageSplit) {
   return {
-    values: Object.fromEntries(points.map((point) => [idOf(point, split), latencyOf(point, measure)])),
+    values: Object.fromEntries(points.map((point) => [seriesOf(point, split), latencyOf(point, measure)])),
     exactUsd: {},
   };
 }

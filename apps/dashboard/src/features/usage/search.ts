@@ -11,7 +11,11 @@ export function isLatency(measure: Measure): measure is LatencyMeasure {
   return LATENCIES.some((one) => one === measure);
 }
 
-const SPLITS = ['model', 'key'] as const;
+const SPLITS = ['model', 'key', 'project'] as const;
+export type UsageSplit = (typeof SPLITS)[number];
+
+/** The value of `project` for requests without a project. */
+export const NO_PROJECT = 'none';
 
 /** The search parameters of the usage page. */
 export function readUsageSearch(search: Record<string, unknown>) {
@@ -23,6 +27,7 @@ export function readUsageSearch(search: Record<string, unknown>) {
     split: enumParam(search, 'split', SPLITS),
     model: stringParam(search, 'model'),
     key: stringParam(search, 'key'),
+    project: stringParam(search, 'project'),
   });
 }
 

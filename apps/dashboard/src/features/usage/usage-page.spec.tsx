@@ -54,6 +54,7 @@ describe('the usage page', () => {
         start,
         model_id,
         key_id: null,
+        project_id: null,
       }));
       const sum = (name: 'requests' | 'errors' | 'refused' | 'prompt_tokens' | TokensOfPrompt) =>
         points.reduce((total, point) => total + point[name], 0);

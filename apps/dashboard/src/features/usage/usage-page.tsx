@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { api } from '../../api/client';
 import { useKeyNames } from '../../api/keys';
 import { modelsQuery } from '../../api/models';
+import { useProjectNames } from '../../api/projects';
 import { blockingErrorOf } from '../../api/transient-error';
 import { DEFAULT_RANGE, rangeOf, usageErrorsQuery, usageQuery, type UsageMetrics } from '../../api/usage';
 import { omitUndefined } from '../../app/search';
@@ -20,7 +21,7 @@ import { Table } from '../../ui/table';
 import { Money } from '../../ui/values';
 import { KeySelect } from '../keys/key-select';
 import { LazyUsageChart } from './lazy-usage-chart';
-import { RANGES, type Measure, type UsageSearch } from './search';
+import { NO_PROJECT, RANGES, type Measure, type UsageSearch } from './search';
 import { errorColumns } from './error-columns';
 import { usageColumns, usageRows } from './usage-rows';
 
@@ -46,19 +47,25 @@ const MEASURES: readonly { readonly value: Measure; readonly label: string }[] =
 const SPLITS = [
   { value: 'model', label: 'By model' },
   { value: 'key', label: 'By key' },
+  { value: 'project', label: 'By project' },
 ] as const;
+const CAPTIONS = { model: 'Usage by model', key: 'Usage by key', project: 'Usage by project' } as const;
 
 export function UsagePage() {
   const { organizationId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { range = DEFAULT_RANGE, from, to, measure = 'spend', split = 'model', model, key } = search;
+  const { range = DEFAULT_RANGE, from, to, measure = 'spend', split = 'model', model, key, project } = search;
   const change = (changes: Partial<UsageSearch>) =>
     void navigate({ search: omitUndefined({ ...search, ...changes }), replace: true });
 
   const query = {
     ...rangeOf({ range, ...omitUndefined({ from, to }) }),
-    ...omitUndefined({ model_id: model, key_id: key }),
+    ...omitUndefined({
+      model_id: model,
+      key_id: key,
+      project_id: project === NO_PROJECT ? '' : project,
+    }),
   };
   const series = useQuery(usageQuery(organizationId, { ...query, split_by: split }));
   const { data: models = [] } = useQuery(modelsQuery);
@@ -66,9 +73,21 @@ export function UsagePage() {
   const errors = useQuery(usageErrorsQuery(organizationId, filters));
   const rows = useMemo(() => usageRows(series.data?.data ?? [], split), [series.data, split]);
   const keyNames = useKeyNames(organizationId, [key, ...(split === 'key' ? rows.map(({ id }) => id) : [])]);
-  const nameOf = (id: string) =>
-    split === 'key' ? (keyNames.get(id) ?? id) : id === '' ? 'Unknown model' : id;
-  const knownIds = split === 'key' ? [...keyNames.keys()] : models.map(({ id }) => id);
+  const projectNames = useProjectNames(organizationId, [
+    project === NO_PROJECT ? undefined : project,
+    ...(split === 'project' ? rows.map(({ id }) => id) : []),
+  ]);
+  const hasProjects = projectNames.size > 0;
+  const splits = SPLITS.filter(({ value }) => value !== 'project' || hasProjects || split === 'project');
+  const nameOf = (id: string) => {
+    if (split === 'project') return id === '' ? 'No project' : (projectNames.get(id) ?? id);
+    return split === 'key' ? (keyNames.get(id) ?? id) : id === '' ? 'Unknown model' : id;
+  };
+  const knownIds = {
+    model: models.map(({ id }) => id),
+    key: [...keyNames.keys()],
+    project: ['', ...projectNames.keys()],
+  }[split];
 
   return (
     <Page
@@ -88,7 +107,13 @@ export function UsagePage() {
         </a>
       }
     >
-      <Filters organizationId={organizationId} search={search} onChange={change} keyNames={keyNames} />
+      <Filters
+        organizationId={organizationId}
+        search={search}
+        onChange={change}
+        keyNames={keyNames}
+        projectNames={projectNames}
+      />
       {blockingErrorOf(series) ? (
         <Failure error={series.error} what="usage" onRetry={() => void series.refetch()} />
       ) : !series.data ? (
@@ -115,7 +140,7 @@ export function UsagePage() {
             actions={
               <SegmentedControl
                 label="Group by"
-                options={SPLITS}
+                options={splits}
                 value={split}
                 onChange={(value) => change({ split: value === 'model' ? undefined : value })}
               />
@@ -130,7 +155,7 @@ export function UsagePage() {
             />
           </Section>
           <Table
-            caption={split === 'model' ? 'Usage by model' : 'Usage by key'}
+            caption={CAPTIONS[split]}
             rows={rows}
             columns={usageColumns({ split, nameOf, organizationId })}
             rowId={({ id }) => id}
@@ -205,9 +230,10 @@ interface FiltersProps {
   readonly search: UsageSearch;
   readonly onChange: (changes: Partial<UsageSearch>) => void;
   readonly keyNames: ReadonlyMap<string, string>;
+  readonly projectNames: ReadonlyMap<string, string>;
 }
 
-function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
+function Filters({ organizationId, search, onChange, keyNames, projectNames }: FiltersProps) {
   const { data: models = [] } = useQuery(modelsQuery);
   const { range = DEFAULT_RANGE } = search;
   const withChosen = (ids: readonly string[], chosen: string | undefined) =>
@@ -275,12 +301,29 @@ function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
           onChange={(key) => onChange({ key })}
         />
       </Field>
+      {(projectNames.size > 0 || search.project !== undefined) && (
+        <Field label="Project">
+          <Select
+            className="sm:w-52"
+            value={search.project ?? ''}
+            onChange={({ target }) => onChange({ project: target.value || undefined })}
+          >
+            <option value="">All projects</option>
+            <option value={NO_PROJECT}>No project</option>
+            {[...projectNames].map(([id, name]) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </Select>
+        </Field>
+      )}
     </FilterBar>
   );
 }
 
-const filtersInUse = ({ range, model, key }: UsageSearch) =>
-  [range, model, key].filter((value) => value !== undefined).length;
+const filtersInUse = ({ range, model, key, project }: UsageSearch) =>
+  [range, model, key, project].filter((value) => value !== undefined).length;
 
 const DAY_MS = 86_400_000;
 

@@ -5,8 +5,10 @@ import { nanoUsdOf, usdOfNano } from '../../format/money';
 import { duration } from '../../format/time';
 import type { Column } from '../../ui/table';
 import { Money, Text } from '../../ui/values';
+import { NO_PROJECT, type UsageSplit } from './search';
+import { idOf } from './split';
 
-/** The totals of one model or key. */
+/** The totals of one model, key or project. */
 export interface UsageRow {
   readonly id: string;
   readonly spendNano: bigint;
@@ -19,10 +21,10 @@ export interface UsageRow {
   readonly meanMs: number | undefined;
 }
 
-export function usageRows(points: readonly UsagePoint[], split: 'model' | 'key'): readonly UsageRow[] {
+export function usageRows(points: readonly UsagePoint[], split: UsageSplit): readonly UsageRow[] {
   const rows = new Map<string, UsageRow>();
   for (const point of points) {
-    const id = (split === 'model' ? point.model_id : point.key_id) ?? '';
+    const id = idOf(point, split) ?? '';
     const before = rows.get(id);
     const requests = (before?.requests ?? 0) + point.requests;
     const errors = (before?.errors ?? 0) + point.errors;
@@ -43,8 +45,10 @@ export function usageRows(points: readonly UsagePoint[], split: 'model' | 'key')
   return [...rows.values()];
 }
 
+const HEADERS = { model: 'Model', key: 'Key', project: 'Project' } as const;
+
 interface ColumnOptions {
-  readonly split: 'model' | 'key';
+  readonly split: UsageSplit;
   readonly nameOf: (id: string) => string;
   readonly organizationId: string;
 }
@@ -54,20 +58,30 @@ export function usageColumns({ split, nameOf, organizationId }: ColumnOptions): 
   return [
     {
       id: 'name',
-      header: split === 'model' ? 'Model' : 'Key',
+      header: HEADERS[split],
       accessorFn: ({ id }) => nameOf(id).toLowerCase(),
-      cell: ({ row: { original: row } }) => (
-        <Link
-          to="/o/$organizationId/generations"
-          params={{ organizationId }}
-          search={
-            row.id === '' ? { status: 'refused' } : split === 'model' ? { model: row.id } : { key: row.id }
-          }
-          className="font-medium hover:text-accent hover:underline"
-        >
-          <Text>{nameOf(row.id)}</Text>
-        </Link>
-      ),
+      cell: ({ row: { original: row } }) =>
+        split === 'project' ? (
+          <Link
+            to="/o/$organizationId/usage"
+            params={{ organizationId }}
+            search={(search) => ({ ...search, split: 'key', project: row.id || NO_PROJECT })}
+            className="font-medium hover:text-accent hover:underline"
+          >
+            <Text>{nameOf(row.id)}</Text>
+          </Link>
+        ) : (
+          <Link
+            to="/o/$organizationId/generations"
+            params={{ organizationId }}
+            search={
+              row.id === '' ? { status: 'refused' } : split === 'model' ? { model: row.id } : { key: row.id }
+            }
+            className="font-medium hover:text-accent hover:underline"
+          >
+            <Text>{nameOf(row.id)}</Text>
+          </Link>
+        ),
     },
     {
       id: 'spend',

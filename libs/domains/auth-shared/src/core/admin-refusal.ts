@@ -62,7 +62,15 @@ export function invalid(field: string, message: string): AdminRefusal {
 
 export function notFound(
   what:
-    'organization' | 'key' | 'member' | 'management token' | 'session' | 'invitation' | 'domain' | 'identity',
+    | 'organization'
+    | 'project'
+    | 'key'
+    | 'member'
+    | 'management token'
+    | 'session'
+    | 'invitation'
+    | 'domain'
+    | 'identity',
 ): AdminRefusal {
   return { kind: 'refusal', reason: 'not_found', message: `No such ${what}.` };
 }

@@ -9,6 +9,7 @@ import { createPostgresKeyVerifier } from './postgres/key-verifier';
 import { createPrismaAuditStore } from './prisma/audit-store';
 import { createPrismaKeyStore } from './prisma/key-store';
 import { createPrismaOrganizationStore } from './prisma/organization-store';
+import { createPrismaProjectStore } from './prisma/project-store';
 
 /** `pool` needs at least 4 connections. */
 export interface AuthAdapterOptions extends Omit<PeopleAdapterOptions, 'prisma'> {
@@ -39,6 +40,7 @@ export function createAuthAdapters(options: AuthAdapterOptions): AuthAdapters {
   return {
     organizations: createPrismaOrganizationStore(prisma),
     keys: createPrismaKeyStore(prisma),
+    projects: createPrismaProjectStore(prisma),
     keyVerifier: createPostgresKeyVerifier(pool),
     audit: createPrismaAuditStore(prisma),
     secrets: systemSecrets,

@@ -17,6 +17,25 @@ export interface KeyLimits {
   readonly concurrency?: number;
 }
 
+/** The most that all keys of a project together may spend. An absent budget does not apply. */
+export type ProjectBudgets = Pick<
+  KeyLimits,
+  'dailyBudgetNanoUsd' | 'monthlyBudgetNanoUsd' | 'totalBudgetNanoUsd'
+>;
+
+/** Keys of an organization that share budgets. */
+export interface Project {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string;
+  readonly budgets: ProjectBudgets;
+  readonly createdAt: UnixMs;
+  /** Permanent. An archived project has no active keys. */
+  readonly archivedAt?: UnixMs;
+  /** Incremented by each change. */
+  readonly version: number;
+}
+
 /** Caps of an organization. An absent one does not apply. */
 export interface OrganizationLimits extends KeyLimits {
   /** The cap on `max_tokens`. */
@@ -54,6 +73,8 @@ export interface KeySettings {
   /** The key works until the end of this day, UTC. */
   readonly expiresOn?: UtcDay;
   readonly limits: KeyLimits;
+  /** What its requests spend counts against the budgets of this project. */
+  readonly projectId?: string;
 }
 
 export interface ApiKey {
@@ -96,7 +117,8 @@ export interface KeyGrant {
   readonly keyId: string;
   readonly organizationId: string;
   readonly revoked: boolean;
-  readonly settings: Omit<KeySettings, 'name'>;
+  readonly settings: Omit<KeySettings, 'name' | 'projectId'>;
+  readonly project?: Pick<Project, 'id' | 'budgets'>;
   /** The effective limits: a ceiling applies where the organization has no limit. */
   readonly organizationLimits: OrganizationLimits;
   readonly organizationSuspended: boolean;

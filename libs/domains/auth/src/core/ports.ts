@@ -10,7 +10,7 @@ import type {
   Decision,
   Secrets,
 } from '@gateway/auth-shared';
-import type { ApiKey, KeyGrant, KeyState, Organization, OrganizationLimits } from './model';
+import type { ApiKey, KeyGrant, KeyState, Organization, OrganizationLimits, Project } from './model';
 
 /** A committed state. Edges that have acknowledged `sequence` cannot act on an older state. */
 interface Committed<Value> {
@@ -25,8 +25,8 @@ export interface OrganizationStore {
   find(id: string): Promise<Organization | undefined>;
   list(page: PageRequest, filter: OrganizationFilter): Promise<readonly Organization[]>;
   /**
-   * Also lowers each limit of a key that is above the new effective limit of the organization, and adds those keys to
-   * the audit entry as `lowered_keys`. Undefined: no such organization.
+   * Also lowers each limit of a key and each budget of a project that is above the new effective limit of the
+   * organization, and adds them to the audit entry as `lowered_keys` and `lowered_projects`. Undefined: no such organization.
    */
   change(
     id: string,
@@ -50,10 +50,14 @@ interface NewKey {
 }
 
 export interface KeyStore {
-  /** `decide` receives the organization, locked until the key is written. Undefined: no such organization. */
+  /**
+   * `decide` receives the organization and, if it exists, its project with the given id. Neither changes until the key
+   * is written. Undefined: no such organization.
+   */
   insert(
     organizationId: string,
-    decide: (organization: Organization) => Decision<NewKey>,
+    projectId: string | undefined,
+    decide: (organization: Organization, project: Project | undefined) => Decision<NewKey>,
   ): Promise<ApiKey | AdminRefusal | undefined>;
   /**
    * As `insert`, for an active session, and revokes the session's other keys in
@@ -67,11 +71,12 @@ export interface KeyStore {
   ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
   find(organizationId: string, id: string): Promise<ApiKey | undefined>;
   list(organizationId: string, page: PageRequest, filter: KeyFilter, now: UnixMs): Promise<readonly ApiKey[]>;
-  /** Undefined: no such key in this organization. */
+  /** As `insert`. Undefined: no such key in this organization. */
   change(
     organizationId: string,
     id: string,
-    decide: (current: ApiKey, organization: Organization) => Decision<ApiKey>,
+    projectId: string | undefined,
+    decide: (current: ApiKey, organization: Organization, project: Project | undefined) => Decision<ApiKey>,
   ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
   /** As `change`, and replaces the key's secret. */
   rotate(
@@ -92,6 +97,32 @@ export interface KeyFilter {
   readonly ownerId?: string;
   /** Only keys whose owner has left. */
   readonly ownerHasLeft?: true;
+  readonly projectId?: string;
+}
+
+export interface ProjectStore {
+  /** `decide` receives the organization, and how many of its projects are not archived. Undefined: no such organization. */
+  insert(
+    organizationId: string,
+    decide: (organization: Organization, projects: number) => Decision<Project>,
+  ): Promise<Project | AdminRefusal | undefined>;
+  list(organizationId: string, page: PageRequest, filter: ProjectFilter): Promise<readonly Project[]>;
+  /**
+   * `decide` also receives how many keys of the project are not revoked. Lowers each budget of a key that is above the
+   * project's new one, and adds those keys to the audit entry as `lowered_keys`. Undefined: no such project in this
+   * organization.
+   */
+  change(
+    organizationId: string,
+    id: string,
+    decide: (current: Project, organization: Organization, activeKeys: number) => Decision<Project>,
+  ): Promise<Committed<Project> | AdminRefusal | undefined>;
+}
+
+/** Absent fields do not filter. */
+export interface ProjectFilter {
+  readonly archived?: boolean;
+  readonly ids?: readonly string[];
 }
 
 interface RotatedKey extends NewKey {
@@ -130,6 +161,7 @@ export interface AddressRanges {
 export interface AuthPorts {
   readonly organizations: OrganizationStore;
   readonly keys: KeyStore;
+  readonly projects: ProjectStore;
   readonly keyVerifier: KeyVerifier;
   readonly audit: AuditStore;
   readonly secrets: Secrets;

@@ -69,6 +69,19 @@ describe('roles in organizations', () => {
       reasonOf(
         (await fixture.adminAs(actor).setOrganizationSuspended({ organizationId, suspended: false })).outcome,
       ),
+    createProject: async (actor, organizationId) =>
+      reasonOf(
+        (await fixture.adminAs(actor).createProject({ organizationId, name: 'P', budgets: {} })).outcome,
+      ),
+    updateProject: async (actor, organizationId) => {
+      const { id: projectId } = await fixture.project(organizationId);
+      const change = { organizationId, projectId, name: 'New', budgets: {} };
+      return reasonOf((await fixture.adminAs(actor).updateProject(change)).outcome);
+    },
+    archiveProject: async (actor, organizationId) => {
+      const { id: projectId } = await fixture.project(organizationId);
+      return reasonOf((await fixture.adminAs(actor).archiveProject({ organizationId, projectId })).outcome);
+    },
     createOrganization: async (actor) =>
       reasonOf((await fixture.adminAs(actor).createOrganization({ name: 'New' })).outcome),
     setOrganizationRole: async (actor, organizationId) => {

@@ -11,14 +11,17 @@ import {
   type KeySettings as KeySettingsMessage,
   type ListAuditRequest,
   type ListKeysRequest,
+  type ListProjectsRequest,
   type Organization as OrganizationMessage,
   type OrganizationLimits as OrganizationLimitsMessage,
+  type Project as ProjectMessage,
+  type ProjectBudgets as ProjectBudgetsMessage,
   type WatchInvalidationsResponse,
 } from '@gateway/contracts/auth';
 import type { RequestedKeySettings } from '../core/keys/key-settings';
 import type * as core from '../core/model';
 import { effectiveLimits } from '../core/organizations/limits';
-import type { AuditFilter, KeyFilter } from '../core/ports';
+import type { AuditFilter, KeyFilter, ProjectFilter } from '../core/ports';
 import type * as shared from '@gateway/auth-shared';
 import { isIdLike, readSearchText, storable } from '@gateway/auth-shared';
 import { missing } from '@gateway/auth-shared/service';
@@ -38,16 +41,41 @@ function keyLimitsOf(limits: KeyLimitsMessage | undefined): core.KeyLimits {
   return {
     ...(limits?.requestsPerMinute === undefined ? {} : { requestsPerMinute: limits.requestsPerMinute }),
     ...(limits?.tokensPerMinute === undefined ? {} : { tokensPerMinute: limits.tokensPerMinute }),
-    ...(limits?.dailyBudgetNanoUsd === undefined
-      ? {}
-      : { dailyBudgetNanoUsd: nanoUsd(limits.dailyBudgetNanoUsd) }),
-    ...(limits?.monthlyBudgetNanoUsd === undefined
-      ? {}
-      : { monthlyBudgetNanoUsd: nanoUsd(limits.monthlyBudgetNanoUsd) }),
-    ...(limits?.totalBudgetNanoUsd === undefined
-      ? {}
-      : { totalBudgetNanoUsd: nanoUsd(limits.totalBudgetNanoUsd) }),
+    ...projectBudgetsOf(limits),
     ...(limits?.concurrency === undefined ? {} : { concurrency: limits.concurrency }),
+  };
+}
+
+export function projectBudgetsOf(budgets: ProjectBudgetsMessage | undefined): core.ProjectBudgets {
+  return {
+    ...(budgets?.dailyBudgetNanoUsd === undefined
+      ? {}
+      : { dailyBudgetNanoUsd: nanoUsd(budgets.dailyBudgetNanoUsd) }),
+    ...(budgets?.monthlyBudgetNanoUsd === undefined
+      ? {}
+      : { monthlyBudgetNanoUsd: nanoUsd(budgets.monthlyBudgetNanoUsd) }),
+    ...(budgets?.totalBudgetNanoUsd === undefined
+      ? {}
+      : { totalBudgetNanoUsd: nanoUsd(budgets.totalBudgetNanoUsd) }),
+  };
+}
+
+export function projectMessage(project: core.Project): ProjectMessage {
+  return {
+    id: project.id,
+    organizationId: project.organizationId,
+    name: project.name,
+    budgets: project.budgets,
+    createdUnixMs: BigInt(project.createdAt),
+    archivedUnixMs: project.archivedAt === undefined ? undefined : BigInt(project.archivedAt),
+    version: project.version,
+  };
+}
+
+export function projectFilterOf({ archived, projectIds }: ListProjectsRequest): ProjectFilter {
+  return {
+    ...(archived === undefined ? {} : { archived }),
+    ...(projectIds.length === 0 ? {} : { ids: projectIds.filter(isIdLike) }),
   };
 }
 
@@ -93,6 +121,7 @@ export function keySettingsOf(settings: KeySettingsMessage | undefined): Request
     ipAllowlist: settings.ipAllowlist,
     ...(settings.expiresOn === undefined ? {} : { expiresOn: settings.expiresOn }),
     limits: keyLimitsOf(settings.limits),
+    ...(settings.projectId === undefined ? {} : { projectId: settings.projectId }),
   };
 }
 
@@ -122,6 +151,7 @@ export function keyMessage({
     version,
     expiresUnixMs: times.expiresAt === undefined ? undefined : BigInt(times.expiresAt),
     forSession: sessionId !== undefined,
+    projectId: settings.projectId,
     owner: {
       memberId: owner.id,
       email: owner.email,
@@ -148,6 +178,7 @@ export function keyGrantMessage({ settings, ...grant }: core.KeyGrant): KeyGrant
     organizationLimits: grant.organizationLimits,
     organizationSuspended: grant.organizationSuspended,
     targetRules: restrictsTargets(grant.targetRules) ? targetRulesMessage(grant.targetRules) : undefined,
+    project: grant.project,
     expiresUnixMs: grant.expiresAt === undefined ? undefined : BigInt(grant.expiresAt),
     secretEndsUnixMs: grant.secretEndsAt === undefined ? undefined : BigInt(grant.secretEndsAt),
   };
@@ -214,5 +245,8 @@ export function keyFilterOf({ forSession, filter }: ListKeysRequest): KeyFilter 
     ...(filter && filter.keyIds.length > 0 ? { ids: filter.keyIds.filter(isIdLike) } : {}),
     ...(filter?.ownerId === undefined ? {} : { ownerId: isIdLike(filter.ownerId) ? filter.ownerId : '' }),
     ...(filter?.ownerHasLeft ? { ownerHasLeft: true } : {}),
+    ...(filter?.projectId === undefined
+      ? {}
+      : { projectId: isIdLike(filter.projectId) ? filter.projectId : '' }),
   };
 }

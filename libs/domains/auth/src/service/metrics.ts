@@ -26,3 +26,16 @@ export function createAuthMetrics(metrics: Registry) {
 }
 
 export type AuthMetrics = ReturnType<typeof createAuthMetrics>;
+
+/** Measures how long a change waits for edges. */
+export async function timeEdgeWait<Result>(
+  { edgeWaitSeconds }: Pick<AuthMetrics, 'edgeWaitSeconds'>,
+  work: Promise<Result>,
+): Promise<Result> {
+  const end = edgeWaitSeconds.startTimer();
+  try {
+    return await work;
+  } finally {
+    end();
+  }
+}

@@ -17,6 +17,7 @@ import { DEFAULT_ORGANIZATION_LIMITS } from '../core/organizations/limits';
 import type { AuthPorts, AuthSettings } from '../core/ports';
 import { createAuthAdminHandlers } from './handlers/auth-admin';
 import { createAuthHandlers } from './handlers/auth';
+import { createProjectHandlers } from './handlers/projects';
 import { createAuthMetrics } from './metrics';
 
 /** Settings of this library and of `people`: the auth service runs both. */
@@ -54,6 +55,7 @@ export function createAuthModule(options: AuthModulePorts): GatewayModule {
   const authAdmin = {
     ...createPeopleHandlers(people, options.metrics),
     ...createAuthAdminHandlers(ports, people, metrics),
+    ...createProjectHandlers(ports, people, metrics),
   };
   return {
     name: 'auth',

@@ -1,5 +1,11 @@
 import type { ActingPerson } from '@gateway/actors';
-import { AuthAdminDefinition, AuthDefinition, MemberRole, Scope } from '@gateway/contracts/auth';
+import {
+  AuthAdminDefinition,
+  AuthDefinition,
+  MemberRole,
+  Scope,
+  type ProjectBudgets,
+} from '@gateway/contracts/auth';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createEncryptionKey } from '@gateway/secrets';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
@@ -98,6 +104,12 @@ export async function createAuthFixture({
     async organization(name = 'Acme') {
       const { outcome } = await replica.admin.createOrganization({ name, limits: undefined });
       if (outcome?.$case !== 'organization') throw new Error('the organization was refused');
+      return outcome.value;
+    },
+
+    async project(organizationId: string, budgets: ProjectBudgets = {}) {
+      const { outcome } = await replica.admin.createProject({ organizationId, name: 'Project', budgets });
+      if (outcome?.$case !== 'project') throw new Error('the project was refused');
       return outcome.value;
     },
 

@@ -17,6 +17,7 @@ import {
   type GetBalanceResponse,
   type GetRunResponse,
   type Hold,
+  type HoldProject,
   type HoldRef as HoldRefMessage,
   type HoldResult,
 } from '@gateway/contracts/billing-ledger';
@@ -35,6 +36,7 @@ import type {
   HoldOutcome,
   HoldRef,
   HoldRequest,
+  ProjectRef,
   RunAccount,
   RunRef,
 } from '../core/credit/hold';
@@ -57,6 +59,7 @@ const SHA256_BYTES = 32;
 const SCOPES: Readonly<Record<BudgetScope, ScopeMessage>> = {
   run: ScopeMessage.BUDGET_SCOPE_RUN,
   key: ScopeMessage.BUDGET_SCOPE_KEY,
+  project: ScopeMessage.BUDGET_SCOPE_PROJECT,
   organization: ScopeMessage.BUDGET_SCOPE_ORGANIZATION,
 };
 
@@ -154,6 +157,18 @@ function parseHold(hold: Hold): HoldRequest {
         ? undefined
         : parseIdentifier('idempotency_scope', hold.idempotencyScope),
     run: parseRun(hold),
+    project: hold.project && parseProject(hold.project),
+  };
+}
+
+function parseProject(project: HoldProject): ProjectRef {
+  return {
+    projectId: parseIdentifier('project_id', project.projectId),
+    budgets: parseBudgets(
+      project.dailyBudgetNanoUsd,
+      project.monthlyBudgetNanoUsd,
+      project.totalBudgetNanoUsd,
+    ),
   };
 }
 
@@ -183,6 +198,8 @@ export function parseFinished(finished: GenerationFinished): FinishedGeneration 
     generationId: parseIdentifier('generation_id', finished.generationId),
     organizationId: parseIdentifier('organization_id', finished.organizationId),
     keyId: parseIdentifier('key_id', finished.keyId),
+    projectId:
+      finished.projectId === undefined ? undefined : parseIdentifier('project_id', finished.projectId),
     createdUnixMs: parseTime('created_unix_ms', finished.createdUnixMs),
     usage: finished.usage,
     prices: finished.prices && parsePrices(finished.prices),

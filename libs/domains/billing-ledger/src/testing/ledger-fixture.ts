@@ -167,6 +167,7 @@ export function makeHold(
     lifetimeMs: HOLD_LIFETIME_MS,
     idempotencyScope: undefined,
     run: undefined,
+    project: undefined,
     ...rest,
   };
 }
@@ -178,6 +179,7 @@ export function makeFinished(
   return {
     organizationId: 'org-a',
     keyId: 'key-a',
+    projectId: undefined,
     createdUnixMs: at,
     usage: {
       promptTokens: 0,

@@ -44,7 +44,7 @@ const ADD_UP = `
   with spent as (
     insert into budget_accounts (organization_id, owner_id, day, spent_nano_usd)
     select hold.organization_id, account.owner_id, account.day, sum(hold.charged_nano_usd)
-    from closed_holds hold cross join lateral budget_accounts_of(hold.key_id, hold.day) as account
+    from closed_holds hold cross join lateral budget_accounts_of(hold.key_id, hold.project_id, hold.day) as account
     group by hold.organization_id, account.owner_id, account.day
     returning organization_id, owner_id, spent_nano_usd
   ),

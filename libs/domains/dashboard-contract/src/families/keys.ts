@@ -38,6 +38,7 @@ const key = z
     daily_budget_usd: usd.nullable(),
     monthly_budget_usd: usd.nullable(),
     total_budget_usd: usd.nullable(),
+    project_id: id.nullable().meta({ description: 'Null: the key belongs to no project.' }),
     created_at: time,
     revoked_at: time.nullable(),
     state: z.enum(keyStates),
@@ -104,6 +105,7 @@ const keyFields = {
   daily_budget_usd: positiveUsd.nullable(),
   monthly_budget_usd: positiveUsd.nullable(),
   total_budget_usd: positiveUsd.nullable(),
+  project_id: id.nullable(),
 };
 
 const keyChanges = z.strictObject(keyFields).partial();
@@ -138,6 +140,7 @@ export const keyEndpoints = {
       owner: z.enum(['me', 'left']).optional().meta({
         description: 'Only your own keys, or only keys whose owner has left.',
       }),
+      project_id: id.optional().meta({ description: 'Only keys of this project.' }),
     }),
     response: json(page(keyWithActivity).extend({ bounds: keyBounds })),
     compressed: true,
@@ -165,7 +168,7 @@ export const keyEndpoints = {
     access: 'keys:manage_own',
     summary: 'Update a key',
     description:
-      'Absent fields keep their value; `null` removes a restriction. With `version`, the response is 409 `version_conflict` if the key has changed since; `metadata.current` is the current key.',
+      'Absent fields keep their value; `null` removes a restriction. After a move to another `project_id`, requests that are admitted from then on count against its budgets. With `version`, the response is 409 `version_conflict` if the key has changed since; `metadata.current` is the current key.',
     body: changedKey,
     response: json(oneKey),
     audit: ['key.update'],

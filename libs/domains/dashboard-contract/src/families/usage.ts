@@ -51,11 +51,16 @@ const usageRange = z.strictObject({
   end: time.meta({ description: 'Exclusive; rounded up to the hour or day.' }),
   granularity: z.enum(['hour', 'day']),
   split_by: z
-    .enum(['none', 'model', 'key', 'model,key'])
+    .enum(['none', 'model', 'key', 'model,key', 'project'])
     .default('none')
-    .meta({ description: 'One row per model, per key, or per both.' }),
+    .meta({ description: 'One row per model, per key, per both, or per project.' }),
   model_id: z.string().max(200).optional(),
   key_id: z.string().max(100).optional(),
+  project_id: z
+    .string()
+    .max(100)
+    .optional()
+    .meta({ description: 'The project of the key when the request was admitted; empty: without a project.' }),
 });
 
 const usagePoint = usageMetrics
@@ -63,6 +68,9 @@ const usagePoint = usageMetrics
     start: time.meta({ description: 'Start of the hour or day.' }),
     model_id: z.string().nullable().meta({ description: 'Null unless split by model.' }),
     key_id: id.nullable().meta({ description: 'Null unless split by key.' }),
+    project_id: id.nullable().meta({
+      description: 'Null unless split by project; empty for requests without a project.',
+    }),
   })
   .meta({ id: 'UsagePoint' });
 
@@ -75,7 +83,7 @@ const usageSeries = z
     totals: usageMetrics,
     data: z.array(usagePoint).meta({
       description:
-        'Ordered by time, model and key; hours and days without requests and refused requests are omitted.',
+        'Ordered by time, model, key and project; hours and days without requests and refused requests are omitted.',
     }),
   })
   .meta({ id: 'UsageSeries' });
@@ -128,7 +136,7 @@ export const usageEndpoints = {
     path: `${path}/errors`,
     access: 'usage:read',
     summary: 'Count refused requests and failed generations by error code',
-    query: usageRange.pick({ start: true, model_id: true, key_id: true }).extend({
+    query: usageRange.pick({ start: true, model_id: true, key_id: true, project_id: true }).extend({
       start: time.meta({ description: 'Rounded down to the hour.' }),
       end: time.meta({ description: 'Exclusive; rounded up to the hour.' }),
     }),

@@ -62,6 +62,8 @@ function budgetScopeOf(scope: BudgetScope): ExceededBudget['scope'] {
   switch (scope) {
     case BudgetScope.BUDGET_SCOPE_RUN:
       return 'run';
+    case BudgetScope.BUDGET_SCOPE_PROJECT:
+      return 'project';
     case BudgetScope.BUDGET_SCOPE_KEY:
       return 'key';
     case BudgetScope.BUDGET_SCOPE_ORGANIZATION:

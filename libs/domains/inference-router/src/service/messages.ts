@@ -45,6 +45,7 @@ export function toGenerationRequest(message: GenerateRequest): GenerationRequest
     externalUser: message.externalUser,
     idempotencyScope: message.idempotencyScope,
     runId: message.runId,
+    projectId: message.projectId,
   };
 }
 
@@ -114,6 +115,7 @@ export function toGenerationFinished(
     })),
     externalUser: request.externalUser,
     runId: request.runId,
+    projectId: request.projectId,
     prices: toPrices(finished),
     errorCode: finished.errorCode,
     idempotentOutcome:

@@ -65,6 +65,7 @@ export {
   MAX_MODEL_ID_LENGTH,
   MAX_USAGE_DAYS,
   parseUsageQuery,
+  PROJECT_ID_PATTERN,
   usageDimensions,
   type UsageDimension,
   type UsageQuery,

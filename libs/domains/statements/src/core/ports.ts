@@ -17,6 +17,8 @@ import type {
 export interface StatementStore {
   /** Credit minus charges, in the order of `organizationIds`; zero without an account. */
   readBalances(organizationIds: readonly string[]): Promise<readonly OrganizationBalance[]>;
+  /** In the order of `projectIds`; zero without spending. */
+  readProjectSpend(organizationId: string, projectIds: readonly string[]): Promise<readonly ProjectSpend[]>;
   /** In order of posting. */
   listEntries(organizationId: string, reference: string): Promise<readonly Entry[]>;
   /** Rejects with a LedgerUnavailableError while past days are still being summed; a retry continues the sums. */
@@ -32,6 +34,16 @@ export interface StatementStore {
   /** Idempotent by its id. Writes `audit` in the transaction of the correction; a repeated call writes nothing. */
   correctCredit(correction: Correction, audit: AuditEntry): Promise<CorrectionOutcome>;
   readReconciliation(): Promise<LedgerReconciliation>;
+}
+
+/** What counts against the budgets of a project. Days and months are UTC, by the time of admission. */
+interface ProjectSpend {
+  readonly projectId: string;
+  readonly todayNanoUsd: bigint;
+  readonly thisMonthNanoUsd: bigint;
+  readonly totalNanoUsd: bigint;
+  /** Reserved by open holds, in addition. */
+  readonly heldNanoUsd: bigint;
 }
 
 interface OrganizationBalance {

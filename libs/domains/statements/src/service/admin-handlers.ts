@@ -56,6 +56,7 @@ export interface AdminHandlerPorts {
 const MAX_LINES = 1_000;
 const MAX_EMAILS = 20;
 const MAX_ORGANIZATIONS = 200;
+const MAX_PROJECTS = 200;
 
 /** The rpcs of BillingLedgerAdmin. */
 export function createAdminHandlers(
@@ -80,6 +81,18 @@ export function createAdminHandlers(
         throw new GatewayError('invalid_request', { message, param: 'organization_ids' });
       }
       return { balances: [...(await statements.readBalances(organizationIds))] };
+    },
+
+    listProjectSpend: async (request) => {
+      const organizationId = parseOrganizationId(request);
+      if (request.projectIds.length > MAX_PROJECTS) {
+        const message = `project_ids must have at most ${MAX_PROJECTS} entries.`;
+        throw new GatewayError('invalid_request', { message, param: 'project_ids' });
+      }
+      const projectIds = parseRequest(() =>
+        request.projectIds.map((id) => parseIdentifier('project_ids', id)),
+      );
+      return { projects: [...(await statements.readProjectSpend(organizationId, projectIds))] };
     },
 
     listStatement: async (request) => {

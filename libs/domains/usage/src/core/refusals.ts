@@ -12,6 +12,8 @@ export interface RefusalReport {
 interface RefusalCount {
   readonly organizationId: string;
   readonly keyId: string;
+  /** Empty without a project. */
+  readonly projectId: string;
   /** Empty if the request named no model of the catalogue. */
   readonly modelId: string;
   readonly errorCode: string;
@@ -49,6 +51,8 @@ export interface ErrorCountsQuery {
   readonly end: UnixMs;
   readonly modelId: string | undefined;
   readonly keyId: string | undefined;
+  /** Empty: requests without a project. */
+  readonly projectId: string | undefined;
 }
 
 export interface ErrorCount {

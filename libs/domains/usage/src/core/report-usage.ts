@@ -17,17 +17,18 @@ export interface UsageReportRequest {
   readonly groupBy: ReadonlySet<UsageDimension>;
   readonly modelId: string | undefined;
   readonly runId: string | undefined;
+  readonly projectId: string | undefined;
 }
 
 /** Sums an organization's usage. The totals equal the sum of the rows, to the nano-dollar. */
 export async function reportUsage(
   reader: UsageReader,
-  { organizationId, startDate, endDate, groupBy, modelId, runId }: UsageReportRequest,
+  { organizationId, startDate, endDate, groupBy, modelId, runId, projectId }: UsageReportRequest,
 ): Promise<UsageReport | Refusal> {
   const days = parseDays(startDate, endDate);
   if (isRefusal(days)) return days;
   const rows = await reader.sumUsage(
-    { organizationId, ...days, groupBy, modelId, runId },
+    { organizationId, ...days, groupBy, modelId, runId, projectId },
     MAX_REPORT_ROWS + 1,
   );
   if (rows.length > MAX_REPORT_ROWS) return tooManyRows();

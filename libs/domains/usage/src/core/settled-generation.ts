@@ -44,6 +44,8 @@ export interface StoredGeneration extends SettledGeneration {
   readonly providerCostNanoUsd: NanoUsd | undefined;
   /** The run that it belongs to; only sums of usage read it. */
   readonly runId: string | undefined;
+  /** The project of the key when it was admitted; empty without one. */
+  readonly projectId: string;
 }
 
 /** One call to a provider. */

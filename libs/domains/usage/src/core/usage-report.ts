@@ -11,6 +11,7 @@ export interface UsageQuery {
   readonly groupBy: ReadonlySet<UsageDimension>;
   readonly modelId: string | undefined;
   readonly runId: string | undefined;
+  readonly projectId: string | undefined;
 }
 
 export interface UsageSums {

@@ -4,7 +4,7 @@ import { addLatencies, NO_LATENCIES, type Latencies } from './latency-histogram'
 import { MAX_REPORT_DAYS, MAX_REPORT_ROWS } from './usage-report';
 
 type UsageGranularity = 'hour' | 'day';
-export type SeriesDimension = 'model' | 'api_key';
+export type SeriesDimension = 'model' | 'api_key' | 'project';
 
 export interface SeriesQuery {
   readonly organizationId: string;
@@ -15,6 +15,8 @@ export interface SeriesQuery {
   readonly splitBy: ReadonlySet<SeriesDimension>;
   readonly modelId: string | undefined;
   readonly keyId: string | undefined;
+  /** Empty: requests without a project. */
+  readonly projectId: string | undefined;
 }
 
 /** The sums of some requests, from the rollups. */
@@ -43,13 +45,15 @@ export interface UsagePoint extends UsageMetrics {
   /** Each set if and only if split by. */
   readonly modelId: string | undefined;
   readonly keyId: string | undefined;
+  /** Empty for requests without a project. */
+  readonly projectId: string | undefined;
 }
 
 export interface UsageSeries {
   readonly start: UnixMs;
   readonly end: UnixMs;
   readonly totals: UsageMetrics;
-  /** Ordered by time, model, key; times without requests are omitted. */
+  /** Ordered by time, model, key, project; times without requests are omitted. */
   readonly points: readonly UsagePoint[];
 }
 
@@ -58,11 +62,10 @@ const STEP_MS: Readonly<Record<UsageGranularity, number>> = { hour: HOUR_MS, day
 const MAX_SERIES_DAYS: Readonly<Record<UsageGranularity, number>> = { hour: 31, day: MAX_REPORT_DAYS };
 
 /** Refused requests of one hour or day. */
-export type RefusedPoint = Pick<UsagePoint, 'start' | 'modelId' | 'keyId' | 'refused'>;
+export type RefusedPoint = Pick<UsagePoint, 'start' | 'modelId' | 'keyId' | 'projectId' | 'refused'>;
 
 export interface SeriesReader {
-  /** Ordered by time, model, key; at most `maxRows`. */
-  /** Without refused requests. */
+  /** Ordered by time, model, key, project; at most `maxRows`. Without refused requests. */
   readSeries(query: SeriesQuery, maxRows: number): Promise<readonly UsagePoint[]>;
   readRefused(query: SeriesQuery, maxRows: number): Promise<readonly RefusedPoint[]>;
 }
@@ -118,13 +121,18 @@ function withRefused(
   refused: readonly RefusedPoint[],
 ): readonly UsagePoint[] {
   if (refused.length === 0) return settled;
-  const nameOf = ({ start, modelId = '', keyId = '' }: RefusedPoint) => `${start}\n${modelId}\n${keyId}`;
+  const nameOf = ({ start, modelId = '', keyId = '', projectId = '' }: RefusedPoint) =>
+    `${start}\n${modelId}\n${keyId}\n${projectId}`;
   const points = new Map<string, UsagePoint>(settled.map((point) => [nameOf(point), point]));
   for (const point of refused) {
     points.set(nameOf(point), { ...(points.get(nameOf(point)) ?? NO_METRICS), ...point });
   }
   return [...points.values()].sort(
-    (a, b) => a.start - b.start || compare(a.modelId, b.modelId) || compare(a.keyId, b.keyId),
+    (a, b) =>
+      a.start - b.start ||
+      compare(a.modelId, b.modelId) ||
+      compare(a.keyId, b.keyId) ||
+      compare(a.projectId, b.projectId),
   );
 }
 

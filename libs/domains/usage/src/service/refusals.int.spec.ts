@@ -61,6 +61,7 @@ interface Refused {
   readonly requests?: number;
   readonly organizationId?: string;
   readonly keyId?: string;
+  readonly projectId?: string;
   readonly modelId?: string;
   readonly at?: number;
 }
@@ -68,6 +69,7 @@ interface Refused {
 const count = ({ code, requests = 1, at = NOON, ...more }: Refused) => ({
   organizationId: 'org-1',
   keyId: 'key-1',
+  projectId: '',
   modelId: 'acme/m-1',
   errorCode: code ?? 'rpm_exceeded',
   hourUnixMs: BigInt(at - (at % HOUR_MS)),
@@ -166,6 +168,8 @@ it('errors are counted by code, with failed generations, within an organization,
     { generationId: 'd' },
     { generationId: 'e', cancelled: true, finishReason: '' },
   );
+  expect(await errors({ projectId: 'proj-1' })).toEqual([]);
+  expect(await errors({ projectId: '' })).toHaveLength(3);
   expect(await errors()).toEqual([
     ['rpm_exceeded', 3, 1],
     ['upstream_error', 0, 2],

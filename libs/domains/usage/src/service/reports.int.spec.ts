@@ -24,7 +24,11 @@ import {
 } from '../index';
 import { logged, NOON, settled, type Settled } from '../testing/settled-events';
 
-const { USAGE_DIMENSION_MODEL: MODEL, USAGE_DIMENSION_API_KEY: KEY } = UsageDimension;
+const {
+  USAGE_DIMENSION_MODEL: MODEL,
+  USAGE_DIMENSION_API_KEY: KEY,
+  USAGE_DIMENSION_PROJECT: PROJECT,
+} = UsageDimension;
 const { USAGE_GRANULARITY_HOUR: HOUR, USAGE_GRANULARITY_DAY: DAY } = UsageGranularity;
 
 let database: TestDatabase;
@@ -187,6 +191,30 @@ describe('usage over time', () => {
     const { points, totals } = await series({ organizationId: 'org-3' });
     expect(points).toEqual([]);
     expect(totals).toMatchObject({ requests: 0n, duration: undefined });
+  });
+
+  it('is split by project, or filtered by one or by none', async () => {
+    await record(
+      { generationId: 'p1', modelId: 'm1', keyId: 'k1', projectId: 'proj-1', cost: 7n },
+      { generationId: 'p2', modelId: 'm2', keyId: 'k1', projectId: 'proj-1', cost: 30n },
+      { generationId: 'p3', modelId: 'm2', keyId: 'k1', projectId: 'proj-2', cost: 500n },
+    );
+    const query = { granularity: DAY, splitBy: [PROJECT] };
+    const rows = async (more: object = {}) =>
+      (await series({ ...query, ...more })).points.map(({ projectId, keyId, metrics }) => [
+        projectId,
+        keyId,
+        metrics?.costNanoUsd,
+      ]);
+    expect(await rows()).toEqual([
+      ['', undefined, 321n],
+      ['proj-1', undefined, 37n],
+      ['proj-2', undefined, 500n],
+    ]);
+    expect(await rows({ projectId: 'proj-1' })).toEqual([['proj-1', undefined, 37n]]);
+    expect(await rows({ projectId: '' })).toEqual([['', undefined, 321n]]);
+    const { totals } = await series({ projectId: 'proj-1', splitBy: [MODEL] });
+    expect(totals).toMatchObject({ requests: 2n, costNanoUsd: 37n });
   });
 
   it.each([

@@ -73,7 +73,7 @@ const record = (...events: Settled[]) => handle(events.map((each) => logged(sett
 
 function usage(
   groupBy: UsageDimension[],
-  more: { startDate?: string; endDate?: string; modelId?: string; runId?: string } = {},
+  more: { startDate?: string; endDate?: string; modelId?: string; runId?: string; projectId?: string } = {},
 ) {
   const period = { startDate: '2026-11-01', endDate: '2026-11-30' };
   return query.getUsage({ organizationId: 'org-1', groupBy, ...period, ...more });
@@ -262,6 +262,20 @@ describe('usage', () => {
     expect((await usage([], { runId: 'run-1', ...oneDay })).totals?.costNanoUsd).toBe(17n);
     expect((await usage([KEY], { runId: 'run-1', modelId: 'b', ...oneDay })).rows).toHaveLength(2);
     expect(await usage([], { runId: 'unknown' })).toMatchObject({ rows: [], totals: { requests: 0n } });
+  });
+
+  it('is filtered by the project in which the requests were admitted', async () => {
+    await record(
+      { generationId: 'a', projectId: 'proj-1', cost: 7n },
+      { generationId: 'b', projectId: 'proj-2', cost: 20n },
+      { generationId: 'c', cost: 100n },
+      { generationId: 'd', projectId: 'proj-1', runId: 'run-1', cost: 400n },
+    );
+    const costOf = async (more: { projectId?: string; runId?: string }) =>
+      (await usage([], more)).totals?.costNanoUsd;
+    expect(await costOf({ projectId: 'proj-1' })).toBe(407n);
+    expect(await costOf({ projectId: 'proj-1', runId: 'run-1' })).toBe(400n);
+    expect(await costOf({ projectId: 'proj-2', runId: 'run-1' })).toBe(0n);
   });
 
   it('counts on the UTC day of admission, to the millisecond', async () => {

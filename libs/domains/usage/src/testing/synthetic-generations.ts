@@ -31,7 +31,7 @@ export async function syntheticGenerations(pool: Pool, { rows, end }: SyntheticO
        day, streamed, cancelled, finish_reason, prompt_tokens, cached_tokens, cache_write_tokens,
        cache_write_1h_tokens, image_tokens, completion_tokens,
        reasoning_tokens, cost_nano_usd, charged_nano_usd, latency_ms, generation_time_ms, external_user, error_code,
-       usage_source, status, time_to_first_token_ms, attempts, prices)
+       usage_source, status, time_to_first_token_ms, attempts, prices, project_id)
      select
        case when n = $1 / 2 then 'gen-rare' else 'gen-' || lpad(n::text, 26, '0') end,
        case when n % 2 = 0 then 'org-hot' when n = 5 then 'org-quiet' else 'org-' || n % 2000 end,
@@ -44,7 +44,7 @@ export async function syntheticGenerations(pool: Pool, { rows, end }: SyntheticO
        300, 1200, case when n % 1000 = 0 then 'customer-1' end, case when n % 100 = 0 then 'upstream_error' end,
        'provider', case when n % 100 = 0 then 'failed' else 'completed' end, 400,
        '[{"provider":"acme","provider_model":"model","outcome":"ok","duration_ms":1500}]'::jsonb,
-       'input=150000000 cached_input=75000000 output=600000000'
+       'input=150000000 cached_input=75000000 output=600000000', ''
      from (select n, $2::bigint + (n * $3::numeric / $1)::bigint as created from generate_series(0, $1 - 1) n) as generated`,
     [rows, start, 30 * DAY_MS],
   );
@@ -58,12 +58,13 @@ const columns = rollupColumns.join(', ');
 /** Fills the rollups from all generations. Nothing else may write to the tables. */
 export async function sumSyntheticGenerations(pool: Pool): Promise<void> {
   await pool.query(`
-    insert into usage_rollups_hourly (organization_id, hour_unix_ms, model_id, key_id, ${columns})
-    select organization_id, created_unix_ms / ${HOUR_MS} * ${HOUR_MS}, model_id, key_id, ${sumsOfGenerations}
-    from generations group by 1, 2, 3, 4`);
+    insert into usage_rollups_hourly (organization_id, hour_unix_ms, model_id, key_id, project_id, ${columns})
+    select organization_id, created_unix_ms / ${HOUR_MS} * ${HOUR_MS}, model_id, key_id, project_id, ${sumsOfGenerations}
+    from generations group by 1, 2, 3, 4, 5`);
   await pool.query(`
-    insert into usage_rollups (organization_id, day, model_id, key_id, ${columns})
-    select organization_id, (to_timestamp(hour_unix_ms / 1000) at time zone 'UTC')::date, model_id, key_id, ${sumsOfRollups}
-    from usage_rollups_hourly group by 1, 2, 3, 4`);
+    insert into usage_rollups (organization_id, day, model_id, key_id, project_id, ${columns})
+    select organization_id, (to_timestamp(hour_unix_ms / 1000) at time zone 'UTC')::date, model_id, key_id, project_id,
+      ${sumsOfRollups}
+    from usage_rollups_hourly group by 1, 2, 3, 4, 5`);
   await pool.query('analyze usage_rollups_hourly, usage_rollups');
 }

@@ -80,7 +80,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   key_expired: of('The expiry date of the key has passed, in UTC.', 'never'),
   key_revoked: of('The key was revoked.', 'never'),
   insufficient_credits: of(
-    'The available balance, a monthly or total budget of the key or the organization, the budget of the run (`x-run-budget-usd`), or the maximum cost of the request (`x-max-cost-usd`) does not cover the request. `scope` and `limit_type` name the budget; they are absent for the balance. If only holds of running requests are in the way, the request first waits for them, and the response has `x-should-retry: true` and `retry-after`.',
+    'The available balance, a monthly or total budget of the key, its project or the organization, the budget of the run (`x-run-budget-usd`), or the maximum cost of the request (`x-max-cost-usd`) does not cover the request. `scope` and `limit_type` name the budget; they are absent for the balance. If only holds of running requests are in the way, the request first waits for them, and the response has `x-should-retry: true` and `retry-after`.',
     'never',
     {
       metadata: {
@@ -95,6 +95,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
           'request',
           'run',
           'key',
+          'project',
           'organization',
         ]),
         limit_type: oneOfTexts('The kind of limit; absent for the balance.', [
@@ -144,7 +145,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     {
       metadata: {
         limit_type: constant('daily_budget', 'The kind of limit.'),
-        scope: limitScope,
+        scope: oneOfTexts('The owner of the budget.', ['key', 'project', 'organization']),
         limit: usd('The daily budget, in US dollars.'),
         held: usd('The part of the budget that running requests reserve, in US dollars.'),
       },

@@ -8,6 +8,7 @@ import {
   MAX_GENERATION_ID_LENGTH,
   MAX_MODEL_ID_LENGTH,
   MAX_USAGE_DAYS,
+  PROJECT_ID_PATTERN,
   RUN_BUDGET_HEADER,
   RUN_ID_HEADER,
   RUN_ID_PATTERN,
@@ -112,6 +113,12 @@ export function parametersOf({ name }: Endpoint): JsonObject[] {
           'run_id',
           'Only usage of the run with this ID, with its budget in `run`. Default: all usage.',
           { type: 'string', pattern: RUN_ID_PATTERN.source },
+        ),
+        parameter(
+          'query',
+          'project_id',
+          'Only usage of requests that were admitted in the project with this ID. Default: all usage.',
+          { type: 'string', pattern: PROJECT_ID_PATTERN.source },
         ),
       ];
     default:

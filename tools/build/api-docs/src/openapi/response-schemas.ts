@@ -303,6 +303,7 @@ const usageReport = record(
     end_date: text('The last day, UTC.', { format: 'date' }),
     group_by: list('The dimensions of the groups.', { type: 'string', enum: ['day', 'model', 'api_key'] }),
     model: text('The model of the query, if any.'),
+    project_id: text('The project of the query, if any.'),
     run_id: text('The run of the query, if any.'),
     run: {
       ...record('The budget of the run of the query; null for an unknown run.', {
@@ -329,7 +330,7 @@ const usageReport = record(
       ),
     ),
   },
-  ['model', 'run_id', 'run'],
+  ['model', 'project_id', 'run_id', 'run'],
 );
 
 /** Schemas of successful responses, by their names in the document. */

@@ -75,11 +75,11 @@ export const chatCheckOrder: readonly CheckStep[] = [
   { checks: 'The first request of a run sends its budget', codes: ['invalid_request'] },
   {
     checks:
-      'The balance, the budget of the run, then the monthly and total budgets of the key and the organization',
+      'The balance, the budget of the run, then the monthly and total budgets of the key, its project and the organization',
     codes: ['insufficient_credits'],
   },
   {
-    checks: 'The daily budgets of the key and the organization',
+    checks: 'The daily budgets of the key, its project and the organization',
     codes: ['daily_budget_exceeded'],
   },
   {

@@ -111,6 +111,7 @@ function newHolds(at: UnixMs, lifetimeMs = 660_000) {
     lifetimeMs,
     idempotencyScope: undefined,
     run: undefined,
+    project: undefined,
   }));
 }
 
@@ -119,6 +120,7 @@ function finishedOf({ holdId, organizationId, keyId, createdUnixMs }: ReturnType
     generationId: holdId,
     organizationId,
     keyId,
+    projectId: undefined,
     createdUnixMs,
     usage: {
       promptTokens: 500,

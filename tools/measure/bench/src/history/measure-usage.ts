@@ -58,7 +58,13 @@ async function measureReading(reader: UsageReader, end: UnixMs): Promise<History
   }));
   const found: SettledGeneration[] = [];
   const days = { startDay: utcDay((end - 30 * DAY_MS) as UnixMs), endDay: utcDay(end) };
-  const series = { ...all, start: (end - 30 * DAY_MS) as UnixMs, end, splitBy: new Set<never>() };
+  const series = {
+    ...all,
+    start: (end - 30 * DAY_MS) as UnixMs,
+    end,
+    splitBy: new Set<never>(),
+    projectId: undefined,
+  };
   const keyIds = Array.from({ length: 25 }, (_, index) => `key-${index * 2}`);
   const measures: [
     what: string,
@@ -95,6 +101,7 @@ async function measureReading(reader: UsageReader, end: UnixMs): Promise<History
             groupBy: new Set(['day', 'model'] as const),
             modelId: undefined,
             runId: undefined,
+            projectId: undefined,
           },
           20_000,
         ),
@@ -155,6 +162,7 @@ function newGeneration(clock: Clock): StoredGeneration {
     generationTimeMs: 1_200,
     externalUser: undefined,
     runId: undefined,
+    projectId: '',
     errorCode: undefined,
     timeToFirstTokenMs: 400,
     attempts: [

@@ -35,6 +35,7 @@ const WITHOUT_MODEL = [
 
 const MODELS = [
   ['organization', 'organizations', Prisma.OrganizationScalarFieldEnum],
+  ['project', 'projects', Prisma.ProjectScalarFieldEnum],
   ['apiKey', 'api_keys', Prisma.ApiKeyScalarFieldEnum],
   ['member', 'members', Prisma.MemberScalarFieldEnum],
   ['memberIdentity', 'member_identities', Prisma.MemberIdentityScalarFieldEnum],

@@ -1,6 +1,6 @@
 import { nanoUsd, type UnixMs, type UtcDay } from '@gateway/base';
 import type { Pool } from 'pg';
-import type { KeyGrant, KeyLimits, Scope } from '../../core/model';
+import type { KeyGrant, KeyLimits, ProjectBudgets, Scope } from '../../core/model';
 import type { KeyVerifier } from '../../core/ports';
 
 const VERIFY_KEY = `
@@ -32,6 +32,10 @@ const VERIFY_KEY = `
     o.denied_providers,
     o.allowed_regions,
     o.denied_regions,
+    p.id as project_id,
+    p.daily_budget_nano_usd as project_daily_budget_nano_usd,
+    p.monthly_budget_nano_usd as project_monthly_budget_nano_usd,
+    p.total_budget_nano_usd as project_total_budget_nano_usd,
     found.secret_ends_at
   from (
     select id, null::timestamptz as secret_ends_at from api_keys where sha256 = $1
@@ -40,6 +44,7 @@ const VERIFY_KEY = `
   ) as found
   join api_keys k on k.id = found.id
   join organizations o on o.id = k.organization_id
+  left join projects p on p.id = k.project_id
   limit 1`;
 
 interface VerifiedRow {
@@ -72,17 +77,19 @@ interface VerifiedRow {
   readonly denied_providers: string[];
   readonly allowed_regions: string[];
   readonly denied_regions: string[];
+  readonly project_id: string | null;
+  readonly project_daily_budget_nano_usd: bigint | null;
+  readonly project_monthly_budget_nano_usd: bigint | null;
+  readonly project_total_budget_nano_usd: bigint | null;
 }
 
-type LimitColumns = Pick<
+type BudgetColumns = Pick<
   VerifiedRow,
-  | 'requests_per_minute'
-  | 'tokens_per_minute'
-  | 'daily_budget_nano_usd'
-  | 'monthly_budget_nano_usd'
-  | 'total_budget_nano_usd'
-  | 'concurrency'
+  'daily_budget_nano_usd' | 'monthly_budget_nano_usd' | 'total_budget_nano_usd'
 >;
+
+type LimitColumns = BudgetColumns &
+  Pick<VerifiedRow, 'requests_per_minute' | 'tokens_per_minute' | 'concurrency'>;
 
 /** One prepared, indexed query per key. The pool must read int8 as bigint. */
 export function createPostgresKeyVerifier(pool: Pool): KeyVerifier {
@@ -130,6 +137,18 @@ function grantOf(row: VerifiedRow): KeyGrant {
       allowedRegions: row.allowed_regions,
       deniedRegions: row.denied_regions,
     },
+    ...(row.project_id === null
+      ? {}
+      : {
+          project: {
+            id: row.project_id,
+            budgets: budgetsOf({
+              daily_budget_nano_usd: row.project_daily_budget_nano_usd,
+              monthly_budget_nano_usd: row.project_monthly_budget_nano_usd,
+              total_budget_nano_usd: row.project_total_budget_nano_usd,
+            }),
+          },
+        }),
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at.getTime() as UnixMs }),
     ...(row.secret_ends_at === null ? {} : { secretEndsAt: row.secret_ends_at.getTime() as UnixMs }),
   };
@@ -138,17 +157,25 @@ function grantOf(row: VerifiedRow): KeyGrant {
 function limitsOf({
   requests_per_minute: requestsPerMinute,
   tokens_per_minute: tokensPerMinute,
-  daily_budget_nano_usd: daily,
-  monthly_budget_nano_usd: monthly,
-  total_budget_nano_usd: total,
   concurrency,
+  ...budgets
 }: LimitColumns): KeyLimits {
   return {
     ...(requestsPerMinute === null ? {} : { requestsPerMinute }),
     ...(tokensPerMinute === null ? {} : { tokensPerMinute }),
+    ...budgetsOf(budgets),
+    ...(concurrency === null ? {} : { concurrency }),
+  };
+}
+
+function budgetsOf({
+  daily_budget_nano_usd: daily,
+  monthly_budget_nano_usd: monthly,
+  total_budget_nano_usd: total,
+}: BudgetColumns): ProjectBudgets {
+  return {
     ...(daily === null ? {} : { dailyBudgetNanoUsd: nanoUsd(daily) }),
     ...(monthly === null ? {} : { monthlyBudgetNanoUsd: nanoUsd(monthly) }),
     ...(total === null ? {} : { totalBudgetNanoUsd: nanoUsd(total) }),
-    ...(concurrency === null ? {} : { concurrency }),
   };
 }

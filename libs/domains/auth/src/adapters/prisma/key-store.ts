@@ -1,6 +1,7 @@
 import { isRefusal } from '@gateway/errors';
 import { utcDay, type UnixMs } from '@gateway/base';
-import type { KeyState } from '../../core/model';
+import { isIdLike } from '@gateway/auth-shared';
+import type { KeyState, Project } from '../../core/model';
 import type { KeyFilter, KeyStore } from '../../core/ports';
 import {
   type AuthPrisma,
@@ -15,20 +16,29 @@ import {
   sessionOf,
   revokeSessionKeys,
 } from '@gateway/auth-shared/adapters';
-import { WITH_OWNER, apiKeyOf, apiKeyRow, organizationOf, previousSecretColumns, startOf } from './rows';
+import {
+  WITH_OWNER,
+  apiKeyOf,
+  apiKeyRow,
+  organizationOf,
+  previousSecretColumns,
+  projectOf,
+  startOf,
+} from './rows';
 
 const PREVIOUS_SECRET_ENDED = { previousSha256: null, previousLast4: null, previousWorksUntil: null };
 const WITHOUT_HASH = { sha256: true, previousSha256: true } as const;
 
 export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
   return {
-    insert(organizationId, decide) {
+    insert(organizationId, projectId, decide) {
       return prisma.$transaction(async (transaction) => {
-        // The shared lock keeps the organization's limits from changing until the key is written.
+        // The shared lock keeps the limits of the organization and its projects from changing until the key is written.
         await lockOrganization(transaction, organizationId, 'for share');
         const organization = await transaction.organization.findUnique({ where: { id: organizationId } });
         if (!organization) return undefined;
-        const decision = decide(organizationOf(organization));
+        const project = await findProject(transaction, organizationId, projectId);
+        const decision = decide(organizationOf(organization), project);
         if (isRefusal(decision)) return decision;
         const { key, sha256 } = decision.value;
         if (decision.kind === 'unchanged') return key;
@@ -83,7 +93,7 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
       return rows.map(apiKeyOf);
     },
 
-    change(organizationId, id, decide) {
+    change(organizationId, id, projectId, decide) {
       return prisma.$transaction(async (transaction) => {
         await lockOrganization(transaction, organizationId, 'for share');
         await transaction.$queryRaw`select 1 from api_keys where id = ${id} for update`;
@@ -92,7 +102,8 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
           include: { organization: true, ...WITH_OWNER },
         });
         if (!row) return undefined;
-        const decision = decide(apiKeyOf(row), organizationOf(row.organization));
+        const project = await findProject(transaction, organizationId, projectId);
+        const decision = decide(apiKeyOf(row), organizationOf(row.organization), project);
         if (isRefusal(decision)) return decision;
         const { value } = decision;
         if (decision.kind === 'unchanged') {
@@ -131,9 +142,19 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
   };
 }
 
+async function findProject(
+  transaction: AuthTransaction,
+  organizationId: string,
+  id: string | undefined,
+): Promise<Project | undefined> {
+  if (id === undefined || !isIdLike(id)) return undefined;
+  const row = await transaction.project.findFirst({ where: { id, organizationId } });
+  return row ? projectOf(row) : undefined;
+}
+
 function conditionsOf(
   organizationId: string,
-  { forSession, state, search, ids, ownerId, ownerHasLeft }: KeyFilter,
+  { forSession, state, search, ids, ownerId, ownerHasLeft, projectId }: KeyFilter,
   now: UnixMs,
 ): Prisma.ApiKeyWhereInput[] {
   return [
@@ -142,6 +163,7 @@ function conditionsOf(
     ...(search === undefined ? [] : [{ OR: columnsContaining(search) }]),
     ...(ids === undefined ? [] : [{ id: { in: [...ids] } }]),
     ...(ownerId === undefined ? [] : [{ ownerId }]),
+    ...(projectId === undefined ? [] : [{ projectId }]),
     ...(ownerHasLeft ? [{ owner: hasLeft(organizationId) }] : []),
   ];
 }

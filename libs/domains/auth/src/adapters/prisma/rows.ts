@@ -1,26 +1,52 @@
 import { nanoUsd, utcDay, type UnixMs, type UtcDay } from '@gateway/base';
-import type { ApiKey, KeyLimits, KeyOwner, Organization, OrganizationLimits, Scope } from '../../core/model';
+import type {
+  ApiKey,
+  KeyLimits,
+  KeyOwner,
+  Organization,
+  OrganizationLimits,
+  Project,
+  ProjectBudgets,
+  Scope,
+} from '../../core/model';
 import type { AuditEntry, JsonObject, MemberRole } from '@gateway/auth-shared';
 import type { Prisma } from '@gateway/auth-shared/adapters';
 
 /** Maps the model to table rows and back. Absent values are NULL. */
 
-interface LimitColumns {
-  readonly requestsPerMinute: number | null;
-  readonly tokensPerMinute: number | null;
+interface BudgetColumns {
   readonly dailyBudgetNanoUsd: bigint | null;
   readonly monthlyBudgetNanoUsd: bigint | null;
   readonly totalBudgetNanoUsd: bigint | null;
+}
+
+interface LimitColumns extends BudgetColumns {
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
   readonly concurrency: number | null;
+}
+
+function budgetsOf(row: BudgetColumns): ProjectBudgets {
+  return {
+    ...(row.dailyBudgetNanoUsd === null ? {} : { dailyBudgetNanoUsd: nanoUsd(row.dailyBudgetNanoUsd) }),
+    ...(row.monthlyBudgetNanoUsd === null ? {} : { monthlyBudgetNanoUsd: nanoUsd(row.monthlyBudgetNanoUsd) }),
+    ...(row.totalBudgetNanoUsd === null ? {} : { totalBudgetNanoUsd: nanoUsd(row.totalBudgetNanoUsd) }),
+  };
+}
+
+function budgetColumns(budgets: ProjectBudgets): BudgetColumns {
+  return {
+    dailyBudgetNanoUsd: budgets.dailyBudgetNanoUsd ?? null,
+    monthlyBudgetNanoUsd: budgets.monthlyBudgetNanoUsd ?? null,
+    totalBudgetNanoUsd: budgets.totalBudgetNanoUsd ?? null,
+  };
 }
 
 function keyLimitsOf(row: LimitColumns): KeyLimits {
   return {
     ...(row.requestsPerMinute === null ? {} : { requestsPerMinute: row.requestsPerMinute }),
     ...(row.tokensPerMinute === null ? {} : { tokensPerMinute: row.tokensPerMinute }),
-    ...(row.dailyBudgetNanoUsd === null ? {} : { dailyBudgetNanoUsd: nanoUsd(row.dailyBudgetNanoUsd) }),
-    ...(row.monthlyBudgetNanoUsd === null ? {} : { monthlyBudgetNanoUsd: nanoUsd(row.monthlyBudgetNanoUsd) }),
-    ...(row.totalBudgetNanoUsd === null ? {} : { totalBudgetNanoUsd: nanoUsd(row.totalBudgetNanoUsd) }),
+    ...budgetsOf(row),
     ...(row.concurrency === null ? {} : { concurrency: row.concurrency }),
   };
 }
@@ -29,9 +55,7 @@ function limitColumns(limits: KeyLimits): LimitColumns {
   return {
     requestsPerMinute: limits.requestsPerMinute ?? null,
     tokensPerMinute: limits.tokensPerMinute ?? null,
-    dailyBudgetNanoUsd: limits.dailyBudgetNanoUsd ?? null,
-    monthlyBudgetNanoUsd: limits.monthlyBudgetNanoUsd ?? null,
-    totalBudgetNanoUsd: limits.totalBudgetNanoUsd ?? null,
+    ...budgetColumns(limits),
     concurrency: limits.concurrency ?? null,
   };
 }
@@ -148,6 +172,7 @@ export function apiKeyOf(
       ipAllowlist: row.ipAllowlist,
       ...(row.expiresOn === null ? {} : { expiresOn: utcDay(row.expiresOn.getTime() as UnixMs) }),
       limits: keyLimitsOf(row),
+      ...(row.projectId === null ? {} : { projectId: row.projectId }),
     },
     createdAt: row.createdAt.getTime() as UnixMs,
     ...(row.revokedAt === null ? {} : { revokedAt: row.revokedAt.getTime() as UnixMs }),
@@ -175,7 +200,29 @@ export function apiKeyRow({ id, organizationId, last4, settings, createdAt, revo
     expiresAt: key.expiresAt === undefined ? null : new Date(key.expiresAt),
     sessionId: key.sessionId ?? null,
     ownerId: key.owner.id,
+    projectId: settings.projectId ?? null,
     version: key.version,
+  };
+}
+
+export function projectOf(row: Prisma.ProjectModel): Project {
+  return {
+    id: row.id,
+    organizationId: row.organizationId,
+    name: row.name,
+    budgets: budgetsOf(row),
+    createdAt: row.createdAt.getTime() as UnixMs,
+    ...(row.archivedAt === null ? {} : { archivedAt: row.archivedAt.getTime() as UnixMs }),
+    version: row.version,
+  };
+}
+
+export function projectRow({ budgets, createdAt, archivedAt, ...project }: Project): Prisma.ProjectModel {
+  return {
+    ...project,
+    ...budgetColumns(budgets),
+    createdAt: new Date(createdAt),
+    archivedAt: archivedAt === undefined ? null : new Date(archivedAt),
   };
 }
 

@@ -9,7 +9,7 @@ import {
   type Decision,
   isIdLike,
 } from '@gateway/auth-shared';
-import type { ApiKey, Organization } from '../model';
+import type { ApiKey, Organization, Project } from '../model';
 import type { AuthPorts } from '../ports';
 
 export type KeyPorts = Pick<AuthPorts, 'keys' | 'leases' | 'feed' | 'addressRanges' | 'clock' | 'newId'>;
@@ -32,21 +32,23 @@ export function refuseForeignKey(
 
 /**
  * Writes the change that `decide` returns, and resolves once no edge can act on
- * the previous state. It waits even if nothing changed, since an earlier call may
+ * the previous state. `decide` gets the organization's project with the id `projectId`. It waits even if nothing changed, since an earlier call may
  * have been cancelled while it waited.
  */
 export async function changeKey(
   ports: KeyPorts,
-  target: KeyTarget,
-  decide: (current: ApiKey, organization: Organization) => Decision<ApiKey>,
+  target: KeyTarget & { readonly projectId?: string | undefined },
+  decide: (current: ApiKey, organization: Organization, project: Project | undefined) => Decision<ApiKey>,
   signal: CancelSignal,
 ): Promise<ApiKey | AdminRefusal> {
-  const { organizationId, keyId } = target;
+  const { organizationId, keyId, projectId } = target;
   if (!isIdLike(organizationId) || !isIdLike(keyId)) return notFound('key');
   const committed = await ports.keys.change(
     organizationId,
     keyId,
-    (current, organization) => refuseForeignKey(target, current) ?? decide(current, organization),
+    projectId,
+    (current, organization, project) =>
+      refuseForeignKey(target, current) ?? decide(current, organization, project),
   );
   if (!committed) return notFound('key');
   if (isRefusal(committed)) return committed;

@@ -32,9 +32,10 @@ export async function createKey(
   const { secret, sha256, last4 } = createKeySecret(ports.secrets);
   const id = ports.newId('key');
   const createdAt = ports.clock.now();
-  const key = await ports.keys.insert(organizationId, (organization) => {
+  const key = await ports.keys.insert(organizationId, requested.projectId, (organization, project) => {
     const settings = readKeySettings(requested, {
       organization,
+      project,
       addressRanges: ports.addressRanges,
     });
     if (isRefusal(settings)) return settings;

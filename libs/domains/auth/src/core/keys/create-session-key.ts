@@ -29,6 +29,7 @@ export interface CreateSessionKey extends CreateKey {
  * Creates a short-lived key for a member's session. It expires on its own, ends
  * with the session, and is revoked when the session gets its next key in this
  * organization. All of this is stored with the key, so no process has to track it.
+ * It belongs to no project.
  */
 export async function createSessionKey(
   ports: Pick<
@@ -48,6 +49,7 @@ export async function createSessionKey(
     if (!isSessionActive(session, createdAt, ports.settings.sessionIdleMs)) return refusals.notSignedIn;
     const settings = readKeySettings(requested, {
       organization,
+      project: undefined,
       addressRanges: ports.addressRanges,
     });
     if (isRefusal(settings)) return settings;

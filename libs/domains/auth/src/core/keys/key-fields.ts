@@ -16,5 +16,6 @@ export function keyFields({ settings, last4 }: ApiKey): JsonObject {
     monthly_budget_nano_usd: settings.limits.monthlyBudgetNanoUsd?.toString() ?? null,
     total_budget_nano_usd: settings.limits.totalBudgetNanoUsd?.toString() ?? null,
     concurrency: settings.limits.concurrency ?? null,
+    project_id: settings.projectId ?? null,
   };
 }

@@ -1,8 +1,15 @@
 import { isRefusal } from '@gateway/errors';
 import { isUtcDay, type UtcDay } from '@gateway/base';
 import { invalid, type AdminRefusal, MAX_NAME_CHARACTERS, readText } from '@gateway/auth-shared';
-import { checkLimits, checkWithinOrganization } from '../organizations/limits';
-import { SCOPES, type KeyLimits, type KeySettings, type Organization, type Scope } from '../model';
+import { checkLimits, checkWithinOrganization, checkWithinProject } from '../organizations/limits';
+import {
+  SCOPES,
+  type KeyLimits,
+  type KeySettings,
+  type Organization,
+  type Project,
+  type Scope,
+} from '../model';
 import type { AddressRanges } from '../ports';
 
 const MAX_ALLOWED_MODELS = 200;
@@ -17,10 +24,13 @@ export interface RequestedKeySettings {
   readonly ipAllowlist: readonly string[];
   readonly expiresOn?: string;
   readonly limits: KeyLimits;
+  readonly projectId?: string;
 }
 
 export interface KeySettingsContext {
   readonly organization: Pick<Organization, 'limits' | 'ceilings'>;
+  /** The organization's project with the requested id, if there is one. */
+  readonly project: Project | undefined;
   readonly addressRanges: AddressRanges;
 }
 
@@ -40,7 +50,9 @@ export function readKeySettings(
   const expiresOn = readExpiresOn(requested.expiresOn);
   if (isRefusal(expiresOn)) return expiresOn;
   const refusal =
-    checkLimits(requested.limits) ?? checkWithinOrganization(requested.limits, context.organization);
+    checkLimits(requested.limits) ??
+    checkWithinOrganization(requested.limits, context.organization) ??
+    checkProject(requested, context.project);
   if (refusal) return refusal;
   return {
     name,
@@ -49,7 +61,18 @@ export function readKeySettings(
     ipAllowlist,
     ...(expiresOn === undefined ? {} : { expiresOn }),
     limits: requested.limits,
+    ...(requested.projectId === undefined ? {} : { projectId: requested.projectId }),
   };
+}
+
+function checkProject(
+  { projectId, limits }: RequestedKeySettings,
+  project: Project | undefined,
+): AdminRefusal | undefined {
+  if (projectId === undefined) return undefined;
+  if (!project) return invalid('project_id', 'project_id must be the id of a project of the organization.');
+  if (project.archivedAt !== undefined) return invalid('project_id', 'This project is archived.');
+  return checkWithinProject(limits, project.budgets);
 }
 
 /** Models need not exist: they may be added to the catalogue later. */

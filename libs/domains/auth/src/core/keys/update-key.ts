@@ -19,13 +19,14 @@ export async function updateKey(
 ): Promise<ApiKey | AdminRefusal> {
   return changeKey(
     ports,
-    request,
-    (current, organization) => {
+    { ...request, projectId: request.settings.projectId },
+    (current, organization, project) => {
       if (current.revokedAt !== undefined) return conflict('A revoked key cannot be changed.');
       const stale = checkVersion(current.version, request.expectedVersion);
       if (stale) return stale;
       const settings = readKeySettings(request.settings, {
         organization,
+        project,
         addressRanges: ports.addressRanges,
       });
       if (isRefusal(settings)) return settings;

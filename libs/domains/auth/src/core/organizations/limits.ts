@@ -1,6 +1,6 @@
 import { formatUsd } from '@gateway/base';
 import { invalid, type AdminRefusal } from '@gateway/auth-shared';
-import type { KeyLimits, Organization, OrganizationLimits } from '../model';
+import type { KeyLimits, Organization, OrganizationLimits, ProjectBudgets } from '../model';
 
 /** The maximum of an int4 column. */
 const MAX_COUNT = 2_147_483_647;
@@ -41,12 +41,17 @@ export function checkLimits(limits: CountsAndBudget): AdminRefusal | undefined {
   return undefined;
 }
 
-/** Refuses limits of a key that are above the organization's. */
+/** Refuses limits of a key, or budgets of a project, that are above the organization's. */
 export function checkWithinOrganization(
-  key: KeyLimits,
+  limits: KeyLimits,
   organization: Pick<Organization, 'limits' | 'ceilings'>,
 ): AdminRefusal | undefined {
-  return checkWithin(key, effectiveLimits(organization), "the organization's");
+  return checkWithin(limits, effectiveLimits(organization), "the organization's");
+}
+
+/** Refuses budgets of a key that are above its project's. */
+export function checkWithinProject(key: KeyLimits, project: ProjectBudgets): AdminRefusal | undefined {
+  return checkWithin(key, project, "the project's");
 }
 
 /** Refuses limits of an organization that are above its ceilings. */

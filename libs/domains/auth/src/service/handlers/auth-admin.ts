@@ -34,7 +34,8 @@ import { setOrganizationSuspended } from '../../core/organizations/set-organizat
 import { transferKey } from '../../core/keys/transfer-key';
 import { updateKey } from '../../core/keys/update-key';
 import { findKeyOwner } from './find-key-owner';
-import type { AuthMetrics } from '../metrics';
+import { timeEdgeWait, type AuthMetrics } from '../metrics';
+import type { createProjectHandlers } from './projects';
 import {
   auditEntryMessage,
   auditFilterOf,
@@ -58,23 +59,19 @@ function ownOrganizationsOf({ id, organization, tokenAccess }: CallActor) {
   return tokenAccess === undefined ? { memberId: id } : { organizationId: organization?.id ?? '' };
 }
 
-type OtherHandlers = keyof ReturnType<typeof createPeopleHandlers>;
+type OtherHandlers =
+  keyof ReturnType<typeof createPeopleHandlers> | keyof ReturnType<typeof createProjectHandlers>;
 
-/** The methods of AuthAdmin for organizations, keys and the audit log. The library `people` implements the others. */
+/**
+ * The methods of AuthAdmin for organizations, keys and the audit log. Those for projects are in `projects.ts`; the
+ * library `people` implements the others.
+ */
 export function createAuthAdminHandlers(
   ports: AuthPorts,
   people: PermissionPorts & Pick<PeoplePorts, 'sessions'>,
   metrics: AuthMetrics,
 ): Omit<RpcHandlers<typeof AuthAdminDefinition>, OtherHandlers> {
-  /** Measures how long a change waits for edges. */
-  async function timed<Result>(work: Promise<Result>): Promise<Result> {
-    const end = metrics.edgeWaitSeconds.startTimer();
-    try {
-      return await work;
-    } finally {
-      end();
-    }
-  }
+  const timed = <Result>(work: Promise<Result>) => timeEdgeWait(metrics, work);
 
   /** Which keys the actor may change: all, or only their own. A refusal: none. */
   async function changeableKeys(

@@ -21,6 +21,10 @@ const CALL = batchCall<HoldRequest>('hold_credit', [
   ['p_idempotency_scopes', (holds) => textArray(holds, (hold) => hold.idempotencyScope)],
   ['p_run_ids', (holds) => textArray(holds, (hold) => hold.run?.runId)],
   ['p_run_budgets', (holds) => plainArray(holds, (hold) => hold.run?.budgetNanoUsd)],
+  ['p_project_ids', (holds) => textArray(holds, (hold) => hold.project?.projectId)],
+  ['p_project_day_budgets', (holds) => plainArray(holds, (hold) => hold.project?.budgets.day)],
+  ['p_project_month_budgets', (holds) => plainArray(holds, (hold) => hold.project?.budgets.month)],
+  ['p_project_total_budgets', (holds) => plainArray(holds, (hold) => hold.project?.budgets.total)],
 ]);
 
 const HOLD_CREDIT = { name: 'billing_ledger.hold_credit', text: `select * from ${CALL.sql}` };

@@ -13,7 +13,7 @@ import {
 
 /** A batch takes the fast path if all holds are covered. A refused hold in front forces the slow path. */
 const DECISIONS = ['on the fast path', 'on the slow path'] as const;
-const OWNERS = ['organization', 'key'] as const;
+const OWNERS = ['organization', 'project', 'key'] as const;
 
 let fixture: LedgerFixture;
 let organizationId: string;
@@ -53,7 +53,9 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
     async function place(budgets: Budgets, ...holds: readonly HoldRequest[]) {
       const budgeted = holds.map((each) => ({
         ...each,
-        ...(owner === 'key' ? { keyBudgets: budgets } : { organizationBudgets: budgets }),
+        ...(owner === 'key' && { keyBudgets: budgets }),
+        ...(owner === 'project' && { project: { projectId: 'proj-a', budgets } }),
+        ...(owner === 'organization' && { organizationBudgets: budgets }),
       }));
       const { store } = fixture.first;
       if (decision === 'on the fast path') return store.holdCredit(budgeted);

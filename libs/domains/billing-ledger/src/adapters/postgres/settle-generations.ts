@@ -55,6 +55,7 @@ const POST = batchCall<DecidedSettlement>(
     ['p_generation_ids', (all) => textArray(all, (settlement) => settlement.generationId)],
     ['p_organization_ids', (all) => textArray(all, (settlement) => settlement.organizationId)],
     ['p_key_ids', (all) => textArray(all, (settlement) => settlement.keyId)],
+    ['p_project_ids', (all) => textArray(all, (settlement) => settlement.projectId)],
     ['p_days', (all) => plainArray(all, (settlement) => settlement.day)],
     ['p_created_unix_ms', (all) => plainArray(all, (settlement) => settlement.createdUnixMs)],
     ['p_has_hold', (all) => plainArray(all, (settlement) => settlement.origin !== 'no_hold')],
@@ -77,6 +78,7 @@ interface LockedRow {
   readonly hold_organization_id: string | null;
   readonly hold_state: StoredHold['state'];
   readonly hold_key_id: string;
+  readonly hold_project_id: string | null;
   readonly hold_amount_nano_usd: bigint;
   readonly hold_day: UtcDay;
   readonly hold_prices: string;
@@ -197,6 +199,7 @@ function holdOf(row: LockedRow, organizationId: string): StoredHold {
   return {
     organizationId,
     keyId: row.hold_key_id,
+    projectId: row.hold_project_id ?? undefined,
     state: row.hold_state,
     amountNanoUsd: nanoUsd(row.hold_amount_nano_usd),
     day: row.hold_day,

@@ -19,6 +19,14 @@ export interface HoldRequest {
   /** The claim of the request's Idempotency-Key. */
   readonly idempotencyScope: string | undefined;
   readonly run: RunRef | undefined;
+  /** The project of the key. */
+  readonly project: ProjectRef | undefined;
+}
+
+/** A project of an organization: keys that share budgets. */
+export interface ProjectRef {
+  readonly projectId: string;
+  readonly budgets: Budgets;
 }
 
 /** A run of an organization: requests that share a budget. */
@@ -38,10 +46,10 @@ export interface RunAccount {
 }
 
 /** The owner of a budget. */
-export type BudgetScope = 'run' | 'key' | 'organization';
+export type BudgetScope = 'run' | 'key' | 'project' | 'organization';
 /** What a budget limits: the current UTC day, its month, or all time. */
 export type BudgetPeriod = 'day' | 'month' | 'total';
-/** The most that a key or an organization may spend. */
+/** The most that a key, a project or an organization may spend. */
 export type Budgets = Readonly<Partial<Record<BudgetPeriod, NanoUsd>>>;
 
 export interface HoldRef {

@@ -27,6 +27,7 @@ function finished(
     generationId,
     organizationId: 'org',
     keyId: 'key-of-event',
+    projectId: 'proj-of-event',
     createdUnixMs: Date.UTC(2026, 10, 20, 23) as UnixMs,
     usage: {
       promptTokens: 0,
@@ -53,6 +54,7 @@ function locked(
     hold: hold && {
       organizationId: 'org',
       keyId: 'key-of-hold',
+      projectId: undefined,
       state: 'held',
       amountNanoUsd: nanoUsd(50n),
       prices: PRICES,

@@ -14,6 +14,8 @@ export interface FinishedGeneration {
   readonly generationId: string;
   readonly organizationId: string;
   readonly keyId: string;
+  /** The project of the key when the request was admitted. */
+  readonly projectId: string | undefined;
   readonly createdUnixMs: UnixMs;
   readonly usage: Usage;
   /** Used when there is no hold. */
@@ -34,6 +36,7 @@ export interface LockedGeneration {
 export interface StoredHold {
   readonly organizationId: string;
   readonly keyId: string;
+  readonly projectId: string | undefined;
   /** `abandoned`: voided before it was placed, so its generation cannot be settled. */
   readonly state: 'held' | 'voided' | 'settled' | 'abandoned';
   readonly amountNanoUsd: NanoUsd;
@@ -59,6 +62,7 @@ export interface Settlement {
 /** A settlement with everything that its posting needs. */
 export interface DecidedSettlement extends Settlement {
   readonly keyId: string;
+  readonly projectId: string | undefined;
   readonly day: UtcDay;
   /** The amount of its open hold; zero without one. */
   readonly releasedNanoUsd: NanoUsd;
@@ -185,6 +189,7 @@ function termsOf(generation: FinishedGeneration, hold: StoredHold | undefined): 
     prices,
     costNanoUsd,
     keyId: hold?.keyId ?? generation.keyId,
+    projectId: hold ? hold.projectId : generation.projectId,
     day: hold?.day ?? utcDay(createdUnixMs),
     origin: !hold ? 'no_hold' : hold.state === 'held' ? 'held' : 'late',
     releasedNanoUsd: hold?.state === 'held' ? hold.amountNanoUsd : ZERO_NANO_USD,

@@ -17,6 +17,7 @@ import { createOperatorHandlers } from './operator-handlers';
 import { createOrganizationHandlers } from './organization-handlers';
 import { createPeopleHandlers } from './people-handlers';
 import { createPlaygroundHandlers } from './playground-handlers';
+import { createProjectHandlers } from './project-handlers';
 import { createSessionHandlers } from './session-handlers';
 import { createSingleSignOnHandlers } from './single-sign-on-handlers';
 import { createStatementHandlers } from './statement-handlers';
@@ -32,6 +33,7 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createInvitationHandlers,
     createOrganizationHandlers,
     createCreditHandlers,
+    createProjectHandlers,
     createKeyHandlers,
     createManagementTokenHandlers,
     createAuditHandlers,

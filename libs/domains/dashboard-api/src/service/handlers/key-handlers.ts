@@ -89,6 +89,7 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
           keyIds: query.ids?.split(',') ?? [],
           ownerId: query.owner === 'me' ? (signedIn?.member.id ?? '') : undefined,
           ownerHasLeft: query.owner === 'left',
+          projectId: query.project_id,
         },
       });
       const activity = await activityOf(

@@ -15,6 +15,7 @@ const CSV_HEADER: CsvRow = [
   'start_utc',
   'model_id',
   'key_id',
+  'project_id',
   'requests',
   'errors',
   'cancelled',
@@ -64,6 +65,7 @@ export function createUsageHandlers(ports: DashboardApiPorts): readonly Implemen
         endUnixMs: BigInt(Date.parse(query.end)),
         modelId: query.model_id,
         keyId: query.key_id,
+        projectId: query.project_id,
       });
       const data = errors.map(({ errorCode, refused, failed }) => ({
         code: errorCode,
@@ -107,6 +109,7 @@ function csvRowOf(point: ReturnType<typeof usagePointView>): CsvRow {
     point.start,
     point.model_id,
     point.key_id,
+    point.project_id,
     point.requests,
     point.errors,
     point.cancelled,

@@ -1,4 +1,10 @@
-import { Scope, type KeyLimits, type KeySettings, type OrganizationLimits } from '@gateway/contracts/auth';
+import {
+  Scope,
+  type KeyLimits,
+  type KeySettings,
+  type OrganizationLimits,
+  type ProjectBudgets,
+} from '@gateway/contracts/auth';
 import type { endpoints, BodyOf } from '@gateway/dashboard-contract';
 
 /** Maps request bodies to messages of the other domains. */
@@ -16,6 +22,16 @@ export function organizationLimitsMessage(body: LimitsBody): OrganizationLimits 
     concurrency: body.concurrency ?? undefined,
     maxOutputTokens: body.max_output_tokens ?? undefined,
     multipleCompletions: body.multiple_completions,
+  };
+}
+
+export function projectBudgetsMessage(
+  body: Pick<BodyOf<typeof endpoints.projects.create>, `${'daily' | 'monthly' | 'total'}_budget_usd`>,
+): ProjectBudgets {
+  return {
+    dailyBudgetNanoUsd: body.daily_budget_usd ?? undefined,
+    monthlyBudgetNanoUsd: body.monthly_budget_usd ?? undefined,
+    totalBudgetNanoUsd: body.total_budget_usd ?? undefined,
   };
 }
 
@@ -39,6 +55,7 @@ export function changedKeySettings(
       monthlyBudgetNanoUsd: replaced<bigint>(changes.monthly_budget_usd, limits?.monthlyBudgetNanoUsd),
       totalBudgetNanoUsd: replaced<bigint>(changes.total_budget_usd, limits?.totalBudgetNanoUsd),
     },
+    projectId: replaced(changes.project_id, current.projectId),
   };
 }
 
@@ -49,6 +66,7 @@ export const UNRESTRICTED_KEY: KeySettings = {
   ipAllowlist: [],
   expiresOn: undefined,
   limits: undefined,
+  projectId: undefined,
 };
 
 function replaced<Value>(change: Value | null | undefined, current: Value | undefined): Value | undefined {

@@ -20,6 +20,7 @@ const SPLITS = {
   model: [UsageDimension.USAGE_DIMENSION_MODEL],
   key: [UsageDimension.USAGE_DIMENSION_API_KEY],
   'model,key': [UsageDimension.USAGE_DIMENSION_MODEL, UsageDimension.USAGE_DIMENSION_API_KEY],
+  project: [UsageDimension.USAGE_DIMENSION_PROJECT],
 } as const;
 
 export interface UsageRangeQuery {
@@ -29,6 +30,7 @@ export interface UsageRangeQuery {
   readonly split_by: keyof typeof SPLITS;
   readonly model_id?: string | undefined;
   readonly key_id?: string | undefined;
+  readonly project_id?: string | undefined;
 }
 
 export function seriesRequest(organizationId: string, query: UsageRangeQuery): GetUsageSeriesRequest {
@@ -40,6 +42,7 @@ export function seriesRequest(organizationId: string, query: UsageRangeQuery): G
     splitBy: [...SPLITS[query.split_by]],
     modelId: query.model_id,
     keyId: query.key_id,
+    projectId: query.project_id,
   };
 }
 
@@ -49,6 +52,7 @@ export function usagePointView(point: UsagePoint) {
     start: isoTime(point.startUnixMs),
     model_id: point.modelId ?? null,
     key_id: point.keyId ?? null,
+    project_id: point.projectId ?? null,
   };
 }
 

@@ -7,6 +7,7 @@ import {
   type Organization,
   type OrganizationLimits,
   type PreviousSecret,
+  type Project,
 } from '@gateway/contracts/auth';
 
 /** Maps messages of the other domains to JSON. Amounts are decimal strings of US dollars. */
@@ -70,12 +71,28 @@ export function keyView(key: Key, { now, isOperator }: KeyViewContext) {
     daily_budget_usd: usdOrNull(key.limits?.dailyBudgetNanoUsd),
     monthly_budget_usd: usdOrNull(key.limits?.monthlyBudgetNanoUsd),
     total_budget_usd: usdOrNull(key.limits?.totalBudgetNanoUsd),
+    project_id: key.projectId ?? null,
     created_at: isoTime(key.createdUnixMs),
     revoked_at: key.revokedUnixMs === undefined ? null : isoTime(key.revokedUnixMs),
     state,
     version: key.version,
     owner: keyOwnerView(key.owner, isOperator),
     previous_secret: state === 'active' ? previousSecretView(key.previousSecret, now) : null,
+  };
+}
+
+export function projectView(project: Project) {
+  const { budgets } = project;
+  return {
+    id: project.id,
+    organization_id: project.organizationId,
+    name: project.name,
+    daily_budget_usd: usdOrNull(budgets?.dailyBudgetNanoUsd),
+    monthly_budget_usd: usdOrNull(budgets?.monthlyBudgetNanoUsd),
+    total_budget_usd: usdOrNull(budgets?.totalBudgetNanoUsd),
+    created_at: isoTime(project.createdUnixMs),
+    archived_at: project.archivedUnixMs === undefined ? null : isoTime(project.archivedUnixMs),
+    version: project.version,
   };
 }
 

@@ -26,7 +26,7 @@ export function createRefusalReporter({
           hourUnixMs: BigInt(hour),
           requests: BigInt(requests),
         })),
-        latest: latest.map(({ at, modelId: _modelId, ...request }) => ({
+        latest: latest.map(({ at, modelId: _modelId, projectId: _projectId, ...request }) => ({
           ...request,
           refusedUnixMs: BigInt(at),
         })),

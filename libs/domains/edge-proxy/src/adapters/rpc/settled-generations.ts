@@ -70,11 +70,11 @@ export function createSettledGenerations({
         charged: nanoUsd(generation.chargedNanoUsd),
       };
     },
-    async usage(organizationId, { startDate, endDate, groupBy, modelId, runId }, metadata) {
+    async usage(organizationId, { startDate, endDate, groupBy, modelId, runId, projectId }, metadata) {
       const dimensions = groupBy.map((dimension) => DIMENSIONS[dimension]);
       const { totals, rows } = await unavailableAsNoCapacity(
         generationQuery.getUsage(
-          { organizationId, startDate, endDate, groupBy: dimensions, modelId, runId },
+          { organizationId, startDate, endDate, groupBy: dimensions, modelId, runId, projectId },
           { timeoutMs: limits.calls.readMs, metadata },
         ),
         isRpcWithoutResponse,

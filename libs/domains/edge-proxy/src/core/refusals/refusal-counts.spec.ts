@@ -11,6 +11,7 @@ function refused(changes: Partial<RefusedRequest> = {}): RefusedRequest {
     requestId: `req_${requests}`,
     organizationId: 'org-1',
     keyId: 'key-1',
+    projectId: '',
     modelId: '',
     model: '',
     errorCode: 'model_not_found',

@@ -5,6 +5,8 @@ export interface RefusedRequest {
   readonly requestId: string;
   readonly organizationId: string;
   readonly keyId: string;
+  /** Empty without a project. */
+  readonly projectId: string;
   /** Its id in the catalogue; empty if the request named none, or was refused before it was read. */
   readonly modelId: string;
   /** As the client named it. */
@@ -14,7 +16,10 @@ export interface RefusedRequest {
   readonly at: UnixMs;
 }
 
-interface RefusalCount extends Pick<RefusedRequest, 'organizationId' | 'keyId' | 'modelId' | 'errorCode'> {
+interface RefusalCount extends Pick<
+  RefusedRequest,
+  'organizationId' | 'keyId' | 'projectId' | 'modelId' | 'errorCode'
+> {
   /** Start of the UTC hour. */
   readonly hour: UnixMs;
   readonly requests: number;
@@ -50,13 +55,13 @@ export class RefusalCounts {
 
   /** @returns false if the request could not be counted. */
   add(request: RefusedRequest): boolean {
-    const { organizationId, keyId, modelId, errorCode, at } = request;
+    const { organizationId, keyId, projectId, modelId, errorCode, at } = request;
     const hour = (at - (at % HOUR_MS)) as UnixMs;
-    const name = `${organizationId}\n${keyId}\n${modelId}\n${errorCode}\n${hour}`;
+    const name = `${organizationId}\n${keyId}\n${projectId}\n${modelId}\n${errorCode}\n${hour}`;
     const count = this.counts.get(name);
     if (count) count.requests += 1;
     else if (this.counts.size >= this.bounds.maxCounts) return false;
-    else this.counts.set(name, { organizationId, keyId, modelId, errorCode, hour, requests: 1 });
+    else this.counts.set(name, { organizationId, keyId, projectId, modelId, errorCode, hour, requests: 1 });
     this.keep(request);
     return true;
   }

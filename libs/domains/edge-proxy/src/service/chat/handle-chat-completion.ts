@@ -236,6 +236,7 @@ async function hold(
     idempotencyScope: idempotent?.scope,
     runId: run?.id,
     runBudgetNanoUsd: run?.budget,
+    project: grant.project && { projectId: grant.project.id, ...grant.project.budgets },
   };
   const { outcome } = await holdWaits.hold(reservation, request, exchange);
   switch (outcome?.$case) {
@@ -289,6 +290,7 @@ function generateRequest(
     idempotencyScope: idempotent?.scope,
     resumable: idempotent?.lastEventId !== undefined,
     runId: spendLimits.run?.id,
+    projectId: grant.project?.id,
   };
 }
 

@@ -1,6 +1,6 @@
 import { BudgetPeriod, BudgetScope } from '@gateway/contracts/billing-ledger';
 import type { ErrorEnvelope } from '@gateway/errors';
-import { BODY, startEdge, type TestEdge } from '../../testing/start-edge';
+import { BODY, grant, KEY, startEdge, type TestEdge } from '../../testing/start-edge';
 
 let edge: TestEdge;
 beforeEach(async () => {
@@ -115,6 +115,55 @@ describe('x-run-id', () => {
     expect(response.status).toBe(400);
     expect(await errorOf(response)).toMatchObject({ code: 'invalid_request', param: 'x-run-budget-usd' });
     expect(edge.limiter.outstanding.size).toBe(0);
+  });
+});
+
+describe('the project of a key', () => {
+  const PROJECT = { id: 'proj-1', budgets: { dailyBudgetNanoUsd: 5n, totalBudgetNanoUsd: 7n } };
+
+  it('is held with its budgets and recorded with the generation', async () => {
+    edge.keys.set(KEY, grant({ project: PROJECT }));
+    edge.router.script = async function* (request) {
+      expect(held()).toMatchObject([
+        { project: { projectId: 'proj-1', dailyBudgetNanoUsd: 5n, totalBudgetNanoUsd: 7n } },
+      ]);
+      expect(request.projectId).toBe('proj-1');
+      throw new Error('enough');
+    };
+    await edge.chat();
+    expect(edge.router.requests).toHaveLength(1);
+  });
+
+  it('is absent from requests of a key without one', async () => {
+    edge.router.script = async function* (request) {
+      expect(held()).toMatchObject([{ project: undefined }]);
+      expect(request.projectId).toBeUndefined();
+      throw new Error('enough');
+    };
+    await edge.chat();
+    expect(edge.router.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['daily_budget', BudgetPeriod.BUDGET_PERIOD_DAY, 429, 'daily_budget_exceeded'],
+    ['monthly_budget', BudgetPeriod.BUDGET_PERIOD_MONTH, 402, 'insufficient_credits'],
+    ['total_budget', BudgetPeriod.BUDGET_PERIOD_TOTAL, 402, 'insufficient_credits'],
+  ])('refuses a request that its %s does not cover', async (limitType, period, status, code) => {
+    edge.ledger.refuse = {
+      $case: 'budgetExceeded',
+      value: {
+        ...{ scope: BudgetScope.BUDGET_SCOPE_PROJECT, period },
+        ...{ limitNanoUsd: 2_000_000_000n, usedNanoUsd: 1_999_000_000n, heldNanoUsd: 0n },
+        estimatedCostNanoUsd: 1_530_000n,
+      },
+    };
+    const response = await edge.chat();
+    expect(response.status).toBe(status);
+    expect(await errorOf(response)).toMatchObject({
+      code,
+      message: expect.stringContaining('of this project'),
+      metadata: { scope: 'project', limit_type: limitType, limit: 2 },
+    });
   });
 });
 

@@ -33,6 +33,7 @@ export interface Exchange {
   generationRecorded?: boolean;
   organizationId?: string;
   keyId?: string;
+  projectId?: string;
   /** The model of the catalogue. */
   modelId?: string;
   /** As a refused request named it. */

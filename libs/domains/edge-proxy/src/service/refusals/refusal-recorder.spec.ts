@@ -51,6 +51,7 @@ it('reports refused requests by organization, key, model, error code and hour, w
         {
           organizationId: 'org_1',
           keyId: 'key_1',
+          projectId: '',
           modelId: 'acme/m-1',
           errorCode: 'rpm_exceeded',
           hourUnixMs: HOUR,

@@ -52,7 +52,7 @@ export function createRefusalRecorder(
 
   return {
     count(exchange) {
-      const { requestId, route, organizationId, keyId, error, generationRecorded } = exchange;
+      const { requestId, route, organizationId, keyId, projectId, error, generationRecorded } = exchange;
       if (!error || generationRecorded || organizationId === undefined || keyId === undefined) return;
       if (route !== 'chat_completions') return;
       const { modelId = '', requestedModel = modelId } = exchange;
@@ -60,6 +60,7 @@ export function createRefusalRecorder(
         requestId,
         organizationId,
         keyId,
+        projectId: projectId ?? '',
         modelId,
         model: requestedModel,
         errorCode: error.code,

@@ -35,6 +35,8 @@ export interface GenerationRequest {
   readonly externalUser: string | undefined;
   readonly idempotencyScope: string | undefined;
   readonly runId: string | undefined;
+  /** The project of the key. */
+  readonly projectId: string | undefined;
 }
 
 /** How a generation ended. `failed` includes failures of the router. */

@@ -86,6 +86,7 @@ const REQUEST: GenerationRequest = {
   promptCacheKey: undefined,
   targetRules: undefined,
   runId: undefined,
+  projectId: undefined,
   externalUser: undefined,
   idempotencyScope: undefined,
 };

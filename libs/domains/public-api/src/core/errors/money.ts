@@ -68,7 +68,7 @@ export function unknownRun(): Refusal {
 /** A budget and the estimated cost of a request. */
 export interface ExceededBudget {
   /** The owner of the budget. */
-  readonly scope: 'run' | 'key' | 'organization';
+  readonly scope: 'run' | 'key' | 'project' | 'organization';
   readonly period: 'day' | 'month' | 'total';
   readonly limit: NanoUsd;
   /** Used or reserved in the period. */
@@ -89,6 +89,7 @@ export function budgetExceeded(exceeded: ExceededBudget, chat: ValidatedChatRequ
 const OWNERS: Readonly<Record<ExceededBudget['scope'], string>> = {
   run: 'run',
   key: 'API key',
+  project: 'project',
   organization: 'organization',
 };
 

@@ -5,6 +5,7 @@ import { fuzzRuns } from '@gateway/test-support';
 import { parseUsageQuery } from './parse-usage-query';
 
 const NOW = Date.parse('2026-11-20T23:59:59Z') as UnixMs;
+const PROJECT = `proj-01${'A'.repeat(24)}`;
 
 it('defaults to the last 30 days by day and model', () => {
   expect(parseUsageQuery({}, NOW)).toEqual({
@@ -27,6 +28,7 @@ it.each<[Record<string, unknown>, object]>([
   [{ group_by: 'api_key, day,day' }, { groupBy: ['day', 'api_key'] }],
   [{ model: 'acme/m-1' }, { modelId: 'acme/m-1' }],
   [{ run_id: 'agent/42' }, { runId: 'agent/42' }],
+  [{ project_id: PROJECT }, { projectId: PROJECT }],
   [{ page: '5', Start_Date: 'x', __proto__: { start_date: 'x' } }, { startDate: '2026-10-22' }],
 ])('parses %j as %j', (query, expected) => {
   expect(parseUsageQuery(query, NOW)).toMatchObject(expected);
@@ -56,12 +58,15 @@ it.each<[Record<string, unknown>, string]>([
   [{ run_id: 'two words' }, 'run_id'],
   [{ run_id: 'r'.repeat(129) }, 'run_id'],
   [{ run_id: ['a', 'b'] }, 'run_id'],
+  [{ project_id: '' }, 'project_id'],
+  [{ project_id: 'proj-x' }, 'project_id'],
+  [{ project_id: [PROJECT, PROJECT] }, 'project_id'],
 ])('refuses %j with the name of the parameter', (query, param) => {
   expect(parseUsageQuery(query, NOW)).toMatchObject({ kind: 'refusal', code: 'invalid_request', param });
 });
 
 it('never throws', () => {
-  const names = fc.constantFrom('start_date', 'end_date', 'group_by', 'model', 'run_id');
+  const names = fc.constantFrom('start_date', 'end_date', 'group_by', 'model', 'run_id', 'project_id');
   fc.assert(
     fc.property(fc.dictionary(names, fc.oneof(fc.string(), fc.anything())), (query) => {
       const result = parseUsageQuery(query, NOW);

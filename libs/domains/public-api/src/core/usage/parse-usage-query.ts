@@ -14,12 +14,15 @@ export interface UsageQuery {
   readonly modelId?: string;
   /** Only generations of this run. */
   readonly runId?: string;
+  /** Only generations that were admitted in this project. */
+  readonly projectId?: string;
 }
 
-const NAMES = ['start_date', 'end_date', 'group_by', 'model', 'run_id'] as const;
+const NAMES = ['start_date', 'end_date', 'group_by', 'model', 'run_id', 'project_id'] as const;
 const DEFAULT_DAYS = 30;
 export const MAX_USAGE_DAYS = 90;
 export const MAX_MODEL_ID_LENGTH = 256;
+export const PROJECT_ID_PATTERN = /^proj-[0-9A-Z]{26}$/;
 
 /**
  * Parses the query of GET /v1/usage. Unknown names are ignored; a repeated name
@@ -45,11 +48,15 @@ export function parseUsageQuery(query: Readonly<Record<string, unknown>>, now: U
   if (values.run_id !== undefined && !RUN_ID_PATTERN.test(values.run_id)) {
     return invalid('run_id', 'it is not the ID of a run.');
   }
+  if (values.project_id !== undefined && !PROJECT_ID_PATTERN.test(values.project_id)) {
+    return invalid('project_id', 'it is not the ID of a project.');
+  }
   return {
     ...range,
     groupBy,
     ...(values.model === undefined ? {} : { modelId: values.model }),
     ...(values.run_id === undefined ? {} : { runId: values.run_id }),
+    ...(values.project_id === undefined ? {} : { projectId: values.project_id }),
   };
 }
 

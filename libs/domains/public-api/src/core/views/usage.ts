@@ -45,6 +45,7 @@ export function usageView(
     end_date: query.endDate,
     group_by: query.groupBy,
     ...(query.modelId === undefined ? {} : { model: query.modelId }),
+    ...(query.projectId === undefined ? {} : { project_id: query.projectId }),
     ...(query.runId === undefined ? {} : { run_id: query.runId, run: run ? runView(run) : null }),
     currency: 'USD',
     totals: sumsView(totals),

@@ -46,6 +46,15 @@ const BALANCES = `
   left join accounts account on account.organization_id = wanted.organization_id
   order by wanted.position`;
 
+/** $1 organization, $2 projects. */
+const PROJECT_SPEND = `
+  select wanted.project_id, used.*
+  from unnest($2::text[]) with ordinality as wanted (project_id, position)
+  cross join lateral budget_use(
+    $1, wanted.project_id, (select (to_timestamp(now_unix_ms() / 1000.0) at time zone 'UTC')::date)
+  ) used
+  order by wanted.position`;
+
 const PREVIEW = `
   insert into previewed_corrections as previewed values ($1, $2, $3, $4, now_unix_ms() + $5)
   on conflict (correction_id) do update set expires_unix_ms = previewed.expires_unix_ms
@@ -54,6 +63,17 @@ const DELETE_EXPIRED_PREVIEWS = `
   delete from previewed_corrections previewed
   where expires_unix_ms < (select now_unix_ms())
     and not exists (select from credits where credit_id = previewed.correction_id)`;
+
+interface ProjectSpendRow {
+  readonly project_id: string;
+  /** Spent and held; the part of it that is held. */
+  readonly day_used: bigint;
+  readonly day_held: bigint;
+  readonly month_used: bigint;
+  readonly month_held: bigint;
+  readonly total_used: bigint;
+  readonly total_held: bigint;
+}
 
 interface AccountRow {
   readonly credited_nano_usd: bigint;
@@ -106,6 +126,18 @@ export function createPostgresStatementStore({ pool, clock }: PostgresStatementS
         return rows.map((row) => ({
           organizationId: row.organization_id,
           balanceNanoUsd: row.balance_nano_usd,
+        }));
+      }),
+
+    readProjectSpend: (organizationId, projectIds) =>
+      withRetries(async () => {
+        const { rows } = await pool.query<ProjectSpendRow>(PROJECT_SPEND, [organizationId, projectIds]);
+        return rows.map((row) => ({
+          projectId: row.project_id,
+          todayNanoUsd: row.day_used - row.day_held,
+          thisMonthNanoUsd: row.month_used - row.month_held,
+          totalNanoUsd: row.total_used - row.total_held,
+          heldNanoUsd: row.total_held,
         }));
       }),
 

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { ErrorCount, ErrorCountsQuery } from '../../core/refusals';
 import type { RefusedPoint, SeriesQuery } from '../../core/usage-series';
 
-const KEY = 'organization_id, hour_unix_ms, error_code, model_id, key_id';
+const KEY = 'organization_id, hour_unix_ms, error_code, model_id, key_id, project_id';
 
 /** Adds expressions over a relation with the key's columns. Rows are locked in key order. */
 export const ADD_TO_ERROR_COUNTS = (refused: string, failed: string, relation: string) => `
@@ -12,11 +12,12 @@ export const ADD_TO_ERROR_COUNTS = (refused: string, failed: string, relation: s
     on conflict (${KEY}) do update set
       refused = counted.refused + excluded.refused, failed = counted.failed + excluded.failed`;
 
-/** $1 organization, $2 and $3 first and last hour, $4 model or null, $5 key or null. */
+/** $1 organization, $2 and $3 first and last hour, $4 model, $5 key and $6 project, or null. */
 const MATCHING = `
   from error_counts_hourly
   where organization_id = $1 and hour_unix_ms >= $2 and hour_unix_ms < $3
-    and ($4::text is null or model_id = $4) and ($5::text is null or key_id = $5)`;
+    and ($4::text is null or model_id = $4) and ($5::text is null or key_id = $5)
+    and ($6::text is null or project_id = $6)`;
 
 const COUNT_ERRORS = {
   name: 'usage.count_errors',
@@ -26,17 +27,18 @@ const COUNT_ERRORS = {
   order by sum(refused + failed) desc, error_code`,
 };
 
-/** $6 and $7 whether to split by model and key, $8 max rows, $9 milliseconds per point. */
+/** $7 to $9 whether to split by model, key and project, $10 max rows, $11 milliseconds per point. */
 const READ_REFUSED = {
   name: 'usage.read_refused',
   text: `
-  select hour_unix_ms / $9::bigint * $9::bigint as start_unix_ms,
-         case when $6 then model_id end as model_id,
-         case when $7 then key_id end as key_id,
+  select hour_unix_ms / $11::bigint * $11::bigint as start_unix_ms,
+         case when $7 then model_id end as model_id,
+         case when $8 then key_id end as key_id,
+         case when $9 then project_id end as project_id,
          sum(refused)::bigint as refused ${MATCHING} and refused > 0
-  group by 1, 2, 3
-  order by 1, 2, 3
-  limit $8`,
+  group by 1, 2, 3, 4
+  order by 1, 2, 3, 4
+  limit $10`,
 };
 
 const HOUR_OR_DAY_MS = { hour: HOUR_MS, day: DAY_MS };
@@ -48,10 +50,10 @@ interface CountRow {
 }
 
 export async function countErrors(pool: Pool, query: ErrorCountsQuery): Promise<readonly ErrorCount[]> {
-  const { organizationId, start, end, modelId, keyId } = query;
+  const { organizationId, start, end, modelId, keyId, projectId } = query;
   const { rows } = await pool.query<CountRow>({
     ...COUNT_ERRORS,
-    values: [organizationId, start, end, modelId ?? null, keyId ?? null],
+    values: [organizationId, start, end, modelId ?? null, keyId ?? null, projectId ?? null],
   });
   return rows.map(({ error_code: errorCode, refused, failed }) => ({ errorCode, refused, failed }));
 }
@@ -60,12 +62,13 @@ interface RefusedRow {
   readonly start_unix_ms: bigint;
   readonly model_id: string | null;
   readonly key_id: string | null;
+  readonly project_id: string | null;
   readonly refused: bigint;
 }
 
 export async function readRefused(
   pool: Pool,
-  { organizationId, start, end, modelId, keyId, splitBy, granularity }: SeriesQuery,
+  { organizationId, start, end, modelId, keyId, projectId, splitBy, granularity }: SeriesQuery,
   maxRows: number,
 ): Promise<readonly RefusedPoint[]> {
   const { rows } = await pool.query<RefusedRow>({
@@ -76,8 +79,10 @@ export async function readRefused(
       end,
       modelId ?? null,
       keyId ?? null,
+      projectId ?? null,
       splitBy.has('model'),
       splitBy.has('api_key'),
+      splitBy.has('project'),
       maxRows,
       HOUR_OR_DAY_MS[granularity],
     ],
@@ -86,6 +91,7 @@ export async function readRefused(
     start: Number(row.start_unix_ms) as UnixMs,
     modelId: row.model_id ?? undefined,
     keyId: row.key_id ?? undefined,
+    projectId: row.project_id ?? undefined,
     refused: row.refused,
   }));
 }

@@ -42,6 +42,7 @@ function generation(id: string, createdAt: UnixMs): StoredGeneration {
     generationTimeMs: 900,
     externalUser: undefined,
     runId: undefined,
+    projectId: '',
     errorCode: undefined,
     timeToFirstTokenMs: undefined,
     attempts: undefined,

@@ -20,10 +20,11 @@ const START_REPORT = `
 /** The sum of rows with the same key, which a statement may insert once only. */
 const ADD_COUNTS = `
   with reported as (
-    select organization_id, hour_unix_ms, error_code, model_id, key_id, sum(requests)::bigint as requests
-    from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[])
-      as given (organization_id, hour_unix_ms, error_code, model_id, key_id, requests)
-    group by 1, 2, 3, 4, 5
+    select organization_id, hour_unix_ms, error_code, model_id, key_id, project_id,
+           sum(requests)::bigint as requests
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
+      as given (organization_id, hour_unix_ms, error_code, model_id, key_id, project_id, requests)
+    group by 1, 2, 3, 4, 5, 6
   )
   ${ADD_TO_ERROR_COUNTS('requests', '0', 'reported')}`;
 
@@ -76,6 +77,7 @@ export function createPostgresRefusalStore(pool: Pool): RefusalStore {
           textArray(counts, ({ errorCode }) => errorCode),
           textArray(counts, ({ modelId }) => modelId),
           textArray(counts, ({ keyId }) => keyId),
+          textArray(counts, ({ projectId }) => projectId),
           plainArray(counts, ({ requests }) => requests),
         ]);
         const organizations = textArray(latest, ({ organizationId }) => organizationId);

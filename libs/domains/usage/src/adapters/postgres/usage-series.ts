@@ -5,20 +5,22 @@ import type { SeriesQuery, UsagePoint } from '../../core/usage-series';
 import { durationColumns, firstTokenColumns, sumsOfRollups } from './rollup-columns';
 
 /**
- * $1 organization, $2 and $3 first and last time, $4 model or null, $5 key or null, $6 and $7
- * whether to split by model and key, $8 max rows.
+ * $1 organization, $2 and $3 first and last time, $4 model, $5 key and $6 project, or null, $7 to $9
+ * whether to split by model, key and project, $10 max rows.
  */
 const sumSeries = (table: string, time: string, start: string, parameter: string) => `
   select ${start}::bigint as start_unix_ms,
-         case when $6 then model_id end as model_id,
-         case when $7 then key_id end as key_id,
+         case when $7 then model_id end as model_id,
+         case when $8 then key_id end as key_id,
+         case when $9 then project_id end as project_id,
          ${sumsOfRollups}
   from ${table}
   where organization_id = $1 and ${time} >= $2::${parameter} and ${time} < $3::${parameter}
     and ($4::text is null or model_id = $4) and ($5::text is null or key_id = $5)
-  group by 1, 2, 3
-  order by 1, 2, 3
-  limit $8`;
+    and ($6::text is null or project_id = $6)
+  group by 1, 2, 3, 4
+  order by 1, 2, 3, 4
+  limit $10`;
 
 const SERIES = {
   hour: {
@@ -36,6 +38,7 @@ const SERIES = {
 type SumRow = { readonly [column: string]: bigint } & {
   readonly model_id: string | null;
   readonly key_id: string | null;
+  readonly project_id: string | null;
 };
 
 export async function readSeries(
@@ -53,8 +56,10 @@ export async function readSeries(
       parameterOf(query.end),
       query.modelId ?? null,
       query.keyId ?? null,
+      query.projectId ?? null,
       query.splitBy.has('model'),
       query.splitBy.has('api_key'),
+      query.splitBy.has('project'),
       maxRows,
     ],
   });
@@ -72,6 +77,7 @@ function pointOf(row: SumRow): UsagePoint {
     start: Number(sum('start_unix_ms')) as UnixMs,
     modelId: row.model_id ?? undefined,
     keyId: row.key_id ?? undefined,
+    projectId: row.project_id ?? undefined,
     requests: sum('requests'),
     errors: sum('errors'),
     cancelled: sum('cancelled'),

@@ -15,7 +15,7 @@ export function createGenerationQueryHandlers(
       const found = await reader.findGeneration(organizationId, generationId);
       return { generation: found && fromGeneration(found) };
     },
-    async getUsage({ organizationId, startDate, endDate, groupBy, modelId, runId }) {
+    async getUsage({ organizationId, startDate, endDate, groupBy, modelId, runId, projectId }) {
       const report = await reportUsage(reader, {
         organizationId,
         startDate,
@@ -23,6 +23,7 @@ export function createGenerationQueryHandlers(
         groupBy: new Set(groupBy.map(toDimension)),
         modelId: modelId?.replaceAll('\0', ''),
         runId: runId?.replaceAll('\0', ''),
+        projectId: projectId?.replaceAll('\0', ''),
       });
       if (isRefusal(report)) throw refusalError(report);
       return { totals: fromSums(report.totals), rows: report.rows.map(fromRow) };

@@ -75,17 +75,22 @@ export function toSeriesQuery(message: GetUsageSeriesRequest): SeriesQuery {
     splitBy: new Set(message.splitBy.map(toSeriesDimension)),
     modelId: storable(message.modelId),
     keyId: storable(message.keyId),
+    projectId: storable(message.projectId),
   };
 }
 
 function toSeriesDimension(dimension: UsageDimension): SeriesDimension {
   if (dimension === UsageDimension.USAGE_DIMENSION_MODEL) return 'model';
   if (dimension === UsageDimension.USAGE_DIMENSION_API_KEY) return 'api_key';
-  throw new GatewayError('invalid_request', { param: 'split_by', message: 'split_by takes model and key.' });
+  if (dimension === UsageDimension.USAGE_DIMENSION_PROJECT) return 'project';
+  throw new GatewayError('invalid_request', {
+    param: 'split_by',
+    message: 'split_by takes model, key and project.',
+  });
 }
 
-export function fromPoint({ start, modelId, keyId, ...metrics }: UsagePoint): PointMessage {
-  return { startUnixMs: BigInt(start), modelId, keyId, metrics: fromMetrics(metrics) };
+export function fromPoint({ start, modelId, keyId, projectId, ...metrics }: UsagePoint): PointMessage {
+  return { startUnixMs: BigInt(start), modelId, keyId, projectId, metrics: fromMetrics(metrics) };
 }
 
 export function fromMetrics({ duration, firstToken, ...sums }: UsageMetrics): MetricsMessage {
@@ -144,6 +149,7 @@ export function toErrorCountsQuery(message: GetErrorCountsRequest): ErrorCountsQ
     end: (Math.ceil(timeOf('end', message.endUnixMs) / HOUR_MS) * HOUR_MS) as UnixMs,
     modelId: storable(message.modelId),
     keyId: storable(message.keyId),
+    projectId: storable(message.projectId),
   };
 }
 

@@ -44,6 +44,7 @@ function parseReport(request: RecordRefusalsRequest): RefusalReport {
       counts: counts.map((count) => ({
         organizationId: required(count.organizationId, 'organization_id'),
         keyId: storable(count.keyId),
+        projectId: storable(count.projectId),
         modelId: storable(count.modelId),
         errorCode: required(count.errorCode, 'error_code'),
         hour: timeOf(count.hourUnixMs, 'hour_unix_ms'),

@@ -88,6 +88,7 @@ function generationOf(settled: GenerationSettled, finished: GenerationFinished):
     attempts: finished.attempts.length > 0 ? finished.attempts.map(attemptOf) : undefined,
     prices: settled.prices ?? finished.prices,
     runId: finished.runId === undefined ? undefined : storable(finished.runId),
+    projectId: storable(finished.projectId ?? ''),
     providerCostNanoUsd:
       finished.providerCostNanoUsd === undefined ? undefined : nanoUsd(finished.providerCostNanoUsd),
   };

@@ -105,6 +105,8 @@ create table open_holds (
   deadline_unix_ms   bigint not null,
   idempotency_scope  text collate "C",
   run_id             text collate "C",
+  -- The project of the key when the request was admitted.
+  project_id         text collate "C",
   constraint open_holds_amounts_are_not_negative check (amount_nano_usd >= 0)
   -- Rows are short-lived: frequent vacuuming without a cost delay keeps the table as small as the open holds.
 ) with (
@@ -131,6 +133,8 @@ create table closed_holds (
   deadline_unix_ms   bigint not null,
   idempotency_scope  text collate "C",
   run_id             text collate "C",
+  -- The project of the key when the request was admitted.
+  project_id         text collate "C",
   closed_unix_ms     bigint not null,
   cost_nano_usd      bigint,
   charged_nano_usd   bigint,
@@ -164,22 +168,22 @@ insert into closed_hold_retention (oldest_retained_hold_id) values ('gen-');
 create view holds as
 select
   hold_id, organization_id, key_id, 'held' collate "C" as state, amount_nano_usd, prices,
-  day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id,
+  day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, project_id,
   null::bigint as closed_unix_ms, null::bigint as cost_nano_usd, null::bigint as charged_nano_usd
 from open_holds
 union all
 select
   hold_id, organization_id, key_id, state, amount_nano_usd, prices,
-  day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id,
+  day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, project_id,
   closed_unix_ms, cost_nano_usd, charged_nano_usd
 from closed_holds;
 
--- What an organization and each of its keys have spent and hold: one row per UTC
--- day of admission, and for a key one row for all days. A month is the sum of its
--- days; all days of an organization are in its account.
+-- What an organization and each of its keys and projects have spent and hold: one
+-- row per UTC day of admission, and for a key or project one row for all days. A month
+-- is the sum of its days; all days of an organization are in its account.
 create table budget_accounts (
   organization_id text collate "C" not null,
-  -- A key; empty for the organization as a whole.
+  -- A key or a project; empty for the organization as a whole.
   owner_id        text collate "C" not null,
   -- 'infinity' for all days.
   day             date not null,

@@ -46,6 +46,8 @@ create table generations (
   -- What the operator pays the provider; null when unknown. For operators only.
   provider_cost_nano_usd bigint,
   run_id                 text collate "C",
+  -- The project of the key when the request was admitted; empty without one.
+  project_id             text collate "C" not null,
   -- Includes the time because the table is partitioned by it; an id has one time only.
   constraint generations_pkey primary key (id, created_unix_ms)
 ) partition by range (created_unix_ms);
@@ -79,6 +81,8 @@ create table usage_rollups (
   day date not null,
   model_id text collate "C" not null,
   key_id text collate "C" not null,
+  -- Empty without a project.
+  project_id text collate "C" not null,
   requests bigint not null,
   errors bigint not null,
   cancelled bigint not null,
@@ -126,7 +130,7 @@ create table usage_rollups (
   first_token_to_20000_ms bigint not null,
   first_token_to_40000_ms bigint not null,
   first_token_to_90000_ms bigint not null,
-  primary key (organization_id, day, model_id, key_id)
+  primary key (organization_id, day, model_id, key_id, project_id)
 ) with (fillfactor = 50);
 
 -- For the sums of all organizations.
@@ -138,6 +142,7 @@ create table usage_rollups_hourly (
   hour_unix_ms bigint not null,
   model_id text collate "C" not null,
   key_id text collate "C" not null,
+  project_id text collate "C" not null,
   requests bigint not null,
   errors bigint not null,
   cancelled bigint not null,
@@ -185,7 +190,7 @@ create table usage_rollups_hourly (
   first_token_to_20000_ms bigint not null,
   first_token_to_40000_ms bigint not null,
   first_token_to_90000_ms bigint not null,
-  primary key (organization_id, hour_unix_ms, model_id, key_id)
+  primary key (organization_id, hour_unix_ms, model_id, key_id, project_id)
 ) with (fillfactor = 50);
 
 -- Errors by code, with refused requests: chat completions that ended with an
@@ -199,10 +204,12 @@ create table error_counts_hourly (
   -- Empty if the request named no model of the catalogue.
   model_id        text collate "C" not null,
   key_id          text collate "C" not null,
+  -- Empty without a project.
+  project_id      text collate "C" not null,
   refused         bigint not null,
   -- Failed generations.
   failed          bigint not null,
-  primary key (organization_id, hour_unix_ms, error_code, model_id, key_id)
+  primary key (organization_id, hour_unix_ms, error_code, model_id, key_id, project_id)
 ) with (fillfactor = 50);
 
 create index error_counts_hourly_by_time on error_counts_hourly (hour_unix_ms);

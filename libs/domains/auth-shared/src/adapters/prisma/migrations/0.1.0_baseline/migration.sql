@@ -59,6 +59,21 @@ CREATE TABLE "members" (
 
 CREATE UNIQUE INDEX "members_email_key" ON "members" ("email");
 
+-- Keys of an organization that share budgets.
+CREATE TABLE "projects" (
+  "id" TEXT PRIMARY KEY,
+  "organization_id" TEXT NOT NULL REFERENCES "organizations" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "name" TEXT NOT NULL,
+  "daily_budget_nano_usd" BIGINT,
+  "monthly_budget_nano_usd" BIGINT,
+  "total_budget_nano_usd" BIGINT,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  "archived_at" TIMESTAMPTZ(3),
+  "version" INTEGER NOT NULL DEFAULT 1
+);
+
+CREATE INDEX "projects_organization_id_id_idx" ON "projects" ("organization_id", "id" DESC);
+
 -- A rotated key keeps its id. Its previous secret remains valid until previous_works_until.
 CREATE TABLE "api_keys" (
   "id" TEXT PRIMARY KEY,
@@ -87,6 +102,7 @@ CREATE TABLE "api_keys" (
   "session_id" TEXT,
   -- The person who is responsible for it: its creator, unless it was transferred.
   "owner_id" TEXT NOT NULL REFERENCES "members" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "project_id" TEXT REFERENCES "projects" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
   CONSTRAINT "api_keys_previous_is_whole" CHECK (
     ("previous_sha256" IS NULL) = ("previous_last4" IS NULL) AND ("previous_sha256" IS NULL) = ("previous_works_until" IS NULL)
   )
@@ -97,6 +113,7 @@ CREATE UNIQUE INDEX "api_keys_previous_sha256_key" ON "api_keys" ("previous_sha2
 CREATE INDEX "api_keys_organization_id_id_idx" ON "api_keys" ("organization_id", "id" DESC);
 CREATE INDEX "api_keys_session_id_idx" ON "api_keys" ("session_id");
 CREATE INDEX "api_keys_owner_id_idx" ON "api_keys" ("owner_id");
+CREATE INDEX "api_keys_project_id_idx" ON "api_keys" ("project_id");
 
 -- Operators need no membership in an organization.
 CREATE TABLE "memberships" (

@@ -1,6 +1,6 @@
--- What an organization (with an empty owner) or one of its keys has spent and holds, and the part that it holds: on a
--- day, in its month until then, and in total. An organization has no row for its total. A plain query, which is planned
--- as a part of its caller.
+-- What an organization (with an empty owner), one of its keys or one of its projects has spent and holds, and the part
+-- that it holds: on a day, in its month until then, and in total. An organization has no row for its total. A plain
+-- query, which is planned as a part of its caller.
 create or replace function budget_use(p_organization_id text, p_owner_id text, p_day date)
 returns table (
   day_used bigint, day_held bigint, month_used bigint, month_held bigint, total_used bigint, total_held bigint

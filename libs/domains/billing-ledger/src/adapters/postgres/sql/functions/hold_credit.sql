@@ -4,7 +4,7 @@
 -- 'closed' once it was settled, voided, abandoned or deleted with its partition.
 -- To another organization it returns 'foreign'. Its lifetime starts with this call,
 -- and it counts against the budgets of the current UTC day, of its month, and of all
--- time, of its key and organization, and against the budget of its run. The first hold
+-- time, of its key, project and organization, and against the budget of its run. The first hold
 -- of a run fixes the run's budget; before that, a hold without one returns
 -- 'unknown_run'. A refusal returns the part of the balance, or of the exceeded budget,
 -- that open holds reserve.
@@ -24,7 +24,11 @@ create or replace function hold_credit(
   p_lifetimes_ms bigint[],
   p_idempotency_scopes text[],
   p_run_ids text[],
-  p_run_budgets bigint[]
+  p_run_budgets bigint[],
+  p_project_ids text[],
+  p_project_day_budgets bigint[],
+  p_project_month_budgets bigint[],
+  p_project_total_budgets bigint[]
 ) returns table (
   outcome text, available_nano_usd bigint, budget_scope text, budget_period text,
   budget_nano_usd bigint, used_nano_usd bigint, held_nano_usd bigint
@@ -42,14 +46,17 @@ declare
   held_count integer;
   is_over_budget boolean;
   has_month_budgets boolean :=
-    cardinality(array_remove(p_organization_month_budgets || p_key_month_budgets, null)) > 0;
+    cardinality(
+      array_remove(p_organization_month_budgets || p_key_month_budgets || p_project_month_budgets, null)
+    ) > 0;
   now_ms bigint := now_unix_ms();
   today date := (to_timestamp(now_ms / 1000.0) at time zone 'UTC')::date;
   first_of_month date := date_trunc('month', today)::date;
   -- Amounts held so far in this batch, indexed by the position of the first item
-  -- with the same organization, or the same key.
+  -- with the same organization, key, project or run.
   taken_by_organization bigint[] := array_fill(0::bigint, array[size]);
   taken_by_key bigint[] := taken_by_organization;
+  taken_by_project bigint[] := taken_by_organization;
   taken_by_run bigint[] := taken_by_organization;
   -- Budgets that holds of this batch have fixed, by the position of the first item with the same run.
   fixed_run_budgets bigint[] := array_fill(null::bigint, array[size]);
@@ -75,6 +82,9 @@ begin
         p_idempotency_scopes[i] as idempotency_scope,
         p_run_ids[i] as run_id,
         p_run_budgets[i] as run_budget,
+        p_project_ids[i] as project_id,
+        p_project_day_budgets[i] as project_day_budget,
+        p_project_total_budgets[i] as project_total_budget,
         i as position
       from unnest(p_hold_ids) with ordinality as named (hold_id, i)
     ),
@@ -103,11 +113,11 @@ begin
     new_holds as (
       insert into open_holds (
         hold_id, organization_id, key_id, amount_nano_usd, prices,
-        day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id
+        day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, project_id
       )
       select
         hold_id, organization_id, key_id, amount, prices,
-        today, created_unix_ms, now_ms + lifetime_ms, idempotency_scope, run_id
+        today, created_unix_ms, now_ms + lifetime_ms, idempotency_scope, run_id, project_id
       from taken
     ),
     new_postings as (
@@ -122,8 +132,11 @@ begin
       cross join lateral (values
         ('', today, organization_day_budget),
         (key_id, today, key_day_budget),
-        (key_id, 'infinity'::date, key_total_budget)
+        (key_id, 'infinity'::date, key_total_budget),
+        (project_id, today, project_day_budget),
+        (project_id, 'infinity'::date, project_total_budget)
       ) as account (owner_id, day, budget)
+      where account.owner_id is not null
       group by taken.organization_id, account.owner_id, account.day
       on conflict (organization_id, owner_id, day) do update set
         budget_nano_usd = excluded.budget_nano_usd, held_nano_usd = total.held_nano_usd + excluded.held_nano_usd
@@ -154,9 +167,13 @@ begin
       select exists (
         select from (
           select wanted.organization_id, account.owner_id, min(account.budget) as budget
-          from unnest(p_organization_ids, p_key_ids, p_organization_month_budgets, p_key_month_budgets)
-            as wanted (organization_id, key_id, organization_budget, key_budget)
-          cross join lateral (values ('', organization_budget), (key_id, key_budget)) as account (owner_id, budget)
+          from unnest(
+              p_organization_ids, p_key_ids, p_project_ids,
+              p_organization_month_budgets, p_key_month_budgets, p_project_month_budgets
+            ) as wanted (organization_id, key_id, project_id, organization_budget, key_budget, project_budget)
+          cross join lateral (values
+            ('', organization_budget), (key_id, key_budget), (project_id, project_budget)
+          ) as account (owner_id, budget)
           where account.budget is not null
           group by wanted.organization_id, account.owner_id
         ) month
@@ -203,6 +220,7 @@ begin
       wanted.organization_day_budget, wanted.organization_month_budget, wanted.organization_total_budget,
       wanted.key_day_budget, wanted.key_month_budget, wanted.key_total_budget,
       wanted.run_id, wanted.run_budget,
+      wanted.project_id, wanted.project_day_budget, wanted.project_month_budget, wanted.project_total_budget,
       run.budget_nano_usd as known_run_budget,
       coalesce(run.spent_nano_usd + run.held_nano_usd, 0) as run_used,
       coalesce(run.held_nano_usd, 0) as run_held,
@@ -213,26 +231,33 @@ begin
       of_key.day_used as key_day_used, of_key.day_held as key_day_held,
       of_key.month_used as key_month_used, of_key.month_held as key_month_held,
       of_key.total_used as key_total_used, of_key.total_held as key_total_held,
+      of_project.day_used as project_day_used, of_project.day_held as project_day_held,
+      of_project.month_used as project_month_used, of_project.month_held as project_month_held,
+      of_project.total_used as project_total_used, of_project.total_held as project_total_held,
       coalesce(open.organization_id, closed.organization_id) as known_organization_id,
       open.hold_id is null as is_not_open,
       wanted.hold_id collate "C" >= 'gen-'
         and wanted.hold_id collate "C" < retention.oldest_retained_hold_id as is_expired,
       (min(wanted.position) over (partition by wanted.organization_id))::integer as organization_slot,
       (min(wanted.position) over (partition by wanted.organization_id, wanted.key_id))::integer as key_slot,
+      (min(wanted.position) over (partition by wanted.organization_id, wanted.project_id))::integer as project_slot,
       (min(wanted.position) over (partition by wanted.organization_id, wanted.run_id))::integer as run_slot
     from unnest(
         p_hold_ids, p_organization_ids, p_key_ids, p_amounts,
         p_organization_day_budgets, p_organization_month_budgets, p_organization_total_budgets,
-        p_key_day_budgets, p_key_month_budgets, p_key_total_budgets, p_run_ids, p_run_budgets
+        p_key_day_budgets, p_key_month_budgets, p_key_total_budgets, p_run_ids, p_run_budgets,
+        p_project_ids, p_project_day_budgets, p_project_month_budgets, p_project_total_budgets
       ) with ordinality as wanted (
         hold_id, organization_id, key_id, amount,
         organization_day_budget, organization_month_budget, organization_total_budget,
-        key_day_budget, key_month_budget, key_total_budget, run_id, run_budget, position
+        key_day_budget, key_month_budget, key_total_budget, run_id, run_budget,
+        project_id, project_day_budget, project_month_budget, project_total_budget, position
       )
     cross join closed_hold_retention retention
     join accounts account on account.organization_id = wanted.organization_id collate "C"
     cross join lateral budget_use(wanted.organization_id, '', today) of_organization
     cross join lateral budget_use(wanted.organization_id, wanted.key_id, today) of_key
+    cross join lateral budget_use(wanted.organization_id, wanted.project_id, today) of_project
     left join runs run
       on run.organization_id = wanted.organization_id collate "C" and run.run_id = wanted.run_id collate "C"
     left join open_holds open on open.hold_id = wanted.hold_id collate "C"
@@ -288,13 +313,19 @@ begin
         item.key_month_used, item.key_month_held, taken_by_key[item.key_slot]),
       (3, 'key', 'total', item.key_total_budget,
         item.key_total_used, item.key_total_held, taken_by_key[item.key_slot]),
-      (4, 'organization', 'month', item.organization_month_budget,
+      (4, 'project', 'month', item.project_month_budget,
+        item.project_month_used, item.project_month_held, taken_by_project[item.project_slot]),
+      (5, 'project', 'total', item.project_total_budget,
+        item.project_total_used, item.project_total_held, taken_by_project[item.project_slot]),
+      (6, 'organization', 'month', item.organization_month_budget,
         item.organization_month_used, item.organization_month_held, taken_by_organization[item.organization_slot]),
-      (5, 'organization', 'total', item.organization_total_budget,
+      (7, 'organization', 'total', item.organization_total_budget,
         item.organization_total_used, item.held, taken_by_organization[item.organization_slot]),
-      (6, 'key', 'day', item.key_day_budget,
+      (8, 'key', 'day', item.key_day_budget,
         item.key_day_used, item.key_day_held, taken_by_key[item.key_slot]),
-      (7, 'organization', 'day', item.organization_day_budget,
+      (9, 'project', 'day', item.project_day_budget,
+        item.project_day_used, item.project_day_held, taken_by_project[item.project_slot]),
+      (10, 'organization', 'day', item.organization_day_budget,
         item.organization_day_used, item.organization_day_held, taken_by_organization[item.organization_slot])
     ) as budget (rank, scope, period, amount, used, held, taken)
     where budget.amount - budget.used - budget.taken < item.amount
@@ -315,6 +346,9 @@ begin
     accepted_ids := accepted_ids || item.hold_id;
     taken_by_organization[item.organization_slot] := taken_by_organization[item.organization_slot] + item.amount;
     taken_by_key[item.key_slot] := taken_by_key[item.key_slot] + item.amount;
+    if item.project_id is not null then
+      taken_by_project[item.project_slot] := taken_by_project[item.project_slot] + item.amount;
+    end if;
     if item.run_id is not null then
       taken_by_run[item.run_slot] := taken_by_run[item.run_slot] + item.amount;
       fixed_run_budgets[item.run_slot] := run_budget;
@@ -330,21 +364,21 @@ begin
     select *
     from unnest(
         p_hold_ids, p_organization_ids, p_key_ids, p_amounts, p_prices,
-        p_created_unix_ms, p_lifetimes_ms, p_idempotency_scopes, p_run_ids, p_run_budgets, accepted
+        p_created_unix_ms, p_lifetimes_ms, p_idempotency_scopes, p_run_ids, p_run_budgets, p_project_ids, accepted
       ) with ordinality as wanted (
         hold_id, organization_id, key_id, amount, prices,
-        created_unix_ms, lifetime_ms, idempotency_scope, run_id, run_budget, is_accepted, position
+        created_unix_ms, lifetime_ms, idempotency_scope, run_id, run_budget, project_id, is_accepted, position
       )
     where wanted.is_accepted
   ),
   new_holds as (
     insert into open_holds (
       hold_id, organization_id, key_id, amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, project_id
     )
     select
       hold_id, organization_id, key_id, amount, prices,
-      today, created_unix_ms, now_ms + lifetime_ms, idempotency_scope, run_id
+      today, created_unix_ms, now_ms + lifetime_ms, idempotency_scope, run_id, project_id
     from taken
   ),
   new_postings as (
@@ -356,7 +390,7 @@ begin
     insert into budget_accounts as total (organization_id, owner_id, day, held_nano_usd)
     select taken.organization_id, account.owner_id, account.day, sum(taken.amount)::bigint
     from taken
-    cross join lateral budget_accounts_of(taken.key_id, today) as account
+    cross join lateral budget_accounts_of(taken.key_id, taken.project_id, today) as account
     group by taken.organization_id, account.owner_id, account.day
     on conflict (organization_id, owner_id, day)
       do update set held_nano_usd = total.held_nano_usd + excluded.held_nano_usd

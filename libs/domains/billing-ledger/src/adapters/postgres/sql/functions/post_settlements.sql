@@ -7,6 +7,7 @@ create or replace function post_settlements(
   p_generation_ids text[],
   p_organization_ids text[],
   p_key_ids text[],
+  p_project_ids text[],
   p_days date[],
   p_created_unix_ms bigint[],
   p_has_hold boolean[],
@@ -27,22 +28,23 @@ begin
     -- A generation without a hold may have no budget accounts yet, and its id must be inserted into open_holds first.
     insert into budget_accounts (organization_id, owner_id, day)
     select distinct named.organization_id, account.owner_id, account.day
-    from unnest(p_organization_ids, p_days, p_key_ids, p_has_hold) as named (organization_id, day, key_id, has_hold)
-    cross join lateral budget_accounts_of(named.key_id, named.day) as account
+    from unnest(p_organization_ids, p_days, p_key_ids, p_project_ids, p_has_hold)
+      as named (organization_id, day, key_id, project_id, has_hold)
+    cross join lateral budget_accounts_of(named.key_id, named.project_id, named.day) as account
     where not named.has_hold
     on conflict do nothing;
 
     insert into open_holds (
-      hold_id, organization_id, key_id, amount_nano_usd, prices,
+      hold_id, organization_id, key_id, project_id, amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms
     )
     select
-      generation_id, organization_id, key_id, 0, prices,
+      generation_id, organization_id, key_id, project_id, 0, prices,
       day, created_unix_ms, created_unix_ms
     from unnest(
-        p_generation_ids, p_organization_ids, p_key_ids, p_days, p_created_unix_ms, p_has_hold, p_prices
+        p_generation_ids, p_organization_ids, p_key_ids, p_project_ids, p_days, p_created_unix_ms, p_has_hold, p_prices
       ) as named (
-        generation_id, organization_id, key_id, day, created_unix_ms, has_hold, prices
+        generation_id, organization_id, key_id, project_id, day, created_unix_ms, has_hold, prices
       )
     where not has_hold;
 
@@ -59,9 +61,9 @@ begin
       case when is_waived then 0 else cost end as revenue,
       case when is_waived then 0 else cost - charged end as uncollected
     from unnest(
-        p_generation_ids, p_organization_ids, p_key_ids, p_days, p_releases, p_costs, p_charges, p_waived
+        p_generation_ids, p_organization_ids, p_key_ids, p_project_ids, p_days, p_releases, p_costs, p_charges, p_waived
       ) as named (
-        generation_id, organization_id, key_id, day, released, cost, charged, is_waived
+        generation_id, organization_id, key_id, project_id, day, released, cost, charged, is_waived
       )
   ),
   opened as (
@@ -72,11 +74,11 @@ begin
   ),
   closed as (
     insert into closed_holds (
-      hold_id, organization_id, key_id, state, amount_nano_usd, prices,
+      hold_id, organization_id, key_id, project_id, state, amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, closed_unix_ms, cost_nano_usd, charged_nano_usd
     )
     select
-      hold_id, organization_id, key_id, 'settled', amount_nano_usd, prices,
+      hold_id, organization_id, key_id, project_id, 'settled', amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, p_now_unix_ms, cost, charged
     from opened
     returning hold_id
@@ -109,7 +111,7 @@ begin
         booked.organization_id, account.owner_id, account.day,
         sum(charged)::bigint as charged, sum(released)::bigint as released
       from booked
-      cross join lateral budget_accounts_of(booked.key_id, booked.day) as account
+      cross join lateral budget_accounts_of(booked.key_id, booked.project_id, booked.day) as account
       group by booked.organization_id, account.owner_id, account.day
     ) batch
     where total.organization_id = batch.organization_id collate "C"

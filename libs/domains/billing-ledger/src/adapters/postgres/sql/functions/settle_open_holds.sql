@@ -39,11 +39,11 @@ begin
   ),
   closed as (
     insert into closed_holds (
-      hold_id, organization_id, key_id, state, amount_nano_usd, prices,
+      hold_id, organization_id, key_id, project_id, state, amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, run_id, closed_unix_ms, cost_nano_usd, charged_nano_usd
     )
     select
-      hold_id, organization_id, key_id, 'settled', amount_nano_usd, prices,
+      hold_id, organization_id, key_id, project_id, 'settled', amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, run_id, p_now_unix_ms, cost, cost
     from opened
   ),
@@ -64,7 +64,7 @@ begin
         opened.organization_id, account.owner_id, account.day,
         sum(cost)::bigint as cost, sum(amount_nano_usd)::bigint as amount
       from opened
-      cross join lateral budget_accounts_of(opened.key_id, opened.day) as account
+      cross join lateral budget_accounts_of(opened.key_id, opened.project_id, opened.day) as account
       group by opened.organization_id, account.owner_id, account.day
     ) batch
     where total.organization_id = batch.organization_id

@@ -61,14 +61,14 @@ begin
   ),
   closed as (
     insert into closed_holds (
-      hold_id, organization_id, key_id, state, amount_nano_usd, prices,
+      hold_id, organization_id, key_id, project_id, state, amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, closed_unix_ms
     )
     select
-      hold_id, organization_id, key_id, 'voided', amount_nano_usd, prices,
+      hold_id, organization_id, key_id, project_id, 'voided', amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, now_ms
     from opened
-    returning hold_id, organization_id, key_id, day, run_id, amount_nano_usd as amount
+    returning hold_id, organization_id, key_id, project_id, day, run_id, amount_nano_usd as amount
   ),
   new_postings as (
     insert into postings (reference, kind, organization_id, posted_unix_ms, credit_nano_usd, held_nano_usd)
@@ -81,7 +81,7 @@ begin
     from (
       select closed.organization_id, account.owner_id, account.day, sum(amount)::bigint as amount
       from closed
-      cross join lateral budget_accounts_of(closed.key_id, closed.day) as account
+      cross join lateral budget_accounts_of(closed.key_id, closed.project_id, closed.day) as account
       group by closed.organization_id, account.owner_id, account.day
     ) batch
     where total.organization_id = batch.organization_id

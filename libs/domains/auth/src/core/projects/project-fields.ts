@@ -1,0 +1,12 @@
+import type { JsonObject } from '@gateway/auth-shared';
+import type { Project } from '../model';
+
+/** A project as the audit log shows it. */
+export function projectFields({ name, budgets }: Project): JsonObject {
+  return {
+    name,
+    daily_budget_nano_usd: budgets.dailyBudgetNanoUsd?.toString() ?? null,
+    monthly_budget_nano_usd: budgets.monthlyBudgetNanoUsd?.toString() ?? null,
+    total_budget_nano_usd: budgets.totalBudgetNanoUsd?.toString() ?? null,
+  };
+}

@@ -1,0 +1,289 @@
+import { createHash } from 'node:crypto';
+import {
+  AdminRefusalReason,
+  type KeyLimits,
+  type OrganizationLimits,
+  type ProjectResponse,
+} from '@gateway/contracts/auth';
+import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
+
+const {
+  ADMIN_REFUSAL_REASON_INVALID: INVALID,
+  ADMIN_REFUSAL_REASON_CONFLICT: CONFLICT,
+  ADMIN_REFUSAL_REASON_NOT_FOUND: NOT_FOUND,
+  ADMIN_REFUSAL_REASON_VERSION_CONFLICT: VERSION_CONFLICT,
+} = AdminRefusalReason;
+
+const FIRST_PAGE = { pageSize: 50, pageToken: '' };
+const LIMITS: OrganizationLimits = {
+  requestsPerMinute: undefined,
+  tokensPerMinute: undefined,
+  concurrency: undefined,
+  maxOutputTokens: undefined,
+  multipleCompletions: false,
+  dailyBudgetNanoUsd: 100n,
+  monthlyBudgetNanoUsd: 200n,
+  totalBudgetNanoUsd: undefined,
+};
+const BUDGETS = { dailyBudgetNanoUsd: 50n, monthlyBudgetNanoUsd: 150n };
+
+describe('projects', () => {
+  let fixture: AuthFixture;
+  let organizationId: string;
+
+  beforeAll(async () => {
+    fixture = await createAuthFixture();
+  });
+  afterAll(() => fixture.stop());
+  beforeEach(async () => {
+    organizationId = (await fixture.organization()).id;
+    await fixture.admin.setOrganizationLimits({ organizationId, limits: LIMITS });
+  });
+
+  const refusalOf = ({ outcome }: { outcome?: { $case: string; value: unknown } | undefined }) =>
+    outcome?.$case === 'refusal' ? outcome.value : undefined;
+  function projectOf({ outcome }: ProjectResponse) {
+    if (outcome?.$case !== 'project') throw new Error(`refused: ${JSON.stringify(outcome)}`);
+    return outcome.value;
+  }
+
+  const settingsOf = (projectId: string | undefined, limits: Partial<KeyLimits> = {}) => ({
+    ...keySettings(),
+    limits,
+    projectId,
+  });
+  async function keyIn(projectId: string | undefined, limits: Partial<KeyLimits> = {}) {
+    const settings = settingsOf(projectId, limits);
+    const { outcome } = await fixture.admin.createKey({ organizationId, settings });
+    if (outcome?.$case !== 'created') throw new Error(`refused: ${JSON.stringify(outcome)}`);
+    return { id: outcome.value.key?.id ?? '', secret: outcome.value.secret };
+  }
+  const move = (keyId: string, projectId: string | undefined, limits: Partial<KeyLimits> = {}) =>
+    fixture.admin.updateKey({ organizationId, keyId, settings: settingsOf(projectId, limits) });
+  async function grantOf(secret: string) {
+    const keySha256 = createHash('sha256').update(secret).digest();
+    const { outcome } = await fixture.auth.verifyKey({ keySha256 });
+    return outcome?.$case === 'grant' ? outcome.value : undefined;
+  }
+  async function latestAudit() {
+    const { entries } = await fixture.admin.listAudit({ organizationId, pageSize: 1, pageToken: '' });
+    const [entry] = entries;
+    return { action: entry?.action, target: entry?.target, details: JSON.parse(entry?.detailsJson ?? '') };
+  }
+
+  it('are created, listed, changed and archived, with an audit entry for each change', async () => {
+    const created = projectOf(
+      await fixture.admin.createProject({ organizationId, name: ' Website ', budgets: BUDGETS }),
+    );
+    expect(created).toMatchObject({ name: 'Website', budgets: BUDGETS, version: 1 });
+    expect(created.id).toMatch(/^proj-[0-9A-Z]{26}$/);
+    expect(await latestAudit()).toMatchObject({ action: 'project.create', target: created.id });
+    const projectId = created.id;
+    const changed = projectOf(
+      await fixture.admin.updateProject({ organizationId, projectId, name: 'Shop', budgets: {} }),
+    );
+    expect(changed).toMatchObject({ name: 'Shop', version: 2, budgets: {} });
+    expect((await latestAudit()).details).toEqual({
+      changed: {
+        name: { before: 'Website', after: 'Shop' },
+        daily_budget_nano_usd: { before: '50', after: null },
+        monthly_budget_nano_usd: { before: '150', after: null },
+      },
+    });
+    const list = async (archived: boolean) => {
+      const request = { organizationId, ...FIRST_PAGE, archived, projectIds: [] };
+      return (await fixture.admin.listProjects(request)).projects.map(({ id }) => id);
+    };
+    expect(await list(false)).toEqual([projectId]);
+    await fixture.admin.archiveProject({ organizationId, projectId });
+    expect(await latestAudit()).toMatchObject({ action: 'project.archive', target: projectId });
+    expect([await list(false), await list(true)]).toEqual([[], [projectId]]);
+    const again = await fixture.admin.updateProject({
+      ...{ organizationId, projectId, name: 'Again' },
+      budgets: {},
+    });
+    expect(refusalOf(again)).toMatchObject({ reason: CONFLICT });
+  });
+
+  it('refuse budgets above the organization, a stale version, and projects of other organizations', async () => {
+    for (const [budgets, field] of [
+      [{ dailyBudgetNanoUsd: 101n }, 'daily_budget_nano_usd'],
+      [{ monthlyBudgetNanoUsd: 201n }, 'monthly_budget_nano_usd'],
+      [{ totalBudgetNanoUsd: 0n }, 'total_budget_nano_usd'],
+    ] as const) {
+      const refused = await fixture.admin.createProject({ organizationId, name: 'P', budgets });
+      expect(refusalOf(refused)).toMatchObject({ reason: INVALID, field });
+    }
+    const { id: projectId } = await fixture.project(organizationId);
+    const stale = { organizationId, projectId, name: 'New', budgets: {}, expectedVersion: 7 };
+    expect(refusalOf(await fixture.admin.updateProject(stale))).toMatchObject({ reason: VERSION_CONFLICT });
+    const { id: foreign } = await fixture.project((await fixture.organization('Other')).id);
+    const change = { organizationId, projectId: foreign, name: 'New', budgets: {} };
+    expect(refusalOf(await fixture.admin.updateProject(change))).toMatchObject({ reason: NOT_FOUND });
+    const settings = settingsOf(foreign);
+    expect(refusalOf(await fixture.admin.createKey({ organizationId, settings }))).toMatchObject({
+      reason: INVALID,
+      field: 'project_id',
+    });
+  });
+
+  it('reach edges with the grant of each key, also after a move and a change', async () => {
+    const one = await fixture.project(organizationId, BUDGETS);
+    const other = await fixture.project(organizationId);
+    const key = await keyIn(one.id);
+    expect((await grantOf(key.secret))?.project).toEqual({ id: one.id, budgets: BUDGETS });
+    const change = { organizationId, projectId: one.id, name: 'One', budgets: { dailyBudgetNanoUsd: 7n } };
+    await fixture.admin.updateProject(change);
+    expect((await grantOf(key.secret))?.project).toMatchObject({ budgets: { dailyBudgetNanoUsd: 7n } });
+    await move(key.id, other.id);
+    expect((await grantOf(key.secret))?.project).toMatchObject({ id: other.id });
+    expect((await latestAudit()).details).toMatchObject({
+      changed: { project_id: { before: one.id, after: other.id } },
+    });
+    await move(key.id, undefined);
+    expect((await grantOf(key.secret))?.project).toBeUndefined();
+  });
+
+  it('bound the budgets of their keys, which are lowered with them and with the organization', async () => {
+    const { id: projectId } = await fixture.project(organizationId, BUDGETS);
+    const above = settingsOf(projectId, { dailyBudgetNanoUsd: 51n });
+    expect(refusalOf(await fixture.admin.createKey({ organizationId, settings: above }))).toMatchObject({
+      reason: INVALID,
+      field: 'daily_budget_nano_usd',
+      message: expect.stringContaining("the project's"),
+    });
+    const inside = await keyIn(projectId, { dailyBudgetNanoUsd: 50n, monthlyBudgetNanoUsd: 10n });
+    const outside = await keyIn(undefined, { dailyBudgetNanoUsd: 90n });
+    expect(refusalOf(await move(outside.id, projectId, { dailyBudgetNanoUsd: 90n }))).toMatchObject({
+      reason: INVALID,
+    });
+    const budgets = { dailyBudgetNanoUsd: 20n, monthlyBudgetNanoUsd: 150n };
+    await fixture.admin.updateProject({ organizationId, projectId, name: 'Project', budgets });
+    expect(await latestAudit()).toMatchObject({
+      action: 'project.update',
+      details: { lowered_keys: [inside.id] },
+    });
+    const keyLimits = async (secret: string) => (await grantOf(secret))?.keyLimits;
+    expect(await keyLimits(inside.secret)).toMatchObject({
+      dailyBudgetNanoUsd: 20n,
+      monthlyBudgetNanoUsd: 10n,
+    });
+    expect(await keyLimits(outside.secret)).toMatchObject({ dailyBudgetNanoUsd: 90n });
+
+    const limits = { ...LIMITS, dailyBudgetNanoUsd: 15n, monthlyBudgetNanoUsd: 140n };
+    await fixture.admin.setOrganizationLimits({ organizationId, limits });
+    expect((await latestAudit()).details).toMatchObject({
+      lowered_keys: [inside.id, outside.id].sort(),
+      lowered_projects: [projectId],
+    });
+    expect((await grantOf(inside.secret))?.project?.budgets).toMatchObject({
+      dailyBudgetNanoUsd: 15n,
+      monthlyBudgetNanoUsd: 140n,
+    });
+    expect(await keyLimits(inside.secret)).toMatchObject({ dailyBudgetNanoUsd: 15n });
+  });
+
+  it('are archived only without active keys, and take no key then', async () => {
+    const { id: projectId } = await fixture.project(organizationId);
+    const key = await keyIn(projectId);
+    const archive = () => fixture.admin.archiveProject({ organizationId, projectId });
+    expect(refusalOf(await archive())).toMatchObject({ reason: CONFLICT });
+    await fixture.admin.revokeKey({ organizationId, keyId: key.id });
+    const archived = projectOf(await archive());
+    expect(projectOf(await archive())).toEqual(archived);
+    const settings = settingsOf(projectId);
+    expect(refusalOf(await fixture.admin.createKey({ organizationId, settings }))).toMatchObject({
+      reason: INVALID,
+      field: 'project_id',
+    });
+  });
+
+  it('list their keys', async () => {
+    const { id: projectId } = await fixture.project(organizationId);
+    const key = await keyIn(projectId);
+    await keyIn(undefined);
+    const filter = { search: '', state: 0, keyIds: [], ownerHasLeft: false, projectId };
+    const { keys } = await fixture.admin.listKeys({ organizationId, ...FIRST_PAGE, filter });
+    expect(keys.map(({ id, projectId: of }) => [id, of])).toEqual([[key.id, projectId]]);
+  });
+
+  describe('in the database', () => {
+    const violation = { code: '23514' };
+
+    it('bound keys and are bound by the organization, whichever row changes', async () => {
+      const { id: projectId } = await fixture.project(organizationId, BUDGETS);
+      const { id: otherId } = await fixture.project((await fixture.organization('Other')).id);
+      const { id: keyId } = await keyIn(projectId, { dailyBudgetNanoUsd: 40n });
+      for (const [change, id] of [
+        ['update api_keys set daily_budget_nano_usd = 51 where id = $1', keyId],
+        ['update projects set daily_budget_nano_usd = 39 where id = $1', projectId],
+        ['update projects set monthly_budget_nano_usd = 201 where id = $1', projectId],
+        ['update projects set archived_at = now() where id = $1', projectId],
+        ['update organizations set monthly_budget_nano_usd = 149 where id = $1', organizationId],
+        [`update api_keys set project_id = '${otherId}' where id = $1`, keyId],
+      ] as const) {
+        await expect(fixture.pool.query(change, [id])).rejects.toMatchObject(violation);
+      }
+    });
+
+    it('bound keys under concurrent transactions, whichever commits first', async () => {
+      for (const keyFirst of [true, false]) {
+        const { id: projectId } = await fixture.project(organizationId, BUDGETS);
+        const { id: keyId } = await keyIn(projectId);
+        const changes = [
+          ['update api_keys set daily_budget_nano_usd = 45 where id = $1', keyId],
+          ['update projects set daily_budget_nano_usd = 30 where id = $1', projectId],
+        ] as const;
+        const [first, second] = keyFirst ? changes : [changes[1], changes[0]];
+        const one = await fixture.pool.connect();
+        const other = await fixture.pool.connect();
+        try {
+          await one.query('begin');
+          await one.query(first[0], [first[1]]);
+          const { rows } = await other.query<{ pid: number }>('select pg_backend_pid() as pid');
+          const refused = expect(other.query(second[0], [second[1]])).rejects.toMatchObject(violation);
+          await waitsForLock(rows[0]?.pid ?? 0);
+          await one.query('commit');
+          await refused;
+        } finally {
+          one.release(true);
+          other.release(true);
+        }
+      }
+    });
+
+    async function waitsForLock(pid: number): Promise<void> {
+      for (;;) {
+        const { rows } = await fixture.pool.query(
+          `select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'`,
+          [pid],
+        );
+        if (rows.length > 0) return;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    }
+  });
+
+  it('hold while projects, their keys and the organization change at once', async () => {
+    const { id: projectId } = await fixture.project(organizationId, BUDGETS);
+    const { id: keyId } = await keyIn(projectId);
+    const reasons = new Set<unknown>();
+    for (let round = 0; round < 12; round += 1) {
+      const lower = round % 2 === 0;
+      const limits = { ...LIMITS, dailyBudgetNanoUsd: lower ? 20n : 100n };
+      const budgets = { dailyBudgetNanoUsd: lower ? 40n : 60n };
+      const settings = settingsOf(projectId, { dailyBudgetNanoUsd: 50n });
+      const responses = await Promise.all([
+        fixture.admin.setOrganizationLimits({ organizationId, limits }),
+        fixture.admin.updateProject({ organizationId, projectId, name: 'P', budgets }),
+        fixture.admin.updateKey({ organizationId, keyId, settings }),
+        fixture.admin.createKey({ organizationId, settings }),
+      ]);
+      for (const response of responses) {
+        const refusal = refusalOf(response) as { reason: number } | undefined;
+        reasons.add(refusal?.reason);
+      }
+    }
+    expect(reasons).toEqual(new Set([undefined, INVALID]));
+  });
+});

@@ -1,0 +1,97 @@
+import type { Project, ProjectResponse } from '@gateway/contracts/auth';
+import type { ProjectSpend } from '@gateway/contracts/billing-ledger';
+import { endpoints } from '@gateway/dashboard-contract';
+import { implement, type Implementation } from '../http/implement';
+import { projectBudgetsMessage } from '../messages/bodies';
+import { unwrap } from '../messages/errors';
+import { pageRequest, pageView, projectView, usd } from '../messages/views';
+import type { DashboardApiPorts } from '../ports';
+import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
+
+const ARCHIVED = { active: false, archived: true, all: undefined } as const;
+/** Shorter than the default timeout, since projects can be listed without their spend. */
+const SPEND_TIMEOUT_MS = 3_000;
+
+export function createProjectHandlers(ports: DashboardApiPorts): readonly Implementation[] {
+  const { authAdmin } = ports;
+  const { projects } = endpoints;
+
+  return [
+    implement(projects.list, async ({ params, query }) => {
+      const organizationId = params.organization_id;
+      const listed = await authAdmin.listProjects({
+        ...{ organizationId, ...pageRequest(query) },
+        archived: ARCHIVED[query.state],
+        projectIds: query.ids?.split(',') ?? [],
+      });
+      const spend = await spendOf(
+        ports,
+        organizationId,
+        listed.projects.map(({ id }) => id),
+      );
+      const data = listed.projects.map((project) => ({
+        ...projectView(project),
+        spend: spend.get(project.id) ?? null,
+      }));
+      return pageView(data, listed.nextPageToken);
+    }),
+
+    implement(projects.create, async ({ params, body }) => {
+      const wanted = {
+        organizationId: params.organization_id,
+        name: body.name,
+        budgets: projectBudgetsMessage(body),
+      };
+      return { project: viewOf(await authAdmin.createProject(wanted)) };
+    }),
+
+    implement(projects.update, async ({ params, body }) => {
+      const change = {
+        ...{ organizationId: params.organization_id, projectId: params.project_id },
+        name: body.name,
+        budgets: projectBudgetsMessage(body),
+        expectedVersion: body.version,
+      };
+      return {
+        project: viewOf(await authAdmin.updateProject(change, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS })),
+      };
+    }),
+
+    implement(projects.archive, async ({ params }) => {
+      const target = { organizationId: params.organization_id, projectId: params.project_id };
+      return {
+        project: viewOf(await authAdmin.archiveProject(target, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS })),
+      };
+    }),
+  ];
+}
+
+function viewOf({ outcome }: ProjectResponse) {
+  return projectView(unwrap<Project>(outcome));
+}
+
+/** What each project has spent, by project id; empty while the ledger is unavailable. */
+async function spendOf(
+  { ledgerAdmin, log }: Pick<DashboardApiPorts, 'ledgerAdmin' | 'log'>,
+  organizationId: string,
+  projectIds: string[],
+): Promise<ReadonlyMap<string, ReturnType<typeof spendView>>> {
+  if (projectIds.length === 0) return new Map();
+  try {
+    const request = { organizationId, projectIds };
+    const { projects } = await ledgerAdmin.listProjectSpend(request, { timeoutMs: SPEND_TIMEOUT_MS });
+    return new Map(projects.map((project) => [project.projectId, spendView(project)]));
+  } catch (error) {
+    log.warn({ err: error, organizationId }, 'listing projects without their spend');
+    return new Map();
+  }
+}
+
+function spendView(spend: ProjectSpend) {
+  return {
+    today_usd: usd(spend.todayNanoUsd),
+    this_month_usd: usd(spend.thisMonthNanoUsd),
+    total_usd: usd(spend.totalNanoUsd),
+    held_usd: usd(spend.heldNanoUsd),
+  };
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { created, endpoint, json } from '../endpoint';
+import { emptyBody, id, page, pageQuery, positiveUsd, time, usd, version } from '../fields';
+
+const project = z
+  .object({
+    id,
+    organization_id: id,
+    name: z.string(),
+    daily_budget_usd: usd.nullable().meta({ description: 'Resets at 00:00 UTC.' }),
+    monthly_budget_usd: usd
+      .nullable()
+      .meta({ description: 'Resets on the first of the month at 00:00 UTC.' }),
+    total_budget_usd: usd.nullable().meta({ description: 'Never resets.' }),
+    created_at: time,
+    archived_at: time.nullable().meta({ description: 'An archived project has no active keys.' }),
+    version: version.meta({ description: 'Increases with each change.' }),
+  })
+  .meta({ id: 'Project', description: 'Keys of an organization that share budgets. Null: no budget.' });
+
+const projectSpend = z
+  .object({
+    today_usd: usd,
+    this_month_usd: usd,
+    total_usd: usd,
+    held_usd: usd.meta({ description: 'Reserved by running requests, in addition.' }),
+  })
+  .meta({
+    id: 'ProjectSpend',
+    description: 'Charges that count against the budgets. Days and months are UTC, by the time of admission.',
+  });
+
+const projectWithSpend = project
+  .extend({ spend: projectSpend.nullable().meta({ description: 'Null when the ledger is unavailable.' }) })
+  .meta({ id: 'ProjectWithSpend' });
+
+const projectFields = {
+  name: z.string(),
+  daily_budget_usd: positiveUsd.nullable(),
+  monthly_budget_usd: positiveUsd.nullable(),
+  total_budget_usd: positiveUsd.nullable(),
+};
+
+const newProject = z.strictObject(projectFields).partial().required({ name: true });
+/** Every field is required, so that an omitted budget is not removed by accident. */
+const projectToSet = z.strictObject(projectFields).extend({ version: version.optional() });
+
+const oneProject = z.object({ project });
+
+const path = '/api/organizations/{organization_id}/projects';
+
+export const projectEndpoints = {
+  list: endpoint({
+    method: 'GET',
+    path,
+    access: 'organization:read',
+    summary: 'List the projects of an organization',
+    query: pageQuery.extend({
+      state: z.enum(['active', 'archived', 'all']).default('active'),
+      ids: z
+        .string()
+        .regex(/^[\w-]+(,[\w-]+){0,99}$/, { error: 'must be 1 to 100 ids, separated by commas' })
+        .optional()
+        .meta({ description: 'Only these projects: at most 100 ids, separated by commas.' }),
+    }),
+    response: json(page(projectWithSpend)),
+    compressed: true,
+  }),
+  create: endpoint({
+    method: 'POST',
+    path,
+    access: 'organization:limits',
+    summary: 'Create a project',
+    description:
+      'Its budgets are at or below those of the organization. An organization has at most 200 projects.',
+    body: newProject,
+    response: created(oneProject),
+    audit: ['project.create'],
+    errors: ['conflict'],
+  }),
+  update: endpoint({
+    method: 'PUT',
+    path: `${path}/{project_id}`,
+    access: 'organization:limits',
+    summary: 'Replace the name and the budgets of a project',
+    description:
+      'Every field is required; null means no budget. Budgets of its keys above a new budget are lowered to it; the audit entry names them. With `version`, the response is 409 `version_conflict` if the project has changed since.',
+    body: projectToSet,
+    response: json(oneProject),
+    audit: ['project.update'],
+    errors: ['conflict', 'version_conflict'],
+  }),
+  archive: endpoint({
+    method: 'POST',
+    path: `${path}/{project_id}/archive`,
+    access: 'organization:limits',
+    summary: 'Archive a project permanently',
+    description:
+      'Idempotent. Refused with 409 `conflict` while the project has keys that are not revoked. Its usage stays.',
+    body: emptyBody,
+    response: json(oneProject),
+    audit: ['project.archive'],
+    errors: ['conflict'],
+  }),
+} as const;
