@@ -1,5 +1,5 @@
 import { billingLedgerSchema } from '@gateway/billing-ledger';
-import { IncidentsDefinition } from '@gateway/contracts/auth';
+import { BudgetsDefinition, IncidentsDefinition } from '@gateway/contracts/auth';
 import { isTransientDatabaseError } from '@gateway/database';
 import {
   createPostgresEventLog,
@@ -66,8 +66,10 @@ export async function wireBillingLedger(deps: ServiceDeps<Config>): Promise<Serv
   // Measured here, because usage-aggregator cannot report its lag while it is down.
   events.watchLag(SETTLED_CONSUMER_GROUP);
   await relayTopic({ outbox, log: events }, TOPIC_GENERATION_SETTLED);
+  const auth = connect('auth', config.GATEWAY_AUTH_TARGET);
   const { billingLedger, statements } = openLedgerModules({
     config,
+    auth: createClient(BudgetsDefinition, auth),
     pool: ledger.pool,
     clock: ledger.clock,
     appender: outbox,
@@ -79,7 +81,7 @@ export async function wireBillingLedger(deps: ServiceDeps<Config>): Promise<Serv
   return {
     modules: [billingLedger, statements],
     events,
-    incidents: createClient(IncidentsDefinition, connect('auth', config.GATEWAY_AUTH_TARGET)),
+    incidents: createClient(IncidentsDefinition, auth),
     ready: ledger.isAvailable,
   };
 }

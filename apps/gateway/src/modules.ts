@@ -6,6 +6,7 @@ import { AuditLogDefinition } from '@gateway/contracts/audit';
 import {
   AuthAdminDefinition,
   AuthDefinition,
+  BudgetsDefinition,
   IncidentsDefinition,
   OperatorNotificationsDefinition,
 } from '@gateway/contracts/auth';
@@ -128,6 +129,7 @@ function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) 
   const rateLimit = createRateLimitModule({ store: createMemoryLimitStore({ clock }), metrics });
   const { billingLedger, statements } = openLedgerModules({
     config,
+    auth: createClient(BudgetsDefinition, transportTo(auth.services, 'billing-ledger', deps)),
     pool: pools.billingLedger,
     clock,
     appender: eventLog,

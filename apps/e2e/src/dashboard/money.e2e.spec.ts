@@ -131,10 +131,7 @@ describe('money in the dashboard, in a real browser', () => {
     // One line for all generations of the day; the alert's settings come before the statement.
     await days.getByRole('cell', { name: '$2.00', exact: true }).waitFor();
     expect(await days.getByRole('row').count()).toBe(2);
-    expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).toEqual([
-      'Low-balance alert',
-      'Statement',
-    ]);
+    expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).toEqual(['Alerts', 'Statement']);
     await days.getByRole('link').click();
     const lines = page.getByRole('table', { name: /^Transactions of/ });
     await lines.getByRole('row').nth(3).waitFor();

@@ -7,21 +7,26 @@ import {
   type BillingLedgerEnvironment,
   type BillingLedgerPorts,
 } from '@gateway/billing-ledger';
+import type { BudgetsDefinition } from '@gateway/contracts/auth';
+import type { RpcClient } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
 import type { webhookEnvironment } from '@gateway/webhooks';
 import type { z } from 'zod';
 import { createStatementsAdapters, type StatementsAdapterOptions } from './adapters/create-adapters';
+import { createBudgetSource } from './adapters/rpc/budget-source';
 import { createStatementsModule } from './service/module';
 
 export interface OpenLedgerOptions
   extends
     Pick<StatementsAdapterOptions, 'pool' | 'appender' | 'mailer'>,
     Pick<BillingLedgerPorts, 'clock' | 'events' | 'log' | 'metrics'> {
+  /** For alerts about budgets. */
+  readonly auth: RpcClient<typeof BudgetsDefinition>;
   readonly config: BillingLedgerEnvironment & z.output<z.ZodObject<typeof webhookEnvironment>>;
 }
 
 /** Both modules of the billing-ledger service with their adapters, for every app that runs them. */
-export function openLedgerModules({ config, pool, appender, mailer, ...deps }: OpenLedgerOptions) {
+export function openLedgerModules({ config, pool, appender, mailer, auth, ...deps }: OpenLedgerOptions) {
   const { clock, log, metrics } = deps;
   const adapters = createBillingLedgerAdapters({
     pool,
@@ -35,6 +40,7 @@ export function openLedgerModules({ config, pool, appender, mailer, ...deps }: O
     statements: createStatementsModule({
       ...createStatementsAdapters({ pool, appender, clock, mailer, settings }),
       ledger: adapters.store,
+      budgets: createBudgetSource(auth),
       auditEntries: [
         createAuditEntries(pool, BILLING_LEDGER_SCHEMA),
         ...(deps.events ? [deps.events.deadLetters.auditEntries] : []),

@@ -11,6 +11,7 @@ const STORED = {
   threshold_usd: '5',
   webhook_origin: 'https://hooks.example.com',
   emails: [],
+  budget_shares: [80, 100],
   last_sent_at: null,
   last_failure: null,
 };
@@ -39,12 +40,22 @@ describe('the webhook of a low-balance alert', () => {
 
   it('stays when the form is saved without a new URL', async () => {
     expect(screen.getByLabelText<HTMLInputElement>(/New webhook URL/).value).toBe('');
-    expect(await saved()).toEqual({ threshold_usd: '5', emails: [] });
+    expect(await saved()).toEqual({ threshold_usd: '5', emails: [], budget_shares: [80, 100] });
   });
 
   it('is replaced by a new URL', async () => {
     await userEvent.type(screen.getByLabelText(/New webhook URL/), 'https://new.example.com/path');
     expect(await saved()).toMatchObject({ webhook_url: 'https://new.example.com/path' });
+  });
+
+  it('is saved with the shares of budgets to report', async () => {
+    const field = screen.getByLabelText(/^Budget alerts at/);
+    await userEvent.clear(field);
+    await userEvent.type(field, '101');
+    await screen.findByText('Enter at most 5 whole numbers from 1 to 100.');
+    await userEvent.clear(field);
+    await userEvent.type(field, '50, 90 %');
+    expect(await saved()).toMatchObject({ budget_shares: [50, 90] });
   });
 
   it('is removed on request', async () => {

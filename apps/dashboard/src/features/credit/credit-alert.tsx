@@ -43,8 +43,8 @@ export function CreditAlert({ organizationId, editable }: CreditAlertProps) {
   const hasRecipient = alert !== undefined && (alert.webhook_origin !== null || alert.emails.length > 0);
   return (
     <Section
-      title="Low-balance alert"
-      description="Sent once when the available balance falls below the threshold."
+      title="Alerts"
+      description="About a low balance, and about budgets of the organization, projects and keys."
       actions={
         editable &&
         alert && (
@@ -62,7 +62,7 @@ export function CreditAlert({ organizationId, editable }: CreditAlertProps) {
       }
     >
       {query.error ? (
-        <Failure error={query.error} what="low-balance alert" onRetry={() => void query.refetch()} />
+        <Failure error={query.error} what="alerts" onRetry={() => void query.refetch()} />
       ) : !alert ? (
         <SkeletonRows rows={3} />
       ) : (
@@ -73,28 +73,29 @@ export function CreditAlert({ organizationId, editable }: CreditAlertProps) {
             </Notice>
           )}
           {test.error && <FailureLine error={test.error} />}
-          {alert.threshold_usd === null && !hasRecipient ? (
-            <p className="text-sm text-ink-soft">No alert is set up.</p>
-          ) : (
-            <Facts>
-              <Fact name="Threshold">
-                {alert.threshold_usd === null ? 'Off' : <Money usd={alert.threshold_usd} digits="all" />}
-              </Fact>
-              <Fact name="Webhook">
-                {alert.webhook_origin === null ? '—' : <Text>{`${alert.webhook_origin}/…`}</Text>}
-              </Fact>
-              <Fact name="Email">
-                {alert.emails.length === 0 ? '—' : <Text>{alert.emails.join(', ')}</Text>}
-              </Fact>
-              <Fact name="Last sent">
-                {alert.last_sent_at === null ? 'Never' : <Time at={alert.last_sent_at} />}
-              </Fact>
-            </Facts>
-          )}
+          <Facts>
+            <Fact name="Budgets">
+              {alert.budget_shares.length === 0
+                ? 'Off'
+                : `At ${alert.budget_shares.map((share) => `${share} %`).join(' and ')}, to owners, admins and billing`}
+            </Fact>
+            <Fact name="Low balance">
+              {alert.threshold_usd === null ? 'Off' : <Money usd={alert.threshold_usd} digits="all" />}
+            </Fact>
+            <Fact name="Webhook">
+              {alert.webhook_origin === null ? '—' : <Text>{`${alert.webhook_origin}/…`}</Text>}
+            </Fact>
+            <Fact name="Email">
+              {alert.emails.length === 0 ? '—' : <Text>{alert.emails.join(', ')}</Text>}
+            </Fact>
+            <Fact name="Last sent">
+              {alert.last_sent_at === null ? 'Never' : <Time at={alert.last_sent_at} />}
+            </Fact>
+          </Facts>
         </>
       )}
       {alert && (
-        <Dialog open={editing} onOpenChange={setEditing} title="Low-balance alert">
+        <Dialog open={editing} onOpenChange={setEditing} title="Alerts">
           <AlertForm
             organizationId={organizationId}
             alert={alert}
@@ -113,6 +114,9 @@ export function CreditAlert({ organizationId, editable }: CreditAlertProps) {
   );
 }
 
+/** As the server bounds them. */
+const MAX_SHARES = 5;
+
 interface AlertFormProps {
   readonly organizationId: string;
   readonly alert: Alert;
@@ -125,6 +129,16 @@ function AlertForm({ organizationId, alert, onDone, onCancel }: AlertFormProps) 
   const [webhook, setWebhook] = useState('');
   const [removesWebhook, setRemovesWebhook] = useState(false);
   const [emails, setEmails] = useState(alert.emails.join('\n'));
+  const [shares, setShares] = useState(alert.budget_shares.join(', '));
+  const percents = shares
+    .split(/[\s,;%]+/)
+    .filter(Boolean)
+    .map(Number);
+  const sharesIssue =
+    percents.length <= MAX_SHARES &&
+    percents.every((share) => Number.isInteger(share) && share >= 1 && share <= 100)
+      ? undefined
+      : 'Enter at most 5 whole numbers from 1 to 100.';
   const thresholdIssue = threshold.trim() === '' ? undefined : amountError(threshold);
   const save = useMutation({
     mutationFn: () =>
@@ -138,6 +152,7 @@ function AlertForm({ organizationId, alert, onDone, onCancel }: AlertFormProps) 
               ? {}
               : { webhook_url: webhook.trim() }),
           emails: emails.split(/[\s,;]+/).filter(Boolean),
+          budget_shares: percents,
         },
       }),
     onSuccess: ({ webhook_secret: secret }) => onDone(secret ?? undefined),
@@ -148,10 +163,17 @@ function AlertForm({ organizationId, alert, onDone, onCancel }: AlertFormProps) 
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        if (thresholdIssue === undefined) save.mutate();
+        if (thresholdIssue === undefined && sharesIssue === undefined) save.mutate();
       }}
     >
-      <Field label="Threshold (USD)" hint="Leave empty to disable." error={thresholdIssue}>
+      <Field
+        label="Budget alerts at (%)"
+        hint="Sent once per period to owners, admins and billing, and to the webhook. Leave empty to disable."
+        error={sharesIssue}
+      >
+        <Input value={shares} onChange={({ target }) => setShares(target.value)} />
+      </Field>
+      <Field label="Low-balance threshold (USD)" hint="Leave empty to disable." error={thresholdIssue}>
         <Input inputMode="decimal" value={threshold} onChange={({ target }) => setThreshold(target.value)} />
       </Field>
       <WebhookFields
@@ -162,7 +184,7 @@ function AlertForm({ organizationId, alert, onDone, onCancel }: AlertFormProps) 
         removed={removesWebhook}
         onRemoved={setRemovesWebhook}
       />
-      <Field label="Email recipients" optional hint="One address per line.">
+      <Field label="Email recipients of low balance" optional hint="One address per line.">
         <TextArea rows={3} value={emails} onChange={({ target }) => setEmails(target.value)} />
       </Field>
       {save.error && <FailureLine error={save.error} />}

@@ -3,6 +3,7 @@ import { createAuthPrisma, createMaintenance, systemSecrets } from '@gateway/aut
 import { createPeopleAdapters, type PeopleAdapterOptions, type PeopleAdapters } from '@gateway/people';
 import type { Pool } from 'pg';
 import type { AuthPorts } from '../core/ports';
+import { createPostgresBudgetReader } from './postgres/budget-reader';
 import { createPostgresEdgeLeases } from './postgres/edge-leases';
 import { createPostgresInvalidationFeed } from './postgres/invalidation-feed';
 import { createPostgresKeyVerifier } from './postgres/key-verifier';
@@ -42,6 +43,7 @@ export function createAuthAdapters(options: AuthAdapterOptions): AuthAdapters {
     keys: createPrismaKeyStore(prisma),
     projects: createPrismaProjectStore(prisma),
     keyVerifier: createPostgresKeyVerifier(pool),
+    budgets: createPostgresBudgetReader(pool),
     audit: createPrismaAuditStore(prisma),
     secrets: systemSecrets,
     addressRanges: { canonical: canonicalRange },

@@ -1,4 +1,4 @@
-import type { Clock, UnixMs } from '@gateway/base';
+import type { Clock, OrganizationRole, UnixMs } from '@gateway/base';
 import type {
   AdminRefusal,
   AuditEntry,
@@ -10,7 +10,15 @@ import type {
   Decision,
   Secrets,
 } from '@gateway/auth-shared';
-import type { ApiKey, KeyGrant, KeyState, Organization, OrganizationLimits, Project } from './model';
+import type {
+  ApiKey,
+  KeyGrant,
+  KeyState,
+  Organization,
+  OrganizationLimits,
+  Project,
+  ProjectBudgets,
+} from './model';
 
 /** A committed state. Edges that have acknowledged `sequence` cannot act on an older state. */
 interface Committed<Value> {
@@ -135,6 +143,28 @@ export interface KeyVerifier {
   verify(sha256: Buffer): Promise<KeyGrant | undefined>;
 }
 
+/** The owner of budgets: an organization (with an empty id), a project or a key that is not revoked. */
+export interface BudgetOwner {
+  readonly ownerId: string;
+  readonly name: string;
+  readonly budgets: ProjectBudgets;
+}
+
+export interface BudgetReader {
+  /** Owners with a budget, by id, after the given one. */
+  listOwners(
+    organizationId: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<readonly BudgetOwner[]>;
+  /** The emails of people with one of the roles who are not disabled, in order. */
+  listEmails(
+    organizationId: string,
+    roles: readonly OrganizationRole[],
+    limit: number,
+  ): Promise<readonly string[]>;
+}
+
 /** Absent fields do not filter. */
 export interface AuditFilter {
   readonly organizationId?: string;
@@ -163,6 +193,7 @@ export interface AuthPorts {
   readonly keys: KeyStore;
   readonly projects: ProjectStore;
   readonly keyVerifier: KeyVerifier;
+  readonly budgets: BudgetReader;
   readonly audit: AuditStore;
   readonly secrets: Secrets;
   readonly addressRanges: AddressRanges;

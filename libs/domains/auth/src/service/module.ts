@@ -1,6 +1,6 @@
 import type { IdSource } from '@gateway/auth-shared';
 import type { Clock } from '@gateway/base';
-import { AuthAdminDefinition, AuthDefinition } from '@gateway/contracts/auth';
+import { AuthAdminDefinition, AuthDefinition, BudgetsDefinition } from '@gateway/contracts/auth';
 import { isDatabaseUnavailable } from '@gateway/database';
 import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import type { GatewayModule } from '@gateway/module';
@@ -17,6 +17,7 @@ import { DEFAULT_ORGANIZATION_LIMITS } from '../core/organizations/limits';
 import type { AuthPorts, AuthSettings } from '../core/ports';
 import { createAuthAdminHandlers } from './handlers/auth-admin';
 import { createAuthHandlers } from './handlers/auth';
+import { createBudgetHandlers } from './handlers/budgets';
 import { createProjectHandlers } from './handlers/projects';
 import { createAuthMetrics } from './metrics';
 
@@ -63,6 +64,10 @@ export function createAuthModule(options: AuthModulePorts): GatewayModule {
       bindService(
         AuthDefinition,
         handlersUnavailableAsNoCapacity(createAuthHandlers(ports, metrics), isDatabaseUnavailable),
+      ),
+      bindService(
+        BudgetsDefinition,
+        handlersUnavailableAsNoCapacity(createBudgetHandlers(ports), isDatabaseUnavailable),
       ),
       bindService(AuthAdminDefinition, handlersUnavailableAsNoCapacity(authAdmin, isDatabaseUnavailable)),
     ],

@@ -76,6 +76,9 @@ const creditAlert = z
       description: 'Scheme and host of the webhook URL. Its path may be a secret, so it is not readable.',
     }),
     emails: z.array(z.string()),
+    budget_shares: z
+      .array(z.int())
+      .meta({ description: 'Shares of budgets, in percent, that are reported when spending reaches them.' }),
     last_sent_at: time.nullable(),
     last_failure: z.string().nullable().meta({
       description: 'Why the last alert was not delivered; null if it was delivered or none was sent.',
@@ -223,14 +226,14 @@ export const creditEndpoints = {
     method: 'GET',
     path: '/api/organizations/{organization_id}/credit-alert',
     access: 'credit:read',
-    summary: 'Get the low-balance alert',
+    summary: 'Get the alerts about a low balance and about budgets',
     response: json(z.object({ alert: creditAlert })),
   }),
   setAlert: endpoint({
     method: 'PUT',
     path: '/api/organizations/{organization_id}/credit-alert',
     access: 'credit:alerts',
-    summary: 'Set the low-balance alert',
+    summary: 'Set the alerts about a low balance and about budgets',
     description:
       'One alert is sent when the available amount falls below the threshold. The next is sent only after the amount was above it again. Webhooks are signed with a secret, which is returned once, when the URL is new. Private and local addresses are refused unless the gateway is configured to allow them.',
     body: z.strictObject({
@@ -240,6 +243,10 @@ export const creditEndpoints = {
         .optional()
         .meta({ description: 'Null: no webhook. Absent: the webhook stays as it is.' }),
       emails: z.array(email).max(20),
+      budget_shares: z.array(z.int().min(1).max(100)).max(5).optional().meta({
+        description:
+          'Shares of budgets, in percent. Owners, admins and billing get an email, and the webhook an event, when spending first reaches one in its period. Empty: no alerts about budgets. Absent: the shares stay as they are.',
+      }),
     }),
     response: json(z.object({ alert: creditAlert, webhook_secret: z.string().nullable() })),
     audit: ['credit_alert.set'],

@@ -2,7 +2,9 @@ import type { Clock } from '@gateway/base';
 import type { TransactionalAppender } from '@gateway/events';
 import { createWebhookSender, webhookUrlIssue } from '@gateway/webhooks';
 import type { Pool, PoolClient } from 'pg';
+import { createBudgetAlertSender } from './budget-alert-sender';
 import { createMailAlertSender, type AlertMailer } from './mail/mail-alert-sender';
+import { createPostgresBudgetAlertStore } from './postgres/budget-alert-store';
 import { createPostgresCreditAlertStore } from './postgres/credit-alert-store';
 import { createPostgresStatementStore } from './postgres/statement-store';
 import { createPostgresReconciler } from './postgres/reconciler';
@@ -26,13 +28,16 @@ export interface StatementsAdapterOptions {
 export function createStatementsAdapters(options: StatementsAdapterOptions) {
   const { pool, appender, clock, mailer } = options;
   const { allowPrivateAddresses } = options.settings;
+  const webhooks = createWebhookSender({ clock, allowPrivateAddresses });
   return {
     statements: createPostgresStatementStore({ pool, clock }),
     alerts: createPostgresCreditAlertStore({ pool }),
-    alertSenders: [
-      createWebhookAlertSender(createWebhookSender({ clock, allowPrivateAddresses })),
-      createMailAlertSender(mailer),
-    ],
+    alertSenders: [createWebhookAlertSender(webhooks), createMailAlertSender(mailer)],
+    budgetAlerts: {
+      alerts: createPostgresBudgetAlertStore({ pool }),
+      sender: createBudgetAlertSender({ webhooks, mailer }),
+      sendsMail: mailer !== undefined,
+    },
     webhookUrlIssue: (url: string) => webhookUrlIssue(url, allowPrivateAddresses),
     reconciler: createPostgresReconciler({ pool, appender, clock }),
   };

@@ -1,4 +1,5 @@
 import type { NanoUsd, UnixMs } from '@gateway/base';
+import { DEFAULT_BUDGET_SHARES } from './budget-alert';
 
 /** When and to whom a low balance of an organization is reported. */
 export interface CreditAlert {
@@ -11,6 +12,8 @@ export interface CreditAlert {
   readonly lastSent: UnixMs | undefined;
   /** Why the last delivery failed. */
   readonly lastFailure: string | undefined;
+  /** The shares of budgets, in percent, that are reported. */
+  readonly budgetShares: readonly number[];
 }
 
 export const NO_ALERT: CreditAlert = {
@@ -20,6 +23,7 @@ export const NO_ALERT: CreditAlert = {
   belowSince: undefined,
   lastSent: undefined,
   lastFailure: undefined,
+  budgetShares: DEFAULT_BUDGET_SHARES,
 };
 
 /** An alert to deliver. */

@@ -1,6 +1,7 @@
 import type { AuditEntry, UnixMs } from '@gateway/base';
 import type { Announcement } from '@gateway/billing-ledger/core';
 import type { Correction, CorrectionOutcome, CorrectionPreview } from './correction';
+import type { BudgetsOfOrganization, DueBudgetAlert } from './budget-alert';
 import type { CreditAlert, DueAlert } from './credit-alert';
 import type { SettledWindow } from './settled-window';
 import type {
@@ -120,6 +121,8 @@ export interface LedgerReconciliation {
 /** `webhookUrl` undefined removes the webhook, unless `keepsWebhook`. */
 interface NewCreditAlert extends Pick<CreditAlert, 'thresholdNanoUsd' | 'webhookUrl' | 'emails'> {
   readonly keepsWebhook: boolean;
+  /** Undefined keeps the stored shares. */
+  readonly budgetShares: readonly number[] | undefined;
 }
 
 /** Settings and delivery state of the alerts of a low balance. */
@@ -145,6 +148,38 @@ export interface CreditAlertStore {
   claimDue(limit: number): Promise<readonly DueAlert[]>;
   /** Records the result of a delivery. */
   recordDelivery(alert: DueAlert, failure: string | undefined): Promise<void>;
+}
+
+/** The budgets of an organization, from the service that owns them. */
+export interface BudgetSource {
+  list(organizationId: string): Promise<BudgetsOfOrganization>;
+}
+
+/** An organization that was charged since its budgets were last compared. */
+export interface ChargedOrganization {
+  readonly organizationId: string;
+  readonly chargedNanoUsd: bigint;
+}
+
+/** Alerts about shares of budgets. Several processes may call every method at once. */
+export interface BudgetAlertStore {
+  /** The organizations that were charged since, the longest unchecked first. */
+  listCharged(limit: number): Promise<readonly ChargedOrganization[]>;
+  /**
+   * Records each share that spending has reached in the current period, with one delivery per recipient, and that the
+   * organization was compared at this charge. A share that is recorded already stays as it is.
+   */
+  recordReached(organization: ChargedOrganization, budgets: BudgetsOfOrganization): Promise<void>;
+  /** Claims up to `limit` deliveries. No other process claims them until they are due again. */
+  claimDue(limit: number): Promise<readonly DueBudgetAlert[]>;
+  recordDelivered(alert: DueBudgetAlert): Promise<void>;
+  /** Deletes alerts about days and months that ended long ago. */
+  deleteOld(): Promise<void>;
+}
+
+/** Delivers an alert to one recipient; rejects if that failed. */
+export interface BudgetAlertSender {
+  send(alert: DueBudgetAlert): Promise<void>;
 }
 
 /**

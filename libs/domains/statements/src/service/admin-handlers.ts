@@ -24,6 +24,7 @@ import {
 } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
 import { actorOf, type RpcHandlers } from '@gateway/rpc';
+import { MAX_BUDGET_SHARES } from '../core/budget-alert';
 import type { CreditAlertStore, StatementStore } from '../core/ports';
 import {
   parseCreditCursor,
@@ -215,6 +216,7 @@ export function createAdminHandlers(
       if (emails.length > MAX_EMAILS) throw invalid('emails', `must have at most ${MAX_EMAILS} entries`);
       const index = emails.findIndex((email) => !isEmailAddress(email));
       if (index !== -1) throw invalid(`emails[${index}]`, 'must be an email address');
+      const budgetShares = request.budgetShares && readShares(request.budgetShares.percent);
       const threshold =
         thresholdNanoUsd === undefined
           ? undefined
@@ -224,10 +226,11 @@ export function createAdminHandlers(
         // The path of a webhook URL may be a secret.
         webhook_host: keepsWebhook ? 'unchanged' : webhookUrl === undefined ? null : new URL(webhookUrl).host,
         emails,
+        budget_shares: budgetShares ?? 'unchanged',
       };
       const { alert, secret } = await alerts.setAlert(
         organizationId,
-        { thresholdNanoUsd: threshold, webhookUrl, emails, keepsWebhook },
+        { thresholdNanoUsd: threshold, webhookUrl, emails, keepsWebhook, budgetShares },
         `whsec_${randomBytes(32).toString('base64url')}`,
         auditOf(
           {
@@ -262,6 +265,15 @@ export function createAdminHandlers(
       return { hasRecipient: true, failure: await dispatcher.deliver(due) };
     },
   };
+}
+
+/** The shares in ascending order, each once. */
+function readShares(percents: readonly number[]): number[] {
+  const shares = [...new Set(percents)].sort((a, b) => a - b);
+  if (shares.length > MAX_BUDGET_SHARES || shares.some((share) => share < 1 || share > 100)) {
+    throw invalid('budget_shares', `must have at most ${MAX_BUDGET_SHARES} whole numbers from 1 to 100`);
+  }
+  return shares;
 }
 
 /** The note names the person, so that only the person who previewed a correction can confirm it. */

@@ -83,6 +83,7 @@ export function renderAlert(alert: CreditAlert): AlertMessage {
     belowSinceUnixMs: alert.belowSince === undefined ? undefined : BigInt(alert.belowSince),
     lastSentUnixMs: alert.lastSent === undefined ? undefined : BigInt(alert.lastSent),
     lastFailure: alert.lastFailure,
+    budgetShares: [...alert.budgetShares],
   };
 }
 

@@ -6,9 +6,16 @@ import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import type { GatewayModule } from '@gateway/module';
 import { bindService } from '@gateway/rpc';
 import type { Logger, Registry } from '@gateway/runtime';
-import type { AlertSender, CreditAlertStore, StatementStore, LedgerReconciler } from '../core/ports';
+import type {
+  AlertSender,
+  BudgetSource,
+  CreditAlertStore,
+  LedgerReconciler,
+  StatementStore,
+} from '../core/ports';
 import { createAdminHandlers } from './admin-handlers';
 import { createAlertDispatcher } from './alert-dispatcher';
+import { createBudgetAlerts, type BudgetAlertPorts } from './budget-alerts';
 import { createReconciliationMetrics } from './metrics';
 import { createReconciliation } from './reconciliation';
 
@@ -22,13 +29,16 @@ export interface StatementsPorts {
   /** Why a webhook URL is refused; undefined if it is accepted. */
   readonly webhookUrlIssue: (url: string) => string | undefined;
   readonly reconciler: LedgerReconciler;
+  readonly budgetAlerts: Pick<BudgetAlertPorts, 'alerts' | 'sender' | 'sendsMail'>;
+  /** Absent: no alerts about budgets. */
+  readonly budgets?: BudgetSource | undefined;
   /** The audit entries of the service, which this module serves. */
   readonly auditEntries: readonly AuditEntries[];
   readonly newId: (prefix: string) => string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
-  /** How often balances are compared with their thresholds. Default 5,000. */
+  /** How often balances and budgets are compared with their alerts. Default 5,000. */
   readonly alertIntervalMs?: number;
   /** How often a part of the ledger is compared with its postings. Default 60,000. */
   readonly reconciliationIntervalMs?: number;
@@ -37,7 +47,7 @@ export interface StatementsPorts {
 const DEFAULT_ALERT_INTERVAL_MS = 5_000;
 const DEFAULT_RECONCILIATION_INTERVAL_MS = 60_000;
 
-/** Statements, corrections, alerts of a low balance and reconciliation. */
+/** Statements, corrections, alerts of a low balance and of spent budgets, and reconciliation. */
 export function createStatementsModule(options: StatementsPorts): GatewayModule {
   const { alerts, clock } = options;
   const log = options.log.child({ module: 'statements' });
@@ -47,6 +57,14 @@ export function createStatementsModule(options: StatementsPorts): GatewayModule 
     log,
     intervalMs: options.alertIntervalMs ?? DEFAULT_ALERT_INTERVAL_MS,
   });
+  const budgetAlerts =
+    options.budgets &&
+    createBudgetAlerts({
+      ...options.budgetAlerts,
+      budgets: options.budgets,
+      log,
+      intervalMs: options.alertIntervalMs ?? DEFAULT_ALERT_INTERVAL_MS,
+    });
   const reconciliation = createReconciliation({
     reconciler: options.reconciler,
     clock,
@@ -78,9 +96,10 @@ export function createStatementsModule(options: StatementsPorts): GatewayModule 
     async start() {
       reconciliation.start();
       dispatcher.start();
+      budgetAlerts?.start();
     },
     async stop() {
-      await Promise.all([reconciliation.stop(), dispatcher.stop()]);
+      await Promise.all([reconciliation.stop(), dispatcher.stop(), budgetAlerts?.stop()]);
     },
   };
 }

@@ -28,7 +28,12 @@ export function createCreditAlertHandlers(ports: DashboardApiPorts): readonly Im
 
     implement(endpoints.credit.setAlert, async ({ params, body }) => {
       const organizationId = params.organization_id;
-      const { threshold_usd: thresholdNanoUsd, webhook_url: webhookUrl, emails } = body;
+      const {
+        threshold_usd: thresholdNanoUsd,
+        webhook_url: webhookUrl,
+        emails,
+        budget_shares: percent,
+      } = body;
       if (thresholdNanoUsd !== null) await countEmails(organizationId, emails);
       const { alert, webhookSecret } = await ledgerAdmin
         .setCreditAlert({
@@ -37,6 +42,7 @@ export function createCreditAlertHandlers(ports: DashboardApiPorts): readonly Im
           webhookUrl: webhookUrl ?? undefined,
           keepWebhook: webhookUrl === undefined,
           emails,
+          budgetShares: percent && { percent },
         })
         .catch((error: unknown) => {
           throw refusalOf(error);

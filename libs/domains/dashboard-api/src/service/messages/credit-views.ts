@@ -51,6 +51,7 @@ export function creditAlertView(alert: CreditAlert | undefined) {
     emails: alert?.emails ?? [],
     last_sent_at: alert?.lastSentUnixMs === undefined ? null : isoTime(alert.lastSentUnixMs),
     last_failure: alert?.lastFailure ?? null,
+    budget_shares: alert?.budgetShares ?? [],
   };
 }
 

@@ -9,15 +9,21 @@ import {
   type CreditAlert,
   type DueAlert,
 } from '../../core/credit-alert';
+import { DEFAULT_BUDGET_SHARES } from '../../core/budget-alert';
 import type { CreditAlertStore } from '../../core/ports';
 import { BILLING_LEDGER_SCHEMA, withRetries } from '@gateway/billing-ledger';
 
 const READ = 'select * from credit_alerts where organization_id = $1';
 
-/** $1 organization, $2 threshold, $3 URL, $4 secret for a new URL, $5 emails, $6 whether a stored URL is kept. */
+/** $1 organization, $2 threshold, $3 URL, $4 secret for a new URL, $5 emails, $6 whether a stored URL is kept, $7 shares or null. */
 const SET = `
-  insert into credit_alerts as alert (organization_id, threshold_nano_usd, webhook_url, webhook_secret, emails)
-  values ($1, $2, $3, case when $3::text is null then null else $4 end, $5::text[])
+  insert into credit_alerts as alert (
+    organization_id, threshold_nano_usd, webhook_url, webhook_secret, emails, budget_shares
+  )
+  values (
+    $1, $2, $3, case when $3::text is null then null else $4 end, $5::text[],
+    coalesce($7::integer[], '{${DEFAULT_BUDGET_SHARES.join(',')}}')
+  )
   on conflict (organization_id) do update set
     threshold_nano_usd = excluded.threshold_nano_usd,
     webhook_url = case when $6 then alert.webhook_url else excluded.webhook_url end,
@@ -26,6 +32,7 @@ const SET = `
       else excluded.webhook_secret
     end,
     emails = excluded.emails,
+    budget_shares = coalesce($7::integer[], alert.budget_shares),
     below_since_unix_ms = null, delivered = false, attempts = 0, next_attempt_unix_ms = 0, last_failure = null
   returning *`;
 
@@ -85,6 +92,7 @@ interface AlertRow {
   readonly below_since_unix_ms: bigint | null;
   readonly last_sent_unix_ms: bigint | null;
   readonly last_failure: string | null;
+  readonly budget_shares: readonly number[];
 }
 
 interface DueRow {
@@ -107,16 +115,17 @@ export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }
         return rows[0] ? alertOf(rows[0]) : NO_ALERT;
       }),
 
-    setAlert: (organizationId, { thresholdNanoUsd, webhookUrl, emails, keepsWebhook }, newSecret, audit) =>
+    setAlert: (organizationId, alert, newSecret, audit) =>
       withRetries(() =>
         inTransaction(pool, async (client) => {
           const { rows } = await client.query<AlertRow>(SET, [
             organizationId,
-            thresholdNanoUsd ?? null,
-            webhookUrl ?? null,
+            alert.thresholdNanoUsd ?? null,
+            alert.webhookUrl ?? null,
             newSecret,
-            textArray(emails, (email) => email),
-            keepsWebhook,
+            textArray(alert.emails, (email) => email),
+            alert.keepsWebhook,
+            alert.budgetShares ?? null,
           ]);
           const [row] = rows;
           if (!row) throw new Error('setting a credit alert returned no row');
@@ -161,6 +170,7 @@ function alertOf(row: AlertRow): CreditAlert {
     belowSince: timeOf(row.below_since_unix_ms),
     lastSent: timeOf(row.last_sent_unix_ms),
     lastFailure: row.last_failure ?? undefined,
+    budgetShares: row.budget_shares,
   };
 }
 

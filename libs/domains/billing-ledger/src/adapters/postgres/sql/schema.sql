@@ -275,8 +275,53 @@ create table credit_alerts (
   attempts              integer not null default 0,
   next_attempt_unix_ms  bigint not null default 0,
   last_sent_unix_ms     bigint,
-  last_failure          text
+  last_failure          text,
+  -- The shares of budgets, in percent, that are reported when spending reaches them.
+  budget_shares         integer[] not null default '{80,100}'
 );
+
+-- What an organization had been charged when its budgets were last compared with
+-- their alerts. They are compared again after another charge.
+create table budget_alert_progress (
+  organization_id  text collate "C" primary key,
+  charged_nano_usd bigint not null,
+  checked_unix_ms  bigint not null
+);
+
+-- Each share of a budget that spending has reached in a period, once. Another amount
+-- is another budget.
+create table budget_alerts (
+  -- Made of the other columns up to share_percent.
+  alert_id        text collate "C" primary key,
+  organization_id text collate "C" not null,
+  -- A key or a project; empty for the organization.
+  owner_id        text collate "C" not null,
+  -- day, month or total.
+  period          text collate "C" not null,
+  -- The UTC day or month; empty for the total.
+  period_start    text collate "C" not null,
+  budget_nano_usd bigint not null,
+  share_percent   integer not null,
+  spent_nano_usd  bigint not null,
+  owner_name      text not null,
+  reached_unix_ms bigint not null
+);
+
+create index budget_alerts_by_time on budget_alerts (reached_unix_ms);
+
+-- The recipients of each alert, delivered one by one.
+create table budget_alert_deliveries (
+  alert_id             text collate "C" not null references budget_alerts on delete cascade,
+  -- An email address, or 'webhook'.
+  recipient            text not null,
+  delivered_unix_ms    bigint,
+  attempts             integer not null default 0,
+  next_attempt_unix_ms bigint not null default 0,
+  primary key (alert_id, recipient)
+);
+
+create index budget_alert_deliveries_due on budget_alert_deliveries (next_attempt_unix_ms)
+  where delivered_unix_ms is null;
 
 -- Reconciliation compares balances with postings, a few organizations at a time.
 -- These are the sums of an organization's postings before a time, so that the

@@ -1,0 +1,38 @@
+import { hasPermission, ORGANIZATION_ROLES } from '@gateway/base';
+import type { BudgetsDefinition } from '@gateway/contracts/auth';
+import type { RpcHandlers } from '@gateway/rpc';
+import type { AuthPorts } from '../../core/ports';
+
+const MAX_OWNERS = 1_000;
+const MAX_EMAILS = 50;
+
+/** The roles that may change the alerts about credit get those about budgets. */
+const ALERTED_ROLES = ORGANIZATION_ROLES.filter((organizationRole) =>
+  hasPermission({ memberRole: 'member', organizationRole }, 'credit:alerts'),
+);
+
+/** The service that the ledger calls for its alerts. */
+export function createBudgetHandlers({
+  budgets,
+}: Pick<AuthPorts, 'budgets'>): RpcHandlers<typeof BudgetsDefinition> {
+  return {
+    async listBudgets({ organizationId, pageToken }) {
+      const after = pageToken === '' ? undefined : pageToken;
+      const found = await budgets.listOwners(organizationId, after, MAX_OWNERS + 1);
+      const owners = found.slice(0, MAX_OWNERS);
+      return {
+        owners: owners.map(({ ownerId, name, budgets: amounts }) => ({
+          ...{ ownerId, name },
+          dailyBudgetNanoUsd: amounts.dailyBudgetNanoUsd,
+          monthlyBudgetNanoUsd: amounts.monthlyBudgetNanoUsd,
+          totalBudgetNanoUsd: amounts.totalBudgetNanoUsd,
+        })),
+        nextPageToken: found.length > MAX_OWNERS ? (owners.at(-1)?.ownerId ?? '') : '',
+        emails:
+          after === undefined
+            ? [...(await budgets.listEmails(organizationId, ALERTED_ROLES, MAX_EMAILS))]
+            : [],
+      };
+    },
+  };
+}
