@@ -7,8 +7,9 @@ export interface ChatRequest {
   readonly stream: boolean;
   readonly idempotencyKey?: string;
   readonly maxTokens?: number;
-  /** Its budget is one dollar. */
   readonly runId?: string;
+  /** Default "1". */
+  readonly runBudgetUsd?: string;
 }
 
 export type Outcome =
@@ -40,7 +41,7 @@ export const MODEL = 'demo/small';
 /** Sends a request and reads the response. Never rejects: network errors are an outcome. */
 export async function complete(
   { baseUrl, apiKey }: Pick<GatewayProcess, 'baseUrl' | 'apiKey'>,
-  { prompt, stream, idempotencyKey, maxTokens = 60, runId }: ChatRequest,
+  { prompt, stream, idempotencyKey, maxTokens = 60, runId, runBudgetUsd = '1' }: ChatRequest,
 ): Promise<Outcome> {
   try {
     const response = await fetch(`${baseUrl}/chat/completions`, {
@@ -49,7 +50,7 @@ export async function complete(
         authorization: `Bearer ${apiKey}`,
         'content-type': 'application/json',
         ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-        ...(runId === undefined ? {} : { 'x-run-id': runId, 'x-run-budget-usd': '1' }),
+        ...(runId === undefined ? {} : { 'x-run-id': runId, 'x-run-budget-usd': runBudgetUsd }),
       },
       body: JSON.stringify({
         model: MODEL,

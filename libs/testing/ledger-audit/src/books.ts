@@ -298,7 +298,7 @@ export function createBooks(): Books {
     }
   }
 
-  /** A run's held and charged amounts are those of its holds, and what is held fits the budget. */
+  /** A run's held and charged amounts are those of its holds, and within its budget. */
   function checkRuns(): void {
     const wanted = new Map<string, { spent: bigint; held: bigint }>();
     for (const hold of holds.values()) {
@@ -317,7 +317,7 @@ export function createBooks(): Books {
         faults.push(`spent by ${name} is not the sum of its charges`);
       }
       if (held !== total.held) faults.push(`held by ${name} is not the sum of its holds`);
-      if (held > budget) faults.push(`held by ${name} is above its budget`);
+      if (spent + held > budget) faults.push(`spent and held by ${name} is above its budget`);
     }
   }
 

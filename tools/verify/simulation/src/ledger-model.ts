@@ -298,8 +298,11 @@ function settle(draft: Draft, one: Generation, now: number): string {
   const isWaived = settleClaim(draft, one, one.resolution === undefined ? known?.scope : one.scope, now);
   const released = known?.state === 'held' ? known.amount : 0n;
   const reachable = availableOf(draft, organization) + released;
+  const runName = known?.run === undefined ? undefined : `${organization} ${known.run}`;
+  const leftOfRun =
+    runName === undefined ? cost : (draft.runs.get(runName) ?? 0n) - (draft.used.get(runName) ?? 0n) + released;
   const owed = isWaived ? 0n : cost;
-  const charged = owed < reachable ? owed : reachable;
+  const charged = [owed, reachable, leftOfRun].reduce((least, other) => (other < least ? other : least));
   const day = known?.day ?? dayOf(one.createdUnixMs);
   const key = known?.key ?? one.key;
   const project = known ? known.project : one.project?.id;

@@ -68,10 +68,17 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
     101,
   ],
   [
-    'the fast path of holds overdraws the budget of a run',
+    'the first hold of a run needs no budget',
     'hold_credit',
-    'where budget is null or used > budget',
-    'where budget is null',
+    'exists (select from new_runs where budget is null)',
+    'false',
+  ],
+  [
+    'a charge above its hold overdraws the budget of its run',
+    'lock_for_settlement',
+    'run.run_id,',
+    'null,',
+    201,
   ],
   [
     'holds ignore the total budget of a project',

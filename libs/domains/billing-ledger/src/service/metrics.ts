@@ -46,7 +46,7 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   });
   const uncollected = new Counter({
     name: 'gateway_billing_ledger_uncollected_nano_usd_total',
-    help: 'Cost that the balance did not cover, in nano-dollars.',
+    help: 'Cost that neither the balance nor the budget of the run covered, in nano-dollars.',
     registers,
   });
   const deletedClaims = new Counter({

@@ -89,7 +89,7 @@ const ledgerEntry = z
     credit_usd: usd.meta({ description: 'The change of available credit.' }),
     held_usd: usd.meta({ description: 'The change of held credit.' }),
     revenue_usd: usd.meta({ description: 'Cost charged.' }),
-    uncollected_usd: usd.meta({ description: 'Cost that exceeded the balance.' }),
+    uncollected_usd: usd.meta({ description: 'Cost that exceeded the balance or the budget of the run.' }),
   })
   .meta({ id: 'LedgerEntry', description: 'One ledger entry.' });
 

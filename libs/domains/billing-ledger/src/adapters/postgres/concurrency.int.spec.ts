@@ -89,13 +89,15 @@ it.each(BUDGETS)('two ledgers admit exactly what the budget of %s allows', async
   expect(outcomes.flat().filter(({ kind }) => kind === 'held')).toHaveLength(10);
 });
 
-it('a hundred parallel calls of a run never exceed its budget while others settle, late or not', async () => {
+it('a hundred parallel calls of a run never exceed its budget, with costs above their holds and late settlements', async () => {
   const organizationId = 'org-run';
   await addCredit(organizationId, 10_000);
   const at = fixture.clock.now();
   const run = { runId: 'agent', budgetNanoUsd: usdNano(100) };
   const admitted: string[] = [];
-  let spentMax = 0n;
+  const voided: string[] = [];
+  const settled = (holdId: string, cost: number) =>
+    makeFinished({ generationId: holdId, organizationId, cost, at });
   for (const round of range(6)) {
     const placed = await Promise.all(
       range(100).map(async (index) => {
@@ -111,20 +113,31 @@ it('a hundred parallel calls of a run never exceed its budget while others settl
     await Promise.all(
       held.map((holdId, index) => {
         const store = storeOf(index);
+        if (index % 3 === 0) voided.push(holdId);
         if (index % 3 === 0) return store.voidHolds([{ holdId, organizationId }]);
-        return store.settleGenerations(
-          [makeFinished({ generationId: holdId, organizationId, cost: 1, at })],
-          announce,
-        );
+        return store.settleGenerations([settled(holdId, index % 5 === 1 ? 9 : 1)], announce);
       }),
     );
-    const { spentNanoUsd = 0n, heldNanoUsd = 0n } =
+    await Promise.all(
+      voided
+        .splice(0, 5)
+        .map((holdId, index) => storeOf(index).settleGenerations([settled(holdId, 9)], announce)),
+    );
+    const { spentNanoUsd = 0n, heldNanoUsd } =
       (await fixture.first.store.readRun(organizationId, 'agent')) ?? {};
     expect(heldNanoUsd).toBe(0n);
-    spentMax = spentNanoUsd > spentMax ? spentNanoUsd : spentMax;
+    expect(spentNanoUsd).toBeLessThanOrEqual(100n);
   }
   expect(admitted.length).toBeGreaterThan(20);
-  expect(spentMax).toBeLessThanOrEqual(100n);
+  await Promise.all(
+    voided.map((holdId, index) => storeOf(index).settleGenerations([settled(holdId, 9)], announce)),
+  );
+  expect(await fixture.first.store.readRun(organizationId, 'agent')).toMatchObject({ spentNanoUsd: 100n });
+  const { rows } = await fixture.first.pool.query<{ uncollected: bigint }>(
+    'select uncollected_nano_usd as uncollected from accounts where organization_id = $1',
+    [organizationId],
+  );
+  expect(rows[0]?.uncollected).toBeGreaterThan(0n);
 });
 
 it('concurrent first holds of new organizations do not conflict', async () => {

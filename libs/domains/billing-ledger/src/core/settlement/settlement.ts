@@ -29,6 +29,8 @@ export interface LockedGeneration {
   /** Available to the organization before this batch. */
   readonly availableNanoUsd: NanoUsd;
   readonly hold: StoredHold | undefined;
+  /** The run of the hold. */
+  readonly run: StoredRun | undefined;
   /** Absent unless the generation claimed the key for its current body. */
   readonly claim: StoredClaim | undefined;
 }
@@ -45,6 +47,12 @@ export interface StoredHold {
   readonly day: UtcDay;
 }
 
+interface StoredRun {
+  readonly runId: string;
+  /** Its budget less what it spent and holds, before this batch. */
+  readonly leftNanoUsd: NanoUsd;
+}
+
 /** The cost of a generation and what is charged for it. */
 export interface Settlement {
   readonly generationId: string;
@@ -53,7 +61,7 @@ export interface Settlement {
   readonly prices: Prices;
   readonly origin: SettlementOrigin;
   readonly costNanoUsd: NanoUsd;
-  /** What the organization pays: less than the cost when its balance does not cover it. */
+  /** What the organization pays: less than the cost when its balance, or the budget of the run, does not cover it. */
   readonly chargedNanoUsd: NanoUsd;
   /** Nothing is owed, because another generation completed the same Idempotency-Key. */
   readonly isWaived: boolean;
@@ -87,8 +95,8 @@ export interface SettlementDecision {
 
 /**
  * Decides a batch in order. `locked` has one entry per generation. Of repeated
- * generation ids the first counts. Tracks each organization's available amount,
- * so that the batch never charges more than the balance.
+ * generation ids the first counts. Tracks what each organization has available and
+ * what each run may still spend, so that the batch never charges more than either.
  */
 export function decideSettlements(
   generations: readonly FinishedGeneration[],
@@ -99,6 +107,7 @@ export function decideSettlements(
   const rejected: RejectedGeneration[] = [];
   const decided = new Set<string>();
   const available = new Map<string, bigint>();
+  const leftOfRuns = new Map<string, bigint>();
   const batchClaims = new BatchClaims();
   let duplicates = 0;
 
@@ -126,8 +135,11 @@ export function decideSettlements(
     const left = available.get(organizationId) ?? stored.availableNanoUsd;
     const reachable = left + terms.releasedNanoUsd;
     const owed = claim.isWaived ? ZERO_NANO_USD : terms.costNanoUsd;
-    const chargedNanoUsd = nanoUsd(owed < reachable ? owed : reachable);
+    const run = stored.run && { ...stored.run, key: `${organizationId} ${stored.run.runId}` };
+    const reachableInRun = run && (leftOfRuns.get(run.key) ?? run.leftNanoUsd) + terms.releasedNanoUsd;
+    const chargedNanoUsd = leastOf(owed, reachable, reachableInRun ?? owed);
     available.set(organizationId, reachable - chargedNanoUsd);
+    if (run) leftOfRuns.set(run.key, (reachableInRun ?? 0n) - chargedNanoUsd);
     settlements.push({ generationId, organizationId, chargedNanoUsd, isWaived: claim.isWaived, ...terms });
   });
   return { settlements, claimClosings, duplicates, rejected };
@@ -167,6 +179,10 @@ export function predictSettlements(
     });
   }
   return settlements;
+}
+
+function leastOf(first: bigint, ...others: bigint[]): NanoUsd {
+  return nanoUsd(others.reduce((least, other) => (other < least ? other : least), first));
 }
 
 const FOREIGN_HOLD = 'its hold belongs to another organization';

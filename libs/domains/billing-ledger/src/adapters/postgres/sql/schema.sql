@@ -21,7 +21,7 @@ create table accounts (
   held_nano_usd        bigint not null default 0,
   -- Total amount paid.
   charged_nano_usd     bigint not null default 0,
-  -- Cost that the balance could not cover.
+  -- Cost that neither the balance nor the budget of the run could cover.
   uncollected_nano_usd bigint not null default 0,
   constraint accounts_are_never_negative check (
     least(credited_nano_usd, available_nano_usd, held_nano_usd, charged_nano_usd, uncollected_nano_usd) >= 0
@@ -207,7 +207,9 @@ create table runs (
   created_unix_ms   bigint not null,
   last_held_unix_ms bigint not null,
   primary key (organization_id, run_id),
-  constraint runs_are_never_negative check (least(spent_nano_usd, held_nano_usd) >= 0)
+  constraint runs_stay_within_budget check (
+    least(spent_nano_usd, held_nano_usd) >= 0 and spent_nano_usd + held_nano_usd <= budget_nano_usd
+  )
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 -- For the deletion of old runs. Not by the time of the last hold, which changes with every hold.

@@ -152,13 +152,13 @@ begin
       group by organization_id, run_id
       on conflict (organization_id, run_id) do update set
         held_nano_usd = run.held_nano_usd + excluded.held_nano_usd, last_held_unix_ms = excluded.last_held_unix_ms
-      returning spent_nano_usd + held_nano_usd as used, budget_nano_usd as budget
+      returning budget_nano_usd as budget
     )
     select
       (select count(*) from taken),
       exists (select from moved_money where is_over)
         or exists (select from new_spend where is_over)
-        or exists (select from new_runs where budget is null or used > budget)
+        or exists (select from new_runs where budget is null)
     into held_count, is_over_budget;
 
     -- In a statement of its own, which sees the days of other keys and settlements that were committed while this
@@ -204,7 +204,8 @@ begin
     end if;
     raise exception using errcode = 'GW002';
   exception
-    when sqlstate 'GW002' or unique_violation then
+    -- A run's constraint refuses a sum above its budget.
+    when sqlstate 'GW002' or unique_violation or check_violation then
       null;
   end;
 
@@ -352,6 +353,7 @@ begin
     if item.run_id is not null then
       taken_by_run[item.run_slot] := taken_by_run[item.run_slot] + item.amount;
       fixed_run_budgets[item.run_slot] := run_budget;
+      p_run_budgets[item.position] := run_budget;
     end if;
     return next;
   end loop;
@@ -399,7 +401,8 @@ begin
     insert into runs as run (
       organization_id, run_id, budget_nano_usd, held_nano_usd, created_unix_ms, last_held_unix_ms
     )
-    select organization_id, run_id, (array_agg(run_budget order by position))[1], sum(amount)::bigint, now_ms, now_ms
+    -- Accepted holds carry the fixed budget, against which PostgreSQL checks also a row that it does not insert.
+    select organization_id, run_id, min(run_budget), sum(amount)::bigint, now_ms, now_ms
     from taken
     where run_id is not null
     group by organization_id, run_id

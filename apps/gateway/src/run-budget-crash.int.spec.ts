@@ -1,0 +1,75 @@
+import { eventually } from '@gateway/test-support';
+import { complete, type Outcome } from './testing/chat-completion';
+import { startCrashTestEnv, type CrashTestEnv } from './testing/crash-test-env';
+import { expectConsistentLedger, expectEverythingSettled } from './testing/ledger-checks';
+
+jest.setTimeout(180_000);
+
+const ROUNDS = 3;
+const CALLS = 100;
+const RUN_BUDGET_USD = '0.0005';
+/** Some calls have ended, and some still run. */
+const ENOUGH = 10;
+
+let testEnv: CrashTestEnv;
+
+beforeAll(async () => {
+  testEnv = await startCrashTestEnv();
+});
+afterAll(() => testEnv?.close());
+
+/** Responses of different lengths and speeds; every fourth costs more than was held for it. */
+function call(round: number, index: number): Promise<Outcome> {
+  const more = index % 4 === 0 ? '[[fault:wrong-usage:200:60]]' : '';
+  const prompt = `[[tokens:${1 + (index % 40)}]] [[rate:${40 + index}]] ${more} round ${round}, call ${index}`;
+  return complete(testEnv.gateway, {
+    prompt,
+    stream: index % 2 === 0,
+    runId: `agent-${round}`,
+    runBudgetUsd: RUN_BUDGET_USD,
+  });
+}
+
+interface Run {
+  readonly budget: bigint;
+  readonly spent: bigint;
+  readonly held: bigint;
+}
+
+async function runs(): Promise<readonly Run[]> {
+  const { rows } = await testEnv.pool.query<Run>(
+    `select budget_nano_usd as budget, spent_nano_usd as spent, held_nano_usd as held from billing_ledger.runs`,
+  );
+  for (const { budget, spent, held } of rows) expect(spent + held).toBeLessThanOrEqual(budget);
+  return rows;
+}
+
+it('a hundred parallel calls of a run never spend more than its budget, through kill -9 and late settlement', async () => {
+  const outcomes: Outcome[] = [];
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    let finished = 0;
+    const calls = Promise.all(
+      Array.from({ length: CALLS }, async (_, index) => {
+        const outcome = await call(round, index);
+        if (outcome.kind === 'finished') finished += 1;
+        return outcome;
+      }),
+    );
+    await eventually(`${ENOUGH} responses`, async () => {
+      await runs();
+      return finished >= ENOUGH ? true : undefined;
+    });
+    await testEnv.kill();
+    outcomes.push(...(await calls));
+    await testEnv.restart();
+    await expectConsistentLedger(testEnv.pool);
+    await runs();
+  }
+
+  const refused = outcomes.filter((outcome) => outcome.kind === 'failed' && outcome.status === 402);
+  expect(refused.length).toBeGreaterThan(0);
+  await expectEverythingSettled(testEnv.pool);
+  const ended = await runs();
+  expect(ended).toHaveLength(ROUNDS);
+  for (const { spent } of ended) expect(spent).toBeGreaterThan(0n);
+});
