@@ -49,6 +49,7 @@ export const targets = {
   'hold-functions': {
     files: functionFiles(
       'assert_never_closed',
+      'extend_holds',
       'hold_credit',
       'void_holds',
       'void_overdue_holds',

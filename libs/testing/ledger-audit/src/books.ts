@@ -111,9 +111,13 @@ export function createBooks(): Books {
     if (entry.credit + entry.held + entry.revenue + entry.uncollected + entry.funding !== 0n) {
       faults.push(`posting ${kind} of ${reference} does not add up to zero`);
     }
-    const ofReference = postings.get(reference) ?? new Map<string, PostingEntry>();
-    if (ofReference.has(kind)) faults.push(`${reference} has two postings of kind ${kind}`);
-    postings.set(reference, ofReference.set(kind, entry));
+    const extended = kind === 'extension' ? EXTENSION.exec(reference) : undefined;
+    if (extended === null) faults.push(`extension ${reference} names no hold and amount`);
+    const owner = extended?.[1] ?? reference;
+    const name = extended ? reference : kind;
+    const ofOwner = postings.get(owner) ?? new Map<string, PostingEntry>();
+    if (ofOwner.has(name)) faults.push(`${owner} has two postings of kind ${name}`);
+    postings.set(owner, ofOwner.set(name, entry));
     const total = sums.get(organization) ?? {
       credit: 0n,
       held: 0n,
@@ -156,6 +160,21 @@ export function createBooks(): Books {
     holds.set(entry.id, entry);
   }
 
+  /** Each extension raises the hold to the amount in its reference. */
+  function checkExtensions({ id, amount }: HoldEntry, own: ReadonlyMap<string, PostingEntry>): void {
+    const extensions = [...own.values()]
+      .filter(({ kind }) => kind === 'extension')
+      .map(({ reference, held }) => ({ to: BigInt(EXTENSION.exec(reference)?.[2] ?? 0), held }))
+      .sort((one, other) => (one.to < other.to ? -1 : 1));
+    let reached = own.get('hold')?.held ?? 0n;
+    for (const { to, held } of extensions) {
+      reached += held;
+      if (reached !== to) faults.push(`${id} was extended to ${to} and its postings to ${reached}`);
+    }
+    if (extensions.length > 0 && reached !== amount)
+      faults.push(`${id} has the amount ${amount} and was extended to ${reached}`);
+  }
+
   function isExpired(reference: string): boolean {
     return oldestRetained !== undefined && reference.startsWith('gen-') && reference < oldestRetained;
   }
@@ -173,6 +192,7 @@ export function createBooks(): Books {
       const held = [...own.values()].reduce((total, entry) => total + entry.held, 0n);
       if (held !== (state === 'held' ? hold.amount : 0n))
         faults.push(`${id} is ${state} and its postings hold ${held}`);
+      checkExtensions(hold, own);
       if (state === 'held') open.set(organization, (open.get(organization) ?? 0n) + hold.amount);
       const settlement = own.get('settlement');
       if ((state === 'settled') !== (settlement !== undefined)) {
@@ -370,6 +390,9 @@ export function createBooks(): Books {
     },
   };
 }
+
+/** The reference of an extension: the hold and its new amount. */
+const EXTENSION = /^(.+)\+([0-9]+)$/;
 
 const ALL_DAYS = 'infinity';
 

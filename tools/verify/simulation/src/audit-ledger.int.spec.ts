@@ -32,6 +32,7 @@ beforeAll(async () => {
   await store.holdCredit(
     ['settled', 'open', 'voided'].map((holdId) => makeHold({ holdId, amount: 20, at, run, project })),
   );
+  await store.extendHolds([makeHold({ holdId: 'open', amount: 30, at })]);
   await store.settleGenerations([makeFinished({ generationId: 'settled', cost: 5, at })], announce);
   await store.voidHolds([{ holdId: 'voided', organizationId: 'org-a' }]);
   for (const [generationId, day] of [
@@ -54,7 +55,7 @@ it('finds nothing in a consistent ledger, and returns its totals', async () => {
   expect(await auditLedger(fixture.auditPool)).toEqual({
     faults: [],
     organizations: 1,
-    postings: 10,
+    postings: 11,
     openHolds: 1,
     settledGenerations: 3,
     totals: { credited: 100n, charged: 15n, uncollected: 0n },
@@ -93,6 +94,9 @@ const CORRUPTIONS: [what: string, sql: string][] = [
      select hold_id, organization_id, key_id, 'voided', amount_nano_usd, prices, day, 0, 0, 1 from opened`,
   ],
   ['a hold with another amount', `update open_holds set amount_nano_usd = 21 where hold_id = 'open'`],
+  ['a deleted extension', `delete from postings where kind = 'extension'`],
+  ['an extension to another amount', `update postings set reference = 'open+31' where kind = 'extension'`],
+  ['an extension of another hold', `update postings set reference = 'voided+30' where kind = 'extension'`],
   [
     'a settled hold with another charge',
     `update closed_holds set charged_nano_usd = 4 where hold_id = 'settled'`,
@@ -144,11 +148,11 @@ const CORRUPTIONS: [what: string, sql: string][] = [
   ],
   ['a hold of another project', `update open_holds set project_id = 'proj-b'`],
   ['a deleted project account', `delete from budget_accounts where owner_id = 'proj-a'`],
-  ['a changed amount held by a run', 'update runs set held_nano_usd = 21'],
+  ['a changed amount held by a run', 'update runs set held_nano_usd = 31'],
   ['a changed amount spent by a run', 'update runs set spent_nano_usd = 6'],
   [
     'a run that spent and holds more than its budget',
-    'alter table runs drop constraint runs_stay_within_budget; update runs set budget_nano_usd = 24',
+    'alter table runs drop constraint runs_stay_within_budget; update runs set budget_nano_usd = 34',
   ],
   ['a deleted run', 'delete from runs'],
   ['a hold of another run', `update open_holds set run_id = 'run-b'`],

@@ -72,6 +72,8 @@ function describeOperation(operation: Operation): string {
       return `adds ${operation.amount} to ${operation.organization} as ${operation.id}`;
     case 'hold':
       return `holds for ${named}${operation.otherOrganization ? ', requested by another organization' : ''}`;
+    case 'extend':
+      return `extends the hold of ${named} to ${operation.by} more than its first amount`;
     case 'void':
       return `voids ${named}`;
     case 'settle':

@@ -5,13 +5,14 @@ import {
   CLAIM_RETENTION_MS,
   LEASE_MS,
   type Call,
-  type Fault,
   type Generation,
   type History,
   type Operation,
   type ProjectBudgets,
   type Step,
 } from './history';
+import { extendHolds } from './generate-extensions';
+import { singleCall, withFault } from './generate-faults';
 
 const ORGANIZATIONS = ['org-a', 'org-b', 'org-c'];
 const KEYS = ['key-1', 'key-2'];
@@ -138,6 +139,7 @@ export function generateHistory(seed: number): History {
   while (steps.length < length) steps.push(step({ random, theme, generations, requested }));
   if (theme === KEYS_IN_FLIGHT && random.chance(0.5))
     interleave(random, steps, takeover(random, generations));
+  extendHolds(seed, steps);
   return { seed, startUnixMs, generations, steps };
 }
 
@@ -311,22 +313,6 @@ function step(draft: Draft): Step {
   return { kind: 'calls', calls: random.chance(0.4) ? withFault(random, calls) : calls };
 }
 
-function singleCall(random: SeededRandom, operation: Operation): Step {
-  return { kind: 'calls', calls: [{ ledger: random.pick([1, 2]), operation }] };
-}
-
-function withFault(random: SeededRandom, calls: readonly Call[]): Call[] {
-  const broken = random.integer(0, calls.length - 1);
-  return calls.map((call, index) =>
-    index === broken ? { ...call, fault: faultOf(random, call.operation) } : call,
-  );
-}
-
-function faultOf(random: SeededRandom, operation: Operation): Fault {
-  const kind = random.pick(['lost_response', 'cut', 'terminated_before', 'terminated_after'] as const);
-  return { kind, statement: operation.kind === 'settle' ? random.integer(1, 6) : 1 };
-}
-
 function time(random: SeededRandom, theme: Theme): number {
   if (theme === KEYS_IN_FLIGHT && random.chance(0.7)) return random.integer(LEASE_MS / 2, LEASE_MS);
   return random.pick([
@@ -366,6 +352,8 @@ function randomOperation({ random, theme, generations, requested }: Draft): Oper
       const batch = someRequested(4);
       return { kind, generations: random.chance(0.15) ? [...batch, random.pick(batch)] : batch };
     }
+    case 'extend':
+      return { kind, generations: someRequested(2), by: random.integer(1, 40) };
     case 'void':
       return { kind, generations: someRequested(2) };
     case 'reap':

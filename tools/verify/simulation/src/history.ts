@@ -54,6 +54,8 @@ export interface ProjectBudgets {
 export type Operation =
   | { readonly kind: 'credit'; readonly id: string; readonly organization: string; readonly amount: number }
   | { readonly kind: 'hold'; readonly generations: readonly number[]; readonly otherOrganization?: boolean }
+  /** To `by` more than the amount of each generation's hold. */
+  | { readonly kind: 'extend'; readonly generations: readonly number[]; readonly by: number }
   | { readonly kind: 'void'; readonly generations: readonly number[] }
   | { readonly kind: 'settle'; readonly generations: readonly number[] }
   | { readonly kind: 'reap'; readonly limit: number }

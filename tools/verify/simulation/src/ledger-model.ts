@@ -106,6 +106,10 @@ function outcomeOf(draft: Draft, operation: Operation, { generations, now }: Set
           hold(draft, one, operation.otherOrganization ? OTHER_ORGANIZATION : one.organization, now),
         )
         .join(', ');
+    case 'extend':
+      return named(operation.generations)
+        .map((one) => extend(draft, one, operation.by))
+        .join(', ');
     case 'void':
       return String(named(operation.generations).filter((one) => voidHold(draft, one)).length);
     case 'reap':
@@ -174,19 +178,42 @@ function hold(draft: Draft, one: Generation, organization: string, now: number):
   if (known && known.organization !== organization) return 'foreign';
   if (known) return known.state === 'held' ? 'held' : 'closed';
   const amount = BigInt(one.amount);
-  const heldBy = (matches: (hold: Hold) => boolean): bigint =>
-    [...draft.holds.values()]
-      .filter((each) => each.state === 'held' && each.organization === organization && matches(each))
-      .reduce((sum, each) => sum + each.amount, 0n);
   const run = one.run?.id;
   const runName = `${organization} ${run}`;
   const runBudget = draft.runs.get(runName) ?? one.run?.budget;
   if (one.run && runBudget === undefined) return 'unknown_run';
+  const day = dayOf(now);
+  const refusal = refusalOf(draft, one, { organization, day, run, runBudget, amount });
+  if (refusal !== undefined) return refusal;
+  const { key, holdPrices: prices, scope } = one;
+  const project = one.project?.id;
+  const deadline = now + one.lifetimeMs;
+  const held = { organization, key, project, amount, prices, day, deadline, scope, run };
+  draft.holds.set(one.id, { ...held, state: 'held' });
+  if (one.run) draft.runs.set(runName, BigInt(runBudget ?? 0));
+  move(draft, organization, { available: -amount, held: amount });
+  use(draft, held, amount);
+  return 'held';
+}
+
+interface Wanted extends Pick<Hold, 'organization' | 'day' | 'run' | 'amount'> {
+  readonly runBudget: number | bigint | undefined;
+}
+
+/** Why an amount cannot be held in addition; undefined if it can. */
+function refusalOf(
+  draft: Draft,
+  one: Generation,
+  { organization, day, run, runBudget, amount }: Wanted,
+): string | undefined {
+  const heldBy = (matches: (hold: Hold) => boolean): bigint =>
+    [...draft.holds.values()]
+      .filter((each) => each.state === 'held' && each.organization === organization && matches(each))
+      .reduce((sum, each) => sum + each.amount, 0n);
   const available = availableOf(draft, organization);
   if (available < amount) return `insufficient_credits ${available}, ${heldBy(() => true)} held`;
-  const day = dayOf(now);
   const { organizationMonth, organizationTotal, keyMonth, keyTotal } = one.longBudgets;
-  const inMonth = (hold: Hold) => monthOf(hold.day) === monthOf(day) && hold.day <= day;
+  const inMonth = (hold: Hold) => monthOf(hold.day) === monthOf(day);
   const ofKey = (hold: Hold) => hold.key === one.key;
   const project = one.project?.id;
   const ofProject = (hold: Hold) => hold.project === project;
@@ -196,7 +223,7 @@ function hold(draft: Draft, one: Generation, organization: string, now: number):
     used: string,
     counts: (hold: Hold) => boolean,
   ][] = [
-    ['run total', one.run && runBudget, runName, (hold) => hold.run === run],
+    ['run total', runBudget, `${organization} ${run}`, (hold) => hold.run === run],
     [
       'key month',
       keyMonth,
@@ -233,23 +260,22 @@ function hold(draft: Draft, one: Generation, organization: string, now: number):
       return `${name} budget ${used}, ${heldBy(counts)} held`;
     }
   }
-  const { key, holdPrices: prices, scope } = one;
-  const deadline = now + one.lifetimeMs;
-  draft.holds.set(one.id, {
-    organization,
-    key,
-    project,
-    state: 'held',
-    amount,
-    prices,
-    day,
-    deadline,
-    scope,
-    run,
-  });
-  if (one.run) draft.runs.set(runName, BigInt(runBudget ?? 0));
-  move(draft, organization, { available: -amount, held: amount });
-  use(draft, { organization, day, key, project, run }, amount);
+  return undefined;
+}
+
+function extend(draft: Draft, one: Generation, by: number): string {
+  const known = draft.holds.get(one.id);
+  if (known?.state !== 'held') return 'closed';
+  if (known.organization !== one.organization) return 'foreign';
+  const extra = BigInt(one.amount + by) - known.amount;
+  if (extra <= 0n) return 'held';
+  const { organization, day, run } = known;
+  const runBudget = draft.runs.get(`${organization} ${run}`);
+  const refusal = refusalOf(draft, one, { organization, day, run, runBudget, amount: extra });
+  if (refusal !== undefined) return refusal;
+  draft.holds.set(one.id, { ...known, amount: known.amount + extra });
+  move(draft, organization, { available: -extra, held: extra });
+  use(draft, known, extra);
   return 'held';
 }
 
@@ -300,7 +326,9 @@ function settle(draft: Draft, one: Generation, now: number): string {
   const reachable = availableOf(draft, organization) + released;
   const runName = known?.run === undefined ? undefined : `${organization} ${known.run}`;
   const leftOfRun =
-    runName === undefined ? cost : (draft.runs.get(runName) ?? 0n) - (draft.used.get(runName) ?? 0n) + released;
+    runName === undefined
+      ? cost
+      : (draft.runs.get(runName) ?? 0n) - (draft.used.get(runName) ?? 0n) + released;
   const owed = isWaived ? 0n : cost;
   const charged = [owed, reachable, leftOfRun].reduce((least, other) => (other < least ? other : least));
   const day = known?.day ?? dayOf(one.createdUnixMs);

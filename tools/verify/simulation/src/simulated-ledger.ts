@@ -93,6 +93,13 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
         );
         return (await store.holdCredit(holds)).map(holdOutcome).join(', ');
       }
+      case 'extend': {
+        const holds = named(operation.generations).map((one) => {
+          const hold = holdOf(one, false, now);
+          return { ...hold, amountNanoUsd: usdNano(one.amount + operation.by) };
+        });
+        return (await store.extendHolds(holds)).map(holdOutcome).join(', ');
+      }
       case 'void':
         return String(await store.voidHolds(named(operation.generations).map(refOf)));
       case 'reap':

@@ -268,6 +268,7 @@ const ENTRY_KINDS = {
   credit: 'Credit',
   correction: 'Correction',
   hold: 'Hold',
+  extension: 'Hold extended',
   settlement: 'Settlement',
   void: 'Released',
 } as const;
@@ -329,7 +330,7 @@ function LedgerSection({ of: { ledger_entries: entries } }: { readonly of: Gener
           caption="Ledger entries"
           rows={entries}
           columns={ENTRY_COLUMNS}
-          rowId={({ kind, posted_at: at }) => `${kind} ${at}`}
+          rowId={({ kind, posted_at: at, held_usd: held }) => `${kind} ${at} ${held}`}
         />
       )}
     </Section>

@@ -37,6 +37,11 @@ export interface LedgerStore {
    */
   holdCredit(holds: readonly HoldRequest[]): Promise<readonly HoldOutcome[]>;
   /**
+   * Raises open holds to the amounts of `holds`, by their budgets; the rest of a request is ignored. Decides
+   * like `holdCredit`. A hold of this amount or more is returned as held, one that is not open as closed.
+   */
+  extendHolds(holds: readonly HoldRequest[]): Promise<readonly HoldOutcome[]>;
+  /**
    * Releases open holds in full; closed holds stay unchanged. An unknown id is
    * marked as abandoned and can never be held. Returns the number of holds it closed.
    */

@@ -6,6 +6,7 @@ import { newId } from '@gateway/runtime';
 import type { ClaimStore, LedgerStore } from '../core/ports';
 import { RESOLUTION_RULES, type ResolutionRule } from '../core/idempotency/resolutions';
 import { SETTLING_LEASE_MS } from '../core/limits';
+import type { ExtensionBatcher } from './extension-batcher';
 import type { HoldBatcher } from './hold-batcher';
 import {
   noteOf,
@@ -35,6 +36,7 @@ export interface HandlerPorts {
   readonly store: LedgerStore;
   readonly claims: ClaimStore;
   readonly holdBatcher: HoldBatcher;
+  readonly extensionBatcher: ExtensionBatcher;
   readonly voidBatcher: VoidBatcher;
   readonly settleBatcher: SettleBatcher;
   readonly claimBatcher: ClaimBatcher;
@@ -42,12 +44,23 @@ export interface HandlerPorts {
 }
 
 export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedgerDefinition> {
-  const { store, claims, holdBatcher, voidBatcher, settleBatcher, claimBatcher, clock } = options;
+  const { store, claims, holdBatcher, extensionBatcher, voidBatcher, settleBatcher, claimBatcher, clock } =
+    options;
 
   return {
     holdCredit: async (request, { signal }) => {
       const holds = parseRequest(() => parseItems('holds', request.holds)).map(readHold);
       const outcomes = await holdBatcher.decideHolds(holds, signal);
+      return {
+        results: outcomes.map((outcome, index) =>
+          renderHoldOutcome(outcome, request.holds[index]?.amountNanoUsd ?? 0n),
+        ),
+      };
+    },
+
+    extendHolds: async (request) => {
+      const holds = parseRequest(() => parseItems('holds', request.holds)).map(readHold);
+      const outcomes = await extensionBatcher.extendHolds(holds);
       return {
         results: outcomes.map((outcome, index) =>
           renderHoldOutcome(outcome, request.holds[index]?.amountNanoUsd ?? 0n),

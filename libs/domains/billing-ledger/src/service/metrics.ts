@@ -10,6 +10,7 @@ const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 500];
 /** The ledger's metrics. */
 export interface LedgerMetrics {
   holdBatch(outcomes: readonly HoldOutcome[]): void;
+  extensionBatch(outcomes: readonly HoldOutcome[]): void;
   settlementBatch(report: SettlementReport): void;
   /** @param durationMs from the end of a generation until its settlement. */
   settledAfter(durationMs: number): void;
@@ -23,6 +24,12 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   const holds = new Counter({
     name: 'gateway_billing_ledger_holds_total',
     help: 'Holds decided, by outcome.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  const extensions = new Counter({
+    name: 'gateway_billing_ledger_hold_extensions_total',
+    help: 'Extensions of elastic holds decided, by outcome.',
     labelNames: ['outcome'] as const,
     registers,
   });
@@ -99,12 +106,17 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   };
   const voidedBy = { caller: voids.labels('released'), reaper: voids.labels('expired') };
   const holdBatchSize = batchSize.labels({ operation: 'hold' });
+  const extensionBatchSize = batchSize.labels({ operation: 'extend' });
   const settleBatchSize = batchSize.labels({ operation: 'settle' });
 
   return {
     holdBatch(outcomes) {
       holdBatchSize.observe(outcomes.length);
       for (const outcome of outcomes) holdsBy[outcome.kind].inc();
+    },
+    extensionBatch(outcomes) {
+      extensionBatchSize.observe(outcomes.length);
+      for (const { kind: outcome } of outcomes) extensions.inc({ outcome });
     },
     settlementBatch({ settlements: settled, duplicates, rejected }) {
       settleBatchSize.observe(settled.length + duplicates + rejected.length);

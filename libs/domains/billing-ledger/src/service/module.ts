@@ -8,6 +8,7 @@ import type { Logger, Registry } from '@gateway/runtime';
 import { LedgerUnavailableError, type ClaimStore, type LedgerHistory, type LedgerStore } from '../core/ports';
 import { createFinishedConsumer } from './consumer';
 import { createHandlers } from './handlers';
+import { createExtensionBatcher } from './extension-batcher';
 import { createHoldBatcher } from './hold-batcher';
 import { createLedgerMaintenance } from './maintenance';
 import { createLedgerMetrics } from './metrics';
@@ -38,6 +39,7 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
   const metrics = createLedgerMetrics(options.metrics);
   const settle = createSettler({ store, clock, metrics });
   const holdBatcher = createHoldBatcher(store, metrics);
+  const extensionBatcher = createExtensionBatcher(store, metrics);
   const voidBatcher = createVoidBatcher(store, metrics);
   const settleBatcher = createSettleBatcher(settle);
   const claimBatcher = createClaimBatcher(claims);
@@ -59,7 +61,10 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
       bindService(
         BillingLedgerDefinition,
         handlersUnavailableAsNoCapacity(
-          createHandlers({ store, claims, holdBatcher, voidBatcher, settleBatcher, claimBatcher, clock }),
+          createHandlers({
+            ...{ store, claims, clock },
+            ...{ holdBatcher, extensionBatcher, voidBatcher, settleBatcher, claimBatcher },
+          }),
           isLedgerUnavailable,
         ),
       ),
@@ -72,7 +77,7 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
     },
     async stop() {
       await maintenance.stop();
-      const batchers = [holdBatcher, voidBatcher, settleBatcher, claimBatcher];
+      const batchers = [holdBatcher, extensionBatcher, voidBatcher, settleBatcher, claimBatcher];
       await Promise.all(batchers.map((batcher) => batcher.idle()));
     },
   };

@@ -84,7 +84,7 @@ const providerAttempt = z
 
 const ledgerEntry = z
   .object({
-    kind: z.enum(['credit', 'correction', 'hold', 'settlement', 'void']),
+    kind: z.enum(['credit', 'correction', 'hold', 'extension', 'settlement', 'void']),
     posted_at: time,
     credit_usd: usd.meta({ description: 'The change of available credit.' }),
     held_usd: usd.meta({ description: 'The change of held credit.' }),

@@ -32,6 +32,8 @@ export interface StubLedger {
   /** Requested lease times of claims, in order. */
   readonly claimLeasesMs: number[];
   refuse: HoldResult['outcome'];
+  /** Decides holds instead of `refuse`. */
+  decide: ((hold: Hold) => HoldResult['outcome']) | undefined;
   /** Simulates the consumer of generation.finished; without a response the claim is released. */
   settle(generationId: string, scope: string | undefined, responseJson: Buffer | undefined): void;
 }
@@ -50,6 +52,7 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
     renewals: [],
     claimLeasesMs: [],
     refuse: undefined,
+    decide: undefined,
     settle: (generationId, scope, responseJson) => {
       stub.held.delete(generationId);
       const claim = scope === undefined ? undefined : stub.claims.get(scope);
@@ -63,9 +66,9 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
         stub.holdCalls += 1;
         const results = holds.map((hold): HoldResult => {
           stub.amounts.push(hold.amountNanoUsd);
-          if (stub.refuse) return { outcome: stub.refuse };
-          stub.held.set(hold.holdId, hold);
-          return { outcome: { $case: 'held', value: {} } };
+          const outcome = stub.decide?.(hold) ?? stub.refuse ?? { $case: 'held', value: {} };
+          if (outcome.$case === 'held') stub.held.set(hold.holdId, hold);
+          return { outcome };
         });
         await faults.reach('ledger.held');
         return { results };
@@ -125,6 +128,7 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
               : undefined,
         };
       },
+      extendHolds: unexpectedCall,
       settleGenerations: unexpectedCall,
       addCredit: unexpectedCall,
     },

@@ -3,7 +3,7 @@ import { DAY_MS, type NanoUsd, type UnixMs } from '@gateway/base';
 /** One posting. */
 export interface Entry {
   /** A negative credit is a correction. */
-  readonly kind: 'credit' | 'correction' | 'hold' | 'settlement' | 'void';
+  readonly kind: 'credit' | 'correction' | 'hold' | 'extension' | 'settlement' | 'void';
   readonly posted: UnixMs;
   readonly creditNanoUsd: NanoUsd;
   readonly heldNanoUsd: NanoUsd;

@@ -31,7 +31,8 @@ const HOLD_CREDIT = { name: 'billing_ledger.hold_credit', text: `select * from $
 
 const HELD: HoldOutcome = { kind: 'held' };
 
-interface HoldRow {
+/** A decided hold or extension. */
+export interface HoldRow {
   readonly outcome: string;
   readonly available_nano_usd: bigint | null;
   readonly budget_scope: BudgetScope | null;
@@ -44,10 +45,10 @@ interface HoldRow {
 /** One statement in an implicit transaction: one round trip and one commit per batch. */
 export async function holdCredit(pool: Pool, holds: readonly HoldRequest[]): Promise<HoldOutcome[]> {
   const { rows } = await pool.query<HoldRow>({ ...HOLD_CREDIT, values: CALL.valuesOf(holds) });
-  return holds.map((_, index) => outcomeOf(rows[index]));
+  return holds.map((_, index) => holdOutcomeOf(rows[index]));
 }
 
-function outcomeOf(row: HoldRow | undefined): HoldOutcome {
+export function holdOutcomeOf(row: HoldRow | undefined): HoldOutcome {
   switch (row?.outcome) {
     case 'held':
       return HELD;
@@ -73,6 +74,6 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
         heldNanoUsd: nanoUsd(row.held_nano_usd ?? 0n),
       };
     default:
-      throw new Error(`hold_credit returned the outcome "${row?.outcome}"`);
+      throw new Error(`a hold has the outcome "${row?.outcome}"`);
   }
 }

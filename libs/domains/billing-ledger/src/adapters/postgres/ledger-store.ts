@@ -4,6 +4,7 @@ import type { Pool, PoolClient } from 'pg';
 import { NO_BALANCE } from '../../core/credit/balance';
 import type { LedgerStore } from '../../core/ports';
 import { addCredit } from './add-credit';
+import { extendHolds } from './extend-holds';
 import { holdCredit } from './hold-credit';
 import { withRetries } from './retry';
 import { settleGenerations } from './settle-generations';
@@ -60,6 +61,7 @@ export function createPostgresLedgerStore({
 }: PostgresLedgerStoreOptions): LedgerStore {
   return {
     holdCredit: (holds) => withRetries(() => holdCredit(pool, holds)),
+    extendHolds: (holds) => withRetries(() => extendHolds(pool, holds)),
     voidHolds: (holds) => withRetries(() => voidHolds(pool, holds)),
     voidOverdueHolds: (limit) => withRetries(() => voidOverdueHolds(pool, limit)),
     addCredit: (credit, audit) => withRetries(() => addCredit(pool, credit, audit)),

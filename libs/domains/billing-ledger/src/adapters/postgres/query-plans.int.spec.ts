@@ -121,6 +121,22 @@ it('holds without reading history, except the month of their ids', async () => {
   expectFlat(reads, [`closed_holds${thisMonth}`]);
 });
 
+it('extends holds without reading history', async () => {
+  await store.holdCredit(newHolds('extended'));
+  const budgets = { day: usdNano(1e9), month: usdNano(1e12), total: usdNano(1e12) };
+  const larger = newHolds('extended').map((hold) => ({
+    ...hold,
+    amountNanoUsd: usdNano(2_000),
+    organizationBudgets: budgets,
+    keyBudgets: budgets,
+  }));
+  const reads = await readsBy(async () => {
+    const outcomes = await store.extendHolds(larger);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(items.map(() => 'held'));
+  });
+  expectFlat(reads, []);
+});
+
 it('settles open holds without reading history', async () => {
   await store.holdCredit(newHolds('settled'));
   const reads = await readsBy(async () => {

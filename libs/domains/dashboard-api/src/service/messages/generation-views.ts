@@ -115,7 +115,7 @@ function sourceView(source: UsageSource | undefined): 'provider' | 'counted' | n
   return source === UsageSource.USAGE_SOURCE_COUNTED ? 'counted' : null;
 }
 
-const ENTRY_KINDS = ['credit', 'correction', 'hold', 'settlement', 'void'] as const;
+const ENTRY_KINDS = ['credit', 'correction', 'hold', 'extension', 'settlement', 'void'] as const;
 
 function ledgerEntryView(entry: LedgerEntry) {
   const kind = ENTRY_KINDS.find((name) => name === entry.kind);

@@ -26,11 +26,12 @@ export interface PostgresStatementStoreOptions {
   readonly clock: Clock;
 }
 
+/** The references of extensions are that of their hold, a plus sign and the amount. */
 const ENTRIES = `
   select kind, posted_unix_ms, credit_nano_usd, held_nano_usd, revenue_nano_usd, uncollected_nano_usd
   from postings
-  where reference = $2 and organization_id = $1
-  order by posted_unix_ms, array_position(array['credit', 'hold', 'void', 'settlement'], kind)`;
+  where (reference = $2 or (reference > $2 || '+' and reference < $2 || ',')) and organization_id = $1
+  order by posted_unix_ms, array_position(array['credit', 'hold', 'extension', 'void', 'settlement'], kind)`;
 
 const ACCOUNT = `
   select credited_nano_usd, available_nano_usd, held_nano_usd, charged_nano_usd,

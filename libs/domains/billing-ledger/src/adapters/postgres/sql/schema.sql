@@ -33,6 +33,8 @@ create table accounts (
 -- One row per movement of money and one column per ledger account: an entry
 -- without its counter-entries cannot be written. A credit is posted once, and a
 -- hold is placed once, settled once and voided once: the primary key ensures it.
+-- The reference of an extension is the hold's id, a plus sign and the new amount,
+-- so that it is posted once, too.
 --
 -- Postings are never deleted, so they are partitioned by time: no process writes
 -- to the old tables. The partition key is the reference. A hold's id starts with
@@ -40,7 +42,7 @@ create table accounts (
 -- partitions together, which a key that includes the time of posting could not.
 create table postings (
   reference            text collate "C" not null,
-  kind                 text collate "C" not null check (kind in ('credit', 'hold', 'settlement', 'void')),
+  kind                 text collate "C" not null check (kind in ('credit', 'hold', 'extension', 'settlement', 'void')),
   organization_id      text collate "C" not null,
   posted_unix_ms       bigint not null,
   credit_nano_usd      bigint not null default 0,

@@ -11,6 +11,7 @@ import compareWithPostings from './functions/compare_with_postings.sql';
 import correctCredit from './functions/correct_credit.sql';
 import deleteExpiredIdempotencyClaims from './functions/delete_expired_idempotency_claims.sql';
 import deleteOldRuns from './functions/delete_old_runs.sql';
+import extendHolds from './functions/extend_holds.sql';
 import holdCredit from './functions/hold_credit.sql';
 import lockAccounts from './functions/lock_accounts.sql';
 import lockForSettlement from './functions/lock_for_settlement.sql';
@@ -43,6 +44,7 @@ export const billingLedgerSchema: DatabaseSchema = {
     correct_credit: correctCredit,
     delete_expired_idempotency_claims: deleteExpiredIdempotencyClaims,
     delete_old_runs: deleteOldRuns,
+    extend_holds: extendHolds,
     hold_credit: holdCredit,
     lock_accounts: lockAccounts,
     lock_for_settlement: lockForSettlement,
