@@ -393,6 +393,11 @@ const CASES: Readonly<Record<string, Case>> = {
     const lists = { allowedProviders: [], deniedProviders: [], allowedRegions: [], deniedRegions };
     return { call: () => auth().setTargetRules({ organizationId, targetRules: lists }) };
   },
+  SetElasticHolds: async () => {
+    const { outcome } = await auth().createOrganization({ name: 'Elastic' });
+    const id = outcome?.$case === 'organization' ? outcome.value.id : '';
+    return { call: () => auth().setElasticHolds({ organizationId: id, enabled: true }) };
+  },
   SetOperator: async () => {
     const { id: memberId } = await person();
     return { call: () => auth().setOperator({ memberId, operator: true }) };

@@ -36,6 +36,7 @@ export const ORGANIZATION: Organization = {
   version: 3,
   requires_second_factor: false,
   target_rules: { allowed_providers: [], denied_providers: [], allowed_regions: [], denied_regions: [] },
+  elastic_holds: false,
 };
 
 export const BOUNDS = {

@@ -113,6 +113,7 @@ const REQUESTS: readonly {
     least: 'admin',
   },
   { request: 'POST {o}/projects/{project}/archive', body: {}, least: 'admin' },
+  { request: 'PUT {o}/elastic-holds', body: { enabled: false }, least: 'admin' },
   { request: 'PUT {o}/ceilings', body: { ...NO_LIMITS, multiple_completions: true }, least: 'operator' },
   { request: 'POST {o}/invitations', body: { email: 'friend@example.com', role: 'member' }, least: 'admin' },
   { request: 'GET {o}/invitations', least: 'admin' },

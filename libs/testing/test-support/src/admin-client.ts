@@ -111,6 +111,9 @@ export async function createTenant(
     async setLimits(limits) {
       await admin.call('PUT', `${path}/limits`, { ...NO_LIMITS, ...limits });
     },
+    async setElasticHolds(enabled) {
+      await admin.call('PUT', `${path}/elastic-holds`, { enabled });
+    },
     async addCredit(amountUsd) {
       await admin.call('POST', `${path}/credits`, { amount_usd: amountUsd, note: 'test' });
     },
@@ -158,6 +161,7 @@ export interface Tenant {
   readonly keyId: string;
   /** Limits that are not given are removed. */
   setLimits(limits: Partial<Limits>): Promise<void>;
+  setElasticHolds(enabled: boolean): Promise<void>;
   addCredit(amountUsd: string): Promise<void>;
   createKey(settings?: KeySettings): Promise<{ apiKey: string; keyId: string }>;
   /** Returns its id. */

@@ -7,6 +7,7 @@ import { renderPage } from '../../testing/render-page';
 
 const READ = 'GET /api/organizations/{organization_id}';
 const SET_LIMITS = 'PUT /api/organizations/{organization_id}/limits';
+const SET_ELASTIC_HOLDS = 'PUT /api/organizations/{organization_id}/elastic-holds';
 const SET_CEILINGS = 'PUT /api/organizations/{organization_id}/ceilings';
 const CAPPED = {
   ...ORGANIZATION,
@@ -77,6 +78,22 @@ describe('the limits page', () => {
         version: 3,
       }),
     );
+  });
+
+  it('turns elastic holds on and off', async () => {
+    const organization = { ...CAPPED, elastic_holds: true };
+    api.on(SET_ELASTIC_HOLDS, () => ({ organization }));
+    renderPage('/o/org-1/limits');
+    await userEvent.click(await screen.findByRole('button', { name: 'Turn on' }));
+    await screen.findByRole('button', { name: 'Turn off' });
+    expect(api.requestsTo(SET_ELASTIC_HOLDS)[0]?.body).toEqual({ enabled: true });
+  });
+
+  it('shows members whether holds are elastic, and no button', async () => {
+    api.on('GET /api/session', () => sessionOf('member'));
+    renderPage('/o/org-1/limits');
+    await screen.findByText('Elastic holds');
+    expect(screen.queryByRole('button', { name: 'Turn on' })).toBeNull();
   });
 
   it('lets operators change ceilings, and names the limits that a lower ceiling lowers', async () => {

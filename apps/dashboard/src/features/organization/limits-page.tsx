@@ -12,6 +12,7 @@ import { Id, Money, Time } from '../../ui/values';
 import { BUDGETS } from '../keys/budgets';
 import { CapsForm, COUNTS, type Caps } from './caps-form';
 import { TargetRules } from './target-rules';
+import { ElasticHolds } from './elastic-holds';
 
 const route = getRouteApi('/signed-in/o/$organizationId/limits');
 
@@ -54,6 +55,7 @@ export function LimitsPage() {
             </Section>
           )}
           <TargetRules organization={query.data} />
+          <ElasticHolds organization={query.data} canChange={can('organization:limits')} />
           <Section title="Organization">
             <Facts>
               <Fact name="ID">

@@ -57,6 +57,8 @@ export interface Organization {
   readonly requiresSecondFactor: boolean;
   /** In lower case. */
   readonly targetRules: TargetRules;
+  /** Holds of streams cover a slice of their output and grow while it is generated. */
+  readonly elasticHolds: boolean;
   readonly createdAt: UnixMs;
   /** Incremented by each change. */
   readonly version: number;
@@ -123,6 +125,7 @@ export interface KeyGrant {
   readonly organizationLimits: OrganizationLimits;
   readonly organizationSuspended: boolean;
   readonly targetRules: TargetRules;
+  readonly elasticHolds: boolean;
   /** From this moment on the key is expired. */
   readonly expiresAt?: UnixMs;
   /** When the verified secret expires; absent unless it is the previous secret of a rotated key. */

@@ -188,6 +188,7 @@ describe('keys', () => {
           multipleCompletions: false,
         },
         organizationSuspended: false,
+        elasticHolds: false,
       },
     });
   });

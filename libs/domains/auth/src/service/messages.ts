@@ -98,6 +98,7 @@ export function organizationMessage(organization: core.Organization): Organizati
     effectiveLimits: effectiveLimits(organization),
     requiresSecondFactor: organization.requiresSecondFactor,
     targetRules: targetRulesMessage(organization.targetRules),
+    elasticHolds: organization.elasticHolds,
     createdUnixMs: BigInt(organization.createdAt),
     version: organization.version,
   };
@@ -179,6 +180,7 @@ export function keyGrantMessage({ settings, ...grant }: core.KeyGrant): KeyGrant
     organizationSuspended: grant.organizationSuspended,
     targetRules: restrictsTargets(grant.targetRules) ? targetRulesMessage(grant.targetRules) : undefined,
     project: grant.project,
+    elasticHolds: grant.elasticHolds,
     expiresUnixMs: grant.expiresAt === undefined ? undefined : BigInt(grant.expiresAt),
     secretEndsUnixMs: grant.secretEndsAt === undefined ? undefined : BigInt(grant.secretEndsAt),
   };

@@ -82,6 +82,24 @@ describe('organizations and the audit log', () => {
     expect(outcome).toMatchObject({ $case: 'refusal', value: { field } });
   });
 
+  it('turns elastic holds on for the keys of the organization, with an audit entry', async () => {
+    const { id: organizationId } = await fixture.organization();
+    const { secret } = await fixture.key(organizationId);
+    const keySha256 = createHash('sha256').update(secret).digest();
+    const isElastic = async () => {
+      const { outcome } = await fixture.auth.verifyKey({ keySha256 });
+      return outcome?.$case === 'grant' && outcome.value.elasticHolds;
+    };
+    expect(await isElastic()).toBe(false);
+    const changed = organizationOf(await fixture.admin.setElasticHolds({ organizationId, enabled: true }));
+    expect(changed.elasticHolds).toBe(true);
+    expect(await isElastic()).toBe(true);
+    expect((await auditOf(organizationId))[0]).toMatchObject({
+      action: 'organization.set_elastic_holds',
+      details: { changed: { elastic_holds: { before: false, after: true } } },
+    });
+  });
+
   it('suspends with a reason and resumes without one', async () => {
     const { id: organizationId } = await fixture.organization();
     const change = { organizationId };

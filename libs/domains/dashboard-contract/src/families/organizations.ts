@@ -60,6 +60,9 @@ export const organization = z
       .boolean()
       .meta({ description: 'People without two-factor authentication have no access until they set it up.' }),
     target_rules: targetRules,
+    elastic_holds: z.boolean().meta({
+      description: 'Streams hold their output in slices while they run, instead of all of max_tokens.',
+    }),
     created_at: time,
     version: version.meta({ description: 'Increases with each change.' }),
   })
@@ -164,6 +167,17 @@ export const organizationEndpoints = {
     body: z.strictObject({ required: z.boolean() }),
     response: json(oneOrganization),
     audit: ['organization.require_second_factor'],
+  }),
+  setElasticHolds: endpoint({
+    method: 'PUT',
+    path: '/api/organizations/{organization_id}/elastic-holds',
+    access: 'organization:limits',
+    summary: 'Turn elastic holds on or off',
+    description:
+      'With elastic holds, a stream holds its input and a slice of its output, and extends the hold while it runs. A stream that the balance or a budget no longer covers ends with the finish reason `length`. Applies to new requests.',
+    body: z.strictObject({ enabled: z.boolean() }),
+    response: json(oneOrganization),
+    audit: ['organization.set_elastic_holds'],
   }),
   suspend: endpoint({
     method: 'POST',

@@ -75,6 +75,7 @@ export function grant(changes: Partial<KeyGrant> = {}): KeyGrant {
       multipleCompletions: false,
     },
     organizationSuspended: false,
+    elasticHolds: false,
     ...changes,
   };
 }

@@ -36,6 +36,7 @@ const VERIFY_KEY = `
     p.daily_budget_nano_usd as project_daily_budget_nano_usd,
     p.monthly_budget_nano_usd as project_monthly_budget_nano_usd,
     p.total_budget_nano_usd as project_total_budget_nano_usd,
+    o.elastic_holds,
     found.secret_ends_at
   from (
     select id, null::timestamptz as secret_ends_at from api_keys where sha256 = $1
@@ -81,6 +82,7 @@ interface VerifiedRow {
   readonly project_daily_budget_nano_usd: bigint | null;
   readonly project_monthly_budget_nano_usd: bigint | null;
   readonly project_total_budget_nano_usd: bigint | null;
+  readonly elastic_holds: boolean;
 }
 
 type BudgetColumns = Pick<
@@ -149,6 +151,7 @@ function grantOf(row: VerifiedRow): KeyGrant {
             }),
           },
         }),
+    elasticHolds: row.elastic_holds,
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at.getTime() as UnixMs }),
     ...(row.secret_ends_at === null ? {} : { secretEndsAt: row.secret_ends_at.getTime() as UnixMs }),
   };

@@ -94,6 +94,7 @@ export function organizationOf(row: Prisma.OrganizationModel): Organization {
       allowedRegions: row.allowedRegions,
       deniedRegions: row.deniedRegions,
     },
+    elasticHolds: row.elasticHolds,
     createdAt: row.createdAt.getTime() as UnixMs,
     version: row.version,
   };
@@ -122,6 +123,7 @@ export function organizationRow(organization: Organization): Prisma.Organization
     deniedProviders: [...organization.targetRules.deniedProviders],
     allowedRegions: [...organization.targetRules.allowedRegions],
     deniedRegions: [...organization.targetRules.deniedRegions],
+    elasticHolds: organization.elasticHolds,
     createdAt: new Date(organization.createdAt),
     version: organization.version,
   };

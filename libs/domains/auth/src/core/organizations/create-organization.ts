@@ -30,6 +30,7 @@ export async function createOrganization(
     suspended: false,
     requiresSecondFactor: false,
     targetRules: NO_TARGET_RULES,
+    elasticHolds: false,
     limits,
     ceilings,
     createdAt: ports.clock.now(),

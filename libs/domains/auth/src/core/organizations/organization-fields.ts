@@ -15,6 +15,7 @@ export function organizationFields(organization: Organization): JsonObject {
     denied_providers: [...organization.targetRules.deniedProviders],
     allowed_regions: [...organization.targetRules.allowedRegions],
     denied_regions: [...organization.targetRules.deniedRegions],
+    elastic_holds: organization.elasticHolds,
   };
 }
 

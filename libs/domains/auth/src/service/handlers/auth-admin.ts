@@ -28,6 +28,7 @@ import {
   setOrganizationCeilings,
   setOrganizationLimits,
 } from '../../core/organizations/set-organization-limits';
+import { setElasticHolds } from '../../core/organizations/set-elastic-holds';
 import { setSecondFactorRequired } from '../../core/organizations/set-second-factor-required';
 import { setTargetRules } from '../../core/organizations/set-target-rules';
 import { setOrganizationSuspended } from '../../core/organizations/set-organization-suspended';
@@ -167,6 +168,14 @@ export function createAuthAdminHandlers(
       if (refusal) return organizationResponse(refusal);
       const change = { actor, organizationId, required };
       return organizationResponse(await timed(setSecondFactorRequired(ports, change, context.signal)));
+    },
+
+    async setElasticHolds({ organizationId, enabled }, context) {
+      const actor = actorOf(context);
+      const refusal = await refuseUnlessPermitted(people, actor, 'organization:limits', organizationId);
+      if (refusal) return organizationResponse(refusal);
+      const change = { actor, organizationId, enabled };
+      return organizationResponse(await timed(setElasticHolds(ports, change, context.signal)));
     },
 
     async setOrganizationSuspended({ organizationId, suspended, reason }, context) {

@@ -64,6 +64,12 @@ export function createOrganizationHandlers({ authAdmin }: DashboardApiPorts): re
       return { organization: await viewOfChanged(changed, organizationId) };
     }),
 
+    implement(organizations.setElasticHolds, async ({ params, body }) => {
+      const change = { organizationId: params.organization_id, enabled: body.enabled };
+      const options = { timeoutMs: EDGE_CHANGE_TIMEOUT_MS };
+      return { organization: viewOf(await authAdmin.setElasticHolds(change, options)) };
+    }),
+
     implement(organizations.setLimits, async ({ params, body }) => {
       const { version: expectedVersion, ...limits } = body;
       const organizationId = params.organization_id;

@@ -33,6 +33,7 @@ export function organizationView(organization: Organization) {
       allowed_regions: organization.targetRules?.allowedRegions ?? [],
       denied_regions: organization.targetRules?.deniedRegions ?? [],
     },
+    elastic_holds: organization.elasticHolds,
     created_at: isoTime(organization.createdUnixMs),
     version: organization.version,
   };

@@ -28,6 +28,7 @@ CREATE TABLE "organizations" (
   "denied_providers" TEXT[] NOT NULL DEFAULT '{}',
   "allowed_regions" TEXT[] NOT NULL DEFAULT '{}',
   "denied_regions" TEXT[] NOT NULL DEFAULT '{}',
+  "elastic_holds" BOOLEAN NOT NULL DEFAULT false,
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   -- Incremented by each change, for optimistic concurrency control.
   "version" INTEGER NOT NULL DEFAULT 1,
