@@ -38,6 +38,13 @@ export const limits = {
     maxPerOrganization: 16,
     backoff: { firstMs: 100, maxMs: 500 },
   },
+  /** Holds that cover a slice of the output. */
+  elasticHolds: {
+    /** Refused ones are repeated with what is left. */
+    maxAttempts: 3,
+    /** Paying for the input is not worth less output than this. */
+    minOutputTokens: 16,
+  },
   leases: {
     slotTickMs: 500,
     claimTickMs: 1_000,

@@ -12,6 +12,8 @@ const MIN_CLAIM_LEASE_MS = 3_000;
 const MAX_CLAIM_LEASE_MS = 3_600_000;
 /** Well below the timeouts of clients and proxies. */
 const MAX_HOLD_WAIT_MS = 30_000;
+const MIN_ELASTIC_HOLD_TOKENS = 64;
+const MAX_ELASTIC_HOLD_TOKENS = 65_536;
 
 const bytes = z.coerce.number().int();
 /** 0 means no limit. */
@@ -77,6 +79,15 @@ export const edgeProxyEnvironment = {
     .describe(
       'Longest wait, in milliseconds, of a request that only the holds of running requests keep from fitting the balance or a daily budget; then it is refused. At most 30 seconds; 0 refuses at once.',
     ),
+  GATEWAY_ELASTIC_HOLD_TOKENS: z.coerce
+    .number()
+    .int()
+    .min(MIN_ELASTIC_HOLD_TOKENS)
+    .max(MAX_ELASTIC_HOLD_TOKENS)
+    .default(defaults.elasticHoldTokens)
+    .describe(
+      'Output tokens that a stream holds first, and with each extension, in organizations with elastic holds; 64 to 65536. Most responses fit one slice of 1024 tokens, which takes several seconds to generate: far longer than an extension takes.',
+    ),
   GATEWAY_IDEMPOTENCY_LEASE_MS: millisecondsSetting
     .min(MIN_CLAIM_LEASE_MS)
     .max(MAX_CLAIM_LEASE_MS)
@@ -103,6 +114,7 @@ export function edgeProxySettingsOf(values: EdgeProxyEnvironment): Partial<EdgeP
     generationTimeoutMs: values.GATEWAY_GENERATION_TIMEOUT_MS,
     holdMarginMs: values.GATEWAY_HOLD_MARGIN_MS,
     holdWaitMs: values.GATEWAY_HOLD_WAIT_MS,
+    elasticHoldTokens: values.GATEWAY_ELASTIC_HOLD_TOKENS,
     claimLeaseMs: values.GATEWAY_IDEMPOTENCY_LEASE_MS,
   };
 }

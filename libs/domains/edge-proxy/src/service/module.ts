@@ -110,6 +110,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     newGenerationId: () => newId('gen'),
     clock,
     holdMarginMs: settings.holdMarginMs,
+    elasticHoldTokens: settings.elasticHoldTokens,
     generationRunner: ports.generationRunner,
     writer,
     keepAlive,

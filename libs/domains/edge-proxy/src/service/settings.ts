@@ -39,6 +39,8 @@ export interface EdgeProxySettings {
   readonly holdMarginMs: number;
   /** How long a request waits when only open holds of other requests prevent its hold. 0: it does not. */
   readonly holdWaitMs: number;
+  /** Output tokens of the first hold, and of each extension, of a stream with an elastic hold. */
+  readonly elasticHoldTokens: number;
   /** How long a claimed Idempotency-Key stays blocked after this edge crashes; renewed while it runs. */
   readonly claimLeaseMs: number;
   /** Idle time of a stream after which a keep-alive comment is written. */
@@ -69,6 +71,7 @@ export const defaultEdgeProxySettings: EdgeProxySettings = {
   generationMarginMs: 15_000,
   holdMarginMs: 60_000,
   holdWaitMs: 2_000,
+  elasticHoldTokens: 1_024,
   claimLeaseMs: 60_000,
   keepAliveCommentMs: 15_000,
   stalledReaderMs: 60_000,

@@ -1,18 +1,25 @@
 import { toAbortSignal } from '@gateway/base';
-import type { GenerateResponse, InferenceRouterDefinition } from '@gateway/contracts/inference-router';
+import type {
+  GenerateRequest,
+  GenerateResponse,
+  InferenceRouterDefinition,
+} from '@gateway/contracts/inference-router';
 import { GatewayError } from '@gateway/errors';
 import type { CallContext, RpcHandlers } from '@gateway/rpc';
 import type { Generate } from '../core/generation/generate';
 import type { GenerationEvent } from '../core/generation/generation-events';
 import type { GenerationCall } from '../core/generation/generation-run';
+import type { ElasticHold } from '../core/generation/output-gate';
 import { ResumableStreams } from '../core/generation/resumable-streams';
 import type { CatalogueSource } from '../core/ports';
+import type { ExtendHold } from './hold-extender';
 import { watchCatalogue } from './catalogue-watch';
 import { toGenerateResponse, toGenerationRequest } from './messages';
 
 export interface HandlerPorts {
   readonly catalogue: CatalogueSource;
   readonly generate: Generate;
+  readonly extendHold: ExtendHold;
   /** Aborts when the router stops, and ends all catalogue watches. */
   readonly stopping: AbortSignal;
 }
@@ -20,6 +27,7 @@ export interface HandlerPorts {
 export function createRouterHandlers({
   catalogue,
   generate,
+  extendHold,
   stopping,
 }: HandlerPorts): RpcHandlers<typeof InferenceRouterDefinition> {
   const resumable = new ResumableStreams(generate);
@@ -30,8 +38,9 @@ export function createRouterHandlers({
       const request = toGenerationRequest(message);
       checkRequest(request);
       const isResumable = message.resumable && request.stream && request.idempotencyScope !== undefined;
-      if (isResumable) return toMessages(resumable.run(request, callOf(context)));
-      return generate(request, callOf(context), toGenerateResponse);
+      const call = { ...callOf(context), elasticHold: elasticHoldOf(message, extendHold) };
+      if (isResumable) return toMessages(resumable.run(request, call));
+      return generate(request, call, toGenerateResponse);
     },
     followGeneration: (message, { signal }) => toMessages(resumable.follow(message, signal) ?? noEvents()),
   };
@@ -50,6 +59,25 @@ function checkRequest(request: ReturnType<typeof toGenerationRequest>): void {
           ? 'with too many completions'
           : undefined;
   if (problem) throw new GatewayError('internal_error', { internalMessage: `a Generate request ${problem}` });
+}
+
+/** Only of a stream with one completion: otherwise the output cannot be counted, or held back, while it is generated. */
+function elasticHoldOf(
+  { elasticHold, stream, n }: GenerateRequest,
+  extendHold: ExtendHold,
+): ElasticHold | undefined {
+  if (!elasticHold) return undefined;
+  const { hold, outputTokens, sliceTokens, fullAmountNanoUsd } = elasticHold;
+  if (!hold || !stream || n > 1 || sliceTokens < 1) {
+    throw new GatewayError('internal_error', { internalMessage: 'an elastic hold that cannot be extended' });
+  }
+  return {
+    amountNanoUsd: hold.amountNanoUsd,
+    outputTokens,
+    sliceTokens,
+    fullAmountNanoUsd,
+    extend: (amountNanoUsd) => extendHold({ ...hold, amountNanoUsd }),
+  };
 }
 
 async function* toMessages(

@@ -32,6 +32,7 @@ import type {
 } from '../core/ports';
 import type { ManagedCatalogue } from '../core/catalogue/managed-catalogue';
 import { RetryBudgets } from '../core/resilience/retry-budget';
+import { createHoldExtender } from './hold-extender';
 import { createGenerationRecorder } from './generation-recorder';
 import { createAdminHandlers } from './admin-handlers';
 import { createCatalogueHandlers } from './catalogue-handlers';
@@ -47,6 +48,8 @@ const DEFAULT_CONTENT_LIMITS: ContentLogLimits = { maxRetentionDays: 30, maxByte
 
 /** How long a stop waits for generations in flight before it cancels them, in milliseconds. */
 export const DEFAULT_DRAIN_MS = 30_000;
+/** Longer than the failover of a database takes. */
+const DEFAULT_EXTENSION_RETRY_MS = 10_000;
 
 export interface InferenceRouterPorts {
   readonly catalogue: CatalogueSource;
@@ -67,6 +70,8 @@ export interface InferenceRouterPorts {
   readonly log: Logger;
   readonly metrics: Registry;
   readonly drainMs?: number;
+  /** How long the extension of a hold is repeated while the ledger is unavailable. Default 10,000. */
+  readonly extensionRetryMs?: number;
   /** The drained targets; when absent they are in memory of this process. */
   readonly drainStore?: SwitchStore;
   /** The models that operators have disabled; when absent they are in memory of this process. */
@@ -83,6 +88,7 @@ export interface InferenceRouterPorts {
 /** The model catalogue and the calls to providers. The module owns its ports: its stop closes them. */
 export function createInferenceRouterModule(ports: InferenceRouterPorts): GatewayModule {
   const { transport, encodeThreads, breakers, timers, log, drainMs = DEFAULT_DRAIN_MS } = ports;
+  const { extensionRetryMs = DEFAULT_EXTENSION_RETRY_MS } = ports;
   const { observer, onStored, onReplayed } = createRouterMetrics(ports.metrics, ports.spool, log);
   const recorder = createGenerationRecorder({ ...ports, onStored, onReplayed });
   const limits = ports.contentLimits ?? DEFAULT_CONTENT_LIMITS;
@@ -148,7 +154,11 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
     services: [
       bindService(
         InferenceRouterDefinition,
-        createRouterHandlers({ catalogue, generate, stopping: watches.signal }),
+        createRouterHandlers({
+          ...{ catalogue, generate },
+          extendHold: createHoldExtender(ports.ledger, { retryMs: extensionRetryMs }),
+          stopping: watches.signal,
+        }),
       ),
       bindService(
         InferenceRouterAdminDefinition,

@@ -11,7 +11,12 @@ import {
   type GenerateResponse,
   type InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
-import type { SettleGenerationsRequest } from '@gateway/contracts/billing-ledger';
+import type {
+  ExtendHoldsRequest,
+  Hold,
+  HoldResult,
+  SettleGenerationsRequest,
+} from '@gateway/contracts/billing-ledger';
 import type { NewEvent } from '@gateway/events';
 import type { CallContext, RpcHandlers } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
@@ -141,6 +146,11 @@ export class RouterUnderTest {
   readonly settled: GenerationFinished[] = [];
   eventLogDown = false;
   ledgerDown = false;
+  /** Every extension of a hold, in order. */
+  readonly extensions: Hold[] = [];
+  /** Decides an extension. */
+  extend: (hold: Hold) => Promise<HoldResult['outcome']> = () =>
+    Promise.resolve({ $case: 'held', value: {} });
   /** Called before an event is appended. */
   beforeAppend: () => Promise<void> = () => Promise.resolve();
   private constructor(
@@ -168,7 +178,10 @@ export class RouterUnderTest {
       tokenCounter: tokenizer.openCounter({ maxWaiting: 1_000 }),
       spool: createFileSpool({ directory: spoolDirectory }),
       events: { append: (_topic, events) => under().append(events) },
-      ledger: { settleGenerations: (request: SettleGenerationsRequest) => under().settle(request) } as never,
+      ledger: {
+        settleGenerations: (request: SettleGenerationsRequest) => under().settle(request),
+        extendHolds: (request: ExtendHoldsRequest) => under().extendHolds(request),
+      } as never,
       clock: systemClock,
       timers: nodeTimers,
       random: () => 0,
@@ -231,6 +244,12 @@ export class RouterUnderTest {
       this.events.push(GenerationFinished.decode(event.payload));
       this.headers.push(event.headers);
     }
+  }
+
+  private async extendHolds({ holds }: ExtendHoldsRequest): Promise<{ results: HoldResult[] }> {
+    this.extensions.push(...holds);
+    const results = holds.map(async (hold) => ({ outcome: await this.extend(hold) }));
+    return { results: await Promise.all(results) };
   }
 
   private settle({ generations }: SettleGenerationsRequest): Promise<object> {

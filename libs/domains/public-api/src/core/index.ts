@@ -11,7 +11,8 @@ export {
   validateChatRequest,
   type ChatValidation,
 } from './chat-completion/validate-chat-request';
-export { lowerToMaxCost } from './chat-completion/lower-to-max-cost';
+export { heldCostOf } from './chat-completion/held-cost';
+export { affordableOutputTokens, lowerToMaxCost } from './chat-completion/lower-to-max-cost';
 export { chatFields, type Disposition, type Field } from './chat-completion/schema/fields';
 export { chatRequestJsonSchema } from './chat-completion/schema/json-schema';
 export * from './endpoints';

@@ -3,7 +3,7 @@ import zlib from 'node:zlib';
 import { type Clock, type UnixMs, unreachable } from '@gateway/base';
 import type { KeyGrant } from '@gateway/contracts/auth';
 import type { ClaimIdempotencyKeyResponse, Completed, InFlight } from '@gateway/contracts/billing-ledger';
-import type { GenerateRequest } from '@gateway/contracts/inference-router';
+import type { ElasticHold, GenerateRequest } from '@gateway/contracts/inference-router';
 import { GatewayError, isRefusal, type Refusal, refusalError } from '@gateway/errors';
 import {
   budgetExceeded,
@@ -20,6 +20,7 @@ import {
   unknownRun,
   type ValidatedChatRequest,
 } from '@gateway/public-api';
+import { placeElasticHold } from '../admission/elastic-hold';
 import type { HoldWaits } from '../admission/hold-waits';
 import type { Reservation } from '../admission/reservation';
 import type { Authenticator } from '../access/authenticate';
@@ -43,6 +44,8 @@ export interface ChatCompletionsPorts extends RunGenerationPorts, CheckBodyPorts
   readonly clock: Clock;
   /** How long a hold outlives the deadline of the call to the router. */
   readonly holdMarginMs: number;
+  /** Output tokens of the first hold, and of each extension, of a stream with an elastic hold. */
+  readonly elasticHoldTokens: number;
 }
 
 const inflate = promisify(zlib.inflate);
@@ -122,8 +125,8 @@ async function checkAndRun(
   if (overLimit) return overLimit;
   exchange.throwIfCancelled();
 
-  const unaffordable = await hold(ports, exchange, reservation, admissible);
-  if (unaffordable) return unaffordable;
+  const held = await hold(ports, exchange, reservation, admissible);
+  if (isRefusal(held)) return held;
   exchange.throwIfCancelled();
 
   exchange.generationId = admissible.generationId;
@@ -131,7 +134,7 @@ async function checkAndRun(
   ports.metrics.admitted(ports.now() - bodyReadAtMs - waitedForCreditMs);
   await runGeneration(ports, {
     exchange,
-    request: generateRequest(exchange, admissible),
+    request: generateRequest(exchange, admissible, held.elastic),
     reservation,
     runToCompletion: idempotent !== undefined,
     lastEventId: idempotent?.lastEventId,
@@ -212,11 +215,11 @@ async function admit(
 }
 
 async function hold(
-  { holdMarginMs, generationTimeoutMs, holdWaits }: ChatCompletionsPorts,
+  { holdMarginMs, generationTimeoutMs, holdWaits, elasticHoldTokens }: ChatCompletionsPorts,
   exchange: Exchange,
   reservation: Reservation,
   { grant, chat, generationId, createdAt, idempotent, spendLimits }: Admissible,
-): Promise<Refusal | undefined> {
+): Promise<{ readonly elastic: ElasticHold | undefined } | Refusal> {
   const { maxCost, run } = spendLimits;
   if (maxCost !== undefined && chat.heldCost > maxCost) return maxCostExceeded(maxCost, chat);
   const request = {
@@ -238,10 +241,17 @@ async function hold(
     runBudgetNanoUsd: run?.budget,
     project: grant.project && { projectId: grant.project.id, ...grant.project.budgets },
   };
-  const { outcome } = await holdWaits.hold(reservation, request, exchange);
+  const { result, elastic } =
+    grant.elasticHolds && chat.isOutputVisible
+      ? await placeElasticHold(
+          { reservation, holdWaits, exchange },
+          { hold: request, chat, sliceTokens: elasticHoldTokens },
+        )
+      : { result: await holdWaits.hold(reservation, request, exchange), elastic: undefined };
+  const { outcome } = result;
   switch (outcome?.$case) {
     case 'held':
-      return undefined;
+      return { elastic };
     case 'insufficientCredits':
       return insufficientCredits(missingCredits(outcome.value), chat);
     case 'budgetExceeded':
@@ -262,6 +272,7 @@ async function hold(
 function generateRequest(
   exchange: Exchange,
   { grant, chat, generationId, createdAt, idempotent, spendLimits }: Admissible,
+  elasticHold?: ElasticHold,
 ): GenerateRequest {
   return {
     generationId,
@@ -291,6 +302,7 @@ function generateRequest(
     resumable: idempotent?.lastEventId !== undefined,
     runId: spendLimits.run?.id,
     projectId: grant.project?.id,
+    elasticHold,
   };
 }
 

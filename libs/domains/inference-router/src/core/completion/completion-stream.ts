@@ -59,7 +59,7 @@ export class CompletionStream {
   private prefix: string;
   private readonly suffix: string;
   private deltas = 0;
-  private characters = 0;
+  private characterCount = 0;
 
   constructor(private readonly options: CompletionStreamOptions) {
     this.prefix = chunkPrefix(options.head);
@@ -91,9 +91,29 @@ export class CompletionStream {
     return this.byIndex.size > 0;
   }
 
+  /** At least the characters of all texts of the completions. */
+  get characters(): number {
+    return this.characterCount;
+  }
+
+  /** @returns a function that restores the completions as they are now. Use it once. */
+  snapshot(): () => void {
+    const choices = this.choices.map(copyOfChoice);
+    const { done, reportedUsage, deltas, characterCount } = this;
+    return () => {
+      this.fast.take();
+      this.byIndex.clear();
+      for (const choice of choices) this.byIndex.set(choice.index, choice);
+      this.done = done;
+      this.reportedUsage = reportedUsage;
+      this.deltas = deltas;
+      this.characterCount = characterCount;
+    };
+  }
+
   /** A lower bound, for progress: one token per delta, or one per four characters. */
   get completionTokens(): number {
-    return Math.max(this.deltas, Math.ceil(this.characters / CHARACTERS_PER_TOKEN));
+    return Math.max(this.deltas, Math.ceil(this.characterCount / CHARACTERS_PER_TOKEN));
   }
 
   /**
@@ -123,13 +143,20 @@ export class CompletionStream {
     return `${this.prefix}${parts.join(',')}${this.suffix}`;
   }
 
-  /** Finishes completions without a finish_reason, after `[DONE]`. */
-  closeOpenChoices(): string {
+  /**
+   * Finishes completions without a finish_reason, after `[DONE]`.
+   *
+   * @param reason absent: that of a complete one.
+   */
+  closeOpenChoices(reason?: FinishReason): string {
     const parts: string[] = [];
+    const isEmpty = this.byIndex.size === 0;
+    if (isEmpty) this.byIndex.set(0, emptyChoice(0));
     for (const choice of this.choices) {
       if (choice.finishReason !== undefined) continue;
-      choice.finishReason = choice.toolCalls.length > 0 ? 'tool_calls' : 'stop';
-      parts.push(this.renderDelta(choice.index, {}, null, choice.finishReason));
+      choice.finishReason = reason ?? (choice.toolCalls.length > 0 ? 'tool_calls' : 'stop');
+      const delta = isEmpty ? { role: 'assistant', content: '' } : {};
+      parts.push(this.renderDelta(choice.index, delta, null, choice.finishReason));
     }
     return parts.length === 0 ? '' : `${this.prefix}${parts.join(',')}${this.suffix}`;
   }
@@ -253,8 +280,8 @@ export class CompletionStream {
   }
 
   private countCharacters(characters: number): void {
-    this.characters += characters;
-    if (this.characters > MAX_OUTPUT_CHARACTERS)
+    this.characterCount += characters;
+    if (this.characterCount > MAX_OUTPUT_CHARACTERS)
       throw malformed(`more than ${MAX_OUTPUT_CHARACTERS} characters of text`);
   }
 
@@ -271,6 +298,19 @@ export class CompletionStream {
       if (choice) choice.content = (choice.content ?? '') + text;
     }
   }
+}
+
+function copyOfChoice(choice: Choice): Choice {
+  const { logprobs } = choice;
+  return {
+    ...choice,
+    reasoningDetails: [...choice.reasoningDetails],
+    toolCalls: choice.toolCalls.map((call) => ({ ...call })),
+    logprobs: logprobs && {
+      content: logprobs.content && [...logprobs.content],
+      refusal: logprobs.refusal && [...logprobs.refusal],
+    },
+  };
 }
 
 /** The start of every chunk, up to its choices. */

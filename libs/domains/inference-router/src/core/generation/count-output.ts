@@ -14,17 +14,19 @@ export interface CountedOutput {
 /**
  * Counts a model's output with its encoding and factor. Without counting capacity
  * the output is estimated as a lower bound: the generation must be recorded, and
- * the customer must not pay for our load.
+ * the customer must not pay for our load. Short texts are counted at once.
  */
-export async function countOutput(
+export function countOutput(
   counter: TokenCounter,
   texts: readonly string[],
   { encoding, factor }: TokenCounting,
-): Promise<CountedOutput> {
+): CountedOutput | Promise<CountedOutput> {
   if (texts.length === 0) return { tokens: 0, isEstimated: false };
-  try {
-    return { tokens: Math.ceil((await counter.countAll(texts, encoding)) * factor), isEstimated: false };
-  } catch (error) {
+  const counted = (tokens: number) => ({ tokens: Math.ceil(tokens * factor), isEstimated: false });
+  const counting = counter.countAll(texts, encoding);
+  return typeof counting === 'number' ? counted(counting) : counting.then(counted, estimate);
+
+  function estimate(error: unknown): CountedOutput {
     if (!(error instanceof GatewayError) || error.code !== 'no_capacity') throw error;
     const characters = texts.reduce((sum, text) => sum + text.length, 0);
     return { tokens: Math.ceil(characters / CHARACTERS_PER_TOKEN), isEstimated: true };

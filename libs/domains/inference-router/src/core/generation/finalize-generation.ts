@@ -35,6 +35,12 @@ export interface GenerationResult {
   readonly errorCode: ErrorCode | undefined;
   readonly target: Target;
   readonly choices: readonly Choice[];
+  /** The provider was stopped before the end of its output. */
+  readonly isCut: boolean;
+  /** Nothing was sent, and nothing is owed. */
+  readonly isFree: boolean;
+  /** The output that the hold of a cut stream covers; undefined: the whole limit. */
+  readonly heldOutputTokens: number | undefined;
   readonly reportedUsage: ReportedUsage | undefined;
   readonly systemFingerprint: string | undefined;
   readonly latencyMs: number;
@@ -42,6 +48,16 @@ export interface GenerationResult {
   readonly timeToFirstTokenMs: number | undefined;
   readonly attempts: readonly ProviderAttempt[];
 }
+
+export const NO_USAGE: Usage = {
+  promptTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  imageTokens: 0,
+  completionTokens: 0,
+  reasoningTokens: 0,
+};
 
 export interface Bill {
   readonly usage: Usage;
@@ -75,14 +91,15 @@ export async function billGeneration(
   const texts = outputTexts(choices);
   const checked = checkUsage(result.reportedUsage, {
     input: { estimatedInputTokens: request.estimatedInputTokens, ...request.inputParts },
-    maxCompletionTokens: request.maxOutputTokens * request.n,
+    maxCompletionTokens: result.heldOutputTokens ?? request.maxOutputTokens * request.n,
     completions: request.n,
     contextLength: model.contextLength,
-    isCut: result.outcome !== 'completed',
+    isCut: result.isCut,
     producedOutput: texts.visible.length + texts.reasoning.length > 0,
   });
-  const usage =
-    checked.kind === 'accepted'
+  const usage = result.isFree
+    ? NO_USAGE
+    : checked.kind === 'accepted'
       ? checked.usage
       : {
           ...(await countUsage(ports, scope, result, texts)),
@@ -90,8 +107,7 @@ export async function billGeneration(
         };
   const { json, cost } = renderUsage(usage, prices);
   // A failed or cancelled stream may have no report.
-  if (checked.kind === 'missing' && result.outcome === 'completed')
-    ports.observer.usageMissing(result.target);
+  if (checked.kind === 'missing' && !result.isCut) ports.observer.usageMissing(result.target);
   if (checked.kind === 'rejected') {
     ports.observer.usageRejected(result.target, {
       promptTokens: Math.max(0, checked.reported.promptTokens - usage.promptTokens),

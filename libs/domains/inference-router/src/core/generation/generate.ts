@@ -95,6 +95,7 @@ async function open(
       request,
       head: run.head,
       signal: run.signal,
+      gate: run.gate,
       onDispatch: (target, reason) => {
         run.markDispatched(target, reason);
         if (target) providerCalled = true;
@@ -144,12 +145,12 @@ async function* streaming(
       listen: (onArrival) => reader.listen(onArrival),
     };
   } catch (error) {
-    await failStream(run, error);
+    await failStream(run, error, stream.started);
   }
-  const text = stream.closeOpenChoices();
+  const text = stream.closeOpenChoices(reader.isCutShort ? 'length' : undefined);
   const closing = text === '' ? undefined : reader.frames(text);
   if (closing) journal?.append(closing);
-  const finalization = run.complete();
+  const finalization = reader.isCutShort ? run.cutShort() : run.complete();
   if (closing) yield closing;
   if (run.request.includeUsage) yield reader.frames(stream.usageChunk((await finalization.bill).usageJson));
   yield finished(await finalization.durable, undefined);
@@ -160,8 +161,21 @@ async function* nonStreaming(run: GenerationRun): AsyncGenerator<GenerationEvent
   yield finished(bill, bill.responseJson());
 }
 
-/** Finalizes a stream that failed or was cancelled, and throws the error for the caller. */
-async function failStream(run: GenerationRun, thrown: unknown): Promise<never> {
+/**
+ * Finalizes a stream that failed or was cancelled, and throws the error for the caller.
+ *
+ * @param hasOutput whether an event was sent, or could be.
+ */
+async function failStream(run: GenerationRun, thrown: unknown, hasOutput: boolean): Promise<never> {
+  if (thrown instanceof GatewayError) {
+    await run.failUnextended(thrown.code, hasOutput).durable;
+    if (hasOutput) throw thrown;
+    const { code, internalMessage } = thrown;
+    throw new GatewayError(code, {
+      ...{ internalMessage, cause: thrown },
+      ...{ providerCalled: true, generationRecorded: true },
+    });
+  }
   const failure = toUpstreamFailure(thrown);
   if (failure.kind === 'cancelled') {
     await run.cancel()?.durable;

@@ -1,4 +1,4 @@
-import { type Clock, type Prices, type Usage, Cancellation, type CancelSignal } from '@gateway/base';
+import { type Clock, type Prices, Cancellation, type CancelSignal } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { Model, Target } from '../catalogue/model-catalogue';
 import { emptyChoice, type Choice, type CompletionHead } from '../completion/completion';
@@ -6,8 +6,11 @@ import type { AttemptReason } from '../routing/attempt-reason';
 import type { AttemptOutcome } from './attempt-outcome';
 import type { CompletionOutcome, GenerationRequest, ProviderAttempt } from './finished-generation';
 import type { OpenedGeneration } from './open-generation';
+import { countOutput } from './count-output';
+import { OutputGate, type ElasticHold } from './output-gate';
 import {
   billGeneration,
+  NO_USAGE,
   recordGeneration,
   type Bill,
   type GenerationResult,
@@ -23,17 +26,9 @@ export interface GenerationCall {
   readonly traceHeaders: Readonly<Record<string, string>>;
   /** Keeps the events of a stream that its client can resume. */
   readonly journal?: StreamJournal;
+  /** Absent: the hold covers the whole output limit. */
+  readonly elasticHold?: ElasticHold | undefined;
 }
-
-const NO_USAGE: Usage = {
-  promptTokens: 0,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  imageTokens: 0,
-  completionTokens: 0,
-  reasoningTokens: 0,
-};
 
 /** The bill of an ended generation, before and after it is recorded durably. */
 export interface Finalization {
@@ -47,6 +42,8 @@ export interface Finalization {
  */
 export class GenerationRun {
   readonly head: CompletionHead;
+  /** Of a stream whose hold covers a part of its output. */
+  readonly gate: OutputGate | undefined;
   /** The target of the current attempt. */
   private dispatchedTo: Target | undefined;
   private dispatchedFor: AttemptReason = 'order';
@@ -60,6 +57,7 @@ export class GenerationRun {
   private firstTokenAt: number | undefined;
   private finalization: Finalization | undefined;
   private stopped = false;
+  private isFree = false;
   private readonly scope: GenerationScope;
   private readonly cancellation = new Cancellation();
 
@@ -78,6 +76,7 @@ export class GenerationRun {
     };
     const prices: Prices = request.prices ?? model.prices;
     this.scope = { request, model, head: this.head, prices, traceHeaders: call.traceHeaders };
+    this.gate = call.elasticHold && gateOf(ports, request, model, call.elasticHold);
     call.signal.addEventListener('abort', this.onCancel, { once: true });
     if (call.signal.aborted) this.onCancel();
   }
@@ -143,9 +142,24 @@ export class GenerationRun {
     return this.end('completed', 'ok');
   }
 
+  /** The hold could not be extended: the completion ends with the output that was sent. */
+  cutShort(): Finalization {
+    return this.end('completed', 'cancelled');
+  }
+
   /** The provider failed after its first event. */
   fail(errorCode: ErrorCode): Finalization {
     return this.end('failed', 'interrupted', errorCode);
+  }
+
+  /**
+   * It is unknown whether the hold could be extended.
+   *
+   * @param isOwed whether output was sent; without any, nothing is owed.
+   */
+  failUnextended(errorCode: ErrorCode, isOwed: boolean): Finalization {
+    this.isFree = !isOwed;
+    return this.end('failed', 'cancelled', errorCode);
   }
 
   /**
@@ -239,8 +253,8 @@ export class GenerationRun {
     const target = this.opened?.target ?? this.dispatchedTo;
     if (!target) throw new Error('a generation that was never dispatched cannot end');
     this.recordAttempt(target, this.dispatchedFor, attempt, this.ports.clock.now() - this.dispatchedAt);
-    const result = this.result(outcome, target, errorCode);
-    this.releaseProvider(outcome);
+    const result = this.result(outcome, attempt, target, errorCode);
+    this.releaseProvider(attempt === 'ok');
     this.ports.observer.attemptEnded(target, attempt);
     const bill = billGeneration(this.ports, this.scope, result);
     const durable = bill.then(async (known) => {
@@ -273,6 +287,7 @@ export class GenerationRun {
 
   private result(
     outcome: CompletionOutcome,
+    attempt: AttemptOutcome,
     target: Target,
     errorCode: ErrorCode | undefined,
   ): GenerationResult {
@@ -284,6 +299,9 @@ export class GenerationRun {
       errorCode,
       target,
       choices: this.choices(),
+      isCut: attempt !== 'ok',
+      isFree: this.isFree,
+      heldOutputTokens: attempt === 'ok' ? undefined : this.gate?.heldOutputTokens,
       ...this.reported(),
       latencyMs: Math.max(0, firstEventAt - createdUnixMs),
       generationTimeMs: Math.max(0, this.lastEventAt - this.firstEventAt),
@@ -306,10 +324,10 @@ export class GenerationRun {
     return { reportedUsage, systemFingerprint };
   }
 
-  private releaseProvider(outcome: CompletionOutcome): void {
+  private releaseProvider(isComplete: boolean): void {
     if (!this.opened) return;
     const { opened, release } = this.opened;
-    if (opened.kind === 'stream') opened.attempt.end(outcome === 'completed');
+    if (opened.kind === 'stream') opened.attempt.end(isComplete);
     release();
   }
 
@@ -317,6 +335,22 @@ export class GenerationRun {
     const { deadlineUnixMs } = this.call;
     return deadlineUnixMs !== undefined && this.ports.clock.now() >= deadlineUnixMs;
   }
+}
+
+function gateOf(
+  { tokenCounter }: FinalizePorts,
+  { maxOutputTokens }: GenerationRequest,
+  { tokenCounting }: Model,
+  hold: ElasticHold,
+): OutputGate {
+  return new OutputGate({
+    hold,
+    maxOutputTokens,
+    count: (text) => {
+      const counted = countOutput(tokenCounter, [text], tokenCounting);
+      return 'tokens' in counted ? counted.tokens : counted.then(({ tokens }) => tokens);
+    },
+  });
 }
 
 /** The recorder has logged any error. */

@@ -3,6 +3,7 @@ import type { Bulkheads } from '../resilience/bulkhead';
 import { targetKey, type Model, type Target } from '../catalogue/model-catalogue';
 import type { CompletionHead } from '../completion/completion';
 import type { GenerationRequest } from './finished-generation';
+import type { OutputGate } from './output-gate';
 import {
   openTarget,
   type OpenedResponse,
@@ -48,6 +49,8 @@ export interface OpenGenerationCall {
   readonly request: GenerationRequest;
   readonly head: CompletionHead;
   readonly signal: CancelSignal;
+  /** Of a stream whose hold covers a part of its output. */
+  readonly gate: OutputGate | undefined;
   /** Called with the target of each attempt, and with undefined after the attempt failed. */
   readonly onDispatch: (target: Target | undefined, reason: AttemptReason) => void;
   /** Called when the request of the current attempt was sent. */
@@ -165,8 +168,11 @@ async function attemptTarget(
   try {
     const opened = await ports.breakers.run(target, call.request.organizationId, () => {
       call.onDispatch(target, reason);
-      const { model, request, head, signal, onSent } = call;
-      return openTarget(ports, { target, model, request, head, body, callerSignal: signal, onSent, totalMs });
+      const { model, request, head, signal, gate, onSent } = call;
+      return openTarget(ports, {
+        ...{ target, model, request, head, body, gate, onSent, totalMs },
+        callerSignal: signal,
+      });
     });
     return { target, opened, release };
   } catch (error) {

@@ -75,6 +75,11 @@ export class Attempt implements EventSource<Uint8Array> {
     }
   }
 
+  /** Throws the failure that ended the attempt, if there is one. */
+  throwIfFailed(): void {
+    if (this.reason) throw this.reason;
+  }
+
   listen(onArrival: () => void): void {
     this.receivedResponse().listen(onArrival);
   }

@@ -10,6 +10,7 @@ import {
 } from '../completion/completion';
 import { CompletionStream } from '../completion/completion-stream';
 import type { GenerationRequest } from '../generation/finished-generation';
+import type { OutputGate } from '../generation/output-gate';
 import { asObject, parseJson } from '../completion/json';
 import type { ProviderResponse, ProviderTransport, RouterObserver, Timers } from '../ports';
 import type { Dialect, ReportedUsage } from '../dialects/dialect';
@@ -47,6 +48,8 @@ export interface TargetCall {
   readonly head: CompletionHead;
   readonly body: Uint8Array;
   readonly callerSignal: CancelSignal;
+  /** Of a stream whose hold covers a part of its output. */
+  readonly gate: OutputGate | undefined;
   /** Called when the request was sent to the provider. */
   readonly onSent: () => void;
   /** The rest of the generation's total timeout. */
@@ -102,7 +105,7 @@ async function openStream(attempt: Attempt, call: TargetCall): Promise<OpenedStr
     signer: namedSigner(call),
     failureOf: (error) => classifyError(error, undefined, target, model, request),
   });
-  const reader = new StreamReader(attempt, stream, createEventParser(dialectOf(call).framing));
+  const reader = new StreamReader(attempt, stream, createEventParser(dialectOf(call).framing), call.gate);
   await reader.waitForFirstEvent();
   attempt.expect(target.provider.timeouts.idleMs, 'next event');
   attempt.pause();

@@ -55,6 +55,7 @@ export async function testTarget(
       {
         ...{ target, model, body, request: REQUEST, callerSignal: signal, totalMs: TIMEOUT_MS },
         head: { generationId, createdUnixS: createdUnixMs, modelId: model.id },
+        gate: undefined,
         onSent: () => undefined,
       },
     );

@@ -105,6 +105,8 @@ export interface UncountedChatRequest {
   readonly promptCacheKey?: string;
   readonly externalUser?: string;
   readonly input: UncountedInput;
+  /** See isOutputVisible. */
+  readonly isOutputVisible: boolean;
   /** The longest lifetime for which it can write to the provider's prompt cache. */
   readonly cacheWrites: CacheWriteLifetime;
   /** The output length as sent by the client. */
@@ -129,6 +131,8 @@ export interface ValidatedChatRequest {
   readonly maxOutputTokens: number;
   readonly estimatedInputTokens: number;
   readonly inputParts: InputParts;
+  /** See isOutputVisible. */
+  readonly isOutputVisible: boolean;
   /** The longest lifetime for which it can write to the provider's prompt cache. */
   readonly cacheWrites: CacheWriteLifetime;
   /** The maximum cost of the request, which is held. */

@@ -5,6 +5,7 @@ import { estimateInputTokens, uncountedInput } from './estimate/estimate-input-t
 import { longestCachePoint, type CacheableFields } from './cache-points';
 import { forwardedBody } from './forwarded-body';
 import { heldCostOf } from './held-cost';
+import { isOutputVisible } from './visible-output';
 import { checkCompletions } from './rules/completions';
 import { readFields } from './rules/field-values';
 import { checkImagesInline, checkVision, findImages, type FoundImage } from './rules/images';
@@ -130,6 +131,7 @@ function uncounted(
     ...(typeof promptCacheKey === 'string' ? { promptCacheKey } : {}),
     ...(externalUser === undefined ? {} : { externalUser }),
     input: uncountedInput(forwarded, images, model),
+    isOutputVisible: isOutputVisible({ stream, n: fields.n ?? 1 }, forwarded, model),
     cacheWrites: cacheWritesOf(forwarded, model),
     output: { max_tokens, max_completion_tokens },
   };
@@ -156,6 +158,7 @@ function validated(
     promptCacheKey,
     externalUser,
     input,
+    isOutputVisible,
     cacheWrites,
   }: UncountedChatRequest,
   model: ModelView,
@@ -172,6 +175,7 @@ function validated(
     maxOutputTokens,
     estimatedInputTokens: inputTokens,
     inputParts: input.parts,
+    isOutputVisible,
     cacheWrites,
     heldCost: heldCostOf({ model, estimatedInputTokens: inputTokens, n, cacheWrites }, maxOutputTokens),
     ...(signedBy === undefined ? {} : { signedBy }),

@@ -1,0 +1,75 @@
+import { nanoUsd, type NanoUsd } from '@gateway/base';
+import type { Hold, HoldResult } from '@gateway/contracts/billing-ledger';
+import type { ElasticHold } from '@gateway/contracts/inference-router';
+import { affordableOutputTokens, heldCostOf, type ValidatedChatRequest } from '@gateway/public-api';
+import { limits } from '../../core';
+import type { Exchange } from '../http/exchange';
+import type { HoldWaits } from './hold-waits';
+import type { Reservation } from './reservation';
+
+export interface PlacedHold {
+  readonly result: HoldResult;
+  /** For the router, unless the hold covers the whole output limit. */
+  readonly elastic: ElasticHold | undefined;
+}
+
+export interface ElasticHoldRequest {
+  /** For the whole output limit. */
+  readonly hold: Hold;
+  readonly chat: ValidatedChatRequest;
+  /** Output tokens of the first hold and of each extension. */
+  readonly sliceTokens: number;
+}
+
+/**
+ * Holds all input and one slice of the output. If that does not fit, holds as many
+ * tokens as do; the router extends the hold. If even few tokens do not fit, waits for
+ * running requests like any other hold.
+ */
+export async function placeElasticHold(
+  {
+    reservation,
+    holdWaits,
+    exchange,
+  }: {
+    readonly reservation: Reservation;
+    readonly holdWaits: HoldWaits;
+    readonly exchange: Exchange;
+  },
+  { hold, chat, sliceTokens }: ElasticHoldRequest,
+): Promise<PlacedHold> {
+  const covering = (outputTokens: number): Hold => ({
+    ...hold,
+    amountNanoUsd: heldCostOf(chat, outputTokens),
+  });
+  const placed = (result: HoldResult, outputTokens: number): PlacedHold => {
+    if (outputTokens >= chat.maxOutputTokens) return { result, elastic: undefined };
+    const covered = { hold: covering(outputTokens), outputTokens };
+    return { result, elastic: { ...covered, sliceTokens, fullAmountNanoUsd: chat.heldCost } };
+  };
+  const slice = Math.min(sliceTokens, chat.maxOutputTokens);
+  const { maxAttempts, minOutputTokens } = limits.elasticHolds;
+  let outputTokens = slice;
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const result = await reservation.hold(covering(outputTokens));
+    const left = leftAfter(result);
+    if (left === undefined) return placed(result, outputTokens);
+    outputTokens = Math.min(outputTokens - 1, affordableOutputTokens(left, chat));
+    if (outputTokens < minOutputTokens) break;
+  }
+  return placed(await holdWaits.hold(reservation, covering(slice), exchange), slice);
+}
+
+/** What a refusal leaves for a smaller hold; undefined when the hold was not refused for its amount. */
+function leftAfter({ outcome }: HoldResult): NanoUsd | undefined {
+  switch (outcome?.$case) {
+    case 'insufficientCredits':
+      return nanoUsd(outcome.value.availableNanoUsd);
+    case 'budgetExceeded': {
+      const { limitNanoUsd, usedNanoUsd } = outcome.value;
+      return nanoUsd(limitNanoUsd > usedNanoUsd ? limitNanoUsd - usedNanoUsd : 0n);
+    }
+    default:
+      return undefined;
+  }
+}
