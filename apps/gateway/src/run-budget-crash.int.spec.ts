@@ -1,4 +1,4 @@
-import { eventually } from '@gateway/test-support';
+import { eventually, signIn } from '@gateway/test-support';
 import { complete, type Outcome } from './testing/chat-completion';
 import { startCrashTestEnv, type CrashTestEnv } from './testing/crash-test-env';
 import { expectConsistentLedger, expectEverythingSettled } from './testing/ledger-checks';
@@ -14,23 +14,30 @@ const ENOUGH = 10;
 let testEnv: CrashTestEnv;
 
 beforeAll(async () => {
-  testEnv = await startCrashTestEnv();
+  testEnv = await startCrashTestEnv({ env: { GATEWAY_ELASTIC_HOLD_TOKENS: '64' } });
 });
 afterAll(() => testEnv?.close());
 
 /** Responses of different lengths and speeds; every fourth costs more than was held for it. */
-function call(round: number, index: number): Promise<Outcome> {
+function call(runId: string, index: number, maxTokens: number): Promise<Outcome> {
   const more = index % 4 === 0 ? '[[fault:wrong-usage:200:60]]' : '';
-  const prompt = `[[tokens:${1 + (index % 40)}]] [[rate:${40 + index}]] ${more} round ${round}, call ${index}`;
+  const tokens = 1 + ((index * 13) % Math.floor(maxTokens / 1.5));
+  const prompt = `[[tokens:${tokens}]] [[rate:${maxTokens + index}]] ${more} ${runId}, call ${index}`;
   return complete(testEnv.gateway, {
-    prompt,
-    stream: index % 2 === 0,
-    runId: `agent-${round}`,
-    runBudgetUsd: RUN_BUDGET_USD,
+    ...{ prompt, maxTokens, runId, runBudgetUsd: RUN_BUDGET_USD },
+    stream: index % 8 !== 0,
   });
 }
 
+async function setElasticHolds(enabled: boolean): Promise<void> {
+  const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
+  const admin = await signIn(dashboardUrl, adminEmail, adminPassword);
+  const { data } = await admin.call<{ data: { id: string }[] }>('GET', '/api/organizations');
+  for (const { id } of data) await admin.call('PUT', `/api/organizations/${id}/elastic-holds`, { enabled });
+}
+
 interface Run {
+  readonly run: string;
   readonly budget: bigint;
   readonly spent: bigint;
   readonly held: bigint;
@@ -38,38 +45,49 @@ interface Run {
 
 async function runs(): Promise<readonly Run[]> {
   const { rows } = await testEnv.pool.query<Run>(
-    `select budget_nano_usd as budget, spent_nano_usd as spent, held_nano_usd as held from billing_ledger.runs`,
+    `select run_id as run, budget_nano_usd as budget, spent_nano_usd as spent, held_nano_usd as held
+     from billing_ledger.runs`,
   );
   for (const { budget, spent, held } of rows) expect(spent + held).toBeLessThanOrEqual(budget);
   return rows;
 }
 
-it('a hundred parallel calls of a run never spend more than its budget, through kill -9 and late settlement', async () => {
-  const outcomes: Outcome[] = [];
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    let finished = 0;
-    const calls = Promise.all(
-      Array.from({ length: CALLS }, async (_, index) => {
-        const outcome = await call(round, index);
-        if (outcome.kind === 'finished') finished += 1;
-        return outcome;
-      }),
-    );
-    await eventually(`${ENOUGH} responses`, async () => {
+describe.each([
+  ['fixed', { elastic: false, maxTokens: 60 }],
+  ['elastic', { elastic: true, maxTokens: 400 }],
+])('with %s holds', (name, { elastic, maxTokens }) => {
+  it('a hundred parallel calls of a run never spend more than its budget, through kill -9 and late settlement', async () => {
+    await setElasticHolds(elastic);
+    const outcomes: Outcome[] = [];
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      let finished = 0;
+      const calls = Promise.all(
+        Array.from({ length: CALLS }, async (_, index) => {
+          const outcome = await call(`${name}-${round}`, index, maxTokens);
+          if (outcome.kind === 'finished') finished += 1;
+          return outcome;
+        }),
+      );
+      await eventually(`${ENOUGH} responses`, async () => {
+        await runs();
+        return finished >= ENOUGH ? true : undefined;
+      });
+      await testEnv.kill();
+      outcomes.push(...(await calls));
+      await testEnv.restart();
+      await expectConsistentLedger(testEnv.pool);
       await runs();
-      return finished >= ENOUGH ? true : undefined;
-    });
-    await testEnv.kill();
-    outcomes.push(...(await calls));
-    await testEnv.restart();
-    await expectConsistentLedger(testEnv.pool);
-    await runs();
-  }
+    }
 
-  const refused = outcomes.filter((outcome) => outcome.kind === 'failed' && outcome.status === 402);
-  expect(refused.length).toBeGreaterThan(0);
-  await expectEverythingSettled(testEnv.pool);
-  const ended = await runs();
-  expect(ended).toHaveLength(ROUNDS);
-  for (const { spent } of ended) expect(spent).toBeGreaterThan(0n);
+    const refused = outcomes.filter((outcome) => outcome.kind === 'failed' && outcome.status === 402);
+    expect(refused.length).toBeGreaterThan(0);
+    await expectEverythingSettled(testEnv.pool);
+    const ended = (await runs()).filter(({ run }) => run.startsWith(name));
+    expect(ended).toHaveLength(ROUNDS);
+    for (const { spent } of ended) expect(spent).toBeGreaterThan(0n);
+    const { rows } = await testEnv.pool.query(
+      `select from billing_ledger.postings where kind = 'extension' limit 1`,
+    );
+    expect(rows).toHaveLength(elastic ? 1 : 0);
+  });
 });

@@ -17,6 +17,7 @@ import { accessErrorCases } from './section-7-access';
 import { limitErrorCases } from './section-7-limits';
 import { requestErrorCases } from './section-7-requests';
 import { serviceErrorCases } from './section-7-service';
+import { elasticHoldCases } from './section-8-elastic-holds';
 import { exactnessCases } from './section-8-exactness';
 import { limitCases } from './section-8-limits';
 import { runCases } from './section-8-runs';
@@ -43,6 +44,7 @@ const cases: readonly ConformanceCase[] = [
   ...limitCases,
   ...exactnessCases,
   ...runCases,
+  ...elasticHoldCases,
   ...versioningCases,
   ...precedenceCases,
   ...headerCases,

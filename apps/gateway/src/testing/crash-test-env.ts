@@ -38,15 +38,21 @@ const ENVIRONMENT = {
 export interface CrashTestEnvOptions {
   /** URL of an external database; the embedded one when absent. */
   readonly databaseUrl?: string;
+  /** Further settings. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-export async function startCrashTestEnv({ databaseUrl }: CrashTestEnvOptions = {}): Promise<CrashTestEnv> {
+export async function startCrashTestEnv({
+  databaseUrl,
+  env = {},
+}: CrashTestEnvOptions = {}): Promise<CrashTestEnv> {
   const emulator = await startModelEmulator({ host: '127.0.0.1', port: 0 });
   const start = (stateDirectory?: string) =>
     startGateway({
       ...(stateDirectory === undefined ? {} : { stateDirectory }),
       env: {
         ...ENVIRONMENT,
+        ...env,
         MODEL_EMULATOR_URL: emulator.url,
         ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       },
