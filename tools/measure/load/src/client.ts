@@ -16,6 +16,8 @@ interface ChatRequest {
   readonly tokens: number;
   /** For `cancelled`: number of chunks before the client disconnects. */
   readonly chunks: number;
+  /** The run that the request belongs to. */
+  readonly run?: { readonly id: string; readonly budgetUsd: string } | undefined;
 }
 
 export interface ChatClient {
@@ -70,7 +72,7 @@ export function createChatClient(
   }
 
   async function sendOnce(chat: ChatRequest): Promise<ChatOutcome> {
-    const { marker, kind, tenant, tokens } = chat;
+    const { marker, kind, tenant, tokens, run } = chat;
     const isStreamed = kind === 'stream' || kind === 'cancelled';
     const abort = new AbortController();
     const overdue = setTimeout(() => abort.abort(), RESPONSE_TIMEOUT_MS);
@@ -83,6 +85,7 @@ export function createChatClient(
           authorization: `Bearer ${tenant.apiKey}`,
           'content-type': 'application/json',
           ...(kind === 'idempotent' ? { 'idempotency-key': marker } : {}),
+          ...(run ? { 'x-run-id': run.id, 'x-run-budget-usd': run.budgetUsd } : {}),
         },
         body: JSON.stringify({
           model,

@@ -16,6 +16,8 @@ export interface TrafficOptions {
   readonly name: string;
   /** Requests per second, regardless of pending responses (open loop). */
   readonly rate: number;
+  /** The budget of runs, to which a third of the requests belong; absent: none does. */
+  readonly runBudgetUsd?: string;
 }
 
 const KINDS: readonly Kind[] = [
@@ -32,9 +34,11 @@ const TICK_MS = 20;
 const MAX_IN_FLIGHT = 400;
 const MIN_TOKENS = 5;
 const MAX_TOKENS = 60;
+/** After this many requests, a new run starts. */
+const REQUESTS_PER_RUN = 100;
 
 /** Sends requests of every kind from every tenant at a constant rate. */
-export function startTraffic({ client, tenants, random, name, rate }: TrafficOptions): Traffic {
+export function startTraffic({ client, tenants, random, name, rate, runBudgetUsd }: TrafficOptions): Traffic {
   const attempts: Attempt[] = [];
   const inFlight = new Set<Promise<void>>();
   let count = 0;
@@ -55,12 +59,18 @@ export function startTraffic({ client, tenants, random, name, rate }: TrafficOpt
       tenant: random.pick(tenants),
       tokens: random.integer(MIN_TOKENS, MAX_TOKENS),
       chunks: random.integer(1, MIN_TOKENS),
+      run: runOf(count),
     };
     const sending = client.send(chat).then((attempt) => {
       attempts.push(attempt);
       inFlight.delete(sending);
     });
     inFlight.add(sending);
+  }
+
+  function runOf(request: number) {
+    if (runBudgetUsd === undefined || request % 3 > 0) return undefined;
+    return { id: `${name}-${Math.floor(request / REQUESTS_PER_RUN)}`, budgetUsd: runBudgetUsd };
   }
 
   return {

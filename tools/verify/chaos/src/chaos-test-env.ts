@@ -41,6 +41,8 @@ export interface ChaosTestEnvOptions {
 const ENVIRONMENT = {
   GATEWAY_GENERATION_TIMEOUT_MS: '10000',
   GATEWAY_HOLD_MARGIN_MS: '5000',
+  // Most responses are longer than half of a slice, and extend their hold.
+  GATEWAY_ELASTIC_HOLD_TOKENS: '64',
   GATEWAY_IDEMPOTENCY_LEASE_MS: '4000',
   GATEWAY_SHUTDOWN_GRACE_MS: '10000',
   LOG_LEVEL: 'info',
@@ -51,6 +53,7 @@ const PROVIDER_FAULTS = { rate: 0.04, kinds: ['503', 'cut-before', 'cut-after:3'
 
 /** The last tenant soon runs out of credit. */
 const CREDITS_USD = { first: '100', second: '100', third: '100', poor: '0.002' };
+const WITH_ELASTIC_HOLDS = ['third', 'poor'];
 
 /** The model of every request. */
 export const MODEL = 'chaos/model';
@@ -119,7 +122,9 @@ export async function openChaosTestEnv({
     const tenants: Tenant[] = [];
     const creditNanoUsd = new Map<string, bigint>();
     for (const [name, usd] of Object.entries(CREDITS_USD)) {
-      const { organizationId, apiKey } = await createTenant(dashboard, { name, credit: usd });
+      const tenant = await createTenant(dashboard, { name, credit: usd });
+      const { organizationId, apiKey } = tenant;
+      if (WITH_ELASTIC_HOLDS.includes(name)) await tenant.setElasticHolds(true);
       tenants.push({ name, organizationId, apiKey });
       creditNanoUsd.set(organizationId, nanoUsdOf(Number(usd)));
     }

@@ -17,6 +17,8 @@ export interface ChaosResult {
 
 /** Before the first fault; normal throughput is measured in the second half. */
 const WARM_UP_MS = 8_000;
+/** Covers some of the requests of a run. */
+const RUN_BUDGET_USD = '0.0005';
 /** Without faults, between two faults. */
 const PAUSE_MS = 3_000;
 
@@ -33,7 +35,11 @@ export async function runChaos(
   const client = createChatClient(cluster.dev.baseUrl, MODEL);
   try {
     const faults = choose(faultsOf(cluster, options), options);
-    const traffic = startTraffic({ client, tenants, random, name: 'chaos', rate: options.rate });
+    const traffic = startTraffic({
+      ...{ client, tenants, random, name: 'chaos' },
+      rate: options.rate,
+      runBudgetUsd: RUN_BUDGET_USD,
+    });
     await delay(WARM_UP_MS);
     const normalPerSecond = rateOf(traffic);
     say(`${normalPerSecond.toFixed(0)} responses per second without faults`);
