@@ -14,6 +14,9 @@ const CALL = batchCall<HoldRequest>('extend_holds', [
   ['p_key_day_budgets', (holds) => plainArray(holds, (hold) => hold.keyBudgets.day)],
   ['p_key_month_budgets', (holds) => plainArray(holds, (hold) => hold.keyBudgets.month)],
   ['p_key_total_budgets', (holds) => plainArray(holds, (hold) => hold.keyBudgets.total)],
+  ['p_project_day_budgets', (holds) => plainArray(holds, (hold) => hold.project?.budgets.day)],
+  ['p_project_month_budgets', (holds) => plainArray(holds, (hold) => hold.project?.budgets.month)],
+  ['p_project_total_budgets', (holds) => plainArray(holds, (hold) => hold.project?.budgets.total)],
 ]);
 
 const EXTEND_HOLDS = { name: 'billing_ledger.extend_holds', text: `select * from ${CALL.sql}` };

@@ -104,9 +104,14 @@ it('is refused for a hold that is closed, unknown or of another organization', a
   await place(hold('unknown', 20));
 });
 
-describe.each(['organization', 'key'] as const)('a budget of the %s', (owner) => {
-  const budgeted = (name: string, amount: number, budget: object) =>
-    hold(name, amount, owner === 'key' ? { keyBudgets: budget } : { organizationBudgets: budget });
+describe.each(['organization', 'project', 'key'] as const)('a budget of the %s', (owner) => {
+  const budgetsOf = (budgets: object): Partial<HoldRequest> =>
+    ({
+      organization: { organizationBudgets: budgets },
+      project: { project: { projectId: `proj-${organizationId}`, budgets } },
+      key: { keyBudgets: budgets },
+    })[owner];
+  const budgeted = (name: string, amount: number, budgets: object) => hold(name, amount, budgetsOf(budgets));
 
   it.each(['day', 'month', 'total'] as const)('of the %s counts extensions', async (period) => {
     const budget = { [period]: usdNano(100) };
@@ -128,9 +133,9 @@ describe.each(['organization', 'key'] as const)('a budget of the %s', (owner) =>
   });
 
   it('counts an extension on the day of its hold, and in its month what later days hold', async () => {
-    await place(hold('g1', 30));
+    await place(budgeted('g1', 30, {}));
     await fixture.clock.advance(DAY_MS);
-    await place(hold('g2', 60));
+    await place(budgeted('g2', 60, {}));
     expect(await kindsOf(budgeted('g1', 101, { day: usdNano(100) }))).toEqual(['budget_exceeded']);
     expect(await kindsOf(budgeted('g1', 41, { month: usdNano(100) }))).toEqual(['budget_exceeded']);
     expect(await kindsOf(budgeted('g1', 40, { day: usdNano(40), month: usdNano(100) }))).toEqual(['held']);

@@ -1,6 +1,6 @@
 -- Raises open holds to larger amounts. Decides each individually, in the given
 -- order, by the rules of hold_credit: credit, the budget of the run, then the
--- budgets of key and organization for the month, in total and for the day. The day
+-- budgets of key, project and organization for the month, in total and for the day. The day
 -- is that of the hold's admission. A refusal takes nothing and returns the same
 -- columns. A hold of this amount or more returns 'held' unchanged, so that a call
 -- can be repeated; one that is not open returns 'closed'.
@@ -13,7 +13,10 @@ create or replace function extend_holds(
   p_organization_total_budgets bigint[],
   p_key_day_budgets bigint[],
   p_key_month_budgets bigint[],
-  p_key_total_budgets bigint[]
+  p_key_total_budgets bigint[],
+  p_project_day_budgets bigint[],
+  p_project_month_budgets bigint[],
+  p_project_total_budgets bigint[]
 ) returns table (
   outcome text, available_nano_usd bigint, budget_scope text, budget_period text,
   budget_nano_usd bigint, used_nano_usd bigint, held_nano_usd bigint
@@ -39,11 +42,13 @@ begin
     from unnest(
         p_hold_ids, p_organization_ids, p_amounts,
         p_organization_day_budgets, p_organization_month_budgets, p_organization_total_budgets,
-        p_key_day_budgets, p_key_month_budgets, p_key_total_budgets
+        p_key_day_budgets, p_key_month_budgets, p_key_total_budgets,
+        p_project_day_budgets, p_project_month_budgets, p_project_total_budgets
       ) with ordinality as wanted (
         hold_id, organization_id, amount,
         organization_day_budget, organization_month_budget, organization_total_budget,
-        key_day_budget, key_month_budget, key_total_budget, position
+        key_day_budget, key_month_budget, key_total_budget,
+        project_day_budget, project_month_budget, project_total_budget, position
       )
     order by position
   loop
@@ -79,6 +84,7 @@ begin
     select budget.* into exceeded
     from budget_use(hold.organization_id, '', hold.day) of_organization
     cross join budget_use(hold.organization_id, hold.key_id, hold.day) of_key
+    cross join budget_use(hold.organization_id, hold.project_id, hold.day) of_project
     -- Days after that of the admission count as well.
     cross join budget_use(
       hold.organization_id, '', (date_trunc('month', hold.day) + interval '1 month - 1 day')::date
@@ -86,16 +92,22 @@ begin
     cross join budget_use(
       hold.organization_id, hold.key_id, (date_trunc('month', hold.day) + interval '1 month - 1 day')::date
     ) of_key_month
+    cross join budget_use(
+      hold.organization_id, hold.project_id, (date_trunc('month', hold.day) + interval '1 month - 1 day')::date
+    ) of_project_month
     left join runs run on run.organization_id = hold.organization_id and run.run_id = hold.run_id
     cross join lateral (values
       (1, 'run', 'total', run.budget_nano_usd, run.spent_nano_usd + run.held_nano_usd, run.held_nano_usd),
       (2, 'key', 'month', wanted.key_month_budget, of_key_month.month_used, of_key_month.month_held),
       (3, 'key', 'total', wanted.key_total_budget, of_key.total_used, of_key.total_held),
-      (4, 'organization', 'month', wanted.organization_month_budget, of_month.month_used, of_month.month_held),
-      (5, 'organization', 'total', wanted.organization_total_budget,
+      (4, 'project', 'month', wanted.project_month_budget, of_project_month.month_used, of_project_month.month_held),
+      (5, 'project', 'total', wanted.project_total_budget, of_project.total_used, of_project.total_held),
+      (6, 'organization', 'month', wanted.organization_month_budget, of_month.month_used, of_month.month_held),
+      (7, 'organization', 'total', wanted.organization_total_budget,
         account.charged_nano_usd + account.held_nano_usd, account.held_nano_usd),
-      (6, 'key', 'day', wanted.key_day_budget, of_key.day_used, of_key.day_held),
-      (7, 'organization', 'day', wanted.organization_day_budget, of_organization.day_used, of_organization.day_held)
+      (8, 'key', 'day', wanted.key_day_budget, of_key.day_used, of_key.day_held),
+      (9, 'project', 'day', wanted.project_day_budget, of_project.day_used, of_project.day_held),
+      (10, 'organization', 'day', wanted.organization_day_budget, of_organization.day_used, of_organization.day_held)
     ) as budget (rank, scope, period, amount, used, held)
     where budget.amount - budget.used < extra
     order by budget.rank
@@ -117,7 +129,7 @@ begin
     values (hold.hold_id || '+' || wanted.amount, 'extension', hold.organization_id, now_ms, -extra, extra);
     update budget_accounts total
     set held_nano_usd = total.held_nano_usd + extra
-    from budget_accounts_of(hold.key_id, hold.day) as account_of
+    from budget_accounts_of(hold.key_id, hold.project_id, hold.day) as account_of
     where total.organization_id = hold.organization_id
       and total.owner_id = account_of.owner_id collate "C"
       and total.day = account_of.day;
