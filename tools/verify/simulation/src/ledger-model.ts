@@ -1,5 +1,6 @@
 import type { Prices } from '@gateway/base';
-import { CLAIM_RETENTION_MS, LEASE_MS, type Generation, type Operation } from './history';
+import { LEASE_MS, type Generation, type Operation } from './history';
+import { changeOwnClaim, claim, deleteExpired, settleClaim, type Claim } from './model-claims';
 import { costOf, NO_PRICES } from './model-cost';
 
 /**
@@ -37,16 +38,6 @@ interface Hold {
   readonly deadline: number;
   readonly scope: string | undefined;
   readonly run: string | undefined;
-}
-
-interface Claim {
-  readonly organization: string;
-  readonly body: number;
-  readonly generation: string;
-  readonly claimants: readonly string[];
-  readonly state: 'running' | 'released' | 'completed';
-  readonly leaseEnds: number;
-  readonly retainedUntil: number;
 }
 
 export const EMPTY_MODEL: ModelState = {
@@ -120,18 +111,21 @@ function outcomeOf(draft: Draft, operation: Operation, { generations, now }: Set
         .sort()
         .join(', ');
     case 'claim':
-      return claim(draft, generations[operation.generation] as Generation, now);
+      return claim(draft.claims, generations[operation.generation] as Generation, now);
     case 'renew':
       for (const one of named(operation.generations)) {
-        changeOwnClaim(draft, one, (of) => ({ ...of, leaseEnds: Math.max(of.leaseEnds, now + LEASE_MS) }));
+        changeOwnClaim(draft.claims, one, (of) => ({
+          ...of,
+          leaseEnds: Math.max(of.leaseEnds, now + LEASE_MS),
+        }));
       }
       return 'done';
     case 'release':
       for (const one of named(operation.generations))
-        changeOwnClaim(draft, one, (of) => ({ ...of, state: 'released' }));
+        changeOwnClaim(draft.claims, one, (of) => ({ ...of, state: 'released' }));
       return 'done';
     case 'delete_expired':
-      return String(deleteExpired(draft, now));
+      return String(deleteExpired(draft.claims, now));
   }
 }
 
@@ -321,7 +315,12 @@ function settle(draft: Draft, one: Generation, now: number): string {
   const prices = known?.prices ?? one.eventPrices;
   if (known?.state === 'abandoned' || !prices) return `${id} rejected`;
   const cost = costOf(one.usage, prices);
-  const isWaived = settleClaim(draft, one, one.resolution === undefined ? known?.scope : one.scope, now);
+  const isWaived = settleClaim(
+    draft.claims,
+    one,
+    one.resolution === undefined ? known?.scope : one.scope,
+    now,
+  );
   const released = known?.state === 'held' ? known.amount : 0n;
   const reachable = availableOf(draft, organization) + released;
   const runName = known?.run === undefined ? undefined : `${organization} ${known.run}`;
@@ -341,62 +340,6 @@ function settle(draft: Draft, one: Generation, now: number): string {
   draft.announced.set(id, { cost, charged });
   const origin = !known ? 'no_hold' : known.state === 'held' ? 'held' : 'late';
   return `${id} ${origin} cost ${cost} charged ${charged}${isWaived ? ' waived' : ''}`;
-}
-
-/** Returns whether nothing is owed, because another generation completed the key. */
-function settleClaim(
-  draft: Draft,
-  { id, resolution }: Generation,
-  scope: string | undefined,
-  now: number,
-): boolean {
-  const known = scope === undefined ? undefined : draft.claims.get(scope);
-  if (scope === undefined || !known?.claimants.includes(id)) return false;
-  if (known.state === 'completed') return known.generation !== id;
-  if (resolution === 'completed') {
-    const retainedUntil = now + CLAIM_RETENTION_MS;
-    draft.claims.set(scope, { ...known, state: 'completed', generation: id, retainedUntil });
-  } else if (known.state === 'running' && known.generation === id) {
-    draft.claims.set(scope, { ...known, state: 'released' });
-  }
-  return false;
-}
-
-function claim(draft: Draft, { id, organization, body, scope = '' }: Generation, now: number): string {
-  const known = draft.claims.get(scope);
-  const isExpired = known !== undefined && isPast(known, now);
-  const sameBody = known?.body === body && known.organization === organization;
-  if (known && !isExpired) {
-    if (known.state !== 'released' && !sameBody) return 'body_mismatch';
-    if (known.state === 'completed') return `completed by ${known.generation}`;
-    if (known.state === 'running' && known.generation !== id && known.leaseEnds > now) return 'in_flight';
-  }
-  const before = known && sameBody && !isExpired ? known.claimants.filter((other) => other !== id) : [];
-  draft.claims.set(scope, {
-    organization,
-    body,
-    generation: id,
-    claimants: [...before, id],
-    state: 'running',
-    leaseEnds: now + LEASE_MS,
-    retainedUntil: now + CLAIM_RETENTION_MS,
-  });
-  return 'claimed';
-}
-
-function changeOwnClaim(draft: Draft, { id, scope = '' }: Generation, change: (of: Claim) => Claim): void {
-  const known = draft.claims.get(scope);
-  if (known?.state === 'running' && known.generation === id) draft.claims.set(scope, change(known));
-}
-
-function deleteExpired(draft: Draft, now: number): number {
-  const past = [...draft.claims].filter(([, known]) => isPast(known, now));
-  for (const [scope] of past) draft.claims.delete(scope);
-  return past.length;
-}
-
-function isPast({ retainedUntil, leaseEnds, state }: Claim, now: number): boolean {
-  return retainedUntil <= now && (leaseEnds <= now || state !== 'running');
 }
 
 const ALL_TIME = 'all time';

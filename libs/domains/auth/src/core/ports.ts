@@ -144,7 +144,7 @@ export interface KeyVerifier {
 }
 
 /** The owner of budgets: an organization (with an empty id), a project or a key that is not revoked. */
-export interface BudgetOwner {
+interface BudgetOwner {
   readonly ownerId: string;
   readonly name: string;
   readonly budgets: ProjectBudgets;
