@@ -93,9 +93,11 @@ function say(text) {
 }
 
 function testEmbedded() {
-  return runJest(
-    ['/node_modules/', ...OWN_CLUSTER_SUITES].flatMap((each) => ['--testPathIgnorePatterns', each]),
-  );
+  // Many suites wait for servers and browsers, so a third worker uses the processor time of two cores better.
+  return runJest([
+    '--maxWorkers=3',
+    ...['/node_modules/', ...OWN_CLUSTER_SUITES].flatMap((each) => ['--testPathIgnorePatterns', each]),
+  ]);
 }
 
 /** Repeats the end-to-end tests with every service in its own process, then runs short chaos and failover tests. */
@@ -124,7 +126,10 @@ async function testCluster() {
   }
 }
 
-/** The unit tests of what runs on Node, and `npm start`, since other Node versions differ in few of their functions. */
+/**
+ * The unit tests of what users run, and `npm start`, since other Node versions differ in few of their functions. The dashboard
+ * runs in browsers, and the tools of developers on the Node version of CI.
+ */
 async function testOtherNodes() {
   const nodes = (process.env.GATEWAY_TEST_NODES ?? '').split(path.delimiter).filter((node) => node !== '');
   for (const [index, node] of nodes.entries()) {
@@ -134,6 +139,8 @@ async function testOtherNodes() {
       '\\.sim\\.spec',
       '(?<!npm-start)\\.int\\.spec',
       '\\.e2e\\.spec',
+      '/apps/dashboard/',
+      '/tools/(build|measure|verify)/',
     ];
     const selection = without.flatMap((each) => ['--testPathIgnorePatterns', each]);
     const env = { PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` };
