@@ -6,10 +6,14 @@ const generation = (id: string, charged = 5n): SettledGeneration => ({
   organization: 'org-1',
   cost: 5n,
   charged,
+  prices: undefined,
 });
+const NO_TOKENS = {
+  ...{ prompt: 0n, cached: 0n, cacheWrite: 0n, cacheWrite1h: 0n, image: 0n, completion: 0n, reasoning: 0n },
+};
 const booksOf = (settled: readonly SettledGeneration[], recorded: readonly SettledGeneration[]) => ({
   settled: new Map(settled.map((one) => [one.id, one])),
-  recorded: recorded.map((one) => ({ ...one, marker: undefined, status: 'completed' })),
+  recorded: recorded.map((one) => ({ ...one, marker: undefined, status: 'completed', tokens: NO_TOKENS })),
 });
 const attempt = (changes: Partial<Attempt>): Attempt => ({
   ...{

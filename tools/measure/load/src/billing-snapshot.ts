@@ -7,10 +7,24 @@ export interface SettledGeneration {
   readonly organization: string;
   readonly cost: bigint;
   readonly charged: bigint;
+  /** Of its hold, as the ledger writes them; in usage, those that its cost was computed with. */
+  readonly prices: string | undefined;
+}
+
+/** Tokens of a generation, by kind. */
+export interface RecordedTokens {
+  readonly prompt: bigint;
+  readonly cached: bigint;
+  readonly cacheWrite: bigint;
+  readonly cacheWrite1h: bigint;
+  readonly image: bigint;
+  readonly completion: bigint;
+  readonly reasoning: bigint;
 }
 
 /** A generation in the usage records. */
 export interface RecordedGeneration extends SettledGeneration {
+  readonly tokens: RecordedTokens;
   /** The request's `user`. */
   readonly marker: string | undefined;
   readonly status: string;
@@ -59,16 +73,25 @@ export class BillingReader {
     const settled = await rowsOf<{ id: string; organization: string }>(
       this.ledger,
       `select hold_id as id, organization_id as organization, cost_nano_usd::text as cost,
-         charged_nano_usd::text as charged
+         charged_nano_usd::text as charged, prices
        from billing_ledger.closed_holds where state = 'settled'`,
     );
-    const recorded = await rowsOf<{ id: string; organization: string; marker: string; status: string }>(
+    const recorded = await rowsOf<RecordedRow>(
       this.usage,
       `select id, organization_id as organization, external_user as marker, status,
-         cost_nano_usd::text as cost, charged_nano_usd::text as charged
+         cost_nano_usd::text as cost, charged_nano_usd::text as charged, prices,
+         array[
+           prompt_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens, image_tokens, completion_tokens,
+           reasoning_tokens
+         ]::text[] as counts
        from usage.generations`,
     );
-    return { settled: new Map(settled.map((one) => [one.id, one])), recorded, problems, openHolds };
+    return {
+      settled: new Map(settled.map((one) => [one.id, one])),
+      recorded: recorded.map(({ counts, ...one }) => ({ ...one, tokens: tokensOf(counts) })),
+      problems,
+      openHolds,
+    };
   }
 
   async close(): Promise<void> {
@@ -114,6 +137,27 @@ export function chargedOf(snapshot: BillingSnapshot, organizationId: string): bi
     .reduce((sum, { charged }) => sum + charged, 0n);
 }
 
+interface RecordedRow {
+  readonly id: string;
+  readonly organization: string;
+  readonly marker: string;
+  readonly status: string;
+  readonly counts: readonly string[];
+}
+
+function tokensOf(counts: readonly string[]): RecordedTokens {
+  const [
+    prompt = 0n,
+    cached = 0n,
+    cacheWrite = 0n,
+    cacheWrite1h = 0n,
+    image = 0n,
+    completion = 0n,
+    reasoning = 0n,
+  ] = counts.map(BigInt);
+  return { prompt, cached, cacheWrite, cacheWrite1h, image, completion, reasoning };
+}
+
 async function countOf(pool: Pool, sql: string): Promise<number> {
   const { rows } = await pool.query<{ count: string }>(sql);
   return Number(rows[0]?.count);
@@ -122,7 +166,12 @@ async function countOf(pool: Pool, sql: string): Promise<number> {
 async function rowsOf<Row extends object>(
   pool: Pool,
   sql: string,
-): Promise<(Row & { cost: bigint; charged: bigint })[]> {
-  const { rows } = await pool.query<Row & { cost: string; charged: string }>(sql);
-  return rows.map((row) => ({ ...row, cost: BigInt(row.cost), charged: BigInt(row.charged) }));
+): Promise<(Row & { cost: bigint; charged: bigint; prices: string | undefined })[]> {
+  const { rows } = await pool.query<Row & { cost: string; charged: string; prices: string | null }>(sql);
+  return rows.map(({ prices, ...row }) => ({
+    ...(row as unknown as Row),
+    cost: BigInt(row.cost),
+    charged: BigInt(row.charged),
+    prices: prices ?? undefined,
+  }));
 }

@@ -9,5 +9,6 @@ export {
   type SettledGeneration,
   type RecordedGeneration,
 } from './billing-snapshot';
+export { differencesFromFrozenPrices } from './frozen-prices';
 export { createChatClient, nanoUsdOf, type ChatClient, type Tenant } from './client';
 export { startTraffic, type Traffic } from './traffic';

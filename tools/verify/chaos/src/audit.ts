@@ -2,6 +2,7 @@ import { auditLedger } from '@gateway/ledger-audit';
 import {
   BillingReader,
   chargedOf,
+  differencesFromFrozenPrices,
   differencesOf,
   problemsOfAttempt as problemsOfSettlement,
   type Attempt,
@@ -21,6 +22,7 @@ export interface Audit {
     readonly provided: number;
     readonly settled: number;
     readonly chargedNanoUsd: bigint;
+    readonly priceChanges: number;
     /** Complete responses of the provider that no client received or paid for: too late, or lost in a killed process. */
     readonly uncharged: number;
   };
@@ -32,6 +34,8 @@ export interface AuditInput {
   readonly credits: ReadonlyMap<string, { readonly creditNanoUsd: bigint; readonly usedNanoUsd: bigint }>;
   /** For a role that can read all tables. */
   readonly databaseUrl: (database: string) => string;
+  /** The published versions with other prices. */
+  readonly priceChanges: number;
   /** Whether a process with generations in flight may have been killed. */
   readonly lostGenerations: boolean;
 }
@@ -50,7 +54,10 @@ export async function audit(input: AuditInput): Promise<Audit> {
   const problems = snapshot.problems.map((problem) => `ledger: ${problem}`);
   if (snapshot.openHolds > 0)
     problems.push(`ledger: ${snapshot.openHolds} holds are open after their deadline`);
-  problems.push(...differencesOf(snapshot));
+  problems.push(...differencesOf(snapshot), ...differencesFromFrozenPrices(snapshot));
+  const prices = new Set([...snapshot.settled.values()].map((one) => one.prices));
+  if (prices.size < 2)
+    problems.push(`${input.priceChanges} price changes were published, and none took effect`);
   const byMarker = groupBy(recorded, ({ marker }) => marker ?? '');
   const provided = groupBy(input.seen, markerOf);
 
@@ -94,6 +101,7 @@ export async function audit(input: AuditInput): Promise<Audit> {
       provided: input.seen.length,
       settled: recorded.length,
       chargedNanoUsd: sumOf(recorded),
+      priceChanges: input.priceChanges,
       uncharged: uncharged.length,
     },
   };

@@ -5,6 +5,7 @@ import { SERVICE_NAMES, SERVICES, startCluster, type Cluster, type ServiceName }
 import { nanoUsdOf, type Tenant } from '@gateway/load';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
 import type { Logger } from '@gateway/runtime';
+import { FIRST_CATALOGUE } from './price-changes';
 import type { LabPostgres } from './failover/lab-datastores';
 import { type AdminClient, createTenant, signIn } from '@gateway/test-support';
 
@@ -39,6 +40,7 @@ export interface ChaosTestEnvOptions {
 
 /** Short timeouts, so that holds and leases of a crashed process expire soon. */
 const ENVIRONMENT = {
+  GATEWAY_CATALOGUE: 'database',
   GATEWAY_GENERATION_TIMEOUT_MS: '10000',
   GATEWAY_HOLD_MARGIN_MS: '5000',
   // Most responses are longer than half of a slice, and extend their hold.
@@ -55,22 +57,6 @@ const PROVIDER_FAULTS = { rate: 0.04, kinds: ['503', 'cut-before', 'cut-after:3'
 const CREDITS_USD = { first: '100', second: '100', third: '100', poor: '0.002' };
 const WITH_ELASTIC_HOLDS = ['third', 'poor'];
 
-/** The model of every request. */
-export const MODEL = 'chaos/model';
-
-const MODELS = `providers:
-  - name: emulator
-    base_url: \${MODEL_EMULATOR_URL}
-    max_attempts: 2
-    timeouts: { first_byte_ms: 4000, idle_ms: 4000 }
-models:
-  - id: ${MODEL}
-    targets: [{ provider: emulator, model: emu-standard }]
-    context_window: 131072
-    max_output_tokens: 16384
-    prices: { input: '0.30', cached_input: '0.03', output: '1.70', reasoning: '2.30' }
-`;
-
 export async function openChaosTestEnv({
   seed,
   programs,
@@ -84,7 +70,7 @@ export async function openChaosTestEnv({
   // PostgreSQL may run as another user, which must enter this folder.
   chmodSync(stateDirectory, 0o755);
   const modelsFile = path.join(stateDirectory, 'models.yaml');
-  writeFileSync(modelsFile, MODELS);
+  writeFileSync(modelsFile, FIRST_CATALOGUE);
   const emulator = await startModelEmulator({
     seed,
     tokensPerSecond: TOKENS_PER_SECOND,

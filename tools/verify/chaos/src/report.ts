@@ -53,10 +53,10 @@ export function renderTable(results: readonly FaultResult[]): string {
 }
 
 export function renderAudit({ figures, problems }: Audit): string {
-  const { requests, completed, provided, settled, chargedNanoUsd, uncharged } = figures;
+  const { requests, completed, provided, settled, chargedNanoUsd, priceChanges, uncharged } = figures;
   const sum =
     `${requests} requests, ${completed} completed; ${provided} calls to the provider;  ` +
-    `${settled} generations settled for ${chargedNanoUsd} nano-dollars; ` +
+    `${settled} generations settled for ${chargedNanoUsd} nano-dollars at ${priceChanges + 1} versions of the prices; ` +
     `${uncharged} responses were too late or lost in a killed process, and were not charged.`;
   if (problems.length === 0) return `${sum}\nThe ledger is exact.`;
   return `${sum}\n${problems.map((problem) => `  ✗ ${problem}`).join('\n')}`;

@@ -4,8 +4,9 @@ import { createChatClient, isServed, startTraffic, type Traffic } from '@gateway
 import { seededRandom, spendingOf } from '@gateway/test-support';
 import { audit, type Audit } from './audit';
 import { allFaults, type Fault } from './faults';
-import { MODEL, openChaosTestEnv, type ChaosTestEnv, type ChaosTestEnvOptions } from './chaos-test-env';
+import { openChaosTestEnv, type ChaosTestEnv, type ChaosTestEnvOptions } from './chaos-test-env';
 import type { Options } from './options';
+import { MODEL, startPriceChanges } from './price-changes';
 import { problemsOfImpacts, type FaultResult } from './report';
 import { waitUntilIdle } from './wait-until-idle';
 import { GRACE_MS, impactOf, SPAN_MS } from './timeline';
@@ -40,6 +41,7 @@ export async function runChaos(
       rate: options.rate,
       runBudgetUsd: RUN_BUDGET_USD,
     });
+    const priceChanges = startPriceChanges(testEnv.dashboard, random);
     await delay(WARM_UP_MS);
     const normalPerSecond = rateOf(traffic);
     say(`${normalPerSecond.toFixed(0)} responses per second without faults`);
@@ -51,6 +53,7 @@ export async function runChaos(
       say(fault.name);
       results.push(await injectFault(fault, testEnv, traffic, normalPerSecond));
     }
+    await priceChanges.stop();
     await traffic.stop();
     const pending = await waitUntilIdle(testEnv);
     const found = await audit({
@@ -58,6 +61,7 @@ export async function runChaos(
       seen: testEnv.emulator.requests(),
       credits: await readCredits(testEnv),
       databaseUrl: testEnv.databaseUrl,
+      priceChanges: priceChanges.published,
       lostGenerations: results.some(({ fault }) => fault.losesGenerations),
     });
     const violations = [...pending, ...problemsOfImpacts(results, options), ...found.problems];
