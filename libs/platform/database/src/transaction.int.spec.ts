@@ -68,7 +68,8 @@ describe('inTransaction', () => {
       });
     await Promise.all([increment(1, 2), increment(2, 1)]);
     expect(await values()).toEqual([2n, 2n]);
-    expect(attempts).toBe(3);
+    // The retry may lock its first row before the other transaction wakes up, and be a victim again.
+    expect(attempts).toBeGreaterThanOrEqual(3);
   });
 
   it('rejects after the maximum number of conflicts', async () => {
