@@ -134,14 +134,26 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
   [
     'an extension is not checked against the budget of a key',
     'extend_holds',
-    "(6, 'key', 'day', wanted.key_day_budget,",
-    "(6, 'key', 'day', null::bigint,",
+    "(8, 'key', 'day', wanted.key_day_budget,",
+    "(8, 'key', 'day', null::bigint,",
   ],
   [
     'an extension is not checked against the month of an organization',
     'extend_holds',
-    "(4, 'organization', 'month', wanted.organization_month_budget,",
-    "(4, 'organization', 'month', null::bigint,",
+    "(6, 'organization', 'month', wanted.organization_month_budget,",
+    "(6, 'organization', 'month', null::bigint,",
+  ],
+  [
+    'an extension is not checked against the total budget of a project',
+    'extend_holds',
+    "(5, 'project', 'total', wanted.project_total_budget,",
+    "(5, 'project', 'total', null::bigint,",
+  ],
+  [
+    'an extension does not count against its project',
+    'extend_holds',
+    'budget_accounts_of(hold.key_id, hold.project_id, hold.day)',
+    'budget_accounts_of(hold.key_id, null, hold.day)',
   ],
   [
     'an extension is not checked against the budget of its run',
@@ -152,8 +164,8 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
   [
     'a void does not release what an extension held',
     'void_holds',
-    'returning hold_id, organization_id, key_id, day, run_id, amount_nano_usd as amount',
-    `returning hold_id, organization_id, key_id, day, run_id,
+    'returning hold_id, organization_id, key_id, project_id, day, run_id, amount_nano_usd as amount',
+    `returning hold_id, organization_id, key_id, project_id, day, run_id,
       (select held_nano_usd from postings where reference = hold_id and kind = 'hold') as amount`,
   ],
   [
