@@ -7,7 +7,7 @@ const LIMIT = 64 * 1024;
 
 let edge: TestEdge;
 beforeAll(async () => {
-  edge = await startEdge({ settings: { maxBodyBytes: LIMIT, bodyTimeoutMs: 150 } });
+  edge = await startEdge({ settings: { maxBodyBytes: LIMIT, bodyTimeoutMs: 1_000 } });
 });
 afterAll(() => edge.stop());
 
