@@ -12,7 +12,7 @@ export interface SettledGeneration {
 }
 
 /** Tokens of a generation, by kind. */
-export interface RecordedTokens {
+interface RecordedTokens {
   readonly prompt: bigint;
   readonly cached: bigint;
   readonly cacheWrite: bigint;
