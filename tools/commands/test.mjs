@@ -93,11 +93,9 @@ function say(text) {
 }
 
 function testEmbedded() {
-  // Many suites wait for servers and browsers, so a third worker uses the processor time of two cores better.
-  return runJest([
-    '--maxWorkers=3',
-    ...['/node_modules/', ...OWN_CLUSTER_SUITES].flatMap((each) => ['--testPathIgnorePatterns', each]),
-  ]);
+  return runJest(
+    ['/node_modules/', ...OWN_CLUSTER_SUITES].flatMap((each) => ['--testPathIgnorePatterns', each]),
+  );
 }
 
 /** Repeats the end-to-end tests with every service in its own process, then runs short chaos and failover tests. */
