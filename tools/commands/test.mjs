@@ -124,10 +124,7 @@ async function testCluster() {
   }
 }
 
-/**
- * The unit tests of what users run, and `npm start`, since other Node versions differ in few of their functions. The dashboard
- * runs in browsers, and the tools of developers on the Node version of CI.
- */
+/** The unit tests of what runs on Node, and `npm start`, since other Node versions differ in few of their functions. */
 async function testOtherNodes() {
   const nodes = (process.env.GATEWAY_TEST_NODES ?? '').split(path.delimiter).filter((node) => node !== '');
   for (const [index, node] of nodes.entries()) {
@@ -137,8 +134,6 @@ async function testOtherNodes() {
       '\\.sim\\.spec',
       '(?<!npm-start)\\.int\\.spec',
       '\\.e2e\\.spec',
-      '/apps/dashboard/',
-      '/tools/(build|measure|verify)/',
     ];
     const selection = without.flatMap((each) => ['--testPathIgnorePatterns', each]);
     const env = { PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` };
