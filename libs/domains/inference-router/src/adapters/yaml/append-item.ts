@@ -1,7 +1,11 @@
-import { isCollection, isMap, isSeq, LineCounter, parseDocument, type ParsedNode, type Range } from 'yaml';
+import { isCollection, isMap, isSeq, LineCounter, parseDocument, type Node, type ParsedNode } from 'yaml';
 
 /** Not expressible as an insertion of lines. */
-export class NotABlockList extends Error {}
+export class NotABlockList extends Error {
+  constructor(list: string) {
+    super(`${list}: is not a list with one "- …" per entry`);
+  }
+}
 
 /**
  * Appends an item to a list of a models file as text, so that every other byte of the file stays as it is.
@@ -14,7 +18,7 @@ export function appendItem(text: string, list: 'providers' | 'models', item: str
   const document = parseDocument(text, { lineCounter: lines });
   const items = document.get(list, true) as ParsedNode | undefined;
   if (!isSeq(items) || items.flow || items.items.length === 0) {
-    throw new NotABlockList(`${list}: is not a list with one "- …" per entry`);
+    throw new NotABlockList(list);
   }
   const indentation = ' '.repeat(lines.linePos(items.range[0]).col - 1);
   const newLine = text.includes('\r\n') ? '\r\n' : '\n';
@@ -23,17 +27,16 @@ export function appendItem(text: string, list: 'providers' | 'models', item: str
     .split('\n')
     .map((line) => `${line === '' ? '' : indentation}${line}${newLine}`)
     .join('');
-  const end = text.indexOf('\n', endOf(items));
+  const end = text.indexOf('\n', endOf(items) - 1);
   if (end === -1) return `${text}${newLine}${newLine}${added}`;
   return `${text.slice(0, end + 1)}${newLine}${added}${text.slice(end + 1)}`;
 }
 
-/** The offset of the last character of a node, without the comments after it. */
-function endOf(node: ParsedNode): number {
+/** The end of a node, without the line break and the comments after a block. */
+export function endOf(node: Node): number {
   if (isCollection(node) && !node.flow) {
-    const last = isMap(node) ? node.items.at(-1) : undefined;
-    const child = isMap(node) ? (last?.value ?? last?.key) : node.items.at(-1);
-    if (child) return endOf(child as ParsedNode);
+    const last = isMap(node) ? (node.items.at(-1)?.value ?? node.items.at(-1)?.key) : node.items.at(-1);
+    if (last) return endOf(last as Node);
   }
-  return (node.range as Range)[1] - 1;
+  return node.range?.[1] ?? 0;
 }

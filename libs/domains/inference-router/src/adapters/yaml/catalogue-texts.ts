@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CatalogueTexts, EntryChange, EntryKind } from '../../core/catalogue/managed-catalogue';
 import { NotABlockList } from './append-item';
-import { CannotEdit, withEntry, writtenEntries } from './edit-entry';
+import { CannotEdit, isObject, withEntry, writtenEntries } from './edit-entry';
 import { withProposedPrices } from './proposed-prices';
 import { CatalogueError, parseCatalogue, type ParseCatalogueOptions } from './parse-catalogue';
 import { statedPriceTexts } from './render-prices';
@@ -109,8 +109,4 @@ function namesOfSecrets(provider: Fields): string[] {
   return [...provider].flatMap(([path, value]) =>
     path === 'api_key_secret' || /^headers\.[^.]+\.secret$/.test(path) ? [value] : [],
   );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -113,6 +113,10 @@ describe('the edit of an entry of a catalogue text', () => {
     const broken = `${TEXT}  - [`;
     expect(() => replaced({ id: 'x' }, 0, broken)).toThrow('not valid YAML');
     expect(() => withEntry(broken, { kind: 'model', index: undefined, entry: {} })).toThrow('not valid YAML');
+    for (const entry of [undefined, { id: 'z' }])
+      expect(() => withEntry('models: [{ id: x }, { id: y }]\n', { kind: 'model', index: 0, entry })).toThrow(
+        NotABlockList,
+      );
     expect(() =>
       withEntry('models: [{ id: x }]\n', { kind: 'model', index: undefined, entry: { id: 'y' } }),
     ).toThrow(NotABlockList);

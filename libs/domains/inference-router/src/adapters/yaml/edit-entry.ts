@@ -12,7 +12,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import type { EntryEdit, EntryKind } from '../../core/catalogue/managed-catalogue';
-import { appendItem } from './append-item';
+import { appendItem, NotABlockList } from './append-item';
 
 type Entry = Readonly<Record<string, unknown>>;
 type List = 'providers' | 'models';
@@ -47,7 +47,8 @@ export function withEntry(text: string, { kind, index, entry }: EntryEdit): stri
   const document = readable(text, lines);
   const items = document.get(list, true);
   const item = isSeq(items) ? items.items[index] : undefined;
-  if (!isMap(item) || !item.range) throw new CannotEdit('The text has no such entry.');
+  if (!isSeq(items) || !isMap(item) || !item.range) throw new CannotEdit('The text has no such entry.');
+  if (items.flow) throw new NotABlockList(list);
   const [start, end] = item.range;
   if (entry === undefined) {
     const lineStart = lines.lineStarts[lines.linePos(start).line - 1] ?? start;
@@ -85,7 +86,7 @@ function added(text: string, list: List, entry: Entry): string {
 /** Changes only what differs, so that comments and quotes of everything else stay. */
 function merge(document: Document, map: YAMLMap, value: Entry): void {
   for (const { key } of [...map.items]) {
-    if (!(nameOf(key) in value)) map.delete(key);
+    if (!Object.hasOwn(value, nameOf(key))) map.delete(key);
   }
   for (const [name, part] of Object.entries(value)) {
     const old = map.get(name, true) as Node | undefined;
@@ -133,6 +134,6 @@ function endOfLine(text: string, from: number): number {
   return end === -1 ? text.length : end + 1;
 }
 
-function isObject(value: unknown): value is Entry {
+export function isObject(value: unknown): value is Entry {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

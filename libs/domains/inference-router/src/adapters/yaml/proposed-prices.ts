@@ -1,6 +1,7 @@
 import type { StatedPrices } from '@gateway/base';
-import { isCollection, isMap, isSeq, parseDocument, type Node } from 'yaml';
+import { isMap, isSeq, parseDocument, type Node } from 'yaml';
 import type { ProposedPrices } from '../../core/price-data/propose-prices';
+import { endOf } from './append-item';
 import { renderPrices, statedPriceTexts } from './render-prices';
 
 /** The text with proposed prices. Prices that are not published stay as they are, and so does every other entry. */
@@ -31,13 +32,4 @@ function withUnpublished(written: unknown, proposed: StatedPrices): Readonly<Rec
 function withEdit(text: string, { node, replacement }: Edit): string {
   const [start = 0] = node.range ?? [];
   return `${text.slice(0, start)}${replacement}${text.slice(endOf(node))}`;
-}
-
-/** The end of a node, without the line break and the comments after a block. */
-function endOf(node: Node): number {
-  if (isCollection(node) && !node.flow) {
-    const last = isMap(node) ? (node.items.at(-1)?.value ?? node.items.at(-1)?.key) : node.items.at(-1);
-    if (last) return endOf(last as Node);
-  }
-  return node.range?.[1] ?? 0;
 }
