@@ -240,6 +240,24 @@ describe('batched calls', () => {
     expect([isRpcUnreachable(await unsent), isRpcLost(await sent)]).toEqual([true, true]);
   });
 
+  it('fail as unavailable when the server sends something else than replies', async () => {
+    const streams = jest.spyOn(Client.prototype, 'makeBidiStreamRequest');
+    const arrived = gate();
+    echo = () => {
+      arrived.open();
+      return new Promise(() => undefined);
+    };
+    const failure = client()
+      .echo({ text: '' })
+      .catch((thrown: unknown) => thrown);
+    await arrived.opened;
+    const stream = streams.mock.results[0]?.value as ClientDuplexStream<Buffer, Buffer>;
+    stream.emit('data', Buffer.from([0xff, 0xff, 0xff]));
+    expect(isRpcLost(await failure)).toBe(true);
+    echo = async (request) => request;
+    expect(await client().echo({ text: 'fine' })).toEqual({ text: 'fine' });
+  });
+
   it('abort their handlers when the client has left', async () => {
     const [arrived, aborted] = [gate(), gate()];
     echo = (_request, { signal }) => {

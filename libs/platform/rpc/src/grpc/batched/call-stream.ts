@@ -138,7 +138,14 @@ export class CallStream {
   }
 
   private receive(bytes: Buffer): void {
-    const { replies, goAway } = ReplyBatch.decode(bytes);
+    let batch: ReplyBatch;
+    try {
+      batch = ReplyBatch.decode(bytes);
+    } catch {
+      this.stream.cancel();
+      return this.fail(undefined);
+    }
+    const { replies, goAway } = batch;
     for (const reply of replies) this.calls.get(reply.id)?.receive(reply);
     if (goAway) this.close();
   }
