@@ -32,6 +32,8 @@ export const limits = {
     /** For pending releases when the process stops. */
     stopGraceMs: 5_000,
   },
+  /** Keys and organizations whose limits refused requests lately. */
+  recentRefusals: { maxOwners: 10_000 },
   /** Requests that wait for open holds to be settled. */
   holdWaits: {
     /** Further requests of the organization are refused at once, so that one cannot occupy the edge by waiting. */

@@ -5,6 +5,7 @@ import { createHttpServer } from '@gateway/http-server';
 import type { GatewayModule } from '@gateway/module';
 import { type Logger, newId, type Registry } from '@gateway/runtime';
 import { createHoldWaits } from './admission/hold-waits';
+import { createRecentRefusals } from './admission/recent-refusals';
 import { openReservation, type ReservationPorts } from './admission/reservation';
 import { createAuthenticator } from './access/authenticate';
 import { createEdgeMetrics } from './metrics';
@@ -107,6 +108,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     bodyThreads: ports.bodyThreads,
     openReservation: () => openReservation({ rateLimiter, ledger }, reservationOptions),
     holdWaits: createHoldWaits({ maxWaitMs: settings.holdWaitMs, now }),
+    recentRefusals: createRecentRefusals(now),
     newGenerationId: () => newId('gen'),
     clock,
     holdMarginMs: settings.holdMarginMs,

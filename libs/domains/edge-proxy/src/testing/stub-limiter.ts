@@ -13,6 +13,7 @@ export interface StubLimiter {
   returned: number;
   refuse: Refused | undefined;
   slotLeaseMs: number;
+  hasRoom: boolean;
 }
 
 /** A rate-limit service that records outstanding admissions. */
@@ -24,6 +25,7 @@ export function createStubLimiter(faults: FaultPlan): StubLimiter {
     returned: 0,
     refuse: undefined,
     slotLeaseMs: 60_000,
+    hasRoom: false,
     handlers: {
       admit: async ({ admissions }) => {
         await faults.reach('limiter.admit');
@@ -55,7 +57,8 @@ export function createStubLimiter(faults: FaultPlan): StubLimiter {
     };
     if (stub.refuse) return { outcome: { $case: 'refused', value: stub.refuse }, ...windows };
     stub.outstanding.set(admission.admissionId, admission);
-    return { outcome: { $case: 'admitted', value: { slotLeaseMs: stub.slotLeaseMs } }, ...windows };
+    const { slotLeaseMs, hasRoom } = stub;
+    return { outcome: { $case: 'admitted', value: { slotLeaseMs, hasRoom } }, ...windows };
   }
 
   return stub;

@@ -1,5 +1,5 @@
 import { msLeftInMinute, type UnixMs } from '@gateway/base';
-import type { Admission, LimitScope, LimitType, Refused, WindowState, WindowStates } from './limits';
+import type { Admission, Limits, LimitScope, LimitType, Refused, WindowState, WindowStates } from './limits';
 
 /** The counts of an organization or key: requests and tokens of the current window, and slots in use. */
 export interface ReservedCounts {
@@ -8,14 +8,7 @@ export interface ReservedCounts {
   readonly slots: number;
 }
 
-/** The counts of the current window. */
-export type WindowCountsByScope = Readonly<Record<LimitScope, Omit<ReservedCounts, 'slots'>>>;
-
-/** The counts that a decision is based on. */
-export interface ReservedCountsByScope {
-  readonly key: ReservedCounts;
-  readonly organization: ReservedCounts;
-}
+export type ReservedCountsByScope = Readonly<Record<LimitScope, ReservedCounts>>;
 
 type Refusal = Omit<Refused, keyof WindowStates>;
 
@@ -72,7 +65,11 @@ export function limitOf(admission: Admission, { limitType, scope }: Check): numb
 }
 
 /** The windows to report to the client, from the counts after the decision. */
-export function windowStates(admission: Admission, reserved: WindowCountsByScope, now: UnixMs): WindowStates {
+export function windowStates(
+  admission: Admission,
+  reserved: ReservedCountsByScope,
+  now: UnixMs,
+): WindowStates {
   const { keyLimits, organizationLimits } = admission;
   const resetMs = msLeftInMinute(now);
   return {
@@ -85,6 +82,20 @@ export function windowStates(admission: Admission, reserved: WindowCountsByScope
       windowState(organizationLimits.tokensPerMinute, reserved.organization.tokens, resetMs),
     ),
   };
+}
+
+/** Whether at most half of the tokens and slots of every limit are in use after the decision. */
+export function hasRoom(
+  { keyLimits, organizationLimits }: Admission,
+  reserved: ReservedCountsByScope,
+): boolean {
+  const isHalfFree = (limits: Limits, { tokens, slots }: ReservedCounts): boolean =>
+    isAtMostHalf(tokens, limits.tokensPerMinute) && isAtMostHalf(slots, limits.concurrency);
+  return isHalfFree(keyLimits, reserved.key) && isHalfFree(organizationLimits, reserved.organization);
+}
+
+function isAtMostHalf(used: number, limit: number | undefined): boolean {
+  return limit === undefined || 2 * used <= limit;
 }
 
 function fits(limitType: LimitType, limit: number, reserved: ReservedCounts, tokens: number): boolean {

@@ -45,6 +45,8 @@ interface Admitted extends WindowStates {
   readonly kind: 'admitted';
   /** Without renewal, the slot is freed after this long. */
   readonly slotLeaseMs: number;
+  /** At most half of the tokens and slots of every limit are in use. */
+  readonly hasRoom: boolean;
 }
 
 export interface Refused extends WindowStates {

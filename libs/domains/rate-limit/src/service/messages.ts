@@ -46,7 +46,8 @@ export function fromDecision(decision: core.Decision): proto.AdmissionResult {
 
 function outcomeOf(decision: core.Decision): proto.AdmissionResult['outcome'] {
   if (decision.kind === 'admitted') {
-    return { $case: 'admitted', value: { slotLeaseMs: decision.slotLeaseMs } };
+    const { slotLeaseMs, hasRoom } = decision;
+    return { $case: 'admitted', value: { slotLeaseMs, hasRoom } };
   }
   if (decision.kind === 'undecided') return { $case: 'undecided', value: {} };
   const { limitType, scope, limit, retryAfterMs } = decision;

@@ -42,7 +42,7 @@ describe('the rate-limit service', () => {
       ],
     });
     expect(results.map(({ outcome }) => outcome)).toEqual([
-      { $case: 'admitted', value: { slotLeaseMs: SLOT_LEASE_MS } },
+      { $case: 'admitted', value: { slotLeaseMs: SLOT_LEASE_MS, hasRoom: false } },
       {
         $case: 'refused',
         value: {
@@ -52,7 +52,7 @@ describe('the rate-limit service', () => {
           retryAfterMs: 1_000,
         },
       },
-      { $case: 'admitted', value: { slotLeaseMs: SLOT_LEASE_MS } },
+      { $case: 'admitted', value: { slotLeaseMs: SLOT_LEASE_MS, hasRoom: true } },
     ]);
     expect(results[2]?.requests).toMatchObject({ limit: 100, remaining: 98 });
     expect(results[2]?.tokens).toMatchObject({ limit: 1_000, remaining: 980 });

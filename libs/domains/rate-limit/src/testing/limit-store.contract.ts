@@ -234,6 +234,28 @@ export function describeLimitStoreSuite(name: string, open: OpenLimitStoreUnderT
       });
     });
 
+    describe('room', () => {
+      it.each<[name: string, limits: { key?: Limits; organization?: Limits }, tokens: number]>([
+        ['slots of the key', { key: { concurrency: 4 } }, 1],
+        ['slots of the organization', { organization: { concurrency: 4 } }, 1],
+        ['tokens of the key', { key: { tokensPerMinute: 100 } }, 25],
+        ['tokens of the organization', { organization: { tokensPerMinute: 100 } }, 25],
+      ])('is left while at most half of the %s are in use', async (_name, limits, tokens) => {
+        const first = request(limits, { tokens });
+        expect(await admit(first)).toMatchObject({ kind: 'admitted', hasRoom: true });
+        expect(await admit(request(limits, { tokens }))).toMatchObject({ hasRoom: true });
+        expect(await admit(request(limits, { tokens }))).toMatchObject({ hasRoom: false });
+        await finish(first, used(0));
+        expect(await admit(request(limits, { tokens: 0 }))).toMatchObject({
+          hasRoom: limits.key?.concurrency === undefined && limits.organization?.concurrency === undefined,
+        });
+      });
+
+      it('is left where no limit applies', async () => {
+        expect(await admit(request({}, { tokens: 1_000_000 }))).toMatchObject({ hasRoom: true });
+      });
+    });
+
     describe('all or nothing', () => {
       it('reserves nothing for the organization when the key refuses, and vice versa', async () => {
         const organization = { requestsPerMinute: 2, tokensPerMinute: 10, concurrency: 2 };

@@ -52,7 +52,8 @@ class Model {
       requests: this.state(admission, 'requestsPerMinute', (records) => records.length),
       tokens: this.state(admission, 'tokensPerMinute', sumOfTokens),
     };
-    return refusal ? { ...refusal, ...states } : { kind: 'admitted', slotLeaseMs: SLOT_LEASE_MS, ...states };
+    if (refusal) return { ...refusal, ...states };
+    return { kind: 'admitted', slotLeaseMs: SLOT_LEASE_MS, hasRoom: this.hasRoom(admission), ...states };
   }
 
   finish(finished: FinishedAdmission): void {
@@ -95,12 +96,26 @@ class Model {
     }
     for (const { scope, limits, mine } of scopes) {
       const limit = limits.concurrency;
-      const running = mine.filter((record) => !record.finished && record.expiresMs > this.clock.now());
-      if (limit !== undefined && running.length + 1 > limit) {
+      if (limit !== undefined && this.running(mine).length + 1 > limit) {
         return { kind: 'refused', limitType: 'concurrency', scope, limit, retryAfterMs: 1_000 };
       }
     }
     return undefined;
+  }
+
+  private hasRoom(admission: Admission): boolean {
+    return [
+      { limits: admission.keyLimits, mine: this.ofKey(admission) },
+      { limits: admission.organizationLimits, mine: this.ofOrganization(admission) },
+    ].every(
+      ({ limits: { tokensPerMinute = Infinity, concurrency = Infinity }, mine }) =>
+        sumOfTokens(this.thisMinute(mine)) <= tokensPerMinute / 2 &&
+        this.running(mine).length <= concurrency / 2,
+    );
+  }
+
+  private running(records: readonly AdmissionRecord[]): readonly AdmissionRecord[] {
+    return records.filter((record) => !record.finished && record.expiresMs > this.clock.now());
   }
 
   private state(

@@ -55,7 +55,7 @@ it('reports an undecided admission as no_capacity, without affecting others in t
               outcome:
                 admissionId === 'gen-lost'
                   ? { $case: 'undecided', value: {} }
-                  : { $case: 'admitted', value: { slotLeaseMs: 30_000 } },
+                  : { $case: 'admitted', value: { slotLeaseMs: 30_000, hasRoom: false } },
               requests: undefined,
               tokens: undefined,
             })),

@@ -21,9 +21,17 @@ export interface ElasticHoldRequest {
   readonly sliceTokens: number;
 }
 
+/** All input and one slice of the output. */
+export function firstSlice({ hold, chat, sliceTokens }: ElasticHoldRequest): Hold {
+  return covering(hold, chat, Math.min(sliceTokens, chat.maxOutputTokens));
+}
+
+function covering(hold: Hold, chat: ValidatedChatRequest, outputTokens: number): Hold {
+  return { ...hold, amountNanoUsd: heldCostOf(chat, outputTokens) };
+}
+
 /**
- * Holds all input and one slice of the output. If that does not fit, holds as many
- * tokens as do; the router extends the hold. If even few tokens do not fit, waits for
+ * After the first slice was tried: if it does not fit, holds as many tokens as do; the router extends the hold. If even few tokens do not fit, waits for
  * running requests like any other hold.
  */
 export async function placeElasticHold(
@@ -37,27 +45,26 @@ export async function placeElasticHold(
     readonly exchange: Exchange;
   },
   { hold, chat, sliceTokens }: ElasticHoldRequest,
+  first: HoldResult,
 ): Promise<PlacedHold> {
-  const covering = (outputTokens: number): Hold => ({
-    ...hold,
-    amountNanoUsd: heldCostOf(chat, outputTokens),
-  });
   const placed = (result: HoldResult, outputTokens: number): PlacedHold => {
     if (outputTokens >= chat.maxOutputTokens) return { result, elastic: undefined };
-    const covered = { hold: covering(outputTokens), outputTokens };
+    const covered = { hold: covering(hold, chat, outputTokens), outputTokens };
     return { result, elastic: { ...covered, sliceTokens, fullAmountNanoUsd: chat.heldCost } };
   };
   const slice = Math.min(sliceTokens, chat.maxOutputTokens);
   const { maxAttempts, minOutputTokens } = limits.elasticHolds;
   let outputTokens = slice;
-  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const result = await reservation.hold(covering(outputTokens));
+  let result = first;
+  for (let attempt = 1; ; attempt += 1) {
     const left = leftAfter(result);
     if (left === undefined) return placed(result, outputTokens);
     outputTokens = Math.min(outputTokens - 1, affordableOutputTokens(left, chat));
-    if (outputTokens < minOutputTokens) break;
+    if (outputTokens < minOutputTokens || attempt === maxAttempts) break;
+    result = await reservation.hold(covering(hold, chat, outputTokens));
   }
-  return placed(await holdWaits.hold(reservation, covering(slice), exchange), slice);
+  const request = covering(hold, chat, slice);
+  return placed(await holdWaits.hold(reservation, request, exchange, await reservation.hold(request)), slice);
 }
 
 /** What a refusal leaves for a smaller hold; undefined when the hold was not refused for its amount. */

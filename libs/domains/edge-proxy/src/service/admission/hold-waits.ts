@@ -9,8 +9,11 @@ import type { Reservation } from './reservation';
  * again for a short time, since most of them are settled far below their amount.
  */
 export interface HoldWaits {
-  /** @returns the last refusal when no attempt succeeds in time, or the client disconnects. */
-  hold(reservation: Reservation, hold: Hold, exchange: Exchange): Promise<HoldResult>;
+  /**
+   * @param first the result of a first attempt
+   * @returns the last refusal when no attempt succeeds in time, or the client disconnects.
+   */
+  hold(reservation: Reservation, hold: Hold, exchange: Exchange, first: HoldResult): Promise<HoldResult>;
 }
 
 export interface HoldWaitsOptions {
@@ -23,8 +26,12 @@ export function createHoldWaits({ maxWaitMs, now }: HoldWaitsOptions): HoldWaits
   /** Waiting requests by organization. */
   const waiting = new Map<string, number>();
 
-  async function hold(reservation: Reservation, request: Hold, exchange: Exchange): Promise<HoldResult> {
-    const first = await reservation.hold(request);
+  async function hold(
+    reservation: Reservation,
+    request: Hold,
+    exchange: Exchange,
+    first: HoldResult,
+  ): Promise<HoldResult> {
     if (!isTemporary(first)) return first;
     const { organizationId } = request;
     const count = waiting.get(organizationId) ?? 0;

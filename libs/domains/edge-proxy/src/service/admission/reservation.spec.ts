@@ -25,9 +25,10 @@ const HOLD: Hold = {
 function setUp() {
   const faults = createFaultPlan();
   const stubLedger = createStubLedger(faults);
+  const stubLimiter = createStubLimiter(faults);
   const transport = createInProcessTransport([
     bindService(BillingLedgerDefinition, stubLedger.handlers),
-    bindService(RateLimitDefinition, createStubLimiter(faults).handlers),
+    bindService(RateLimitDefinition, stubLimiter.handlers),
   ]);
   const clock = { nowMs: 0 };
   const common = { now: () => clock.nowMs, log: createSilentLogger(), onReleaseDropped: () => {} };
@@ -42,6 +43,7 @@ function setUp() {
   return {
     faults,
     stubLedger,
+    stubLimiter,
     clock,
     ledger,
     reservation: openReservation({ rateLimiter, ledger }, { maxWaitMs: 250, claimLeaseMs: 60_000 }),
@@ -60,6 +62,38 @@ it.each([
   await reservation.release();
   expect(faults.reached).toContain('ledger.voided');
   expect(stubLedger.held.size).toBe(0);
+});
+
+describe('the release of a finished request', () => {
+  const ADMISSION = { admissionId: 'gen-1', organizationId: 'org_1', keyId: 'key_1', tokens: 1 };
+  const unlimited = { ...ADMISSION, organizationLimits: undefined, keyLimits: undefined };
+
+  /** @returns whether `finish` resolved before the release was delivered. */
+  async function finishesFirst(hasRoom: boolean): Promise<boolean> {
+    const { faults, stubLimiter, reservation } = setUp();
+    stubLimiter.hasRoom = hasRoom;
+    await reservation.admit(unlimited);
+    const order: string[] = [];
+    const delivered = new Promise<void>((resolve) => {
+      faults.at('limiter.finished', () => {
+        order.push('delivered');
+        resolve();
+      });
+    });
+    await reservation.finish({ usedTokens: 1, outcome: 'settles' });
+    order.push('finished');
+    await delivered;
+    expect(stubLimiter.outstanding.size).toBe(0);
+    return order[0] === 'finished';
+  }
+
+  it('is waited for where a limit is nearly used', async () => {
+    expect(await finishesFirst(false)).toBe(false);
+  });
+
+  it('is delivered in the background where the limits have room', async () => {
+    expect(await finishesFirst(true)).toBe(true);
+  });
 });
 
 describe('the claim of a request', () => {

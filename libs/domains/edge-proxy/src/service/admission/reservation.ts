@@ -70,6 +70,8 @@ export function openReservation(
 ): Reservation {
   let claimed: ClaimRef | undefined;
   let admitted: Admission | undefined;
+  /** Whether the client's next requests are admitted also before this one is finished. */
+  let hasRoom = false;
   let held: Hold | undefined;
   let released: Outcome = RETURNED;
   let stopClaimRenewal = noop;
@@ -88,7 +90,9 @@ export function openReservation(
     admitted = admission;
     const result = await rateLimiter.admit(admission);
     if (result.outcome?.$case === 'admitted') {
-      stopSlotRenewal = rateLimiter.startSlotRenewal(admission, result.outcome.value.slotLeaseMs);
+      const { slotLeaseMs } = result.outcome.value;
+      ({ hasRoom } = result.outcome.value);
+      stopSlotRenewal = rateLimiter.startSlotRenewal(admission, slotLeaseMs);
     } else {
       admitted = undefined;
     }
@@ -106,7 +110,8 @@ export function openReservation(
     const deliveries: Promise<void>[] = [];
     if (outcome !== 'unknown') held = undefined;
     endClaim(CLAIM_OUTCOMES[outcome], deliveries);
-    finishAdmission({ $case: 'used', value: { tokens: usedTokens } }, deliveries);
+    const finishing = finishAdmission({ $case: 'used', value: { tokens: usedTokens } });
+    if (finishing && !hasRoom) deliveries.push(finishing);
     await delivered(deliveries);
   }
 
@@ -120,7 +125,8 @@ export function openReservation(
       deliveries.push(ledger.voidHold({ holdId: held.holdId, organizationId: held.organizationId }));
       held = undefined;
     }
-    finishAdmission(released, deliveries);
+    const finishing = finishAdmission(released);
+    if (finishing) deliveries.push(finishing);
     endClaim(IdempotentEnding.IDEMPOTENT_ENDING_REFUSED, deliveries);
     await delivered(deliveries);
   }
@@ -132,17 +138,17 @@ export function openReservation(
     claimed = undefined;
   }
 
-  function finishAdmission(outcome: Outcome, deliveries: Promise<void>[]): void {
+  function finishAdmission(outcome: Outcome): Promise<void> | undefined {
     stopSlotRenewal();
-    if (!admitted) return;
+    if (!admitted) return undefined;
     const { admissionId, organizationId, keyId } = admitted;
     admitted = undefined;
-    deliveries.push(rateLimiter.finish({ admissionId, organizationId, keyId, outcome }));
+    return rateLimiter.finish({ admissionId, organizationId, keyId, outcome });
   }
 
-  // The response waits for the slot to be free, so that a client with a limit of
-  // one concurrent request may send its next one immediately. The wait is short
-  // when rate-limit or the ledger is unreachable.
+  // Where a limit is more than half used, the response waits for the slot to be free, so
+  // that a client with a limit of one concurrent request may send its next one
+  // immediately. The wait is short when rate-limit or the ledger is unreachable.
   function delivered(deliveries: readonly Promise<void>[]): Promise<void> {
     if (deliveries.length === 0) return Promise.resolve();
     return new Promise((resolve) => {

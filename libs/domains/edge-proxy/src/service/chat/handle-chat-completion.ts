@@ -1,51 +1,40 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import { type Clock, type UnixMs, unreachable } from '@gateway/base';
+import { type Clock, unreachable } from '@gateway/base';
 import type { KeyGrant } from '@gateway/contracts/auth';
 import type { ClaimIdempotencyKeyResponse, Completed, InFlight } from '@gateway/contracts/billing-ledger';
 import type { ElasticHold, GenerateRequest } from '@gateway/contracts/inference-router';
 import { GatewayError, isRefusal, type Refusal, refusalError } from '@gateway/errors';
 import {
-  budgetExceeded,
   DONE,
   idempotencyKeyInFlight,
   idempotencyKeyReused,
-  insufficientCredits,
-  limitExceeded,
   eventNumbering,
-  maxCostExceeded,
   replayChunks,
   splitEvents,
   streamNotResumable,
-  unknownRun,
   type ValidatedChatRequest,
 } from '@gateway/public-api';
-import { placeElasticHold } from '../admission/elastic-hold';
-import type { HoldWaits } from '../admission/hold-waits';
+import { missingOutcome } from '../admission/missing-outcome';
 import type { Reservation } from '../admission/reservation';
+import { reserve, type Admissible, type ReservePorts } from '../admission/reserve';
 import type { Authenticator } from '../access/authenticate';
 import type { Admission, AdmissionQueue } from '../../core';
 import type { AbuseLimiter } from '../abuse-limit/abuse-limiter';
 import type { Exchange } from '../http/exchange';
 import type { BodyReader } from '../http/request/read-body';
-import { exceededBudget, exceededLimit, missingCredits } from '../messages';
 import { checkBody, type CheckBodyPorts, type CheckedBody } from './check-body';
 import type { IdempotentRequest } from './idempotent-request';
 import { followGeneration, REPLAYED, runGeneration, type RunGenerationPorts } from './run-generation';
 
-export interface ChatCompletionsPorts extends RunGenerationPorts, CheckBodyPorts {
+export interface ChatCompletionsPorts extends RunGenerationPorts, CheckBodyPorts, ReservePorts {
   readonly authenticate: Authenticator;
   readonly abuseLimiter: AbuseLimiter;
   readonly admissionQueue: AdmissionQueue;
   readonly readBody: BodyReader;
   readonly openReservation: () => Reservation;
-  readonly holdWaits: HoldWaits;
   readonly newGenerationId: () => string;
   readonly clock: Clock;
-  /** How long a hold outlives the deadline of the call to the router. */
-  readonly holdMarginMs: number;
-  /** Output tokens of the first hold, and of each extension, of a stream with an elastic hold. */
-  readonly elasticHoldTokens: number;
 }
 
 const inflate = promisify(zlib.inflate);
@@ -55,12 +44,6 @@ type ClaimOutcome = NonNullable<ClaimIdempotencyKeyResponse['outcome']>;
 /** A request that has passed every validation. */
 interface Checked extends CheckedBody {
   readonly grant: KeyGrant;
-}
-
-/** A request with its ids, for which limits and credit can be reserved. */
-interface Admissible extends Checked {
-  readonly generationId: string;
-  readonly createdAt: UnixMs;
 }
 
 /**
@@ -121,12 +104,8 @@ async function checkAndRun(
     exchange.throwIfCancelled();
   }
 
-  const overLimit = await admit(exchange, reservation, admissible);
-  if (overLimit) return overLimit;
-  exchange.throwIfCancelled();
-
-  const held = await hold(ports, exchange, reservation, admissible);
-  if (isRefusal(held)) return held;
+  const reserved = await reserve(ports, exchange, reservation, admissible);
+  if (isRefusal(reserved)) return reserved;
   exchange.throwIfCancelled();
 
   exchange.generationId = admissible.generationId;
@@ -134,7 +113,7 @@ async function checkAndRun(
   ports.metrics.admitted(ports.now() - bodyReadAtMs - waitedForCreditMs);
   await runGeneration(ports, {
     exchange,
-    request: generateRequest(exchange, admissible, held.elastic),
+    request: generateRequest(exchange, admissible, reserved.elasticHold),
     reservation,
     runToCompletion: idempotent !== undefined,
     lastEventId: idempotent?.lastEventId,
@@ -191,79 +170,6 @@ async function claimIdempotencyKey(
       return idempotencyKeyReused();
     case undefined:
       throw missingOutcome('a claim');
-    default:
-      return unreachable(outcome);
-  }
-}
-
-async function admit(
-  exchange: Exchange,
-  reservation: Reservation,
-  { grant, chat, generationId }: Admissible,
-): Promise<Refusal | undefined> {
-  const { outcome, requests, tokens } = await reservation.admit({
-    admissionId: generationId,
-    organizationId: grant.organizationId,
-    keyId: grant.keyId,
-    tokens: chat.estimatedInputTokens + chat.maxOutputTokens * chat.n,
-    organizationLimits: grant.organizationLimits,
-    keyLimits: grant.keyLimits,
-  });
-  exchange.rateLimits = { requests, tokens };
-  if (!outcome) throw missingOutcome('an admission');
-  return outcome.$case === 'refused' ? limitExceeded(exceededLimit(outcome.value)) : undefined;
-}
-
-async function hold(
-  { holdMarginMs, generationTimeoutMs, holdWaits, elasticHoldTokens }: ChatCompletionsPorts,
-  exchange: Exchange,
-  reservation: Reservation,
-  { grant, chat, generationId, createdAt, idempotent, spendLimits }: Admissible,
-): Promise<{ readonly elastic: ElasticHold | undefined } | Refusal> {
-  const { maxCost, run } = spendLimits;
-  if (maxCost !== undefined && chat.heldCost > maxCost) return maxCostExceeded(maxCost, chat);
-  const request = {
-    holdId: generationId,
-    organizationId: grant.organizationId,
-    keyId: grant.keyId,
-    amountNanoUsd: chat.heldCost,
-    prices: chat.model.prices,
-    organizationDailyBudgetNanoUsd: grant.organizationLimits?.dailyBudgetNanoUsd,
-    organizationMonthlyBudgetNanoUsd: grant.organizationLimits?.monthlyBudgetNanoUsd,
-    organizationTotalBudgetNanoUsd: grant.organizationLimits?.totalBudgetNanoUsd,
-    keyDailyBudgetNanoUsd: grant.keyLimits?.dailyBudgetNanoUsd,
-    keyMonthlyBudgetNanoUsd: grant.keyLimits?.monthlyBudgetNanoUsd,
-    keyTotalBudgetNanoUsd: grant.keyLimits?.totalBudgetNanoUsd,
-    lifetimeMs: generationTimeoutMs + holdMarginMs,
-    createdUnixMs: BigInt(createdAt),
-    idempotencyScope: idempotent?.scope,
-    runId: run?.id,
-    runBudgetNanoUsd: run?.budget,
-    project: grant.project && { projectId: grant.project.id, ...grant.project.budgets },
-  };
-  const { result, elastic } =
-    grant.elasticHolds && chat.isOutputVisible
-      ? await placeElasticHold(
-          { reservation, holdWaits, exchange },
-          { hold: request, chat, sliceTokens: elasticHoldTokens },
-        )
-      : { result: await holdWaits.hold(reservation, request, exchange), elastic: undefined };
-  const { outcome } = result;
-  switch (outcome?.$case) {
-    case 'held':
-      return { elastic };
-    case 'insufficientCredits':
-      return insufficientCredits(missingCredits(outcome.value), chat);
-    case 'budgetExceeded':
-      return budgetExceeded(exceededBudget(outcome.value), chat, createdAt);
-    case 'unknownRun':
-      return unknownRun();
-    case 'rejected':
-      throw new GatewayError('internal_error', {
-        internalMessage: `the ledger rejected the hold: ${outcome.value.reason}`,
-      });
-    case undefined:
-      throw missingOutcome('a hold');
     default:
       return unreachable(outcome);
   }
@@ -348,8 +254,4 @@ async function replay(
 async function eventsAfter(compressed: Uint8Array, lastEventId: number): Promise<string> {
   const events = splitEvents((await inflate(compressed)).toString());
   return eventNumbering(lastEventId)(events.slice(lastEventId).join(''));
-}
-
-function missingOutcome(what: string): GatewayError {
-  return new GatewayError('internal_error', { internalMessage: `${what} has no outcome` });
 }

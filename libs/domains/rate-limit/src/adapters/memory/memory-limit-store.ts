@@ -2,6 +2,7 @@ import { minuteWindow, type Clock, type UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import {
   findRefusal,
+  hasRoom,
   windowStates,
   type Admission,
   type AdmissionRef,
@@ -69,10 +70,10 @@ export function createMemoryLimitStore({
       ? undefined
       : findRefusal(admission, { key: countsOf(key), organization: countsOf(organization) }, now);
     if (refusal === undefined && !admissions.has(id)) take(id, admission.tokens, [key, organization], now);
-    const states = windowStates(admission, { key: countsOf(key), organization: countsOf(organization) }, now);
-    const { requests, tokens } = states;
+    const reserved = { key: countsOf(key), organization: countsOf(organization) };
+    const { requests, tokens } = windowStates(admission, reserved, now);
     return refusal === undefined
-      ? { kind: 'admitted', slotLeaseMs, requests, tokens }
+      ? { kind: 'admitted', slotLeaseMs, hasRoom: hasRoom(admission, reserved), requests, tokens }
       : { requests, tokens, ...refusal };
   }
 

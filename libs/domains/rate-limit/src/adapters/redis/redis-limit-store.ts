@@ -2,6 +2,7 @@ import type { Clock, UnixMs } from '@gateway/base';
 import { traced } from '@gateway/telemetry';
 import {
   CHECKS,
+  hasRoom,
   limitOf,
   refusalBy,
   windowStates,
@@ -9,6 +10,7 @@ import {
   type AdmissionRef,
   type Decision,
   type LimitStore,
+  type ReservedCounts,
 } from '../../core';
 import type { RedisConnection } from './connect-redis';
 import { ADMIT_SCRIPT, FINISH_SCRIPT, PROBE_SCRIPT, RENEW_SCRIPT } from './scripts';
@@ -30,7 +32,7 @@ const DEFAULT_SLOT_LEASE_MS = 30_000;
 const DEFAULT_PREFIX = 'gateway';
 /** Keys that a probe writes in a cluster, so that nearly every primary has one. */
 const CLUSTER_PROBES = 16;
-const NUMBERS_PER_ADMISSION = 5;
+const NUMBERS_PER_ADMISSION = 7;
 
 export interface RedisLimitStore extends LimitStore {
   /**
@@ -75,15 +77,12 @@ export function createRedisLimitStore({
   }
 
   function toDecision(admission: Admission, now: UnixMs, numbers: readonly number[]): Decision {
-    const [refusedBy = 0, keyRequests = 0, keyTokens = 0, requests = 0, tokens = 0] = numbers;
-    const states = windowStates(
-      admission,
-      { key: { requests: keyRequests, tokens: keyTokens }, organization: { requests, tokens } },
-      now,
-    );
+    const [refusedBy = 0, ...counts] = numbers;
+    const reserved = { key: countsOf(counts.slice(0, 3)), organization: countsOf(counts.slice(3)) };
+    const states = windowStates(admission, reserved, now);
     const check = CHECKS[refusedBy - 1];
     return check === undefined
-      ? { kind: 'admitted', slotLeaseMs, ...states }
+      ? { kind: 'admitted', slotLeaseMs, hasRoom: hasRoom(admission, reserved), ...states }
       : { requests: states.requests, tokens: states.tokens, ...refusalBy(check, admission, now) };
   }
 
@@ -136,6 +135,10 @@ export function createRedisLimitStore({
       if (result.status === 'rejected') throw result.reason;
     }
   }
+}
+
+function countsOf([requests = 0, tokens = 0, slots = 0]: readonly number[]): ReservedCounts {
+  return { requests, tokens, slots };
 }
 
 /** The key with the counts of an organization. */

@@ -72,9 +72,9 @@ local function leaseSlot(id) redis.call('ZADD', counts, now + lease - leaseOrigi
  * ARGV after clock and lease: nine for each admission, its id as
  * `<key>/<admission>`, the key's id, its tokens, and the limits in the order of
  * `CHECKS`; an empty limit does not apply. Returns the time in milliseconds, then
- * five numbers for each admission: the 1-based number of the limit that refuses,
- * or 0; then requests and tokens of the key and of the organization after the
- * decision.
+ * seven numbers for each admission: the 1-based number of the limit that refuses,
+ * or 0; then requests, tokens and slots of the key and of the organization after
+ * the decision. Slots of an organization without such a limit are not counted.
  */
 export const ADMIT_SCRIPT = `${PROLOGUE}
 local function fitsRequests(limit, requests) return requests < limit end
@@ -88,25 +88,25 @@ for from = 3, #ARGV, 9 do
   local scores = redis.call('ZMSCORE', counts, 'r:' .. key, 't:' .. key, 'R', 'T', 'h:' .. key, 's:' .. id, 'a:' .. id)
   local kr, kt, r, t = whole(scores[1]), whole(scores[2]), whole(scores[3]), whole(scores[4])
   local refused = 0
+  local ks = -whole(scores[5])
+  local s = limit(6) and redis.call('ZCOUNT', counts, '-inf', '${MAX_LEASE_SCORE}') or 0
   local known = scores[6] or scores[7]
   if not known then
-    local keySlots = -whole(scores[5])
-    local function allSlots() return redis.call('ZCOUNT', counts, '-inf', '${MAX_LEASE_SCORE}') end
     if limit(1) and not fitsRequests(limit(1), kr) then refused = 1
     elseif limit(2) and not fitsRequests(limit(2), r) then refused = 2
     elseif limit(3) and not fitsTokens(limit(3), kt, tokens) then refused = 3
     elseif limit(4) and not fitsTokens(limit(4), t, tokens) then refused = 4
-    elseif limit(5) and keySlots >= limit(5) then refused = 5
-    elseif limit(6) and allSlots() >= limit(6) then refused = 6
+    elseif limit(5) and ks >= limit(5) then refused = 5
+    elseif limit(6) and s >= limit(6) then refused = 6
     else
       kr, r = add('r:' .. key, 1), add('R', 1)
       kt, t = add('t:' .. key, tokens), add('T', tokens)
       redis.call('ZADD', counts, tokens, 'a:' .. id)
-      add('h:' .. key, -1)
+      ks, s = -add('h:' .. key, -1), s + 1
       leaseSlot(id)
     end
   end
-  for _, number in ipairs({ refused, kr, kt, r, t }) do result[#result + 1] = number end
+  for _, number in ipairs({ refused, kr, kt, ks, r, t, s }) do result[#result + 1] = number end
 end
 extendTtl()
 return result

@@ -1,0 +1,161 @@
+import { type UnixMs, unreachable } from '@gateway/base';
+import type { KeyGrant } from '@gateway/contracts/auth';
+import type { Hold, HoldResult } from '@gateway/contracts/billing-ledger';
+import type { ElasticHold } from '@gateway/contracts/inference-router';
+import { GatewayError, type Refusal } from '@gateway/errors';
+import {
+  budgetExceeded,
+  insufficientCredits,
+  limitExceeded,
+  maxCostExceeded,
+  unknownRun,
+} from '@gateway/public-api';
+import type { CheckedBody } from '../chat/check-body';
+import type { Exchange } from '../http/exchange';
+import { exceededBudget, exceededLimit, missingCredits } from '../messages';
+import { firstSlice, placeElasticHold } from './elastic-hold';
+import type { HoldWaits } from './hold-waits';
+import type { RecentRefusals } from './recent-refusals';
+import { missingOutcome } from './missing-outcome';
+import type { Reservation } from './reservation';
+
+export interface ReservePorts {
+  readonly holdWaits: HoldWaits;
+  readonly recentRefusals: RecentRefusals;
+  /** Deadline of the call to the router. */
+  readonly generationTimeoutMs: number;
+  /** How long a hold outlives that deadline. */
+  readonly holdMarginMs: number;
+  /** Output tokens of the first hold, and of each extension, of a stream with an elastic hold. */
+  readonly elasticHoldTokens: number;
+}
+
+/** A valid request with its ids. */
+export interface Admissible extends CheckedBody {
+  readonly grant: KeyGrant;
+  readonly generationId: string;
+  readonly createdAt: UnixMs;
+}
+
+/** Attempts of a hold, the first of which may start before the request is admitted. */
+interface HoldAttempts {
+  readonly first: Hold;
+  /** Decides from the result of the first attempt whether others follow. */
+  place(first: HoldResult): Promise<{ readonly result: HoldResult; readonly elastic?: ElasticHold }>;
+}
+
+export interface Reserved {
+  readonly elasticHold: ElasticHold | undefined;
+}
+
+/**
+ * Admits the request and holds its credit, at the same time: most requests are within
+ * their limits. Where both are refused, the limit is reported. The caller releases what
+ * the other has reserved.
+ */
+export async function reserve(
+  ports: ReservePorts,
+  exchange: Exchange,
+  reservation: Reservation,
+  request: Admissible,
+): Promise<Reserved | Refusal> {
+  const { chat, spendLimits } = request;
+  const { maxCost } = spendLimits;
+  const tooExpensive =
+    maxCost !== undefined && chat.heldCost > maxCost ? maxCostExceeded(maxCost, chat) : undefined;
+  const { first, place } = holdAttempts(ports, exchange, reservation, request);
+  // A hold fixes the budget of a new run, so a refused request must not have placed one.
+  const atOnce = !tooExpensive && !spendLimits.run && !ports.recentRefusals.include(request.grant);
+  const [admission, early] = await Promise.allSettled([
+    admit(ports, exchange, reservation, request),
+    atOnce ? reservation.hold(first) : undefined,
+  ]);
+  if (admission.status === 'rejected') throw admission.reason;
+  if (admission.value) return admission.value;
+  exchange.throwIfCancelled();
+  if (tooExpensive) return tooExpensive;
+  if (early.status === 'rejected') throw early.reason;
+  const placed = await place(early.value ?? (await reservation.hold(first)));
+  return holdRefusal(placed.result, request) ?? { elasticHold: placed.elastic };
+}
+
+async function admit(
+  { recentRefusals }: ReservePorts,
+  exchange: Exchange,
+  reservation: Reservation,
+  { grant, chat, generationId }: Admissible,
+): Promise<Refusal | undefined> {
+  const { outcome, requests, tokens } = await reservation.admit({
+    admissionId: generationId,
+    organizationId: grant.organizationId,
+    keyId: grant.keyId,
+    tokens: chat.estimatedInputTokens + chat.maxOutputTokens * chat.n,
+    organizationLimits: grant.organizationLimits,
+    keyLimits: grant.keyLimits,
+  });
+  exchange.rateLimits = { requests, tokens };
+  if (!outcome) throw missingOutcome('an admission');
+  if (outcome.$case !== 'refused') return undefined;
+  const limit = exceededLimit(outcome.value);
+  recentRefusals.add(grant, limit.scope);
+  return limitExceeded(limit);
+}
+
+function holdAttempts(
+  { holdMarginMs, generationTimeoutMs, holdWaits, elasticHoldTokens }: ReservePorts,
+  exchange: Exchange,
+  reservation: Reservation,
+  { grant, chat, generationId, createdAt, idempotent, spendLimits }: Admissible,
+): HoldAttempts {
+  const hold: Hold = {
+    holdId: generationId,
+    organizationId: grant.organizationId,
+    keyId: grant.keyId,
+    amountNanoUsd: chat.heldCost,
+    prices: chat.model.prices,
+    organizationDailyBudgetNanoUsd: grant.organizationLimits?.dailyBudgetNanoUsd,
+    organizationMonthlyBudgetNanoUsd: grant.organizationLimits?.monthlyBudgetNanoUsd,
+    organizationTotalBudgetNanoUsd: grant.organizationLimits?.totalBudgetNanoUsd,
+    keyDailyBudgetNanoUsd: grant.keyLimits?.dailyBudgetNanoUsd,
+    keyMonthlyBudgetNanoUsd: grant.keyLimits?.monthlyBudgetNanoUsd,
+    keyTotalBudgetNanoUsd: grant.keyLimits?.totalBudgetNanoUsd,
+    lifetimeMs: generationTimeoutMs + holdMarginMs,
+    createdUnixMs: BigInt(createdAt),
+    idempotencyScope: idempotent?.scope,
+    runId: spendLimits.run?.id,
+    runBudgetNanoUsd: spendLimits.run?.budget,
+    project: grant.project && { projectId: grant.project.id, ...grant.project.budgets },
+  };
+  if (grant.elasticHolds && chat.isOutputVisible) {
+    const elastic = { hold, chat, sliceTokens: elasticHoldTokens };
+    return {
+      first: firstSlice(elastic),
+      place: (result) => placeElasticHold({ reservation, holdWaits, exchange }, elastic, result),
+    };
+  }
+  return {
+    first: hold,
+    place: async (result) => ({ result: await holdWaits.hold(reservation, hold, exchange, result) }),
+  };
+}
+
+function holdRefusal({ outcome }: HoldResult, { chat, createdAt }: Admissible): Refusal | undefined {
+  switch (outcome?.$case) {
+    case 'held':
+      return undefined;
+    case 'insufficientCredits':
+      return insufficientCredits(missingCredits(outcome.value), chat);
+    case 'budgetExceeded':
+      return budgetExceeded(exceededBudget(outcome.value), chat, createdAt);
+    case 'unknownRun':
+      return unknownRun();
+    case 'rejected':
+      throw new GatewayError('internal_error', {
+        internalMessage: `the ledger rejected the hold: ${outcome.value.reason}`,
+      });
+    case undefined:
+      throw missingOutcome('a hold');
+    default:
+      return unreachable(outcome);
+  }
+}
