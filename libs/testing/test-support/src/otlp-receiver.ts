@@ -10,6 +10,8 @@ export interface ReceivedSpan {
   readonly spanId: string;
   /** Empty for a root span. */
   readonly parentSpanId: string;
+  readonly startUnixMs: number;
+  readonly durationMs: number;
   readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
   readonly attributes: Readonly<Record<string, unknown>>;
   /** Ids of linked spans. */
@@ -91,8 +93,11 @@ function readSignal<Item>(body: Uint8Array, read: (service: string, fields: Fiel
 
 function toSpan(service: string, fields: Fields): ReceivedSpan {
   const [status] = messages(fields, 15);
+  const [startNs, endNs] = [unixNs(fields, 7), unixNs(fields, 8)];
   return {
     service,
+    startUnixMs: Number(startNs) / 1e6,
+    durationMs: Number(endNs - startNs) / 1e6,
     name: text(fields, 5),
     traceId: hex(fields, 1),
     spanId: hex(fields, 2),
@@ -142,6 +147,13 @@ function readValue(reader: BinaryReader, wireType: WireType): Uint8Array | bigin
 
 function messages(fields: Fields, number: number): Fields[] {
   return (fields.get(number) ?? []).map((bytes) => fieldsOf(bytes as Uint8Array));
+}
+
+/** A fixed64, which `fieldsOf` reads as a double. */
+function unixNs(fields: Fields, number: number): bigint {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, Number(fields.get(number)?.[0] ?? 0));
+  return view.getBigUint64(0);
 }
 
 function text(fields: Fields, number: number): string {

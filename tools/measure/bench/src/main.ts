@@ -27,6 +27,7 @@ import { startLeanProxy } from './roles/lean-proxy';
 import { startNodeProxy } from './roles/node-proxy';
 import { startRelay } from './roles/relay';
 import { startUpstream } from './roles/upstream';
+import { runTrace } from './trace/run-trace';
 import { startTargets, type StartedTargets } from './targets';
 
 /** Roles that the bench runs in child processes of itself. */
@@ -59,6 +60,7 @@ const COMMANDS: Readonly<Record<CommandName, (options: Options) => Promise<strin
   },
   profile: (options) => withPinned((processes, cores) => runProfile(options, processes, cores, say)),
   cluster: async (options) => renderDeployments(await measureClusters(options, withProcesses, say)),
+  trace: (options) => withProcesses(undefined, (processes) => runTrace(options, processes, say)),
   async history({ historyRows, historyParts }) {
     const { measureHistory, renderHistory } = await import('./history/measure-history');
     const marks = [Math.ceil(historyRows / 10), historyRows];

@@ -91,6 +91,10 @@ const COMMANDS = {
     flags: ['quick', 'sizes'],
     summary: 'one process compared with clusters of several sizes (8 minutes)',
   },
+  trace: {
+    flags: ['quick'],
+    summary: 'when each step of a request starts in a cluster, and how long it takes (1 minute)',
+  },
   history: {
     argument: 'ROWS',
     flags: ['only'],

@@ -40,7 +40,7 @@ async function measureDeployment(
 ): Promise<DeploymentFigures> {
   const upstream = await processes.startRole('others', 'upstream');
   const gateway = await startGateway(processes, undefined, upstream.port, {
-    clusterArguments: argumentsOf(size),
+    clusterArguments: size === 0 ? undefined : clusterArguments(size),
   });
   const target: Target = {
     ...targetOf(name, gateway),
@@ -55,8 +55,8 @@ async function measureDeployment(
   return { name, rows, areChargesExact: exact };
 }
 
-function argumentsOf(size: number): readonly string[] | undefined {
-  if (size === 0) return undefined;
+/** Of a cluster with this many replicas of edge, ledger and router. */
+export function clusterArguments(size: number): readonly string[] {
   const replicas = { edge: size, ledger: size, 'rate-limit': Math.min(size, 2), router: size };
   return Object.entries(replicas).flatMap(([service, count]) => ['--replicas', `${service}=${count}`]);
 }
