@@ -1,7 +1,7 @@
 import { UpstreamFailure, type FailureKind } from '../failure/upstream-failure';
 
 /**
- * The error of a request that the dialect cannot express. Nothing was sent, and no other target is tried.
+ * The error of a request that the dialect cannot express. Nothing was sent.
  *
  * @param param the client's field.
  */

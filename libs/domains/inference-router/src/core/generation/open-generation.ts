@@ -67,10 +67,10 @@ export interface OpenGenerationCall {
 /**
  * Tries the model's targets, as ordered by its routing, until one responds or two calls timed out.
  * A target is retried when the failure allows it, after a jittered backoff and
- * within the provider's retry budget.
+ * within the provider's retry budget. Targets whose dialect cannot express the request are skipped.
  *
  * @throws UpstreamFailure the last failure of a provider that was reached; if none
- *   was reached, the last failure.
+ *   was reached, the last failure; if no dialect can express the request, that of the first.
  */
 export async function openGeneration(
   ports: OpenGenerationPorts,
@@ -84,21 +84,28 @@ export async function openGeneration(
     call.request,
   );
   let reported: UpstreamFailure | undefined;
+  let inexpressible: UpstreamFailure | undefined;
+  let triedTargets = 0;
   let timeouts = 0;
   for (const [position, target] of targets.entries()) {
     const { provider } = target;
     const isLast = position === targets.length - 1;
     // A large body is copied in an event-loop turn of its own.
     if (call.request.bodyJson.length > LARGE_BODY_BYTES) await pause(ports.timers, 0, call.signal);
-    const body = await encodeRequest(ports, call, target, target === call.model.targets[0]);
-    if (position > 0) ports.observer.failedOver(target);
+    const body = await encodeUnlessRejected(ports, call, target);
+    if (body instanceof UpstreamFailure) {
+      inexpressible ??= body;
+      continue;
+    }
+    if (triedTargets > 0) ports.observer.failedOver(target);
+    triedTargets += 1;
     ports.retryBudgets.deposit(provider.name);
     for (let attempt = 1; ; attempt += 1) {
       const totalMs = provider.timeouts.totalMs - (ports.clock.now() - startedAt);
       if (totalMs <= 0)
         throw reported ?? new UpstreamFailure('timed_out', { detail: 'the total timeout has passed' });
       const attemptedAt = ports.clock.now();
-      const reason = attempt > 1 ? 'retry' : position > 0 ? 'failover' : first;
+      const reason = attempt > 1 ? 'retry' : triedTargets > 1 ? 'failover' : first;
       const result = await attemptTarget(ports, call, target, reason, body, totalMs);
       if (!(result instanceof UpstreamFailure)) return result;
       ports.observer.attemptEnded(target, result.kind, result);
@@ -117,7 +124,7 @@ export async function openGeneration(
       ports.observer.retried(target);
     }
   }
-  throw reported ?? new Error(`model ${call.model.id} has no targets`);
+  throw reported ?? inexpressible ?? new Error(`model ${call.model.id} has no targets`);
 }
 
 function latencyOf(health: TargetHealth, target: Target): number {
@@ -125,14 +132,28 @@ function latencyOf(health: TargetHealth, target: Target): number {
   return firstEvent?.p50Ms ?? (calls === 0 ? 0 : Infinity);
 }
 
+/** @returns the failure of a request that the target's dialect cannot express. */
+async function encodeUnlessRejected(
+  ports: OpenGenerationPorts,
+  call: OpenGenerationCall,
+  target: Target,
+): Promise<Uint8Array | UpstreamFailure> {
+  try {
+    return await encodeRequest(ports, call, target);
+  } catch (error) {
+    if (error instanceof UpstreamFailure && error.kind === 'rejected') return error;
+    throw error;
+  }
+}
+
 function encodeRequest(
   ports: OpenGenerationPorts,
-  { request, signal }: OpenGenerationCall,
+  { model, request, signal }: OpenGenerationCall,
   target: Target,
-  ownsUntagged: boolean,
 ): Uint8Array | Promise<Uint8Array> {
   const { provider, providerModel, options, signer } = target;
   const { stream, maxOutputTokens, n, exactSeed } = request;
+  const ownsUntagged = target === model.targets[0];
   const encoding = { providerModel, options, stream, maxOutputTokens, n, exactSeed, signer, ownsUntagged };
   const dialect = dialects[provider.dialect];
   const body = request.bodyJson;
