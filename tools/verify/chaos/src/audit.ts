@@ -114,9 +114,11 @@ function problemsOfAttempt(
 ): string[] {
   const { marker, kind, outcome, problem } = attempt;
   const problems = problem === undefined ? [] : [`${marker}: ${problem}`];
-  // A client that disconnects is charged for the prompt of a started call, even if the provider did not receive it.
+  // The prompt of a started call is charged where its client disconnects, or its edge loses the router (an
+  // internal_error), even if the provider did not receive it.
   const isDisconnected = outcome === 'disconnected' || outcome === 'timed out' || outcome === 'cancelled';
-  if (provided.length === 0 && own.length > 0 && !isDisconnected) {
+  const mayHaveStarted = isDisconnected || attempt.code === 'internal_error';
+  if (provided.length === 0 && own.length > 0 && !mayHaveStarted) {
     problems.push(
       `${marker} (${kind}, ${outcome} ${attempt.code ?? ''}): charged without a call to the provider`,
     );
