@@ -4,6 +4,7 @@ import { useMemo, useRef, useState } from 'react';
 import { liveQuery } from '../../api/balance';
 import { blockingErrorOf } from '../../api/transient-error';
 import { modelsQuery, publicApiQuery, type OfferedModel } from '../../api/models';
+import { organizationQuery } from '../../api/organizations';
 import { Button } from '../../ui/button';
 import { CodeTabs } from '../../ui/code';
 import { Page } from '../../ui/page';
@@ -12,6 +13,7 @@ import { Empty, Failure, Skeleton } from '../../ui/states';
 import { Money } from '../../ui/values';
 import { StaleBadge } from '../credit/stale-figures';
 import { snippets } from '../keys/snippets';
+import { allowedModels } from './allowed-models';
 import { Composer } from './composer';
 import { Conversation, type Turn } from './conversation';
 import { complete, EMPTY_COMPLETION, type Completion } from './completion';
@@ -35,10 +37,14 @@ export function PlaygroundPage() {
   const { organizationId } = route.useParams();
   const { model: requested } = route.useSearch();
   const navigate = route.useNavigate();
-  const models = useQuery(modelsQuery);
+  const offered = useQuery(modelsQuery);
+  const organization = useQuery(organizationQuery(organizationId));
   const live = useQuery(liveQuery(organizationId));
   const [view, setView] = useState<'chat' | 'code'>('chat');
-  const model = models.data?.find(({ id }) => id === requested) ?? models.data?.[0];
+  const models =
+    offered.data && organization.data && allowedModels(offered.data, organization.data.target_rules);
+  const model = models?.find(({ id }) => id === requested) ?? models?.[0];
+  const failed = [offered, organization].find(blockingErrorOf);
 
   return (
     <Page
@@ -57,13 +63,15 @@ export function PlaygroundPage() {
         </>
       }
     >
-      {blockingErrorOf(models) ? (
-        <Failure error={models.error} what="models" onRetry={() => void models.refetch()} />
-      ) : !models.data ? (
+      {failed ? (
+        <Failure error={failed.error} what="models" onRetry={() => void failed.refetch()} />
+      ) : !models ? (
         <Skeleton className="h-80" />
       ) : !model ? (
-        <Empty icon="layers" title="No models yet">
-          Contact an operator to add a model.
+        <Empty icon="layers" title={offered.data?.length ? 'No model is allowed' : 'No models yet'}>
+          {offered.data?.length
+            ? 'The organization allows no provider and region of any model.'
+            : 'Contact an operator to add a model.'}
         </Empty>
       ) : (
         <Workbench
@@ -71,7 +79,7 @@ export function PlaygroundPage() {
           key={organizationId}
           organizationId={organizationId}
           model={model}
-          models={models.data}
+          models={models}
           onModel={(id) => void navigate({ search: { model: id }, replace: true })}
           asCode={view === 'code'}
         />
