@@ -68,6 +68,15 @@ export class BillingReader {
     ];
   }
 
+  /** @returns the next offset of each partition of a topic, as stored with the effects of its events */
+  async handledOffsets(database: 'ledger' | 'usage', topic: string): Promise<ReadonlyMap<number, bigint>> {
+    const { rows } = await this[database].query<{ partition: number; next: string }>(
+      `select partition, next_offset::text as next from event_log.consumer_offsets where topic = $1`,
+      [topic],
+    );
+    return new Map(rows.map(({ partition, next }) => [partition, BigInt(next)]));
+  }
+
   async read(auditLedger: AuditLedger): Promise<BillingSnapshot> {
     const { faults: problems, openHolds } = await auditLedger(this.ledger);
     const settled = await rowsOf<{ id: string; organization: string }>(

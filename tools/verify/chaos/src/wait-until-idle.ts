@@ -1,17 +1,23 @@
 import { once } from 'node:events';
+import { TOPIC_GENERATION_FINISHED, TOPIC_GENERATION_SETTLED } from '@gateway/events';
 import { BillingReader } from '@gateway/load';
 import { connectRedis, countSlots } from '@gateway/rate-limit/redis';
 import { systemClock } from '@gateway/runtime';
 import { eventually } from '@gateway/test-support';
+import { Kafka, logLevel } from 'kafkajs';
 import type { ChaosTestEnv } from './chaos-test-env';
 
 /** Holds, slots and events that remain after this time are leaks. */
 const IDLE_TIMEOUT_MS = 120_000;
 const POLL_MS = 250;
+const CONSUMERS = [
+  ['ledger', TOPIC_GENERATION_FINISHED],
+  ['usage', TOPIC_GENERATION_SETTLED],
+] as const;
 
 /**
- * Waits until there are no provider calls in flight, no holds and no concurrency slots, and usage has recorded every
- * settlement.
+ * Waits until there are no provider calls in flight, no holds and no concurrency slots, usage has recorded every
+ * settlement, and every event is handled: a database that lost transactions reads their events again.
  *
  * @returns what remains after the timeout; empty if nothing does
  */
@@ -35,11 +41,31 @@ export async function waitUntilIdle(testEnv: ChaosTestEnv): Promise<string[]> {
 async function findPendingWork(testEnv: ChaosTestEnv, reader: BillingReader): Promise<string[]> {
   const inFlight = testEnv.emulator.stats().in_flight;
   const slots = await usedSlots(testEnv);
-  return [
+  const pending = [
     ...(inFlight > 0 ? [`${inFlight} calls to the provider are in flight`] : []),
     ...(await reader.unfinished()),
     ...(slots > 0 ? [`${slots} concurrency slots are in use`] : []),
   ];
+  return pending.length > 0 ? pending : unhandledEvents(testEnv, reader);
+}
+
+async function unhandledEvents({ cluster }: ChaosTestEnv, reader: BillingReader): Promise<string[]> {
+  const brokers = cluster.datastores.broker.split(',');
+  const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();
+  try {
+    await admin.connect();
+    const unhandled: string[] = [];
+    for (const [database, topic] of CONSUMERS) {
+      const handled = await reader.handledOffsets(database, topic);
+      for (const { partition, high } of await admin.fetchTopicOffsets(topic)) {
+        const left = BigInt(high) - (handled.get(partition) ?? 0n);
+        if (left > 0n) unhandled.push(`${left} events of partition ${partition} of ${topic} are not handled`);
+      }
+    }
+    return unhandled;
+  } finally {
+    await admin.disconnect();
+  }
 }
 
 /** Unexpired leases of the rate limiter. */
