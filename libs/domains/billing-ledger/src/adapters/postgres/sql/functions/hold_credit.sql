@@ -41,7 +41,7 @@ declare
   item record;
   exceeded record;
   size integer := cardinality(p_hold_ids);
-  accepted boolean[] := array_fill(false, array[size]);
+  accepted boolean[];
   accepted_ids text[] := '{}';
   held_count integer;
   is_over_budget boolean;
@@ -54,12 +54,12 @@ declare
   first_of_month date := date_trunc('month', today)::date;
   -- Amounts held so far in this batch, indexed by the position of the first item
   -- with the same organization, key, project or run.
-  taken_by_organization bigint[] := array_fill(0::bigint, array[size]);
-  taken_by_key bigint[] := taken_by_organization;
-  taken_by_project bigint[] := taken_by_organization;
-  taken_by_run bigint[] := taken_by_organization;
+  taken_by_organization bigint[];
+  taken_by_key bigint[];
+  taken_by_project bigint[];
+  taken_by_run bigint[];
   -- Budgets that holds of this batch have fixed, by the position of the first item with the same run.
-  fixed_run_budgets bigint[] := array_fill(null::bigint, array[size]);
+  fixed_run_budgets bigint[];
   run_budget bigint;
   amount_left bigint;
 begin
@@ -125,10 +125,19 @@ begin
       select hold_id, 'hold', organization_id, now_ms, -amount, amount
       from taken
     ),
+    -- Sums per key first: a batch often has many holds of a key.
     new_spend as (
       insert into budget_accounts as total (organization_id, owner_id, day, budget_nano_usd, held_nano_usd)
-      select taken.organization_id, account.owner_id, account.day, min(account.budget), sum(taken.amount)::bigint
-      from taken
+      select of_key.organization_id, account.owner_id, account.day, min(account.budget), sum(of_key.amount)::bigint
+      from (
+        select
+          organization_id, key_id, project_id, sum(amount)::bigint as amount,
+          min(organization_day_budget) as organization_day_budget,
+          min(key_day_budget) as key_day_budget, min(key_total_budget) as key_total_budget,
+          min(project_day_budget) as project_day_budget, min(project_total_budget) as project_total_budget
+        from taken
+        group by organization_id, key_id, project_id
+      ) of_key
       cross join lateral (values
         ('', today, organization_day_budget),
         (key_id, today, key_day_budget),
@@ -137,7 +146,7 @@ begin
         (project_id, 'infinity'::date, project_total_budget)
       ) as account (owner_id, day, budget)
       where account.owner_id is not null
-      group by taken.organization_id, account.owner_id, account.day
+      group by of_key.organization_id, account.owner_id, account.day
       on conflict (organization_id, owner_id, day) do update set
         budget_nano_usd = excluded.budget_nano_usd, held_nano_usd = total.held_nano_usd + excluded.held_nano_usd
       returning spent_nano_usd + held_nano_usd > budget_nano_usd as is_over
@@ -214,6 +223,12 @@ begin
   now_ms := now_unix_ms();
   today := (to_timestamp(now_ms / 1000.0) at time zone 'UTC')::date;
   first_of_month := date_trunc('month', today)::date;
+  accepted := array_fill(false, array[size]);
+  taken_by_organization := array_fill(0::bigint, array[size]);
+  taken_by_key := taken_by_organization;
+  taken_by_project := taken_by_organization;
+  taken_by_run := taken_by_organization;
+  fixed_run_budgets := array_fill(null::bigint, array[size]);
 
   for item in
     select

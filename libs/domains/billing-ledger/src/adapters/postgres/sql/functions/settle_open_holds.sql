@@ -54,6 +54,7 @@ begin
     select hold_id, 'settlement', organization_id, p_now_unix_ms, amount_nano_usd - cost, -amount_nano_usd, cost
     from opened
   ),
+  -- Sums per key first: a batch often has many generations of a key.
   moved_spend as (
     update budget_accounts total
     set
@@ -61,11 +62,16 @@ begin
       held_nano_usd = total.held_nano_usd - batch.amount
     from (
       select
-        opened.organization_id, account.owner_id, account.day,
-        sum(cost)::bigint as cost, sum(amount_nano_usd)::bigint as amount
-      from opened
-      cross join lateral budget_accounts_of(opened.key_id, opened.project_id, opened.day) as account
-      group by opened.organization_id, account.owner_id, account.day
+        of_key.organization_id, account.owner_id, account.day,
+        sum(of_key.cost)::bigint as cost, sum(of_key.amount)::bigint as amount
+      from (
+        select
+          organization_id, key_id, project_id, day, sum(cost)::bigint as cost, sum(amount_nano_usd)::bigint as amount
+        from opened
+        group by organization_id, key_id, project_id, day
+      ) of_key
+      cross join lateral budget_accounts_of(of_key.key_id, of_key.project_id, of_key.day) as account
+      group by of_key.organization_id, account.owner_id, account.day
     ) batch
     where total.organization_id = batch.organization_id
       and total.owner_id = batch.owner_id collate "C"
