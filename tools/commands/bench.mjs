@@ -3,7 +3,7 @@ import { build, CLUSTER_PROJECTS } from './lib/nx.mjs';
 import { exitOnFailure, runVisibly } from './lib/run.mjs';
 
 /** What each command measures; the others measure the gateway. */
-const PROJECTS = { history: [], cluster: ['gateway', ...CLUSTER_PROJECTS] };
+const PROJECTS = { ledger: [], history: [], cluster: ['gateway', ...CLUSTER_PROJECTS] };
 
 try {
   const command = Object.keys(PROJECTS).find((name) => process.argv.includes(name));

@@ -61,6 +61,10 @@ const COMMANDS: Readonly<Record<CommandName, (options: Options) => Promise<strin
   profile: (options) => withPinned((processes, cores) => runProfile(options, processes, cores, say)),
   cluster: async (options) => renderDeployments(await measureClusters(options, withProcesses, say)),
   trace: (options) => withProcesses(undefined, (processes) => runTrace(options, processes, say)),
+  async ledger(options) {
+    const { runLedger } = await import('./ledger/run-ledger');
+    return runLedger(options, say);
+  },
   async history({ historyRows, historyParts }) {
     const { measureHistory, renderHistory } = await import('./history/measure-history');
     const marks = [Math.ceil(historyRows / 10), historyRows];

@@ -56,6 +56,7 @@ describe('the command line of the bench', () => {
       'dialects',
       'profile',
       'cluster',
+      'ledger',
       'history ROWS',
     ])
       expect(HELP).toContain(`\n  ${name} `);

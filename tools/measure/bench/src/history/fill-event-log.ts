@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { EVENT_BYTES } from '../ledger/synthetic-batches';
 
 export interface SyntheticEvents {
   readonly events: number;
@@ -8,13 +9,11 @@ export interface SyntheticEvents {
 
 const TOPICS = ['finished', 'settled'];
 const EVENTS_PER_STATEMENT = 500_000;
-/** About the size of a finished generation. */
-const PAYLOAD_BYTES = 300;
 
 /** $1 topic, $2 first position, $3 last position, $4 start in Unix milliseconds, $5 milliseconds between events. */
 const FILL = `
   insert into events (topic, position, key, payload, headers, appended_at)
-  select $1, position, 'org-' || position % 1000, decode(repeat('ab', ${PAYLOAD_BYTES}), 'hex'), '{}',
+  select $1, position, 'org-' || position % 1000, decode(repeat('ab', ${EVENT_BYTES}), 'hex'), '{}',
     to_timestamp(($4::float8 + position * $5::float8) / 1000)
   from generate_series($2::bigint, $3::bigint) as position`;
 

@@ -1,7 +1,7 @@
-import { nanoUsd, type Clock, type UnixMs } from '@gateway/base';
+import type { Clock, UnixMs } from '@gateway/base';
 import { createPostgresLedgerStore, type LedgerStore } from '@gateway/billing-ledger';
 import { EVENT_LOG_SCHEMA, type PostgresEventLog } from '@gateway/events';
-import { newId } from '@gateway/runtime';
+import { announce, EVENT_BYTES, finishedOf, newHolds } from '../ledger/synthetic-batches';
 import type { HistoryPart } from '../options';
 import { fillEventLog } from './fill-event-log';
 import { DAYS, fillLedger, openLog, ORGANIZATIONS } from './fill-history';
@@ -67,12 +67,11 @@ async function measureLedgerAndEvents(
 }
 
 async function measureLedger(store: LedgerStore, clock: Clock): Promise<HistoryRow[]> {
-  const batches = Array.from({ length: ROUNDS }, () => newHolds(clock.now()));
-  const overdue = Array.from({ length: 10 }, () => newHolds(clock.now(), -1));
-  const toEvent = () => ({ key: 'bench', payload: Buffer.alloc(300) });
+  const batches = Array.from({ length: ROUNDS }, () => newHolds(randomOrganizations(), clock.now()));
+  const overdue = Array.from({ length: 10 }, () => newHolds(randomOrganizations(), clock.now(), -1));
   const held = await timed(batches, (holds) => store.holdCredit(holds));
   const settle = (holds: ReturnType<typeof newHolds>) =>
-    store.settleGenerations(holds.map(finishedOf), toEvent);
+    store.settleGenerations(holds.map(finishedOf), announce);
   const settled = await timed(batches, settle);
   const repeated = await timed(batches, settle);
   for (const holds of overdue) await store.holdCredit(holds);
@@ -87,53 +86,8 @@ async function measureLedger(store: LedgerStore, clock: Clock): Promise<HistoryR
   ];
 }
 
-const PRICES = {
-  inputNanoUsdPerMillion: 1_000_000n,
-  cachedInputNanoUsdPerMillion: 1_000_000n,
-  cacheWriteNanoUsdPerMillion: 1_000_000n,
-  cacheWrite1hNanoUsdPerMillion: 1_000_000n,
-  outputNanoUsdPerMillion: 1_000_000n,
-  reasoningNanoUsdPerMillion: 1_000_000n,
-  imageNanoUsdPerMillion: 0n,
-  tiers: [],
-};
-
-function newHolds(at: UnixMs, lifetimeMs = 660_000) {
-  return Array.from({ length: BATCH }, () => ({
-    holdId: newId('gen'),
-    organizationId: `org-${Math.floor(Math.random() * ORGANIZATIONS)}`,
-    keyId: 'key-bench',
-    amountNanoUsd: nanoUsd(1_000n),
-    prices: PRICES,
-    organizationBudgets: {},
-    keyBudgets: {},
-    createdUnixMs: at,
-    lifetimeMs,
-    idempotencyScope: undefined,
-    run: undefined,
-    project: undefined,
-  }));
-}
-
-function finishedOf({ holdId, organizationId, keyId, createdUnixMs }: ReturnType<typeof newHolds>[number]) {
-  return {
-    generationId: holdId,
-    organizationId,
-    keyId,
-    projectId: undefined,
-    createdUnixMs,
-    usage: {
-      promptTokens: 500,
-      cachedTokens: 0,
-      cacheWriteTokens: 0,
-      cacheWrite1hTokens: 0,
-      imageTokens: 0,
-      completionTokens: 200,
-      reasoningTokens: 0,
-    },
-    prices: PRICES,
-    idempotentOutcome: undefined,
-  };
+function randomOrganizations(): string[] {
+  return Array.from({ length: BATCH }, () => `org-${Math.floor(Math.random() * ORGANIZATIONS)}`);
 }
 
 async function measureLookups(
@@ -155,7 +109,7 @@ async function measureLookups(
 }
 
 async function measureEvents({ eventPool }: BenchDatabase, log: PostgresEventLog): Promise<HistoryRow[]> {
-  const events = Array.from({ length: BATCH }, () => ({ key: 'bench', payload: Buffer.alloc(300) }));
+  const events = Array.from({ length: BATCH }, () => ({ key: 'bench', payload: Buffer.alloc(EVENT_BYTES) }));
   const appended = await timed(Array.from({ length: ROUNDS }), () => log.append('finished', events));
   let handled = 0;
   const started = performance.now();
