@@ -94,6 +94,7 @@ const COMMANDS = {
   trace: {
     flags: ['quick'],
     summary: 'when each step of a request starts in a cluster, and how long it takes (1 minute)',
+  },
   ledger: {
     flags: ['quick'],
     summary: 'holds and settlements per second of one database, and what they wait for (5 minutes)',
