@@ -1,6 +1,6 @@
 import { NO_LIMITS } from '@gateway/test-support';
 import { browserTests, type Browser, type Page } from '../testing/chromium';
-import { takeSession } from '../testing/dashboard-page';
+import { followPath, openPage, takeSession } from '../testing/dashboard-page';
 import { PASSWORD, personWith } from '../testing/people';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
 
@@ -219,14 +219,10 @@ describe('permissions of each role', () => {
     const context = await browser.newContext();
     await takeSession(context, dashboardUrl, emailOf(role), role === 'operator' ? adminPassword : PASSWORD);
     const page = await context.newPage();
+    await openPage(page, `${dashboardUrl}/o/${organizationId}`);
     pages.set(role, page);
     return page;
   }
-  const open = async (page: Page, path: string) => {
-    await page.goto(testEnv.gateway.dashboardUrl + path);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
-  };
   const state = async () => {
     const path = `/api/organizations/${organizationId}`;
     const call = (method: string, rest: string) =>
@@ -250,13 +246,12 @@ describe('permissions of each role', () => {
     browsers.it('sees exactly the links and actions that the role allows', async () => {
       await startOnce();
       const page = await pageOf(role);
-      await open(page, `/o/${organizationId}`);
       const offered = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allInnerTexts();
       expect([...offered].sort()).toEqual([...FOR_EVERYONE, ...OFFERED[role]].sort());
 
       const seen: string[] = [];
       for (const at of new Set(ACTIONS.map(({ at: path }) => path))) {
-        await open(page, `/o/${organizationId}${at.replace('{key}', keyId)}`);
+        await followPath(page, `/o/${organizationId}${at.replace('{key}', keyId)}`);
         for (const { action } of ACTIONS.filter((one) => one.at === at)) {
           const element = page
             .getByRole('button', { name: action, exact: true })
@@ -274,7 +269,7 @@ describe('permissions of each role', () => {
       await startOnce();
       const page = await pageOf(role);
       for (const { path, least: leastRole } of PAGES) {
-        await open(page, path.replace('{organization}', organizationId));
+        await followPath(page, path.replace('{organization}', organizationId));
         const denied = await page.getByText('You don’t have access').count();
         expect([path, denied === 0]).toEqual([path, mayBy(role, leastRole)]);
       }
@@ -283,7 +278,6 @@ describe('permissions of each role', () => {
     browsers.it('gets an error from the server for every forbidden request, without any effect', async () => {
       await startOnce();
       const page = await pageOf(role);
-      await open(page, `/o/${organizationId}`);
       const before = await state();
       const forbidden = REQUESTS.filter((one) => !mayBy(role, one.least));
       for (const { request, body } of forbidden) {

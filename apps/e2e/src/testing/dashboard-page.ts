@@ -34,6 +34,34 @@ export async function signInAgain(page: Page, password: string): Promise<void> {
   await dialog.waitFor({ state: 'detached' });
 }
 
+/** Loads the dashboard and waits until it shows a page with its data. */
+export async function openPage(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await waitForContent(page);
+}
+
+/** A path without a page: its heading shows that the previous page is no longer displayed. */
+const NO_PAGE = '/between-pages';
+
+/**
+ * Opens another path of the displayed dashboard as a link does. A new load of the application needs four times
+ * as much processor time.
+ */
+export async function followPath(page: Page, path: string): Promise<void> {
+  const push = (to: string) => page.evaluate(`history.pushState({}, '', ${JSON.stringify(to)})`);
+  const missing = page.getByRole('heading', { name: 'Not found', level: 1 });
+  await push(NO_PAGE);
+  await missing.waitFor();
+  await push(path);
+  await missing.waitFor({ state: 'detached' });
+  await waitForContent(page);
+}
+
+async function waitForContent(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
+}
+
 /** Everything that the page stored in the browser. Reads by index, because a spread misses an item named "key". */
 export function storageOf(page: Page): Promise<string> {
   return page.evaluate<string>(
