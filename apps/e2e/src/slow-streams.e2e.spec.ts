@@ -18,28 +18,31 @@ async function statsOf(testEnv: TestEnv): Promise<Stats> {
   return (await (await fetch(new URL('/_emulator/stats', testEnv.emulatorUrl))).json()) as Stats;
 }
 
-describe('a stream that stalls', () => {
-  let testEnv: TestEnv;
-  let tenant: Tenant;
+let testEnv: TestEnv;
+let tenant: Tenant;
 
-  beforeAll(async () => {
-    testEnv = await startTestEnv({
-      modelsFile: writeModelsFile({
-        timeouts: { first_event_ms: 1_500, first_byte_ms: 1_500, idle_ms: 2_000, total_ms: 4_000 },
-      }),
-      env: { GATEWAY_KEEP_ALIVE_COMMENT_MS: '200' },
-    });
-    tenant = await testEnv.tenant();
+beforeAll(async () => {
+  testEnv = await startTestEnv({
+    modelsFile: writeModelsFile({
+      first_event_ms: 1_500,
+      first_byte_ms: 1_500,
+      idle_ms: 2_000,
+      total_ms: 4_000,
+    }),
+    env: { GATEWAY_KEEP_ALIVE_COMMENT_MS: '200' },
   });
+  tenant = await testEnv.tenant();
+});
 
-  afterAll(() => testEnv?.stop());
+afterAll(() => testEnv?.stop());
 
+describe('a stream that stalls', () => {
   function complete(text: string, fields: object = {}): Promise<Response> {
     return fetch(`${testEnv.gateway.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({
-        model: 'test/model',
+        model: 'test/impatient',
         max_tokens: 200,
         messages: [{ role: 'user', content: text }],
         ...fields,
@@ -86,19 +89,10 @@ describe('a slow reader', () => {
   const TOKENS = 131_072;
   /** The share of a stream that the socket buffers on the path may hold. A cluster has twice as many connections. */
   const MAX_BUFFERED_SHARE = isClusterDeployment() ? 0.8 : 0.5;
-  let testEnv: TestEnv;
-  let tenant: Tenant;
-
-  beforeAll(async () => {
-    testEnv = await startTestEnv({ modelsFile: writeModelsFile() });
-    tenant = await testEnv.tenant();
-  });
-
-  afterAll(() => testEnv?.stop());
 
   it('slows the provider down instead of filling the memory, and receives its full stream in the end', async () => {
     const body = {
-      model: 'test/model',
+      model: 'test/patient',
       stream: true,
       max_tokens: TOKENS,
       messages: [{ role: 'user', content: `[[tokens:${TOKENS}]] Hello` }],
