@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { withTimeout } from '@gateway/base';
 import { pgbouncer } from '@gateway/dev-infra';
-import { NODE_OPTIONS } from './node-options';
+import { NODE_OPTIONS, sharedCompileCache } from './node-options';
 
 /** The contents of dev.json, and the gateway's processes. */
 export interface RunningGateway {
@@ -89,6 +89,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
+      ...sharedCompileCache(path.join(root, 'dist')),
       NODE_ENV: 'production',
       GATEWAY_PORT: '0',
       GATEWAY_DASHBOARD_PORT: '0',

@@ -13,6 +13,7 @@ import { openActorSigner, openTlsFolder } from '@gateway/process';
 import { createActingTransport, createClient } from '@gateway/rpc';
 import { createReplicatedTransport } from '@gateway/rpc/grpc';
 import type { Logger } from '@gateway/runtime';
+import { sharedCompileCache } from '@gateway/test-support';
 import { startDatastores, type Datastores } from './datastores';
 import { createReplica, type Replica } from './replica';
 import { ensureSecretsKey } from './secrets-key';
@@ -153,6 +154,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         const environment = {
           ...options.environment,
           ...withoutUndefined(settingsOf(service, index + 1, wiring)),
+          ...sharedCompileCache(options.programs),
           NODE_ENV: 'production',
           GATEWAY_HOST: HOST,
           GATEWAY_RPC_PORT: String(own.rpc),

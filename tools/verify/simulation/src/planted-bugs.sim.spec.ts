@@ -119,7 +119,7 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
     'post_settlements',
     'select organization_id, run_id, charged, 0 from late',
     'select organization_id, run_id, charged, 0 from late where false',
-    107,
+    148,
   ],
   [
     'a void does not release the amount held by its run',
@@ -152,6 +152,7 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
     'extend_holds',
     'budget_accounts_of(hold.key_id, hold.project_id, hold.day)',
     'budget_accounts_of(hold.key_id, null, hold.day)',
+    191,
   ],
   [
     'an extension is not checked against the budget of its run',
@@ -165,12 +166,14 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
     'returning hold_id, organization_id, key_id, project_id, day, run_id, amount_nano_usd as amount',
     `returning hold_id, organization_id, key_id, project_id, day, run_id,
       (select held_nano_usd from postings where reference = hold_id and kind = 'hold') as amount`,
+    127,
   ],
   [
     'a repeated extension is counted twice',
     'extend_holds',
     'extra := wanted.amount - hold.amount_nano_usd',
     `extra := wanted.amount - (select held_nano_usd from postings where reference = hold.hold_id and kind = 'hold')`,
+    23,
   ],
   ['an extension of a closed hold is granted', 'extend_holds', "outcome := 'closed'", "outcome := 'held'"],
   [
@@ -178,7 +181,7 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
     'claim_idempotency_key',
     'when is_expired or not same_body then array[p_generation_id]',
     'when true then array[p_generation_id]',
-    55,
+    32,
   ],
 ];
 
