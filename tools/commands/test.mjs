@@ -150,7 +150,7 @@ async function testFaults() {
 async function testOtherNodes() {
   const nodes = (process.env.GATEWAY_TEST_NODES ?? '').split(path.delimiter).filter((node) => node !== '');
   const without = ['/node_modules/', ...SAME_ON_EVERY_NODE];
-  // One worker beside the one of the cluster suites: with more, their deadlines would expire.
+  // With more workers than one, the deadlines of these and of the cluster suites would expire.
   const selection = ['--maxWorkers=1', ...without.flatMap((each) => ['--testPathIgnorePatterns', each])];
   for (const [index, node] of nodes.entries()) {
     const env = { PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` };
