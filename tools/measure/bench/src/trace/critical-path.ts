@@ -15,7 +15,7 @@ export interface Step {
 }
 
 const REQUEST = 'POST /v1/chat/completions';
-/** Steps in fewer traces, such as retries, are left out. */
+/** Steps in fewer traces, such as retries, are not shown. */
 const MIN_SHARE = 0.5;
 
 /** The steps of a request in the order in which they start. */

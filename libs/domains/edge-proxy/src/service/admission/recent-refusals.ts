@@ -5,7 +5,7 @@ import { limits } from '../../core';
 
 type Owner = Pick<KeyGrant, 'keyId' | 'organizationId'>;
 
-/** The keys and organizations of which a limit has refused a request within the last minute, at this edge. */
+/** The keys and organizations whose limits have refused a request within the last minute, at this edge. */
 export interface RecentRefusals {
   add(owner: Owner, scope: 'key' | 'organization'): void;
   include(owner: Owner): boolean;

@@ -37,7 +37,7 @@ export interface Admissible extends CheckedBody {
   readonly createdAt: UnixMs;
 }
 
-/** Attempts of a hold, the first of which may start before the request is admitted. */
+/** Attempts of a hold. The first may start before the request is admitted. */
 interface HoldAttempts {
   readonly first: Hold;
   /** Decides from the result of the first attempt whether others follow. */
