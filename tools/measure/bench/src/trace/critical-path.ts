@@ -10,8 +10,8 @@ export interface Step {
   readonly startMs: number;
   /** A mean. */
   readonly durationMs: number;
-  /** Whether the response waits for it. */
-  readonly isWaitedFor: boolean;
+  /** Whether it ends before the response, on average. */
+  readonly endsBeforeResponse: boolean;
 }
 
 const REQUEST = 'POST /v1/chat/completions';
@@ -44,18 +44,21 @@ export function criticalPath(spans: readonly ReceivedSpan[]): Step[] {
     }))
     .sort((a, b) => a.startMs - b.startMs || a.depth - b.depth);
   const endMs = found.find(({ depth }) => depth === 0)?.durationMs ?? 0;
-  return found.map((step) => ({ ...step, isWaitedFor: step.startMs + step.durationMs <= endMs + 0.5 }));
+  return found.map((step) => ({ ...step, endsBeforeResponse: step.startMs + step.durationMs <= endMs }));
 }
 
 export function renderCriticalPath(steps: readonly Step[]): string {
-  const rows = steps.map(({ name, service, depth, startMs, durationMs, isWaitedFor }) => [
+  const rows = steps.map(({ name, service, depth, startMs, durationMs, endsBeforeResponse }) => [
     `${'· '.repeat(depth)}${name}`,
     service,
     startMs.toFixed(2),
     durationMs.toFixed(2),
-    isWaitedFor ? 'yes' : 'no',
+    endsBeforeResponse ? 'yes' : 'no',
   ]);
-  return markdownTable([['step', 'service', 'start ms', 'duration ms', 'response waits'], ...rows], 2);
+  return markdownTable(
+    [['step', 'service', 'start ms', 'duration ms', 'before the response ends'], ...rows],
+    2,
+  );
 }
 
 function ancestorsOf(span: ReceivedSpan, byId: ReadonlyMap<string, ReceivedSpan>): ReceivedSpan[] {
