@@ -9,7 +9,7 @@ import {
   type ServerDuplexStream,
   type ServiceError,
 } from '@grpc/grpc-js';
-import { CallBatch, ReplyBatch } from '@gateway/contracts/batched-calls';
+import { ExchangeRequest, ExchangeResponse } from '@gateway/contracts/batched-calls';
 import { createClient } from '../../client';
 import { bindService, type CallContext, type MessageCodec } from '../../definition';
 import { describeRpcTransport } from '../../rpc.contract';
@@ -81,7 +81,7 @@ describe('batched calls', () => {
   };
 
   it('of one turn of the event loop are one message, and their replies another', async () => {
-    const batches: CallBatch[] = [];
+    const batches: ExchangeRequest[] = [];
     const recorder = new Server();
     const bytes = {
       requestSerialize: identity,
@@ -94,12 +94,12 @@ describe('batched calls', () => {
       {
         exchange: (stream: ServerDuplexStream<Buffer, Buffer>) => {
           stream.on('data', (data: Buffer) => {
-            const batch = CallBatch.decode(data);
+            const batch = ExchangeRequest.decode(data);
             batches.push(batch);
             const replies = batch.calls.map(({ id, request }) => ({
               ...{ id, message: request, more: false, end: true },
             }));
-            stream.write(Buffer.from(ReplyBatch.encode({ replies, goAway: false }).finish()));
+            stream.write(Buffer.from(ExchangeResponse.encode({ replies, goAway: false }).finish()));
           });
           stream.on('end', () => stream.end());
         },
@@ -275,7 +275,7 @@ describe('batched calls', () => {
     stream.on('error', () => undefined);
     const call = { id: 1, path: '/gateway.test.v1.Echo/Echo', request: Buffer.alloc(0), timeoutMs: 0 };
     const batch = { calls: [{ ...call, metadata: {} }], cancelledIds: [], consumed: [] };
-    stream.write(Buffer.from(CallBatch.encode(batch).finish()));
+    stream.write(Buffer.from(ExchangeRequest.encode(batch).finish()));
     await arrived.opened;
     stream.cancel();
     await aborted.opened;

@@ -1,4 +1,4 @@
-import { CallBatch, ReplyBatch, type Call, type Reply } from '@gateway/contracts/batched-calls';
+import { ExchangeRequest, ExchangeResponse, type Call, type Reply } from '@gateway/contracts/batched-calls';
 import { GatewayError } from '@gateway/errors';
 import { Metadata, type Client, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
 import { checkedMetadata } from '../../call-metadata';
@@ -128,7 +128,7 @@ export class CallStream {
       this.cancelledIds = [];
       this.consumed = [];
       const batch = { calls, cancelledIds, consumed };
-      this.isBlocked = !this.stream.write(asBuffer(encodeMessage(CallBatch, batch)));
+      this.isBlocked = !this.stream.write(asBuffer(encodeMessage(ExchangeRequest, batch)));
     }
     if (this.unsent.length > 0) this.scheduleFlush();
   }
@@ -138,9 +138,9 @@ export class CallStream {
   }
 
   private receive(bytes: Buffer): void {
-    let batch: ReplyBatch;
+    let batch: ExchangeResponse;
     try {
-      batch = ReplyBatch.decode(bytes);
+      batch = ExchangeResponse.decode(bytes);
     } catch {
       this.stream.cancel();
       return this.fail(undefined);

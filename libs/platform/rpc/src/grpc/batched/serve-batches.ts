@@ -1,4 +1,4 @@
-import { CallBatch, ReplyBatch, type Call, type Reply } from '@gateway/contracts/batched-calls';
+import { ExchangeRequest, ExchangeResponse, type Call, type Reply } from '@gateway/contracts/batched-calls';
 import { status, type ServerDuplexStream } from '@grpc/grpc-js';
 import { encodeMessage } from '../../encode-message';
 import { asBuffer, toCallFailure, type GrpcFailure } from '../grpc-wire';
@@ -48,13 +48,13 @@ export class BatchExchange {
   goAway(): void {
     this.isGoingAway = true;
     if (this.stream.writable)
-      this.stream.write(asBuffer(encodeMessage(ReplyBatch, { replies: [], goAway: true })));
+      this.stream.write(asBuffer(encodeMessage(ExchangeResponse, { replies: [], goAway: true })));
   }
 
   private receive(bytes: Buffer): void {
-    let batch: CallBatch;
+    let batch: ExchangeRequest;
     try {
-      batch = CallBatch.decode(bytes);
+      batch = ExchangeRequest.decode(bytes);
     } catch {
       const failure = { code: status.INVALID_ARGUMENT, details: 'not a batch of calls' };
       return void this.stream.emit('error', failure);
@@ -104,7 +104,7 @@ export class BatchExchange {
     if (this.isBlocked || this.replies.length === 0 || !this.stream.writable) return;
     const replies = takeBatch(this.replies, ({ message }) => message?.length ?? 0);
     const batch = { replies, goAway: this.isGoingAway };
-    this.isBlocked = !this.stream.write(asBuffer(encodeMessage(ReplyBatch, batch)));
+    this.isBlocked = !this.stream.write(asBuffer(encodeMessage(ExchangeResponse, batch)));
     if (this.replies.length > 0) this.scheduleFlush();
     else this.endIfDone();
   }
