@@ -71,7 +71,7 @@ describe('the forms of the catalogue', () => {
     api.on('GET /api/organizations', () => ({ data: [], next_page_token: null }));
     api.on('GET /api/operator/catalogue/versions', () => ({ data: [], next_page_token: null }));
     api.on('GET /api/operator/catalogue/state', () => ({
-      source: 'database',
+      source: 'database' as const,
       text: TEXT,
       version: null,
       draft: null,
