@@ -9,13 +9,15 @@ export async function findFreePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await isFree(preferred))) return preferred;
   for (;;) {
     const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT));
-    if (returned.has(port) || !(await isFree(port))) continue;
-    returned.add(port);
-    return port;
+    if (taken.has(port)) continue;
+    // Before the check, so that concurrent calls do not check the same port.
+    taken.add(port);
+    if (await isFree(port)) return port;
   }
 }
 
-const returned = new Set<number>();
+/** Returned or found in use. */
+const taken = new Set<number>();
 
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
