@@ -31,8 +31,11 @@ function covering(hold: Hold, chat: ValidatedChatRequest, outputTokens: number):
 }
 
 /**
- * After the first slice was tried: if it does not fit, holds as many tokens as do; the router extends the hold. If even few tokens do not fit, waits for
- * running requests like any other hold.
+ * Decides after the attempt for the first slice. If it does not fit, holds as many tokens as
+ * do; the router extends the hold. If even few tokens do not fit, waits for running requests
+ * like any other hold.
+ *
+ * @param first the result of that attempt
  */
 export async function placeElasticHold(
   {

@@ -5,7 +5,10 @@ import { limits } from '../../core';
 
 type Owner = Pick<KeyGrant, 'keyId' | 'organizationId'>;
 
-/** The keys and organizations whose limits have refused a request within the last minute, at this edge. */
+/**
+ * The keys and organizations whose limits have refused a request within the last minute at this edge, and the
+ * organizations whose limits could not be checked.
+ */
 export interface RecentRefusals {
   add(owner: Owner, scope: 'key' | 'organization'): void;
   include(owner: Owner): boolean;

@@ -62,6 +62,16 @@ it('reports that the limits cannot be checked where the credit is insufficient a
   await until(isNothingReserved);
 });
 
+it('holds no credit before admission after the limits could not be checked', async () => {
+  edge.faults.at('limiter.admit', () => {
+    throw new GatewayError('no_capacity');
+  });
+  expect(await statusOf()).toBe(503);
+  edge.limiter.refuse = refuseWith(LimitScope.LIMIT_SCOPE_KEY);
+  expect(await statusOf()).toBe(429);
+  expect(edge.ledger.holdCalls).toBe(1);
+});
+
 describe('after a limit of the key refused a request', () => {
   beforeEach(async () => {
     edge.limiter.refuse = refuseWith(LimitScope.LIMIT_SCOPE_KEY);

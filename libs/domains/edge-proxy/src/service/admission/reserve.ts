@@ -70,7 +70,10 @@ export async function reserve(
     admit(ports, exchange, reservation, request),
     atOnce ? reservation.hold(first) : undefined,
   ]);
-  if (admission.status === 'rejected') throw admission.reason;
+  if (admission.status === 'rejected') {
+    ports.recentRefusals.add(request.grant, 'organization');
+    throw admission.reason;
+  }
   if (admission.value) return admission.value;
   exchange.throwIfCancelled();
   if (tooExpensive) return tooExpensive;
