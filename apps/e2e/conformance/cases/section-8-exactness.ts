@@ -93,12 +93,15 @@ export const exactnessCases = casesOf('8', [
     async verify(deployment) {
       const request = { max_tokens: 100, ...LONG_STREAM };
       const probe = await deployment.tenant({ limits: { tokens_per_minute: 1_000_000 } });
-      const [first] = await streamConcurrently(deployment, request, { apiKey: probe.apiKey, count: 1 });
+      const [first] = await streamConcurrently(deployment, request, {
+        apiKeys: [probe.apiKey],
+        count: 1,
+      });
       const charge = 1_000_000 - Number(first?.headers['x-ratelimit-remaining-tokens']);
       assert.ok(charge > 100);
       const { apiKey } = await deployment.tenant({ limits: { tokens_per_minute: charge * 9 + charge - 1 } });
       await ensureSecondsLeft(20);
-      const responses = await streamConcurrently(deployment, request, { apiKey });
+      const responses = await streamConcurrently(deployment, request, { apiKeys: [apiKey] });
       assertExactly(responses, 9, 'tpm_exceeded', 'tpm');
     },
   },
@@ -109,7 +112,11 @@ export const exactnessCases = casesOf('8', [
     concurrent: true,
     async verify(deployment) {
       const { apiKey } = await deployment.tenant({ limits: { concurrency: 7 } });
-      const responses = await streamConcurrently(deployment, { max_tokens: 100, ...LONG_STREAM }, { apiKey });
+      const responses = await streamConcurrently(
+        deployment,
+        { max_tokens: 100, ...LONG_STREAM },
+        { apiKeys: [apiKey] },
+      );
       assertExactly(responses, 7, 'rpm_exceeded', 'concurrency');
       for (const { headers, status } of responses)
         if (status === 429) assert.equal(headers['retry-after'], '1');
@@ -128,7 +135,7 @@ export const exactnessCases = casesOf('8', [
       const estimate = await estimateOf(deployment, body(deployment, request));
       const budget = (estimate * 5.5).toFixed(9);
       const { apiKey } = await deployment.tenant({ limits: { daily_budget_usd: budget } });
-      const responses = await streamConcurrently(deployment, request, { apiKey });
+      const responses = await streamConcurrently(deployment, request, { apiKeys: [apiKey] });
       assertExactly(responses, 5, 'daily_budget_exceeded', 'daily_budget');
       await nothingReserved(deployment.baseUrl, apiKey);
     },
@@ -143,7 +150,7 @@ export const exactnessCases = casesOf('8', [
       const budget = (estimate * 5.5).toFixed(9);
       for (const period of ['monthly', 'total']) {
         const { apiKey } = await deployment.tenant({ limits: { [`${period}_budget_usd`]: budget } });
-        const responses = await streamConcurrently(deployment, request, { apiKey });
+        const responses = await streamConcurrently(deployment, request, { apiKeys: [apiKey] });
         assertExactly(responses, 5, 'insufficient_credits', `${period}_budget`);
         await nothingReserved(deployment.baseUrl, apiKey);
       }
@@ -159,12 +166,10 @@ export const exactnessCases = casesOf('8', [
       const tenant = await deployment.tenant();
       const project_id = await tenant.createProject({ total_budget_usd: (estimate * 5.5).toFixed(9) });
       const keys = [await tenant.createKey({ project_id }), await tenant.createKey({ project_id })];
-      const responses = await Promise.all(
-        keys.map(({ apiKey }) =>
-          streamConcurrently(deployment, request, { apiKey, count: CONCURRENT_REQUESTS / keys.length }),
-        ),
-      );
-      assertExactly(responses.flat(), 5, 'insufficient_credits', 'total_budget');
+      const responses = await streamConcurrently(deployment, request, {
+        apiKeys: keys.map(({ apiKey }) => apiKey),
+      });
+      assertExactly(responses, 5, 'insufficient_credits', 'total_budget');
       await nothingReserved(deployment.baseUrl, tenant.apiKey);
     },
   },
@@ -178,7 +183,7 @@ export const exactnessCases = casesOf('8', [
       const budget = (estimate * 5.5).toFixed(9);
       const { apiKey } = await deployment.tenant();
       const headers = { 'x-run-id': 'agent/1', 'x-run-budget-usd': budget };
-      const responses = await streamConcurrently(deployment, request, { apiKey, headers });
+      const responses = await streamConcurrently(deployment, request, { apiKeys: [apiKey], headers });
       assertExactly(responses, 5, 'insufficient_credits', 'run_budget');
       await nothingReserved(deployment.baseUrl, apiKey);
       const usage = await get(deployment, '/v1/usage?run_id=agent%2F1', { apiKey });
@@ -199,7 +204,7 @@ export const exactnessCases = casesOf('8', [
       const request = { max_tokens: 100, ...LONG_STREAM };
       const estimate = await estimateOf(deployment, body(deployment, request));
       const { apiKey } = await deployment.tenant({ credit: (estimate * 6.5).toFixed(9) });
-      const responses = await streamConcurrently(deployment, request, { apiKey });
+      const responses = await streamConcurrently(deployment, request, { apiKeys: [apiKey] });
       assertExactly(responses, 6, 'insufficient_credits');
       const { available } = await nothingReserved(deployment.baseUrl, apiKey);
       assert.ok(available >= 0);
@@ -360,21 +365,23 @@ function sendConcurrently(request: () => Promise<RawResponse>): Promise<RawRespo
 }
 
 interface StreamOptions {
-  readonly apiKey: string;
+  /** The requests use them in turn. */
+  readonly apiKeys: readonly string[];
   readonly count?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Starts concurrent streams. Returns status, headers and error bodies, then cancels the running streams. */
+/** Starts concurrent streams, and cancels those that run after each request has a status. */
 async function streamConcurrently(
   deployment: Deployment,
   request: Record<string, unknown>,
-  { apiKey, count = CONCURRENT_REQUESTS, headers: more = {} }: StreamOptions,
+  { apiKeys, count = CONCURRENT_REQUESTS, headers: more = {} }: StreamOptions,
 ): Promise<RawResponse[]> {
   const clients = new AbortController();
   // Keeps references, because garbage collection of a response cancels its stream.
   const streams: Response[] = [];
-  const send = async (): Promise<RawResponse> => {
+  const send = async (_: unknown, index: number): Promise<RawResponse> => {
+    const apiKey = apiKeys[index % apiKeys.length];
     const response = await fetch(`${deployment.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...more },
