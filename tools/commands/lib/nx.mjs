@@ -19,9 +19,13 @@ export const CLUSTER_PROJECTS = [
 /** Installs packages if needed and runs Nx; its targets are in nx.json and the project.json files. */
 export async function nx(...args) {
   await install();
-  return runVisibly(process.execPath, [path.join('node_modules', 'nx', 'dist', 'bin', 'nx.js'), ...args], {
-    NX_TUI: 'false',
-  });
+  return runVisibly(...nxCommand(...args));
+}
+
+/** @returns program, arguments and environment */
+export function nxCommand(...args) {
+  const program = path.join('node_modules', 'nx', 'dist', 'bin', 'nx.js');
+  return [process.execPath, [program, ...args], { NX_TUI: 'false' }];
 }
 
 /** Generates contracts and database clients, where their sources changed. */

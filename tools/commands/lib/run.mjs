@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -30,17 +31,19 @@ export function runVisibly(command, args, env = {}) {
 }
 
 /**
- * Runs a program without showing its output.
+ * Runs a program without showing its output; with `isLowPriority`, in processor time that others leave.
  *
  * @returns the exit code and the output; with `stderr: false`, standard error only after a failure
  */
-export function capture(command, args, env = {}, { cwd = root, stderr = true } = {}) {
+export function capture(command, args, env = {}, { cwd = root, stderr = true, isLowPriority = false } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     });
+    if (isLowPriority && child.pid !== undefined)
+      os.setPriority(child.pid, os.constants.priority.PRIORITY_LOW);
     let output = '';
     let errors = '';
     child.stdout.on('data', (chunk) => (output += chunk));

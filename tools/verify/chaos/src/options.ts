@@ -9,7 +9,10 @@ export interface Options {
   readonly rate: number;
   readonly pauseMs: number;
   readonly cutMs: number;
-  /** Only faults whose name contains this text, each once, regardless of `minutes`. */
+  /**
+   * Only faults whose name contains this text, each once, regardless of `minutes`. Of the failover lab: the names of
+   * scenarios that share a cluster, with + between them.
+   */
   readonly only: string | undefined;
   /** Whether low throughput is a failure; unreliable on a machine with other load. */
   readonly checksThroughput: boolean;
@@ -20,7 +23,8 @@ export const USAGE = `Usage: npm run chaos -- [OPTIONS]
 Injects faults into a cluster on this machine under load. Afterwards it compares the records of the provider, the clients
 and the ledger. Has the requirements of npm run cluster.
 
-  --lab failover     scenarios with a failover of a datastore, instead of faults; --only NAME runs one of them
+  --lab failover     scenarios with a failover of a datastore, instead of faults; --only NAME runs one of them, and
+                     --only NAME+NAME several of different datastores in one cluster
   --seed N           selects faults, their order and requests (default: random)
   --minutes M        for how long to inject faults (default: 5)
   --rate N           requests per second (default: 30)

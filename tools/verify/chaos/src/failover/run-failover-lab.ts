@@ -13,18 +13,14 @@ const SCENARIOS: readonly Scenario[] = [...REDIS_SCENARIOS, ...KAFKA_SCENARIOS, 
 /** The longest time without a response that a failover may cause. */
 const MAX_OUTAGE_MS = 5_000;
 
-/** Runs the scenarios one after another, each with a cluster of its own. */
+/** Runs the scenarios one after another, each with a cluster of its own, or those of `only` with one cluster. */
 export async function runFailoverLab(
   options: Options,
   testEnvOptions: ChaosTestEnvOptions,
   say: (text: string) => void,
 ): Promise<readonly { readonly scenario: string; readonly result: ChaosResult }[]> {
   const { only } = options;
-  const chosen = SCENARIOS.filter(({ name }) => only === undefined || name === only);
-  if (chosen.length === 0)
-    throw new Error(
-      `--only: no scenario is named '${only}'. There are: ${SCENARIOS.map(({ name }) => name).join(', ')}`,
-    );
+  const chosen = only === undefined ? SCENARIOS : [together(only.split('+').map(scenarioOf))];
   const lab: FailoverLab = {
     async runUnderLoad(datastores, faults) {
       const result = await runChaos(
@@ -44,6 +40,31 @@ export async function runFailoverLab(
     results.push({ scenario: name, result: await run(lab) });
   }
   return results;
+}
+
+function scenarioOf(name: string): Scenario {
+  const found = SCENARIOS.find((scenario) => scenario.name === name);
+  if (found) return found;
+  const names = SCENARIOS.map((scenario) => scenario.name).join(', ');
+  throw new Error(`--only: no scenario is named '${name}'. There are: ${names}`);
+}
+
+/** One scenario with the datastores of all, and with their faults one after another. */
+function together(scenarios: readonly Scenario[]): Scenario {
+  return scenarios.reduce((first, second) => ({
+    name: `${first.name}+${second.name}`,
+    run: (lab) =>
+      first.run({
+        runUnderLoad: (datastores, faults) =>
+          second.run({
+            runUnderLoad: (more, moreFaults) => {
+              const twice = Object.keys(more).find((datastore) => datastore in datastores);
+              if (twice !== undefined) throw new Error(`--only: more than one scenario replaces ${twice}`);
+              return lab.runUnderLoad({ ...datastores, ...more }, [...faults, ...moreFaults]);
+            },
+          }),
+      }),
+  }));
 }
 
 function problemsOfOutage({ fault, impact }: FaultResult): string[] {
