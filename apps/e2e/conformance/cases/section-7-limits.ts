@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { assertError, body, casesOf, chat, day, directive } from '../framework';
+import { assertError, body, casesOf, chat, day, LONG_STREAM, openStreams } from '../framework';
 
 const RETRY_SECONDS_MAX = 60;
 
@@ -25,14 +25,16 @@ export const limitErrorCases = casesOf('7', [
     needs: ['emulator'],
     async verify(deployment) {
       const headers = { 'idempotency-key': `in-flight-${Date.now()}` };
-      const request = body(deployment, directive('[[delay:2000]]'));
-      const first = chat(deployment, request, { headers });
-      // The key is claimed before the provider is called; the second request arrives during the provider's delay.
-      await new Promise((resolve) => setTimeout(resolve, 700));
-      const second = await chat(deployment, request, { headers });
-      assertError(second, 'idempotency_key_in_flight');
-      assert.equal(second.headers['retry-after'], '2');
-      assert.equal((await first).status, 200);
+      const request = body(deployment, LONG_STREAM);
+      const { responses, cancel } = await openStreams(deployment, request, [{ headers }]);
+      try {
+        assert.equal(responses[0]?.status, 200);
+        const second = await chat(deployment, request, { headers });
+        assertError(second, 'idempotency_key_in_flight');
+        assert.equal(second.headers['retry-after'], '2');
+      } finally {
+        await cancel();
+      }
     },
   },
   {

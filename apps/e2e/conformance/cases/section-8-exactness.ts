@@ -19,90 +19,93 @@ import {
   type RawResponse,
   everyDialect,
   get,
+  inOneMinute,
+  LONG_STREAM,
+  openStreams,
 } from '../framework';
 
 const CONCURRENT_REQUESTS = 200;
-/** Starts immediately and runs until the client disconnects, so that it outlasts the other requests. */
-const LONG_STREAM = { stream: true, ...directive('[[tokens:100]] [[rate:1]]') };
-
 /** Limits are exact to the request, token and nano-dollar. */
 export const exactnessCases = casesOf('8', [
   {
     title: 'retry-after and retry-after-ms count down to the end of the minute, when requests succeed again',
     concurrent: true,
     async verify(deployment) {
-      const { apiKey } = await deployment.tenant({ limits: { requests_per_minute: 1 } });
-      const complete = () => chat(deployment, body(deployment), { apiKey });
-      await ensureSecondsLeft(8);
-      assert.equal((await complete()).status, 200);
-      const first = retryAfterOf(await complete());
-      await sleep(1_500);
-      const second = retryAfterOf(await complete());
-      assert.ok(second.ms < first.ms && second.seconds < first.seconds, 'the time counts down');
-      await sleep(second.ms + 100);
-      assert.equal((await complete()).status, 200, 'a request in the next minute succeeds');
+      const complete = (apiKey: string) => chat(deployment, body(deployment), { apiKey });
+      let exhausted = { apiKey: '', ms: 0 };
+      await inOneMinute(async () => {
+        const { apiKey } = await deployment.tenant({ limits: { requests_per_minute: 1 } });
+        assert.equal((await complete(apiKey)).status, 200);
+        const first = retryAfterOf(await complete(apiKey));
+        await sleep(1_500);
+        const second = retryAfterOf(await complete(apiKey));
+        assert.ok(second.ms < first.ms && second.seconds < first.seconds, 'the time counts down');
+        exhausted = { apiKey, ms: second.ms };
+      });
+      await sleep(exhausted.ms + 100);
+      assert.equal((await complete(exhausted.apiKey)).status, 200, 'a request in the next minute succeeds');
     },
   },
   {
     title: 'an empty window admits one request above the token limit, which exhausts it',
     concurrent: true,
-    async verify(deployment) {
-      const { apiKey } = await deployment.tenant({ limits: { tokens_per_minute: 1 } });
-      await ensureSecondsLeft(10);
-      const complete = () => chat(deployment, body(deployment), { apiKey });
-      assert.equal((await complete()).status, 200);
-      retryAfterOf(await complete(), 'tpm_exceeded');
-    },
+    verify: (deployment) =>
+      inOneMinute(async () => {
+        const { apiKey } = await deployment.tenant({ limits: { tokens_per_minute: 1 } });
+        const complete = () => chat(deployment, body(deployment), { apiKey });
+        assert.equal((await complete()).status, 200);
+        retryAfterOf(await complete(), 'tpm_exceeded');
+      }),
   },
   {
     title: 'reserved but unused tokens are released when a request finishes',
     concurrent: true,
     needs: ['emulator'],
-    async verify(deployment) {
-      // Each request reserves 1,000 tokens and uses about 30.
-      const { apiKey } = await deployment.tenant({ limits: { tokens_per_minute: 1_500 } });
-      await ensureSecondsLeft(15);
-      const request = body(deployment, { max_tokens: 1_000, ...directive('[[tokens:5]]') });
-      const remaining = [];
-      for (let index = 0; index < 5; index += 1) {
-        // Unused tokens are released just after the response.
-        const response = await eventually('the unused tokens are released', async () => {
-          const received = await chat(deployment, request, { apiKey });
-          return received.status === 200 ? received : undefined;
-        });
-        remaining.push(Number(response.headers['x-ratelimit-remaining-tokens']));
-      }
-      assert.ok(remaining.at(-1)! > 250, `unused tokens are available again: ${remaining.join()}`);
-    },
+    verify: (deployment) =>
+      inOneMinute(async () => {
+        // Each request reserves 1,000 tokens and uses about 30.
+        const { apiKey } = await deployment.tenant({ limits: { tokens_per_minute: 1_500 } });
+        const request = body(deployment, { max_tokens: 1_000, ...directive('[[tokens:5]]') });
+        const remaining: number[] = [];
+        for (let index = 0; index < 5; index += 1) {
+          // Unused tokens are released just after the response.
+          const response = await eventually('the unused tokens are released', async () => {
+            const received = await chat(deployment, request, { apiKey });
+            return received.status === 200 ? received : undefined;
+          });
+          remaining.push(Number(response.headers['x-ratelimit-remaining-tokens']));
+        }
+        assert.ok(remaining.at(-1)! > 250, `unused tokens are available again: ${remaining.join()}`);
+      }),
   },
   {
     title: 'of 200 concurrent requests, exactly as many as the rpm limit run',
     concurrent: true,
-    async verify(deployment) {
-      const limit = 77;
-      const { apiKey } = await deployment.tenant({ limits: { requests_per_minute: limit } });
-      await ensureSecondsLeft(20);
-      const responses = await sendConcurrently(() => chat(deployment, body(deployment), { apiKey }));
-      assertExactly(responses, limit, 'rpm_exceeded', 'rpm');
-    },
+    verify: (deployment) =>
+      inOneMinute(async () => {
+        const limit = 77;
+        const { apiKey } = await deployment.tenant({ limits: { requests_per_minute: limit } });
+        const responses = await sendConcurrently(() => chat(deployment, body(deployment), { apiKey }));
+        assertExactly(responses, limit, 'rpm_exceeded', 'rpm');
+      }),
   },
   {
     title: 'of 200 concurrent requests, exactly as many as the tpm limit covers run',
     needs: ['emulator'],
     concurrent: true,
     async verify(deployment) {
-      const request = { max_tokens: 100, ...LONG_STREAM };
       const probe = await deployment.tenant({ limits: { tokens_per_minute: 1_000_000 } });
-      const [first] = await streamConcurrently(deployment, request, {
+      const [first] = await streamConcurrently(deployment, {
         apiKeys: [probe.apiKey],
         count: 1,
       });
       const charge = 1_000_000 - Number(first?.headers['x-ratelimit-remaining-tokens']);
       assert.ok(charge > 100);
-      const { apiKey } = await deployment.tenant({ limits: { tokens_per_minute: charge * 9 + charge - 1 } });
-      await ensureSecondsLeft(20);
-      const responses = await streamConcurrently(deployment, request, { apiKeys: [apiKey] });
-      assertExactly(responses, 9, 'tpm_exceeded', 'tpm');
+      await inOneMinute(async () => {
+        const { apiKey } = await deployment.tenant({ limits: { tokens_per_minute: charge * 10 - 1 } });
+        const responses = await streamConcurrently(deployment, { apiKeys: [apiKey] });
+        assertExactly(responses, 9, 'tpm_exceeded', 'tpm');
+      });
     },
   },
   {
@@ -112,11 +115,7 @@ export const exactnessCases = casesOf('8', [
     concurrent: true,
     async verify(deployment) {
       const { apiKey } = await deployment.tenant({ limits: { concurrency: 7 } });
-      const responses = await streamConcurrently(
-        deployment,
-        { max_tokens: 100, ...LONG_STREAM },
-        { apiKeys: [apiKey] },
-      );
+      const responses = await streamConcurrently(deployment, { apiKeys: [apiKey] });
       assertExactly(responses, 7, 'rpm_exceeded', 'concurrency');
       for (const { headers, status } of responses)
         if (status === 429) assert.equal(headers['retry-after'], '1');
@@ -131,11 +130,10 @@ export const exactnessCases = casesOf('8', [
     needs: ['emulator'],
     concurrent: true,
     async verify(deployment) {
-      const request = { max_tokens: 100, ...LONG_STREAM };
-      const estimate = await estimateOf(deployment, body(deployment, request));
+      const estimate = await estimateOf(deployment, body(deployment, LONG_STREAM));
       const budget = (estimate * 5.5).toFixed(9);
       const { apiKey } = await deployment.tenant({ limits: { daily_budget_usd: budget } });
-      const responses = await streamConcurrently(deployment, request, { apiKeys: [apiKey] });
+      const responses = await streamConcurrently(deployment, { apiKeys: [apiKey] });
       assertExactly(responses, 5, 'daily_budget_exceeded', 'daily_budget');
       await nothingReserved(deployment.baseUrl, apiKey);
     },
@@ -145,12 +143,11 @@ export const exactnessCases = casesOf('8', [
     needs: ['emulator'],
     concurrent: true,
     async verify(deployment) {
-      const request = { max_tokens: 100, ...LONG_STREAM };
-      const estimate = await estimateOf(deployment, body(deployment, request));
+      const estimate = await estimateOf(deployment, body(deployment, LONG_STREAM));
       const budget = (estimate * 5.5).toFixed(9);
       for (const period of ['monthly', 'total']) {
         const { apiKey } = await deployment.tenant({ limits: { [`${period}_budget_usd`]: budget } });
-        const responses = await streamConcurrently(deployment, request, { apiKeys: [apiKey] });
+        const responses = await streamConcurrently(deployment, { apiKeys: [apiKey] });
         assertExactly(responses, 5, 'insufficient_credits', `${period}_budget`);
         await nothingReserved(deployment.baseUrl, apiKey);
       }
@@ -161,12 +158,11 @@ export const exactnessCases = casesOf('8', [
     needs: ['emulator'],
     concurrent: true,
     async verify(deployment) {
-      const request = { max_tokens: 100, ...LONG_STREAM };
-      const estimate = await estimateOf(deployment, body(deployment, request));
+      const estimate = await estimateOf(deployment, body(deployment, LONG_STREAM));
       const tenant = await deployment.tenant();
       const project_id = await tenant.createProject({ total_budget_usd: (estimate * 5.5).toFixed(9) });
       const keys = [await tenant.createKey({ project_id }), await tenant.createKey({ project_id })];
-      const responses = await streamConcurrently(deployment, request, {
+      const responses = await streamConcurrently(deployment, {
         apiKeys: keys.map(({ apiKey }) => apiKey),
       });
       assertExactly(responses, 5, 'insufficient_credits', 'total_budget');
@@ -178,12 +174,11 @@ export const exactnessCases = casesOf('8', [
     needs: ['emulator'],
     concurrent: true,
     async verify(deployment) {
-      const request = { max_tokens: 100, ...LONG_STREAM };
-      const estimate = await estimateOf(deployment, body(deployment, request));
+      const estimate = await estimateOf(deployment, body(deployment, LONG_STREAM));
       const budget = (estimate * 5.5).toFixed(9);
       const { apiKey } = await deployment.tenant();
       const headers = { 'x-run-id': 'agent/1', 'x-run-budget-usd': budget };
-      const responses = await streamConcurrently(deployment, request, { apiKeys: [apiKey], headers });
+      const responses = await streamConcurrently(deployment, { apiKeys: [apiKey], headers });
       assertExactly(responses, 5, 'insufficient_credits', 'run_budget');
       await nothingReserved(deployment.baseUrl, apiKey);
       const usage = await get(deployment, '/v1/usage?run_id=agent%2F1', { apiKey });
@@ -201,10 +196,9 @@ export const exactnessCases = casesOf('8', [
     needs: ['emulator'],
     concurrent: true,
     async verify(deployment) {
-      const request = { max_tokens: 100, ...LONG_STREAM };
-      const estimate = await estimateOf(deployment, body(deployment, request));
+      const estimate = await estimateOf(deployment, body(deployment, LONG_STREAM));
       const { apiKey } = await deployment.tenant({ credit: (estimate * 6.5).toFixed(9) });
-      const responses = await streamConcurrently(deployment, request, { apiKeys: [apiKey] });
+      const responses = await streamConcurrently(deployment, { apiKeys: [apiKey] });
       assertExactly(responses, 6, 'insufficient_credits');
       const { available } = await nothingReserved(deployment.baseUrl, apiKey);
       assert.ok(available >= 0);
@@ -339,18 +333,11 @@ export const exactnessCases = casesOf('8', [
     dialects: everyDialect,
     async verify(deployment) {
       const { apiKey } = await deployment.tenant({ limits: { concurrency: 1 } });
-      const client = new AbortController();
-      const response = await fetch(`${deployment.baseUrl}/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify(
-          body(deployment, { stream: true, max_tokens: 500, ...directive('[[tokens:500]] [[rate:5]]') }),
-        ),
-        signal: client.signal,
-      });
-      assert.equal(response.status, 200);
-      client.abort();
-      await response.text().catch(() => undefined);
+      const { responses, cancel } = await openStreams(deployment, body(deployment, LONG_STREAM), [
+        { apiKey },
+      ]);
+      assert.equal(responses[0]?.status, 200);
+      await cancel();
       await eventually('the slot is released', async () => {
         const { status } = await chat(deployment, body(deployment), { apiKey });
         return status === 200 ? true : undefined;
@@ -374,31 +361,15 @@ interface StreamOptions {
 /** Starts concurrent streams, and cancels those that run after each request has a status. */
 async function streamConcurrently(
   deployment: Deployment,
-  request: Record<string, unknown>,
-  { apiKeys, count = CONCURRENT_REQUESTS, headers: more = {} }: StreamOptions,
-): Promise<RawResponse[]> {
-  const clients = new AbortController();
-  // Keeps references, because garbage collection of a response cancels its stream.
-  const streams: Response[] = [];
-  const send = async (_: unknown, index: number): Promise<RawResponse> => {
-    const apiKey = apiKeys[index % apiKeys.length];
-    const response = await fetch(`${deployment.baseUrl}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...more },
-      body: JSON.stringify(body(deployment, request)),
-      signal: clients.signal,
-    });
-    streams.push(response);
-    const text = response.ok ? '' : await response.text();
-    const headers = Object.fromEntries(response.headers);
-    return { status: response.status, headers, text, json: <Body>() => JSON.parse(text) as Body };
-  };
-  try {
-    return await Promise.all(Array.from({ length: count }, send));
-  } finally {
-    clients.abort();
-    await Promise.allSettled(streams.map((response) => response.body?.cancel()));
-  }
+  { apiKeys, count = CONCURRENT_REQUESTS, headers = {} }: StreamOptions,
+): Promise<readonly RawResponse[]> {
+  const each = Array.from({ length: count }, (_, index) => ({
+    apiKey: apiKeys[index % apiKeys.length] ?? '',
+    headers,
+  }));
+  const { responses, cancel } = await openStreams(deployment, body(deployment, LONG_STREAM), each);
+  await cancel();
+  return responses;
 }
 
 function assertExactly(
@@ -431,12 +402,6 @@ function retryAfterOf(
   assert.ok(Number.isInteger(ms) && ms >= 1 && ms <= 59_999, `retry-after-ms ${ms}`);
   assert.equal(seconds, Math.ceil(ms / 1000), 'retry-after is rounded up to whole seconds');
   return { seconds, ms };
-}
-
-/** Rate-limit windows are UTC minutes: waits for the next one if less than this time remains. */
-async function ensureSecondsLeft(seconds: number): Promise<void> {
-  const leftMs = 60_000 - (Date.now() % 60_000);
-  if (leftMs < seconds * 1000) await sleep(leftMs + 50);
 }
 
 function sleep(ms: number): Promise<void> {

@@ -1,79 +1,82 @@
 import assert from 'node:assert/strict';
 import { nothingReserved } from '../../src/testing/accounting';
 import { eventually } from '../../src/testing/eventually';
-import { assertError, body, casesOf, chat, directive, everyDialect, get } from '../framework';
+import {
+  assertError,
+  body,
+  casesOf,
+  chat,
+  directive,
+  everyDialect,
+  get,
+  inOneMinute,
+  LONG_STREAM,
+  openStreams,
+} from '../framework';
 
 export const limitCases = casesOf('8', [
   {
     title: 'exceeding the concurrency limit returns rpm_exceeded with retry-after 1, identified in metadata',
     needs: ['emulator'],
     async verify(deployment) {
-      const tenant = await deployment.tenant({ limits: { concurrency: 2 } });
-      const { apiKey } = tenant;
-      const slow = body(deployment, directive('[[delay:2500]]'));
-      const running = [chat(deployment, slow, { apiKey }), chat(deployment, slow, { apiKey })];
-      await new Promise((resolve) => setTimeout(resolve, 700));
-      const refused = await chat(deployment, body(deployment), { apiKey });
-      assertError(refused, 'rpm_exceeded', {
-        metadata: { limit_type: 'concurrency', scope: 'organization', limit: 2 },
-      });
-      assert.equal(refused.headers['retry-after'], '1');
-      for (const one of await Promise.all(running)) assert.equal(one.status, 200);
-      assert.equal((await chat(deployment, body(deployment), { apiKey })).status, 200);
-    },
-  },
-  {
-    title: 'the rpm limit is exact for concurrent requests',
-    async verify(deployment) {
-      const limit = 20;
-      const tenant = await deployment.tenant({ limits: { requests_per_minute: limit } });
-      await ensureTimeInMinute();
-      const responses = await Promise.all(
-        Array.from({ length: 60 }, () => chat(deployment, body(deployment), { apiKey: tenant.apiKey })),
-      );
-      assert.equal(responses.filter(({ status }) => status === 200).length, limit);
-      for (const one of responses) if (one.status !== 200) assertError(one, 'rpm_exceeded');
+      const { apiKey } = await deployment.tenant({ limits: { concurrency: 2 } });
+      const complete = () => chat(deployment, body(deployment), { apiKey });
+      const { responses, cancel } = await openStreams(deployment, body(deployment, LONG_STREAM), [
+        { apiKey },
+        { apiKey },
+      ]);
+      try {
+        for (const { status } of responses) assert.equal(status, 200);
+        const refused = await complete();
+        assertError(refused, 'rpm_exceeded', {
+          metadata: { limit_type: 'concurrency', scope: 'organization', limit: 2 },
+        });
+        assert.equal(refused.headers['retry-after'], '1');
+      } finally {
+        await cancel();
+      }
+      await eventually('a slot is released', async () => (await complete()).status === 200 || undefined);
     },
   },
   {
     title: 'a rejected request consumes no requests, tokens, slots or credit',
-    async verify(deployment) {
-      const tenant = await deployment.tenant({
-        limits: { requests_per_minute: 1, concurrency: 1, daily_budget_usd: '50' },
-        credit: '0.000000001',
-      });
-      await ensureTimeInMinute();
-      for (let index = 0; index < 5; index += 1) {
-        assertError(
-          await chat(deployment, body(deployment), { apiKey: tenant.apiKey }),
-          'insufficient_credits',
-        );
-        assertError(
-          await chat(deployment, body(deployment, { zebra: 1 }), { apiKey: tenant.apiKey }),
-          'unknown_parameter',
-        );
-      }
-      await tenant.addCredit('10.00');
-      assert.equal((await chat(deployment, body(deployment), { apiKey: tenant.apiKey })).status, 200);
-      await nothingReserved(deployment.baseUrl, tenant.apiKey);
-    },
+    verify: (deployment) =>
+      inOneMinute(async () => {
+        const tenant = await deployment.tenant({
+          limits: { requests_per_minute: 1, concurrency: 1, daily_budget_usd: '50' },
+          credit: '0.000000001',
+        });
+        for (let index = 0; index < 5; index += 1) {
+          assertError(
+            await chat(deployment, body(deployment), { apiKey: tenant.apiKey }),
+            'insufficient_credits',
+          );
+          assertError(
+            await chat(deployment, body(deployment, { zebra: 1 }), { apiKey: tenant.apiKey }),
+            'unknown_parameter',
+          );
+        }
+        await tenant.addCredit('10.00');
+        assert.equal((await chat(deployment, body(deployment), { apiKey: tenant.apiKey })).status, 200);
+        await nothingReserved(deployment.baseUrl, tenant.apiKey);
+      }),
   },
   {
     title: 'a request that reached a provider counts, regardless of the response',
     needs: ['emulator'],
-    async verify(deployment) {
-      const tenant = await deployment.tenant({
-        limits: { requests_per_minute: 1, tokens_per_minute: 100_000 },
-      });
-      await ensureTimeInMinute();
-      const failing = body(deployment, directive('[[fault:400]]'));
-      const failed = await chat(deployment, failing, { apiKey: tenant.apiKey });
-      assertError(failed, 'invalid_request');
-      const refused = await chat(deployment, failing, { apiKey: tenant.apiKey });
-      assertError(refused, 'rpm_exceeded', { metadata: { limit_type: 'rpm', limit: 1 } });
-      assert.equal(refused.headers['x-ratelimit-remaining-tokens'], '100000', 'it used no tokens');
-      await nothingReserved(deployment.baseUrl, tenant.apiKey);
-    },
+    verify: (deployment) =>
+      inOneMinute(async () => {
+        const tenant = await deployment.tenant({
+          limits: { requests_per_minute: 1, tokens_per_minute: 100_000 },
+        });
+        const failing = body(deployment, directive('[[fault:400]]'));
+        const failed = await chat(deployment, failing, { apiKey: tenant.apiKey });
+        assertError(failed, 'invalid_request');
+        const refused = await chat(deployment, failing, { apiKey: tenant.apiKey });
+        assertError(refused, 'rpm_exceeded', { metadata: { limit_type: 'rpm', limit: 1 } });
+        assert.equal(refused.headers['x-ratelimit-remaining-tokens'], '100000', 'it used no tokens');
+        await nothingReserved(deployment.baseUrl, tenant.apiKey);
+      }),
   },
   {
     title: "a key's daily budget applies in addition to the organization's",
@@ -182,9 +185,3 @@ export const limitCases = casesOf('8', [
     },
   },
 ]);
-
-/** Rate-limit windows are UTC minutes: waits for the next one if less than 15 s remain. */
-async function ensureTimeInMinute(): Promise<void> {
-  const left = 60_000 - (Date.now() % 60_000);
-  if (left < 15_000) await new Promise((resolve) => setTimeout(resolve, left + 50));
-}

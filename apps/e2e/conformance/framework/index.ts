@@ -3,5 +3,7 @@ export * from './deployment';
 export * from './dialects';
 export * from './expectations';
 export * from './http';
+export * from './in-one-minute';
+export * from './open-streams';
 export * from './run';
 export * from './requests';
