@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { assertError, body, casesOf, chat, day, LONG_STREAM, openStreams } from '../framework';
+import { assertError, body, casesOf, chat, day, directive, openStreams } from '../framework';
 
 const RETRY_SECONDS_MAX = 60;
 
@@ -25,7 +25,8 @@ export const limitErrorCases = casesOf('7', [
     needs: ['emulator'],
     async verify(deployment) {
       const headers = { 'idempotency-key': `in-flight-${Date.now()}` };
-      const request = body(deployment, LONG_STREAM);
+      // It keeps running for a client that resumes it, also after the disconnect.
+      const request = body(deployment, { stream: true, ...directive('[[tokens:16]] [[rate:2]]') });
       const { responses, cancel } = await openStreams(deployment, request, [{ headers }]);
       try {
         assert.equal(responses[0]?.status, 200);
