@@ -1,12 +1,9 @@
-import { ApiError } from '@gateway/dashboard-contract/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
 import type { Key, KeyBounds } from '../../api/keys';
-import { Button } from '../../ui/button';
-import { Conflict } from '../../ui/conflict';
-import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
+import { VersionedFormEnd } from '../../ui/versioned-form';
 import { KeyFields, useKeyForm } from './key-form';
 import { bodyOf, setFieldError, valuesOf } from './key-form-values';
 
@@ -16,7 +13,6 @@ interface EditKeyProps {
   readonly onDone: () => void;
 }
 
-/** Saves with optimistic locking; a conflict lets the person choose. */
 export function EditKey({ of, bounds, onDone }: EditKeyProps) {
   // The version when the form was opened, not that of later reloads.
   const [readVersion, setReadVersion] = useState(of.version);
@@ -36,10 +32,6 @@ export function EditKey({ of, bounds, onDone }: EditKeyProps) {
     },
     onError: (error) => setFieldError(error, form.setError),
   });
-  const conflict =
-    save.error instanceof ApiError && save.error.code === 'version_conflict' ? save.error : undefined;
-  const current = conflict?.details.metadata['current'] as Key | undefined;
-  const hasFieldErrors = Object.keys(form.formState.errors).length > 0;
 
   return (
     <form
@@ -48,31 +40,14 @@ export function EditKey({ of, bounds, onDone }: EditKeyProps) {
       noValidate
     >
       <KeyFields organizationId={of.organization_id} form={form} bounds={bounds} />
-      {current && (
-        <Conflict
-          what="this key"
-          onDiscard={() => {
-            form.reset(valuesOf(current));
-            setReadVersion(current.version);
-            save.reset();
-          }}
-          onKeep={() => {
-            setReadVersion(current.version);
-            save.reset();
-          }}
-        >
-          Your changes were not saved. Discard them to see the current version, or keep them and save again.
-        </Conflict>
-      )}
-      {save.error && !current && !hasFieldErrors && <FailureLine error={save.error} />}
-      <div className="flex gap-2">
-        <Button type="submit" kind="primary" busy={save.isPending} disabled={conflict !== undefined}>
-          Save
-        </Button>
-        <Button kind="quiet" onClick={onDone}>
-          Cancel
-        </Button>
-      </div>
+      <VersionedFormEnd<Key>
+        what="this key"
+        save={save}
+        onVersion={setReadVersion}
+        onDiscard={(current) => form.reset(valuesOf(current))}
+        onCancel={onDone}
+        hasFieldErrors={Object.keys(form.formState.errors).length > 0}
+      />
     </form>
   );
 }

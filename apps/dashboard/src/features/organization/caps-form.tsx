@@ -1,15 +1,12 @@
-import { ApiError } from '@gateway/dashboard-contract/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
 import { organizationQuery, type Organization } from '../../api/organizations';
 import { count } from '../../format/count';
 import { exactUsd, nanoUsdOf } from '../../format/money';
-import { Button } from '../../ui/button';
-import { Conflict } from '../../ui/conflict';
 import { Checkbox, Field, Input } from '../../ui/field';
-import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
+import { conflictingVersion, VersionedFormEnd } from '../../ui/versioned-form';
 import { BUDGETS, type BudgetField } from '../keys/budgets';
 import { budgetError, limitError, parseLimit } from '../keys/key-form-values';
 
@@ -83,7 +80,6 @@ interface CapsFormProps {
   readonly onDone: () => void;
 }
 
-/** Saves with optimistic locking; a conflict lets the person choose. */
 export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
   const texts = TEXTS[caps];
   const [values, setValues] = useState(() => valuesOf(organization[caps]));
@@ -106,10 +102,7 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
       onDone();
     },
   });
-  const conflict =
-    save.error instanceof ApiError && save.error.code === 'version_conflict' ? save.error : undefined;
-  const current = conflict?.details.metadata['current'] as Organization | undefined;
-  const latest = current ?? organization;
+  const latest = conflictingVersion<Organization>(save.error) ?? organization;
   const ceilings = caps === 'limits' ? latest.ceilings : undefined;
   const issues = [
     ...COUNTS.map(({ field }) => limitError(values[field], ceilings?.[field], ABOVE_CEILING)),
@@ -167,31 +160,13 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
         checked={values.multiple_completions && mayAllowMultiple}
         onChange={({ target }) => set('multiple_completions', target.checked)}
       />
-      {current && (
-        <Conflict
-          what={texts.conflict}
-          onDiscard={() => {
-            setValues(valuesOf(current[caps]));
-            setReadVersion(current.version);
-            save.reset();
-          }}
-          onKeep={() => {
-            setReadVersion(current.version);
-            save.reset();
-          }}
-        >
-          Your changes were not saved.
-        </Conflict>
-      )}
-      {save.error && !current && <FailureLine error={save.error} />}
-      <div className="flex gap-2">
-        <Button type="submit" kind="primary" busy={save.isPending} disabled={conflict !== undefined}>
-          Save
-        </Button>
-        <Button kind="quiet" onClick={onDone}>
-          Cancel
-        </Button>
-      </div>
+      <VersionedFormEnd<Organization>
+        what={texts.conflict}
+        save={save}
+        onVersion={setReadVersion}
+        onDiscard={(current) => setValues(valuesOf(current[caps]))}
+        onCancel={onDone}
+      />
     </form>
   );
 }

@@ -1,4 +1,3 @@
-import { ApiError } from '@gateway/dashboard-contract/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
@@ -6,11 +5,10 @@ import { modelsQuery } from '../../api/models';
 import { organizationQuery, type Organization } from '../../api/organizations';
 import { usePermission } from '../../api/session';
 import { Button } from '../../ui/button';
-import { Conflict } from '../../ui/conflict';
 import { Field, Input } from '../../ui/field';
 import { Fact, Facts, Section } from '../../ui/page';
-import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
+import { VersionedFormEnd } from '../../ui/versioned-form';
 
 type Rules = Organization['target_rules'];
 
@@ -68,7 +66,6 @@ interface FormProps {
   readonly onDone: () => void;
 }
 
-/** Saves with optimistic locking; a conflict lets the person choose. */
 function TargetRulesForm({ organization, onDone }: FormProps) {
   const [values, setValues] = useState(() => valuesOf(organization.target_rules));
   const [readVersion, setReadVersion] = useState(organization.version);
@@ -93,9 +90,6 @@ function TargetRulesForm({ organization, onDone }: FormProps) {
       onDone();
     },
   });
-  const conflict =
-    save.error instanceof ApiError && save.error.code === 'version_conflict' ? save.error : undefined;
-  const current = conflict?.details.metadata['current'] as Organization | undefined;
   const places = models.flatMap(({ target_places: all }) => all);
   const known = {
     provider: namesOf(places.map(({ provider }) => provider)),
@@ -130,31 +124,13 @@ function TargetRulesForm({ organization, onDone }: FormProps) {
           </Field>
         ))}
       </div>
-      {current && (
-        <Conflict
-          what="these lists"
-          onDiscard={() => {
-            setValues(valuesOf(current.target_rules));
-            setReadVersion(current.version);
-            save.reset();
-          }}
-          onKeep={() => {
-            setReadVersion(current.version);
-            save.reset();
-          }}
-        >
-          Your changes were not saved.
-        </Conflict>
-      )}
-      {save.error && !current && <FailureLine error={save.error} />}
-      <div className="flex gap-2">
-        <Button type="submit" kind="primary" busy={save.isPending} disabled={conflict !== undefined}>
-          Save
-        </Button>
-        <Button kind="quiet" onClick={onDone}>
-          Cancel
-        </Button>
-      </div>
+      <VersionedFormEnd<Organization>
+        what="these lists"
+        save={save}
+        onVersion={setReadVersion}
+        onDiscard={({ target_rules }) => setValues(valuesOf(target_rules))}
+        onCancel={onDone}
+      />
     </form>
   );
 }
