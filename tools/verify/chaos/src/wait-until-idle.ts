@@ -4,8 +4,8 @@ import { BillingReader } from '@gateway/load';
 import { connectRedis, countSlots } from '@gateway/rate-limit/redis';
 import { systemClock } from '@gateway/runtime';
 import { eventually } from '@gateway/test-support';
-import { Kafka, logLevel } from 'kafkajs';
 import type { ChaosTestEnv } from './chaos-test-env';
+import { withKafkaAdmin } from './kafka-admin';
 
 /** Holds, slots and events that remain after this time are leaks. */
 const IDLE_TIMEOUT_MS = 120_000;
@@ -49,11 +49,8 @@ async function findPendingWork(testEnv: ChaosTestEnv, reader: BillingReader): Pr
   return pending.length > 0 ? pending : unhandledEvents(testEnv, reader);
 }
 
-async function unhandledEvents({ cluster }: ChaosTestEnv, reader: BillingReader): Promise<string[]> {
-  const brokers = cluster.datastores.broker.split(',');
-  const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();
-  try {
-    await admin.connect();
+function unhandledEvents({ cluster }: ChaosTestEnv, reader: BillingReader): Promise<string[]> {
+  return withKafkaAdmin(cluster.datastores.broker, async (admin) => {
     const unhandled: string[] = [];
     for (const [database, topic] of CONSUMERS) {
       const handled = await reader.handledOffsets(database, topic);
@@ -63,9 +60,7 @@ async function unhandledEvents({ cluster }: ChaosTestEnv, reader: BillingReader)
       }
     }
     return unhandled;
-  } finally {
-    await admin.disconnect();
-  }
+  });
 }
 
 /** Unexpired leases of the rate limiter. */

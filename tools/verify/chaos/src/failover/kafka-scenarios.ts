@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startKafkaCluster, type KafkaCluster } from '@gateway/dev-infra';
 import { TOPIC_GENERATION_FINISHED, TOPIC_GENERATION_SETTLED } from '@gateway/events';
 import { eventually } from '@gateway/test-support';
-import { Kafka, logLevel, type Admin } from 'kafkajs';
+import { withKafkaAdmin } from '../kafka-admin';
 import { failover, type Scenario } from './scenario';
 
 /** How long a killed broker stays away; longer than the election of other leaders. */
@@ -12,7 +12,7 @@ const TIMEOUT = { timeoutMs: 60_000 };
 
 /** Kills the broker that leads a partition of the settlements, and starts it again. */
 async function killLeader(cluster: KafkaCluster): Promise<void> {
-  const leader = await withAdmin(cluster, async (admin) => {
+  const leader = await withKafkaAdmin(cluster.brokers, async (admin) => {
     const { topics } = await admin.fetchTopicMetadata({ topics: [TOPIC_GENERATION_FINISHED] });
     return topics[0]?.partitions[0]?.leader ?? -1;
   });
@@ -34,25 +34,12 @@ async function restartOneByOne(cluster: KafkaCluster): Promise<void> {
 
 async function untilInSync(cluster: KafkaCluster): Promise<void> {
   const isInSync = () =>
-    withAdmin(cluster, async (admin) => {
+    withKafkaAdmin(cluster.brokers, async (admin) => {
       const { topics } = await admin.fetchTopicMetadata({ topics: TOPICS });
       const partitions = topics.flatMap((topic) => topic.partitions);
       return partitions.every(({ isr }) => isr.length === cluster.servers.size) || undefined;
     }).catch(() => undefined);
   await eventually('every broker is in sync', isInSync, TIMEOUT);
-}
-
-async function withAdmin<Result>(
-  { brokers }: KafkaCluster,
-  work: (admin: Admin) => Promise<Result>,
-): Promise<Result> {
-  const admin = new Kafka({ brokers: brokers.split(','), logLevel: logLevel.NOTHING }).admin();
-  await admin.connect();
-  try {
-    return await work(admin);
-  } finally {
-    await admin.disconnect();
-  }
 }
 
 const kafkaLeader: Scenario = {
