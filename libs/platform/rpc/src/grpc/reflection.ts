@@ -10,6 +10,8 @@ import { ReflectionService } from '@grpc/reflection';
  * @param services full names of the services to list.
  */
 export function addReflection(server: Server, descriptors: Uint8Array, services: readonly string[]): void {
-  const definitions = loadFileDescriptorSetFromBuffer(Buffer.from(descriptors));
-  new ReflectionService(definitions, { services: [...services] }).addToServer(server);
+  const definitions = Object.entries(loadFileDescriptorSetFromBuffer(Buffer.from(descriptors)));
+  // Each definition contains all files, and the service would decode them once per definition.
+  const whole = Object.fromEntries(definitions.slice(0, 1));
+  new ReflectionService(whole, { services: [...services] }).addToServer(server);
 }
