@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { createActorSigner, createActorVerifier, publicKeysOf, type SigningKeys } from '@gateway/actors';
-import { openAuthModule } from '@gateway/auth';
+import { openAuthModule, type OpenAuthOptions } from '@gateway/auth';
 import type { Clock } from '@gateway/base';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
 import {
@@ -63,6 +63,8 @@ export interface ModuleDeps {
   readonly metrics: Registry;
   /** Shorter times of operator notifications, in tests. */
   readonly notificationTiming?: OpenOperatorNotificationsOptions['timing'] | undefined;
+  /** A cheaper hash of passwords, in tests. */
+  readonly scryptCost?: OpenAuthOptions['scryptCost'];
   /** Whether calls between modules freeze their messages; defaults to the transport's default. */
   readonly freezesMessages?: boolean;
 }
@@ -120,7 +122,7 @@ function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) 
   const mailer = openMailer(config);
   const encryptionKeys = config.GATEWAY_SECRETS_KEY ?? [ensureSecretsKey(config.stateDirectory)];
   const forAuth = { config, pool: pools.auth, clock, mailer, encryptionKeys, log };
-  const auth = openAuthModule({ ...forAuth, metrics });
+  const auth = openAuthModule({ ...forAuth, metrics, scryptCost: deps.scryptCost });
   const notifications = openOperatorNotificationsModule({
     ...forAuth,
     dashboardUrl,

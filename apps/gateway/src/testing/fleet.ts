@@ -110,6 +110,7 @@ async function start(
     signingKeys: await createSigningKeys(clock.now()),
     log,
     metrics: createMetrics({ processMetrics: false }),
+    scryptCost: { N: 16, r: 1, p: 1 },
   });
   life.onStop(() => modules.tokenizer.close());
   await life.startModules(modules.inOrder);

@@ -6,7 +6,7 @@ import { createAuthModule, type AuthModulePorts } from './service/module';
 
 export interface OpenAuthOptions
   extends
-    Pick<AuthAdapterOptions, 'pool' | 'sessions' | 'mailer' | 'encryptionKeys'>,
+    Pick<AuthAdapterOptions, 'pool' | 'sessions' | 'mailer' | 'encryptionKeys' | 'scryptCost'>,
     Pick<AuthModulePorts, 'clock' | 'log' | 'metrics'> {
   readonly config: PeopleEnvironment & { readonly GATEWAY_DASHBOARD_ORIGIN?: string | undefined };
 }
