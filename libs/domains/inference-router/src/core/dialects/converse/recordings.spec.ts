@@ -18,6 +18,15 @@ function parseParts(parts: readonly Uint8Array[]): string[] {
   return [...parts.flatMap((part) => parser.push(part)), ...parser.end()];
 }
 
+/** A frame starts with its length. */
+function framesOf(body: Buffer): Buffer[] {
+  const frames: Buffer[] = [];
+  for (let at = 0; at < body.length; at += body.readUInt32BE(at)) {
+    frames.push(body.subarray(at, at + body.readUInt32BE(at)));
+  }
+  return frames;
+}
+
 function decodeParts(parts: readonly Uint8Array[]): DecodedEvent[] {
   const decoder = converse.createDecoder(1);
   return parseParts(parts).map((event) => decoder.decode(event));
@@ -77,10 +86,17 @@ function metadataOf(events: readonly string[]): JsonObject {
     expect(decodeParts([...body].map((byte) => Buffer.of(byte)))).toEqual(whole);
     // The decoder reads nothing but these texts.
     expect(whole.filter(({ error }) => error !== undefined)).toEqual([]);
-    const joined = parseParts([body]).join('\n');
-    for (let at = 1; at < body.length; at += 1) {
-      const cut = parseParts([body.subarray(0, at), body.subarray(at)]).join('\n');
-      if (cut !== joined) expect({ at, cut }).toEqual({ at, cut: joined });
+    // No frame depends on another, so each cut needs only its frame and those next to it.
+    const frames = framesOf(body);
+    expect(frames.flatMap((frame) => parseParts([frame]))).toEqual(parseParts([body]));
+    for (const [index, frame] of frames.entries()) {
+      const before = frames[index - 1] ?? Buffer.alloc(0);
+      const part = Buffer.concat([before, frame, frames[index + 1] ?? Buffer.alloc(0)]);
+      const joined = parseParts([part]).join('\n');
+      for (let at = before.length; at < before.length + frame.length; at += 1) {
+        const cut = parseParts([part.subarray(0, at), part.subarray(at)]).join('\n');
+        if (cut !== joined) expect({ index, at, cut }).toEqual({ index, at, cut: joined });
+      }
     }
   });
 
