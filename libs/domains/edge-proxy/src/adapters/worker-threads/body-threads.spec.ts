@@ -283,6 +283,8 @@ describe('fairness', () => {
   });
 });
 
+const CHECK_LIMIT_MS = 3_000;
+
 /** Uses the messages of the real program, and terminates on some bodies. */
 const CRASHING_PROGRAM = `const { parentPort } = require('node:worker_threads');
   parentPort.on('message', ({ kind, id, chunks }) => {
@@ -291,7 +293,11 @@ const CRASHING_PROGRAM = `const { parentPort } = require('node:worker_threads');
     if (text.includes('exit')) process.exit(3);
     if (text.includes('throw')) throw new Error('broken');
     if (text.includes('grow')) for (const all = []; ; ) all.push({ text: String(all.length) });
-    if (text.includes('loop')) for (;;);
+    if (text.includes('loop')) {
+      // Waits without a core until shortly before the time limit.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${CHECK_LIMIT_MS - 200});
+      for (;;);
+    }
     parentPort.postMessage({ id, result: { kind: 'refusal', code: 'missing_messages' } });
   });
 `;
@@ -327,7 +333,7 @@ describe('a thread that terminates', () => {
 
   it('because a check exceeds its time limit is replaced', async () => {
     const program = () => path.join(scratch.path, 'crashing.js');
-    const threads = open({ threads: 1, maxCheckMs: 3_000, program });
+    const threads = open({ threads: 1, maxCheckMs: CHECK_LIMIT_MS, program });
     const results = ['loop', 'Hi'].map((each) => outcome(check(threads, chat(each))));
     expect(await Promise.all(results)).toEqual(['internal_error', 'missing_messages']);
   });
