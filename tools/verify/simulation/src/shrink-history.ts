@@ -1,4 +1,5 @@
 import type { Call, History, Operation, Step } from './history';
+import type { HistoryFailure } from './run-history';
 
 /** Runs of a candidate before it counts as passing: some failures need a certain order. */
 const ATTEMPTS = 3;
@@ -11,22 +12,24 @@ const MAX_RUNS = 400;
  */
 export async function shrinkHistory(
   history: History,
-  fails: (candidate: History) => Promise<boolean>,
+  run: (candidate: History) => Promise<HistoryFailure | undefined>,
 ): Promise<History> {
-  let smallest = history;
   let runs = 0;
 
-  async function stillFails(candidate: History): Promise<boolean> {
+  /** A failing candidate without the steps after its failure. */
+  async function failing(candidate: History): Promise<History | undefined> {
     const attempts = isDeterministic(candidate) ? 1 : ATTEMPTS;
     for (let attempt = 0; attempt < attempts && runs < MAX_RUNS; attempt += 1) {
       runs += 1;
-      if (await fails(candidate)) return true;
+      const failure = await run(candidate);
+      if (failure) return { ...candidate, steps: candidate.steps.slice(0, failure.step + 1) };
     }
-    return false;
+    return undefined;
   }
 
+  let smallest = (await firstOf(withoutRaces(history), failing)) ?? history;
   for (;;) {
-    const smaller = await firstOf(smallerThan(smallest), stillFails);
+    const smaller = await firstOf(smallerThan(smallest), failing);
     if (!smaller) return smallest;
     smallest = smaller;
   }
@@ -41,10 +44,23 @@ function isDeterministic({ steps }: History): boolean {
 
 async function firstOf(
   candidates: Iterable<History>,
-  isWanted: (candidate: History) => Promise<boolean>,
+  failing: (candidate: History) => Promise<History | undefined>,
 ): Promise<History | undefined> {
-  for (const candidate of candidates) if (await isWanted(candidate)) return candidate;
+  for (const candidate of candidates) {
+    const found = await failing(candidate);
+    if (found) return found;
+  }
   return undefined;
+}
+
+/** Most failures need neither faults nor concurrent calls, and such candidates run once and keep their connections. */
+function* withoutRaces(history: History): Iterable<History> {
+  const calm = history.steps.map((step): Step => {
+    if (step.kind === 'time') return step;
+    return { kind: 'calls', calls: step.calls.map(({ fault: _fault, ...call }) => call) };
+  });
+  yield { ...history, steps: calm.flatMap((step) => [...sequentially(step)][0] ?? [step]) };
+  yield { ...history, steps: calm };
 }
 
 /** Candidates, smallest first. */
