@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
@@ -46,15 +46,42 @@ export interface LocalKafkaServer extends KafkaServer {
 const SCRAM_MECHANISMS = ['SCRAM-SHA-256', 'SCRAM-SHA-512'];
 
 /** Starts one Kafka broker of this machine that is also its controller. Its settings may name files. */
-export async function startLocalKafka({
-  port: requestedPort,
-  directory: permanentDirectory,
-  settings = {},
-  scramUsers = {},
-}: LocalKafkaOptions = {}): Promise<LocalKafkaServer> {
+export async function startLocalKafka(options: LocalKafkaOptions = {}): Promise<LocalKafkaServer> {
   const java = findProgram('java');
   if (java === undefined) throw new Error(`Java is not installed. ${localKafka.installHint}`);
   await fetchJars();
+  classArchive ??= archiveClasses(java);
+  return startBroker(java, `-XX:SharedArchiveFile=${await classArchive}`, options);
+}
+
+let classArchive: Promise<string> | undefined;
+
+/**
+ * Archives the classes of a running broker next to its jars, once per version of Java. With them, a broker starts in half
+ * the time. A JVM that cannot use the file, or does not find it, starts without it.
+ */
+async function archiveClasses(java: string): Promise<string> {
+  const file = `${jars()}-java-${statSync(java).mtimeMs}.jsa`;
+  if (existsSync(file)) return file;
+  const directory = await mkdtemp(join(tmpdir(), 'gateway-kafka-'));
+  const partial = `${file}-${process.pid}`;
+  try {
+    // The JVM writes the archive when it exits cleanly.
+    const broker = await startBroker(java, `-XX:ArchiveClassesAtExit=${partial}`, { directory });
+    await broker.stop();
+    await rename(partial, file).catch(() => undefined);
+  } finally {
+    await rm(partial, { force: true });
+    await rm(directory, { recursive: true, force: true });
+  }
+  return file;
+}
+
+async function startBroker(
+  java: string,
+  archiveOption: string,
+  { port: requestedPort, directory: permanentDirectory, settings = {}, scramUsers = {} }: LocalKafkaOptions,
+): Promise<LocalKafkaServer> {
   const port = requestedPort ?? (await findFreePort());
   const controller = `127.0.0.1:${await findFreePort()}`;
   const broker = `127.0.0.1:${port}`;
@@ -68,6 +95,7 @@ export async function startLocalKafka({
       ...settings,
     }),
   );
+  const jvmOptions = [...JVM_OPTIONS, archiveOption];
   const classPath = ['-cp', join(jars(), '*')];
   const format = [
     'kafka.tools.StorageTool',
@@ -84,13 +112,13 @@ export async function startLocalKafka({
       ]),
     ),
   ];
-  await promisify(execFile)(java, [...JVM_OPTIONS, ...classPath, ...format]);
+  await promisify(execFile)(java, [...jvmOptions, ...classPath, ...format]);
   let server: TetheredProcess | undefined;
 
   async function start(): Promise<void> {
     const started = await startTethered({
-      command: java as string,
-      args: [...JVM_OPTIONS, ...classPath, 'kafka.Kafka', properties],
+      command: java,
+      args: [...jvmOptions, ...classPath, 'kafka.Kafka', properties],
     });
     server = started;
     await waitUntilListening(port, started);
