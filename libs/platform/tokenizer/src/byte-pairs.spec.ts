@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { countTokens as countCl100k, encode as encodeCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as countO200k, encode as encodeO200k } from 'gpt-tokenizer/encoding/o200k_base';
-import { fuzzRuns } from '@gateway/test-support';
+import { fuzzRuns, unicodeText } from '@gateway/test-support';
 import { loadEncoding } from './encodings';
 
 const allowAll = { disallowedSpecial: new Set<string>() };
@@ -16,7 +16,7 @@ const unit = fc.oneof(
     ...['a', 'Z', '7', ' ', '  ', '\n', '\r\n', '\t', '/', '---', "'s", "'LL", '\u00a0', '\u2028'],
   ),
   fc.constantFrom('\u4e00', '\u{1f600}', '\ud800', '\udc00', 'word', ' word', '<|endoftext|>', '\u0301'),
-  fc.string({ unit: 'binary', maxLength: 4 }),
+  unicodeText({ maxLength: 4 }),
   fc.nat(0xffff).map((code) => String.fromCharCode(code)),
   fc.string({ unit: fc.constantFrom(...'etaoinshrdlu'), maxLength: 20 }),
 );

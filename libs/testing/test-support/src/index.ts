@@ -21,6 +21,7 @@ export * from './seeded-random';
 export { createTestClock, type TestClock } from './test-clock';
 export * from './test-database';
 export * from './text-table';
+export * from './unicode-text';
 export {
   startIdentityProvider,
   type IdentityProviderUnderTest,

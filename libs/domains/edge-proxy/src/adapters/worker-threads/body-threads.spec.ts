@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { isRefusal } from '@gateway/errors';
 import { type CallerPolicy, checkChatBody, type ChatBodyRules, type ModelView } from '@gateway/public-api';
 import {
+  unicodeText,
   bundleProgram,
   createScratchDirectory,
   fuzzRuns,
@@ -130,7 +131,7 @@ describe('a thread returns the same result as the event loop', () => {
   const message = fc.record(
     {
       role: fc.constantFrom('user', 'system', 'assistant', 'tool', 'unknown'),
-      content: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
+      content: fc.oneof(unicodeText(), fc.jsonValue()),
       name: fc.string(),
       tool_call_id: fc.string(),
     },

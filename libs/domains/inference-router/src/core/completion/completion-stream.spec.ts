@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { collectGarbage, fuzzRuns } from '@gateway/test-support';
+import { collectGarbage, fuzzRuns, unicodeText } from '@gateway/test-support';
 import { renderCompletion, completionsOf } from './completion';
 import { CompletionStream } from './completion-stream';
 import type { ChoiceDelta, DecodedEvent, ProviderError, ReasoningDetail } from '../dialects/dialect';
@@ -49,7 +49,7 @@ describe('a stream of chunks', () => {
 
   it('adds up to the text of the provider, for all characters and on both paths', () => {
     const text = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 30 }),
+      unicodeText({ maxLength: 30 }),
       fc.constantFrom('"', '\\', '\n', '\u2028', '\ud83d', '\ude00', '[DONE]', '"}}]}', '\u0000'),
     );
     const few = fc.array(text, { minLength: 1, maxLength: 12 });

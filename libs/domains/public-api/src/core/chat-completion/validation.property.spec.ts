@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { errorCodes, isRefusal } from '@gateway/errors';
-import { fuzzRuns } from '@gateway/test-support';
+import { fuzzRuns, unicodeText } from '@gateway/test-support';
 import type { JsonObject, JsonValue } from '../json/json-value';
 import { parseJsonBody } from '../json/parse-json-body';
 import { chatBody, validate } from '../testing/chat-fixtures';
@@ -10,7 +10,7 @@ import { chatFields } from './schema/fields';
 const RUNS = fuzzRuns();
 
 const anyText = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  unicodeText({ maxLength: 20 }),
   fc.constantFrom('<|endoftext|>', '\ud800', 'https://a/b', 'data:image/png;base64,AAAA', '__proto__'),
 );
 const anyJson = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<JsonValue>;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { fuzzRuns } from '@gateway/test-support';
+import { fuzzRuns, unicodeText } from '@gateway/test-support';
 import { assemble } from '../../../testing/assemble';
 import { eventFrame, exceptionFrame } from '../../../testing/event-stream-frames';
 import type { DecodedEvent } from '../dialect';
@@ -229,7 +229,7 @@ describe('the decoder of ConverseStream', () => {
       index: 0,
     });
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (value) => {
+      fc.property(unicodeText(), (value) => {
         const [other = ''] = parser.push(eventFrame(...text(value, 3)));
         expect(other.startsWith(template?.before ?? '?')).toBe(true);
         expect(other.endsWith(template?.after ?? '?')).toBe(true);

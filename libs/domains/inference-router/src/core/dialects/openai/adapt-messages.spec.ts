@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { fuzzRuns } from '@gateway/test-support';
+import { fuzzRuns, unicodeText } from '@gateway/test-support';
 import { adaptMessages, type MessageAdaptation } from './adapt-messages';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -72,7 +72,7 @@ const tricky = fc.constantFrom(
   'role',
   'm',
 );
-const text = fc.oneof(fc.string({ unit: 'binary' }), tricky);
+const text = fc.oneof(unicodeText(), tricky);
 const point = fc.constantFrom({ type: 'ephemeral' }, { type: 'ephemeral', ttl: '1h' });
 const part = fc.record(
   { type: fc.constant('text'), text, role: tricky, cache_control: point },
