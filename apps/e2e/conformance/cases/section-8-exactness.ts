@@ -207,7 +207,7 @@ export const exactnessCases = casesOf('8', [
   {
     title: 'a request waits while only a running request reserves the credit or the budget that it needs',
     needs: ['emulator'],
-    concurrent: true,
+    // It waits for a limited time, so other cases must not slow down the request that it waits for.
     async verify(deployment) {
       const request = body(deployment, { max_tokens: 100, ...directive('[[delay:300]]') });
       const amount = ((await estimateOf(deployment, request)) * 1.5).toFixed(9);
