@@ -40,7 +40,8 @@ export class FastDelta {
 
   match(data: string): { readonly frame: string; readonly characters: number } | undefined {
     const { before } = this;
-    if (before === '' || !data.startsWith(before)) return undefined;
+    // V8 compares whole strings several times faster than `startsWith` and `endsWith` do.
+    if (before === '' || data.slice(0, before.length) !== before) return undefined;
     const end = this.endOfText(data);
     if (end <= before.length) return undefined;
     const body = data.slice(before.length, end);
@@ -86,8 +87,11 @@ export class FastDelta {
   /** Where the template's end starts in the payload; -1 when the payload does not end with it. */
   private endOfText(data: string): number {
     const { after } = this;
-    if (!this.isPadded) return data.endsWith(after) ? data.length - after.length : -1;
     let end = data.length;
+    if (!this.isPadded) {
+      end -= after.length;
+      return data.slice(end) === after ? end : -1;
+    }
     for (let at = after.length - 1; at >= 0; at -= 1) {
       while (data.charCodeAt(end - 1) === SPACE) end -= 1;
       end -= 1;
