@@ -35,7 +35,11 @@ export const limitCases = casesOf('8', [
       } finally {
         await cancel();
       }
-      await eventually('a slot is released', async () => (await complete()).status === 200 || undefined);
+      await eventually('the slots of the cancelled streams are released', async () => {
+        const both = await Promise.all([complete(), complete()]);
+        return both.every(({ status }) => status === 200) || undefined;
+      });
+      assert.equal((await complete()).status, 200, 'completed requests have released theirs');
     },
   },
   {
