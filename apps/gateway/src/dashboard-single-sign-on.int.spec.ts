@@ -68,13 +68,34 @@ describe('single sign-on', () => {
     return JSON.parse((await browser.visit(dashboard('/api/session'))).text) as Record<string, unknown>;
   }
 
-  async function storedRowCounts(): Promise<unknown> {
-    const { rows } = await fixture.pool.query(`
+  interface RowCounts {
+    readonly flows: bigint;
+    readonly audits: bigint;
+  }
+  async function storedRowCounts(): Promise<RowCounts> {
+    const { rows } = await fixture.pool.query<RowCounts>(`
       select (select count(*) from members) as members, (select count(*) from sessions) as sessions,
         (select count(*) from member_identities) as identities, (select count(*) from memberships) as memberships,
         (select count(*) from oidc_flows) as flows, (select count(*) from audit_entries) as audits`);
+    return rows[0] as RowCounts;
+  }
+
+  /** Signs on, expects that it stores nothing but an entry in the audit log, and returns that entry. */
+  async function refusedSignOn(login: string, error: SignInErrorCode): Promise<unknown> {
+    const before = await storedRowCounts();
+    expectRefused(await signOn(login), error);
+    expect(await storedRowCounts()).toEqual({ ...before, audits: before.audits + 1n });
+    const { rows } = await fixture.pool.query(
+      'select action, actor_label, details from audit_entries order by id desc limit 1',
+    );
     return rows[0];
   }
+
+  const refusal = (actor: string, reason: string) => ({
+    action: 'session.refuse',
+    actor_label: actor,
+    details: { reason },
+  });
 
   /** Redirected to the sign-in page with this error and the request id, without a session. */
   function expectRefused(visited: VisitedPage, error: SignInErrorCode): void {
@@ -153,9 +174,18 @@ describe('single sign-on', () => {
     await provider.setEmail('first', 'shared@example.com');
     await provider.setEmail('second', 'shared@example.com');
     await signOn('first');
-    const before = await storedRowCounts();
-    expectRefused(await signOn('second'), 'oidc_identity_mismatch');
-    expect(await storedRowCounts()).toEqual(before);
+    expect(await refusedSignOn('second', 'oidc_identity_mismatch')).toEqual(
+      refusal('shared@example.com', 'identity_mismatch'),
+    );
+  });
+
+  it('rejects a disabled account, linked or not', async () => {
+    await signOn('disabled@example.com');
+    await fixture.person('unlinked@example.com');
+    for (const email of ['disabled@example.com', 'unlinked@example.com']) {
+      await fixture.pool.query('update members set disabled_at = now() where email = $1', [email]);
+      expect(await refusedSignOn(email, 'account_disabled')).toEqual(refusal(email, 'account_disabled'));
+    }
   });
 
   it.each([
@@ -163,11 +193,10 @@ describe('single sign-on', () => {
     ['an email of an unmapped domain', 'eve@elsewhere.example', 'oidc_no_organization'],
     ['a subdomain of a mapped domain', 'eve@sub.example.com', 'oidc_no_organization'],
     ['an operator with an unmapped domain', 'ops@elsewhere.example', 'oidc_no_organization'],
-  ] as const)('rejects %s, and stores nothing', async (_what, login, error) => {
+  ] as const)('rejects %s', async (_what, login, error) => {
     if (login.startsWith('ops')) await fixture.person(login);
-    const before = await storedRowCounts();
-    expectRefused(await signOn(login), error);
-    expect(await storedRowCounts()).toEqual(before);
+    const reason = error === 'oidc_no_organization' ? 'domain_not_mapped' : 'email_not_verified';
+    expect(await refusedSignOn(login, error)).toEqual(refusal('unknown', reason));
   });
 
   it('creates one member for three concurrent first sign-ins', async () => {
@@ -346,7 +375,7 @@ describe('single sign-on', () => {
       tamperStart(to);
       const back = await browser.signInAtProvider(to, 'mallory@example.com');
       change(back);
-      const before = (await storedRowCounts()) as { flows: bigint };
+      const before = await storedRowCounts();
       expectRefused(await browser.visit(back), 'oidc_failed');
       expect(await storedRowCounts()).toEqual({ ...before, flows: before.flows - 1n });
     }
@@ -443,7 +472,7 @@ describe('single sign-on', () => {
     ] as const)('reports it when it %s before the callback, and stores nothing', async (_what, alter) => {
       const browser = createSsoBrowser();
       const back = await browser.signInAtProvider(redirectOf(await start(browser)), 'unlucky@example.com');
-      const before = (await storedRowCounts()) as { flows: bigint };
+      const before = await storedRowCounts();
       if (alter) provider.alterResponses(alter);
       else await provider.suspend();
       try {

@@ -175,7 +175,7 @@ export const sessionEndpoints = {
         .join(', ')}.`,
     query: z.looseObject({}),
     response: redirect,
-    audit: ['session.create', 'member.create', 'member.link_identity', 'membership.create'],
+    audit: ['session.create', 'session.refuse', 'member.create', 'member.link_identity', 'membership.create'],
     errors: ['not_found'],
   }),
   invitation: endpoint({

@@ -1,17 +1,23 @@
 import { auditOf } from '@gateway/auth-shared';
 import type { Member } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../ports';
+import type { PersonRefusalReason } from '../single-sign-on/sign-on-refusal';
 import { ATTEMPT_WINDOW_MS, countAttempt } from './sign-in-throttle';
 
 /** Entries of refused sign-ins per window, by all clients. Further ones are counted in the metric only. */
 export const MAX_AUDITED_REFUSALS = 1_000;
 
 export interface RefusedSignIn {
-  /** Undefined: no account has the email. The email is not stored, since people type passwords into its field. */
+  /** Undefined: no account is known. An email is not stored, since people type passwords into its field. */
   readonly member: Member | undefined;
   readonly ipAddress: string;
   readonly reason:
-    'wrong_password' | 'wrong_code' | 'account_disabled' | 'too_many_attempts' | 'unknown_management_tokens';
+    | 'wrong_password'
+    | 'wrong_code'
+    | 'account_disabled'
+    | 'too_many_attempts'
+    | 'unknown_management_tokens'
+    | PersonRefusalReason;
 }
 
 /** Writes an entry for a refused sign-in. The throttle bounds those of one client, this those of many. */

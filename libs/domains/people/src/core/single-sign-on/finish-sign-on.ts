@@ -1,4 +1,5 @@
 import type { PeoplePorts } from '../ports';
+import { auditRefusedSignIn } from '../sign-in/audit-refused-sign-in';
 import { canonicalEmail } from '../sign-in/member-rules';
 import { endSessionByToken, type OpenedSession } from '../sign-in/sessions';
 import { throttle } from '../sign-in/sign-in-throttle';
@@ -10,10 +11,10 @@ import {
   type VerifiedIdentity,
 } from './open-session-for-identity';
 import type { IdentityProvider, SignOn } from './ports';
-import { refused, type SignOnRefused } from './sign-on-refusal';
+import { isPersonRefusal, refused, type SignOnRefused } from './sign-on-refusal';
 
 type FinishPorts = IdentifyPorts &
-  Pick<PeoplePorts, 'identityProvider' | 'signOns' | 'domains' | 'attempts' | 'addressRanges'>;
+  Pick<PeoplePorts, 'identityProvider' | 'signOns' | 'domains' | 'attempts' | 'addressRanges' | 'auditLog'>;
 
 export interface FinishSignOn {
   /** The raw query string of the provider's redirect. */
@@ -38,6 +39,15 @@ export async function finishSignOn(
   ports: FinishPorts,
   request: FinishSignOn,
 ): Promise<SignedOn | SignOnRefused> {
+  const finished = await finish(ports, request);
+  if (finished.kind === 'refused' && isPersonRefusal(finished.reason)) {
+    const { member, reason } = finished;
+    await auditRefusedSignIn(ports, { member, ipAddress: request.ipAddress, reason });
+  }
+  return finished;
+}
+
+async function finish(ports: FinishPorts, request: FinishSignOn): Promise<SignedOn | SignOnRefused> {
   if (!ports.identityProvider) return refused('not_configured');
   if (await throttle(ports, 'link', ports.addressRanges.networkOf(request.ipAddress)))
     return refused('too_many_attempts');

@@ -3,7 +3,7 @@ import type { OrganizationDomain } from '../model';
 import type { PeoplePorts, StoredMember } from '../ports';
 import { openSession, prepareSession, type OpenedSession } from '../sign-in/sessions';
 import type { LinkedMember } from './ports';
-import { refused, type SignOnRefused } from './sign-on-refusal';
+import { refusedTo, type SignOnRefused } from './sign-on-refusal';
 
 export type IdentifyPorts = Pick<
   PeoplePorts,
@@ -57,7 +57,7 @@ async function openForKnown(
   member: StoredMember,
   from: FromBrowser,
 ): Promise<Opened | SignOnRefused> {
-  if (member.disabled) return refused('account_disabled');
+  if (member.disabled) return refusedTo(member, 'account_disabled');
   return { kind: 'opened', ...(await openSession(ports, { member, ...from, signedInBy: 'oidc' })) };
 }
 
@@ -70,8 +70,9 @@ async function openForNew(
 ): Promise<Opened | SignOnRefused | undefined> {
   const { email, issuer, subject } = identity;
   const existing = await ports.members.findByEmail(email);
-  if (existing && (await ports.identities.isLinked(existing.id, issuer))) return refused('identity_mismatch');
-  if (existing?.disabled) return refused('account_disabled');
+  if (existing && (await ports.identities.isLinked(existing.id, issuer)))
+    return refusedTo(existing, 'identity_mismatch');
+  if (existing?.disabled) return refusedTo(existing, 'account_disabled');
   const member: StoredMember = existing ?? { id: ports.newId('mem'), email, role: 'member', disabled: false };
   const belongs = existing && (await ports.memberships.find(organizationId, member.id)).role !== undefined;
   const actor = { id: member.id, label: email, ipAddress: from.ipAddress };
