@@ -6,6 +6,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { startClusterForTests } from './lib/cluster-for-tests.mjs';
 import { contractBaseline } from './lib/contract-baseline.mjs';
+import { createInitialState } from './lib/initial-state.mjs';
 import { build, CLUSTER_PROJECTS, nxCommand } from './lib/nx.mjs';
 import { capture, exitOnFailure, root, runVisibly } from './lib/run.mjs';
 import { makeTestFolder } from './lib/test-folder.mjs';
@@ -64,6 +65,7 @@ try {
   if (jestArguments.length > 0) {
     await runJest(jestArguments);
   } else {
+    process.env.GATEWAY_TEST_INITIAL_STATE = await createInitialState();
     await testEmbedded();
     // The cluster suites mostly wait: the quick tests use the processor time that they leave.
     const [hasCluster] = await Promise.all([testCluster(), testOtherNodes()]);

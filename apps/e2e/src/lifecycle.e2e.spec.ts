@@ -11,7 +11,7 @@ describe('the lifecycle of `npm start`', () => {
   let gateway: GatewayProcess;
 
   beforeAll(async () => {
-    gateway = await startGateway();
+    gateway = await startGateway({ isFirstStart: true });
   });
 
   afterAll(() => gateway?.stop());

@@ -151,7 +151,7 @@ models:
 
 describe('the output of a started gateway without a terminal', () => {
   it('contains neither the key nor the password, and its curl line works', async () => {
-    const gateway = await startGateway();
+    const gateway = await startGateway({ isFirstStart: true });
     try {
       const output = gateway.output();
       expect(output).not.toContain(gateway.apiKey);

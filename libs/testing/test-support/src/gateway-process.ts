@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -36,6 +36,8 @@ export interface GatewayProcess extends RunningGateway {
 export interface StartOptions {
   /** For a restart after a stop or a kill; a new temporary one when absent. */
   readonly stateDirectory?: string;
+  /** Tests a first start, which creates the database. Other starts copy one if `npm test` has prepared it. */
+  readonly isFirstStart?: boolean;
   /** Absolute path; the repository's own when absent. */
   readonly modelsFile?: string;
   /** Path of a start script from the root; the built program when absent. */
@@ -81,7 +83,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   const main = path.join(root, options.script ?? `dist/${program}/main.js`);
   if (!existsSync(main))
     throw new Error(`The ${program} is not built: run \`npm run build\`, or \`npm test\`.`);
-  const stateDirectory = options.stateDirectory ?? createStateDirectory();
+  const stateDirectory = options.stateDirectory ?? createStateDirectory(options);
   // A dev.json from before a restart stays, since it contains the demo key; the ready line shows that it is up to date.
   const child = spawn(process.execPath, [...NODE_OPTIONS, main, ...argumentsOf(program)], {
     cwd: root,
@@ -154,9 +156,13 @@ function argumentsOf(program: 'gateway' | 'cluster'): readonly string[] {
 }
 
 /** Readable by all: when tests run as root, PostgreSQL runs as another user and stores its data here. */
-function createStateDirectory(): string {
+function createStateDirectory({ isFirstStart = false, script, env }: StartOptions): string {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'gateway-e2e-'));
   chmodSync(directory, 0o755);
+  const initialState = process.env['GATEWAY_TEST_INITIAL_STATE'];
+  const isEmbedded = !isClusterDeployment() && script === undefined && env?.['DATABASE_URL'] === undefined;
+  // Unlike Node's own copy, `cp` keeps the owners of PostgreSQL's files.
+  if (initialState && isEmbedded && !isFirstStart) execFileSync('cp', ['-a', `${initialState}/.`, directory]);
   return directory;
 }
 
