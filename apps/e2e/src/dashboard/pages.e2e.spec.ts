@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { findFreePort } from '@gateway/database';
 import { seed } from '../../screenshots/seed';
 import { browserTests, collectPageErrors, type Browser, type Page } from '../testing/chromium';
-import { takeSession } from '../testing/dashboard-page';
+import { screenOpener, takeSession } from '../testing/dashboard-page';
 import { screens, type Screen, type ScreenIds } from '../testing/screens';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
 
@@ -84,6 +84,7 @@ describe('every page of the dashboard', () => {
   interface Visit {
     readonly page: Page;
     readonly pageErrors: string[];
+    readonly open: (screen: Screen) => Promise<void>;
   }
   const visits = new Map<boolean, Visit>();
 
@@ -95,7 +96,7 @@ describe('every page of the dashboard', () => {
     const context = await browser.newContext(WIDE_AND_LIGHT);
     if (!signedOut) await takeSession(context, dashboardUrl, adminEmail, adminPassword);
     const page = await context.newPage();
-    const visit = { page, pageErrors: collectPageErrors(page) };
+    const visit = { page, pageErrors: collectPageErrors(page), open: screenOpener(page, dashboardUrl) };
     visits.set(signedOut, visit);
     return visit;
   }
@@ -168,14 +169,10 @@ describe('every page of the dashboard', () => {
       async () => {
         await startOnce();
         const screen = screens(ids).find((one) => one.name === name) as Screen;
-        const { page, pageErrors } = await visitOf(screen.signedOut ?? false);
+        const { page, pageErrors, open } = await visitOf(screen.signedOut ?? false);
         pageErrors.length = 0;
-        await page.unrouteAll();
         await setAppearance(page, WIDE_AND_LIGHT);
-        await page.goto(testEnv.gateway.dashboardUrl + screen.path);
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        await screen.prepare?.(page);
-        await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
+        await open(screen);
         await finishAnimations(page);
         expect(await problemsWideAndLight(page)).toEqual([]);
         expect(await problemsNarrowAndDark(page)).toEqual([]);

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { findFreePort } from '@gateway/database';
 import { browserTests, collectPageErrors, type Browser, type BrowserContext } from '../testing/chromium';
-import { followPath, openPage, takeSession } from '../testing/dashboard-page';
+import { screenOpener, takeSession } from '../testing/dashboard-page';
 import { seedHostile } from '../testing/hostile';
 import { screens, type Screen } from '../testing/screens';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
@@ -85,18 +85,12 @@ describe('the dashboard under attack', () => {
     const pageErrors = collectPageErrors(page);
     const problems: Record<string, unknown> = {};
     const found = new Set<string>();
-    // A dialog or a simulated error would remain for the next screen.
-    let isClean = false;
+    const open = screenOpener(page, testEnv.gateway.dashboardUrl);
     for (const screen of allScreens) {
-      if (isClean && screen.name !== 'not-found') await followPath(page, screen.path);
-      else await openPage(page, testEnv.gateway.dashboardUrl + screen.path);
-      await screen.prepare?.(page);
-      await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
-      isClean = screen.prepare === undefined;
+      await open(screen);
       const { ran, withInvisible, text } = await page.evaluate<Inspection>(INSPECT);
       if (ran || withInvisible.length > 0) problems[screen.name] = { ran, withInvisible };
       for (const one of shown.filter((typed) => text.includes(typed))) found.add(one);
-      await page.unrouteAll();
     }
     expect(problems).toEqual({});
     expect(pageErrors).toEqual([]);

@@ -1,5 +1,6 @@
 import { parseUsd } from '@gateway/base';
 import type { BrowserContext, Locator, Page } from './chromium';
+import type { Screen } from './screens';
 
 /** The tests use the dashboard by its visible labels. */
 export async function signInByPage(
@@ -55,6 +56,20 @@ export async function followPath(page: Page, path: string): Promise<void> {
   await push(path);
   await missing.waitFor({ state: 'detached' });
   await waitForContent(page);
+}
+
+/** @returns opens screens in turn; a new load of the application where links do not lead to a screen as it should be */
+export function screenOpener(page: Page, dashboardUrl: string): (screen: Screen) => Promise<void> {
+  // A dialog or a simulated error would remain for the next screen.
+  let isClean = false;
+  return async ({ name, path, signedOut, prepare }) => {
+    await page.unrouteAll();
+    if (isClean && !signedOut && name !== 'not-found') await followPath(page, path);
+    else await openPage(page, dashboardUrl + path);
+    await prepare?.(page);
+    await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
+    isClean = prepare === undefined;
+  };
 }
 
 async function waitForContent(page: Page): Promise<void> {
