@@ -8,7 +8,7 @@ import {
 import { isIdLike } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../ports';
 import { auditRefusedSignIn } from '../sign-in/audit-refused-sign-in';
-import { throttleManagementTokens } from '../sign-in/sign-in-throttle';
+import { throttleUnknownManagementToken } from '../sign-in/sign-in-throttle';
 import { labelOfManagementToken, stateOfManagementToken, type ManagementToken } from './management-token';
 
 /** How often the use of a token is written to the database. */
@@ -46,23 +46,15 @@ type AuthorizePorts = Pick<
   | 'newId'
 >;
 
-/**
- * Authenticates the token and checks its permission. Only unknown tokens count as attempts: a script with an expired
- * token must not lock out the others of its network. Beyond the limit, no token of the address is accepted.
- */
+/** Authenticates the token and checks its permission. Unknown tokens of one address are limited, and delay no known one. */
 export async function authorizeManagementToken(
   ports: AuthorizePorts,
   { token: secret, permission, organizationId, changes, ipAddress }: AuthorizeManagementToken,
 ): Promise<ManagementTokenAuthorization> {
   const now = ports.clock.now();
   const token = await ports.managementTokens.findBySecret(ports.secrets.sha256(secret));
-  const wait = await throttleManagementTokens(ports, { ipAddress, isKnown: token !== undefined }, now);
-  if (wait) {
-    const refused = { member: undefined, ipAddress, reason: 'unknown_management_tokens' } as const;
-    if (wait.isFirst) await auditRefusedSignIn(ports, refused);
-    return { kind: 'too_many_attempts', retryAfterMs: wait.retryAfterMs };
-  }
-  if (!token || stateOfManagementToken(token, now) !== 'active') return { kind: 'not_valid' };
+  if (!token) return refuseUnknown(ports, ipAddress);
+  if (stateOfManagementToken(token, now) !== 'active') return { kind: 'not_valid' };
   if (token.lastUsedAt === undefined || now - token.lastUsedAt >= USE_INTERVAL_MS) {
     await ports.managementTokens.recordUse(token.id, now);
   }
@@ -74,6 +66,18 @@ export async function authorizeManagementToken(
     }
   }
   return { kind: 'allowed', token, label: labelOfManagementToken(token) };
+}
+
+async function refuseUnknown(
+  ports: AuthorizePorts,
+  ipAddress: string,
+): Promise<ManagementTokenAuthorization> {
+  const wait = await throttleUnknownManagementToken(ports, ipAddress, ports.clock.now());
+  if (!wait) return { kind: 'not_valid' };
+  if (wait.isFirst) {
+    await auditRefusedSignIn(ports, { member: undefined, ipAddress, reason: 'unknown_management_tokens' });
+  }
+  return { kind: 'too_many_attempts', retryAfterMs: wait.retryAfterMs };
 }
 
 /** Whether the token's role has the permission. An organization of others looks the same as one that does not exist. */

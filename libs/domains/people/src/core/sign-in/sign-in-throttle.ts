@@ -47,19 +47,14 @@ export async function throttleSignIn(
   );
 }
 
-/**
- * Counts an unknown management token; a known one counts nothing, but is refused too while its address is over the
- * limit.
- *
- * @returns the wait after too many unknown tokens.
- */
-export async function throttleManagementTokens(
+/** Counts an unknown management token. @returns the wait after too many of them */
+export async function throttleUnknownManagementToken(
   ports: { attempts: AttemptCounter; addressRanges: AddressRanges },
-  { ipAddress, isKnown }: { readonly ipAddress: string; readonly isKnown: boolean },
+  ipAddress: string,
   now: UnixMs,
 ): Promise<Wait | undefined> {
   const limits = { [`management-token:${ports.addressRanges.networkOf(ipAddress)}`]: MAX_ATTEMPTS.address };
-  return waitOf(ports.attempts, limits, now, { by: isKnown ? 0 : 1 });
+  return waitOf(ports.attempts, limits, now);
 }
 
 /** Attempts per window at other secrets. */
