@@ -9,6 +9,7 @@ const MODELS: Readonly<Record<string, readonly DialectName[]>> = {
   'acme/reversed': ['openai', 'converse'],
   'acme/neither': ['anthropic', 'converse'],
 };
+const MAX_ATTEMPTS = 2;
 
 let server: ScriptedProvider;
 let router: RouterUnderTest;
@@ -18,7 +19,7 @@ beforeAll(async () => {
   router = await RouterUnderTest.start(
     Object.entries(MODELS).map(([id, dialects]) =>
       model(
-        dialects.map((dialect) => provider(dialect, server.url, { dialect, maxAttempts: 1 })),
+        dialects.map((dialect) => provider(dialect, server.url, { dialect, maxAttempts: MAX_ATTEMPTS })),
         { id },
       ),
     ),
@@ -55,4 +56,13 @@ it('reports the failure of the target that can express it', async () => {
   server.play(failure(503));
   expect((await send('acme/mixed')).error).toMatchObject({ code: 'no_capacity' });
   expect((await send('acme/reversed')).error).toMatchObject({ code: 'no_capacity' });
+});
+
+it('retries the last target that can express it, also after a failure that only the last one retries', async () => {
+  server.play(failure(429), helloCompletion);
+  expect((await send('acme/reversed')).error).toBeUndefined();
+  expect(attempts()).toEqual([
+    ['openai', 'order'],
+    ['openai', 'retry'],
+  ]);
 });

@@ -87,12 +87,18 @@ export async function openGeneration(
   let inexpressible: UpstreamFailure | undefined;
   let triedTargets = 0;
   let timeouts = 0;
+  const bodies: (Uint8Array | UpstreamFailure)[] = [];
+  const bodyOf = async (position: number, target: Target) =>
+    (bodies[position] ??= await encodeUnlessRejected(ports, call, target));
+  /** Whether no later target can express the request. */
+  const isLast = async (position: number) => {
+    for (const [later, target] of targets.entries())
+      if (later > position && !((await bodyOf(later, target)) instanceof UpstreamFailure)) return false;
+    return true;
+  };
   for (const [position, target] of targets.entries()) {
     const { provider } = target;
-    const isLast = position === targets.length - 1;
-    // A large body is copied in an event-loop turn of its own.
-    if (call.request.bodyJson.length > LARGE_BODY_BYTES) await pause(ports.timers, 0, call.signal);
-    const body = await encodeUnlessRejected(ports, call, target);
+    const body = await bodyOf(position, target);
     if (body instanceof UpstreamFailure) {
       inexpressible ??= body;
       continue;
@@ -117,7 +123,9 @@ export async function openGeneration(
         timeouts += 1;
         if (timeouts > MAX_RETRIED_TIMEOUTS || !target.retryTimeouts) throw result;
       }
-      if (attempt >= provider.maxAttempts || !mayRetry(result, isLast)) break;
+      const { retrySameTarget } = result.rule;
+      if (attempt >= provider.maxAttempts || retrySameTarget === 'no') break;
+      if (retrySameTarget === 'last_target' && !(await isLast(position))) break;
       const waitMs = retryPauseMs(attempt, ports.random(), result.retryAfterMs);
       if (waitMs === undefined || !ports.retryBudgets.withdraw(provider.name)) break;
       await pause(ports.timers, waitMs, call.signal);
@@ -138,6 +146,8 @@ async function encodeUnlessRejected(
   call: OpenGenerationCall,
   target: Target,
 ): Promise<Uint8Array | UpstreamFailure> {
+  // A large body is copied in an event-loop turn of its own.
+  if (call.request.bodyJson.length > LARGE_BODY_BYTES) await pause(ports.timers, 0, call.signal);
   try {
     return await encodeRequest(ports, call, target);
   } catch (error) {
@@ -163,11 +173,6 @@ function encodeRequest(
   }
   const turn = () => pause(ports.timers, 0, signal);
   return dialect.encodeRequest(body, encoding, turn);
-}
-
-function mayRetry(failure: UpstreamFailure, isLastTarget: boolean): boolean {
-  const { retrySameTarget } = failure.rule;
-  return retrySameTarget === 'yes' || (retrySameTarget === 'last_target' && isLastTarget);
 }
 
 async function attemptTarget(
