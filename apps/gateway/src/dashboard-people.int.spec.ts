@@ -40,6 +40,8 @@ describe('people in the dashboard', () => {
     const invitation = { email: 'new@example.com', role: 'owner' };
     const invited = responseOf(people.invite, await operator.request(`POST ${path}/invitations`, invitation));
     expect(invited['emailed']).toBe(false);
+    // As in the audit log, customers do not see which operator it was.
+    expect(invited['invitation']).toMatchObject({ invited_by: 'Operator' });
     expect(invited['link']).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${fixture.api.port()}/invitation#`));
     const token = tokenOf(invited['link']);
 

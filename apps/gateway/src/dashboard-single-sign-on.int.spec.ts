@@ -111,6 +111,18 @@ describe('single sign-on', () => {
     expect(json).toMatchObject({ oidc: { label: 'Acme login', start_path: '/api/oidc/start' } });
   });
 
+  it('shows an organization its domains, but not which operator has mapped them', async () => {
+    await fixture.person('owner@example.com', { [organizationId]: 'owner' });
+    for (const [email, mappedBy] of [
+      ['owner@example.com', 'Operator'],
+      [OPERATOR.email, OPERATOR.email],
+    ] as const) {
+      const reader = await fixture.signedIn(email);
+      const { json } = await reader.request(`GET /api/organizations/${organizationId}/domains`);
+      expect(json).toMatchObject({ data: [{ domain: 'example.com', mapped_by: mappedBy }] });
+    }
+  });
+
   it('creates a member on the first sign-in with a verified email of a mapped domain', async () => {
     const browser = createSsoBrowser();
     const done = await signOn('Ada@example.com', { browser, returnTo: `/o/${organizationId}?a=1` });

@@ -14,6 +14,14 @@ export interface Actor {
   readonly tokenAccess?: ManagementTokenAccess | undefined;
 }
 
+/** How customers see each operator. */
+export const OPERATOR_LABEL = 'Operator';
+
+/** Who made a change, as its organization sees it. */
+export function labelForCustomers({ label, memberRole }: Actor): string {
+  return memberRole === 'operator' ? OPERATOR_LABEL : label;
+}
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A change that was made, written in the transaction of the change. */

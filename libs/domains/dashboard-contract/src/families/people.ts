@@ -38,7 +38,7 @@ const invitation = z
     email: z.string(),
     role: organizationRole,
     state: z.enum(['pending', 'expired', 'accepted', 'revoked']),
-    invited_by: z.string().meta({ description: 'The email of a person.' }),
+    invited_by: z.string().meta({ description: 'The email of a person, or `Operator`.' }),
     created_at: time,
     expires_at: time,
   })
@@ -51,7 +51,9 @@ const organizationDomain = z
   .object({
     domain: z.string().meta({ description: 'In lower case and punycode.' }),
     role: domainRole.meta({ description: 'The role that people of the domain get.' }),
-    mapped_by: z.string().meta({ description: 'The email of a person.' }),
+    mapped_by: z
+      .string()
+      .meta({ description: 'The email of an operator, for operators; otherwise `Operator`.' }),
     mapped_at: time,
   })
   .meta({ id: 'OrganizationDomain' });

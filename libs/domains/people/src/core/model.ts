@@ -55,7 +55,7 @@ export interface Invitation {
   readonly organizationId: string;
   readonly email: string;
   readonly role: OrganizationRole;
-  /** An email address. */
+  /** As customers see the person: an email address, or `Operator`. */
   readonly invitedBy: string;
   readonly createdAt: UnixMs;
   readonly expiresAt: UnixMs;
@@ -69,7 +69,7 @@ export interface OrganizationDomain {
   readonly domain: string;
   readonly organizationId: string;
   readonly role: Exclude<OrganizationRole, 'owner'>;
-  /** An email address. */
+  /** An operator's email address. */
   readonly mappedBy: string;
   readonly mappedAt: UnixMs;
 }

@@ -46,18 +46,18 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
       return undefined;
     }),
 
-    implement(people.domains, async ({ params }) => {
+    implement(people.domains, async ({ params, isOperator }) => {
       const { domains } = await authAdmin.listOrganizationDomains({ organizationId: params.organization_id });
-      return { data: domains.map(organizationDomainView) };
+      return { data: domains.map((domain) => organizationDomainView(domain, isOperator)) };
     }),
 
-    implement(people.mapDomain, async ({ params, body }) => {
+    implement(people.mapDomain, async ({ params, body, isOperator }) => {
       const { outcome } = await authAdmin.mapDomain({
         organizationId: params.organization_id,
         domain: params.domain,
         role: organizationRoleMessage(body.role),
       });
-      return { domain: organizationDomainView(unwrap<OrganizationDomain>(outcome)) };
+      return { domain: organizationDomainView(unwrap<OrganizationDomain>(outcome), isOperator) };
     }),
 
     implement(people.unmapDomain, async ({ params }) => {

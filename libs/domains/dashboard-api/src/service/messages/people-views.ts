@@ -1,3 +1,4 @@
+import { OPERATOR_LABEL } from '@gateway/base';
 import {
   InvitationState,
   MemberRole,
@@ -134,11 +135,15 @@ export function organizationMemberView(member: OrganizationMember) {
   };
 }
 
-export function organizationDomainView({ domain, role, mappedBy, mappedUnixMs }: OrganizationDomain) {
+/** Only operators map domains, and customers do not see which one did. */
+export function organizationDomainView(
+  { domain, role, mappedBy, mappedUnixMs }: OrganizationDomain,
+  isOperator: boolean,
+) {
   return {
     domain,
     role: domainRoleOf(role),
-    mapped_by: mappedBy,
+    mapped_by: isOperator ? mappedBy : OPERATOR_LABEL,
     mapped_at: isoTime(mappedUnixMs),
   } as const;
 }

@@ -1,4 +1,4 @@
-import { formatUsd, nanoUsd, utcDay, type UnixMs } from '@gateway/base';
+import { formatUsd, nanoUsd, OPERATOR_LABEL, utcDay, type UnixMs } from '@gateway/base';
 import {
   Scope,
   type AuditEntry,
@@ -132,7 +132,7 @@ export function keyBoundsView(limits: OrganizationLimits | undefined) {
 export function auditEntryForCustomer(entry: AuditEntry) {
   const view = auditEntryView(entry);
   if (entry.actor?.operator !== true) return view;
-  return { ...view, actor: { id: 'operator', label: 'Operator', ip_address: '' } };
+  return { ...view, actor: { id: 'operator', label: OPERATOR_LABEL, ip_address: '' } };
 }
 
 export function auditEntryView(entry: AuditEntry) {

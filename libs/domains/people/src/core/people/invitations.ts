@@ -1,4 +1,4 @@
-import { mayManagementTokensGrant, type UnixMs } from '@gateway/base';
+import { labelForCustomers, mayManagementTokensGrant, OPERATOR_LABEL, type UnixMs } from '@gateway/base';
 import {
   conflict,
   invalid,
@@ -75,7 +75,7 @@ export async function createInvitation(
     organizationId,
     email,
     role,
-    invitedBy: actor.label,
+    invitedBy: labelForCustomers(actor),
     createdAt: now,
     expiresAt: (now + INVITATION_MS) as UnixMs,
   };
@@ -100,8 +100,9 @@ async function sendInvitation(
   link: string,
 ): Promise<boolean> {
   if (!mailer) return false;
+  const inviter = invitedBy === OPERATOR_LABEL ? 'An operator' : invitedBy;
   const text = [
-    `${invitedBy} has invited you to join ${organizationName} on Inference Gateway.`,
+    `${inviter} has invited you to join ${organizationName} on Inference Gateway.`,
     `Accept the invitation:`,
     link,
     `This link can be used once and expires in 7 days. If you were not expecting this invitation, you can ignore this email.\n`,
