@@ -58,9 +58,9 @@ export async function followPath(page: Page, path: string): Promise<void> {
   await waitForContent(page);
 }
 
-/** @returns opens screens in turn; a new load of the application where links do not lead to a screen as it should be */
+/** @returns a function that opens one screen after another: by a link if the last one left nothing behind, else by a new load */
 export function screenOpener(page: Page, dashboardUrl: string): (screen: Screen) => Promise<void> {
-  // A dialog or a simulated error would remain for the next screen.
+  // A dialog or a simulated error would remain.
   let isClean = false;
   return async ({ name, path, signedOut, prepare }) => {
     await page.unrouteAll();
