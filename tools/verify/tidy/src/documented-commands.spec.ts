@@ -119,6 +119,16 @@ describe('a command in a document', () => {
   });
 });
 
+it('each setting in a document exists', () => {
+  const code = files
+    .filter(({ name }) => !name.endsWith('.md'))
+    .map(({ text }) => text)
+    .join('\n');
+  const names = found(/\b(GATEWAY_[A-Z0-9_]*[A-Z0-9])/g);
+  expect(names.length).toBeGreaterThan(50);
+  expect(names.filter(({ groups: [name = ''] }) => !code.includes(name))).toEqual([]);
+});
+
 it('the values file of docs/how-to/install-with-helm.md is one that the chart accepts', () => {
   const schema = JSON.parse(
     readFileSync(path.join(root, 'helm/inference-gateway/values.schema.json'), 'utf8'),
