@@ -128,12 +128,12 @@ async function startBroker(
   return {
     broker,
     start,
-    pause: async () => server?.signal('SIGSTOP'),
-    resume: async () => server?.signal('SIGCONT'),
+    pause: async () => server?.pause(),
+    resume: async () => server?.resume(),
     kill: async () => server?.kill(),
     shutDown: async () => server?.stop(),
     stop: async () => {
-      server?.signal('SIGCONT');
+      server?.resume();
       if (permanentDirectory !== undefined) return server?.stop();
       // A temporary folder is deleted anyway, so there is no need for a clean shutdown.
       await server?.kill();

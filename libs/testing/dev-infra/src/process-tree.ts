@@ -50,6 +50,18 @@ export function descendantsOf(ancestor: number): number[] {
   return below(ancestor);
 }
 
+/** Whether each thread of a process has stopped; true on systems without /proc. */
+export function isSuspended(pid: number): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/task`).every((thread) => {
+      const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+      return stat[stat.lastIndexOf(')') + 2] === 'T';
+    });
+  } catch {
+    return true;
+  }
+}
+
 /** Does nothing if it has exited. */
 export function killNow(pid: number): void {
   signal(pid, 'SIGKILL');

@@ -71,11 +71,11 @@ export async function startLocalRedis({
     port,
     command: (...args) => commandRedis(port, ...args),
     start,
-    pause: async () => server?.signal('SIGSTOP'),
-    resume: async () => server?.signal('SIGCONT'),
+    pause: async () => server?.pause(),
+    resume: async () => server?.resume(),
     kill: async () => server?.kill(),
     stop: async () => {
-      server?.signal('SIGCONT');
+      server?.resume();
       await server?.stop();
       await rm(directory, { recursive: true, force: true });
     },

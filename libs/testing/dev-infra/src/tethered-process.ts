@@ -1,10 +1,15 @@
 import { spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isSuspended } from './process-tree';
 
 /** A child process that does not outlive this process. */
 export interface TetheredProcess {
   readonly pid: number;
   /** Sends it a signal; does nothing if it has exited. */
   signal(signal: NodeJS.Signals): void;
+  /** Suspends it, and waits until its last thread has stopped. */
+  pause(): Promise<void>;
+  resume(): void;
   /** Sends SIGTERM and waits for the exit; kills the process after a timeout. */
   stop(): Promise<void>;
   /** Kills it and waits for the exit. */
@@ -36,6 +41,7 @@ const TETHER = `
   wait "$server"`;
 
 const STOP_TIMEOUT_MS = 20_000;
+const POLL_MS = 10;
 const MAX_LAST_LINES = 50;
 
 export function startTethered(options: TetheredProcessOptions): Promise<TetheredProcess> {
@@ -89,6 +95,11 @@ export function startTethered(options: TetheredProcessOptions): Promise<Tethered
     return {
       pid,
       signal,
+      pause: async () => {
+        signal('SIGSTOP');
+        while (running && !isSuspended(pid)) await delay(POLL_MS);
+      },
+      resume: () => signal('SIGCONT'),
       kill,
       exited,
       lastLines: () => lines.join('\n'),
