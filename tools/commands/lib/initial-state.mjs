@@ -21,8 +21,11 @@ export async function createInitialState() {
     GATEWAY_ADMIN_PORT: '0',
     GATEWAY_STATE_DIR: folder,
   });
-  await gateway.waitForOutput(/Health and metrics\s+http:\S+/);
-  await gateway.stop();
+  try {
+    await gateway.waitForOutput(/Health and metrics\s+http:\S+/);
+  } finally {
+    await gateway.stop();
+  }
   // Copies that run concurrently need different ports.
   rmSync(path.join(folder, 'postgres', 'postgres-port'));
   return folder;

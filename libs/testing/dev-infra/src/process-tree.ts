@@ -50,16 +50,10 @@ export function descendantsOf(ancestor: number): number[] {
   return below(ancestor);
 }
 
-/** Whether each thread of a process has stopped; true on systems without /proc. */
+/** Whether each thread of a process has stopped; true if it has exited, and on systems without /proc. */
 export function isSuspended(pid: number): boolean {
-  try {
-    return readdirSync(`/proc/${pid}/task`).every((thread) => {
-      const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
-      return stat[stat.lastIndexOf(')') + 2] === 'T';
-    });
-  } catch {
-    return true;
-  }
+  const threads = `/proc/${pid}/task`;
+  return !existsSync(threads) || readdirSync(threads).every((id) => processStat(Number(id))?.[0] === 'T');
 }
 
 /** Does nothing if it has exited. */
