@@ -87,6 +87,7 @@ export async function openGeneration(
   let inexpressible: UpstreamFailure | undefined;
   let triedTargets = 0;
   let timeouts = 0;
+  // Each is encoded once: to send it, or to find out whether a target is left.
   const bodies: (Uint8Array | UpstreamFailure)[] = [];
   const bodyOf = async (position: number, target: Target) =>
     (bodies[position] ??= await encodeUnlessRejected(ports, call, target));
