@@ -20,7 +20,7 @@ describe('under load with a failing provider', () => {
   });
 
   it('charges exactly, leaks neither hold nor slot, and its memory does not grow', async () => {
-    // As many slots as callers: one leaked slot makes a request of the second round fail.
+    // As many slots as callers: one leaked slot, or one freed late, makes a request fail.
     const tenant = await testEnv.tenant({ limits: { concurrency: CONCURRENCY }, credit: '1000.00' });
     const url = `${testEnv.gateway.baseUrl}/chat/completions`;
     const model = 'demo/small';
@@ -35,6 +35,7 @@ describe('under load with a failing provider', () => {
     }).then((response) => expect(response.status).toBe(200));
 
     const statuses = new Map<number, number>();
+    const undocumented: string[] = [];
     let unterminated = 0;
     const one = async (index: number) => {
       const stream = index % 2 === 0;
@@ -50,6 +51,7 @@ describe('under load with a failing provider', () => {
       });
       const text = await response.text();
       statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+      if (![200, 502, 503].includes(response.status)) undocumented.push(text);
       if (stream && response.status === 200 && !text.endsWith('data: [DONE]\n\n')) unterminated += 1;
     };
     const round = async () => {
@@ -69,7 +71,7 @@ describe('under load with a failing provider', () => {
 
     // Faults are retried, so nearly all requests succeed. The others fail with a documented status.
     expect(statuses.get(200)).toBeGreaterThan(REQUESTS * 0.95);
-    expect([...statuses.keys()].filter((status) => ![200, 502, 503].includes(status))).toEqual([]);
+    expect(undocumented).toEqual([]);
     expect(unterminated).toBe(0);
     console.info(`${(afterSecond - afterFirst) / REQUESTS} bytes of heap growth per request`);
     // A leak of 1 KiB per request fails the test.

@@ -1,4 +1,4 @@
-import { type Admission, RateLimitDefinition } from '@gateway/contracts/rate-limit';
+import { type Admission, LimitScope, LimitType, RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { bindService, createClient, createInProcessTransport, RpcError } from '@gateway/rpc';
 import { createSilentLogger } from '@gateway/runtime';
 import { createFaultPlan } from '../../testing/fault-plan';
@@ -73,4 +73,37 @@ it('reports an undecided admission as no_capacity, without affecting others in t
   ]);
   expect(lost).toMatchObject({ status: 'rejected', reason: { code: 'no_capacity' } });
   expect(other).toMatchObject({ status: 'fulfilled', value: { outcome: { $case: 'admitted' } } });
+});
+
+describe('a request that arrives before rate-limit has confirmed the finish of an earlier one', () => {
+  const finished = { ...admission('gen-first'), outcome: { $case: 'used', value: { tokens: 1 } } } as const;
+  const ids = { limit: 1, retryAfterMs: 1_000, scope: LimitScope.LIMIT_SCOPE_KEY };
+
+  /** Refuses admissions until the first request is finished, which happens only after the first refusal. */
+  async function admitNext(limitType: LimitType) {
+    stub.refuse = { ...ids, limitType };
+    let refused = () => {};
+    const refusal = new Promise<void>((resolve) => (refused = resolve));
+    faults.at('limiter.admitted', refused);
+    faults.at('limiter.finish', async () => {
+      await refusal;
+      stub.refuse = undefined;
+    });
+    const finishing = limiter.finish(finished);
+    const result = await limiter.admit(admission('gen-next'));
+    refused();
+    await finishing;
+    return result.outcome?.$case;
+  }
+
+  it.each([LimitType.LIMIT_TYPE_CONCURRENCY, LimitType.LIMIT_TYPE_TOKENS])(
+    'is not refused for what that one had in use (%s)',
+    async (limitType) => {
+      expect(await admitNext(limitType)).toBe('admitted');
+    },
+  );
+
+  it('is refused at once where the limit counts requests', async () => {
+    expect(await admitNext(LimitType.LIMIT_TYPE_REQUESTS)).toBe('refused');
+  });
 });

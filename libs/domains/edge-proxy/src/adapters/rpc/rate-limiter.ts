@@ -1,8 +1,10 @@
-import type {
-  Admission,
-  AdmissionResult,
-  FinishedAdmission,
-  RateLimitDefinition,
+import { withTimeout } from '@gateway/base';
+import {
+  LimitType,
+  type Admission,
+  type AdmissionResult,
+  type FinishedAdmission,
+  type RateLimitDefinition,
 } from '@gateway/contracts/rate-limit';
 import { GatewayError, unavailableAsNoCapacity } from '@gateway/errors';
 import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';
@@ -51,18 +53,48 @@ export function createRateLimiter(ports: RateLimiterPorts): RpcRateLimiter {
     log,
   });
 
-  async function admit(admission: Admission): Promise<AdmissionResult> {
+  /** Of each organization with finished admissions that rate-limit has not confirmed: when it has confirmed all. */
+  const unconfirmed = new Map<string, Promise<void>>();
+
+  async function decide(admission: Admission): Promise<AdmissionResult> {
     const result = await admissions.submit(admission);
     if (result.outcome?.$case !== 'undecided') return result;
     throw new GatewayError('no_capacity', { internalMessage: 'rate-limit could not decide the admission' });
   }
 
+  // Batches of admissions can overtake those of finished requests. So a client that sends its next
+  // request right after a response could be refused for the tokens and slot of that response's request.
+  async function admit(admission: Admission): Promise<AdmissionResult> {
+    const confirmed = unconfirmed.get(admission.organizationId);
+    const result = await decide(admission);
+    if (confirmed === undefined || !isRefusedForRunning(result)) return result;
+    await withTimeout(confirmed, limits.releases.maxResponseDelayMs, 'finishing admissions').catch(() => {});
+    return decide(admission);
+  }
+
+  function finish(admission: FinishedAdmission): Promise<void> {
+    const { organizationId } = admission;
+    const delivery = finished.submit(admission);
+    const earlier = unconfirmed.get(organizationId);
+    const confirmed = earlier === undefined ? delivery : earlier.then(() => delivery);
+    unconfirmed.set(organizationId, confirmed);
+    void confirmed.then(() => {
+      if (unconfirmed.get(organizationId) === confirmed) unconfirmed.delete(organizationId);
+    });
+    return delivery;
+  }
+
   return {
     admit,
-    finish: finished.submit,
+    finish,
     startSlotRenewal: slots.add,
     start: slots.start,
     idle: finished.idle,
     stop: slots.stop,
   };
+}
+
+/** Whether running requests may use up the limit, so that fewer of them would admit the request. */
+function isRefusedForRunning({ outcome }: AdmissionResult): boolean {
+  return outcome?.$case === 'refused' && outcome.value.limitType !== LimitType.LIMIT_TYPE_REQUESTS;
 }
