@@ -46,6 +46,8 @@ const config = {
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   testTimeout: 30_000,
   maxWorkers: 2,
+  // Heaps of workers grow with each suite; collecting them takes longer than starting a new worker.
+  workerIdleMemoryLimit: '700MB',
 };
 
 export default config;

@@ -176,6 +176,8 @@ async function runJest(selection, env = {}, run = 'embedded', start = runVisibly
   const resultsFile = path.join(root, 'dist', `test-results-${run}.json`);
   rmSync(resultsFile, { force: true });
   const jest = [
+    // Fewer garbage collections, also in jest's workers: 5 % less processor time.
+    '--max-semi-space-size=64',
     path.join('node_modules', 'jest', 'bin', 'jest.js'),
     '--json',
     `--outputFile=${resultsFile}`,
