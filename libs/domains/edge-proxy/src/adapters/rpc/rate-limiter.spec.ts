@@ -96,12 +96,12 @@ describe('a request that arrives before rate-limit has confirmed the finish of a
     return result.outcome?.$case;
   }
 
-  it.each([LimitType.LIMIT_TYPE_CONCURRENCY, LimitType.LIMIT_TYPE_TOKENS])(
-    'is not refused for what that one had in use (%s)',
-    async (limitType) => {
-      expect(await admitNext(limitType)).toBe('admitted');
-    },
-  );
+  it.each([
+    ['slot', LimitType.LIMIT_TYPE_CONCURRENCY],
+    ['tokens', LimitType.LIMIT_TYPE_TOKENS],
+  ])('is not refused for the %s of that one', async (_what, limitType) => {
+    expect(await admitNext(limitType)).toBe('admitted');
+  });
 
   it('is refused at once where the limit counts requests', async () => {
     expect(await admitNext(LimitType.LIMIT_TYPE_REQUESTS)).toBe('refused');
