@@ -103,6 +103,17 @@ describe('a request that arrives before rate-limit has confirmed the finish of a
     expect(await admitNext(limitType)).toBe('admitted');
   });
 
+  it('is refused when rate-limit does not confirm that finish', async () => {
+    stub.refuse = { ...ids, limitType: LimitType.LIMIT_TYPE_CONCURRENCY };
+    let confirm = () => {};
+    faults.at('limiter.finish', () => new Promise<void>((resolve) => (confirm = resolve)));
+    const finishing = limiter.finish(finished);
+    const { outcome } = await limiter.admit(admission('gen-next'));
+    expect(outcome?.$case).toBe('refused');
+    confirm();
+    await finishing;
+  });
+
   it('is refused at once where the limit counts requests', async () => {
     expect(await admitNext(LimitType.LIMIT_TYPE_REQUESTS)).toBe('refused');
   });

@@ -13,6 +13,8 @@ import { limits, type RateLimiter, type SlotRef } from '../../core';
 import { createLeaseRenewer } from './lease-renewer';
 import { createReleaseQueue } from './release-queue';
 
+const { maxResponseDelayMs } = limits.releases;
+
 type RpcRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAdmission>;
 
 export interface RateLimiterPorts {
@@ -53,7 +55,7 @@ export function createRateLimiter(ports: RateLimiterPorts): RpcRateLimiter {
     log,
   });
 
-  /** Of each organization with finished admissions that rate-limit has not confirmed: when it has confirmed all. */
+  /** By organization with unconfirmed finishes; resolves when rate-limit has confirmed all of them. */
   const unconfirmed = new Map<string, Promise<void>>();
 
   async function decide(admission: Admission): Promise<AdmissionResult> {
@@ -65,10 +67,10 @@ export function createRateLimiter(ports: RateLimiterPorts): RpcRateLimiter {
   // Batches of admissions can overtake those of finished requests. So a client that sends its next
   // request right after a response could be refused for the tokens and slot of that response's request.
   async function admit(admission: Admission): Promise<AdmissionResult> {
-    const confirmed = unconfirmed.get(admission.organizationId);
+    const earlierConfirmed = unconfirmed.get(admission.organizationId);
     const result = await decide(admission);
-    if (confirmed === undefined || !isRefusedForRunning(result)) return result;
-    await withTimeout(confirmed, limits.releases.maxResponseDelayMs, 'finishing admissions').catch(() => {});
+    if (earlierConfirmed === undefined || !isRefusedForSlotOrTokens(result)) return result;
+    await withTimeout(earlierConfirmed, maxResponseDelayMs, 'finishing admissions').catch(() => {});
     return decide(admission);
   }
 
@@ -94,7 +96,7 @@ export function createRateLimiter(ports: RateLimiterPorts): RpcRateLimiter {
   };
 }
 
-/** Whether running requests may use up the limit, so that fewer of them would admit the request. */
-function isRefusedForRunning({ outcome }: AdmissionResult): boolean {
+/** Finished requests free their slots and unused tokens, but stay counted as requests. */
+function isRefusedForSlotOrTokens({ outcome }: AdmissionResult): boolean {
   return outcome?.$case === 'refused' && outcome.value.limitType !== LimitType.LIMIT_TYPE_REQUESTS;
 }
