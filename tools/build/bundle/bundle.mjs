@@ -1,8 +1,9 @@
 // Bundles programs with esbuild. Most packages stay external; plugins may transform sources.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { lineMap } from './line-map.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
@@ -61,6 +62,8 @@ export async function bundle(entry, outfile, plugins = []) {
     metafile: true,
     logLevel: 'warning',
   });
+  const mapFile = path.resolve(root, `${outfile}.map`);
+  writeFileSync(mapFile, JSON.stringify(lineMap(JSON.parse(readFileSync(mapFile, 'utf8')))));
   return Object.entries(metafile.inputs)
     .filter(([file]) => !isPackageFile(file))
     .flatMap(([, { imports }]) => imports)

@@ -40,6 +40,9 @@ export async function runProcess({
   failed,
   host = process,
 }: RunProcessOptions): Promise<void> {
+  // Node.js parses the source map when the first stack is read, for up to 0.1 seconds: now, while no request waits.
+  void new Error('reads the source map').stack;
+
   let stopping = false;
   let ended = false;
   let overdue: NodeJS.Timeout | undefined;

@@ -12,6 +12,7 @@ export interface Scenario {
 export const SCENARIOS: readonly Scenario[] = [
   { kind: 'non-streaming', connections: 1 },
   { kind: 'non-streaming', connections: 32 },
+  { kind: 'non-streaming', connections: 256 },
   { kind: 'stream', connections: 1 },
   { kind: 'stream', connections: 32 },
 ];
