@@ -53,6 +53,24 @@ function exchange(bytes: string, to = port): Promise<string> {
 
 const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
 
+it('closes all responses of a connection with it, also those queued behind another one', async () => {
+  let closed = 0;
+  const sockets: (() => void)[] = [];
+  const allClosed = new Promise<void>((resolve) => {
+    handle = ({ socket }, response) => {
+      response.on('close', () => {
+        closed += 1;
+        if (closed === 3) resolve();
+      });
+      if (sockets.push(() => socket.destroy()) === 3) sockets[0]?.();
+    };
+  });
+  await exchange(GET.repeat(3));
+  await allClosed;
+  await new Promise(setImmediate);
+  expect(closed).toBe(3);
+});
+
 describe('malformed bytes after a request on the same connection', () => {
   it('do not affect its response, and get their error after it', async () => {
     handle = (_request, response) => void setImmediate(() => response.end('served'));

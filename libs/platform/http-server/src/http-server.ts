@@ -64,6 +64,8 @@ export interface HttpServer {
 interface Connection {
   /** The response to the latest request, until it closes. Earlier responses are written first. */
   latestResponse: ServerResponse | undefined;
+  /** Responses to requests that arrived before the response to an earlier one was complete. */
+  pipelined?: Set<ServerResponse>;
 }
 
 /**
@@ -81,6 +83,7 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     let connection = connections.get(request.socket);
     if (!connection) connections.set(request.socket, (connection = { latestResponse: undefined }));
+    if (connection.latestResponse) closeWithConnection(connection, request.socket, response);
     connection.latestResponse = response;
     response.once('close', () => {
       if (connection.latestResponse === response) connection.latestResponse = undefined;
@@ -152,6 +155,25 @@ export function createHttpServer(ports: HttpServerPorts, options: HttpServerOpti
     drain,
     destroy: () => server.closeAllConnections(),
   };
+}
+
+/** Node 20 does not close a response that is queued behind another one when its connection closes. */
+function closeWithConnection(connection: Connection, socket: Duplex, response: ServerResponse): void {
+  const pipelined = (connection.pipelined ??= newPipelined(socket));
+  pipelined.add(response);
+  response.once('close', () => pipelined.delete(response));
+}
+
+function newPipelined(socket: Duplex): Set<ServerResponse> {
+  const pipelined = new Set<ServerResponse>();
+  socket.once('close', () => {
+    for (const response of pipelined) {
+      if (response.socket || response.destroyed || response.writableFinished) continue;
+      response.destroy();
+      response.emit('close');
+    }
+  });
+  return pipelined;
 }
 
 /** @throws Error for TLS files that are missing or do not belong together. */
