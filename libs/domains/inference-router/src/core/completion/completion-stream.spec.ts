@@ -140,6 +140,34 @@ describe('a stream of chunks', () => {
     ]);
   });
 
+  it('separates tool calls of one index by their ids, and leaves the parts of a call together', () => {
+    const stream = streamOf();
+    const call = (more: object) => delta({ tool_calls: [{ index: 0, ...more }] });
+    const start = (id: string, text: string) => ({ id, function: { name: 'f', arguments: text } });
+    const frames = [
+      stream.push(
+        delta({ tool_calls: [start('a', '{"x":'), start('b', '{}')].map((c) => ({ index: 0, ...c })) }),
+      ),
+      stream.push(call(start('c', '{"y"'))),
+      stream.push(call({ function: { arguments: ':2}' } })),
+      // Servers that repeat the start of a call, or create an id for each delta.
+      stream.push(call(start('a', '1'))),
+      stream.push(call({ id: 'a', function: { arguments: '}' } })),
+      stream.push(call(start('d', '{'))),
+      stream.push(call({ id: 'e', function: { arguments: '}' } })),
+    ];
+    const indexes = frames.map((frame) =>
+      (read(frame).choices[0]?.delta['tool_calls'] as { index: number }[]).map(({ index }) => index),
+    );
+    expect(indexes).toEqual([[0, 1], [2], [2], [0], [0], [3], [3]]);
+    expect(completionOf(stream).choices[0]?.message['tool_calls']).toMatchObject([
+      { id: 'a', function: { arguments: '{"x":1}' } },
+      { id: 'b', function: { arguments: '{}' } },
+      { id: 'c', function: { arguments: '{"y":2}' } },
+      { id: 'd', function: { arguments: '{}' } },
+    ]);
+  });
+
   it('accepts tool calls without an index, without an id, and with an object as arguments', () => {
     const stream = streamOf();
     stream.push(delta({ tool_calls: [{ id: 'a', function: { name: 'f', arguments: { x: 1 } } }] }));

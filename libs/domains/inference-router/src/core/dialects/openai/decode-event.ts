@@ -23,24 +23,38 @@ export function createDecoder(n: number): EventDecoder {
   return { decode: (data) => decodeEvent(data, n, toolCalls), templateOf };
 }
 
-/** Numbers the tool calls of each choice from 0: some servers count the other parts of the message, too. */
+/**
+ * Numbers the tool calls of each choice from 0: some servers count the other parts of the message, too, and some give all
+ * calls the same index.
+ */
 class ToolCallIndexes {
-  /** The provider's indexes, in their order of appearance. */
-  private readonly byChoice = new Map<number, number[]>();
+  /** The calls in their order of appearance. */
+  private readonly byChoice = new Map<number, SeenToolCall[]>();
 
   renumber(choice: number, calls: readonly ToolCallDelta[]): readonly ToolCallDelta[] {
     if (calls.length === 0) return calls;
     return calls.map((call) =>
-      call.index === undefined ? call : { ...call, index: this.positionOf(choice, call.index) },
+      call.index === undefined ? call : { ...call, index: this.positionOf(choice, call.index, call) },
     );
   }
 
-  private positionOf(choice: number, index: number): number {
+  private positionOf(choice: number, index: number, { id, name }: ToolCallDelta): number {
     const seen = this.byChoice.get(choice) ?? [];
     this.byChoice.set(choice, seen);
-    const position = seen.indexOf(index);
-    return position === -1 ? seen.push(index) - 1 : position;
+    const same = seen.findLastIndex(
+      (call) => call.index === index && (id === undefined || call.id === undefined || call.id === id),
+    );
+    if (same !== -1) return same;
+    // Another id alone does not start a call: some servers create one for each delta.
+    const latest = seen.findLastIndex((call) => call.index === index);
+    return latest !== -1 && name === undefined ? latest : seen.push({ index, id }) - 1;
   }
+}
+
+/** The provider's index and id of a tool call. */
+interface SeenToolCall {
+  readonly index: number;
+  readonly id: string | undefined;
 }
 
 function decodeEvent(data: string, n: number, toolCalls: ToolCallIndexes): DecodedEvent {
