@@ -179,6 +179,24 @@ describe('a stream of chunks', () => {
     ]);
   });
 
+  it('sends the start of a tool call with its name, also of a server that sends the name later', () => {
+    const stream = streamOf();
+    const push = (called: object, more: object = {}) => {
+      const frame = stream.push(delta({ tool_calls: [{ index: 0, function: called, ...more }] }));
+      return frame === '' ? undefined : read(frame).choices[0]?.delta['tool_calls'];
+    };
+    stream.push(delta({ role: 'assistant' }));
+    expect(push({ name: '', arguments: '{"x"' }, { id: 'a' })).toBeUndefined();
+    expect(push({ arguments: ':' })).toBeUndefined();
+    expect(push({ name: 'f', arguments: '1' })).toEqual([
+      { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1' } },
+    ]);
+    expect(push({ name: 'f', arguments: '}' })).toEqual([{ index: 0, function: { arguments: '}' } }]);
+    expect(completionOf(stream).choices[0]?.message['tool_calls']).toMatchObject([
+      { id: 'a', function: { name: 'f', arguments: '{"x":1}' } },
+    ]);
+  });
+
   it('separates several completions and drops those that were not requested', () => {
     const stream = streamOf(2);
     for (const [index, content] of [

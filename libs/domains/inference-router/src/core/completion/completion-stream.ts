@@ -18,9 +18,11 @@ import {
   readSystemFingerprint,
   type Choice,
   type CompletionHead,
+  type ToolCall,
 } from './completion';
 import { FastDelta } from './fast-delta';
 import type { FinishReason } from './finish-reason';
+import type { JsonObject } from './json';
 
 /** The maximum text of one generation, in characters. */
 const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024;
@@ -227,34 +229,31 @@ export class CompletionStream {
     this.grow(call.arguments.length);
     const extraContent = call.extraContent && withSigner(call.extraContent, this.options.signer);
     if (extraContent) this.countCharacters(JSON.stringify(extraContent).length);
-    const extra = extraContent === undefined ? {} : { extra_content: extraContent };
     const known = choice.toolCalls[index];
     if (known) {
-      // Some servers repeat the name in every delta; the client has it already.
-      if (known.name === '' && call.name !== undefined) known.name = call.name;
       known.arguments += call.arguments;
       if (extraContent) known.extraContent = extraContent;
-      if (call.arguments === '') return extraContent === undefined ? [] : [{ index, ...extra }];
-      return [{ index, function: { arguments: call.arguments }, ...extra }];
+      // Some servers repeat the name in every delta; the client has it already.
+      if (known.name !== '') return partOfCall(index, call.arguments, extraContent);
+      return this.nameCall(known, index, call.name);
     }
     if (index !== choice.toolCalls.length) throw malformed('a tool call out of order');
-    const newCall = {
+    const added = {
       id: call.id ?? createToolCallId(this.options.head, choice.index, index),
-      name: call.name ?? '',
+      name: '',
       arguments: call.arguments,
       extraContent,
     };
-    choice.toolCalls.push(newCall);
-    this.grow(newCall.name.length);
-    return [
-      {
-        index,
-        id: newCall.id,
-        type: 'function',
-        function: { name: newCall.name, arguments: newCall.arguments },
-        ...extra,
-      },
-    ];
+    choice.toolCalls.push(added);
+    return this.nameCall(added, index, call.name);
+  }
+
+  /** The start of a call is sent with its name, which clients read only there; some servers send it later. */
+  private nameCall(call: ToolCall, index: number, name: string | undefined): object[] {
+    if (name === undefined) return [];
+    call.name = name;
+    this.grow(name.length);
+    return [startOfCall(call, index)];
   }
 
   private renderDelta(
@@ -319,6 +318,17 @@ function chunkPrefix(head: CompletionHead, systemFingerprint?: string): string {
   const fingerprint =
     systemFingerprint === undefined ? '' : `,"system_fingerprint":${JSON.stringify(systemFingerprint)}`;
   return `data: {"id":${JSON.stringify(generationId)},"object":"chat.completion.chunk","created":${createdUnixS},"model":${JSON.stringify(modelId)}${fingerprint},"choices":[`;
+}
+
+function startOfCall({ id, name, arguments: text, extraContent }: ToolCall, index: number): object {
+  const extra = extraContent === undefined ? {} : { extra_content: extraContent };
+  return { index, id, type: 'function', function: { name, arguments: text }, ...extra };
+}
+
+function partOfCall(index: number, text: string, extraContent: JsonObject | undefined): object[] {
+  const extra = extraContent === undefined ? {} : { extra_content: extraContent };
+  if (text !== '') return [{ index, function: { arguments: text }, ...extra }];
+  return extraContent === undefined ? [] : [{ index, ...extra }];
 }
 
 /** The index of a tool call that has none: a new id adds a call; no id continues the last one. */

@@ -8,7 +8,7 @@ import type { JsonObject } from './json';
 export const MAX_TOOL_CALLS = 128;
 
 /** A tool call, possibly incomplete. */
-interface ToolCall {
+export interface ToolCall {
   id: string;
   name: string;
   /** The model's JSON text. */
