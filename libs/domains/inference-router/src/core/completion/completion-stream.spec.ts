@@ -235,6 +235,17 @@ describe('a stream of chunks', () => {
     });
   });
 
+  it('reads the usage of a server that reports it in the last choice, if there is one choice', () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 5 };
+    const last = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage }] });
+    const one = streamOf();
+    one.push(last);
+    expect(one.reportedUsage).toMatchObject({ promptTokens: 10, completionTokens: 5 });
+    const two = streamOf(2);
+    two.push(last);
+    expect(two.reportedUsage).toBeUndefined();
+  });
+
   it('returns reasoning under one name and joins log probabilities', () => {
     const stream = streamOf();
     expect(read(stream.push(delta({ reasoning: 'hm' }))).choices[0]?.delta).toEqual({

@@ -97,6 +97,17 @@ describe('image tokens', () => {
   });
 });
 
+describe('cached tokens', () => {
+  it.each([
+    [{ prompt_tokens_details: { cached_tokens: 7 } }],
+    [{ cached_tokens: 7 }],
+    [{ prompt_cache_hit_tokens: 7, prompt_cache_miss_tokens: 3 }],
+    [{ prompt_tokens_details: { cached_tokens: 7 }, cached_tokens: 8, prompt_cache_hit_tokens: 9 }],
+  ])('are read as servers of the protocol report them: %j', (fields) => {
+    expect(accepted({ prompt_tokens: 10, completion_tokens: 5, ...fields })?.cachedTokens).toBe(7);
+  });
+});
+
 describe('the output', () => {
   it('is capped at the output limit, and rejected when it is far above', () => {
     expect(accepted({ prompt_tokens: 10, completion_tokens: 1_016 })?.completionTokens).toBe(1_000);

@@ -63,8 +63,8 @@ function decodeEvent(data: string, n: number, toolCalls: ToolCallIndexes): Decod
   if (!chunk) throw malformed('a chunk that is not a JSON object');
   const error = readErrorObject(chunk);
   if (error) return { choices: NONE, error };
-  const usage = readUsage(asObject(chunk['usage']));
   const listed = chunk['choices'];
+  const usage = readUsage(asObject(chunk['usage']) ?? usageOfChoice(listed, n));
   if (!Array.isArray(listed) && !usage) throw malformed('a chunk without choices');
   const event = {
     systemFingerprint: chunk['system_fingerprint'],
@@ -81,6 +81,11 @@ function decodeEvent(data: string, n: number, toolCalls: ToolCallIndexes): Decod
     choices.push(readDelta(choice, index, toolCalls));
   }
   return { ...event, choices };
+}
+
+/** Moonshot reports the usage of a stream in its last choice. Of several completions, each has its own. */
+function usageOfChoice(listed: unknown, n: number): JsonObject | undefined {
+  return Array.isArray(listed) && n === 1 ? asObject(asObject(listed[0])?.['usage']) : undefined;
 }
 
 /** The failure of a completion, reported as an error object or a finish_reason. */
@@ -141,7 +146,7 @@ function plainTemplate(before: string, after: string): EventTemplate | undefined
   }
   const choice = asObject(choices[0]);
   const delta = asObject(choice?.['delta']);
-  if (!choice || !delta || choice['logprobs'] || choice['finish_reason']) return undefined;
+  if (!choice || !delta || choice['logprobs'] || choice['finish_reason'] || choice['usage']) return undefined;
   const isPlain = Object.entries(delta).every(([name, value]) =>
     name === 'content' ? value === probe : name === 'role' || value === null || value === '',
   );

@@ -16,7 +16,10 @@ export function readUsage(block: unknown): ReportedUsage | undefined {
     tokenCount(usage['total_tokens']) === (promptTokens ?? 0) + (completion ?? 0) + reasoning;
   return {
     promptTokens,
-    cachedTokens: tokenCount(promptDetails['cached_tokens']),
+    // Moonshot and DeepSeek may report them outside of the details.
+    cachedTokens: tokenCount(
+      promptDetails['cached_tokens'] ?? usage['cached_tokens'] ?? usage['prompt_cache_hit_tokens'],
+    ),
     cacheWriteTokens: tokenCount(promptDetails['cache_write_tokens']),
     cacheWrite1hTokens: undefined,
     imageTokens: tokenCount(promptDetails['image_tokens']),
