@@ -205,6 +205,7 @@ function toModel(
       weight: target.weight ?? 1,
       options: {
         maxTokensParameter: target.max_tokens_parameter ?? read.settings.maxTokensParameter,
+        refusesStreamOptions: read.settings.refusesStreamOptions,
         developerAsSystem: read.document.developer_role === 'system',
         forwardReasoningContent: target.forward_reasoning_content,
         host: read.settings.host,

@@ -118,6 +118,26 @@ it.each(presetNames)('the preset "%s" fills in address, path and headers', (name
   expect(callOf(written, true).url).toBe(streamUrl);
 });
 
+it.each([
+  ['openai', { include_usage: true }],
+  // It refuses them with 422, and reports usage without them.
+  ['mistral', undefined],
+])('a stream of the preset "%s" has the stream_options %j', async (name, expected) => {
+  const settings = { version: 1, variables: {}, secrets };
+  const { models } = parseCatalogue(documentWith([`preset: ${name}`, KEY]), settings);
+  const [target] = models.get('acme/m-1')!.targets;
+  if (!target) throw new Error('the model has no target');
+  const call = { providerModel: 'm-1', options: target.options, stream: true, maxOutputTokens: 1, n: 1 };
+  const signatures = { signer: 'acme', ownsUntagged: true };
+  const encoded = await dialects.openai.encodeRequest(
+    Buffer.from('{"messages":[]}'),
+    { ...call, ...signatures, exactSeed: undefined },
+    async () => {},
+  );
+  const { stream, stream_options: options } = JSON.parse(Buffer.from(encoded).toString());
+  expect({ stream, options }).toEqual({ stream: true, options: expected });
+});
+
 describe('settings with a preset', () => {
   it.each([
     ['https://proxy.example.com/anthropic', 'https://proxy.example.com/anthropic/v1/messages'],

@@ -12,6 +12,7 @@ export interface Preset {
   readonly baseUrl: string;
   readonly host?: TargetOptions['host'];
   readonly maxTokensParameter?: TargetOptions['maxTokensParameter'];
+  readonly refusesStreamOptions?: boolean;
 }
 
 const openai = { dialect: 'openai', credential: 'bearer' } as const;
@@ -64,7 +65,7 @@ export const presets = {
   deepseek: { ...openai, baseUrl: 'https://api.deepseek.com/v1' },
   fireworks: { ...openai, baseUrl: 'https://api.fireworks.ai/inference/v1' },
   groq: { ...openai, baseUrl: 'https://api.groq.com/openai/v1', maxTokensParameter: 'max_completion_tokens' },
-  mistral: { ...openai, baseUrl: 'https://api.mistral.ai/v1' },
+  mistral: { ...openai, baseUrl: 'https://api.mistral.ai/v1', refusesStreamOptions: true },
   openrouter: { ...openai, baseUrl: 'https://openrouter.ai/api/v1' },
   together: { ...openai, baseUrl: 'https://api.together.xyz/v1' },
   xai: { ...openai, baseUrl: 'https://api.x.ai/v1' },

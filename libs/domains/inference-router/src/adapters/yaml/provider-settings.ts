@@ -12,6 +12,7 @@ export interface ProviderSettings {
   readonly baseUrl: string;
   readonly credential: CredentialSettings;
   readonly maxTokensParameter: TargetOptions['maxTokensParameter'];
+  readonly refusesStreamOptions: boolean;
 }
 
 export interface SettingsContext {
@@ -43,6 +44,7 @@ export function providerSettings(document: ProviderDocument, context: SettingsCo
     baseUrl: baseUrlOf(document, preset, context),
     credential: credentialOf(document, preset, context),
     maxTokensParameter: document.max_tokens_parameter ?? preset?.maxTokensParameter ?? 'max_tokens',
+    refusesStreamOptions: preset?.refusesStreamOptions ?? false,
   };
 }
 

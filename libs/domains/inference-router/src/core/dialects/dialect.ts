@@ -73,6 +73,8 @@ export const hosts = ['vertex', 'bedrock', 'azure_deployments'] as const;
 /** Differences between the models of one dialect, set per target. */
 export interface TargetOptions {
   readonly maxTokensParameter: MaxTokensParameter;
+  /** Whether the provider refuses "stream_options". Its streams report usage without them. */
+  readonly refusesStreamOptions?: boolean;
   /** Whether messages of role "developer" are sent as "system". */
   readonly developerAsSystem: boolean;
   /** Whether `reasoning_content` of earlier turns is sent. Some models require it, others reject it. */

@@ -10,7 +10,7 @@ const encoder = new TextEncoder();
  * Builds the provider's request: our fields, followed by the bytes of the client's
  * body. The body is changed only when its messages have cache points, or the
  * developer role or reasoning of earlier turns and the target does not accept that.
- * Usage is always requested.
+ * Usage is requested where the provider accepts that.
  *
  * @param turn waits for the next turn of the event loop; large bodies use several.
  */
@@ -21,7 +21,8 @@ export async function encodeRequest(
 ): Promise<Uint8Array> {
   const { options, exactSeed } = call;
   const fields: Record<string, unknown> = { model: call.providerModel, stream: call.stream };
-  if (call.stream) fields['stream_options'] = { include_usage: true };
+  if (call.stream && options.refusesStreamOptions !== true)
+    fields['stream_options'] = { include_usage: true };
   fields[options.maxTokensParameter] = call.maxOutputTokens;
   if (call.n > 1) fields['n'] = call.n;
   const head = JSON.stringify(fields);
