@@ -1,5 +1,5 @@
 import { asObject, type JsonObject } from '../../completion/json';
-import { refusedValue } from '../failures';
+import { refused, refusedValue } from '../failures';
 import { parseTextSignature, signedParts, type TextSignature } from './text-signature';
 
 /** Google's documented signature for a function call that lost its own: without any, Gemini 3 rejects the request. */
@@ -43,19 +43,18 @@ export function encodeMessages(value: unknown): EncodedMessages {
         if (calls.results.length === 0) contents.push({ role: 'user', parts: calls.results });
         calls.addResult(message, path);
         break;
-      default:
+      default: {
+        const parts = contentParts(message['content'], path);
         calls.end();
-        contents.push(userContent(contentParts(message['content'], path)));
+        if (parts.length > 0) contents.push({ role: 'user', parts });
+      }
     }
   }
+  if (contents.length === 0 && instructions.length === 0)
+    throw refused('messages', 'At least one message must have text or an image.');
   // Gemini requires a content. Instructions alone are the question then.
-  if (contents.length === 0) return { contents: [userContent(instructions)] };
+  if (contents.length === 0) return { contents: [{ role: 'user', parts: instructions }] };
   return { contents, ...(instructions.length === 0 ? {} : { systemInstruction: { parts: instructions } }) };
-}
-
-/** Gemini rejects a content without parts. */
-function userContent(parts: readonly JsonObject[]): Content {
-  return { role: 'user', parts: parts.length > 0 ? parts : [{ text: '' }] };
 }
 
 /** The functions that were called so far, and the results of the last calls. */
@@ -176,18 +175,19 @@ function readArguments(text: unknown): JsonObject | undefined {
   }
 }
 
+/** Without empty texts, which Gemini refuses. */
 function contentParts(content: unknown, path: string): JsonObject[] {
-  if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
+  if (typeof content === 'string') return textParts(content);
   if (!Array.isArray(content)) return [];
-  return (content as unknown[]).map((value, index) => {
+  return (content as unknown[]).flatMap((value, index) => {
     const part = asObject(value) ?? {};
     switch (part['type']) {
       case 'text':
-        return { text: part['text'] };
+        return textParts(part['text']);
       case 'refusal':
-        return { text: part['refusal'] };
+        return textParts(part['refusal']);
       case 'image_url':
-        return imagePart(asObject(part['image_url'])?.['url']);
+        return [imagePart(asObject(part['image_url'])?.['url'])];
       default:
         throw refusedValue(
           `${path}.content[${index}].type`,
@@ -195,6 +195,10 @@ function contentParts(content: unknown, path: string): JsonObject[] {
         );
     }
   });
+}
+
+function textParts(text: unknown): JsonObject[] {
+  return text === '' ? [] : [{ text }];
 }
 
 const DATA_URL = /^data:([^;,]+);base64,/;

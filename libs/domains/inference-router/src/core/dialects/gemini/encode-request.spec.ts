@@ -242,12 +242,24 @@ describe('messages', () => {
     const alone = await encode({ messages: [{ role: 'system', content: 'A' }] });
     expect(alone.contents).toEqual([{ role: 'user', parts: [{ text: 'A' }] }]);
     expect(alone).not.toHaveProperty('systemInstruction');
+    const empty = [
+      { role: 'user', content: '' },
+      { role: 'assistant', content: '' },
+      { role: 'user', content: [{ type: 'text', text: '' }] },
+    ];
+    await expect(contentsOf(empty)).rejects.toMatchObject({ kind: 'rejected', param: 'messages' });
+    const text = (value: string) => ({ type: 'text', text: value });
+    const refusal = { type: 'refusal', refusal: '' };
     expect(
       await contentsOf([
-        { role: 'user', content: '' },
-        { role: 'assistant', content: '' },
+        ...empty,
+        { role: 'user', content: [text(''), text('A'), text('')] },
+        { role: 'assistant', content: [refusal, text('B')] },
       ]),
-    ).toEqual([{ role: 'user', parts: [{ text: '' }] }]);
+    ).toEqual([
+      { role: 'user', parts: [{ text: 'A' }] },
+      { role: 'model', parts: [{ text: 'B' }] },
+    ]);
   });
 
   it('have images by their bytes or their address', async () => {
