@@ -267,6 +267,26 @@ describe('a stream of chunks', () => {
     });
   });
 
+  it('reads reasoning in parts of the content', () => {
+    const thinking = [
+      { type: 'text', text: 'Let me ' },
+      { type: 'text', text: 'think.' },
+    ];
+    const content = [
+      { type: 'thinking', thinking },
+      { type: 'text', text: 'Yes.' },
+    ];
+    const stream = streamOf();
+    stream.push(delta({ role: 'assistant', content: '' }));
+    const frame = stream.push(delta({ content: content.slice(0, 1) }));
+    expect(read(frame).choices[0]?.delta).toEqual({ reasoning_content: 'Let me think.' });
+    stream.push(delta({ content: content.slice(1) }));
+    const message = { role: 'assistant', content: 'Yes.', reasoning_content: 'Let me think.' };
+    expect(completionOf(stream).choices[0]?.message).toMatchObject(message);
+    const response = openai.readResponse({ choices: [{ index: 0, message: { content } }] }, 1);
+    expect(response.choices[0]).toMatchObject({ content: 'Yes.', reasoning: 'Let me think.' });
+  });
+
   it('adds the system fingerprint to all chunks after its first occurrence, on both paths', () => {
     const chunk = (content: string, fingerprint?: unknown) =>
       JSON.stringify({ system_fingerprint: fingerprint, choices: [{ index: 0, delta: { content } }] });

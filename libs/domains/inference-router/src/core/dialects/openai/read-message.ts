@@ -25,9 +25,19 @@ export function readContent(value: unknown): string | null {
   return readText(value);
 }
 
-/** Reasoning text, under either of its common names. */
+/** Reasoning text, under either of its common names, or in parts of the content as Mistral sends it. */
 export function readReasoning(message: JsonObject): string | null {
-  return readText(message['reasoning_content']) ?? readText(message['reasoning']);
+  return (
+    readText(message['reasoning_content']) ??
+    readText(message['reasoning']) ??
+    readThinking(message['content'])
+  );
+}
+
+function readThinking(content: unknown): string | null {
+  if (!Array.isArray(content)) return null;
+  const texts = content.map((part) => readText(asObject(part)?.['thinking']));
+  return texts.join('') || null;
 }
 
 export function readToolCalls(message: JsonObject): readonly ToolCallDelta[] {
