@@ -206,7 +206,7 @@ function toModel(
       options: {
         maxTokensParameter: target.max_tokens_parameter ?? read.settings.maxTokensParameter,
         refusesStreamOptions: read.settings.refusesStreamOptions,
-        developerAsSystem: read.document.developer_role === 'system',
+        developerAsSystem: read.settings.developerAsSystem,
         forwardReasoningContent: target.forward_reasoning_content,
         host: read.settings.host,
         drops: target.drops,

@@ -119,10 +119,12 @@ it.each(presetNames)('the preset "%s" fills in address, path and headers', (name
 });
 
 it.each([
-  ['openai', { include_usage: true }],
+  ['openai', 'developer', { include_usage: true }],
+  ['deepseek', 'system', { include_usage: true }],
   // It refuses them with 422, and reports usage without them.
-  ['mistral', undefined],
-])('a stream of the preset "%s" has the stream_options %j', async (name, expected) => {
+  ['mistral', 'system', undefined],
+])('a stream of the preset "%s" has instructions of the role "%s" and stream_options %j', async (...row) => {
+  const [name, role, streamOptions] = row;
   const settings = { version: 1, variables: {}, secrets };
   const { models } = parseCatalogue(documentWith([`preset: ${name}`, KEY]), settings);
   const [target] = models.get('acme/m-1')!.targets;
@@ -130,12 +132,16 @@ it.each([
   const call = { providerModel: 'm-1', options: target.options, stream: true, maxOutputTokens: 1, n: 1 };
   const signatures = { signer: 'acme', ownsUntagged: true };
   const encoded = await dialects.openai.encodeRequest(
-    Buffer.from('{"messages":[]}'),
+    Buffer.from('{"messages":[{"role":"developer","content":"A"}]}'),
     { ...call, ...signatures, exactSeed: undefined },
     async () => {},
   );
-  const { stream, stream_options: options } = JSON.parse(Buffer.from(encoded).toString());
-  expect({ stream, options }).toEqual({ stream: true, options: expected });
+  const { stream, stream_options: sent, messages } = JSON.parse(Buffer.from(encoded).toString());
+  expect({ stream, sent, messages }).toEqual({
+    stream: true,
+    sent: streamOptions,
+    messages: [{ role, content: 'A' }],
+  });
 });
 
 describe('settings with a preset', () => {

@@ -13,6 +13,7 @@ export interface Preset {
   readonly host?: TargetOptions['host'];
   readonly maxTokensParameter?: TargetOptions['maxTokensParameter'];
   readonly refusesStreamOptions?: boolean;
+  readonly refusesDeveloperRole?: boolean;
 }
 
 const openai = { dialect: 'openai', credential: 'bearer' } as const;
@@ -62,10 +63,15 @@ export const presets = {
     maxTokensParameter: 'max_completion_tokens',
   },
   cerebras: { ...openai, baseUrl: 'https://api.cerebras.ai/v1', maxTokensParameter: 'max_completion_tokens' },
-  deepseek: { ...openai, baseUrl: 'https://api.deepseek.com/v1' },
+  deepseek: { ...openai, baseUrl: 'https://api.deepseek.com/v1', refusesDeveloperRole: true },
   fireworks: { ...openai, baseUrl: 'https://api.fireworks.ai/inference/v1' },
   groq: { ...openai, baseUrl: 'https://api.groq.com/openai/v1', maxTokensParameter: 'max_completion_tokens' },
-  mistral: { ...openai, baseUrl: 'https://api.mistral.ai/v1', refusesStreamOptions: true },
+  mistral: {
+    ...openai,
+    baseUrl: 'https://api.mistral.ai/v1',
+    refusesStreamOptions: true,
+    refusesDeveloperRole: true,
+  },
   openrouter: { ...openai, baseUrl: 'https://openrouter.ai/api/v1' },
   together: { ...openai, baseUrl: 'https://api.together.xyz/v1' },
   xai: { ...openai, baseUrl: 'https://api.x.ai/v1' },

@@ -13,6 +13,7 @@ export interface ProviderSettings {
   readonly credential: CredentialSettings;
   readonly maxTokensParameter: TargetOptions['maxTokensParameter'];
   readonly refusesStreamOptions: boolean;
+  readonly developerAsSystem: boolean;
 }
 
 export interface SettingsContext {
@@ -45,6 +46,7 @@ export function providerSettings(document: ProviderDocument, context: SettingsCo
     credential: credentialOf(document, preset, context),
     maxTokensParameter: document.max_tokens_parameter ?? preset?.maxTokensParameter ?? 'max_tokens',
     refusesStreamOptions: preset?.refusesStreamOptions ?? false,
+    developerAsSystem: document.developer_role === 'system' || preset?.refusesDeveloperRole === true,
   };
 }
 
