@@ -33,8 +33,16 @@ export interface MemberStore {
   findByEmail(email: string): Promise<StoredMember | undefined>;
   /** @param search part of the email or id, in any case; undefined: all. */
   list(page: PageRequest, search?: string): Promise<readonly Person[]>;
-  /** Also ends all the member's sessions and reset links, and inserts the session `opened`, if any. */
-  setPassword(memberId: string, passwordHash: string, audit: AuditEntry, opened?: NewSession): Promise<void>;
+  /**
+   * Also ends all the member's sessions and reset links, and inserts the session `opened`, if any. False, and
+   * nothing is written, if `replacedHash` is given and no longer the password.
+   */
+  setPassword(
+    memberId: string,
+    passwordHash: string,
+    audit: AuditEntry,
+    changed?: { readonly replacedHash: string | undefined; readonly opened: NewSession },
+  ): Promise<boolean>;
   /** Also ends all the member's sessions. */
   setRole(memberId: string, role: MemberRole, audit: AuditEntry): Promise<void>;
   /** Also ends all the member's sessions, and reset links of a disabled member. */
@@ -174,7 +182,11 @@ export interface StoredSession extends Session {
 }
 
 export interface SessionStore {
-  insert(tokenSha256: Buffer, session: Session, audit: AuditEntry): Promise<void>;
+  /**
+   * False, and nothing is written, if the member was disabled, or has another password or second factor than
+   * `checked`: such a change has ended the sessions that existed then.
+   */
+  insert(opened: NewSession, checked: StoredMember): Promise<boolean>;
   /** Includes expired sessions. Undefined for a disabled member. */
   find(tokenSha256: Buffer): Promise<StoredSession | undefined>;
   /** Includes expired sessions. */

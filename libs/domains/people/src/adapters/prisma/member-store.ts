@@ -43,13 +43,17 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
       return rows.map(personOf);
     },
 
-    async setPassword(memberId, passwordHash, audit, opened) {
-      const audits = opened ? [audit, opened.audit] : [audit];
-      await prisma.$transaction(async (transaction) => {
-        await transaction.member.update({ where: { id: memberId }, data: { passwordHash } });
+    setPassword(memberId, passwordHash, audit, changed) {
+      const audits = changed ? [audit, changed.opened.audit] : [audit];
+      return prisma.$transaction(async (transaction) => {
+        const replaced = changed ? { passwordHash: changed.replacedHash ?? null } : {};
+        const where = { id: memberId, ...replaced };
+        const { count } = await transaction.member.updateMany({ where, data: { passwordHash } });
+        if (count === 0) return false;
         await transaction.passwordReset.deleteMany({ where: { memberId } });
         await transaction.auditEntry.createMany({ data: audits.map(auditEntryRow) });
-        await replaceSessions(transaction, memberId, audit.createdAt, opened);
+        await replaceSessions(transaction, memberId, audit.createdAt, changed?.opened);
+        return true;
       });
     },
 

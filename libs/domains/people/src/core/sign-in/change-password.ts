@@ -1,5 +1,5 @@
 import { isRefusal } from '@gateway/errors';
-import { type AdminRefusal, auditOf } from '@gateway/auth-shared';
+import { type AdminRefusal, auditOf, refusals } from '@gateway/auth-shared';
 import { checkPassword } from './check-password';
 import type { PeoplePorts } from '../ports';
 import { ownAccountByPassword, type FromSession, type OwnAccountPorts } from './own-account';
@@ -30,6 +30,8 @@ export async function changePassword(
   const { ipAddress, device } = request;
   const opening = { member, ipAddress, device, signedInBy: session.signedInBy };
   const { opened, sessionToken } = prepareSession(ports, opening);
-  await ports.members.setPassword(member.id, passwordHash, audit, opened);
+  const changed = { replacedHash: member.passwordHash, opened };
+  if (!(await ports.members.setPassword(member.id, passwordHash, audit, changed)))
+    return refusals.wrongPassword;
   return { session: opened.session, sessionToken };
 }

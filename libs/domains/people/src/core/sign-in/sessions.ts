@@ -13,7 +13,7 @@ import {
   isSessionActive,
 } from '@gateway/auth-shared';
 import type { NewSession } from '../model';
-import type { PeoplePorts, StoredSession } from '../ports';
+import type { PeoplePorts, StoredMember, StoredSession } from '../ports';
 
 /** How often a session's activity is written to the database. */
 const ACTIVITY_INTERVAL_MS = 60_000;
@@ -33,14 +33,17 @@ export interface OpenedSession {
   readonly sessionToken: string;
 }
 
-/** Opens a session with a new token, which prevents session fixation. */
+/**
+ * Opens a session with a new token, which prevents session fixation. Undefined: the member was disabled, or their
+ * password or second factor changed, after `member` was read.
+ */
 export async function openSession(
   ports: Pick<PeoplePorts, 'sessions' | 'secrets' | 'clock' | 'newId' | 'settings'>,
-  request: OpenSession,
-): Promise<OpenedSession> {
+  request: OpenSession & { readonly member: StoredMember },
+): Promise<OpenedSession | undefined> {
   const { opened, sessionToken } = prepareSession(ports, request);
-  await ports.sessions.insert(opened.tokenSha256, opened.session, opened.audit);
-  return { session: opened.session, sessionToken };
+  const inserted = await ports.sessions.insert(opened, request.member);
+  return inserted ? { session: opened.session, sessionToken } : undefined;
 }
 
 /** As `openSession`, but leaves the insert to the transaction of the caller's change. */

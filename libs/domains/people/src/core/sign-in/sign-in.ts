@@ -78,6 +78,7 @@ export async function signIn(
   }
 
   const opened = await openSession(ports, { member: stored, ipAddress, device, signedInBy: 'password' });
+  if (!opened) return { kind: 'refused' };
   await resetSignInAttempts(ports, { email, ipAddress });
   return { kind: 'signed_in', ...opened };
 }

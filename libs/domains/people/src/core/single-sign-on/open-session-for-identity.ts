@@ -52,13 +52,15 @@ export async function openSessionForIdentity(
   throw new Error('an identity was neither found nor linked');
 }
 
+/** Undefined: the member has changed meanwhile, so look them up again. */
 async function openForKnown(
   ports: IdentifyPorts,
   member: StoredMember,
   from: FromBrowser,
-): Promise<Opened | SignOnRefused> {
+): Promise<Opened | SignOnRefused | undefined> {
   if (member.disabled) return refusedTo(member, 'account_disabled');
-  return { kind: 'opened', ...(await openSession(ports, { member, ...from, signedInBy: 'oidc' })) };
+  const opened = await openSession(ports, { member, ...from, signedInBy: 'oidc' });
+  return opened && { kind: 'opened', ...opened };
 }
 
 /** Undefined: a concurrent sign-in has linked the identity, so look it up again. */

@@ -1,0 +1,91 @@
+import { MemberRole } from '@gateway/contracts/auth';
+import type { PoolClient } from 'pg';
+import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
+
+const OLD = 'correct horse battery';
+const NEW = 'staple and tomato';
+const FROM = { ipAddress: '192.0.2.7', device: '' };
+
+describe('a change of credentials that commits after they were checked', () => {
+  let fixture: AuthFixture;
+  let people = 0;
+  /** What the member's password was changed to, as a hash. */
+  let newHash: string;
+
+  beforeAll(async () => {
+    fixture = await createAuthFixture();
+    await member('other@example.com', NEW);
+    const { rows } = await fixture.pool.query<{ password_hash: string }>(
+      `select password_hash from members where email = 'other@example.com'`,
+    );
+    newHash = rows[0]?.password_hash ?? '';
+  });
+  afterAll(() => fixture.stop());
+
+  async function member(email = `person-${(people += 1)}@example.com`, password = OLD) {
+    const role = MemberRole.MEMBER_ROLE_MEMBER;
+    const { member } = await fixture.admin.ensureMember({ email, password, role, resetPassword: false });
+    return { id: member?.id ?? '', email };
+  }
+
+  const signIn = (email: string, password = OLD) => fixture.admin.signIn({ email, password, ...FROM });
+
+  async function signedIn(email: string) {
+    const { outcome } = await signIn(email);
+    if (outcome?.$case !== 'signedIn') throw new Error('the sign-in was refused');
+    return outcome.value.sessionToken;
+  }
+
+  /** Runs `attempt` while a transaction changes the member, and commits that once the attempt waits for it. */
+  async function during<Result>(
+    memberId: string,
+    change: (client: PoolClient) => Promise<unknown>,
+    attempt: () => Promise<Result>,
+  ): Promise<Result> {
+    const client = await fixture.pool.connect();
+    try {
+      await client.query('begin');
+      await change(client);
+      await client.query('delete from sessions where member_id = $1', [memberId]);
+      const result = attempt();
+      const waiting = `select from pg_stat_activity
+        where wait_event_type = 'Lock' and datname = current_database()`;
+      while ((await fixture.pool.query(waiting)).rowCount === 0);
+      await client.query('commit');
+      return await result;
+    } finally {
+      client.release();
+    }
+  }
+
+  it.each<[string, string]>([
+    ['the password', 'password_hash = $2'],
+    ['the second factor', 'totp_secret = $2, totp_confirmed_at = now()'],
+    ['the account, which was disabled', 'disabled_at = now(), password_hash = coalesce(password_hash, $2)'],
+  ])('lets no sign-in with the earlier ones open a session: %s', async (_what, assignments) => {
+    const { id, email } = await member();
+    const { outcome } = await during(
+      id,
+      (client) => client.query(`update members set ${assignments} where id = $1`, [id, newHash]),
+      () => signIn(email),
+    );
+    expect(outcome?.$case).toBe('refused');
+    const { rows } = await fixture.pool.query('select 1 from sessions where member_id = $1', [id]);
+    expect(rows).toEqual([]);
+  });
+
+  it('is not undone by a change of the password that started before', async () => {
+    const { id, email } = await member();
+    const change = {
+      ...{ sessionToken: await signedIn(email), ...FROM },
+      ...{ currentPassword: OLD, newPassword: 'yet another long one' },
+    };
+    const { outcome } = await during(
+      id,
+      (client) => client.query('update members set password_hash = $2 where id = $1', [id, newHash]),
+      () => fixture.admin.changePassword(change),
+    );
+    expect(outcome?.$case).toBe('refusal');
+    expect((await signIn(email, NEW)).outcome?.$case).toBe('signedIn');
+  });
+});
