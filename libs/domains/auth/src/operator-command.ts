@@ -1,6 +1,6 @@
 import { isRefusal } from '@gateway/errors';
 import { DEFAULT_PEOPLE_SETTINGS, grantOperator, type GrantOperator } from '@gateway/people';
-import type { Clock } from '@gateway/base';
+import { Cancellation, type Clock } from '@gateway/base';
 import { newId, type Logger } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import { createAuthAdapters } from './adapters/create-adapters';
@@ -18,8 +18,16 @@ export async function makeOperator({ pool, clock, log, email, dashboardUrl }: Op
   const adapters = createAuthAdapters({ pool, log });
   try {
     const granted = await grantOperator(
-      { ...adapters.people, clock, newId, settings: DEFAULT_PEOPLE_SETTINGS },
+      {
+        ...adapters.people,
+        leases: adapters.leases,
+        feed: adapters.feed,
+        clock,
+        newId,
+        settings: DEFAULT_PEOPLE_SETTINGS,
+      },
       { email, dashboardUrl },
+      new Cancellation(),
     );
     if (isRefusal(granted)) throw new Error(granted.message);
     return granted;

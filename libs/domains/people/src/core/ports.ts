@@ -34,7 +34,7 @@ export interface MemberStore {
   /** @param search part of the email or id, in any case; undefined: all. */
   list(page: PageRequest, search?: string): Promise<readonly Person[]>;
   /**
-   * Also ends all the member's sessions and reset links, and inserts the session `opened`, if any. False, and
+   * Also ends all the member's sessions and reset links, and inserts the session `opened`, if any. Undefined, and
    * nothing is written, if `replacedHash` is given and no longer the password.
    */
   setPassword(
@@ -42,9 +42,9 @@ export interface MemberStore {
     passwordHash: string,
     audit: AuditEntry,
     changed?: { readonly replacedHash: string | undefined; readonly opened: NewSession },
-  ): Promise<boolean>;
+  ): Promise<EndedSessions | undefined>;
   /** Also ends all the member's sessions. */
-  setRole(memberId: string, role: MemberRole, audit: AuditEntry): Promise<void>;
+  setRole(memberId: string, role: MemberRole, audit: AuditEntry): Promise<EndedSessions>;
   /** Also ends all the member's sessions, and reset links of a disabled member. */
   setDisabled(memberId: string, disabledAt: UnixMs | undefined, audit: AuditEntry): Promise<EndedSessions>;
 }
@@ -87,8 +87,13 @@ export interface PasswordResetStore {
   find(
     tokenSha256: Buffer,
   ): Promise<{ readonly member: StoredMember; readonly expiresAt: UnixMs } | undefined>;
-  /** Sets the password and ends all links and sessions of the member. False: the link was used meanwhile. */
-  complete(tokenSha256: Buffer, memberId: string, passwordHash: string, audit: AuditEntry): Promise<boolean>;
+  /** Sets the password and ends all links and sessions of the member. Undefined: the link was used meanwhile. */
+  complete(
+    tokenSha256: Buffer,
+    memberId: string,
+    passwordHash: string,
+    audit: AuditEntry,
+  ): Promise<EndedSessions | undefined>;
 }
 
 export interface SecondFactorStore {
@@ -101,7 +106,7 @@ export interface SecondFactorStore {
     at: UnixMs,
     audit: AuditEntry,
     opened: NewSession,
-  ): Promise<void>;
+  ): Promise<EndedSessions>;
   /** Marks the code of a period as used. False: a code of this or a later period was used before. */
   consumeStep(memberId: string, step: number): Promise<boolean>;
   /** Deletes a recovery code. False: there is no such code. */
@@ -149,13 +154,19 @@ export interface MembershipStore {
     organizationId: string,
     memberId: string,
     decide: (current: OrganizationMember, owners: number) => Decision<OrganizationMember>,
-  ): Promise<OrganizationMember | AdminRefusal | undefined>;
+  ): Promise<ChangedMembership | AdminRefusal | undefined>;
   /** As `change`, but a decision to change removes the membership. */
   remove(
     organizationId: string,
     memberId: string,
     decide: (current: OrganizationMember, owners: number) => Decision<OrganizationMember>,
-  ): Promise<OrganizationMember | AdminRefusal | undefined>;
+  ): Promise<ChangedMembership | AdminRefusal | undefined>;
+}
+
+export interface ChangedMembership {
+  readonly member: OrganizationMember;
+  /** The invalidation of the member's session keys in the organization; undefined when there were none. */
+  readonly sequence: bigint | undefined;
 }
 
 export interface ManagementTokenStore {

@@ -9,6 +9,7 @@ import { endpoints } from '@gateway/dashboard-contract';
 import { renderSVG } from 'uqr';
 import { dashboardUrlOf } from '../http/dashboard-url';
 import { implement, type Implementation } from '../http/implement';
+import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 import { createSessionCookies, deviceOf } from '../http/session-cookie';
 import { throwIfRefused, unwrap } from '../messages/errors';
 import { identityView, sessionStateView } from '../messages/people-views';
@@ -17,6 +18,8 @@ import type { DashboardApiPorts } from '../ports';
 
 /** Password hashing is slow and may be queued. */
 const HASHING = { timeoutMs: 15_000 };
+/** Every edge must apply the end of the playground keys, and the recovery codes are shown once. */
+const ENDS_KEYS = { timeoutMs: EDGE_CHANGE_TIMEOUT_MS };
 
 export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts): readonly Implementation[] {
   const { account, people, session } = endpoints;
@@ -64,7 +67,7 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
     implement(account.confirmTotp, async ({ body: { code }, signedIn, address, request, response }) => {
       const { sessionToken } = signedIn;
       const confirmation = { sessionToken, code, ipAddress: address, device: deviceOf(request) };
-      const { outcome } = await authAdmin.confirmTotp(confirmation);
+      const { outcome } = await authAdmin.confirmTotp(confirmation, ENDS_KEYS);
       const { recoveryCodes, signedIn: opened } = unwrap<ConfirmedTotp>(outcome);
       if (!opened) throw new Error('the response has no session');
       cookies.set(response, opened);

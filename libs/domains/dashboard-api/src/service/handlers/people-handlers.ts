@@ -26,22 +26,24 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
     }),
 
     implement(people.setMemberRole, async ({ params, body }) => {
-      const { outcome } = await authAdmin.setOrganizationRole({
+      const change = {
         organizationId: params.organization_id,
         memberId: params.member_id,
         role: organizationRoleMessage(body.role),
-      });
+      };
+      const { outcome } = await authAdmin.setOrganizationRole(change, ENDS_KEYS);
       return { member: organizationMemberView(unwrap<OrganizationMember>(outcome)) };
     }),
 
     implement(people.removeMember, async ({ params }) => {
       const target = { organizationId: params.organization_id, memberId: params.member_id };
-      throwIfRefused((await authAdmin.removeOrganizationMember(target)).refusal);
+      throwIfRefused((await authAdmin.removeOrganizationMember(target, ENDS_KEYS)).refusal);
       return undefined;
     }),
 
     implement(people.leave, async ({ params }) => {
-      const { refusal } = await authAdmin.leaveOrganization({ organizationId: params.organization_id });
+      const left = { organizationId: params.organization_id };
+      const { refusal } = await authAdmin.leaveOrganization(left, ENDS_KEYS);
       throwIfRefused(refusal);
       return undefined;
     }),
@@ -76,7 +78,7 @@ export function createPeopleHandlers({ authAdmin }: DashboardApiPorts): readonly
 
     implement(people.setOperator, async ({ params, body }) => {
       const change = { memberId: params.member_id, operator: body.operator };
-      const { outcome } = await authAdmin.setOperator(change);
+      const { outcome } = await authAdmin.setOperator(change, ENDS_KEYS);
       return { member: memberView(unwrap<Member>(outcome)) };
     }),
 

@@ -49,11 +49,10 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
         const replaced = changed ? { passwordHash: changed.replacedHash ?? null } : {};
         const where = { id: memberId, ...replaced };
         const { count } = await transaction.member.updateMany({ where, data: { passwordHash } });
-        if (count === 0) return false;
+        if (count === 0) return undefined;
         await transaction.passwordReset.deleteMany({ where: { memberId } });
         await transaction.auditEntry.createMany({ data: audits.map(auditEntryRow) });
-        await replaceSessions(transaction, memberId, audit.createdAt, changed?.opened);
-        return true;
+        return replaceSessions(transaction, memberId, audit.createdAt, changed?.opened);
       });
     },
 
@@ -67,11 +66,11 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
       });
     },
 
-    async setRole(memberId, role, audit) {
-      await prisma.$transaction(async (transaction) => {
+    setRole(memberId, role, audit) {
+      return prisma.$transaction(async (transaction) => {
         await transaction.member.update({ where: { id: memberId }, data: { role } });
         await transaction.auditEntry.create({ data: auditEntryRow(audit) });
-        await replaceSessions(transaction, memberId, audit.createdAt);
+        return replaceSessions(transaction, memberId, audit.createdAt);
       });
     },
   };

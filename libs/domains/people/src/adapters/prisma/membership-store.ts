@@ -1,10 +1,11 @@
 import { isRefusal } from '@gateway/errors';
 import type { AdminRefusal, Decision } from '@gateway/auth-shared';
 import type { OrganizationMember } from '../../core/model';
-import type { MembershipStore } from '../../core/ports';
+import type { ChangedMembership, MembershipStore } from '../../core/ports';
 import {
   type AuthPrisma,
   type AuthTransaction,
+  lastInvalidation,
   lockOrganization,
   auditEntryRow,
   revokeSessionKeys,
@@ -23,7 +24,7 @@ export function createPrismaMembershipStore(prisma: AuthPrisma): MembershipStore
     memberId: string,
     decide: Decide,
     write: (transaction: AuthTransaction, where: Where, value: OrganizationMember) => Promise<unknown>,
-  ): Promise<OrganizationMember | AdminRefusal | undefined> {
+  ): Promise<ChangedMembership | AdminRefusal | undefined> {
     return prisma.$transaction(async (transaction) => {
       await lockOrganization(transaction, organizationId, 'for update');
       const where = { organizationId_memberId: { organizationId, memberId } };
@@ -31,15 +32,17 @@ export function createPrismaMembershipStore(prisma: AuthPrisma): MembershipStore
       if (!row) return undefined;
       const owners = await transaction.membership.count({ where: { organizationId, role: 'owner' } });
       const decision = decide(organizationMemberOf(row), owners);
-      if (isRefusal(decision) || decision.kind === 'unchanged')
-        return isRefusal(decision) ? decision : decision.value;
+      if (isRefusal(decision)) return decision;
+      if (decision.kind === 'unchanged') {
+        return { member: decision.value, sequence: await lastInvalidation(transaction) };
+      }
       await write(transaction, where, decision.value);
       await transaction.auditEntry.create({ data: auditEntryRow(decision.audit) });
       // Session keys were created under the previous role, so they are revoked.
       const sessions = await transaction.session.findMany({ where: { memberId }, select: { id: true } });
       const ofMember = { organizationId, sessionId: { in: sessions.map(({ id }) => id) } };
-      await revokeSessionKeys(transaction, ofMember, decision.audit.createdAt);
-      return decision.value;
+      const sequence = await revokeSessionKeys(transaction, ofMember, decision.audit.createdAt);
+      return { member: decision.value, sequence };
     });
   }
 

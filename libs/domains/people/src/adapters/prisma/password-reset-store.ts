@@ -25,12 +25,11 @@ export function createPrismaPasswordResetStore(prisma: AuthPrisma): PasswordRese
       return prisma.$transaction(async (transaction) => {
         const where = { tokenSha256: Uint8Array.from(tokenSha256), memberId };
         const { count } = await transaction.passwordReset.deleteMany({ where });
-        if (count === 0) return false;
+        if (count === 0) return undefined;
         await transaction.passwordReset.deleteMany({ where: { memberId } });
         await transaction.member.update({ where: { id: memberId }, data: { passwordHash } });
         await transaction.auditEntry.create({ data: auditEntryRow(audit) });
-        await replaceSessions(transaction, memberId, audit.createdAt);
-        return true;
+        return replaceSessions(transaction, memberId, audit.createdAt);
       });
     },
   };

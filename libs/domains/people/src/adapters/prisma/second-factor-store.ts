@@ -20,14 +20,14 @@ export function createPrismaSecondFactorStore(prisma: AuthPrisma): SecondFactorS
       });
     },
 
-    async confirm(memberId, recoveryCodes, at, audit, opened) {
-      await prisma.$transaction(async (transaction) => {
+    confirm(memberId, recoveryCodes, at, audit, opened) {
+      return prisma.$transaction(async (transaction) => {
         const data = { totpConfirmedAt: new Date(at) };
         await transaction.member.update({ where: { id: memberId }, data });
         await transaction.recoveryCode.deleteMany({ where: { memberId } });
         await transaction.recoveryCode.createMany({ data: codeRows(memberId, recoveryCodes) });
         await transaction.auditEntry.createMany({ data: [audit, opened.audit].map(auditEntryRow) });
-        await replaceSessions(transaction, memberId, at, opened);
+        return replaceSessions(transaction, memberId, at, opened);
       });
     },
 

@@ -35,8 +35,8 @@ export async function replaceSessions(
   memberId: string,
   at: UnixMs,
   opened?: NewSession,
-): Promise<void> {
+): Promise<EndedSessions> {
   if (opened) await insertSession(transaction, opened);
   const others = opened ? { id: { not: opened.session.id } } : {};
-  await endSessions(transaction, { memberId, ...others }, at);
+  return endSessions(transaction, { memberId, ...others }, at);
 }

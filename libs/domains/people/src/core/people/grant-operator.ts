@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import { COMMAND_LINE_ACTOR as actor, type AdminRefusal } from '@gateway/auth-shared';
 import { isRefusal } from '@gateway/errors';
 import { ensureMember } from '../sign-in/ensure-member';
@@ -23,13 +24,14 @@ export interface GrantOperator {
 export async function grantOperator(
   ports: GrantPorts,
   { email, dashboardUrl }: GrantOperator,
+  signal: CancelSignal,
 ): Promise<PasswordResetLink | AdminRefusal> {
   // The initial password is never shown.
   const password = ports.secrets.random();
   const wanted = { actor, email, password, role: 'operator' as const, resetPassword: false };
-  const { member } = await ensureMember(ports, wanted);
+  const { member } = await ensureMember(ports, wanted, signal);
   if (member.role !== 'operator') {
-    const changed = await setOperator(ports, { actor, memberId: member.id, operator: true });
+    const changed = await setOperator(ports, { actor, memberId: member.id, operator: true }, signal);
     if (isRefusal(changed)) return changed;
   }
   return createPasswordResetLink(ports, { actor, memberId: member.id, dashboardUrl });

@@ -1,4 +1,4 @@
-import { mayManagementTokensGrant } from '@gateway/base';
+import { mayManagementTokensGrant, type CancelSignal } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
 import {
   forbidden,
@@ -12,8 +12,9 @@ import {
 import { refuseUnlessPermitted, type PermissionPorts } from '../access/authorize';
 import type { OrganizationMember, OrganizationRole } from '../model';
 import type { PeoplePorts } from '../ports';
+import { awaitRevocation } from '../sign-in/sessions';
 
-type MembershipPorts = PermissionPorts & Pick<PeoplePorts, 'newId'>;
+type MembershipPorts = PermissionPorts & Pick<PeoplePorts, 'leases' | 'feed' | 'newId'>;
 
 export interface MembershipTarget {
   readonly actor: Actor;
@@ -25,6 +26,7 @@ export interface MembershipTarget {
 export async function setOrganizationRole(
   ports: MembershipPorts,
   { actor, organizationId, memberId, role }: MembershipTarget & { readonly role: OrganizationRole },
+  signal: CancelSignal,
 ): Promise<OrganizationMember | AdminRefusal> {
   if (!isIdLike(organizationId) || !isIdLike(memberId)) return notFound('member');
   const refusal = await refuseUnlessPermitted(ports, actor, 'members:manage', organizationId);
@@ -47,13 +49,17 @@ export async function setOrganizationRole(
     );
     return { kind: 'change', value: { ...current, role }, audit };
   });
-  return changed ?? notFound('member');
+  if (!changed) return notFound('member');
+  if (isRefusal(changed)) return changed;
+  await awaitRevocation(ports, changed, signal);
+  return changed.member;
 }
 
 /** Removes a member; the account and its other memberships remain. Members may remove themselves. */
 export async function removeOrganizationMember(
   ports: MembershipPorts,
   { actor, organizationId, memberId }: MembershipTarget,
+  signal: CancelSignal,
 ): Promise<AdminRefusal | undefined> {
   if (!isIdLike(organizationId) || !isIdLike(memberId)) return notFound('member');
   const needed = actor.id === memberId ? 'organization:read' : 'members:manage';
@@ -73,7 +79,9 @@ export async function removeOrganizationMember(
     return { kind: 'change', value: current, audit };
   });
   if (!removed) return notFound('member');
-  return isRefusal(removed) ? removed : undefined;
+  if (isRefusal(removed)) return removed;
+  await awaitRevocation(ports, removed, signal);
+  return undefined;
 }
 
 export function notForManagementTokens(): AdminRefusal {

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import {
   conflict,
   notFound,
@@ -9,15 +10,17 @@ import {
 } from '@gateway/auth-shared';
 import { refuseUnlessPermitted, type PermissionPorts } from '../access/authorize';
 import type { PeoplePorts } from '../ports';
+import { awaitRevocation } from '../sign-in/sessions';
 
 /** Operators cannot change themselves, so there is always one left. Ends the member's sessions. */
 export async function setOperator(
-  ports: PermissionPorts & Pick<PeoplePorts, 'newId'>,
+  ports: PermissionPorts & Pick<PeoplePorts, 'leases' | 'feed' | 'newId'>,
   {
     actor,
     memberId,
     operator,
   }: { readonly actor: Actor; readonly memberId: string; readonly operator: boolean },
+  signal: CancelSignal,
 ): Promise<Member | AdminRefusal> {
   const refusal = await refuseUnlessPermitted(ports, actor, 'platform:people');
   if (refusal) return refusal;
@@ -30,6 +33,6 @@ export async function setOperator(
   if (member.role === role) return { id, email, role };
   const details = { email, changed: { role: { before: member.role, after: role } } };
   const audit = auditOf({ actor, action: 'member.set_operator', target: memberId, details }, ports);
-  await ports.members.setRole(memberId, role, audit);
+  await awaitRevocation(ports, await ports.members.setRole(memberId, role, audit), signal);
   return { id, email, role };
 }

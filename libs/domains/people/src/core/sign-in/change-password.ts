@@ -1,9 +1,10 @@
+import type { CancelSignal } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
 import { type AdminRefusal, auditOf, refusals } from '@gateway/auth-shared';
 import { checkPassword } from './check-password';
 import type { PeoplePorts } from '../ports';
 import { ownAccountByPassword, type FromSession, type OwnAccountPorts } from './own-account';
-import { prepareSession, type OpenedSession } from './sessions';
+import { awaitRevocation, prepareSession, type OpenedSession } from './sessions';
 
 export interface ChangePassword extends FromSession {
   readonly currentPassword: string;
@@ -13,8 +14,9 @@ export interface ChangePassword extends FromSession {
 
 /** Changes the password, ends every session of the member, and returns a new one. */
 export async function changePassword(
-  ports: OwnAccountPorts & Pick<PeoplePorts, 'passwordStrength'>,
+  ports: OwnAccountPorts & Pick<PeoplePorts, 'passwordStrength' | 'leases' | 'feed'>,
   request: ChangePassword,
+  signal: CancelSignal,
 ): Promise<OpenedSession | AdminRefusal> {
   const account = await ownAccountByPassword(ports, request, request.currentPassword);
   if (isRefusal(account)) return account;
@@ -31,7 +33,8 @@ export async function changePassword(
   const opening = { member, ipAddress, device, signedInBy: session.signedInBy };
   const { opened, sessionToken } = prepareSession(ports, opening);
   const changed = { replacedHash: member.passwordHash, opened };
-  if (!(await ports.members.setPassword(member.id, passwordHash, audit, changed)))
-    return refusals.wrongPassword;
+  const ended = await ports.members.setPassword(member.id, passwordHash, audit, changed);
+  if (!ended) return refusals.wrongPassword;
+  await awaitRevocation(ports, ended, signal);
   return { session: opened.session, sessionToken };
 }

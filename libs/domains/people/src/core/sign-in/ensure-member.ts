@@ -1,7 +1,9 @@
+import type { CancelSignal } from '@gateway/base';
 import { auditOf, type Actor, type Member, type MemberRole } from '@gateway/auth-shared';
 import { requireEmail, requirePassword } from './member-rules';
 import type { PeoplePorts } from '../ports';
 import type { StoredMember } from '../ports';
+import { awaitRevocation } from './sessions';
 
 export interface EnsureMember {
   readonly actor: Actor;
@@ -21,8 +23,9 @@ export interface EnsuredMember {
 
 /** Creates the member. If the email exists, changes nothing except for a requested password reset. */
 export async function ensureMember(
-  ports: Pick<PeoplePorts, 'members' | 'passwords' | 'clock' | 'newId'>,
+  ports: Pick<PeoplePorts, 'members' | 'passwords' | 'leases' | 'feed' | 'clock' | 'newId'>,
   { actor, email: requestedEmail, password: requestedPassword, role, resetPassword }: EnsureMember,
+  signal: CancelSignal,
 ): Promise<EnsuredMember> {
   const ensured = ({ id, email, role, passwordHash }: StoredMember, created: boolean): EnsuredMember => ({
     member: { id, email, role },
@@ -47,6 +50,7 @@ export async function ensureMember(
   if (!resetPassword) return ensured(member, false);
   const details = { email };
   const audit = auditOf({ actor, action: 'member.reset_password', target: member.id, details }, ports);
-  await ports.members.setPassword(member.id, passwordHash, audit);
+  const ended = await ports.members.setPassword(member.id, passwordHash, audit);
+  if (ended) await awaitRevocation(ports, ended, signal);
   return ensured({ ...member, passwordHash }, false);
 }

@@ -1,4 +1,4 @@
-import type { UnixMs } from '@gateway/base';
+import type { CancelSignal, UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import { notFound, refusals, type AdminRefusal, auditOf, type Actor, isIdLike } from '@gateway/auth-shared';
 import { refuseUnlessPermitted } from '../access/authorize';
@@ -7,6 +7,7 @@ import type { PeoplePorts } from '../ports';
 import type { Mailer, StoredMember } from '../ports';
 import { checkPassword } from './check-password';
 import { canonicalEmail } from './member-rules';
+import { awaitRevocation } from './sessions';
 import { throttle } from './sign-in-throttle';
 
 const PASSWORD_RESET_MS = 60 * 60_000;
@@ -102,8 +103,9 @@ async function createLink(
 
 /** Sets a new password by a single-use link. Ends all sessions of the member; a second factor remains. */
 export async function resetPassword(
-  ports: ResetPorts,
+  ports: ResetPorts & Pick<PeoplePorts, 'leases' | 'feed'>,
   { token, password, ipAddress }: { token: string; password: string; ipAddress: string },
+  signal: CancelSignal,
 ): Promise<AdminRefusal | undefined> {
   const tooMany = await throttle(ports, 'link', ports.addressRanges.networkOf(ipAddress));
   if (tooMany) return tooMany;
@@ -123,6 +125,8 @@ export async function resetPassword(
     },
     ports,
   );
-  const done = await ports.passwordResets.complete(tokenSha256, member.id, passwordHash, audit);
-  return done ? undefined : refusals.linkNotValid;
+  const ended = await ports.passwordResets.complete(tokenSha256, member.id, passwordHash, audit);
+  if (!ended) return refusals.linkNotValid;
+  await awaitRevocation(ports, ended, signal);
+  return undefined;
 }

@@ -136,8 +136,12 @@ export async function endSessionByToken(
 
 type EndPorts = Pick<PeoplePorts, 'sessions' | 'leases' | 'feed' | 'clock' | 'newId'>;
 
-/** Resolves once no edge can accept a key of the ended sessions. */
-async function awaitRevocation(ports: EndPorts, { sequence }: EndedSessions, signal: CancelSignal) {
+/** Resolves once no edge can accept a key that was revoked, such as those of ended sessions. */
+export async function awaitRevocation(
+  ports: Pick<EndPorts, 'leases' | 'feed'>,
+  { sequence }: Pick<EndedSessions, 'sequence'>,
+  signal: CancelSignal,
+): Promise<void> {
   if (sequence !== undefined) await awaitEdges(ports, sequence, signal);
 }
 

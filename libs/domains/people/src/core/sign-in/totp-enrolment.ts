@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
 import { conflict, refusals, type AdminRefusal, auditOf } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../ports';
@@ -9,7 +10,7 @@ import {
   type OwnAccount,
 } from './own-account';
 import { hasSecondFactor, createRecoveryCodes, refuseSecondFactor, consumeTotp } from './second-factor';
-import { prepareSession, type OpenedSession } from './sessions';
+import { awaitRevocation, prepareSession, type OpenedSession } from './sessions';
 import { resetAttempts, throttle } from './sign-in-throttle';
 
 type TotpPorts = OwnAccountPorts & Pick<PeoplePorts, 'secondFactors' | 'totp' | 'cipher'>;
@@ -45,8 +46,9 @@ export interface ConfirmedTotp extends OpenedSession {
 
 /** Activates the second factor and returns a new session. All others end, as they were opened without it. */
 export async function confirmTotp(
-  ports: TotpPorts,
+  ports: TotpPorts & Pick<PeoplePorts, 'leases' | 'feed'>,
   { code, device, ...from }: FromSession & { readonly code: string; readonly device: string },
+  signal: CancelSignal,
 ): Promise<ConfirmedTotp | AdminRefusal> {
   const account = await ownAccount(ports, from);
   if (isRefusal(account)) return account;
@@ -61,7 +63,8 @@ export async function confirmTotp(
   const opening = { member, ipAddress: from.ipAddress, device, signedInBy: session.signedInBy };
   const { opened, sessionToken } = prepareSession(ports, opening);
   const audit = auditOfOwnAccount(ports, account, 'confirm_totp');
-  await ports.secondFactors.confirm(member.id, hashes, ports.clock.now(), audit, opened);
+  const ended = await ports.secondFactors.confirm(member.id, hashes, ports.clock.now(), audit, opened);
+  await awaitRevocation(ports, ended, signal);
   return { kind: 'confirmed', recoveryCodes: codes, session: opened.session, sessionToken };
 }
 

@@ -29,8 +29,8 @@ type AccountHandlers = Pick<
 /** Password and second factor of the signed-in member, and password resets. */
 export function createAccountHandlers(ports: PeoplePorts): AccountHandlers {
   return {
-    async changePassword(request) {
-      return openSessionResponse(await changePassword(ports, request));
+    async changePassword(request, { signal }) {
+      return openSessionResponse(await changePassword(ports, request, signal));
     },
 
     async requestPasswordReset(request) {
@@ -47,8 +47,8 @@ export function createAccountHandlers(ports: PeoplePorts): AccountHandlers {
       return { outcome: { $case: 'created', value } };
     },
 
-    async resetPassword(request) {
-      return refusalOrNone(await resetPassword(ports, request));
+    async resetPassword(request, { signal }) {
+      return refusalOrNone(await resetPassword(ports, request, signal));
     },
 
     async enrolTotp(request) {
@@ -58,8 +58,8 @@ export function createAccountHandlers(ports: PeoplePorts): AccountHandlers {
       return { outcome: { $case: 'secret', value: { base32, otpauthUri } } };
     },
 
-    async confirmTotp(request) {
-      const confirmed = await confirmTotp(ports, request);
+    async confirmTotp(request, { signal }) {
+      const confirmed = await confirmTotp(ports, request, signal);
       if (isRefusal(confirmed)) return refused(confirmed);
       const value = {
         recoveryCodes: [...confirmed.recoveryCodes],

@@ -37,7 +37,7 @@ export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
     async ensureMember({ email, password, role, resetPassword }, context) {
       const actor = actorOf(context);
       const wanted = { actor, email, password, role: memberRoleOf(role), resetPassword };
-      const ensured = await ensureMember(ports, wanted);
+      const ensured = await ensureMember(ports, wanted, context.signal);
       return { ...ensured, member: memberMessage(ensured.member) };
     },
 
@@ -52,7 +52,7 @@ export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
 
     async setOrganizationRole({ organizationId, memberId, role }, context) {
       const change = { actor: actorOf(context), organizationId, memberId, role: organizationRoleOf(role) };
-      const changed = await setOrganizationRole(ports, change);
+      const changed = await setOrganizationRole(ports, change, context.signal);
       return isRefusal(changed)
         ? { outcome: { $case: 'refusal', value: refusalMessage(changed) } }
         : { outcome: { $case: 'member', value: organizationMemberMessage(changed) } };
@@ -60,13 +60,14 @@ export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
 
     async removeOrganizationMember({ organizationId, memberId }, context) {
       const change = { actor: actorOf(context), organizationId, memberId };
-      const refusal = await removeOrganizationMember(ports, change);
+      const refusal = await removeOrganizationMember(ports, change, context.signal);
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
 
     async leaveOrganization({ organizationId }, context) {
       const actor = personOf(context);
-      const refusal = await removeOrganizationMember(ports, { actor, organizationId, memberId: actor.id });
+      const change = { actor, organizationId, memberId: actor.id };
+      const refusal = await removeOrganizationMember(ports, change, context.signal);
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
 
@@ -103,7 +104,7 @@ export function createMemberHandlers(ports: PeoplePorts): MemberHandlers {
       const actor = personOf(context);
       const changed =
         (await refuseUnlessConfirmed(ports, actor, 'platform:people')) ??
-        (await setOperator(ports, { actor, memberId, operator }));
+        (await setOperator(ports, { actor, memberId, operator }, context.signal));
       return isRefusal(changed)
         ? { outcome: { $case: 'refusal', value: refusalMessage(changed) } }
         : { outcome: { $case: 'member', value: memberMessage(changed) } };
