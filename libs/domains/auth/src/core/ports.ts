@@ -69,13 +69,17 @@ export interface KeyStore {
   ): Promise<ApiKey | AdminRefusal | undefined>;
   /**
    * As `insert`, for an active session, and revokes the session's other keys in
-   * the organization. Undefined: no such organization, or no such session of the
-   * member.
+   * the organization. `decide` also receives the member's role there, if any. Undefined: no
+   * such organization, or no such session of the member.
    */
   insertForSession(
     organizationId: string,
     session: { readonly id: string; readonly memberId: string },
-    decide: (organization: Organization, session: Session) => Decision<NewKey>,
+    decide: (
+      organization: Organization,
+      session: Session,
+      role: OrganizationRole | undefined,
+    ) => Decision<NewKey>,
   ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
   find(organizationId: string, id: string): Promise<ApiKey | undefined>;
   list(organizationId: string, page: PageRequest, filter: KeyFilter, now: UnixMs): Promise<readonly ApiKey[]>;

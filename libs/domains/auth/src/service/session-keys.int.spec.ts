@@ -151,6 +151,25 @@ describe('session keys', () => {
     await auth.pool.query('delete from edge_leases');
   });
 
+  it('are not created for a member who was removed meanwhile', async () => {
+    const ada = await person();
+    const removal = await auth.pool.connect();
+    try {
+      await removal.query('begin');
+      await removal.query('select 1 from organizations where id = $1 for update', [organizationId]);
+      await removal.query('delete from memberships where member_id = $1', [ada.actor.id]);
+      const created = keyFor(ada);
+      const refused = expect(created).rejects.toThrow('refused');
+      const waiting = `select from pg_stat_activity
+        where wait_event_type = 'Lock' and datname = current_database()`;
+      while ((await auth.pool.query(waiting)).rowCount === 0);
+      await removal.query('commit');
+      await refused;
+    } finally {
+      removal.release();
+    }
+  });
+
   it('require an active session of the actor and the permission to use the playground', async () => {
     const [ada, grace] = [await person(), await person()];
     const base = { organizationId, settings: keySettings(), lifetimeMs: MINUTE };

@@ -1,5 +1,5 @@
 import { isRefusal } from '@gateway/errors';
-import { utcDay, type UnixMs } from '@gateway/base';
+import { utcDay, type OrganizationRole, type UnixMs } from '@gateway/base';
 import { isIdLike } from '@gateway/auth-shared';
 import type { KeyState, Project } from '../../core/model';
 import type { KeyFilter, KeyStore } from '../../core/ports';
@@ -59,7 +59,10 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
           include: { member: true },
         });
         if (!organization || !session) return undefined;
-        const decision = decide(organizationOf(organization), sessionOf(session));
+        const where = { organizationId_memberId: { organizationId, memberId } };
+        const membership = await transaction.membership.findUnique({ where });
+        const role = membership?.role as OrganizationRole | undefined;
+        const decision = decide(organizationOf(organization), sessionOf(session), role);
         if (isRefusal(decision)) return decision;
         const { key, sha256 } = decision.value;
         if (decision.kind === 'change') {

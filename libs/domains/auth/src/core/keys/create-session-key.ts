@@ -1,7 +1,8 @@
 import { isRefusal } from '@gateway/errors';
-import type { CancelSignal, UnixMs } from '@gateway/base';
+import { hasPermission, type CancelSignal, type UnixMs } from '@gateway/base';
 import {
   notFound,
+  forbidden,
   refusals,
   type AdminRefusal,
   auditOf,
@@ -45,28 +46,35 @@ export async function createSessionKey(
   const id = ports.newId('key');
   const createdAt = ports.clock.now();
   const target = { id: sessionId, memberId: actor.id };
-  const committed = await ports.keys.insertForSession(organizationId, target, (organization, session) => {
-    if (!isSessionActive(session, createdAt, ports.settings.sessionIdleMs)) return refusals.notSignedIn;
-    const settings = readKeySettings(requested, {
-      organization,
-      project: undefined,
-      addressRanges: ports.addressRanges,
-    });
-    if (isRefusal(settings)) return settings;
-    const endsAt = createdAt + Math.min(lifetimeMs, MAX_SESSION_KEY_MS);
-    const expiresAt = Math.min(endsAt, session.expiresAt) as UnixMs;
-    const value: ApiKey = {
-      ...{ id, organizationId, last4, settings, createdAt, version: 1 },
-      ...{ expiresAt, sessionId, owner: ownerOf(actor) },
-    };
-    const details = {
-      ...keyFields(value),
-      expires_at: new Date(expiresAt).toISOString(),
-      session: sessionId,
-    };
-    const audit = auditOf({ actor, organizationId, action: 'key.create', target: id, details }, ports);
-    return { kind: 'change', value: { key: value, sha256 }, audit };
-  });
+  const committed = await ports.keys.insertForSession(
+    organizationId,
+    target,
+    (organization, session, role) => {
+      if (!isSessionActive(session, createdAt, ports.settings.sessionIdleMs)) return refusals.notSignedIn;
+      // Again, under the lock: the end of a membership revokes the session keys that exist then.
+      const roles = { memberRole: session.member.role, organizationRole: role };
+      if (!hasPermission(roles, 'playground:use')) return forbidden();
+      const settings = readKeySettings(requested, {
+        organization,
+        project: undefined,
+        addressRanges: ports.addressRanges,
+      });
+      if (isRefusal(settings)) return settings;
+      const endsAt = createdAt + Math.min(lifetimeMs, MAX_SESSION_KEY_MS);
+      const expiresAt = Math.min(endsAt, session.expiresAt) as UnixMs;
+      const value: ApiKey = {
+        ...{ id, organizationId, last4, settings, createdAt, version: 1 },
+        ...{ expiresAt, sessionId, owner: ownerOf(actor) },
+      };
+      const details = {
+        ...keyFields(value),
+        expires_at: new Date(expiresAt).toISOString(),
+        session: sessionId,
+      };
+      const audit = auditOf({ actor, organizationId, action: 'key.create', target: id, details }, ports);
+      return { kind: 'change', value: { key: value, sha256 }, audit };
+    },
+  );
   if (!committed) return notFound('organization');
   if (isRefusal(committed)) return committed;
   await awaitEdges(ports, committed.sequence, signal);
