@@ -36,7 +36,7 @@ describe('a change of credentials that commits after they were checked', () => {
     return outcome.value.sessionToken;
   }
 
-  /** Runs `attempt` while a transaction changes the member, and commits that once the attempt waits for it. */
+  /** Runs `attempt` while a transaction changes the member, and ends their sessions and commits once the attempt waits for it. */
   async function during<Result>(
     memberId: string,
     change: (client: PoolClient) => Promise<unknown>,
@@ -46,11 +46,11 @@ describe('a change of credentials that commits after they were checked', () => {
     try {
       await client.query('begin');
       await change(client);
-      await client.query('delete from sessions where member_id = $1', [memberId]);
       const result = attempt();
       const waiting = `select from pg_stat_activity
         where wait_event_type = 'Lock' and datname = current_database()`;
       while ((await fixture.pool.query(waiting)).rowCount === 0);
+      await client.query('delete from sessions where member_id = $1', [memberId]);
       await client.query('commit');
       return await result;
     } finally {
@@ -87,5 +87,21 @@ describe('a change of credentials that commits after they were checked', () => {
     );
     expect(outcome?.$case).toBe('refusal');
     expect((await signIn(email, NEW)).outcome?.$case).toBe('signedIn');
+  });
+
+  it('does not deadlock with a request that records the activity of an ended session', async () => {
+    const { id, email } = await member();
+    const sessionToken = await signedIn(email);
+    await fixture.pool.query(
+      `update sessions set last_seen_at = last_seen_at - interval '2 minutes' where member_id = $1`,
+      [id],
+    );
+    const request = { sessionToken, permission: '', organizationId: undefined, background: false };
+    await during(
+      id,
+      (client) => client.query('update members set password_hash = $2 where id = $1', [id, newHash]),
+      () => fixture.admin.authorize({ ...request, ipAddress: '192.0.2.7' }),
+    );
+    expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
   });
 });

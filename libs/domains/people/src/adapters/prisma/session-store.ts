@@ -57,10 +57,11 @@ export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
 
     async recordActivity({ id, member, lastSeenAt, ipAddress }) {
       const seen = new Date(lastSeenAt);
-      // `updateMany`, since it does not fail if the session has ended meanwhile.
+      // `updateMany`, since it does not fail if the session has ended meanwhile. The member first: a change that ends
+      // sessions locks them after the member.
       await prisma.$transaction([
-        prisma.session.updateMany({ where: { id }, data: { lastSeenAt: seen, ipAddress } }),
         prisma.member.updateMany({ where: { id: member.id }, data: { lastSeenAt: seen } }),
+        prisma.session.updateMany({ where: { id }, data: { lastSeenAt: seen, ipAddress } }),
       ]);
     },
 
