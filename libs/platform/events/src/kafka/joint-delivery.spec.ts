@@ -15,6 +15,7 @@ const eventsOf = (partition: number, count: number): LoggedEvent[] =>
 const batchOf = (partition: number, count: number, isAssigned = () => true): PartitionBatch => ({
   events: eventsOf(partition, count),
   isAssigned,
+  isSought: () => false,
 });
 
 describe('a joint delivery', () => {

@@ -8,6 +8,8 @@ export interface PartitionBatch {
   readonly events: readonly LoggedEvent[];
   /** Whether the partition is still assigned to this member. */
   readonly isAssigned: () => boolean;
+  /** Whether the consumer has sought the partition since: it will be read from another offset. */
+  readonly isSought: () => boolean;
 }
 
 export interface JointDeliveryPorts {
@@ -23,6 +25,8 @@ export interface JointDelivery {
   submit(batch: PartitionBatch): Promise<boolean>;
   /** Throws DeliveryStopped when a partition of the current delivery is no longer assigned. */
   assertAssigned(): void;
+  /** Throws DeliveryStopped when a partition of the current delivery has been sought. */
+  assertNotSought(): void;
 }
 
 /**
@@ -62,6 +66,9 @@ export function createJointDelivery({ deliver, commit, maxBatchSize }: JointDeli
     submit: (batch) => batcher.submit(batch),
     assertAssigned() {
       if (!inFlight.every(({ isAssigned }) => isAssigned())) throw new DeliveryStopped();
+    },
+    assertNotSought() {
+      if (inFlight.some(({ isSought }) => isSought())) throw new DeliveryStopped();
     },
   };
 }

@@ -118,11 +118,16 @@ export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumer
   }
 
   function jointDeliveryOf(consumer: Consumer, offsets: StoredOffsets): JointDelivery {
+    // After a seek the known offsets are those that it starts from. To store a later one would skip what is in between.
     const commit = async (last: readonly LoggedEvent[]): Promise<void> => {
+      joint.assertNotSought();
       await offsets.store(last);
       await consumer.commitOffsets(last.map(({ position }) => ({ topic, ...afterPosition(position) })));
     };
-    const handle: EventHandler = (events) => subscription.handle(events, offsets.progressOf(events));
+    const handle: EventHandler = async (events) => {
+      joint.assertNotSought();
+      await subscription.handle(events, offsets.progressOf(events));
+    };
     const deliver = createDelivery(
       { ...subscription, handle },
       {
@@ -149,6 +154,8 @@ export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumer
       isRunning() && !isStale() && !waiter.stopped && alive.lost() === undefined;
     try {
       await offsets.aligned;
+      const { seeks } = offsets;
+      const isSought = (): boolean => offsets.seeks !== seeks;
       if (offsets.isOutOfPlace(batch.partition, BigInt(batch.firstOffset() ?? 0))) {
         await offsets.realign();
         return;
@@ -156,7 +163,7 @@ export function runKafkaConsumer(subscription: Subscription, deps: KafkaConsumer
       const events = batch.messages.map((message) => toEvent(topic, batch.partition, message));
       for (const chunk of chunksOfEvents(events, maxBatchSize, limits.maxBatchBytes)) {
         // A skipped batch must be delivered again, so its offset is not resolved.
-        if (!(await joint.submit({ events: chunk, isAssigned }))) break;
+        if (!(await joint.submit({ events: chunk, isAssigned, isSought }))) break;
         resolveOffset(offsetOf((chunk.at(-1) as LoggedEvent).position));
       }
       // A batch costs about the same for one event as for fifty, and no response waits for it.

@@ -187,6 +187,47 @@ describeWith(kafka, 'offsets in the database of the effects', () => {
     expect(await storedOffset()).toBe(4n);
   });
 
+  it.each<[string, boolean]>([
+    ['stores none', false],
+    ['is called again after a dead letter', true],
+  ])(
+    'are not stored over lost effects by a handler that was running meanwhile and %s',
+    async (_what, isBad) => {
+      let proceed = () => {};
+      const realigned = new Promise<void>((resolve) => (proceed = resolve));
+      let running = () => {};
+      const started = new Promise<void>((resolve) => (running = resolve));
+      let offsetBefore: bigint | undefined;
+      await subscribe(async (events, progress) => {
+        const texts = events.map(({ payload }) => Buffer.from(payload).toString());
+        if (texts.includes('b')) offsetBefore = await storedOffset();
+        const isNew = texts.includes('d') && !texts.includes('b');
+        if (isNew && (!isBad || texts.includes('bad'))) {
+          running();
+          await realigned;
+        }
+        const bad = events.filter((_, index) => texts[index] === 'bad');
+        if (bad.length > 0)
+          throw new UnprocessableEventsError(bad.map((each) => ({ event: each, reason: 'bad' })));
+        await store(events, isBad ? progress : undefined);
+      });
+      await append('a', 'b', 'c');
+      await untilEffects('a', 'b', 'c');
+      await untilCommitted(3);
+      await append(...(isBad ? ['bad', 'd'] : ['d']));
+      await started;
+      await loseEffects(1, 'b', 'c');
+      await eventually(
+        'the realignment',
+        async () => (await counted('gateway_events_replayed_total')) === 2 || undefined,
+        TIMEOUT,
+      );
+      proceed();
+      await untilEffects('a', 'b', 'c', 'd');
+      expect(offsetBefore).toBe(1n);
+    },
+  );
+
   it('are stored for a handler that stores none, and after dead letters', async () => {
     await subscribe(async (events) => {
       const bad = events.filter(({ payload }) => Buffer.from(payload).toString() === 'bad');

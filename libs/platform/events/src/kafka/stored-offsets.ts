@@ -37,6 +37,8 @@ export interface StoredOffsets {
   realign(): Promise<void>;
   /** Resolves when the partitions have been sought. */
   readonly aligned: Promise<void>;
+  /** How often they have been. */
+  readonly seeks: number;
   /** Realigns if the database has lost offsets: without new events, no batch would notice it. */
   check(): Promise<void>;
   /**
@@ -69,6 +71,7 @@ export function createStoredOffsets(group: TopicGroup, ports: StoredOffsetsPorts
   let assigned = new Map<number, AssignedPartition>();
   const gaps = new Map<number, { readonly firstOffset: bigint; readonly times: number }>();
   let aligned = Promise.resolve();
+  let seeks = 0;
 
   async function align(partitions: readonly number[]): Promise<void> {
     if (partitions.length === 0) return void assigned.clear();
@@ -91,6 +94,7 @@ export function createStoredOffsets(group: TopicGroup, ports: StoredOffsetsPorts
     assigned = new Map(
       [...starts].map(([key, start]) => [key, { stored: start.stored, next: start.offset }]),
     );
+    seeks += 1;
     for (const [partition, start] of starts) {
       ports.seek(partition, start.offset);
       report(partition, start);
@@ -149,6 +153,9 @@ export function createStoredOffsets(group: TopicGroup, ports: StoredOffsetsPorts
     realign,
     get aligned() {
       return aligned;
+    },
+    get seeks() {
+      return seeks;
     },
     async check() {
       await aligned;
