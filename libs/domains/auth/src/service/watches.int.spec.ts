@@ -107,5 +107,36 @@ describe('watches and leases', () => {
     await fixture.auth.renewLease({ edgeId: 'edge-6', acknowledgedSequence: sequence });
     await change;
     await watch.close();
+    await fixture.pool.query('delete from edge_leases');
+  });
+
+  it('receive changes also after the database lost the latest ones, and do not count them as acknowledged', async () => {
+    const edgeId = 'edge-7';
+    const watch = await openWatch(edgeId);
+    const start = watch.first.sequence;
+    for (const acknowledgedSequence of [start + 1n, start + 2n]) {
+      const { id } = await fixture.organization();
+      const change = suspend(id);
+      expect((await watch.next()).sequence).toBe(acknowledgedSequence);
+      await fixture.auth.renewLease({ edgeId, acknowledgedSequence });
+      await change;
+    }
+    // As a failover to an asynchronous standby does, or a restore.
+    await fixture.pool.query('delete from invalidations where sequence > $1', [start]);
+    await fixture.pool.query('update edge_leases set acknowledged_sequence = $1', [start]);
+    await fixture.pool.query('update invalidation_counter set last = $1', [start]);
+
+    const { id } = await fixture.organization();
+    let completed = false;
+    const change = suspend(id).then(() => (completed = true));
+    const stale = { edgeId, acknowledgedSequence: start + 2n };
+    expect((await fixture.auth.renewLease(stale)).leaseMs).toBe(0);
+    let sequence = start;
+    while (sequence !== start + 1n) ({ sequence } = await watch.next());
+    expect(completed).toBe(false);
+    await fixture.auth.renewLease({ edgeId, acknowledgedSequence: sequence });
+    await change;
+    await watch.close();
+    await fixture.pool.query('delete from edge_leases');
   });
 });

@@ -25,13 +25,16 @@ const CLOSE = `update edge_leases set watch_open = false where edge_id = $1 and 
  * length past the oldest unacknowledged invalidation. So an edge that renews
  * without receiving invalidations delays a revocation by at most one lease. An
  * expired lease is never resumed, since a revocation may have relied on its
- * expiry. Notifies only when the acknowledged sequence has advanced.
+ * expiry. Neither is one with a later sequence than the last: the database has lost
+ * it, and its number will be that of another invalidation. Notifies only when the
+ * acknowledged sequence has advanced.
  */
 const RENEW = `
   with previous as (
-    select edge_id, acknowledged_sequence, least($2::bigint, (select last from invalidation_counter)) as acknowledged
+    select edge_id, acknowledged_sequence, $2::bigint as acknowledged
     from edge_leases
     where edge_id = $1 and watch_open and expires_at > clock_timestamp()
+      and $2::bigint <= (select last from invalidation_counter)
     for update
   ), renewed as (
     update edge_leases lease set

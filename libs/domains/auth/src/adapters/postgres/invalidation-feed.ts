@@ -33,6 +33,8 @@ const READ = `
   select sequence, key_sha256, organization_id from invalidations
   where sequence > $1 order by sequence limit ${READ_LIMIT}`;
 
+const READ_LAST = 'select last from invalidation_counter';
+
 interface InvalidationRow {
   readonly sequence: bigint;
   readonly key_sha256: Buffer | null;
@@ -77,11 +79,24 @@ export function createPostgresInvalidationFeed({
     for (;;) {
       const before = ring.last;
       const { rows } = await pool.query<InvalidationRow>(READ, [before]);
-      if (rows.length === 0) return;
+      if (rows.length === 0) return restartIfLost();
       ring.append(rows.map(invalidationOf));
       appends.notifyAll();
       if (rows.length < READ_LIMIT) return;
     }
+  }
+
+  /** A failover to an asynchronous standby, or a restore, loses invalidations, and their numbers are used again. */
+  async function restartIfLost(): Promise<void> {
+    const { rows } = await pool.query<{ last: bigint }>(READ_LAST);
+    const last = rows[0]?.last;
+    if (last === undefined || last >= ring.last) return;
+    log.warn(
+      { last: String(last), known: String(ring.last) },
+      'the database lost key invalidations; edges evict every key',
+    );
+    ring.restart(last);
+    appends.notifyAll();
   }
 
   async function listen(): Promise<void> {
@@ -130,7 +145,7 @@ export function createPostgresInvalidationFeed({
   return {
     async start() {
       await listen();
-      const { rows } = await pool.query<{ last: bigint }>('select last from invalidation_counter');
+      const { rows } = await pool.query<{ last: bigint }>(READ_LAST);
       ring.restart(rows[0]?.last ?? 0n);
       await catchUp();
       timer = setInterval(catchUpOrLog, pollMs);
@@ -153,6 +168,9 @@ export function createPostgresInvalidationFeed({
     async after(sequence, signal) {
       for (;;) {
         if (signal.aborted || stopping.signal.aborted) return [];
+        // Of a watch that this process has not caught up with, or of an invalidation that the database has lost.
+        if (sequence > ring.last) await catchUp();
+        if (sequence > ring.last) return [{ sequence: ring.last, target: { kind: 'all' } }];
         const invalidations = ring.after(sequence);
         if (invalidations.length > 0) return invalidations;
         await appends.wait(signal);
