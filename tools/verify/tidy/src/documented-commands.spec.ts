@@ -91,10 +91,15 @@ describe('a command in a document', () => {
     const components = [...template.matchAll(/^([a-z-]+):$/gm)].map(([, component = '']) => component);
     expect(components).toContain('edge-proxy');
     const named = [
-      ...found(/(?:deployment|service)\/gateway-inference-gateway-([a-z-]+)/g),
+      ...found(/\bkubectl [^\n]*\b(?:deploy|deployment|service)\/([a-z-]+)/g).map(
+        ({ name, groups: [target = ''] }) => ({
+          name,
+          groups: [target.replace(/^gateway-inference-gateway-/, '')],
+        }),
+      ),
       ...found(/app\.kubernetes\.io\/component=([a-z-]+)/g),
     ];
-    expect(named.length).toBeGreaterThan(3);
+    expect(named.length).toBeGreaterThan(6);
     expect(named.filter(({ groups: [component = ''] }) => !components.includes(component))).toEqual([]);
   });
 
@@ -105,6 +110,21 @@ describe('a command in a document', () => {
     const tags = found(/\binference-gateway\/[$\w-]+:([\w.-]+)/g).map(({ groups: [tag] }) => tag);
     expect(tags.length).toBeGreaterThan(0);
     expect(new Set(tags)).toEqual(new Set([version]));
+  });
+
+  it('loads into kind every image that the chart uses', () => {
+    const loops = codeIn('sh').flatMap(
+      ({ code }) => /for program in (.*?); do\s+kind load docker-image/.exec(code)?.[1] ?? [],
+    );
+    expect(loops).toHaveLength(1);
+    const template = (name: string) =>
+      readFileSync(path.join(root, 'helm/inference-gateway/templates', name), 'utf8');
+    const components = [...template('_components.tpl').matchAll(/^([a-z-]+):$/gm)].map(([, name]) => name);
+    expect(components).toContain('edge-proxy');
+    expect(template('rpc-certificates.yaml')).toContain('"name" "certificates"');
+    expect((loops[0] ?? '').split(/\s+/).sort()).toEqual(
+      [...components, 'certificates', 'demo', 'model-emulator'].sort(),
+    );
   });
 
   it('starts services of the Compose file', () => {
