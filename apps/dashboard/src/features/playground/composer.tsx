@@ -9,6 +9,8 @@ interface ComposerProps {
   readonly onImage: (image: ImageAttachment | undefined) => void;
   readonly supportsImages: boolean;
   readonly running: boolean;
+  /** Whether the settings can be sent. */
+  readonly isValid: boolean;
   readonly onSend: () => void;
   readonly onStop: () => void;
   readonly note: ReactNode;
@@ -16,7 +18,7 @@ interface ComposerProps {
 
 /** Enter sends; Shift+Enter inserts a line break. */
 export function Composer(props: ComposerProps) {
-  const { draft, onDraft, image, onImage, supportsImages, running, onSend, onStop, note } = props;
+  const { draft, onDraft, image, onImage, supportsImages, running, isValid, onSend, onStop, note } = props;
   const file = useRef<HTMLInputElement>(null);
   const noteId = useId();
   const [error, setError] = useState<string>();
@@ -88,7 +90,7 @@ export function Composer(props: ComposerProps) {
             <Button
               kind="primary"
               icon="send"
-              disabled={draft.trim() === '' && image === undefined}
+              disabled={!isValid || (draft.trim() === '' && image === undefined)}
               onClick={onSend}
             >
               Send

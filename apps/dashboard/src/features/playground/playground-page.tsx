@@ -19,7 +19,7 @@ import { Conversation, type Turn } from './conversation';
 import { complete, EMPTY_COMPLETION, type Completion } from './completion';
 import { Estimate } from './estimate';
 import type { ImageAttachment } from './image';
-import { bodyOf, parseTools, type Message, type PlaygroundRequest } from './request';
+import { bodyOf, issuesOf, type Message, type PlaygroundRequest } from './request';
 import { Settings, type PlaygroundSettings } from './settings';
 import { usePlaygroundKey } from './use-playground-key';
 
@@ -97,12 +97,14 @@ interface WorkbenchProps {
 }
 
 function Workbench({ organizationId, model, models, onModel, asCode }: WorkbenchProps) {
-  const [settings, setSettings] = useState<PlaygroundSettings>({
+  const [entered, setSettings] = useState<PlaygroundSettings>({
     system: '',
     maxTokens: '',
     tools: '',
     stream: true,
   });
+  // Without the capability, the field is hidden.
+  const settings = model.capabilities.includes('tools') ? entered : { ...entered, tools: '' };
   const [turns, setTurns] = useState<readonly Turn[]>([]);
   const [draft, setDraft] = useState('');
   const [image, setImage] = useState<ImageAttachment>();
@@ -111,6 +113,7 @@ function Workbench({ organizationId, model, models, onModel, asCode }: Workbench
   const playgroundKey = usePlaygroundKey(organizationId);
   const { data: baseUrl } = useQuery(publicApiQuery);
 
+  const isValid = Object.values(issuesOf(settings)).every((issue) => issue === undefined);
   const requestWith = (last: Message | undefined): PlaygroundRequest => ({
     model: model.id,
     ...settings,
@@ -122,11 +125,11 @@ function Workbench({ organizationId, model, models, onModel, asCode }: Workbench
     return bodyOf(requestWith({ role: 'user', text, ...(image ? { image: image.blankUri } : {}) }));
     // `requestWith` depends only on these values.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [turns, settings, draft, image, model.id]);
+  }, [turns, entered, draft, image, model]);
 
   const send = async () => {
     const text = draft.trim();
-    if (running || (text === '' && image === undefined) || parseTools(settings.tools) === undefined) return;
+    if (running || !isValid || (text === '' && image === undefined)) return;
     const prompt: Message = { role: 'user', text, ...(image ? { image: image.uri } : {}) };
     const body = bodyOf(requestWith(prompt));
     const show = (turn: Partial<Turn>) =>
@@ -193,7 +196,14 @@ function Workbench({ organizationId, model, models, onModel, asCode }: Workbench
               running={running}
               onSend={() => void send()}
               onStop={() => abort.current?.abort()}
-              note={<Estimate organizationId={organizationId} body={estimated} />}
+              isValid={isValid}
+              note={
+                isValid ? (
+                  <Estimate organizationId={organizationId} body={estimated} />
+                ) : (
+                  'Correct the settings to send a message.'
+                )
+              }
             />
             {turns.length > 0 && !running && (
               <Button kind="quiet" small className="justify-self-start" onClick={() => setTurns([])}>
@@ -203,13 +213,7 @@ function Workbench({ organizationId, model, models, onModel, asCode }: Workbench
           </>
         )}
       </div>
-      <Settings
-        model={model}
-        models={models}
-        onModel={onModel}
-        settings={settings}
-        onSettings={setSettings}
-      />
+      <Settings model={model} models={models} onModel={onModel} settings={entered} onSettings={setSettings} />
     </div>
   );
 }

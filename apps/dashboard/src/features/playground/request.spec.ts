@@ -1,4 +1,4 @@
-import { bodyOf, parseTools, type PlaygroundRequest } from './request';
+import { bodyOf, issuesOf, parseTools, type PlaygroundRequest } from './request';
 
 const REQUEST: PlaygroundRequest = {
   model: 'a/b',
@@ -42,6 +42,14 @@ it('starts with the instructions, and sends an image with its text', () =>
     max_tokens: 64,
     tools: [{ type: 'function' }],
   }));
+
+it.each(['abc', '1,000', '0', '1.5'])(
+  'does not send %j as the maximum of output tokens, and says so',
+  (maxTokens) => {
+    expect(bodyOf({ ...REQUEST, maxTokens })).not.toHaveProperty('max_tokens');
+    expect(issuesOf({ maxTokens, tools: '' }).maxTokens).toBe('Enter a whole number of at least 1.');
+  },
+);
 
 it.each([
   ['', []],

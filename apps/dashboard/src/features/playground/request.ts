@@ -19,7 +19,19 @@ export interface PlaygroundRequest {
 
 export type RequestBody = Readonly<Record<string, unknown>>;
 
-/** The body of the request. Invalid tools are omitted; the form shows an error. */
+/** Whether this is a number of tokens, and not empty or a typing error. */
+const isMaxTokens = (text: string) => /^[1-9]\d{0,8}$/.test(text.trim());
+
+/** Why a request cannot be sent, by field. */
+export function issuesOf({ maxTokens, tools }: Pick<PlaygroundRequest, 'maxTokens' | 'tools'>) {
+  return {
+    maxTokens:
+      maxTokens.trim() === '' || isMaxTokens(maxTokens) ? undefined : 'Enter a whole number of at least 1.',
+    tools: parseTools(tools) === undefined ? 'Enter a JSON array.' : undefined,
+  };
+}
+
+/** The body of the request. Invalid values are omitted; the form shows an error, and the request is not sent. */
 export function bodyOf(request: PlaygroundRequest): RequestBody {
   const tools = parseTools(request.tools);
   const system = request.system.trim();
@@ -29,7 +41,7 @@ export function bodyOf(request: PlaygroundRequest): RequestBody {
       ...(system === '' ? [] : [{ role: 'system', content: system }]),
       ...request.messages.map(messageOf),
     ],
-    ...(request.maxTokens.trim() === '' ? {} : { max_tokens: Number(request.maxTokens) }),
+    ...(isMaxTokens(request.maxTokens) ? { max_tokens: Number(request.maxTokens) } : {}),
     ...(tools && tools.length > 0 ? { tools } : {}),
     ...(request.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
   };

@@ -3,7 +3,7 @@ import { count } from '../../format/count';
 import { Button } from '../../ui/button';
 import { Checkbox, Field, Input, Select, TextArea } from '../../ui/field';
 import { Money } from '../../ui/values';
-import { EXAMPLE_TOOLS, parseTools } from './request';
+import { EXAMPLE_TOOLS, issuesOf } from './request';
 
 export interface PlaygroundSettings {
   readonly system: string;
@@ -23,6 +23,7 @@ interface SettingsProps {
 export function Settings({ model, models, onModel, settings, onSettings }: SettingsProps) {
   const set = (changes: Partial<PlaygroundSettings>) => onSettings({ ...settings, ...changes });
   const supportsTools = model.capabilities.includes('tools');
+  const issues = issuesOf(settings);
   return (
     <aside
       aria-label="Settings"
@@ -42,17 +43,14 @@ export function Settings({ model, models, onModel, settings, onSettings }: Setti
           window: {count(model.context_length)} tokens.
         </p>
       </div>
-      <Field label="System instructions" optional>
+      <Field label="System instructions" optional hint="Sent as the first message of each request.">
         <TextArea rows={3} value={settings.system} onChange={({ target }) => set({ system: target.value })} />
       </Field>
       <Field
         label="Max output tokens"
         optional
-        error={
-          settings.maxTokens !== '' && !/^[1-9]\d{0,8}$/.test(settings.maxTokens.trim())
-            ? 'Enter a whole number of at least 1.'
-            : undefined
-        }
+        hint="Lowers the maximum cost. Leave empty for the largest output of the model and the organization."
+        error={issues.maxTokens}
       >
         <Input
           inputMode="numeric"
@@ -63,12 +61,7 @@ export function Settings({ model, models, onModel, settings, onSettings }: Setti
       </Field>
       {supportsTools && (
         <div className="grid gap-2">
-          <Field
-            label="Tools"
-            optional
-            hint="A JSON array of tool definitions."
-            error={parseTools(settings.tools) === undefined ? 'Enter a JSON array.' : undefined}
-          >
+          <Field label="Tools" optional hint="A JSON array of tool definitions." error={issues.tools}>
             <TextArea
               rows={settings.tools === '' ? 2 : 8}
               spellCheck={false}
