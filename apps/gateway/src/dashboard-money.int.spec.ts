@@ -425,6 +425,10 @@ describe('a low-balance alert', () => {
       delivered: true,
       failure: null,
     });
+    // Receivers may react to a low balance, so a test is another event.
+    const sent = JSON.parse(received[0]?.body ?? '') as Readonly<Record<string, unknown>>;
+    expect(sent).toMatchObject({ event: 'alert.test', organization_id: id });
+    expect(sent).not.toHaveProperty('available_usd');
     status = 404;
     expect(jsonOf(await operator.request(`POST /api/organizations/${id}/credit-alert/test`))).toEqual({
       delivered: false,

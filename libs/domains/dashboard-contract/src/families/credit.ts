@@ -256,7 +256,9 @@ export const creditEndpoints = {
     method: 'POST',
     path: '/api/organizations/{organization_id}/credit-alert/test',
     access: 'credit:alerts',
-    summary: 'Send a test alert',
+    summary: 'Send a test to the recipients of low-balance alerts',
+    description:
+      'The webhook gets the event `alert.test`, and the email says that it is a test. Neither says anything about the balance.',
     body: emptyBody,
     response: json(
       z.object({

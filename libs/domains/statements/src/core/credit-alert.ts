@@ -26,15 +26,24 @@ export const NO_ALERT: CreditAlert = {
   budgetShares: DEFAULT_BUDGET_SHARES,
 };
 
-/** An alert to deliver. */
-export interface DueAlert {
+/** Where the alerts of an organization are sent. */
+export interface AlertRecipients {
   readonly organizationId: string;
-  readonly thresholdNanoUsd: NanoUsd;
-  readonly availableNanoUsd: NanoUsd;
-  readonly belowSince: UnixMs;
   readonly webhookUrl: string | undefined;
   readonly webhookSecret: string | undefined;
   readonly emails: readonly string[];
+}
+
+/** An alert to deliver. */
+export interface DueAlert extends AlertRecipients {
+  readonly thresholdNanoUsd: NanoUsd;
+  readonly availableNanoUsd: NanoUsd;
+  readonly belowSince: UnixMs;
+}
+
+/** A message that says that it is a test, and nothing about the balance. */
+export interface TestAlert extends AlertRecipients {
+  readonly testedAt: UnixMs;
 }
 
 /** The last failure stays visible afterwards. */

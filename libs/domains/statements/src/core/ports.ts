@@ -2,7 +2,7 @@ import type { AuditEntry, UnixMs } from '@gateway/base';
 import type { Announcement } from '@gateway/billing-ledger/core';
 import type { Correction, CorrectionOutcome, CorrectionPreview } from './correction';
 import type { BudgetsOfOrganization, DueBudgetAlert } from './budget-alert';
-import type { CreditAlert, DueAlert } from './credit-alert';
+import type { AlertRecipients, CreditAlert, DueAlert, TestAlert } from './credit-alert';
 import type { SettledWindow } from './settled-window';
 import type {
   Credit,
@@ -140,8 +140,8 @@ export interface CreditAlertStore {
   ): Promise<{ readonly alert: CreditAlert; readonly secret: string | undefined }>;
   /** Records that a person has a test alert sent. */
   recordTest(audit: AuditEntry): Promise<void>;
-  /** The alert as it would be sent now, whatever the balance; undefined without a recipient. */
-  readDue(organizationId: string): Promise<DueAlert | undefined>;
+  /** Undefined without a recipient. */
+  readRecipients(organizationId: string): Promise<AlertRecipients | undefined>;
   /** Records which balances fell below their threshold, and which are above it again. */
   watch(): Promise<void>;
   /** Claims up to `limit` due alerts. No other process claims them until they are due again. */
@@ -183,11 +183,11 @@ export interface BudgetAlertSender {
 }
 
 /**
- * Delivers an alert to its recipients. Rejects with an AlertNotDeliveredError,
+ * Delivers an alert or a test to its recipients. Rejects with an AlertNotDeliveredError,
  * whose message is safe to show to customers: it reveals nothing about networks.
  */
 export interface AlertSender {
-  send(alert: DueAlert): Promise<void>;
+  send(alert: DueAlert | TestAlert): Promise<void>;
 }
 
 export class AlertNotDeliveredError extends Error {

@@ -248,8 +248,8 @@ export function createAdminHandlers(
 
     testCreditAlert: async (request, context) => {
       const organizationId = parseOrganizationId(request);
-      const due = await alerts.readDue(organizationId);
-      if (!due) return { hasRecipient: false, failure: undefined };
+      const recipients = await alerts.readRecipients(organizationId);
+      if (!recipients) return { hasRecipient: false, failure: undefined };
       await alerts.recordTest(
         auditOf(
           {
@@ -262,7 +262,10 @@ export function createAdminHandlers(
           ports,
         ),
       );
-      return { hasRecipient: true, failure: await dispatcher.deliver(due) };
+      return {
+        hasRecipient: true,
+        failure: await dispatcher.deliver({ ...recipients, testedAt: ports.clock.now() }),
+      };
     },
   };
 }

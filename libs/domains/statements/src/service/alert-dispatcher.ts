@@ -1,5 +1,5 @@
 import type { Logger } from '@gateway/runtime';
-import type { DueAlert } from '../core/credit-alert';
+import type { DueAlert, TestAlert } from '../core/credit-alert';
 import { AlertNotDeliveredError, type AlertSender, type CreditAlertStore } from '../core/ports';
 
 export interface AlertDispatcherPorts {
@@ -13,8 +13,8 @@ export interface AlertDispatcher {
   start(): void;
   /** Waits for the round in progress. */
   stop(): Promise<void>;
-  /** Sends one alert. @returns why the delivery failed; undefined if it succeeded. */
-  deliver(alert: DueAlert): Promise<string | undefined>;
+  /** Sends one alert or test. @returns why the delivery failed; undefined if it succeeded. */
+  deliver(alert: DueAlert | TestAlert): Promise<string | undefined>;
 }
 
 const MAX_ALERTS_PER_ROUND = 10;
@@ -30,7 +30,7 @@ export function createAlertDispatcher({
   let stopped = false;
   let currentRound: Promise<void> = Promise.resolve();
 
-  async function deliver(alert: DueAlert): Promise<string | undefined> {
+  async function deliver(alert: DueAlert | TestAlert): Promise<string | undefined> {
     const failures: string[] = [];
     for (const sender of senders) {
       try {

@@ -21,6 +21,18 @@ it('sends the balance, the threshold and the time to every address', async () =>
   }
 });
 
+it('says of a test that it is one, and nothing about the balance', async () => {
+  const mails: { subject: string; text: string }[] = [];
+  const { organizationId, webhookUrl, webhookSecret, emails } = alert;
+  await createMailAlertSender({ send: async (mail) => void mails.push(mail) }).send({
+    ...{ organizationId, webhookUrl, webhookSecret, emails },
+    testedAt: alert.belowSince,
+  });
+  expect(mails[0]?.subject).toBe('Test of low-balance alerts');
+  expect(mails[0]?.text).toContain('This is a test.');
+  expect(mails[0]?.text).not.toContain('US dollars');
+});
+
 it('rejects without a mail server, or when it does not accept an email', async () => {
   await expect(createMailAlertSender(undefined).send(alert)).rejects.toThrow('No mail server is configured');
   await expect(createMailAlertSender(undefined).send({ ...alert, emails: [] })).resolves.toBeUndefined();

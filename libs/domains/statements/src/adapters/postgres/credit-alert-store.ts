@@ -6,6 +6,7 @@ import {
   MAX_ALERT_ATTEMPTS,
   NO_ALERT,
   retryAfterMs,
+  type AlertRecipients,
   type CreditAlert,
   type DueAlert,
 } from '../../core/credit-alert';
@@ -56,7 +57,9 @@ const DUE_FIELDS = `
   coalesce((select available_nano_usd from accounts where organization_id = alert.organization_id), 0)
     as available_nano_usd`;
 
-const READ_DUE = `select ${DUE_FIELDS} from credit_alerts alert where organization_id = $1`;
+const READ_RECIPIENTS = `
+  select organization_id, webhook_url, webhook_secret, emails from credit_alerts
+  where organization_id = $1 and (webhook_url is not null or emails <> '{}')`;
 
 /** $1 max attempts, $2 max rows, $3 how long after this a claimed alert is due again if its sender terminates. */
 const CLAIM_DUE = `
@@ -95,14 +98,17 @@ interface AlertRow {
   readonly budget_shares: readonly number[];
 }
 
-interface DueRow {
+interface RecipientsRow {
   readonly organization_id: string;
-  readonly threshold_nano_usd: bigint;
-  readonly available_nano_usd: bigint;
-  readonly below_since_unix_ms: bigint | null;
   readonly webhook_url: string | null;
   readonly webhook_secret: string | null;
   readonly emails: readonly string[];
+}
+
+interface DueRow extends RecipientsRow {
+  readonly threshold_nano_usd: bigint;
+  readonly available_nano_usd: bigint;
+  readonly below_since_unix_ms: bigint;
   readonly attempts: number;
 }
 
@@ -136,11 +142,10 @@ export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }
 
     recordTest: (audit) => withRetries(() => insertAuditEntry(pool, BILLING_LEDGER_SCHEMA, audit)),
 
-    readDue: (organizationId) =>
+    readRecipients: (organizationId) =>
       withRetries(async () => {
-        const { rows } = await pool.query<DueRow>(READ_DUE, [organizationId]);
-        const [row] = rows;
-        return row && (row.webhook_url !== null || row.emails.length > 0) ? dueOf(row) : undefined;
+        const { rows } = await pool.query<RecipientsRow>(READ_RECIPIENTS, [organizationId]);
+        return rows[0] && recipientsOf(rows[0]);
       }),
 
     watch: () => withRetries(async () => void (await pool.query(WATCH))),
@@ -174,15 +179,21 @@ function alertOf(row: AlertRow): CreditAlert {
   };
 }
 
-function dueOf(row: DueRow): ClaimedAlert {
+function recipientsOf(row: RecipientsRow): AlertRecipients {
   return {
     organizationId: row.organization_id,
-    thresholdNanoUsd: nanoUsd(row.threshold_nano_usd),
-    availableNanoUsd: nanoUsd(row.available_nano_usd),
-    belowSince: timeOf(row.below_since_unix_ms) ?? (0 as UnixMs),
     webhookUrl: row.webhook_url ?? undefined,
     webhookSecret: row.webhook_secret ?? undefined,
     emails: row.emails,
+  };
+}
+
+function dueOf(row: DueRow): ClaimedAlert {
+  return {
+    ...recipientsOf(row),
+    thresholdNanoUsd: nanoUsd(row.threshold_nano_usd),
+    availableNanoUsd: nanoUsd(row.available_nano_usd),
+    belowSince: Number(row.below_since_unix_ms) as UnixMs,
     attempt: row.attempts,
   };
 }

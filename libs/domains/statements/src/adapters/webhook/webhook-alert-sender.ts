@@ -1,6 +1,6 @@
 import { formatUsd } from '@gateway/base';
 import { WebhookNotDeliveredError, type WebhookSender } from '@gateway/webhooks';
-import type { DueAlert } from '../../core/credit-alert';
+import type { DueAlert, TestAlert } from '../../core/credit-alert';
 import { AlertNotDeliveredError, type AlertSender } from '../../core/ports';
 
 /** Sends an alert to its webhook. */
@@ -10,7 +10,7 @@ export function createWebhookAlertSender(webhooks: WebhookSender): AlertSender {
       const { webhookUrl: url, webhookSecret: secret } = alert;
       if (url === undefined || secret === undefined) return;
       try {
-        await webhooks.send({ url, secret }, messageOf(alert));
+        await webhooks.send({ url, secret }, 'testedAt' in alert ? testOf(alert) : messageOf(alert));
       } catch (error) {
         if (!(error instanceof WebhookNotDeliveredError)) throw error;
         throw new AlertNotDeliveredError(error.message, { cause: error });
@@ -28,5 +28,15 @@ function messageOf(alert: DueAlert) {
     available_usd: formatUsd(alert.availableNanoUsd),
     threshold_usd: formatUsd(alert.thresholdNanoUsd),
     since: new Date(alert.belowSince).toISOString(),
+  };
+}
+
+/** Another event, since receivers may react to a low balance, for example by buying credit. */
+function testOf({ organizationId, testedAt }: TestAlert) {
+  return {
+    event: 'alert.test',
+    id: `${organizationId}.test.${testedAt}`,
+    organization_id: organizationId,
+    sent_at: new Date(testedAt).toISOString(),
   };
 }
