@@ -37,3 +37,9 @@ export const organizationQuery = (organizationId: string) =>
         })
       ).organization,
   });
+
+/** The limits that apply: where the organization has none, its ceiling. */
+export function effectiveLimitsOf({ limits, ceilings }: Organization): Organization['ceilings'] {
+  const own = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== null));
+  return { ...ceilings, ...own };
+}

@@ -60,13 +60,28 @@ describe('the page to create a key', () => {
 
   it('validates before it sends', async () => {
     renderPage('/o/org-1/keys/new');
-    await screen.findByText('Organization limit: 600.');
+    await screen.findByText(/^Organization limit: 600\./);
     await userEvent.type(screen.getByLabelText(/^Requests per minute/), '601');
     await userEvent.click(screen.getByLabelText('Chat'));
     await userEvent.click(screen.getByRole('button', { name: 'Create key' }));
     await screen.findByText('Above the organization limit.');
     await screen.findByText('Enter a name.');
     await screen.findByText('Select at least one permission.');
+    expect(api.requestsTo(CREATE)).toEqual([]);
+  });
+
+  it('validates against the ceiling where the organization has no limit', async () => {
+    const limits = { ...ORGANIZATION.limits, requests_per_minute: null };
+    const ceilings = { ...ORGANIZATION.ceilings, requests_per_minute: 100 };
+    api.on('GET /api/organizations/{organization_id}', () => ({
+      organization: { ...ORGANIZATION, limits, ceilings },
+    }));
+    renderPage('/o/org-1/keys/new');
+    await screen.findByText(/^Organization limit: 100\./);
+    await userEvent.type(screen.getByLabelText('Name'), 'k');
+    await userEvent.type(screen.getByLabelText(/^Requests per minute/), '101');
+    await userEvent.click(screen.getByRole('button', { name: 'Create key' }));
+    await screen.findByText('Above the organization limit.');
     expect(api.requestsTo(CREATE)).toEqual([]);
   });
 

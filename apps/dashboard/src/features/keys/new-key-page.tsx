@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
-import { organizationQuery } from '../../api/organizations';
+import { effectiveLimitsOf, organizationQuery } from '../../api/organizations';
 import { Button, buttonClass } from '../../ui/button';
 import { Page } from '../../ui/page';
 import { FailureLine } from '../../ui/states';
@@ -64,7 +64,11 @@ function NewKeyForm({ organizationId, onCreated }: NewKeyFormProps) {
       onSubmit={form.handleSubmit((values) => create.mutate(bodyOf(values)))}
       noValidate
     >
-      <KeyFields organizationId={organizationId} form={form} bounds={organization?.limits} />
+      <KeyFields
+        organizationId={organizationId}
+        form={form}
+        bounds={organization && effectiveLimitsOf(organization)}
+      />
       {create.error && !hasFieldErrors && <FailureLine error={create.error} />}
       <div className="flex gap-2">
         <Button type="submit" kind="primary" busy={create.isPending}>

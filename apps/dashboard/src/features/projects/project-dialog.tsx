@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
-import { organizationQuery } from '../../api/organizations';
+import { effectiveLimitsOf, organizationQuery } from '../../api/organizations';
 import type { Project } from '../../api/projects';
 import { exactUsd } from '../../format/money';
 import { Button } from '../../ui/button';
@@ -9,6 +9,7 @@ import { Dialog, DialogActions } from '../../ui/dialog';
 import { Field, Input } from '../../ui/field';
 import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
+import { VersionedFormEnd } from '../../ui/versioned-form';
 import { BUDGETS, type BudgetField } from '../keys/budgets';
 import { budgetError } from '../keys/key-form-values';
 
@@ -34,15 +35,12 @@ export function ProjectDialog({ organizationId, project, onClose }: ProjectDialo
 
 function ProjectForm({ organizationId, project, onClose }: ProjectDialogProps) {
   const { data: organization } = useQuery(organizationQuery(organizationId));
-  const [values, setValues] = useState<Values>({
-    name: project?.name ?? '',
-    daily_budget_usd: project?.daily_budget_usd ?? '',
-    monthly_budget_usd: project?.monthly_budget_usd ?? '',
-    total_budget_usd: project?.total_budget_usd ?? '',
-  });
+  const [values, setValues] = useState(() => valuesOf(project));
+  const [readVersion, setReadVersion] = useState(project?.version);
+  const [touched, setTouched] = useState(false);
   const queryClient = useQueryClient();
   const toast = useToast();
-  const bounds = organization && { ...organization.ceilings, ...withoutNull(organization.limits) };
+  const bounds = organization && effectiveLimitsOf(organization);
   const issues = BUDGETS.map(({ field }) => budgetError(values[field], bounds?.[field]));
   const save = useMutation({
     mutationFn: () => {
@@ -50,7 +48,7 @@ function ProjectForm({ organizationId, project, onClose }: ProjectDialogProps) {
       return project
         ? api.call('PUT /api/organizations/{organization_id}/projects/{project_id}', {
             params: { organization_id: organizationId, project_id: project.id },
-            body: { ...body, version: project.version },
+            body: { ...body, version: readVersion },
           })
         : api.call('POST /api/organizations/{organization_id}/projects', {
             params: { organization_id: organizationId },
@@ -65,6 +63,7 @@ function ProjectForm({ organizationId, project, onClose }: ProjectDialogProps) {
       onClose();
     },
   });
+  const nameIssue = values.name.trim() === '' ? 'Enter a name.' : undefined;
   const set = (name: keyof Values, value: string) => setValues({ ...values, [name]: value });
   return (
     <form
@@ -72,10 +71,11 @@ function ProjectForm({ organizationId, project, onClose }: ProjectDialogProps) {
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        if (values.name.trim() !== '' && issues.every((issue) => issue === undefined)) save.mutate();
+        setTouched(true);
+        if ([nameIssue, ...issues].every((issue) => issue === undefined)) save.mutate();
       }}
     >
-      <Field label="Name">
+      <Field label="Name" error={touched ? nameIssue : undefined}>
         <Input
           required
           autoFocus
@@ -100,18 +100,39 @@ function ProjectForm({ organizationId, project, onClose }: ProjectDialogProps) {
           />
         </Field>
       ))}
-      {project && (
-        <p className="text-sm text-ink-soft">Budgets of its keys above a new budget are lowered to it.</p>
+      {project ? (
+        <>
+          <p className="text-sm text-ink-soft">Budgets of its keys above a new budget are lowered to it.</p>
+          <VersionedFormEnd<Project>
+            what="this project"
+            save={save}
+            onVersion={setReadVersion}
+            onDiscard={(current) => setValues(valuesOf(current))}
+            onCancel={onClose}
+          />
+        </>
+      ) : (
+        <>
+          {save.error && <FailureLine error={save.error} />}
+          <DialogActions>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" kind="primary" busy={save.isPending}>
+              Create project
+            </Button>
+          </DialogActions>
+        </>
       )}
-      {save.error && <FailureLine error={save.error} />}
-      <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" kind="primary" busy={save.isPending}>
-          {project ? 'Save' : 'Create project'}
-        </Button>
-      </DialogActions>
     </form>
   );
+}
+
+function valuesOf(project: Project | undefined): Values {
+  return {
+    name: project?.name ?? '',
+    daily_budget_usd: project?.daily_budget_usd ?? '',
+    monthly_budget_usd: project?.monthly_budget_usd ?? '',
+    total_budget_usd: project?.total_budget_usd ?? '',
+  };
 }
 
 function bodyOf(values: Values) {
@@ -121,9 +142,4 @@ function bodyOf(values: Values) {
     monthly_budget_usd: values.monthly_budget_usd.trim() || null,
     total_budget_usd: values.total_budget_usd.trim() || null,
   };
-}
-
-/** A ceiling applies where the organization has no limit. */
-function withoutNull<Limits extends object>(limits: Limits): Partial<Limits> {
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== null)) as Partial<Limits>;
 }

@@ -80,6 +80,31 @@ describe('projects', () => {
     ]);
   });
 
+  it('need a name', async () => {
+    renderPage('/o/org-1/projects');
+    await userEvent.click(await screen.findByRole('button', { name: 'Create project' }));
+    const dialog = within(screen.getByRole('dialog', { name: 'Create project' }));
+    await userEvent.click(dialog.getByRole('button', { name: 'Create project' }));
+    await dialog.findByText('Enter a name.');
+    expect(api.requestsTo(CREATE)).toEqual([]);
+  });
+
+  it('can be saved after a conflict with the version of another person', async () => {
+    const current = projectWith({ name: 'Their name', version: 2 });
+    api.refuse(UPDATE, 409, { code: 'version_conflict', message: 'Changed.', metadata: { current } });
+    renderPage('/o/org-1/projects');
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit Website' }));
+    const dialog = within(screen.getByRole('dialog', { name: 'Edit project' }));
+    await userEvent.click(dialog.getByRole('button', { name: 'Save' }));
+    await dialog.findByText('Someone else changed this project');
+    await userEvent.click(dialog.getByRole('button', { name: 'Discard my changes' }));
+    expect(dialog.getByLabelText<HTMLInputElement>('Name').value).toBe('Their name');
+    api.on(UPDATE, () => ({ project: current }));
+    await userEvent.click(dialog.getByRole('button', { name: 'Save' }));
+    await screen.findByText('Project updated.');
+    expect(api.requestsTo(UPDATE).at(-1)?.body).toMatchObject({ name: 'Their name', version: 2 });
+  });
+
   it('are archived after a confirmation, and listed apart', async () => {
     api.on(ARCHIVE, () => {
       projects = [projectWith({ archived_at: '2026-11-02T09:00:00.000Z' })];

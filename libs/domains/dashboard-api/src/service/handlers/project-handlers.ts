@@ -1,6 +1,7 @@
 import type { Project, ProjectResponse } from '@gateway/contracts/auth';
 import type { ProjectSpend } from '@gateway/contracts/billing-ledger';
 import { endpoints } from '@gateway/dashboard-contract';
+import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
 import { projectBudgetsMessage } from '../messages/bodies';
 import { unwrap } from '../messages/errors';
@@ -12,9 +13,19 @@ const ARCHIVED = { active: false, archived: true, all: undefined } as const;
 /** Shorter than the default timeout, since projects can be listed without their spend. */
 const SPEND_TIMEOUT_MS = 3_000;
 
+interface ProjectTarget {
+  readonly organizationId: string;
+  readonly projectId: string;
+}
+
 export function createProjectHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   const { authAdmin } = ports;
   const { projects } = endpoints;
+
+  const readProject = async ({ organizationId, projectId }: ProjectTarget) => {
+    const page = { organizationId, pageSize: 1, pageToken: '', archived: undefined, projectIds: [projectId] };
+    return (await authAdmin.listProjects(page)).projects[0];
+  };
 
   return [
     implement(projects.list, async ({ params, query }) => {
@@ -52,9 +63,16 @@ export function createProjectHandlers(ports: DashboardApiPorts): readonly Implem
         budgets: projectBudgetsMessage(body),
         expectedVersion: body.version,
       };
-      return {
-        project: viewOf(await authAdmin.updateProject(change, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS })),
-      };
+      const changed = await authAdmin.updateProject(change, { timeoutMs: EDGE_CHANGE_TIMEOUT_MS });
+      try {
+        return { project: viewOf(changed) };
+      } catch (error) {
+        if (!(error instanceof DashboardError) || error.code !== 'version_conflict') throw error;
+        const current = await readProject(change);
+        throw new DashboardError('version_conflict', {
+          metadata: { current: current && projectView(current) },
+        });
+      }
     }),
 
     implement(projects.archive, async ({ params }) => {
