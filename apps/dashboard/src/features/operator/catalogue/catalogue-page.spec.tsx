@@ -170,7 +170,7 @@ describe('the catalogue page', () => {
       new_models: [],
     }));
     renderPage('/operator/catalogue');
-    const margin = await screen.findByLabelText('Margin on published prices, in percent');
+    const margin = await screen.findByLabelText('Margin on published prices (%)');
     await userEvent.clear(margin);
     await userEvent.type(margin, '12.5');
     await click('Propose prices');

@@ -19,7 +19,7 @@ const SCHEMA = {
     providers: {
       items: {
         properties: {
-          name: { type: 'string' },
+          name: { type: 'string', description: 'Identifier for targets.' },
           preset: { type: 'string', enum: ['anthropic', 'openai'] },
           api_key_secret: { type: 'string' },
           headers: { type: 'object', additionalProperties: {}, default: {} },
@@ -27,7 +27,7 @@ const SCHEMA = {
             type: 'object',
             properties: { idle_ms: { type: 'integer', default: 60_000 } },
           },
-          send_traceparent: { type: 'boolean', default: false },
+          send_traceparent: { type: 'boolean', default: false, description: 'For your own servers.' },
         },
         required: ['name'],
       },
@@ -102,6 +102,18 @@ describe('the forms of the catalogue', () => {
     userEvent.click(form.getByRole('button', { name: 'Apply to the text' }));
   const edits = () => api.requestsTo('POST /api/operator/catalogue/entries/edit').map(({ body }) => body);
   const editor = () => screen.getByLabelText('Catalogue text') as HTMLTextAreaElement;
+
+  it('describes its fields', async () => {
+    const form = await open('Edit acme');
+    for (const [label, description] of [
+      ['name', 'Identifier for targets.'],
+      ['send_traceparent', 'For your own servers.'],
+    ] as const) {
+      const control = form.getByLabelText(label, { exact: false });
+      const describedBy = control.getAttribute('aria-describedby') ?? '';
+      expect(document.getElementById(describedBy)?.textContent).toBe(description);
+    }
+  });
 
   it('changes the fields of a model, keeps fields that it does not know, and saves nothing', async () => {
     const form = await open('Edit acme/m-1');

@@ -111,7 +111,7 @@ export function EntryDialog({
           </>
         )
       }
-      description="The reference of the models file describes every field. Empty fields have their defaults."
+      description="Empty fields have their defaults."
       wide
       persistent
     >

@@ -3,6 +3,7 @@ export interface Schema {
   readonly type?: string;
   readonly enum?: readonly string[];
   readonly default?: unknown;
+  readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly items?: Schema;

@@ -41,7 +41,7 @@ export function ProposePrices({ text, onText, secretNames }: ProposePricesProps)
         }}
       >
         <div className="flex flex-wrap items-end gap-3">
-          <Field label="Margin on published prices, in percent">
+          <Field label="Margin on published prices (%)">
             <Input
               type="number"
               min={-100}

@@ -78,6 +78,7 @@ function ScalarField({ path, schema, required, value, onChange, context }: Schem
     <Field
       label={<Label path={path} />}
       optional={!required && schema.default === undefined}
+      hint={schema.description}
       error={context.issues.get(path)}
     >
       {schema.enum ? (
@@ -113,6 +114,7 @@ function BooleanField({ path, schema, value, onChange }: SchemaFieldProps) {
   return (
     <Checkbox
       label={<Label path={path} />}
+      hint={schema.description}
       checked={value === undefined ? schema.default === true : value === true}
       onChange={({ target }) => onChange(target.checked)}
     />
@@ -121,6 +123,7 @@ function BooleanField({ path, schema, value, onChange }: SchemaFieldProps) {
 
 function EnumListField({
   path,
+  schema,
   value,
   onChange,
   context,
@@ -128,7 +131,7 @@ function EnumListField({
 }: SchemaFieldProps & { readonly options: readonly string[] }) {
   const chosen = listOf(value);
   return (
-    <FieldGroup legend={<Label path={path} />} error={context.issues.get(path)}>
+    <FieldGroup legend={<Label path={path} />} hint={schema.description} error={context.issues.get(path)}>
       {options.map((option) => (
         <Checkbox
           key={option}
@@ -146,13 +149,13 @@ function EnumListField({
   );
 }
 
-function TextListField({ path, value, onChange, context }: SchemaFieldProps) {
+function TextListField({ path, schema, value, onChange, context }: SchemaFieldProps) {
   const [text, setText] = useState(listOf(value).join(', '));
   return (
     <Field
       label={<Label path={path} />}
       optional
-      hint="Separated by commas."
+      hint={withNote(schema.description, 'Separated by commas.')}
       error={context.issues.get(path) ?? context.issues.get(`${path}[0]`)}
     >
       <Input
@@ -171,10 +174,15 @@ function TextListField({ path, value, onChange, context }: SchemaFieldProps) {
 }
 
 /** For fields without a form of their own, such as headers with secrets. */
-function JsonField({ path, value, onChange, context }: SchemaFieldProps) {
+function JsonField({ path, schema, value, onChange, context }: SchemaFieldProps) {
   const [text, setText] = useState(value === undefined ? '' : JSON.stringify(value));
   return (
-    <Field label={<Label path={path} />} optional hint="JSON." error={context.issues.get(path)}>
+    <Field
+      label={<Label path={path} />}
+      optional
+      hint={withNote(schema.description, 'JSON.')}
+      error={context.issues.get(path)}
+    >
       <TextArea
         rows={2}
         spellCheck={false}
@@ -192,7 +200,12 @@ function JsonField({ path, value, onChange, context }: SchemaFieldProps) {
 function ObjectField({ path, schema, required, value, onChange, context }: SchemaFieldProps) {
   const fields = isFields(value) ? value : {};
   return (
-    <Group path={path} open={required || value !== undefined} error={context.issues.get(path)}>
+    <Group
+      path={path}
+      description={schema.description}
+      open={required || value !== undefined}
+      error={context.issues.get(path)}
+    >
       <SchemaFields
         schema={schema}
         path={path}
@@ -206,6 +219,7 @@ function ObjectField({ path, schema, required, value, onChange, context }: Schem
 
 function ObjectListField({
   path,
+  schema,
   required,
   value,
   onChange,
@@ -215,7 +229,12 @@ function ObjectListField({
   const items = listOf(value);
   const change = (changed: readonly unknown[]) => onChange(changed.length === 0 ? undefined : changed);
   return (
-    <Group path={path} open={required || items.length > 0} error={context.issues.get(path)}>
+    <Group
+      path={path}
+      description={schema.description}
+      open={required || items.length > 0}
+      error={context.issues.get(path)}
+    >
       {items.map((item, index) => (
         <div key={index} className="grid gap-3 rounded-md border border-line p-3">
           <SchemaFields
@@ -243,11 +262,13 @@ function ObjectListField({
 
 function Group({
   path,
+  description,
   open,
   error,
   children,
 }: {
   readonly path: string;
+  readonly description: string | undefined;
   readonly open: boolean;
   readonly error: string | undefined;
   readonly children: React.ReactNode;
@@ -260,6 +281,7 @@ function Group({
         <Label path={path} />
       </summary>
       <div className="grid gap-3 border-l border-line py-2 pl-3">
+        {description !== undefined && <p className="text-xs text-ink-soft">{description}</p>}
         {error && (
           <p role="alert" className="text-xs font-medium text-bad">
             {error}
@@ -269,6 +291,10 @@ function Group({
       </div>
     </details>
   );
+}
+
+function withNote(description: string | undefined, note: string): string {
+  return description === undefined ? note : `${description} ${note}`;
 }
 
 function listOf(value: unknown): readonly unknown[] {

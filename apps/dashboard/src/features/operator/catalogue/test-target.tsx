@@ -36,7 +36,7 @@ export function TestTarget({ text }: { readonly text: string }) {
             onChange={(event) => setModel(event.target.value)}
           />
         </Field>
-        <Field label="Target">
+        <Field label="Target (1: the first)">
           <Input
             type="number"
             min={1}

@@ -11,6 +11,7 @@ interface Shape {
   readonly required?: readonly string[];
   readonly items?: Shape;
   readonly default?: unknown;
+  readonly description?: string;
 }
 
 const page = readFileSync(path.resolve(__dirname, '../../../../../../docs/reference/models-yaml.md'), 'utf8');
@@ -32,6 +33,19 @@ function presenceOf(name: string, { default: value }: Shape, { required = [] }: 
   if (value === undefined) return 'optional';
   return `default ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`;
 }
+
+/** The paths of fields, groups included, that have no description. */
+function withoutDescription(shape: Shape, prefix = ''): readonly string[] {
+  return Object.entries(shape.properties ?? {}).flatMap(([name, field]) => [
+    ...(field.description === undefined ? [`${prefix}${name}`] : []),
+    ...withoutDescription(field, `${prefix}${name}.`),
+    ...withoutDescription(field.items ?? {}, `${prefix}${name}[].`),
+  ]);
+}
+
+it.each(['providers', 'models'])('describes every field of `%s`, for the forms of the dashboard', (name) =>
+  expect(withoutDescription(properties[name]?.items ?? {})).toEqual([]),
+);
 
 describe('docs/reference/models-yaml.md', () => {
   it.each(['providers', 'models'])('lists every field of `%s` with its default', (name) => {

@@ -1,4 +1,3 @@
-import { parseUsd } from '@gateway/base';
 import { z } from 'zod';
 import {
   capabilities,
@@ -10,33 +9,14 @@ import {
 import { hosts, maxTokensParameters } from '../../core/dialects/dialect';
 import { dialectNames } from '../../core/dialects/registry';
 import { presetNames } from './presets';
+import { MAX_TOKENS, priceChanges, priceFields, tokens } from './price-schema';
 
-const MAX_TOKENS = 100_000_000;
 const MAX_TIMEOUT_MS = 86_400_000;
-const MAX_USD_PER_MILLION = 100_000;
-const MAX_PRICE_TIERS = 8;
-const MAX_PRICE_CHANGES = 8;
 
 const name = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/i, 'must match [A-Za-z0-9._-] and have at most 63 characters');
-const tokens = z.int().min(1).max(MAX_TOKENS);
 const milliseconds = z.int().min(1).max(MAX_TIMEOUT_MS);
-
-/** US dollars per million tokens, as nano-dollars per million tokens. */
-const price = z
-  .string({ error: 'must be US dollars per million tokens as a quoted decimal, such as "0.15"' })
-  .transform((text, context) => {
-    const amount = parseUsd(text);
-    if (amount === undefined || amount < 0n || amount > BigInt(MAX_USD_PER_MILLION) * 1_000_000_000n) {
-      context.addIssue({
-        code: 'custom',
-        message: `must be a decimal from "0" to "${MAX_USD_PER_MILLION}" with at most nine digits after the point`,
-      });
-      return z.NEVER;
-    }
-    return amount as bigint;
-  });
 
 const headerName = z.string().regex(/^[A-Za-z0-9-]+$/, 'is not a header name');
 
@@ -51,77 +31,101 @@ const headerValue = z.union(
   { error: 'must be printable ASCII, {env: NAME}, {file: path} or {secret: NAME}' },
 );
 
-const tokenPriceFields = {
-  input: price,
-  cached_input: price.optional(),
-  cache_write: price.optional(),
-  cache_write_1h: price.optional(),
-  output: price,
-  reasoning: price.optional(),
-  image: price.optional(),
-};
-
-const priceFields = {
-  ...tokenPriceFields,
-  tiers: z
-    .array(z.strictObject({ above: tokens, ...tokenPriceFields }))
-    .max(MAX_PRICE_TIERS)
-    .refine(
-      (tiers) => tiers.every(({ above }, index) => index === 0 || above > (tiers[index - 1]?.above ?? 0)),
-      'must be in ascending order of "above"',
-    )
-    .optional(),
-};
-
-const priceChanges = z
-  .array(
-    z.strictObject({
-      from: z.iso.datetime({ error: 'must be a time in UTC, such as "2027-01-01T00:00:00Z"' }),
-      ...priceFields,
-    }),
-  )
-  .max(MAX_PRICE_CHANGES)
-  .refine(
-    (changes) =>
-      changes.every(
-        ({ from }, index) => index === 0 || Date.parse(from) > Date.parse(changes[index - 1]?.from ?? ''),
-      ),
-    'must be in ascending order of "from"',
-  );
-
 /** A part of a host name or path. */
 const placeName = z.string().regex(/^[A-Za-z0-9-]{1,64}$/, 'must be letters, digits and hyphens');
 
 const providerSchema = z.strictObject({
-  name,
-  preset: z.enum(presetNames).optional(),
-  base_url: z.string().optional(),
-  region: placeName.optional(),
-  project: placeName.optional(),
-  resource: placeName.optional(),
-  api_version: placeName.optional(),
-  dialect: z.enum(dialectNames).optional(),
-  host: z.enum(hosts).optional(),
-  credential: z.enum(credentialKinds).optional(),
-  api_key_env: z.string().min(1).optional(),
-  api_key_file: z.string().min(1).optional(),
-  api_key_secret: name.optional(),
-  api_key_header: headerName.optional(),
-  headers: z.record(headerName, headerValue).default({}),
+  name: name.describe('Identifier for targets, metrics and the dashboard.'),
+  preset: z
+    .enum(presetNames)
+    .optional()
+    .describe('A service known by name. It sets the address, the dialect and the credential.'),
+  base_url: z
+    .string()
+    .optional()
+    .describe(
+      'Required without a preset. The dialect appends the path of the call, such as /chat/completions.',
+    ),
+  region: placeName
+    .optional()
+    .describe('A region of AWS or a location of Google Cloud. Also the default region of targets.'),
+  project: placeName.optional().describe('The project of Google Cloud, for the presets of Vertex AI.'),
+  resource: placeName.optional().describe('The name of the resource, for the presets of Azure.'),
+  api_version: placeName
+    .optional()
+    .describe('The date of the API, such as 2024-10-21, for the preset azure-openai-dated.'),
+  dialect: z
+    .enum(dialectNames)
+    .optional()
+    .describe('Protocol of the provider. Default: that of the preset, else openai.'),
+  host: z
+    .enum(hosts)
+    .optional()
+    .describe('The cloud, where it changes the path or the body of calls. Default: that of the preset.'),
+  credential: z
+    .enum(credentialKinds)
+    .optional()
+    .describe(
+      'How calls are authorized. Default: that of the preset, else bearer, or header with api_key_header.',
+    ),
+  api_key_env: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Environment variable with the API key. Only for a catalogue in a file.'),
+  api_key_file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('File with the API key. Only for a catalogue in a file.'),
+  api_key_secret: name
+    .optional()
+    .describe('Name of a stored secret with the API key. Only for a catalogue in the database.'),
+  api_key_header: headerName.optional().describe('Header of the API key, for the credential header.'),
+  headers: z
+    .record(headerName, headerValue)
+    .default({})
+    .describe('Further headers of every call, such as {"x-team": "blue"} or {"x-key": {"secret": "name"}}.'),
   timeouts: z
     .strictObject({
-      connect_ms: milliseconds.default(5_000),
-      first_event_ms: milliseconds.default(60_000),
-      first_byte_ms: milliseconds.default(300_000),
-      idle_ms: milliseconds.default(60_000),
-      total_ms: milliseconds.default(590_000),
+      connect_ms: milliseconds.default(5_000).describe('Milliseconds to connect.'),
+      first_event_ms: milliseconds
+        .default(60_000)
+        .describe('Milliseconds to the first event of a streaming response.'),
+      first_byte_ms: milliseconds
+        .default(300_000)
+        .describe('Milliseconds to the first byte of a non-streaming response.'),
+      idle_ms: milliseconds.default(60_000).describe('Milliseconds between two chunks of a response.'),
+      total_ms: milliseconds
+        .default(590_000)
+        .describe('Milliseconds for the whole generation, retries and earlier targets included.'),
     })
-    .prefault({}),
-  max_concurrent: z.int().min(1).max(100_000).default(512),
-  max_attempts: z.int().min(1).max(5).default(3),
-  max_tokens_parameter: z.enum(maxTokensParameters).optional(),
-  developer_role: z.enum(['developer', 'system']).default('developer'),
-  send_traceparent: z.boolean().default(false),
+    .prefault({})
+    .describe('Limits of a call, in milliseconds.'),
+  max_concurrent: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(512)
+    .describe('Concurrent calls per router. Further requests use the next target, or get no_capacity.'),
+  max_attempts: z
+    .int()
+    .min(1)
+    .max(5)
+    .default(3)
+    .describe('Calls to one target for one request, the first included.'),
+  max_tokens_parameter: z
+    .enum(maxTokensParameters)
+    .optional()
+    .describe('Name of the output limit in calls, for the dialect openai. Default: that of the preset.'),
+  developer_role: z
+    .enum(['developer', 'system'])
+    .default('developer')
+    .describe('Role as which messages of the role developer are sent.'),
+  send_traceparent: z
+    .boolean()
+    .default(false)
+    .describe('Sends the W3C trace context. Only for your own model servers.'),
 });
 
 /** Fields that the gateway sets, since they determine the cost of a request. */
@@ -169,51 +173,116 @@ const aliasesOfOwnFields = [
 
 const modelSchema = z
   .strictObject({
-    id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, 'must be an id such as "acme/m-1"'),
-    name: z.string().min(1).max(128).optional(),
-    owned_by: z.string().min(1).max(128).default('gateway'),
-    created: z.int().min(0).default(0),
-    disabled: z.boolean().default(false),
+    id: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, 'must be an id such as "acme/m-1"')
+      .describe('What clients send as model, such as acme/m-1.'),
+    name: z.string().min(1).max(128).optional().describe('Display name in /v1/models. Default: the id.'),
+    owned_by: z.string().min(1).max(128).default('gateway').describe('Owner in /v1/models.'),
+    created: z.int().min(0).default(0).describe('Creation time in /v1/models, in Unix seconds.'),
+    disabled: z
+      .boolean()
+      .default(false)
+      .describe('Requests get model_not_found. Past usage keeps its name and prices.'),
     targets: z
       .array(
         z.strictObject({
-          provider: z.string(),
-          model: z.string().min(1).max(256),
-          max_tokens_parameter: z.enum(maxTokensParameters).optional(),
-          region: placeName.optional(),
-          weight: z.int().min(1).max(1_000).optional(),
-          retry_timeouts: z.boolean().default(true),
-          forward_reasoning_content: z.boolean().default(false),
-          drops: z.array(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'is not a field name')).default([]),
+          provider: z.string().describe('Name of a provider.'),
+          model: z.string().min(1).max(256).describe('The provider’s name of the model.'),
+          max_tokens_parameter: z
+            .enum(maxTokensParameters)
+            .optional()
+            .describe('Name of the output limit in calls. Default: that of the provider.'),
+          region: placeName
+            .optional()
+            .describe('Where the provider processes requests, such as eu. Default: that of the provider.'),
+          weight: z
+            .int()
+            .min(1)
+            .max(1_000)
+            .optional()
+            .describe('Share of requests in proportion to other targets, with routing: weight. Default: 1.'),
+          retry_timeouts: z
+            .boolean()
+            .default(true)
+            .describe('Sends a request that times out before its first event once more.'),
+          forward_reasoning_content: z
+            .boolean()
+            .default(false)
+            .describe('Sends reasoning_content of earlier turns, which some reasoning models need.'),
+          drops: z
+            .array(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'is not a field name'))
+            .default([])
+            .describe('Request fields that are not sent, such as temperature. Not for the dialect openai.'),
           reasoning_budgets: z
             .record(
               z.string().regex(/^[a-z]{1,32}$/, 'must be a lower-case word'),
               z.int().min(0).max(MAX_TOKENS),
             )
-            .optional(),
-          cost: z.strictObject(priceFields).optional(),
+            .optional()
+            .describe('Tokens by reasoning_effort, such as {"low": 1024}. Not for the dialect openai.'),
+          cost: z
+            .strictObject(priceFields)
+            .optional()
+            .describe('What you pay the provider, for the margin. Customers never see it.'),
         }),
       )
       .min(1, 'needs at least one target')
-      .max(16),
-    routing: z.enum(routings).default('order'),
-    context_window: tokens,
-    max_output_tokens: tokens,
-    capabilities: z.array(z.enum(capabilities)).default([]),
-    reasoning_efforts: z.array(z.string().regex(/^[a-z]{1,32}$/, 'must be a lower-case word')).default([]),
-    default_reasoning_effort: z.string().optional(),
-    prices: z.strictObject(priceFields, {
-      error: (issue) => (issue.input === undefined ? 'is required: a model needs prices' : undefined),
-    }),
-    price_changes: priceChanges.optional(),
+      .max(16)
+      .describe('Where requests are sent. When one fails before its first event, the next one is called.'),
+    routing: z
+      .enum(routings)
+      .default('order')
+      .describe('Which target is called first: in order, by weight, by lowest cost or by lowest latency.'),
+    context_window: tokens.describe('Input and output tokens together.'),
+    max_output_tokens: tokens.describe('Largest output limit, at most context_window.'),
+    capabilities: z
+      .array(z.enum(capabilities))
+      .default([])
+      .describe('Requests that need another one are refused; fields that are only hints are removed.'),
+    reasoning_efforts: z
+      .array(z.string().regex(/^[a-z]{1,32}$/, 'must be a lower-case word'))
+      .default([])
+      .describe('Accepted values of reasoning_effort. Required with the capability reasoning.'),
+    default_reasoning_effort: z
+      .string()
+      .optional()
+      .describe('The effort that the model uses when a request names none.'),
+    prices: z
+      .strictObject(priceFields, {
+        error: (issue) => (issue.input === undefined ? 'is required: a model needs prices' : undefined),
+      })
+      .describe('What organizations pay, whichever target runs the request.'),
+    price_changes: priceChanges
+      .optional()
+      .describe('Prices that replace the others at a later time. Earlier requests keep theirs.'),
     tokenizer: z
       .strictObject({
-        encoding: z.enum(tokenEncodings).default('o200k_base'),
-        factor: z.number().min(0.1).max(10).default(1),
-        image_formula: z.enum(imageFormulas).default('constant'),
-        image_tokens: z.int().min(0).max(1_000_000).default(2_000),
+        encoding: z
+          .enum(tokenEncodings)
+          .default('o200k_base')
+          .describe(
+            'Encoding with which tokens are estimated, and counted if the provider does not report them.',
+          ),
+        factor: z
+          .number()
+          .min(0.1)
+          .max(10)
+          .default(1)
+          .describe('Tokens of this model per token of the encoding.'),
+        image_formula: z
+          .enum(imageFormulas)
+          .default('constant')
+          .describe('How the tokens of an image are estimated.'),
+        image_tokens: z
+          .int()
+          .min(0)
+          .max(1_000_000)
+          .default(2_000)
+          .describe('Tokens per image, for the formula constant and for images of unknown size.'),
       })
-      .prefault({}),
+      .prefault({})
+      .describe('How input tokens are estimated before a request runs.'),
     extra_parameters: z
       .array(
         z
@@ -225,7 +294,8 @@ const modelSchema = z
             'can raise the cost of a request: use max_tokens',
           ),
       )
-      .default([]),
+      .default([])
+      .describe('Request fields beyond OpenAI’s that clients may send, such as top_k.'),
   })
   .superRefine((model, context) => {
     const addIssue = (path: string, message: string) =>
