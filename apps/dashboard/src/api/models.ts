@@ -15,3 +15,6 @@ export const modelsQuery = queryOptions({ ...catalogueQuery, select: ({ data }) 
 
 /** The public API's URL, with /v1; null when unknown. */
 export const publicApiQuery = queryOptions({ ...catalogueQuery, select: ({ base_url: baseUrl }) => baseUrl });
+
+/** Refused requests may name no known model. */
+export const modelLabel = (id: string) => (id === '' ? 'Unknown model' : id);

@@ -3,6 +3,7 @@ import { cleanup, screen, within } from '@testing-library/react';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
 import { BOUNDS, keyWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
+import type { UsageChartProps } from '../usage/usage-chart';
 
 const SUMMARY = 'GET /api/organizations/{organization_id}/usage/summary';
 const SUMMARIZED = {
@@ -43,6 +44,27 @@ describe('the overview of an organization', () => {
 
   const figure = async (label: string) =>
     (await screen.findByText(label, { selector: 'dt' })).closest('div')?.textContent;
+
+  it('names the model of requests that were refused before a model was known', async () => {
+    const metrics = {
+      ...{ requests: 0, errors: 0, cancelled: 0, refused: 2, prompt_tokens: 0, cached_tokens: 0 },
+      ...{ cache_write_tokens: 0, cache_write_1h_tokens: 0, image_tokens: 0, completion_tokens: 0 },
+      ...{ reasoning_tokens: 0, cost_usd: '0', spend_usd: '0', duration: null, time_to_first_token: null },
+    };
+    api.on('GET /api/organizations/{organization_id}/usage', ({ query }) => {
+      const [start = '', end = ''] = [query.get('start') ?? '', query.get('end') ?? ''];
+      return {
+        ...{ timezone: 'UTC' as const, granularity: 'day' as const, start, end },
+        totals: { ...metrics, requests: 1 },
+        data: [{ ...metrics, start, model_id: '', key_id: null, project_id: null }],
+      };
+    });
+    const UsageChart = ({ series, nameOf }: UsageChartProps) => (
+      <>{nameOf(series.data[0]?.model_id ?? '-')}</>
+    );
+    renderPage('/o/org-1').queryClient.setQueryData(['usage-chart-code'], { UsageChart });
+    await screen.findByText('Unknown model');
+  });
 
   it('shows trend, error rate and the days of credit left', async () => {
     api.on(SUMMARY, () => SUMMARIZED);

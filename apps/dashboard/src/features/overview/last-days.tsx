@@ -32,10 +32,7 @@ export function LastDays({ organizationId }: { readonly organizationId: string }
   const keyNames = new Map(keys.map((key) => [key.id, keyLabel(key)]));
   return (
     <>
-      <Section
-        title="Last 30 days"
-        description="Compared with the same time in the 30 days before, by UTC day."
-      >
+      <Section title="Last 30 days" description="UTC days, compared with the 30 days before.">
         {blockingErrorOf(summary) ? (
           <Failure error={summary.error} what="usage" onRetry={() => void summary.refetch()} />
         ) : summary.data ? (

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { liveQuery } from '../../api/balance';
-import { modelsQuery } from '../../api/models';
+import { modelLabel, modelsQuery } from '../../api/models';
 import { organizationQuery } from '../../api/organizations';
 import { usePermission } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
@@ -144,7 +144,7 @@ function Spend({ organizationId }: { readonly organizationId: string }) {
           series={usage.data}
           measure="spend"
           split="model"
-          nameOf={(id) => id}
+          nameOf={modelLabel}
           knownIds={models.map(({ id }) => id)}
         />
       )}

@@ -127,6 +127,22 @@ describe('the usage page', () => {
     await screen.findByRole('link', { name: 'Unknown model' });
   });
 
+  it('says that the errors by code cannot be loaded', async () => {
+    respondWith(['acme/m-1', { requests: 1 }]);
+    api.refuse(ERRORS, 500, { code: 'internal', message: 'Something failed.' });
+    renderUsage();
+    await screen.findByText('Couldn’t load errors by code');
+  });
+
+  it('says that a custom range ends before it starts', async () => {
+    respondWith(['acme/m-1', { requests: 1 }]);
+    renderPage('/o/org-1/usage?range=custom&from=2026-11-20&to=2026-11-19').queryClient.setQueryData(
+      ['usage-chart-code'],
+      { UsageChart: () => null },
+    );
+    await screen.findByText('“From” is after “To”, so the last 30 days are shown.');
+  });
+
   it('shows a period in which every request was refused', async () => {
     respondWith(['', { refused: 4 }]);
     renderUsage();

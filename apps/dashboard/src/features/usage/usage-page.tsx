@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { api } from '../../api/client';
 import { useKeyNames } from '../../api/keys';
-import { modelsQuery } from '../../api/models';
+import { modelLabel, modelsQuery } from '../../api/models';
 import { useProjectNames } from '../../api/projects';
 import { blockingErrorOf } from '../../api/transient-error';
 import { DEFAULT_RANGE, rangeOf, usageErrorsQuery, usageQuery, type UsageMetrics } from '../../api/usage';
@@ -81,7 +81,7 @@ export function UsagePage() {
   const splits = SPLITS.filter(({ value }) => value !== 'project' || hasProjects || split === 'project');
   const nameOf = (id: string) => {
     if (split === 'project') return id === '' ? 'No project' : (projectNames.get(id) ?? id);
-    return split === 'key' ? (keyNames.get(id) ?? id) : id === '' ? 'Unknown model' : id;
+    return split === 'key' ? (keyNames.get(id) ?? id) : modelLabel(id);
   };
   const knownIds = {
     model: models.map(({ id }) => id),
@@ -162,6 +162,9 @@ export function UsagePage() {
             stale={series.isPlaceholderData}
             initialSorting={[{ id: 'spend', desc: true }]}
           />
+          {blockingErrorOf(errors) ? (
+            <Failure error={errors.error} what="errors by code" onRetry={() => void errors.refetch()} />
+          ) : null}
           {errors.data && errors.data.length > 0 && (
             <Section
               title="Errors by code"
@@ -318,12 +321,19 @@ function Filters({ organizationId, search, onChange, keyNames, projectNames }: F
           </Select>
         </Field>
       )}
+      {range === 'custom' && isReversed(search) && (
+        <p role="alert" className="col-span-2 text-xs font-medium text-bad sm:basis-full">
+          “From” is after “To”, so the last 30 days are shown.
+        </p>
+      )}
     </FilterBar>
   );
 }
 
 const filtersInUse = ({ range, model, key, project }: UsageSearch) =>
   [range, model, key, project].filter((value) => value !== undefined).length;
+
+const isReversed = ({ from = '', to = '' }: UsageSearch) => to !== '' && from > to;
 
 const DAY_MS = 86_400_000;
 
