@@ -90,17 +90,17 @@ describe('the models page', () => {
     const prices = headers.map((header, index) => [header.textContent, cells[index]?.textContent]);
     expect(prices.filter(([header]) => header?.includes('/ 1M'))).toEqual([
       ['Input / 1M', '$1.00above 200,000 tokens: $20.00above 400,000 tokens: $40.00'],
+      ['Output / 1M', '$5.00above 200,000 tokens: $24.00above 400,000 tokens: $44.00'],
       ['Cached / 1M', '$2.00above 200,000 tokens: $21.00above 400,000 tokens: $41.00'],
       ['Cache write / 1M', '$3.00above 200,000 tokens: $22.00above 400,000 tokens: $42.00'],
       ['Cache write 1h / 1M', '$4.00above 200,000 tokens: $23.00above 400,000 tokens: $43.00'],
-      ['Output / 1M', '$5.00above 200,000 tokens: $24.00above 400,000 tokens: $44.00'],
       ['Reasoning / 1M', '$6.00above 200,000 tokens: $25.00above 400,000 tokens: $45.00'],
     ]);
   });
 
   it('offers no switch for a model that the file disables', async () => {
     renderPage('/operator/models');
-    await screen.findByText('Disabled in the file');
+    await screen.findByText('Disabled in the catalogue');
     expect(screen.queryByRole('button', { name: /acme\/file/ })).toBeNull();
   });
 });

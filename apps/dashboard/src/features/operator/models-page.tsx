@@ -53,9 +53,6 @@ export function ModelsPage() {
               <Fact name="Loaded">
                 <Time at={query.data.loaded_at} />
               </Fact>
-              <Fact name="Load">
-                <Id>{String(query.data.version)}</Id>
-              </Fact>
               <Fact name="SHA-256">
                 <Id>{query.data.sha256}</Id>
               </Fact>
@@ -114,7 +111,7 @@ function RejectedChange({ rejected }: { readonly rejected: NonNullable<Catalogue
 
 function Targets({ of: { targets } }: { readonly of: Model }) {
   return (
-    <ol className="grid gap-0.5">
+    <ol className="grid gap-0.5 sm:min-w-36">
       {targets.map((target, index) => (
         <li key={index} className="text-xs">
           <span className={target.drained ? 'text-ink-faint line-through' : undefined}>
@@ -133,13 +130,13 @@ function Targets({ of: { targets } }: { readonly of: Model }) {
   );
 }
 
-/** Whether the model is disabled, and by whom. The switch cannot enable what the models file disables. */
+/** Whether the model is disabled, and by whom. The switch cannot enable what the catalogue disables. */
 function Disabled({ of: model }: { readonly of: Model }) {
   if (!model.disabled) return null;
   const off = model.switched_off;
   return (
     <div className="grid justify-items-start gap-0.5">
-      <Badge tone="warn">{model.disabled_in_file ? 'Disabled in the file' : 'Disabled'}</Badge>
+      <Badge tone="warn">{model.disabled_in_file ? 'Disabled in the catalogue' : 'Disabled'}</Badge>
       {off && (
         <p className="text-xs text-ink-soft">
           <Time at={off.since} /> by <Text>{off.by}</Text>: <Text>{off.reason}</Text>
@@ -249,10 +246,10 @@ const COLUMNS: readonly Column<Model>[] = [
   ...(
     [
       { key: 'input_usd_per_million', header: 'Input' },
+      { key: 'output_usd_per_million', header: 'Output' },
       { key: 'cached_input_usd_per_million', header: 'Cached' },
       { key: 'cache_write_usd_per_million', header: 'Cache write' },
       { key: 'cache_write_1h_usd_per_million', header: 'Cache write 1h' },
-      { key: 'output_usd_per_million', header: 'Output' },
       { key: 'reasoning_usd_per_million', header: 'Reasoning' },
     ] as const
   ).map(({ key, header }): Column<Model> => ({
@@ -271,7 +268,7 @@ const COLUMNS: readonly Column<Model>[] = [
       <>
         <Money usd={model.prices[key]} />
         {model.prices.tiers.map((tier) => (
-          <p key={tier.above_prompt_tokens} className="text-xs text-ink-faint">
+          <p key={tier.above_prompt_tokens} className="text-xs whitespace-normal text-ink-faint">
             above {count(tier.above_prompt_tokens)} tokens: <Money usd={tier[key]} />
           </p>
         ))}
