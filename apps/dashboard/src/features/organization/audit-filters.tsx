@@ -8,25 +8,38 @@ import type { AuditSearch } from './audit-search';
 
 const FAMILIES = [
   { value: 'key.', label: 'Keys' },
+  { value: 'project.', label: 'Projects' },
+  { value: 'management_token.', label: 'Management tokens' },
+  { value: 'content_log.', label: 'Content log' },
   { value: 'organization.', label: 'Organization' },
   { value: 'credit', label: 'Credit' },
   { value: 'membership.', label: 'Members' },
   { value: 'invitation.', label: 'Invitations' },
   { value: 'member.', label: 'Accounts' },
+] as const;
+
+/** Their entries belong to no organization. */
+const PLATFORM_FAMILIES = [
   { value: 'session.', label: 'Sessions' },
+  { value: 'catalogue.', label: 'Catalogue' },
+  { value: 'provider_secret.', label: 'Provider secrets' },
   { value: 'target.', label: 'Drained targets' },
   { value: 'model.', label: 'Disabled models' },
   { value: 'dead_letter.', label: 'Dead letters' },
+  { value: 'operator_notifications.', label: 'Notifications' },
 ] as const;
 
 interface FiltersProps {
+  /** Whether they are those of the platform audit log. */
+  readonly isPlatform: boolean;
   readonly search: AuditSearch;
   /** The email of the selected person, once loaded. */
   readonly actorLabel: string | undefined;
   readonly onSearch: (search: AuditSearch) => void;
 }
 
-export function AuditFilters({ search, actorLabel, onSearch }: FiltersProps) {
+export function AuditFilters({ isPlatform, search, actorLabel, onSearch }: FiltersProps) {
+  const families = isPlatform ? [...FAMILIES, ...PLATFORM_FAMILIES] : FAMILIES;
   const [target, setTarget] = useState(search.target ?? '');
   useEffect(() => setTarget(search.target ?? ''), [search.target]);
   const change = (changes: Partial<AuditSearch>) =>
@@ -43,12 +56,12 @@ export function AuditFilters({ search, actorLabel, onSearch }: FiltersProps) {
           onChange={({ target: { value } }) => change({ action: value || undefined })}
         >
           <option value="">All</option>
-          {FAMILIES.map(({ value, label }) => (
+          {families.map(({ value, label }) => (
             <option key={value} value={value}>
               {label}
             </option>
           ))}
-          {search.action !== undefined && !FAMILIES.some(({ value }) => value === search.action) && (
+          {search.action !== undefined && !families.some(({ value }) => value === search.action) && (
             <option value={search.action}>{actionLabel(search.action)}</option>
           )}
         </Select>

@@ -55,6 +55,18 @@ describe('the audit log', () => {
     );
   });
 
+  it('offers categories of the platform only in its own log', async () => {
+    api.on('GET /api/organizations/{organization_id}/audit', () => ({ data: [], next_page_token: null }));
+    const categories = async () =>
+      [...(await screen.findByLabelText<HTMLSelectElement>('Category')).options].map(({ text }) => text);
+    renderPage('/o/org-1/audit');
+    expect(await categories()).toContain('Projects');
+    expect(await categories()).not.toContain('Dead letters');
+    cleanup();
+    renderPage('/operator/audit');
+    expect(await categories()).toEqual(expect.arrayContaining(['Projects', 'Dead letters', 'Catalogue']));
+  });
+
   it('maps inclusive UTC days to times, and clears all filters', async () => {
     const { router } = renderPage('/operator/audit?since=2026-11-01&until=2026-11-02&action=key.');
     await screen.findByText('Key updated');

@@ -40,6 +40,7 @@ export function AuditLog({ organizationId, search, onSearch }: AuditLogProps) {
   return (
     <>
       <AuditFilters
+        isPlatform={organizationId === undefined}
         search={search}
         actorLabel={actorLabel === undefined ? undefined : visible(actorLabel)}
         onSearch={onSearch}
