@@ -84,7 +84,9 @@ describe('allowed providers and regions in the dashboard, in a real browser', ()
     const page = await context.newPage();
     await page.goto(`${dashboardUrl}/o/${organizationId}/limits`);
     await page.getByRole('button', { name: 'Change providers and regions' }).click();
-    await page.getByText('Of the models: eu, us-east-1. A provider without a region is excluded.').waitFor();
+    await page
+      .getByText('In the catalogue: eu, us-east-1. A provider without a region is excluded.')
+      .waitFor();
     await page.getByLabel('Allowed regions').fill('EU');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Providers and regions updated.').waitFor();

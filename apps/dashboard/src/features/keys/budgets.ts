@@ -10,4 +10,11 @@ export const BUDGETS = [
   { field: 'total_budget_usd', value: 'totalBudget', label: 'Total budget', reset: 'Never resets.' },
 ] as const;
 
+/** What the limits count, and what happens above them. */
+export const LIMIT_EFFECTS = {
+  requests_per_minute: 'Further requests of the minute get 429.',
+  tokens_per_minute: 'Counts input and max_tokens of each request. Further requests of the minute get 429.',
+  concurrency: 'Further requests get 429. A stream counts until it finishes.',
+} as const;
+
 export type BudgetField = (typeof BUDGETS)[number]['field'];

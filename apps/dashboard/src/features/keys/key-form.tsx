@@ -10,7 +10,7 @@ import { exactUsd } from '../../format/money';
 import { Checkbox, Field, FieldGroup, Input, Select, TextArea } from '../../ui/field';
 import { FailureLine } from '../../ui/states';
 import { allowlistError } from './ip-allowlist';
-import { BUDGETS } from './budgets';
+import { BUDGETS, LIMIT_EFFECTS } from './budgets';
 import { budgetError, expiryError, limitError, modelsError, type KeyFormValues } from './key-form-values';
 import { ModelPicker } from './model-picker';
 
@@ -126,25 +126,31 @@ export function KeyFields({ organizationId, form, bounds }: KeyFieldsProps) {
       <div className="grid gap-5">
         <div className="border-b border-line pb-2">
           <h2 className="text-base font-semibold">Limits</h2>
-          <p className="text-sm text-ink-soft">Leave empty to use the organization’s limits.</p>
+          <p className="text-sm text-ink-soft">
+            Leave empty to use the organization’s limits. Requests that exceed the daily budget get 429,
+            another budget 402.
+          </p>
         </div>
         <div className="grid gap-5 sm:grid-cols-2">
           <LimitField
             form={form}
             name="requestsPerMinute"
             label="Requests per minute"
+            effect={LIMIT_EFFECTS.requests_per_minute}
             bound={bounds?.requests_per_minute}
           />
           <LimitField
             form={form}
             name="tokensPerMinute"
             label="Tokens per minute"
+            effect={LIMIT_EFFECTS.tokens_per_minute}
             bound={bounds?.tokens_per_minute}
           />
           <LimitField
             form={form}
             name="concurrency"
             label="Concurrent requests"
+            effect={LIMIT_EFFECTS.concurrency}
             bound={bounds?.concurrency}
           />
           {BUDGETS.map(({ field, value, label, reset }) => (
@@ -181,16 +187,17 @@ interface LimitFieldProps {
   readonly form: UseFormReturn<KeyFormValues>;
   readonly name: 'requestsPerMinute' | 'tokensPerMinute' | 'concurrency';
   readonly label: string;
+  readonly effect: string;
   readonly bound: number | null | undefined;
 }
 
-function LimitField({ form, name, label, bound }: LimitFieldProps) {
+function LimitField({ form, name, label, effect, bound }: LimitFieldProps) {
   const errors: FieldErrors<KeyFormValues> = form.formState.errors;
   return (
     <Field
       label={label}
       optional
-      hint={boundHint(typeof bound === 'number' ? count(bound) : bound)}
+      hint={boundHint(typeof bound === 'number' ? count(bound) : bound, effect)}
       error={errors[name]?.message}
     >
       <Input

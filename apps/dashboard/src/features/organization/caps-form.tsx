@@ -7,17 +7,33 @@ import { exactUsd, nanoUsdOf } from '../../format/money';
 import { Checkbox, Field, Input } from '../../ui/field';
 import { useToast } from '../../ui/toast';
 import { conflictingVersion, VersionedFormEnd } from '../../ui/versioned-form';
-import { BUDGETS, type BudgetField } from '../keys/budgets';
+import { BUDGETS, LIMIT_EFFECTS, type BudgetField } from '../keys/budgets';
 import { budgetError, limitError, parseLimit } from '../keys/key-form-values';
 
 /** Which caps of an organization: those that it sets itself, or their upper bounds. */
 export type Caps = 'limits' | 'ceilings';
 
 export const COUNTS = [
-  { field: 'requests_per_minute', label: 'Requests per minute' },
-  { field: 'tokens_per_minute', label: 'Tokens per minute' },
-  { field: 'concurrency', label: 'Concurrent requests' },
-  { field: 'max_output_tokens', label: 'Max output tokens per request' },
+  {
+    field: 'requests_per_minute',
+    label: 'Requests per minute',
+    effect: LIMIT_EFFECTS.requests_per_minute,
+  },
+  {
+    field: 'tokens_per_minute',
+    label: 'Tokens per minute',
+    effect: LIMIT_EFFECTS.tokens_per_minute,
+  },
+  {
+    field: 'concurrency',
+    label: 'Concurrent requests',
+    effect: LIMIT_EFFECTS.concurrency,
+  },
+  {
+    field: 'max_output_tokens',
+    label: 'Max output tokens per request',
+    effect: 'A request with a larger max_tokens gets 400. Without max_tokens it is the limit.',
+  },
 ] as const;
 
 type CountField = (typeof COUNTS)[number]['field'];
@@ -57,7 +73,7 @@ const TEXTS = {
   limits: {
     none: 'No limit',
     introduction:
-      'Leave empty for no limit other than the ceiling. Keys with a limit above a new one are lowered to it.',
+      'Leave empty for no limit other than the ceiling. Keys with a limit above a new one are lowered to it. Requests that exceed the daily budget get 429, another budget 402.',
     multiple: 'Allow multiple completions per request (n > 1)',
     saved: 'Limits updated.',
     conflict: 'these limits',
@@ -122,11 +138,11 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
     >
       <p className="text-sm text-ink-soft">{texts.introduction}</p>
       <div className="grid gap-5 sm:grid-cols-2">
-        {COUNTS.map(({ field, label }, index) => (
+        {COUNTS.map(({ field, label, effect }, index) => (
           <Field
             key={field}
             label={label}
-            hint={hintOf(caps, latest, field, values[field])}
+            hint={`${effect}${hintOf(caps, latest, field, values[field])}`}
             error={issues[index]}
           >
             <Input
@@ -174,12 +190,12 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
 /** A limit's ceiling, or the limit that a new ceiling lowers. */
 function hintOf(caps: Caps, { limits, ceilings }: Organization, field: CountField, text: string) {
   const ceiling = ceilings[field];
-  if (caps === 'limits') return ceiling === null ? undefined : `Ceiling: ${count(ceiling)}.`;
+  if (caps === 'limits') return ceiling === null ? '' : ` Ceiling: ${count(ceiling)}.`;
   const limit = limits[field];
   const typed = parseLimit(text);
   return limit !== null && typed !== null && typed < limit
-    ? `Lowers the limit, which is ${count(limit)}.`
-    : undefined;
+    ? ` Lowers the limit, which is ${count(limit)}.`
+    : '';
 }
 
 function budgetHintOf(caps: Caps, { limits, ceilings }: Organization, field: BudgetField, text: string) {

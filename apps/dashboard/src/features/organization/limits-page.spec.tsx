@@ -103,7 +103,7 @@ describe('the limits page', () => {
     await type('Requests per minute', '300');
     await type('Daily budget (USD)', '20');
     await type('Monthly budget (USD)', '400');
-    await screen.findByText('Lowers the limit, which is 600.');
+    await screen.findByText(/Lowers the limit, which is 600\.$/);
     await screen.findByText('Resets on the 1st at 00:00 UTC. Lowers the limit, which is $500.00.');
     await screen.findByText('Resets at 00:00 UTC. Lowers the limit, which is $25.00.');
     await userEvent.click(screen.getByRole('checkbox'));
@@ -128,7 +128,7 @@ describe('the limits page', () => {
     api.on('GET /api/models', () => ({ base_url: null, data: [modelWith('acme/m-1')] }));
     renderPage('/o/org-1/limits');
     await userEvent.click(await screen.findByRole('button', { name: 'Change providers and regions' }));
-    await screen.findByText('Of the models: eu. A provider without a region is excluded.');
+    await screen.findByText('In the catalogue: eu. A provider without a region is excluded.');
     await type('Denied providers', 'Other, other-2');
     await type('Allowed regions', ' eu ');
     const SET = 'PUT /api/organizations/{organization_id}/target-rules';

@@ -96,7 +96,7 @@ function TargetRulesForm({ organization, onDone }: FormProps) {
     region: namesOf(places.map(({ region }) => region)),
   };
   const hintOf = (field: keyof Rules, of: keyof typeof known) =>
-    `${known[of].length === 0 ? '' : `Of the models: ${known[of].join(', ')}.`}${
+    `${known[of].length === 0 ? '' : `In the catalogue: ${known[of].join(', ')}.`}${
       field === 'allowed_regions' ? ' A provider without a region is excluded.' : ''
     }`.trim();
   return (
