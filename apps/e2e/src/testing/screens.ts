@@ -36,7 +36,6 @@ function pages({ organizationId, keyId, generationId }: ScreenIds): readonly Scr
     inOrganization('new-key', '/keys/new'),
     inOrganization('key', `/keys/${keyId}`),
     inOrganization('usage', '/usage?range=7d'),
-    inOrganization('usage-latency', '/usage?range=24h&measure=latency'),
     inOrganization('generations', '/generations'),
     inOrganization('generation', `/generations/${generationId}`),
     inOrganization('credit', '/credit'),
