@@ -22,6 +22,7 @@ const PAGES = [
   '/o/$organizationId/playground',
   '/o/$organizationId/projects',
   '/o/$organizationId/limits',
+  '/o/$organizationId/content-log',
   '/o/$organizationId/members',
   '/o/$organizationId/audit',
 ] as const;

@@ -68,7 +68,7 @@ export function CreditAlert({ organizationId, editable }: CreditAlertProps) {
       ) : (
         <>
           {alert.last_failure !== null && (
-            <Notice tone="warn" title="The last alert could not be delivered">
+            <Notice tone="warn" title="The last low-balance alert could not be delivered">
               <Text>{alert.last_failure}</Text>
             </Notice>
           )}
@@ -77,18 +77,25 @@ export function CreditAlert({ organizationId, editable }: CreditAlertProps) {
             <Fact name="Budgets">
               {alert.budget_shares.length === 0
                 ? 'Off'
-                : `At ${alert.budget_shares.map((share) => `${share} %`).join(' and ')}, to owners, admins and billing`}
+                : `${alert.budget_shares.map((share) => `${share}%`).join(', ')}: to owners, admins, billing and the webhook`}
             </Fact>
             <Fact name="Low balance">
-              {alert.threshold_usd === null ? 'Off' : <Money usd={alert.threshold_usd} digits="all" />}
+              {alert.threshold_usd === null ? (
+                'Off'
+              ) : (
+                <>
+                  Below <Money usd={alert.threshold_usd} digits="all" />, to the webhook and the email
+                  addresses
+                </>
+              )}
             </Fact>
             <Fact name="Webhook">
               {alert.webhook_origin === null ? '—' : <Text>{`${alert.webhook_origin}/…`}</Text>}
             </Fact>
-            <Fact name="Email">
+            <Fact name="Low-balance emails">
               {alert.emails.length === 0 ? '—' : <Text>{alert.emails.join(', ')}</Text>}
             </Fact>
-            <Fact name="Last sent">
+            <Fact name="Last low-balance alert">
               {alert.last_sent_at === null ? 'Never' : <Time at={alert.last_sent_at} />}
             </Fact>
           </Facts>
@@ -173,7 +180,11 @@ function AlertForm({ organizationId, alert, onDone, onCancel }: AlertFormProps) 
       >
         <Input value={shares} onChange={({ target }) => setShares(target.value)} />
       </Field>
-      <Field label="Low-balance threshold (USD)" hint="Leave empty to disable." error={thresholdIssue}>
+      <Field
+        label="Low-balance threshold (USD)"
+        hint="Sent once when the available amount falls below it. Leave empty to disable."
+        error={thresholdIssue}
+      >
         <Input inputMode="decimal" value={threshold} onChange={({ target }) => setThreshold(target.value)} />
       </Field>
       <WebhookFields
@@ -184,7 +195,11 @@ function AlertForm({ organizationId, alert, onDone, onCancel }: AlertFormProps) 
         removed={removesWebhook}
         onRemoved={setRemovesWebhook}
       />
-      <Field label="Email recipients of low balance" optional hint="One address per line.">
+      <Field
+        label="Low-balance emails"
+        optional
+        hint="Up to 20 addresses, one per line. Budget alerts need none."
+      >
         <TextArea rows={3} value={emails} onChange={({ target }) => setEmails(target.value)} />
       </Field>
       {save.error && <FailureLine error={save.error} />}

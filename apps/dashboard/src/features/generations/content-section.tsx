@@ -73,7 +73,7 @@ export function ContentSection({ organizationId, generationId }: ContentSectionP
           ) : (
             <Part name="Response" text={content.response} isCut={content.response_cut} />
           )}
-          <p className="text-sm text-ink-soft">Deleted at {exactTime(content.expires_at)}.</p>
+          <p className="text-sm text-ink-soft">Stored until {exactTime(content.expires_at)}.</p>
         </div>
       )}
       {isMissing && !content && (
@@ -111,7 +111,7 @@ function Part({ name, text, isCut }: PartProps) {
     <div className="grid min-w-0 gap-1">
       <h3 className="text-sm font-medium">
         {name}
-        {isCut && <span className="font-normal text-ink-soft"> (cut: it was too long)</span>}
+        {isCut && <span className="font-normal text-ink-soft"> (truncated: it was too long)</span>}
       </h3>
       <Code wrap text={indented(text)} what={name.toLowerCase()} />
     </div>

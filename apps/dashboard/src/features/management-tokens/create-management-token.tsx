@@ -70,7 +70,10 @@ export function CreateManagementToken({ organizationId }: CreateProps) {
                 onChange={({ target }) => setToken({ ...token, name: target.value })}
               />
             </Field>
-            <Field label="Access">
+            <Field
+              label="Access"
+              hint="Read shows what the role can view. Read and change also makes the changes that it allows."
+            >
               <Select
                 value={token.access}
                 onChange={({ target }) =>

@@ -21,7 +21,7 @@ export function marginNote(margin: KnownMargin | null, allSpend: string): string
   const share = shareOf(margin?.spend_usd ?? '0', allSpend);
   if (share === undefined) return 'No spend yet';
   if (share === 1) return 'Of all spend';
-  return margin === null ? 'No target names its cost' : `Cost known for ${percent(share)} of spend`;
+  return margin === null ? 'No target has a cost' : `Cost known for ${percent(share)} of spend`;
 }
 
 function shareOf(part: string, whole: string): number | undefined {

@@ -144,7 +144,7 @@ describe('the list of organizations', () => {
         '$740.7075%Cost known for 80% of spend',
       ],
       ['all spend', '10', marginOf('10', '12.5', '-2.5'), '−$2.50−25%Of all spend'],
-      ['no spend', '10', null, '—No target names its cost'],
+      ['no spend', '10', null, '—No target has a cost'],
       ['a platform without spend', '0', null, '—No spend yet'],
     ])('is computed over %s', async (_what, spend, margin, expected) => {
       expect(await figureWith(spend, margin)).toBe(`Margin, last 30 days${expected}`);

@@ -15,7 +15,8 @@ const CHANGES = {
     item: 'Reset two-factor authentication',
     title: 'Reset two-factor authentication?',
     action: 'Reset',
-    effect: 'can then sign in with the password alone. Verify the request first, outside of email.',
+    effect:
+      'is signed out, and can then sign in with the password alone. Verify the request first, outside of email.',
     done: 'Two-factor authentication reset.',
   },
   disable: {
@@ -102,7 +103,8 @@ export function ConfirmAccessChange({ of: person, change, onDone }: ConfirmAcces
       onConfirm={() => change && apply.mutate(change)}
     >
       <p>
-        <Email className="font-medium text-ink">{person.email}</Email> {text.effect} An email says so.
+        <Email className="font-medium text-ink">{person.email}</Email> {text.effect} The person is notified by
+        email, if a mail server is configured.
       </p>
     </Confirm>
   );

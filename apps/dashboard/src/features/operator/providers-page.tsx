@@ -40,7 +40,7 @@ export function ProvidersPage() {
         <SkeletonRows />
       ) : health.targets.length === 0 ? (
         <Empty icon="pulse" title="No targets yet">
-          Targets of models in the models file appear here.
+          Targets of the models in the catalogue appear here.
         </Empty>
       ) : (
         <>

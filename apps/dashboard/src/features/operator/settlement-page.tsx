@@ -51,7 +51,11 @@ export function SettlementPage() {
             </Figure>
             <Figure
               label="Spooled generations"
-              note={health.spool ? `${count(health.spool.bytes)} bytes on disk` : 'Temporarily unavailable'}
+              note={
+                health.spool
+                  ? `${count(health.spool.bytes)} bytes on routers’ disks, waiting for the event log`
+                  : 'Temporarily unavailable'
+              }
             >
               {health.spool ? count(health.spool.generations) : '—'}
             </Figure>

@@ -134,7 +134,7 @@ function MapDomain({ organizationId }: DomainsProps) {
           <Field label="Domain" hint="For example example.com. Subdomains are separate.">
             <Input required autoFocus value={domain} onChange={({ target }) => setDomain(target.value)} />
           </Field>
-          <Field label="Role">
+          <Field label="Role" hint={`Of people who join. ${ROLES[role].grants}`}>
             <Select value={role} onChange={({ target }) => setRole(target.value as Domain['role'])}>
               {rolesWithoutOwner.map((one) => (
                 <option key={one} value={one}>

@@ -82,8 +82,8 @@ function SsoError({ error, requestId }: SsoErrorProps) {
   return (
     <Notice tone="bad" title={signInErrors[error]}>
       {requestId !== undefined && (
-        <span className="flex items-center gap-1 font-mono text-xs text-ink-soft">
-          {requestId}
+        <span className="flex flex-wrap items-center gap-1 text-xs text-ink-soft">
+          Request ID: <code className="font-mono [overflow-wrap:anywhere]">{requestId}</code>
           <CopyIcon text={requestId} what="request ID" />
         </span>
       )}
