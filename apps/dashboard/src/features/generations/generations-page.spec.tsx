@@ -81,6 +81,17 @@ describe('the generations page', () => {
     await screen.findByText(/the latest 20 of each error/);
   });
 
+  it('offers no filter that does not apply to refused requests', async () => {
+    const labels = ['From', 'To', 'End user', 'Min cost (USD)', 'Max cost (USD)'];
+    renderPage('/o/org-1/generations');
+    const status = await screen.findByLabelText('Status');
+    for (const label of labels) screen.getByLabelText(label);
+    await userEvent.selectOptions(status, 'Refused');
+    await screen.findByRole('table', { name: 'Refused requests' });
+    for (const label of labels) expect(screen.queryByLabelText(label)).toBeNull();
+    screen.getByLabelText('Model');
+  });
+
   it('finds a refused request by its ID', async () => {
     renderPage('/o/org-1/generations?find=req_2');
     await screen.findByRole('table', { name: 'Refused requests' });

@@ -177,6 +177,8 @@ interface FiltersProps {
 
 function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
   const { data: models = [] } = useQuery(modelsQuery);
+  // Only the latest refused requests are stored, and these filters do not apply to them.
+  const listsRefused = search.status === REFUSED;
   const text = (name: keyof GenerationSearch) => ({
     value: search[name] ?? '',
     onCommit: (value: string) => onChange({ [name]: value || undefined }),
@@ -190,12 +192,16 @@ function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
         {...text('find')}
       />
       <FilterBar inUse={Object.keys(search).filter((name) => name !== 'find').length}>
-        <Field label="From">
-          <DebouncedInput type="date" className="sm:w-36" {...text('from')} />
-        </Field>
-        <Field label="To">
-          <DebouncedInput type="date" className="sm:w-36" {...text('to')} />
-        </Field>
+        {!listsRefused && (
+          <>
+            <Field label="From">
+              <DebouncedInput type="date" className="sm:w-36" {...text('from')} />
+            </Field>
+            <Field label="To">
+              <DebouncedInput type="date" className="sm:w-36" {...text('to')} />
+            </Field>
+          </>
+        )}
         <Field label="Model">
           <Select
             className="sm:w-38"
@@ -236,15 +242,29 @@ function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
             <option value={REFUSED}>Refused</option>
           </Select>
         </Field>
-        <Field label="End user">
-          <DebouncedInput className="sm:w-34" {...text('user')} />
-        </Field>
-        <Field label="Min cost (USD)">
-          <DebouncedInput inputMode="decimal" placeholder="0.00" className="sm:w-24" {...text('min_cost')} />
-        </Field>
-        <Field label="Max cost (USD)">
-          <DebouncedInput inputMode="decimal" placeholder="1.00" className="sm:w-24" {...text('max_cost')} />
-        </Field>
+        {!listsRefused && (
+          <>
+            <Field label="End user">
+              <DebouncedInput className="sm:w-34" {...text('user')} />
+            </Field>
+            <Field label="Min cost (USD)">
+              <DebouncedInput
+                inputMode="decimal"
+                placeholder="0.00"
+                className="sm:w-24"
+                {...text('min_cost')}
+              />
+            </Field>
+            <Field label="Max cost (USD)">
+              <DebouncedInput
+                inputMode="decimal"
+                placeholder="1.00"
+                className="sm:w-24"
+                {...text('max_cost')}
+              />
+            </Field>
+          </>
+        )}
       </FilterBar>
     </div>
   );
