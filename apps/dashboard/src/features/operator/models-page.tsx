@@ -207,6 +207,10 @@ const COLUMNS: readonly Column<Model>[] = [
         <div className="mt-1 sm:hidden">
           <Targets of={model} />
         </div>
+        {/* Not in a last column, which the prices move out of the window. */}
+        <div className="mt-1">
+          <Switch of={model} />
+        </div>
       </div>
     ),
   },
@@ -275,11 +279,4 @@ const COLUMNS: readonly Column<Model>[] = [
       </>
     ),
   })),
-  {
-    id: 'switch',
-    header: () => <span className="sr-only">Actions</span>,
-    enableSorting: false,
-    meta: { className: 'text-right' },
-    cell: ({ row: { original: model } }) => <Switch of={model} />,
-  },
 ];
