@@ -26,7 +26,7 @@ export function TargetRules({ organization }: { readonly organization: Organizat
   return (
     <Section
       title="Providers and regions"
-      description="Requests are sent to no other provider or region. Models without an allowed one are not available."
+      description="Requests are sent only to allowed providers and regions. Models without an allowed target are not available."
       actions={
         can('organization:targets') &&
         !editing && <Button onClick={() => setEditing(true)}>Change providers and regions</Button>
