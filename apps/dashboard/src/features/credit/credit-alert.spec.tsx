@@ -63,3 +63,13 @@ describe('the webhook of a low-balance alert', () => {
     expect(await saved()).toMatchObject({ webhook_url: null });
   });
 });
+
+it('says that a low-balance alert without a recipient notifies no one', async () => {
+  const api = installApiDouble();
+  api.on('GET /api/session', () => sessionOf('operator'));
+  api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
+  api.on(ALERT, () => ({ alert: { ...STORED, webhook_origin: null } }));
+  renderPage('/o/org-1/credit');
+  await screen.findByText(/No one is notified: add a webhook or an email address\.$/);
+  cleanup();
+});

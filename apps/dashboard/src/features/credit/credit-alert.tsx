@@ -84,8 +84,10 @@ export function CreditAlert({ organizationId, editable }: CreditAlertProps) {
                 'Off'
               ) : (
                 <>
-                  Below <Money usd={alert.threshold_usd} digits="all" />, to the webhook and the email
-                  addresses
+                  Below <Money usd={alert.threshold_usd} digits="all" />
+                  {hasRecipient
+                    ? ', to the webhook and the email addresses'
+                    : '. No one is notified: add a webhook or an email address.'}
                 </>
               )}
             </Fact>
