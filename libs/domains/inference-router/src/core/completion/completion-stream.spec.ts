@@ -197,6 +197,27 @@ describe('a stream of chunks', () => {
     ]);
   });
 
+  it.each([
+    ['in its last chunk', () => delta({}, 0, 'tool_calls')],
+    ['after the last chunk', () => undefined],
+  ])('sends a tool call that never got a name when the completion finishes %s', (_, lastChunk) => {
+    const stream = streamOf();
+    for (const text of ['{"x":', '1}']) {
+      const frame = stream.push(
+        delta({ tool_calls: [{ index: 0, id: 'a', function: { name: '', arguments: text } }] }),
+      );
+      expect(frame).not.toContain('tool_calls');
+    }
+    const chunk = lastChunk();
+    const [choice] = read(chunk === undefined ? stream.closeOpenChoices() : stream.push(chunk)).choices;
+    const call = { id: 'a', type: 'function', function: { name: '', arguments: '{"x":1}' } };
+    expect(choice).toMatchObject({
+      delta: { tool_calls: [{ index: 0, ...call }] },
+      finish_reason: 'tool_calls',
+    });
+    expect(completionOf(stream).choices[0]?.message['tool_calls']).toEqual([call]);
+  });
+
   it('separates several completions and drops those that were not requested', () => {
     const stream = streamOf(2);
     for (const [index, content] of [

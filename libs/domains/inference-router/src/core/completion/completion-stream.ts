@@ -157,7 +157,12 @@ export class CompletionStream {
     for (const choice of this.choices) {
       if (choice.finishReason !== undefined) continue;
       choice.finishReason = reason ?? (choice.toolCalls.length > 0 ? 'tool_calls' : 'stop');
-      const delta = isEmpty ? { role: 'assistant', content: '' } : {};
+      const calls = startsOfUnnamedCalls(choice);
+      const delta = isEmpty
+        ? { role: 'assistant', content: '' }
+        : calls.length > 0
+          ? { tool_calls: calls }
+          : {};
       parts.push(this.renderDelta(choice.index, delta, null, choice.finishReason));
     }
     return parts.length === 0 ? '' : `${this.prefix}${parts.join(',')}${this.suffix}`;
@@ -218,6 +223,8 @@ export class CompletionStream {
       this.countCharacters(JSON.stringify(reasoningDetails).length);
     }
     const calls = toolCalls.flatMap((call) => this.applyToolCall(choice, call));
+    const finishes = read.finishReason !== undefined && choice.finishReason === undefined;
+    if (finishes) calls.push(...startsOfUnnamedCalls(choice));
     if (calls.length > 0) rendered['tool_calls'] = calls;
     const hasOutput = Boolean(content || refusal || reasoning) || reasoningDetails.length + calls.length > 0;
     return { delta: rendered, hasOutput };
@@ -248,7 +255,10 @@ export class CompletionStream {
     return this.nameCall(added, index, call.name);
   }
 
-  /** The start of a call is sent with its name, which clients read only there; some servers send it later. */
+  /**
+   * The start of a call is sent with its name, which clients read only there; some servers send it later. Without a name
+   * it is sent when the completion finishes.
+   */
   private nameCall(call: ToolCall, index: number, name: string | undefined): object[] {
     if (name === undefined) return [];
     call.name = name;
@@ -323,6 +333,11 @@ function chunkPrefix(head: CompletionHead, systemFingerprint?: string): string {
 function startOfCall({ id, name, arguments: text, extraContent }: ToolCall, index: number): object {
   const extra = extraContent === undefined ? {} : { extra_content: extraContent };
   return { index, id, type: 'function', function: { name, arguments: text }, ...extra };
+}
+
+/** Of a completion that finishes: no name can follow. */
+function startsOfUnnamedCalls({ toolCalls }: Choice): object[] {
+  return toolCalls.flatMap((call, index) => (call.name === '' ? [startOfCall(call, index)] : []));
 }
 
 function partOfCall(index: number, text: string, extraContent: JsonObject | undefined): object[] {
