@@ -77,6 +77,19 @@ describe('the forwarded body', () => {
     ]);
   });
 
+  it.each([{}, { logprobs: false }])(
+    'omits `top_logprobs: 0` with %j, which some providers refuse without log probabilities',
+    (fields) => {
+      expect(forwarded(validate(chatBody({ top_logprobs: 0, ...fields })))).not.toHaveProperty(
+        'top_logprobs',
+      );
+      expect(forwarded(validate(chatBody({ top_logprobs: 0, logprobs: true })))).toHaveProperty(
+        'top_logprobs',
+        0,
+      );
+    },
+  );
+
   it('omits tool fields without tools, and the default response format', () => {
     const fields = {
       tools: [],

@@ -66,6 +66,9 @@ function isForwarded(field: Field, fields: CheckedFields, model: ModelView): boo
       return fields.tools !== undefined;
     case 'response_format':
       return isJsonMode(fields);
+    case 'top_logprobs':
+      // Providers reject even 0 without `logprobs`.
+      return fields.logprobs === true;
     default:
       return true;
   }
