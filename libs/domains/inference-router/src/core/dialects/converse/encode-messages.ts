@@ -38,6 +38,7 @@ export class MessageEncoder {
     if (this.turns.length === 0) {
       throw refused('messages', 'At least one user or assistant message must have content.');
     }
+    if (this.family === 'anthropic' || this.family === 'unknown') this.trimLastAssistantTurn();
     return { system: this.system, turns: this.turns };
   }
 
@@ -73,6 +74,15 @@ export class MessageEncoder {
     const last = this.turns.at(-1);
     if (last?.role === role) last.content.push(...blocks);
     else this.turns.push({ role, content: blocks });
+  }
+
+  /** Claude continues a last assistant turn, and refuses white space at its end. */
+  private trimLastAssistantTurn(): void {
+    const last = this.turns.at(-1);
+    if (last?.role !== 'assistant') return;
+    const index = last.content.findLastIndex((block) => !('cachePoint' in block));
+    const text = last.content[index]?.['text'];
+    if (typeof text === 'string') last.content[index] = { text: text.trimEnd() };
   }
 
   private contentOf(message: JsonObject, path: string): JsonObject[] {

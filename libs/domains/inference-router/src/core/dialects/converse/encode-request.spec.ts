@@ -179,6 +179,40 @@ describe('the messages for Converse', () => {
     ]);
   });
 
+  it.each([
+    ['Claude', CLAUDE, '{"city":'],
+    [
+      'a model of an unknown vendor',
+      'arn:aws:bedrock:eu-central-1:123456789012:imported-model/abc',
+      '{"city":',
+    ],
+    ['another model', NOVA, '{"city": \n'],
+  ])('of %s end as it accepts in a last assistant message', async (_, providerModel, text) => {
+    const last = (content: unknown) => [user(), { role: 'assistant', content }];
+    const encodeLast = async (content: unknown) => {
+      const { messages } = await encode({ messages: last(content) }, { providerModel });
+      return (messages as { content: Json[] }[]).at(-1)?.content;
+    };
+    expect(await encodeLast('{"city": \n')).toEqual([{ text }]);
+    const part = { type: 'text', text: '{"city": \n', cache_control: ephemeral };
+    expect(await encodeLast([{ type: 'text', text: 'Sure: ' }, part])).toEqual([
+      { text: 'Sure: ' },
+      { text },
+      point,
+    ]);
+  });
+
+  it('keep white space before other content', async () => {
+    const { messages } = await encode({
+      messages: [user(), { role: 'assistant', content: 'One \n' }, user('Two \n')],
+    });
+    expect(messages).toMatchObject([
+      {},
+      { content: [{ text: 'One \n' }] },
+      { content: [{ text: 'Two \n' }] },
+    ]);
+  });
+
   it('leave out blank texts, which Bedrock refuses', async () => {
     const { system, messages } = await encode({
       messages: [
