@@ -1,9 +1,12 @@
-{{/* Prefix of every object's name: release and chart, or the release alone when it contains the chart's name. */}}
+{{/*
+Prefix of every object's name: release and chart, or the release alone when it contains the chart's name. Kubernetes
+accepts at most 52 characters as the name of a StatefulSet, here with `-inference-router`.
+*/}}
 {{- define "gateway.prefix" -}}
 {{- if contains .Chart.Name .Release.Name -}}
-{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- .Release.Name | trunc 35 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name .Chart.Name | trunc 40 | trimSuffix "-" -}}
+{{- printf "%s-%s" .Release.Name .Chart.Name | trunc 35 | trimSuffix "-" -}}
 {{- end -}}
 {{- end }}
 

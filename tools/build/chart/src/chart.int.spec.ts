@@ -15,7 +15,9 @@ import {
   helm,
   kubeconform,
   lint,
+  objectsIn,
   render,
+  renderRelease,
   renderText,
   validate,
   VALUES,
@@ -341,6 +343,18 @@ describeWith(helm, 'the chart', () => {
     );
     expect(labelled.map(componentOf)).toEqual(['inference-router']);
   });
+
+  it.each(['least', 'demo'] as const)(
+    'names objects as Kubernetes accepts, with the values "%s"',
+    (values) => {
+      // The longest name of a release.
+      const objects = objectsIn(renderRelease('r'.repeat(53), values));
+      // Kubernetes appends 11 characters to the name of a StatefulSet or CronJob and uses the result as a label or name.
+      const longest: Record<string, number> = { StatefulSet: 52, CronJob: 52, Job: 63, Service: 63 };
+      const tooLong = objects.filter(({ kind, metadata }) => metadata.name.length > (longest[kind] ?? 253));
+      expect(tooLong.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([]);
+    },
+  );
 
   it('delays SIGTERM by a command of the image on Kubernetes before 1.30', () => {
     const [workload] = workloads(render('least', '--kube-version', '1.29.0'));

@@ -48,12 +48,20 @@ const valuesFile = (values: Values): string => path.join(__dirname, 'values', `$
 
 /** The output of `helm template`. */
 export function renderText(values: Values, ...more: readonly string[]): string {
-  const args = ['template', 'gw', chartFolder, '--values', valuesFile(values), ...more];
+  return renderRelease('gw', values, ...more);
+}
+
+export function renderRelease(release: string, values: Values, ...more: readonly string[]): string {
+  const args = ['template', release, chartFolder, '--values', valuesFile(values), ...more];
   return execFileSync(helmProgram() ?? 'helm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 export function render(values: Values, ...more: readonly string[]): KubernetesObject[] {
-  return parseAllDocuments(renderText(values, ...more))
+  return objectsIn(renderText(values, ...more));
+}
+
+export function objectsIn(text: string): KubernetesObject[] {
+  return parseAllDocuments(text)
     .map((document) => document.toJS() as KubernetesObject | null)
     .filter((object) => object !== null);
 }
