@@ -549,6 +549,11 @@ describeWith(helm, 'the chart', () => {
     );
   });
 
+  it('installs dashboards without a label', () => {
+    const unset = ['--set', 'metrics.dashboards.labels.grafana_dashboard=null'];
+    expect(renderText('everything', ...unset)).not.toContain('grafana_dashboard');
+  });
+
   it('passes the maximum number of replicas to rate-limit', () => {
     const replicasOf = (values: Values): unknown =>
       workloads(objectsOf(values))
