@@ -428,6 +428,18 @@ describeWith(helm, 'the chart', () => {
     expect(ofKind(objectsOf('production'), 'ScaledObject')).toEqual([]);
   });
 
+  it('lets KEDA trust the authority of the brokers as the services do', () => {
+    const tls = ['--set', 'kafka.tlsSecret=,kafka.settings.KAFKA_SASL_MECHANISM='];
+    const authorities = (objects: readonly KubernetesObject[]) =>
+      ofKind(objects, 'TriggerAuthentication').map(({ spec }) => spec);
+    const inSecret = { secretTargetRef: [{ parameter: 'ca', name: 'authority', key: 'bundle.pem' }] };
+    expect(authorities(render('everything', ...tls))).toEqual([inSecret, inSecret]);
+    const inConfigMap = { configMapTargetRef: [{ parameter: 'ca', name: 'authorities', key: 'bundle.pem' }] };
+    const configMap = ['--set', 'caBundle.secret=,caBundle.configMap=authorities'];
+    expect(authorities(render('everything', ...tls, ...configMap))).toEqual([inConfigMap, inConfigMap]);
+    expect(authorities(render('everything', ...tls, '--set', 'kafka.settings.KAFKA_TLS=false'))).toEqual([]);
+  });
+
   describe('the demo', () => {
     it('installs each datastore, a provider and a sign-in, reachable by their clients only', () => {
       const policies = ofKind(objectsOf('demo'), 'NetworkPolicy').filter((each) => !isOfService(each));
