@@ -185,9 +185,10 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds 
 {{- if or $values.caBundle.configMap $values.caBundle.secret }}{{ $_ := set $plain "NODE_EXTRA_CA_CERTS" "/etc/gateway/ca-bundle/ca.crt" }}{{ end -}}
 {{- with $values.telemetry.endpoint }}{{ $_ := set $plain "OTEL_EXPORTER_OTLP_ENDPOINT" . }}{{ end -}}
 {{- $plain = mergeOverwrite $plain (deepCopy $values.settings) $own.settings }}
+{{- /* JSON, since a number from a values file is a float, which toString writes as 6.7e+07. */}}
 {{- range $name, $value := $plain }}
 - name: {{ $name }}
-  value: {{ $value | toString | quote }}
+  value: {{ ternary $value (toJson $value) (kindIs "string" $value) | quote }}
 {{- end }}
 {{- include "gateway.targets" . }}
 {{- $secrets := list -}}

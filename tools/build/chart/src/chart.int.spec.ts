@@ -561,6 +561,25 @@ describeWith(helm, 'the chart', () => {
     );
   });
 
+  it('writes large numbers of a values file in full', () => {
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'gateway-chart-')), 'values.yaml');
+    const own = {
+      edgeProxy: { settings: { GATEWAY_MAX_BODY_BYTES: 67_108_864 } },
+      auth: { settings: { GATEWAY_OIDC_CLIENT_ID: 123_456_789_012 } },
+      keda: { eventsPerReplica: 1_000_000 },
+    };
+    writeFileSync(file, JSON.stringify(own));
+    const objects = render('everything', '--values', file);
+    const variables = workloads(objects).flatMap(
+      ({ spec }) => spec.template.spec.containers[0].env as Variable[],
+    );
+    const valueOf = (name: string) => variables.find((variable) => variable.name === name)?.value;
+    expect(valueOf('GATEWAY_MAX_BODY_BYTES')).toBe('67108864');
+    expect(valueOf('GATEWAY_OIDC_CLIENT_ID')).toBe('123456789012');
+    for (const { spec } of ofKind(objects, 'ScaledObject'))
+      expect(spec.triggers[1].metadata.lagThreshold).toBe('1000000');
+  });
+
   it('installs dashboards without a label', () => {
     const unset = ['--set', 'metrics.dashboards.labels.grafana_dashboard=null'];
     expect(renderText('everything', ...unset)).not.toContain('grafana_dashboard');
