@@ -580,6 +580,22 @@ describeWith(helm, 'the chart', () => {
       expect(spec.triggers[1].metadata.lagThreshold).toBe('1000000');
   });
 
+  it('lets annotations of the Ingress and labels of the routers replace others, once each', () => {
+    const timeout = 'nginx.ingress.kubernetes.io/proxy-read-timeout';
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'gateway-chart-')), 'values.yaml');
+    const more = {
+      ingress: { annotations: { [timeout]: '1900' } },
+      inferenceRouter: { podLabels: { team: 'models' } },
+    };
+    writeFileSync(file, JSON.stringify(more));
+    // The parser refuses a repeated key.
+    const objects = render('everything', '--values', file);
+    const [ingress] = ofKind(objects, 'Ingress');
+    expect(ingress?.metadata.annotations).toMatchObject({ a: 'b', [timeout]: '1900' });
+    const router = workloads(objects).find((each) => componentOf(each) === 'inference-router');
+    expect(router?.spec.template.metadata.labels.team).toBe('models');
+  });
+
   it('installs dashboards without a label', () => {
     const unset = ['--set', 'metrics.dashboards.labels.grafana_dashboard=null'];
     expect(renderText('everything', ...unset)).not.toContain('grafana_dashboard');

@@ -62,7 +62,10 @@ export function render(values: Values, ...more: readonly string[]): KubernetesOb
 
 export function objectsIn(text: string): KubernetesObject[] {
   return parseAllDocuments(text)
-    .map((document) => document.toJS() as KubernetesObject | null)
+    .map((document) => {
+      for (const error of document.errors) throw error;
+      return document.toJS() as KubernetesObject | null;
+    })
     .filter((object) => object !== null);
 }
 
