@@ -88,9 +88,10 @@ short calls, and terminate within 30 seconds, even if a datastore does not respo
 {{- if and .root.Values.migrations.enabled .component.database (not .component.sharesDatabase) }}true{{ end -}}
 {{- end }}
 
-{{/* Delay before SIGTERM, by Kubernetes itself from 1.30 on. */}}
+{{/* Delay before SIGTERM, by Kubernetes itself from 1.30 on. Empty without a delay: not every version accepts 0 seconds. */}}
 {{- define "gateway.preStop" -}}
-{{- if semverCompare ">=1.30-0" .Capabilities.KubeVersion.Version -}}
+{{- if eq (int .Values.pod.preStopSeconds) 0 -}}
+{{- else if semverCompare ">=1.30-0" .Capabilities.KubeVersion.Version -}}
 sleep: { seconds: {{ .Values.pod.preStopSeconds }} }
 {{- else -}}
 exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds }}e3)'] }

@@ -596,6 +596,11 @@ describeWith(helm, 'the chart', () => {
     expect(router?.spec.template.metadata.labels.team).toBe('models');
   });
 
+  it('has no delay before SIGTERM with `preStopSeconds: 0`, which Kubernetes refuses', () => {
+    for (const values of ['least', 'demo'] as const)
+      expect(renderText(values, '--set', 'pod.preStopSeconds=0')).not.toContain('preStop:');
+  });
+
   it('installs dashboards without a label', () => {
     const unset = ['--set', 'metrics.dashboards.labels.grafana_dashboard=null'];
     expect(renderText('everything', ...unset)).not.toContain('grafana_dashboard');
