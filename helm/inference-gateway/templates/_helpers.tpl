@@ -72,13 +72,23 @@ capabilities: { drop: [ALL] }
 {{- toYaml $resources -}}
 {{- end }}
 
+{{/* The longest generation in seconds, from the settings; 10 minutes or more. */}}
+{{- define "gateway.generationSeconds" -}}
+{{- max 600 (div (int64 (.Values.edgeProxy.settings.GATEWAY_GENERATION_TIMEOUT_MS | default 0)) 1000) -}}
+{{- end }}
+
+{{/* Timeout of routes in seconds, above the longest generation. */}}
+{{- define "gateway.routeTimeoutSeconds" -}}
+{{- add (include "gateway.generationSeconds" .) 100 -}}
+{{- end }}
+
 {{/*
-Shutdown grace in seconds, from the settings. The default is 11 minutes for services that carry generations. Others have
-short calls, and terminate within 30 seconds, even if a datastore does not respond.
+Shutdown grace in seconds, from the settings. The default is a minute more than the longest generation for services that
+carry generations. Others have short calls, and terminate within 30 seconds, even if a datastore does not respond.
 */}}
 {{- define "gateway.graceSeconds" -}}
 {{- $own := index .root.Values .component.values -}}
-{{- $default := hasKey .component "carriesGenerations" | ternary 660000 5000 -}}
+{{- $default := hasKey .component "carriesGenerations" | ternary (mul (add (include "gateway.generationSeconds" .root) 60) 1000) 5000 -}}
 {{- $ms := $own.settings.GATEWAY_SHUTDOWN_GRACE_MS | default .root.Values.settings.GATEWAY_SHUTDOWN_GRACE_MS | default $default -}}
 {{- div (int64 $ms) 1000 -}}
 {{- end }}

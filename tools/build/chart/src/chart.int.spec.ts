@@ -580,6 +580,25 @@ describeWith(helm, 'the chart', () => {
       expect(spec.triggers[1].metadata.lagThreshold).toBe('1000000');
   });
 
+  it('lets a longer generation finish, in pods that stop and through both kinds of routes', () => {
+    const set = ['--set', 'edgeProxy.settings.GATEWAY_GENERATION_TIMEOUT_MS=1800000'];
+    const objects = render('everything', ...set);
+    for (const { metadata, spec } of workloads(objects)) {
+      if (!/-(edge-proxy|inference-router)$/.test(metadata.name)) continue;
+      const variables: Variable[] = spec.template.spec.containers[0].env;
+      const graceMs = Number(variables.find(({ name }) => name === 'GATEWAY_SHUTDOWN_GRACE_MS')?.value);
+      expect(graceMs).toBeGreaterThan(1_815_000);
+      expect(spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(graceMs / 1_000 + 10);
+    }
+    const [ingress] = ofKind(objects, 'Ingress');
+    for (const side of ['read', 'send'])
+      expect(ingress?.metadata.annotations?.[`nginx.ingress.kubernetes.io/proxy-${side}-timeout`]).toBe(
+        '1900',
+      );
+    for (const { spec } of ofKind(objects, 'HTTPRoute'))
+      expect(spec.rules[0].timeouts).toEqual({ request: '1900s', backendRequest: '1900s' });
+  });
+
   it('lets annotations of the Ingress and labels of the routers replace others, once each', () => {
     const timeout = 'nginx.ingress.kubernetes.io/proxy-read-timeout';
     const file = path.join(mkdtempSync(path.join(tmpdir(), 'gateway-chart-')), 'values.yaml');
