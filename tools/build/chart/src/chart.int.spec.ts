@@ -580,6 +580,15 @@ describeWith(helm, 'the chart', () => {
       expect(spec.triggers[1].metadata.lagThreshold).toBe('1000000');
   });
 
+  it('lets the certificates job reach the Kubernetes API of common distributions, and only DNS beyond that', () => {
+    const policy = ofKind(objectsOf('least'), 'NetworkPolicy').find(
+      (each) => componentOf(each) === 'certificates',
+    );
+    const ports = (policy?.spec.egress as { ports: { port: number }[] }[]).flatMap((rule) => rule.ports);
+    // The Service; kubeadm, kind and k3s; minikube; MicroK8s.
+    expect(ports.map(({ port }) => port)).toEqual([53, 53, 443, 6443, 8443, 16443]);
+  });
+
   it('lets a longer generation finish, in pods that stop and through both kinds of routes', () => {
     const set = ['--set', 'edgeProxy.settings.GATEWAY_GENERATION_TIMEOUT_MS=1800000'];
     const objects = render('everything', ...set);
