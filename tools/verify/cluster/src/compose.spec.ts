@@ -177,6 +177,18 @@ describe('deploy/compose.yaml', () => {
     expect(secrets.filter((value) => !/^\$\{[A-Z_]+:\?\}$/.test(value ?? ''))).toEqual([]);
   });
 
+  it('has a guide that generates values which the settings accept', async () => {
+    const guide = readFileSync(path.join(root, 'docs/how-to/run-with-compose.md'), 'utf8');
+    const commands = [...guide.matchAll(/`openssl rand -(hex|base64) (\d+)`/g)];
+    const [password, key] = commands.map(([, encoding, bytes]) =>
+      Buffer.alloc(Number(bytes), 7).toString(encoding as BufferEncoding),
+    );
+    expect(password).toMatch(/^[a-z0-9]+$/);
+    const { GATEWAY_SECRETS_KEY: setting } = (await settingsOf('auth')).shape;
+    expect(setting?.safeParse(key).error?.issues ?? []).toEqual([]);
+    expect(key).toBeDefined();
+  });
+
   it('mounts files that exist', () => {
     const mounted = services.flatMap(([, service]) =>
       shortMounts(service)
