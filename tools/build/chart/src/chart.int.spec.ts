@@ -668,6 +668,16 @@ describeWith(helm, 'the chart', () => {
       expect(spec.template.spec.containers[0].args).toEqual(['migrate']);
     }
   });
+
+  it('has guides to upgrades in which Helm waits as long for a migration as it may run', () => {
+    const jobs = ofKind(objectsOf('least'), 'Job').filter(({ metadata }) => /-migrate$/.test(metadata.name));
+    const deadlines = jobs.map(({ spec }) => spec.activeDeadlineSeconds as number);
+    for (const guide of ['docs/how-to/upgrade.md', 'helm/inference-gateway/README.md']) {
+      const text = readFileSync(path.join(chartFolder, '../..', guide), 'utf8');
+      const [, hours] = /^\s*helm upgrade gateway .* --timeout (\d+)h$/m.exec(text) ?? [];
+      expect([guide, Number(hours) * 3_600]).toEqual([guide, Math.max(...deadlines)]);
+    }
+  });
 });
 
 describeWith(kubeconform, 'the rendered objects', () => {
