@@ -15,9 +15,7 @@ import {
   helm,
   kubeconform,
   lint,
-  objectsIn,
   render,
-  renderRelease,
   renderText,
   validate,
   VALUES,
@@ -344,18 +342,6 @@ describeWith(helm, 'the chart', () => {
     expect(labelled.map(componentOf)).toEqual(['inference-router']);
   });
 
-  it.each(['least', 'demo'] as const)(
-    'names objects as Kubernetes accepts, with the values "%s"',
-    (values) => {
-      // The longest name of a release.
-      const objects = objectsIn(renderRelease('r'.repeat(53), values));
-      // Kubernetes appends 11 characters to the name of a StatefulSet or CronJob and uses the result as a label or name.
-      const longest: Record<string, number> = { StatefulSet: 52, CronJob: 52, Job: 63, Service: 63 };
-      const tooLong = objects.filter(({ kind, metadata }) => metadata.name.length > (longest[kind] ?? 253));
-      expect(tooLong.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([]);
-    },
-  );
-
   it('delays SIGTERM by a command of the image on Kubernetes before 1.30', () => {
     const [workload] = workloads(render('least', '--kube-version', '1.29.0'));
     const { lifecycle } = workload?.spec.template.spec.containers[0];
@@ -426,18 +412,6 @@ describeWith(helm, 'the chart', () => {
       ).toEqual([]);
     }
     expect(ofKind(objectsOf('production'), 'ScaledObject')).toEqual([]);
-  });
-
-  it('lets KEDA trust the authority of the brokers as the services do', () => {
-    const tls = ['--set', 'kafka.tlsSecret=,kafka.settings.KAFKA_SASL_MECHANISM='];
-    const authorities = (objects: readonly KubernetesObject[]) =>
-      ofKind(objects, 'TriggerAuthentication').map(({ spec }) => spec);
-    const inSecret = { secretTargetRef: [{ parameter: 'ca', name: 'authority', key: 'bundle.pem' }] };
-    expect(authorities(render('everything', ...tls))).toEqual([inSecret, inSecret]);
-    const inConfigMap = { configMapTargetRef: [{ parameter: 'ca', name: 'authorities', key: 'bundle.pem' }] };
-    const configMap = ['--set', 'caBundle.secret=,caBundle.configMap=authorities'];
-    expect(authorities(render('everything', ...tls, ...configMap))).toEqual([inConfigMap, inConfigMap]);
-    expect(authorities(render('everything', ...tls, '--set', 'kafka.settings.KAFKA_TLS=false'))).toEqual([]);
   });
 
   describe('the demo', () => {
@@ -559,79 +533,6 @@ describeWith(helm, 'the chart', () => {
     expect(dashboards.map(({ uid }) => uid).sort()).toEqual(
       ['money', 'overview', 'services'].map((name) => `inference-gateway-${name}`),
     );
-  });
-
-  it('writes large numbers of a values file in full', () => {
-    const file = path.join(mkdtempSync(path.join(tmpdir(), 'gateway-chart-')), 'values.yaml');
-    const own = {
-      edgeProxy: { settings: { GATEWAY_MAX_BODY_BYTES: 67_108_864 } },
-      auth: { settings: { GATEWAY_OIDC_CLIENT_ID: 123_456_789_012 } },
-      keda: { eventsPerReplica: 1_000_000 },
-    };
-    writeFileSync(file, JSON.stringify(own));
-    const objects = render('everything', '--values', file);
-    const variables = workloads(objects).flatMap(
-      ({ spec }) => spec.template.spec.containers[0].env as Variable[],
-    );
-    const valueOf = (name: string) => variables.find((variable) => variable.name === name)?.value;
-    expect(valueOf('GATEWAY_MAX_BODY_BYTES')).toBe('67108864');
-    expect(valueOf('GATEWAY_OIDC_CLIENT_ID')).toBe('123456789012');
-    for (const { spec } of ofKind(objects, 'ScaledObject'))
-      expect(spec.triggers[1].metadata.lagThreshold).toBe('1000000');
-  });
-
-  it('lets the certificates job reach the Kubernetes API of common distributions, and only DNS beyond that', () => {
-    const policy = ofKind(objectsOf('least'), 'NetworkPolicy').find(
-      (each) => componentOf(each) === 'certificates',
-    );
-    const ports = (policy?.spec.egress as { ports: { port: number }[] }[]).flatMap((rule) => rule.ports);
-    // The Service; kubeadm, kind and k3s; minikube; MicroK8s.
-    expect(ports.map(({ port }) => port)).toEqual([53, 53, 443, 6443, 8443, 16443]);
-  });
-
-  it('lets a longer generation finish, in pods that stop and through both kinds of routes', () => {
-    const set = ['--set', 'edgeProxy.settings.GATEWAY_GENERATION_TIMEOUT_MS=1800000'];
-    const objects = render('everything', ...set);
-    for (const { metadata, spec } of workloads(objects)) {
-      if (!/-(edge-proxy|inference-router)$/.test(metadata.name)) continue;
-      const variables: Variable[] = spec.template.spec.containers[0].env;
-      const graceMs = Number(variables.find(({ name }) => name === 'GATEWAY_SHUTDOWN_GRACE_MS')?.value);
-      expect(graceMs).toBeGreaterThan(1_815_000);
-      expect(spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(graceMs / 1_000 + 10);
-    }
-    const [ingress] = ofKind(objects, 'Ingress');
-    for (const side of ['read', 'send'])
-      expect(ingress?.metadata.annotations?.[`nginx.ingress.kubernetes.io/proxy-${side}-timeout`]).toBe(
-        '1900',
-      );
-    for (const { spec } of ofKind(objects, 'HTTPRoute'))
-      expect(spec.rules[0].timeouts).toEqual({ request: '1900s', backendRequest: '1900s' });
-  });
-
-  it('lets annotations of the Ingress and labels of the routers replace others, once each', () => {
-    const timeout = 'nginx.ingress.kubernetes.io/proxy-read-timeout';
-    const file = path.join(mkdtempSync(path.join(tmpdir(), 'gateway-chart-')), 'values.yaml');
-    const more = {
-      ingress: { annotations: { [timeout]: '1900' } },
-      inferenceRouter: { podLabels: { team: 'models' } },
-    };
-    writeFileSync(file, JSON.stringify(more));
-    // The parser refuses a repeated key.
-    const objects = render('everything', '--values', file);
-    const [ingress] = ofKind(objects, 'Ingress');
-    expect(ingress?.metadata.annotations).toMatchObject({ a: 'b', [timeout]: '1900' });
-    const router = workloads(objects).find((each) => componentOf(each) === 'inference-router');
-    expect(router?.spec.template.metadata.labels.team).toBe('models');
-  });
-
-  it('has no delay before SIGTERM with `preStopSeconds: 0`, which Kubernetes refuses', () => {
-    for (const values of ['least', 'demo'] as const)
-      expect(renderText(values, '--set', 'pod.preStopSeconds=0')).not.toContain('preStop:');
-  });
-
-  it('installs dashboards without a label', () => {
-    const unset = ['--set', 'metrics.dashboards.labels.grafana_dashboard=null'];
-    expect(renderText('everything', ...unset)).not.toContain('grafana_dashboard');
   });
 
   it('passes the maximum number of replicas to rate-limit', () => {
