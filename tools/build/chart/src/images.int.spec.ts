@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describeWith } from '@gateway/dev-infra';
 import { helm, renderText } from './render';
 
@@ -12,13 +10,5 @@ describeWith(helm, 'the images of the chart', () => {
     );
     expect(images.length).toBeGreaterThan(5);
     for (const image of images) expect(image.endsWith(`@${digest}`)).toBe(image.includes('/edge-proxy:'));
-  });
-
-  it('are loaded into the cluster by the tutorial', () => {
-    const page = path.resolve(__dirname, '../../../../docs/tutorials/kubernetes-trial.md');
-    const [, programs = ''] = /for program in (.*?);/s.exec(readFileSync(page, 'utf8')) ?? [];
-    const used = renderText('demo').matchAll(/image: "?inference-gateway\/([\w-]+):/g);
-    const names = new Set([...used].map(([, name]) => name));
-    expect(programs.split(/[\s\\]+/).sort()).toEqual([...names].sort());
   });
 });
