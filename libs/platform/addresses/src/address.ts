@@ -14,8 +14,9 @@ export function parseAddress(text: string): Address | undefined {
 /** The same, but an IPv4-mapped IPv6 address stays IPv6. */
 export function parseAsWritten(text: string): Address | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
-  if (!text.includes('%') && ipaddr.IPv6.isValid(text)) return ipaddr.IPv6.parse(text);
-  return undefined;
+  if (text.includes('%') || !ipaddr.IPv6.isValid(text)) return undefined;
+  // ipaddr.js reads `::192.0.2.1`, which is IPv4-compatible, as IPv4-mapped.
+  return ipaddr.IPv6.parse(text.replace(/^::(?=\d+\.)/, '0:0:0:0:0:0:'));
 }
 
 export function unmap(address: Address): Address {
