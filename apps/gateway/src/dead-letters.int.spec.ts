@@ -55,7 +55,7 @@ async function createFixture() {
   await applyMigrations(auth, authSchema);
   await applyMigrations(ledger, billingLedgerSchema);
   await applyMigrations(events, eventLogSchema);
-  const adapters = createAuthAdapters({ pool: auth, log, scryptCost: { N: 16, r: 1, p: 1 } });
+  const adapters = createAuthAdapters({ pool: auth, clock, log, scryptCost: { N: 16, r: 1, p: 1 } });
   const authModule = createAuthModule({ adapters, clock, newId, log, metrics });
   await authModule.start();
   const acting = ({ services }: { readonly services: readonly BoundService[] }) =>

@@ -96,7 +96,7 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
   await applyMigrations(firstPool, authSchema);
   const modules = pools.map((pool) =>
     createAuthModule({
-      adapters: createAuthAdapters({ pool, log, scryptCost: { N: 16, r: 1, p: 1 } }),
+      adapters: createAuthAdapters({ pool, clock: systemClock, log, scryptCost: { N: 16, r: 1, p: 1 } }),
       clock: systemClock,
       newId,
       log,

@@ -66,6 +66,7 @@ export async function createDashboardFixture(
   const module = createAuthModule({
     adapters: createAuthAdapters({
       pool,
+      clock,
       log,
       scryptCost: { N: 16, r: 1, p: 1 },
       encryptionKeys: [createEncryptionKey()],

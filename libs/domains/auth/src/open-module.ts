@@ -14,7 +14,7 @@ export interface OpenAuthOptions
 /** Creates the module with its adapters. */
 export function openAuthModule({ config, clock, log, metrics, ...options }: OpenAuthOptions): GatewayModule {
   return createAuthModule({
-    adapters: createAuthAdapters({ ...options, log, oidc: oidcSettingsOf(config) }),
+    adapters: createAuthAdapters({ ...options, clock, log, oidc: oidcSettingsOf(config) }),
     clock,
     newId,
     log,

@@ -15,7 +15,7 @@ export interface OperatorCommandOptions extends GrantOperator {
 
 /** Makes a person an operator, in this process. Throws an Error with a text for the terminal. */
 export async function makeOperator({ pool, clock, log, email, dashboardUrl }: OperatorCommandOptions) {
-  const adapters = createAuthAdapters({ pool, log });
+  const adapters = createAuthAdapters({ pool, clock, log });
   try {
     const granted = await grantOperator(
       {

@@ -1,5 +1,5 @@
 import { AdminRefusalReason } from '@gateway/contracts/auth';
-import { createTestClock } from '@gateway/test-support';
+import { createTestClock, eventually } from '@gateway/test-support';
 import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
 import { ATTEMPT_WINDOW_MS, MAX_ATTEMPTS } from '@gateway/people';
 
@@ -211,6 +211,35 @@ describe('idle sessions', () => {
     expect(last?.idleExpiresUnixMs).toBe(last?.expiresUnixMs);
     clock.advance(MINUTE);
     expect(await use(busy)).toBeUndefined();
+    await fixture.stop();
+  });
+});
+
+describe('expired sessions', () => {
+  it('are deleted by the clock of the service, which need not be that of the database', async () => {
+    const clock = createTestClock();
+    const fixture = await createAuthFixture({ clock, settings: { sessionLifetimeMs: 60_000 } });
+    const email = 'ops@example.com';
+    await fixture.member(email, PASSWORD);
+    const open = async () => {
+      const signIn = { email, password: PASSWORD, ipAddress: '192.0.2.1', device: '' };
+      const { outcome } = await fixture.admin.signIn(signIn);
+      return outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
+    };
+    const expiresAt = new Date(clock.now() + 60_000);
+    await open();
+    clock.advance(60_000);
+    const later = await open();
+    clock.advance(1);
+    // Its maintenance runs when it starts.
+    await fixture.startReplica();
+    await eventually('the expired session to be deleted', async () => {
+      const { rowCount } = await fixture.pool.query('select 1 from sessions where expires_at = $1', [
+        expiresAt,
+      ]);
+      return rowCount === 0 || undefined;
+    });
+    expect((await fixture.admin.getSession({ sessionToken: later })).member).toBeDefined();
     await fixture.stop();
   });
 });

@@ -56,7 +56,7 @@ export async function createAuthFixture({
     const pool = openPool();
     const encryptionKeys = keys ?? undefined;
     const module = createAuthModule({
-      adapters: createAuthAdapters({ pool, log, scryptCost: { N: 16, r: 1, p: 1 }, encryptionKeys }),
+      adapters: createAuthAdapters({ pool, clock, log, scryptCost: { N: 16, r: 1, p: 1 }, encryptionKeys }),
       clock,
       newId,
       log,

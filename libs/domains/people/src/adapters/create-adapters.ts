@@ -5,6 +5,7 @@ import {
   systemSecrets,
   type AuthPrisma,
 } from '@gateway/auth-shared/adapters';
+import type { Clock } from '@gateway/base';
 import { systemClock, type Logger } from '@gateway/runtime';
 import { createSecretCipher } from '@gateway/secrets';
 import type { Pool } from 'pg';
@@ -32,6 +33,7 @@ export interface PeopleAdapterOptions {
   /** A pool of the migrated schema `auth`. The caller ends it. */
   readonly pool: Pool;
   readonly prisma: AuthPrisma;
+  readonly clock: Clock;
   readonly log: Logger;
   /** Lower it in tests only. */
   readonly scryptCost?: ScryptCost | undefined;
@@ -52,17 +54,18 @@ export type PeopleAdapters = Omit<
   stop(): Promise<void>;
 };
 
+/** $1 now, by the clock that set when the rows expire. */
 const DELETE_EXPIRED = [
-  `delete from sessions where expires_at < clock_timestamp()`,
-  `delete from oidc_flows where expires_at < clock_timestamp()`,
-  `delete from password_resets where expires_at < clock_timestamp()`,
-  `delete from sign_in_attempts where window_ends_at < clock_timestamp()`,
+  `delete from sessions where expires_at < $1`,
+  `delete from oidc_flows where expires_at < $1`,
+  `delete from password_resets where expires_at < $1`,
+  `delete from sign_in_attempts where window_ends_at < $1`,
 ];
 
 /** The ports of members, sign-in and permissions, over the auth service's database. */
 export function createPeopleAdapters(options: PeopleAdapterOptions): PeopleAdapters {
-  const { pool, prisma, log, mailer, oidc } = options;
-  const maintenance = createMaintenance({ pool, log, statements: DELETE_EXPIRED });
+  const { pool, prisma, clock, log, mailer, oidc } = options;
+  const maintenance = createMaintenance({ pool, log, statements: DELETE_EXPIRED, clock });
   const cipher = options.encryptionKeys && createSecretCipher(options.encryptionKeys);
   const reencryption = createReencryption({ pool, cipher, log });
   const background = createBackgroundWork(log);

@@ -1,3 +1,4 @@
+import type { Clock } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
 import type { Pool } from 'pg';
 
@@ -13,16 +14,19 @@ export function createMaintenance({
   pool,
   log,
   statements,
+  clock,
 }: {
   readonly pool: Pool;
   readonly log: Logger;
   readonly statements: readonly string[];
+  /** Its time is $1 of each statement. Absent: they have no parameter. */
+  readonly clock?: Clock;
 }): Maintenance {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
 
   async function runStatements(): Promise<void> {
-    for (const statement of statements) await pool.query(statement);
+    for (const statement of statements) await pool.query(statement, clock && [new Date(clock.now())]);
   }
 
   function runOrLog(): void {
