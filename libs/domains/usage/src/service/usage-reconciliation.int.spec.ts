@@ -314,6 +314,17 @@ it('compares a limited number of hours, new ones before differing ones', async (
   expect(await reconciler.reconcile(10)).toMatchObject({ hours: 1, differences: [{ kind: 'settlements' }] });
 });
 
+it('keeps the last of several copies of an announcement in one batch', async () => {
+  await consume(
+    generation('gen-1', { cost: 5n }),
+    announced({ hours: [[0, 2n, 9n]] }),
+    announced({ hours: [[0, 1n, 5n]] }),
+  );
+  expect(await announcedCount()).toBe(1);
+  await run();
+  expect(await differences()).toEqual({});
+});
+
 it('stores no announcement before its generations are stored', async () => {
   const { consumers } = createUsageAggregatorModule({
     store: { ...createPostgresSettlementStore(pool), record: () => Promise.reject(new Error('unavailable')) },

@@ -109,17 +109,19 @@ interface DifferenceRow extends SubjectRow {
 
 export async function storeAnnounced(pool: Pool, announced: readonly AnnouncedHour[]): Promise<void> {
   if (announced.length === 0) return;
+  // A statement can update a row once only, so the last copy counts.
+  const distinct = [...new Map(announced.map((hour) => [keyOfAnnounced(hour), hour])).values()];
   await pool.query({
     name: 'usage.store_announced_settlements',
     text: STORE,
     values: [
-      textArray(announced, ({ organizationId }) => organizationId),
-      plainArray(announced, ({ fromUnixMs }) => fromUnixMs),
-      plainArray(announced, ({ untilUnixMs }) => untilUnixMs),
-      plainArray(announced, ({ hourUnixMs }) => hourUnixMs),
-      plainArray(announced, ({ generations }) => generations),
-      plainArray(announced, ({ costNanoUsd }) => costNanoUsd),
-      plainArray(announced, ({ chargedNanoUsd }) => chargedNanoUsd),
+      textArray(distinct, ({ organizationId }) => organizationId),
+      plainArray(distinct, ({ fromUnixMs }) => fromUnixMs),
+      plainArray(distinct, ({ untilUnixMs }) => untilUnixMs),
+      plainArray(distinct, ({ hourUnixMs }) => hourUnixMs),
+      plainArray(distinct, ({ generations }) => generations),
+      plainArray(distinct, ({ costNanoUsd }) => costNanoUsd),
+      plainArray(distinct, ({ chargedNanoUsd }) => chargedNanoUsd),
     ],
   });
 }
@@ -218,6 +220,10 @@ export async function readDifferences(
     },
     firstSeenUnixMs: timeOf(row.first_seen_unix_ms),
   }));
+}
+
+function keyOfAnnounced({ organizationId, fromUnixMs, hourUnixMs }: AnnouncedHour): string {
+  return `${fromUnixMs} ${hourUnixMs} ${organizationId}`;
 }
 
 function keysOf(subjects: readonly Subject[]): string[] {
