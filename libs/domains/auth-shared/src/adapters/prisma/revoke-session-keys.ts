@@ -3,20 +3,31 @@ import type { AuthTransaction } from './client';
 import type { Prisma } from './generated/client';
 import { appendInvalidation } from './invalidations';
 
-/** Revokes session keys and appends their invalidations. Call it last in the transaction. */
+/**
+ * Revokes session keys and appends their invalidations. Call it last in the transaction. The keys are locked in the
+ * order of their ids, as in every transaction that changes several.
+ */
 export async function revokeSessionKeys(
   transaction: AuthTransaction,
   where: Prisma.ApiKeyWhereInput,
   at: UnixMs,
 ): Promise<bigint | undefined> {
-  const rows = await transaction.apiKey.findMany({
+  const found = await transaction.apiKey.findMany({
     where: { ...where, revokedAt: null },
-    select: { id: true, sha256: true, previousSha256: true },
+    select: { id: true },
   });
-  if (rows.length === 0) return undefined;
+  const ids = found.map(({ id }) => id);
+  if (ids.length === 0) return undefined;
+  await transaction.$queryRaw`
+    select 1 from api_keys where id = any(${ids}) order by id for no key update`;
   await transaction.apiKey.updateMany({
-    where: { id: { in: rows.map(({ id }) => id) } },
+    where: { id: { in: ids }, revokedAt: null },
     data: { revokedAt: new Date(at), version: { increment: 1 } },
+  });
+  // Those that were revoked meanwhile as well: the response waits for the edges.
+  const rows = await transaction.apiKey.findMany({
+    where: { id: { in: ids } },
+    select: { sha256: true, previousSha256: true },
   });
   let sequence: bigint | undefined;
   for (const { sha256, previousSha256 } of rows) {

@@ -4,7 +4,8 @@ import type { KeyLimits, ProjectBudgets } from '../../core/model';
 
 /**
  * Lowers each limit of an active key of the organization, or of one of its projects, and returns the ids of those keys.
- * It runs before the organization or project is changed, because the database never accepts a key above either.
+ * It runs before the organization or project is changed, because the database never accepts a key above either. The
+ * keys are locked in the order of their ids.
  */
 export async function lowerKeys(
   transaction: AuthTransaction,
@@ -21,7 +22,17 @@ export async function lowerKeys(
   const total = limits.totalBudgetNanoUsd ?? null;
   const concurrency = limits.concurrency ?? null;
   const lowered = await transaction.$queryRaw<{ readonly id: string }[]>`
-    update api_keys set
+    with above as (
+      select id from api_keys
+      where organization_id = ${organizationId} and revoked_at is null
+        and (${projectId}::text is null or project_id = ${projectId}) and (
+        requests_per_minute > ${requests}::int or tokens_per_minute > ${tokens}::int
+        or daily_budget_nano_usd > ${daily}::bigint or monthly_budget_nano_usd > ${monthly}::bigint
+        or total_budget_nano_usd > ${total}::bigint or concurrency > ${concurrency}::int
+      )
+      order by id for no key update
+    )
+    update api_keys as key set
       requests_per_minute = case
         when requests_per_minute > ${requests}::int then ${requests}::int else requests_per_minute end,
       tokens_per_minute = case when tokens_per_minute > ${tokens}::int then ${tokens}::int else tokens_per_minute end,
@@ -33,13 +44,8 @@ export async function lowerKeys(
         when total_budget_nano_usd > ${total}::bigint then ${total}::bigint else total_budget_nano_usd end,
       concurrency = case when concurrency > ${concurrency}::int then ${concurrency}::int else concurrency end,
       version = version + 1
-    where organization_id = ${organizationId} and revoked_at is null
-      and (${projectId}::text is null or project_id = ${projectId}) and (
-      requests_per_minute > ${requests}::int or tokens_per_minute > ${tokens}::int
-      or daily_budget_nano_usd > ${daily}::bigint or monthly_budget_nano_usd > ${monthly}::bigint
-      or total_budget_nano_usd > ${total}::bigint or concurrency > ${concurrency}::int
-    )
-    returning id`;
+    from above where key.id = above.id
+    returning key.id`;
   return lowered.map(({ id }) => id).sort();
 }
 
