@@ -211,6 +211,32 @@ describe('single sign-on', () => {
     expect(await refusedSignOn(login, error)).toEqual(refusal('unknown', reason));
   });
 
+  it('links no account that is disabled during its first sign-in', async () => {
+    const memberId = await fixture.person('dismissed@example.com', { [organizationId]: 'member' });
+    const browser = createSsoBrowser();
+    const callback = await browser.signInAtProvider(
+      redirectOf(await start(browser)),
+      'dismissed@example.com',
+    );
+    const client = await fixture.pool.connect();
+    try {
+      await client.query('begin');
+      await client.query('update members set disabled_at = now() where id = $1', [memberId]);
+      const visited = browser.visit(callback);
+      const waiting = `select from pg_stat_activity
+        where wait_event_type = 'Lock' and datname = current_database()`;
+      while ((await fixture.pool.query(waiting)).rowCount === 0);
+      await client.query('commit');
+      expectRefused(await visited, 'account_disabled');
+    } finally {
+      client.release();
+    }
+    for (const table of ['sessions', 'member_identities']) {
+      const stored = `select 1 from ${table} where member_id = $1`;
+      expect((await fixture.pool.query(stored, [memberId])).rows).toEqual([]);
+    }
+  });
+
   it('creates one member for three concurrent first sign-ins', async () => {
     const browsers = [createSsoBrowser(), createSsoBrowser(), createSsoBrowser()];
     const backs = await Promise.all(

@@ -2,7 +2,7 @@ import type { IdentityStore } from '../../core/single-sign-on/ports';
 import { type AuthPrisma, lockOrganization, auditEntryRow } from '@gateway/auth-shared/adapters';
 import { isUniqueViolation } from './member-store';
 import { identityOf, storedMemberOf, storedMemberRow } from './rows';
-import { endSessions, insertSession } from './sessions';
+import { endSessions, insertSession, lockUnchanged } from './sessions';
 
 export function createPrismaIdentityStore(prisma: AuthPrisma): IdentityStore {
   return {
@@ -16,20 +16,22 @@ export function createPrismaIdentityStore(prisma: AuthPrisma): IdentityStore {
       return (await prisma.memberIdentity.count({ where: { memberId, issuer } })) > 0;
     },
 
-    async link({ issuer, subject, memberId, newMember, membership, at, audits, opened }) {
+    async link({ issuer, subject, member, isNew, membership, at, audits, opened }) {
       const createdAt = new Date(at);
+      const memberId = member.id;
       try {
-        await prisma.$transaction(async (transaction) => {
+        return await prisma.$transaction(async (transaction) => {
+          // Members are locked before organizations.
+          if (!isNew && !(await lockUnchanged(transaction, member))) return false;
           if (membership) await lockOrganization(transaction, membership.organizationId, 'for update');
-          if (newMember)
-            await transaction.member.create({ data: { ...storedMemberRow(newMember), createdAt } });
+          if (isNew) await transaction.member.create({ data: { ...storedMemberRow(member), createdAt } });
           await transaction.memberIdentity.create({ data: { issuer, subject, memberId, createdAt } });
           if (membership)
             await transaction.membership.create({ data: { ...membership, memberId, createdAt } });
           await insertSession(transaction, opened);
           await transaction.auditEntry.createMany({ data: [...audits, opened.audit].map(auditEntryRow) });
+          return true;
         });
-        return true;
       } catch (error) {
         if (isUniqueViolation(error)) return false;
         throw error;

@@ -9,20 +9,13 @@ import {
   auditEntryRow,
   sessionOf,
 } from '@gateway/auth-shared/adapters';
-import { endSessions, insertSession } from './sessions';
+import { endSessions, insertSession, lockUnchanged } from './sessions';
 
 export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
   return {
-    insert(opened, { id, passwordHash = null, totp }) {
-      const hasSecondFactor = totp?.confirmed ?? false;
+    insert(opened, checked) {
       return prisma.$transaction(async (transaction) => {
-        // A change of the member either is seen here, or waits for this lock and then ends the session.
-        const unchanged = await transaction.$queryRaw<unknown[]>`
-          select 1 from members
-          where id = ${id} and disabled_at is null and password_hash is not distinct from ${passwordHash}::text
-            and (totp_confirmed_at is not null) = ${hasSecondFactor}
-          for no key update`;
-        if (unchanged.length === 0) return false;
+        if (!(await lockUnchanged(transaction, checked))) return false;
         await insertSession(transaction, opened);
         await transaction.auditEntry.create({ data: auditEntryRow(opened.audit) });
         return true;

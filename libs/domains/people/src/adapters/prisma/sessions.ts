@@ -1,5 +1,6 @@
 import type { UnixMs } from '@gateway/base';
 import type { NewSession } from '../../core/model';
+import type { StoredMember } from '../../core/ports';
 import type { EndedSessions } from '@gateway/auth-shared';
 import { type AuthTransaction, type Prisma, revokeSessionKeys } from '@gateway/auth-shared/adapters';
 import { sessionRow } from './rows';
@@ -14,6 +15,23 @@ export async function endSessions(
   const ids = sessions.map(({ id }) => id);
   const { count: ended } = await transaction.session.deleteMany({ where: { id: { in: ids } } });
   return { ended, sequence: await revokeSessionKeys(transaction, { sessionId: { in: ids } }, at) };
+}
+
+/**
+ * Locks the member until the transaction ends. False: the password, the second factor or the account has changed since
+ * it was checked. A later change waits, and then ends the session that this transaction opens.
+ */
+export async function lockUnchanged(
+  transaction: AuthTransaction,
+  { id, passwordHash, totp }: StoredMember,
+): Promise<boolean> {
+  const hasSecondFactor = totp?.confirmed ?? false;
+  const unchanged = await transaction.$queryRaw<unknown[]>`
+    select 1 from members
+    where id = ${id} and disabled_at is null and password_hash is not distinct from ${passwordHash ?? null}::text
+      and (totp_confirmed_at is not null) = ${hasSecondFactor}
+    for no key update`;
+  return unchanged.length > 0;
 }
 
 /** Inserts the session and updates when the member was last seen. */

@@ -63,7 +63,7 @@ async function openForKnown(
   return opened && { kind: 'opened', ...opened };
 }
 
-/** Undefined: a concurrent sign-in has linked the identity, so look it up again. */
+/** Undefined: a concurrent sign-in has linked the identity, or the member has changed, so look them up again. */
 async function openForNew(
   ports: IdentifyPorts,
   identity: VerifiedIdentity,
@@ -91,8 +91,7 @@ async function openForNew(
     );
   const { opened, sessionToken } = prepareSession(ports, { member, ...from, signedInBy: 'oidc' });
   const linked: LinkedMember = {
-    ...{ issuer, subject, memberId: member.id, at: ports.clock.now() },
-    ...(existing ? {} : { newMember: member }),
+    ...{ issuer, subject, member, isNew: !existing, at: ports.clock.now() },
     ...(belongs ? {} : { membership: { organizationId, role } }),
     audits: [
       ...(existing ? [] : [audited('member.create', { role: member.role })]),

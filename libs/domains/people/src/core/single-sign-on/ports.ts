@@ -23,9 +23,9 @@ export interface SignOnStore {
 export interface LinkedMember {
   readonly issuer: string;
   readonly subject: string;
-  readonly memberId: string;
-  /** Absent: the member exists. */
-  readonly newMember?: StoredMember;
+  /** As checked before, or to be created. */
+  readonly member: StoredMember;
+  readonly isNew: boolean;
   /** Absent: the member already belongs to the organization. */
   readonly membership?: Pick<OrganizationDomain, 'organizationId' | 'role'>;
   readonly at: UnixMs;
@@ -46,7 +46,10 @@ export interface IdentityStore {
   find(issuer: string, subject: string): Promise<StoredMember | undefined>;
   /** Whether the member has an identity at this provider. */
   isLinked(memberId: string, issuer: string): Promise<boolean>;
-  /** Returns false and writes nothing if the identity, email or membership was created meanwhile. */
+  /**
+   * Returns false and writes nothing if the identity, email or membership was created meanwhile, or if the password, the
+   * second factor or the account of an existing member has changed.
+   */
   link(linked: LinkedMember): Promise<boolean>;
   /** Ordered by issuer. */
   list(memberId: string): Promise<readonly Identity[]>;
