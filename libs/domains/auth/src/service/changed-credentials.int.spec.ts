@@ -1,4 +1,5 @@
 import { MemberRole } from '@gateway/contracts/auth';
+import { TOTP } from 'otpauth';
 import type { PoolClient } from 'pg';
 import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
 
@@ -87,6 +88,29 @@ describe('a change of credentials that commits after they were checked', () => {
     );
     expect(outcome?.$case).toBe('refusal');
     expect((await signIn(email, NEW)).outcome?.$case).toBe('signedIn');
+  });
+
+  it.each([
+    ['the secret whose code was typed', 'totp_secret = $2'],
+    ['the account, which was disabled', 'disabled_at = now(), password_hash = coalesce(password_hash, $2)'],
+  ])('is not followed by the activation of a second factor: %s', async (_what, assignments) => {
+    const { id, email } = await member();
+    const sessionToken = await signedIn(email);
+    const enrolled = await fixture.admin.enrolTotp({ sessionToken, password: OLD, ipAddress: '' });
+    if (enrolled.outcome?.$case !== 'secret') throw new Error('the enrolment was refused');
+    const code = new TOTP({ secret: enrolled.outcome.value.base32 }).generate();
+    const { outcome } = await during(
+      id,
+      (client) => client.query(`update members set ${assignments} where id = $1`, [id, newHash]),
+      () => fixture.admin.confirmTotp({ sessionToken, code, ...FROM }),
+    );
+    expect(outcome?.$case).toBe('refusal');
+    const { rows } = await fixture.pool.query(
+      `select totp_confirmed_at, (select count(*) from sessions where member_id = $1)::int as sessions
+       from members where id = $1`,
+      [id],
+    );
+    expect(rows).toEqual([{ totp_confirmed_at: null, sessions: 0 }]);
   });
 
   it('does not deadlock with a request that records the activity of an ended session', async () => {

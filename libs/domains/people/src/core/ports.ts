@@ -99,14 +99,17 @@ export interface PasswordResetStore {
 export interface SecondFactorStore {
   /** Stores or replaces an unconfirmed secret. False: there is a confirmed one. */
   enrol(memberId: string, encryptedSecret: string, audit: AuditEntry): Promise<boolean>;
-  /** Activates the second factor with these recovery codes. Ends all sessions except `opened`. */
+  /**
+   * Activates the second factor with these recovery codes. Ends all sessions except `opened`. Undefined, and nothing is
+   * written, if the secret, the password or the account has changed since it was `checked`.
+   */
   confirm(
-    memberId: string,
+    checked: StoredMember,
     recoveryCodes: readonly Buffer[],
     at: UnixMs,
     audit: AuditEntry,
     opened: NewSession,
-  ): Promise<EndedSessions>;
+  ): Promise<EndedSessions | undefined>;
   /** Marks the code of a period as used. False: a code of this or a later period was used before. */
   consumeStep(memberId: string, step: number): Promise<boolean>;
   /** Deletes a recovery code. False: there is no such code. */

@@ -1,7 +1,7 @@
 import type { SecondFactorStore } from '../../core/ports';
 import type { AuditEntry } from '@gateway/auth-shared';
 import { type AuthPrisma, type AuthTransaction, auditEntryRow } from '@gateway/auth-shared/adapters';
-import { endSessions, replaceSessions } from './sessions';
+import { endSessions, lockUnchanged, replaceSessions } from './sessions';
 
 export function createPrismaSecondFactorStore(prisma: AuthPrisma): SecondFactorStore {
   const codeRows = (memberId: string, codes: readonly Buffer[]) =>
@@ -20,10 +20,15 @@ export function createPrismaSecondFactorStore(prisma: AuthPrisma): SecondFactorS
       });
     },
 
-    confirm(memberId, recoveryCodes, at, audit, opened) {
+    confirm(checked, recoveryCodes, at, audit, opened) {
+      const memberId = checked.id;
       return prisma.$transaction(async (transaction) => {
-        const data = { totpConfirmedAt: new Date(at) };
-        await transaction.member.update({ where: { id: memberId }, data });
+        if (!(await lockUnchanged(transaction, checked))) return undefined;
+        const { count } = await transaction.member.updateMany({
+          where: { id: memberId, totpSecret: checked.totp?.encryptedSecret ?? null },
+          data: { totpConfirmedAt: new Date(at) },
+        });
+        if (count === 0) return undefined;
         await transaction.recoveryCode.deleteMany({ where: { memberId } });
         await transaction.recoveryCode.createMany({ data: codeRows(memberId, recoveryCodes) });
         await transaction.auditEntry.createMany({ data: [audit, opened.audit].map(auditEntryRow) });

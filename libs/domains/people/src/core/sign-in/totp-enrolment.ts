@@ -39,6 +39,8 @@ export async function enrolTotp(
   return { kind: 'secret', base32, otpauthUri: ports.totp.uri(base32, account.member.email) };
 }
 
+const NO_ENROLMENT = conflict('There is no enrolment to confirm. Start again.');
+
 export interface ConfirmedTotp extends OpenedSession {
   readonly kind: 'confirmed';
   readonly recoveryCodes: readonly string[];
@@ -53,8 +55,7 @@ export async function confirmTotp(
   const account = await ownAccount(ports, from);
   if (isRefusal(account)) return account;
   const { member, session } = account;
-  if (!member.totp || hasSecondFactor(member))
-    return conflict('There is no enrolment to confirm. Start again.');
+  if (!member.totp || hasSecondFactor(member)) return NO_ENROLMENT;
   const tooMany = await throttle(ports, 'credential', `code:${member.id}`);
   if (tooMany) return tooMany;
   if (!(await consumeTotp(ports, member, code.replace(/\s/g, '')))) return refusals.secondFactorRefused;
@@ -63,7 +64,8 @@ export async function confirmTotp(
   const opening = { member, ipAddress: from.ipAddress, device, signedInBy: session.signedInBy };
   const { opened, sessionToken } = prepareSession(ports, opening);
   const audit = auditOfOwnAccount(ports, account, 'confirm_totp');
-  const ended = await ports.secondFactors.confirm(member.id, hashes, ports.clock.now(), audit, opened);
+  const ended = await ports.secondFactors.confirm(member, hashes, ports.clock.now(), audit, opened);
+  if (!ended) return NO_ENROLMENT;
   await awaitRevocation(ports, ended, signal);
   return { kind: 'confirmed', recoveryCodes: codes, session: opened.session, sessionToken };
 }
