@@ -90,6 +90,22 @@ describe('a change of credentials that commits after they were checked', () => {
     expect((await signIn(email, NEW)).outcome?.$case).toBe('signedIn');
   });
 
+  it('lets no change of the password that started before open a session of a disabled account', async () => {
+    const { id, email } = await member();
+    const change = {
+      ...{ sessionToken: await signedIn(email), ...FROM },
+      ...{ currentPassword: OLD, newPassword: 'yet another long one' },
+    };
+    const { outcome } = await during(
+      id,
+      (client) => client.query('update members set disabled_at = now() where id = $1', [id]),
+      () => fixture.admin.changePassword(change),
+    );
+    expect(outcome?.$case).toBe('refusal');
+    const { rows } = await fixture.pool.query('select 1 from sessions where member_id = $1', [id]);
+    expect(rows).toEqual([]);
+  });
+
   it.each([
     ['the secret whose code was typed', 'totp_secret = $2'],
     ['the account, which was disabled', 'disabled_at = now(), password_hash = coalesce(password_hash, $2)'],

@@ -35,13 +35,13 @@ export interface MemberStore {
   list(page: PageRequest, search?: string): Promise<readonly Person[]>;
   /**
    * Also ends all the member's sessions and reset links, and inserts the session `opened`, if any. Undefined, and
-   * nothing is written, if `replacedHash` is given and no longer the password.
+   * nothing is written, if the member has changed since they were `checked`.
    */
   setPassword(
     memberId: string,
     passwordHash: string,
     audit: AuditEntry,
-    changed?: { readonly replacedHash: string | undefined; readonly opened: NewSession },
+    changed?: { readonly checked: StoredMember; readonly opened: NewSession },
   ): Promise<EndedSessions | undefined>;
   /** Also ends all the member's sessions. */
   setRole(memberId: string, role: MemberRole, audit: AuditEntry): Promise<EndedSessions>;

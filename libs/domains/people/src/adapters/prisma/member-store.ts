@@ -1,7 +1,7 @@
 import type { MemberStore } from '../../core/ports';
 import { type AuthPrisma, Prisma, newestFirst, auditEntryRow } from '@gateway/auth-shared/adapters';
 import { memberContaining, personOf, storedMemberOf, storedMemberRow } from './rows';
-import { endSessions, replaceSessions } from './sessions';
+import { endSessions, lockUnchanged, replaceSessions } from './sessions';
 
 export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
   return {
@@ -46,10 +46,8 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
     setPassword(memberId, passwordHash, audit, changed) {
       const audits = changed ? [audit, changed.opened.audit] : [audit];
       return prisma.$transaction(async (transaction) => {
-        const replaced = changed ? { passwordHash: changed.replacedHash ?? null } : {};
-        const where = { id: memberId, ...replaced };
-        const { count } = await transaction.member.updateMany({ where, data: { passwordHash } });
-        if (count === 0) return undefined;
+        if (changed && !(await lockUnchanged(transaction, changed.checked))) return undefined;
+        await transaction.member.update({ where: { id: memberId }, data: { passwordHash } });
         await transaction.passwordReset.deleteMany({ where: { memberId } });
         await transaction.auditEntry.createMany({ data: audits.map(auditEntryRow) });
         return replaceSessions(transaction, memberId, audit.createdAt, changed?.opened);
