@@ -45,6 +45,20 @@ describe('storing dead letters', () => {
     expect(other).toBeDefined();
   });
 
+  it('stores an event once, and keeps another one at its position, as after its topic was created again', async () => {
+    const payload = Buffer.from('of the new topic');
+    await store(event(7n));
+    await store(event(7n, { payload }));
+    await store(event(7n, { payload }), event(8n));
+    const { rows } = await fixture.admin.query<{ payload: Buffer }>(
+      'select payload from dead_letters order by position % 100, position',
+    );
+    expect(rows).toHaveLength(3);
+    expect(rows.map((row) => row.payload)).toEqual(
+      expect.arrayContaining([event(7n).payload, payload, event(8n).payload]),
+    );
+  });
+
   it('stores an event without key and headers when the database refuses them, and the others as they are', async () => {
     await fixture.admin.query("alter table dead_letters add constraint no_such_key check (key <> 'refused')");
     try {

@@ -43,17 +43,31 @@ const DISCARD = `
   update event_log.dead_letters set state = 'discarded', discarded_reason = $4, discarded_at = $5
   where topic = $1 and group_name = $2 and position = $3 and state = 'waiting'`;
 
+/** Higher than every position of a topic: a partition can have 35 trillion events. */
+const POSITION_STEP = 1n << 55n;
+/** APIs accept positions of 18 digits. */
+const MAX_POSITION = 10n ** 18n - 1n;
+
 /**
  * $1 topic, $2 group, $3 positions, $4 reasons, $5 now, $6 attempts, $7 keys, $8 payloads, $9 headers. For
- * events that are not in this database. Idempotent.
+ * events that are not in this database. Idempotent. A topic that was created again reuses positions: where a dead
+ * letter with another payload is stored, a step is added.
  */
 const INSERT_WITH_PAYLOAD = `
   insert into event_log.dead_letters (
     topic, group_name, position, key, payload, headers, reason, dead_lettered_at, failed_at, attempts
   )
-  select $1, $2, position, key, payload, headers, reason, $5, $5, $6
+  select $1, $2, free.position, d.key, d.payload, d.headers, d.reason, $5, $5, $6
   from unnest($3::bigint[], $4::text[], $7::text[], $8::bytea[], $9::jsonb[])
     as d (position, reason, key, payload, headers)
+  cross join lateral (
+    select candidate as position
+    from generate_series(d.position, ${MAX_POSITION}, ${POSITION_STEP}) as candidate
+    left join event_log.dead_letters known
+      on known.topic = $1 and known.group_name = $2 and known.position = candidate
+    where known.position is null or known.payload = d.payload
+    order by candidate limit 1
+  ) free
   on conflict do nothing`;
 
 /** $1 discarded before, $2 max rows. */
