@@ -78,8 +78,10 @@ describe('a service', () => {
     await eventually('the admin server', async () =>
       (await statusOf('/livez').catch(() => 0)) === 200 ? true : undefined,
     );
-    await service.stop();
+    // The process stops it once the start has finished.
+    service.abortStart();
     expect(await started).toBe('the service is stopping');
+    await service.stop();
   });
 
   it('is ready only while its modules and their dependencies are', async () => {

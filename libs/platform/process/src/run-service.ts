@@ -129,6 +129,7 @@ async function serve<Config extends ServiceConfig>({
   const service = createService({ name, config, wire, tls, log });
   await runProcess({
     start: () => service.start(),
+    abortStart: () => service.abortStart(),
     stop: async () => {
       await service.stop();
       await telemetry.stop();
@@ -144,6 +145,8 @@ function logOptions(name: string, { LOG_LEVEL: level }: ServiceConfig): CreateLo
 
 export interface RunningService {
   start(): Promise<void>;
+  /** No longer ready, and a start no longer waits for dependencies: it rejects. */
+  abortStart(): void;
   stop(): Promise<void>;
 }
 
@@ -263,12 +266,16 @@ export function createService<Config extends ServiceConfig>({
     await Promise.all(drained);
   }
 
-  async function stop(): Promise<void> {
+  function abortStart(): void {
     stopping.abort(new Error('the service is stopping'));
+  }
+
+  async function stop(): Promise<void> {
+    abortStart();
     await life.stop();
   }
 
-  return { start, stop };
+  return { start, abortStart, stop };
 }
 
 type Task = 'serve' | 'check-config' | 'migrate';

@@ -88,6 +88,19 @@ describe('the lifecycle of a process', () => {
     expect(exitCodes).toEqual([0]);
   });
 
+  it('a signal aborts the waits of the start, and exits 0', async () => {
+    let abort: (reason: Error) => void = () => undefined;
+    const waiting = new Promise<void>((_, reject) => (abort = reject));
+    const { host, run, calls, exited, exitCodes } = setUp({
+      start: () => waiting,
+      abortStart: () => abort(new Error('stopped')),
+    });
+    host.emit('SIGTERM', 'SIGTERM');
+    await Promise.all([run, exited]);
+    expect(calls).toEqual(['stop']);
+    expect(exitCodes).toEqual([0]);
+  });
+
   it('a failed start releases its resources and exits 1', async () => {
     const { run, calls, exitCodes } = setUp({ start: () => Promise.reject(new Error('no database')) });
     await run;

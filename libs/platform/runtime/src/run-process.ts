@@ -9,6 +9,8 @@ export interface ProcessHost extends Pick<EventEmitter, 'on' | 'off'> {
 export interface RunProcessOptions {
   /** Resolves when the process is ready for requests. */
   readonly start: () => Promise<void>;
+  /** Called before `stop`, which waits for a running start: it should end what the start waits for. */
+  readonly abortStart?: () => void;
   /** Finishes running work and releases all resources; also called when `start` fails. */
   readonly stop: () => Promise<void>;
   /** How long `stop` may take before the process is terminated. */
@@ -34,6 +36,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
  */
 export async function runProcess({
   start,
+  abortStart,
   stop,
   graceMs,
   log,
@@ -80,6 +83,7 @@ export async function runProcess({
       end(1);
     }, graceMs);
     try {
+      abortStart?.();
       // Wait for a running start; a concurrent stop would race with it.
       await started.catch(() => undefined);
       await stop();
@@ -105,8 +109,8 @@ export async function runProcess({
   try {
     await started;
   } catch (error) {
+    if (stopping) return log.info({ err: error }, 'the start was aborted');
     log.fatal({ err: error }, 'the process failed to start');
-    if (stopping) return;
     await stopWithin(1);
   }
 }
