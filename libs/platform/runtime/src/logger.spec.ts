@@ -92,7 +92,8 @@ describe('the logger', () => {
     });
     afterEach(() => jest.restoreAllMocks());
 
-    const create = () => createLogger({ name: 'test', level: 'info', pretty: false });
+    const create = (more: Partial<Parameters<typeof createLogger>[0]> = {}) =>
+      createLogger({ name: 'test', level: 'info', pretty: false, ...more });
 
     /** Waits for this number of writes. */
     const untilWrites = async (count: number) => {
@@ -129,8 +130,12 @@ describe('the logger', () => {
       expect(writes.join('')).toContain('the end');
     });
 
-    it('writes a fatal line and all lines before it immediately', () => {
-      const log = create();
+    it.each([
+      ['', {}],
+      [' also where lines are exported', { onLine: () => undefined }],
+      [' also in the readable format', { pretty: true }],
+    ])('writes a fatal line and all lines before it immediately%s', (_where, more) => {
+      const log = create(more);
       log.info('before');
       log.fatal('the end');
       expect(writes.join('')).toMatch(/before[^]*the end/);

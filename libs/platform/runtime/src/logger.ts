@@ -68,16 +68,19 @@ export function createLogger({
     hooks: { streamWrite: withoutKeys },
     ...(tracing() && { mixin: traceOfLine }),
   };
-  const lines = destination ?? standardOutput();
+  const lines: Lines = destination ?? standardOutput();
   if (!isReadable) return pino(options, onLine === undefined ? lines : tee(lines, onLine));
   const format = pretty.prettyFactory({
     colorize: destination === undefined,
     translateTime: 'SYS:HH:MM:ss.l',
     ignore: 'pid,hostname',
   });
-  const readable = { write: (line: string) => void lines.write(format(line)) };
+  const readable = { ...lines, write: (line: string) => void lines.write(format(line)) };
   return pino(options, onLine === undefined ? readable : tee(readable, onLine));
 }
+
+/** pino flushes it after a fatal line. */
+type Lines = DestinationStream & { flushSync?(): void };
 
 /** How long lines are buffered, in milliseconds. */
 const MAX_BUFFER_MS = 10;
@@ -90,7 +93,7 @@ const MAX_BUFFERED_CHARACTERS = 64 * 1024;
  * much as the rest of logging. The buffer is flushed when the process exits and
  * after a fatal line.
  */
-function standardOutput(): DestinationStream & { flushSync(): void } {
+function standardOutput(): Lines {
   const output = pino.destination({ dest: 1, sync: true });
   let buffered = '';
   const flush = (): void => {
@@ -109,8 +112,9 @@ function standardOutput(): DestinationStream & { flushSync(): void } {
   };
 }
 
-function tee(lines: DestinationStream, onLine: (line: string) => void): DestinationStream {
+function tee(lines: Lines, onLine: (line: string) => void): Lines {
   return {
+    ...lines,
     write: (line) => {
       lines.write(line);
       onLine(line);
