@@ -54,6 +54,12 @@ describe('generations in log lines', () => {
     expect(await settleFromLog(lines, ledger)).toEqual({ settled: 2, unsettledLines: [2, 3] });
   });
 
+  it('are reported by line when the line is not JSON: truncated, or behind a prefix', async () => {
+    const lines = linesOf(lineOf('gen-1').slice(0, -60), `router-1 | ${lineOf('gen-2')}`, lineOf('gen-3'));
+    expect(await settleFromLog(lines, ledger)).toEqual({ settled: 1, unsettledLines: [1, 2] });
+    expect(settled).toEqual(['gen-3']);
+  });
+
   it('are reported by line when the ledger rejects them, and the others are settled', async () => {
     const rejecting = {
       settleGenerations: async (request: SettleGenerationsRequest) => {

@@ -47,12 +47,13 @@ async function settle(generation: GenerationFinished, ledger: SettlingLedger): P
   }
 }
 
+/** @returns an unreadable text for a line with a generation that is not JSON, as it may be truncated or have a prefix. */
 function generationIn(line: string): string | undefined {
   try {
     const fields = JSON.parse(line) as { generation?: unknown } | null;
     return typeof fields?.generation === 'string' ? fields.generation : undefined;
   } catch {
-    return undefined;
+    return line.includes('"generation":"') ? '' : undefined;
   }
 }
 
