@@ -199,6 +199,15 @@ describe('the spool', () => {
     expect(spool.bytes()).toBe(6);
   });
 
+  it('counts a record while it is written, and lists it for the replay once it is durable', async () => {
+    const spool = createFileSpool({ directory });
+    await spool.open();
+    const written = spool.put('a', Buffer.alloc(6));
+    expect([spool.bytes(), spool.names()]).toEqual([6, []]);
+    await written;
+    expect([spool.bytes(), spool.names()]).toEqual([6, ['a']]);
+  });
+
   it('does not let an id select a path', async () => {
     const spool = createFileSpool({ directory });
     await spool.open();

@@ -90,14 +90,17 @@ export function createFileSpool({
     async put(id, record) {
       const name = fileName(id);
       if (totalBytes + record.length > maxBytes) throw new SpoolFullError(maxBytes);
-      setSize(name, record.length);
+      // A replay must not find the record before it is durable.
+      totalBytes += record.length;
       try {
         await writeDurably(directory, name, record);
       } catch (error) {
-        setSize(name, 0);
         freeBytes = 0;
         throw error;
+      } finally {
+        totalBytes -= record.length;
       }
+      setSize(name, record.length);
     },
 
     names: () => [...sizes.keys()],
