@@ -37,7 +37,7 @@ describe('a change of credentials that commits after they were checked', () => {
     return outcome.value.sessionToken;
   }
 
-  /** Runs `attempt` while a transaction changes the member, and ends their sessions and commits once the attempt waits for it. */
+  /** Runs `attempt` while a transaction changes the member, and ends their sessions and reset links and commits once the attempt waits for it. */
   async function during<Result>(
     memberId: string,
     change: (client: PoolClient) => Promise<unknown>,
@@ -51,6 +51,7 @@ describe('a change of credentials that commits after they were checked', () => {
       const waiting = `select from pg_stat_activity
         where wait_event_type = 'Lock' and datname = current_database()`;
       while ((await fixture.pool.query(waiting)).rowCount === 0);
+      await client.query('delete from password_resets where member_id = $1', [memberId]);
       await client.query('delete from sessions where member_id = $1', [memberId]);
       await client.query('commit');
       return await result;
@@ -127,6 +128,23 @@ describe('a change of credentials that commits after they were checked', () => {
       [id],
     );
     expect(rows).toEqual([{ totp_confirmed_at: null, sessions: 0 }]);
+  });
+
+  it('is not undone by a reset link, with which it does not deadlock', async () => {
+    const { id, email } = await member();
+    const made = await fixture.admin.makePasswordResetLink({
+      memberId: id,
+      dashboardUrl: 'https://d.example',
+    });
+    const link = made.outcome?.$case === 'created' ? made.outcome.value.link : '';
+    const reset = { token: link.split('#')[1] ?? '', password: 'yet another long one', ipAddress: '' };
+    const { refusal } = await during(
+      id,
+      (client) => client.query('update members set password_hash = $2 where id = $1', [id, newHash]),
+      () => fixture.admin.resetPassword(reset),
+    );
+    expect(refusal).toBeDefined();
+    expect((await signIn(email, NEW)).outcome?.$case).toBe('signedIn');
   });
 
   it('does not deadlock with a request that records the activity of an ended session', async () => {

@@ -23,6 +23,8 @@ export function createPrismaPasswordResetStore(prisma: AuthPrisma): PasswordRese
 
     complete(tokenSha256, memberId, passwordHash, audit) {
       return prisma.$transaction(async (transaction) => {
+        // Before the links, as in every change of the member that deletes them.
+        await transaction.$queryRaw`select 1 from members where id = ${memberId} for no key update`;
         const where = { tokenSha256: Uint8Array.from(tokenSha256), memberId };
         const { count } = await transaction.passwordReset.deleteMany({ where });
         if (count === 0) return undefined;
