@@ -130,6 +130,40 @@ describe('a change of credentials that commits after they were checked', () => {
     expect(rows).toEqual([{ totp_confirmed_at: null, sessions: 0 }]);
   });
 
+  /** As the end of all sessions of a member does. */
+  const lockMember = (id: string) => (client: PoolClient) =>
+    client.query('select 1 from members where id = $1 for no key update', [id]);
+
+  it('lets no change of the password open a session after all sessions were ended', async () => {
+    const { id, email } = await member();
+    const change = {
+      ...{ sessionToken: await signedIn(email), ...FROM },
+      ...{ currentPassword: OLD, newPassword: 'yet another long one' },
+    };
+    const { outcome } = await during(id, lockMember(id), () => fixture.admin.changePassword(change));
+    expect(outcome?.$case).toBe('refusal');
+    expect((await signIn(email, OLD)).outcome?.$case).toBe('signedIn');
+  });
+
+  it('lets no second factor open a session after all sessions were ended', async () => {
+    const { id, email } = await member();
+    const sessionToken = await signedIn(email);
+    const enrolled = await fixture.admin.enrolTotp({ sessionToken, password: OLD, ipAddress: '' });
+    if (enrolled.outcome?.$case !== 'secret') throw new Error('the enrolment was refused');
+    const code = new TOTP({ secret: enrolled.outcome.value.base32 }).generate();
+    const confirm = () => fixture.admin.confirmTotp({ sessionToken, code, ...FROM });
+    const { outcome } = await during(id, lockMember(id), confirm);
+    expect(outcome?.$case).toBe('refusal');
+    expect((await signIn(email)).outcome?.$case).toBe('signedIn');
+  });
+
+  it('waits for a change of the member before it ends all their sessions', async () => {
+    const { id, email } = await member();
+    const sessionToken = await signedIn(email);
+    await during(id, lockMember(id), () => fixture.admin.endSessionsOf({ memberId: id }));
+    expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+  });
+
   it('is not undone by a reset link, with which it does not deadlock', async () => {
     const { id, email } = await member();
     const made = await fixture.admin.makePasswordResetLink({

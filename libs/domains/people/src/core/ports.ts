@@ -35,13 +35,13 @@ export interface MemberStore {
   list(page: PageRequest, search?: string): Promise<readonly Person[]>;
   /**
    * Also ends all the member's sessions and reset links, and inserts the session `opened`, if any. Undefined, and
-   * nothing is written, if the member has changed since they were `checked`.
+   * nothing is written, if the member has changed since they were `checked`, or the session `sessionId` has ended.
    */
   setPassword(
     memberId: string,
     passwordHash: string,
     audit: AuditEntry,
-    changed?: { readonly checked: StoredMember; readonly opened: NewSession },
+    changed?: { readonly checked: StoredMember; readonly sessionId: string; readonly opened: NewSession },
   ): Promise<EndedSessions | undefined>;
   /** Also ends all the member's sessions. */
   setRole(memberId: string, role: MemberRole, audit: AuditEntry): Promise<EndedSessions>;
@@ -101,10 +101,11 @@ export interface SecondFactorStore {
   enrol(memberId: string, encryptedSecret: string, audit: AuditEntry): Promise<boolean>;
   /**
    * Activates the second factor with these recovery codes. Ends all sessions except `opened`. Undefined, and nothing is
-   * written, if the secret, the password or the account has changed since it was `checked`.
+   * written, if the secret, the password or the account has changed since it was `checked`, or the session has ended.
    */
   confirm(
     checked: StoredMember,
+    sessionId: string,
     recoveryCodes: readonly Buffer[],
     at: UnixMs,
     audit: AuditEntry,

@@ -46,7 +46,8 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
     setPassword(memberId, passwordHash, audit, changed) {
       const audits = changed ? [audit, changed.opened.audit] : [audit];
       return prisma.$transaction(async (transaction) => {
-        if (changed && !(await lockUnchanged(transaction, changed.checked))) return undefined;
+        if (changed && !(await lockUnchanged(transaction, changed.checked, changed.sessionId)))
+          return undefined;
         await transaction.member.update({ where: { id: memberId }, data: { passwordHash } });
         await transaction.passwordReset.deleteMany({ where: { memberId } });
         await transaction.auditEntry.createMany({ data: audits.map(auditEntryRow) });

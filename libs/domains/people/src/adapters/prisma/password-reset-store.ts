@@ -2,7 +2,7 @@ import type { UnixMs } from '@gateway/base';
 import type { PasswordResetStore } from '../../core/ports';
 import { type AuthPrisma, auditEntryRow } from '@gateway/auth-shared/adapters';
 import { storedMemberOf } from './rows';
-import { replaceSessions } from './sessions';
+import { lockMember, replaceSessions } from './sessions';
 
 export function createPrismaPasswordResetStore(prisma: AuthPrisma): PasswordResetStore {
   return {
@@ -23,8 +23,7 @@ export function createPrismaPasswordResetStore(prisma: AuthPrisma): PasswordRese
 
     complete(tokenSha256, memberId, passwordHash, audit) {
       return prisma.$transaction(async (transaction) => {
-        // Before the links, as in every change of the member that deletes them.
-        await transaction.$queryRaw`select 1 from members where id = ${memberId} for no key update`;
+        await lockMember(transaction, memberId);
         const where = { tokenSha256: Uint8Array.from(tokenSha256), memberId };
         const { count } = await transaction.passwordReset.deleteMany({ where });
         if (count === 0) return undefined;

@@ -20,10 +20,10 @@ export function createPrismaSecondFactorStore(prisma: AuthPrisma): SecondFactorS
       });
     },
 
-    confirm(checked, recoveryCodes, at, audit, opened) {
+    confirm(checked, sessionId, recoveryCodes, at, audit, opened) {
       const memberId = checked.id;
       return prisma.$transaction(async (transaction) => {
-        if (!(await lockUnchanged(transaction, checked))) return undefined;
+        if (!(await lockUnchanged(transaction, checked, sessionId))) return undefined;
         const { count } = await transaction.member.updateMany({
           where: { id: memberId, totpSecret: checked.totp?.encryptedSecret ?? null },
           data: { totpConfirmedAt: new Date(at) },

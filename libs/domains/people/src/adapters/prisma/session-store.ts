@@ -9,7 +9,7 @@ import {
   auditEntryRow,
   sessionOf,
 } from '@gateway/auth-shared/adapters';
-import { endSessions, insertSession, lockUnchanged } from './sessions';
+import { endSessions, insertSession, lockMember, lockUnchanged } from './sessions';
 
 export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
   return {
@@ -75,15 +75,17 @@ export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
     },
 
     deleteAll(memberId, audit) {
-      return prisma.$transaction((transaction) =>
-        ended(transaction, { memberId }, audit(0).createdAt, audit),
-      );
+      return prisma.$transaction(async (transaction) => {
+        await lockMember(transaction, memberId);
+        return ended(transaction, { memberId }, audit(0).createdAt, audit);
+      });
     },
 
     deleteOthers(memberId, keptId, audit) {
-      return prisma.$transaction((transaction) =>
-        ended(transaction, { memberId, id: { not: keptId } }, audit(0).createdAt, audit),
-      );
+      return prisma.$transaction(async (transaction) => {
+        await lockMember(transaction, memberId);
+        return ended(transaction, { memberId, id: { not: keptId } }, audit(0).createdAt, audit);
+      });
     },
   };
 }

@@ -17,13 +17,20 @@ export async function endSessions(
   return { ended, sequence: await revokeSessionKeys(transaction, { sessionId: { in: ids } }, at) };
 }
 
+/** Locks the member until the transaction ends: before their sessions and links, as every transaction does. */
+export async function lockMember(transaction: AuthTransaction, id: string): Promise<void> {
+  await transaction.$queryRaw`select 1 from members where id = ${id} for no key update`;
+}
+
 /**
  * Locks the member until the transaction ends. False: the password, the second factor or the account has changed since
- * it was checked. A later change waits, and then ends the session that this transaction opens.
+ * it was checked, or the session of the request has ended. A later change waits, and then ends the session that this
+ * transaction opens.
  */
 export async function lockUnchanged(
   transaction: AuthTransaction,
   { id, passwordHash, totp }: StoredMember,
+  sessionId?: string,
 ): Promise<boolean> {
   const hasSecondFactor = totp?.confirmed ?? false;
   const unchanged = await transaction.$queryRaw<unknown[]>`
@@ -31,7 +38,8 @@ export async function lockUnchanged(
     where id = ${id} and disabled_at is null and password_hash is not distinct from ${passwordHash ?? null}::text
       and (totp_confirmed_at is not null) = ${hasSecondFactor}
     for no key update`;
-  return unchanged.length > 0;
+  if (unchanged.length === 0) return false;
+  return sessionId === undefined || (await transaction.session.count({ where: { id: sessionId } })) > 0;
 }
 
 /** Inserts the session and updates when the member was last seen. */

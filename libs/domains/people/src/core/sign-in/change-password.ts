@@ -32,7 +32,7 @@ export async function changePassword(
   const { ipAddress, device } = request;
   const opening = { member, ipAddress, device, signedInBy: session.signedInBy };
   const { opened, sessionToken } = prepareSession(ports, opening);
-  const changed = { checked: member, opened };
+  const changed = { checked: member, sessionId: session.id, opened };
   const ended = await ports.members.setPassword(member.id, passwordHash, audit, changed);
   if (!ended) return refusals.wrongPassword;
   await awaitRevocation(ports, ended, signal);

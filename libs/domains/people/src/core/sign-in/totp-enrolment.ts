@@ -64,7 +64,8 @@ export async function confirmTotp(
   const opening = { member, ipAddress: from.ipAddress, device, signedInBy: session.signedInBy };
   const { opened, sessionToken } = prepareSession(ports, opening);
   const audit = auditOfOwnAccount(ports, account, 'confirm_totp');
-  const ended = await ports.secondFactors.confirm(member, hashes, ports.clock.now(), audit, opened);
+  const now = ports.clock.now();
+  const ended = await ports.secondFactors.confirm(member, session.id, hashes, now, audit, opened);
   if (!ended) return NO_ENROLMENT;
   await awaitRevocation(ports, ended, signal);
   return { kind: 'confirmed', recoveryCodes: codes, session: opened.session, sessionToken };
