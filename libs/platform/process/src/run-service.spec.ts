@@ -135,6 +135,49 @@ describe('a service', () => {
     expect(events.slice(0, 3)).toEqual(['start a', 'stop a', 'the watch ends']);
     expect(events.at(-1)).toBe('the pool closes');
   });
+
+  it('finishes calls before it closes shared resources, also when a module fails to stop', async () => {
+    let entered = (): void => undefined;
+    const running = new Promise<void>((resolve) => (entered = resolve));
+    let finish = (): void => undefined;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    const check = {
+      definition: { ...HealthDefinition, fullName: 'gateway.auth.v1.Auth' },
+      handlers: {
+        check: async () => {
+          entered();
+          await finished;
+          events.push('the call ends');
+          return { status: ServingStatus.SERVING };
+        },
+      },
+    };
+    service = create(async ({ life }) => {
+      life.onStop(async () => void events.push('the pool closes'));
+      const stop = async () => {
+        events.push('stop a');
+        throw new Error('stuck');
+      };
+      return { modules: [module('a', { services: [check as never], stop })] };
+    });
+    await service.start();
+    const transport = createReplicatedTransport({ target: `127.0.0.1:${settings.GATEWAY_RPC_PORT}` });
+    const call = createClient(check.definition, transport).check({ service: '' });
+    await running;
+    const stopped = service.stop();
+    await eventually('the stop of the module', async () => events.includes('stop a') || undefined);
+    // Time for a stop that does not wait for the call.
+    await statusOf('/livez').catch(() => 0);
+    finish();
+    await call;
+    await stopped;
+    transport.close();
+    expect(events.filter((event) => event !== 'stop a')).toEqual([
+      'start a',
+      'the call ends',
+      'the pool closes',
+    ]);
+  });
 });
 
 describe('a command of a service', () => {

@@ -262,7 +262,11 @@ export function createService<Config extends ServiceConfig>({
     modules: readonly GatewayModule[],
   ): Promise<void> {
     const drained = servers.map((server) => server.stop());
-    for (const module of [...modules].reverse()) await module.stop();
+    for (const module of [...modules].reverse()) {
+      await module
+        .stop()
+        .catch((error: unknown) => log.error({ err: error }, 'a module did not stop cleanly'));
+    }
     await Promise.all(drained);
   }
 
