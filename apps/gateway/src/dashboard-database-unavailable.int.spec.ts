@@ -33,7 +33,7 @@ describe('the dashboard while its database is unavailable', () => {
       for (const endpoint of signedIn) {
         const { status, error, headers } = await operator.request(lineOf(endpoint), {});
         expect([lineOf(endpoint), status, error.code]).toEqual([lineOf(endpoint), 503, 'unavailable']);
-        expect(headers.get('x-request-id')).toMatch(/^req-/);
+        expect(headers.get('x-request-id')).toMatch(/^req_/);
         // Messages of the database driver belong in logs only.
         expect(error.message).not.toMatch(/prisma|pg|connect|terminat/i);
       }

@@ -18,13 +18,13 @@ export function enumParam<const Value extends string>(
   return values.find((one) => one === value);
 }
 
-/** A request id of the gateway, such as `req-01JD3M0V8Z6T5QK2X4W9Y7RBCE`; undefined for any other text. */
+/** A request id of the gateway, such as `req_01JD3M0V8Z6T5QK2X4W9Y7RBCE`; undefined for any other text. */
 export function requestIdParam(search: Raw, name: string): string | undefined {
   const value = search[name];
   return typeof value === 'string' && REQUEST_ID.test(value) ? value : undefined;
 }
 
-const REQUEST_ID = /^req-[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+const REQUEST_ID = /^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
 /** Omits undefined values, so that they do not appear in the URL. */
 export function omitUndefined<Search extends Readonly<Record<string, unknown>>>(

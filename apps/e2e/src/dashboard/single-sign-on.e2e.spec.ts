@@ -92,7 +92,7 @@ describe('the dashboard with single sign-on', () => {
       await signOn(visitor, 'eve@elsewhere.example');
       const alert = visitor.getByRole('alert');
       await alert.getByText(/No organization accepts your email’s domain/).waitFor();
-      expect(await alert.innerText()).toMatch(/req-\w+/);
+      expect(await alert.innerText()).toMatch(/req_\w+/);
       expect(await gatewayCookies(eve)).toEqual([]);
     },
   );

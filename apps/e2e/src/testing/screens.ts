@@ -81,7 +81,7 @@ function emptyPages({ emptyId }: ScreenIds): readonly Screen[] {
 function errorResponse(status: number, error: { code: string; type: string; message: string }) {
   return {
     status,
-    headers: { 'content-type': 'application/json', 'x-request-id': 'req-01KAEXAMPLE' },
+    headers: { 'content-type': 'application/json', 'x-request-id': 'req_01KAEXAMPLE' },
     body: JSON.stringify({ error: { ...error, metadata: {} } }),
   };
 }

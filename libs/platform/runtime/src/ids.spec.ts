@@ -1,4 +1,4 @@
-import { createIdSource, smallestIdAt, newId } from './ids';
+import { createIdSource, newId, newRequestId, smallestIdAt } from './ids';
 
 function fixedSource(times: number[], fill = 0) {
   return createIdSource({ now: () => times.shift() ?? 0, fillRandom: (bytes) => bytes.fill(fill) });
@@ -7,6 +7,7 @@ function fixedSource(times: number[], fill = 0) {
 describe('ids', () => {
   it('are a prefix and a ULID of 26 Crockford characters', () => {
     expect(newId('gen')).toMatch(/^gen-[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
+    expect(newRequestId()).toMatch(/^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
   });
 
   it('have the time in their first ten characters', () => {

@@ -46,6 +46,9 @@ export function createIdSource({ now, fillRandom }: IdSourceOptions): IdSource {
 /** Creates an id from the system clock and random generator; see createIdSource. */
 export const newId: IdSource = createIdSource({ now: Date.now, fillRandom: randomFillSync });
 
+/** Creates a request id such as `req_01JD3M0V8Z6T5QK2X4W9Y7RBCE`, with the underscore of OpenAI's request ids. */
+export const newRequestId = (): string => newId('req').replace('-', '_');
+
 /** A lower bound of the ids created at or after a time: the prefix and the time, without random bits. */
 export function smallestIdAt(prefix: string, unixMs: number): string {
   return `${prefix}-${encodeTime(unixMs)}`;

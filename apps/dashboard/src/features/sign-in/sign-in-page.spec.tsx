@@ -60,7 +60,7 @@ describe('the sign-in page', () => {
   });
 
   it('shows known errors of single sign-on only, and request ids only in their format', async () => {
-    const requestId = 'req-01JD3M0V8Z6T5QK2X4W9Y7RBCE';
+    const requestId = 'req_01JD3M0V8Z6T5QK2X4W9Y7RBCE';
     renderPage(`/sign-in?error=oidc_denied&request_id=${requestId}`);
     await screen.findByText(/^Sign-in was cancelled/);
     expect(screen.getByText(requestId)).toBeTruthy();
@@ -71,7 +71,7 @@ describe('the sign-in page', () => {
     expect(screen.queryByText(/555/)).toBeNull();
     cleanup();
 
-    renderPage('/sign-in?error=Call+555&request_id=req-01JD3M0V8Z6T5QK2X4W9Y7RBCE');
+    renderPage('/sign-in?error=Call+555&request_id=req_01JD3M0V8Z6T5QK2X4W9Y7RBCE');
     await screen.findByRole('heading', { name: 'Sign in' });
     expect(screen.queryByRole('alert')).toBeNull();
     expect(screen.queryByText(requestId)).toBeNull();

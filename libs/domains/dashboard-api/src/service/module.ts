@@ -1,5 +1,6 @@
 import { createHttpServer, type UnreadableRequest } from '@gateway/http-server';
 import type { GatewayModule } from '@gateway/module';
+import { newRequestId } from '@gateway/runtime';
 import { DashboardError, type DashboardErrorCode } from './dashboard-error';
 import { createApp } from './http/app';
 import type { DashboardApiPorts } from './ports';
@@ -28,7 +29,7 @@ const CODE_OF_UNREADABLE: Readonly<Record<UnreadableRequest, DashboardErrorCode>
 
 /** The dashboard's HTTP API on its own port. It owns no tables and calls the domains that do. */
 export function createDashboardApi(ports: DashboardApiPorts): DashboardApi {
-  const { log, newId, settings } = ports;
+  const { log, settings } = ports;
   const server = createHttpServer(
     {
       handle: createApp(ports),
@@ -36,7 +37,7 @@ export function createDashboardApi(ports: DashboardApiPorts): DashboardApi {
         const error = new DashboardError(CODE_OF_UNREADABLE[request]);
         return {
           httpStatus: error.row.httpStatus,
-          requestId: newId('req'),
+          requestId: newRequestId(),
           body: JSON.stringify(error.envelope()),
         };
       },

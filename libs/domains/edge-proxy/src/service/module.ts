@@ -3,7 +3,7 @@ import { type Clock, withTimeout } from '@gateway/base';
 import type { KeyGrant } from '@gateway/contracts/auth';
 import { createHttpServer } from '@gateway/http-server';
 import type { GatewayModule } from '@gateway/module';
-import { type Logger, newId, type Registry } from '@gateway/runtime';
+import { type Logger, newId, newRequestId, type Registry } from '@gateway/runtime';
 import { createHoldWaits } from './admission/hold-waits';
 import { createRecentRefusals } from './admission/recent-refusals';
 import { openReservation, type ReservationPorts } from './admission/reservation';
@@ -57,7 +57,6 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     limits.overload,
   );
   const metrics = createEdgeMetrics(ports.metrics, { queued: () => admissionQueue.queuedCount });
-  const newRequestId = () => newId('req').replace('-', '_');
 
   let stopping = false;
   let port: number | undefined;

@@ -36,7 +36,7 @@ export async function syntheticGenerations(pool: Pool, { rows, end }: SyntheticO
        case when n = $1 / 2 then 'gen-rare' else 'gen-' || lpad(n::text, 26, '0') end,
        case when n % 2 = 0 then 'org-hot' when n = 5 then 'org-quiet' else 'org-' || n % 2000 end,
        case when n % ($1 / 20) = 0 then 'key-rare' else 'key-' || n % 50 end,
-       'req-' || lpad(n::text, 26, '0'),
+       'req_' || lpad(n::text, 26, '0'),
        case when n = $1 / 2 then 'model-rare' else 'model-' || n % 7 % 5 end,
        'acme', 'model', created, created + 1500,
        (to_timestamp(created / 1000) at time zone 'UTC')::date, true, false,

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, nanoUsd, utcDay, type Clock, type UnixMs } from '@gateway/base';
-import { newId } from '@gateway/runtime';
+import { newId, newRequestId } from '@gateway/runtime';
 import {
   createPostgresSettlementStore,
   createPostgresUsageReader,
@@ -137,7 +137,7 @@ function newGeneration(clock: Clock): StoredGeneration {
     id: newId('gen'),
     organizationId: `org-${Math.floor(Math.random() * 1_000) * 2 + 1}`,
     keyId: `key-${Math.floor(Math.random() * 50)}`,
-    requestId: newId('req'),
+    requestId: newRequestId(),
     modelId: `model-${Math.floor(Math.random() * 5)}`,
     provider: 'acme',
     providerModel: 'model',

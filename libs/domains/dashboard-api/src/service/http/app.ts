@@ -1,4 +1,5 @@
 import { createClientAddressReader } from '@gateway/addresses';
+import { newRequestId } from '@gateway/runtime';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { Counter } from 'prom-client';
@@ -112,7 +113,7 @@ function readAddresses(trustedProxies: readonly string[]): RequestHandler {
   };
 }
 
-function identifyRequests({ newId, metrics }: DashboardApiPorts): RequestHandler {
+function identifyRequests({ metrics }: DashboardApiPorts): RequestHandler {
   const responses = new Counter({
     name: 'gateway_dashboard_api_responses_total',
     help: 'Responses by HTTP status.',
@@ -120,7 +121,7 @@ function identifyRequests({ newId, metrics }: DashboardApiPorts): RequestHandler
     registers: [metrics],
   });
   return (_request, response, next) => {
-    response.setHeader('x-request-id', newId('req'));
+    response.setHeader('x-request-id', newRequestId());
     response.on('finish', () => responses.inc({ status: response.statusCode }));
     next();
   };

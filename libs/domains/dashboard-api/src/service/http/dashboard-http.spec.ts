@@ -344,7 +344,7 @@ describe('the dashboard API over HTTP', () => {
   it('rejects headers that are too large in the error format', async () => {
     const response = await request('GET /api/session', { headers: { 'x-long': 'x'.repeat(20_000) } });
     expect([response.status, response.json.error?.['code']]).toEqual([431, 'headers_too_large']);
-    expect(response.headers.get('x-request-id')).toMatch(/^req/);
+    expect(response.headers.get('x-request-id')).toMatch(/^req_/);
   });
 
   it('rejects host names that another site could own', async () => {
@@ -673,7 +673,7 @@ describe('the dashboard API over HTTP', () => {
     const response = await request(endpoint, options);
     expect([response.status, response.json.error?.['code']]).toEqual([status, code]);
     expect(Object.keys(response.json)).toEqual(['error']);
-    expect(response.headers.get('x-request-id')).toMatch(/^req-/);
+    expect(response.headers.get('x-request-id')).toMatch(/^req_/);
   });
 
   it('does not reveal unexpected errors', async () => {
