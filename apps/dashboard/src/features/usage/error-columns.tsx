@@ -3,8 +3,12 @@ import type { ErrorCount } from '../../api/usage';
 import { count } from '../../format/count';
 import type { Column } from '../../ui/table';
 import { Id } from '../../ui/values';
+import type { GenerationSearch } from '../generations/search';
 
-export function errorColumns(organizationId: string): readonly Column<ErrorCount>[] {
+export function errorColumns(
+  organizationId: string,
+  filters: GenerationSearch,
+): readonly Column<ErrorCount>[] {
   const linked = (status: 'refused' | 'failed', requests: number) =>
     requests === 0 ? (
       count(0)
@@ -12,7 +16,7 @@ export function errorColumns(organizationId: string): readonly Column<ErrorCount
       <Link
         to="/o/$organizationId/generations"
         params={{ organizationId }}
-        search={{ status }}
+        search={{ ...filters, status }}
         className="hover:text-accent hover:underline"
       >
         {count(requests)}

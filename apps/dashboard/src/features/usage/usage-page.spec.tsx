@@ -127,6 +127,31 @@ describe('the usage page', () => {
     await screen.findByRole('link', { name: 'Unknown model' });
   });
 
+  it('links to the generations of a row with the period and the other filters', async () => {
+    respondWith(['acme/m-1', { requests: 1 }], ['', { refused: 1 }]);
+    api.on(ERRORS, () => ({ data: [{ code: 'upstream_error', refused: 3, failed: 2 }] }));
+    const period = 'range=custom&from=2026-11-18&to=2026-11-20';
+    renderPage(`/o/org-1/usage?${period}&key=key-1&measure=errors`).queryClient.setQueryData(
+      ['usage-chart-code'],
+      { UsageChart: () => null },
+    );
+    const kept = 'from=2026-11-18&to=2026-11-20';
+    const searchOf = async (name: string) =>
+      decodeURIComponent((await screen.findByRole('link', { name })).getAttribute('href') ?? '').split(
+        '?',
+      )[1];
+    expect(await searchOf('acme/m-1')).toBe(`${kept}&key=key-1&model=acme/m-1`);
+    expect(await searchOf('Unknown model')).toBe(`${kept}&key=key-1&status=refused`);
+    expect(await searchOf('3')).toBe(`${kept}&key=key-1&status=refused`);
+    expect(await searchOf('2')).toBe(`${kept}&key=key-1&status=failed`);
+    cleanup();
+
+    renderPage(`/o/org-1/usage?${period}&split=project`).queryClient.setQueryData(['usage-chart-code'], {
+      UsageChart: () => null,
+    });
+    expect(await searchOf('No project')).toBe(`${period}&split=key&project=none`);
+  });
+
   it('says that the errors by code cannot be loaded', async () => {
     respondWith(['acme/m-1', { requests: 1 }]);
     api.refuse(ERRORS, 500, { code: 'internal', message: 'Something failed.' });

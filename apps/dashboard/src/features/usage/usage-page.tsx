@@ -67,6 +67,12 @@ export function UsagePage() {
       project_id: project === NO_PROJECT ? '' : project,
     }),
   };
+  // The generations page has no filter for projects, and only full days.
+  const generationFilters = {
+    from: query.start.slice(0, 10),
+    to: lastInstantOf(query).slice(0, 10),
+    ...omitUndefined({ model, key }),
+  };
   const series = useQuery(usageQuery(organizationId, { ...query, split_by: split }));
   const { data: models = [] } = useQuery(modelsQuery);
   const { granularity: _granularity, ...filters } = query;
@@ -157,7 +163,7 @@ export function UsagePage() {
           <Table
             caption={CAPTIONS[split]}
             rows={rows}
-            columns={usageColumns({ split, nameOf, organizationId })}
+            columns={usageColumns({ split, nameOf, organizationId, filters: generationFilters })}
             rowId={({ id }) => id}
             stale={series.isPlaceholderData}
             initialSorting={[{ id: 'spend', desc: true }]}
@@ -173,7 +179,7 @@ export function UsagePage() {
               <Table
                 caption="Errors by code"
                 rows={errors.data}
-                columns={errorColumns(organizationId)}
+                columns={errorColumns(organizationId, generationFilters)}
                 rowId={({ code }) => code}
                 stale={errors.isPlaceholderData}
               />
@@ -188,8 +194,10 @@ export function UsagePage() {
 /** "16 Nov 2026 – 22 Nov 2026 (UTC), by day". The end is the last day shown. */
 function period({ start, end, granularity }: ReturnType<typeof rangeOf>): string {
   if (granularity === 'hour') return `${exactTime(start)} – ${exactTime(end)}, by hour`;
-  return `${exactDay(start)} – ${exactDay(new Date(Date.parse(end) - 1))} (UTC), by day`;
+  return `${exactDay(start)} – ${exactDay(lastInstantOf({ end }))} (UTC), by day`;
 }
+
+const lastInstantOf = ({ end }: { readonly end: string }) => new Date(Date.parse(end) - 1).toISOString();
 
 function Totals({ totals }: { readonly totals: UsageMetrics }) {
   return (

@@ -5,6 +5,7 @@ import { nanoUsdOf, usdOfNano } from '../../format/money';
 import { duration } from '../../format/time';
 import type { Column } from '../../ui/table';
 import { Money, Text } from '../../ui/values';
+import type { GenerationSearch } from '../generations/search';
 import { NO_PROJECT, type UsageSplit } from './search';
 import { idOf } from './split';
 
@@ -51,9 +52,16 @@ interface ColumnOptions {
   readonly split: UsageSplit;
   readonly nameOf: (id: string) => string;
   readonly organizationId: string;
+  /** Those of the generations that the rows count. */
+  readonly filters: GenerationSearch;
 }
 
-export function usageColumns({ split, nameOf, organizationId }: ColumnOptions): readonly Column<UsageRow>[] {
+export function usageColumns({
+  split,
+  nameOf,
+  organizationId,
+  filters,
+}: ColumnOptions): readonly Column<UsageRow>[] {
   const figures = { figures: true } as const;
   return [
     {
@@ -74,9 +82,7 @@ export function usageColumns({ split, nameOf, organizationId }: ColumnOptions): 
           <Link
             to="/o/$organizationId/generations"
             params={{ organizationId }}
-            search={
-              row.id === '' ? { status: 'refused' } : split === 'model' ? { model: row.id } : { key: row.id }
-            }
+            search={{ ...filters, ...(row.id === '' ? { status: 'refused' } : { [split]: row.id }) }}
             className="font-medium hover:text-accent hover:underline"
           >
             <Text>{nameOf(row.id)}</Text>
