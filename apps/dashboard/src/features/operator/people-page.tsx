@@ -195,7 +195,7 @@ function PersonActions({ of: person }: { readonly of: Person }) {
         <MenuItem onSelect={() => createLink.mutate()}>Create password reset link</MenuItem>
         {person.identities.map(({ issuer }) => (
           <MenuItem key={issuer} danger onSelect={() => setUnlinking(issuer)}>
-            Unlink identity provider
+            Unlink <Text>{issuer}</Text>
           </MenuItem>
         ))}
         {person.id !== member.id && <AccessItems of={person} onSelect={setAccessChange} />}
