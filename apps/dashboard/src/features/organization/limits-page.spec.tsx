@@ -124,13 +124,16 @@ describe('the limits page', () => {
     );
   });
 
-  it('changes the lists of providers and regions, and names those of the models', async () => {
+  it('changes the lists of providers and regions, names those of the models, and warns of others', async () => {
     api.on('GET /api/models', () => ({ base_url: null, data: [modelWith('acme/m-1')] }));
     renderPage('/o/org-1/limits');
     await userEvent.click(await screen.findByRole('button', { name: 'Change providers and regions' }));
     await screen.findByText('In the catalogue: eu. A provider without a region is excluded.');
-    await type('Denied providers', 'Other, other-2');
+    await type('Denied providers', 'ACME, Other, other-2');
     await type('Allowed regions', ' eu ');
+    expect(screen.getAllByText(/^No available model uses/).map(({ textContent }) => textContent)).toEqual([
+      'No available model uses: Other, other-2.',
+    ]);
     const SET = 'PUT /api/organizations/{organization_id}/target-rules';
     const rules = { ...CAPPED.target_rules, allowed_regions: ['eu'] };
     api.on(SET, () => ({ organization: { ...CAPPED, target_rules: rules } }));
@@ -138,7 +141,7 @@ describe('the limits page', () => {
     await waitFor(() => expect(valueOf('Allowed regions')).toBe('eu'));
     expect(api.requestsTo(SET)[0]?.body).toEqual({
       allowed_providers: [],
-      denied_providers: ['Other', 'other-2'],
+      denied_providers: ['ACME', 'Other', 'other-2'],
       allowed_regions: ['eu'],
       denied_regions: [],
       version: 3,

@@ -99,6 +99,11 @@ function TargetRulesForm({ organization, onDone }: FormProps) {
     `${known[of].length === 0 ? '' : `In the catalogue: ${known[of].join(', ')}.`}${
       field === 'allowed_regions' ? ' A provider without a region is excluded.' : ''
     }`.trim();
+  /** Possibly misspelled; a warning only, since a target may be added to the catalogue later. */
+  const unknownIn = (field: keyof Rules, of: keyof typeof known) => {
+    const names = new Set(known[of].map((name) => name.toLowerCase()));
+    return models.length === 0 ? [] : namesIn(values[field]).filter((name) => !names.has(name.toLowerCase()));
+  };
   return (
     <form
       noValidate
@@ -113,16 +118,32 @@ function TargetRulesForm({ organization, onDone }: FormProps) {
         allowed.
       </p>
       <div className="grid gap-5 sm:grid-cols-2">
-        {LISTS.map(({ field, label, none, of }) => (
-          <Field key={field} label={label} hint={hintOf(field, of)}>
-            <Input
-              spellCheck={false}
-              placeholder={none}
-              value={values[field]}
-              onChange={({ target }) => setValues({ ...values, [field]: target.value })}
-            />
-          </Field>
-        ))}
+        {LISTS.map(({ field, label, none, of }) => {
+          const unknown = unknownIn(field, of);
+          return (
+            <Field
+              key={field}
+              label={label}
+              hint={
+                <>
+                  {hintOf(field, of)}{' '}
+                  {unknown.length > 0 && (
+                    <span className="font-medium text-warn">
+                      No available model uses: {unknown.join(', ')}.
+                    </span>
+                  )}
+                </>
+              }
+            >
+              <Input
+                spellCheck={false}
+                placeholder={none}
+                value={values[field]}
+                onChange={({ target }) => setValues({ ...values, [field]: target.value })}
+              />
+            </Field>
+          );
+        })}
       </div>
       <VersionedFormEnd<Organization>
         what="these lists"
