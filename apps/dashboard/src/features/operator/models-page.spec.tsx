@@ -91,10 +91,12 @@ describe('the models page', () => {
     expect(prices.filter(([header]) => header?.includes('/ 1M'))).toEqual([
       ['Input / 1M', '$1.00above 200,000 tokens: $20.00above 400,000 tokens: $40.00'],
       ['Output / 1M', '$5.00above 200,000 tokens: $24.00above 400,000 tokens: $44.00'],
-      ['Cached / 1M', '$2.00above 200,000 tokens: $21.00above 400,000 tokens: $41.00'],
-      ['Cache write / 1M', '$3.00above 200,000 tokens: $22.00above 400,000 tokens: $42.00'],
-      ['Cache write 1h / 1M', '$4.00above 200,000 tokens: $23.00above 400,000 tokens: $43.00'],
-      ['Reasoning / 1M', '$6.00above 200,000 tokens: $25.00above 400,000 tokens: $45.00'],
+      [
+        'Other prices / 1M',
+        'Cached $2.00Cache write $3.00Cache write 1h $4.00Reasoning $6.00' +
+          'above 200,000 tokens:Cached $21.00Cache write $22.00Cache write 1h $23.00Reasoning $25.00' +
+          'above 400,000 tokens:Cached $41.00Cache write $42.00Cache write 1h $43.00Reasoning $45.00',
+      ],
     ]);
   });
 

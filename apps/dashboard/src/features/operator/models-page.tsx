@@ -1,7 +1,7 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import { api } from '../../api/client';
 import { count } from '../../format/count';
 import { Button } from '../../ui/button';
@@ -192,6 +192,33 @@ function capabilityLabel(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+const OTHER_PRICES = [
+  { key: 'cached_input_usd_per_million', name: 'Cached' },
+  { key: 'cache_write_usd_per_million', name: 'Cache write' },
+  { key: 'cache_write_1h_usd_per_million', name: 'Cache write 1h' },
+  { key: 'reasoning_usd_per_million', name: 'Reasoning' },
+] as const;
+
+/** In one column, since a column of each would not fit into the window. */
+function OtherPrices({ of: { prices } }: { readonly of: Model }) {
+  return (
+    <ul className="grid text-xs">
+      {[prices, ...prices.tiers].map((tier, index) => (
+        <Fragment key={index}>
+          {'above_prompt_tokens' in tier && (
+            <li className="mt-1 text-ink-faint">above {count(tier.above_prompt_tokens)} tokens:</li>
+          )}
+          {OTHER_PRICES.map(({ key, name }) => (
+            <li key={key} className="flex justify-between gap-3">
+              <span className="whitespace-nowrap text-ink-soft">{name}</span> <Money usd={tier[key]} />
+            </li>
+          ))}
+        </Fragment>
+      ))}
+    </ul>
+  );
+}
+
 const COLUMNS: readonly Column<Model>[] = [
   {
     id: 'id',
@@ -251,23 +278,12 @@ const COLUMNS: readonly Column<Model>[] = [
     [
       { key: 'input_usd_per_million', header: 'Input' },
       { key: 'output_usd_per_million', header: 'Output' },
-      { key: 'cached_input_usd_per_million', header: 'Cached' },
-      { key: 'cache_write_usd_per_million', header: 'Cache write' },
-      { key: 'cache_write_1h_usd_per_million', header: 'Cache write 1h' },
-      { key: 'reasoning_usd_per_million', header: 'Reasoning' },
     ] as const
   ).map(({ key, header }): Column<Model> => ({
     id: key,
     header: `${header} / 1M`,
     enableSorting: false,
-    meta: {
-      figures: true,
-      usd: ({ prices }) => prices[key],
-      digits: 'all',
-      ...(key === 'input_usd_per_million' || key === 'output_usd_per_million'
-        ? {}
-        : { hide: 'tablet' as const }),
-    },
+    meta: { figures: true, usd: ({ prices }) => prices[key], digits: 'all' },
     cell: ({ row: { original: model } }) => (
       <>
         <Money usd={model.prices[key]} />
@@ -279,4 +295,11 @@ const COLUMNS: readonly Column<Model>[] = [
       </>
     ),
   })),
+  {
+    id: 'other-prices',
+    header: 'Other prices / 1M',
+    enableSorting: false,
+    meta: { digits: 'all', hide: 'tablet' },
+    cell: ({ row: { original: model } }) => <OtherPrices of={model} />,
+  },
 ];
