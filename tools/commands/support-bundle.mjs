@@ -63,12 +63,12 @@ function readArguments(argv) {
       },
     }));
   } catch (error) {
-    throw new Misused(`${error.message}\n\nUsage: ${USAGE}`);
+    throw new Misused(error.message, USAGE);
   }
   const { pods, context, namespace, output, log: logs = [] } = values;
   const admins = values.admin ?? (pods === undefined ? [DEFAULT_ADMIN] : []);
   for (const url of admins) {
-    if (!URL.canParse(url)) throw new Misused(`--admin: '${url}' is not a URL\n\nUsage: ${USAGE}`);
+    if (!URL.canParse(url)) throw new Misused(`--admin: '${url}' is not a URL`, USAGE);
   }
   return { admins, logs, output, pods, context, namespace };
 }
