@@ -1,6 +1,4 @@
 import { endpoints } from '@gateway/dashboard-contract';
-import { GatewayError } from '@gateway/errors';
-import { RpcError } from '@gateway/rpc';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
 import { creditAlertView } from '../messages/credit-views';
@@ -35,18 +33,14 @@ export function createCreditAlertHandlers(ports: DashboardApiPorts): readonly Im
         budget_shares: percent,
       } = body;
       if (thresholdNanoUsd !== null) await countEmails(organizationId, emails);
-      const { alert, webhookSecret } = await ledgerAdmin
-        .setCreditAlert({
-          organizationId,
-          thresholdNanoUsd: thresholdNanoUsd ?? undefined,
-          webhookUrl: webhookUrl ?? undefined,
-          keepWebhook: webhookUrl === undefined,
-          emails,
-          budgetShares: percent && { percent },
-        })
-        .catch((error: unknown) => {
-          throw refusalOf(error);
-        });
+      const { alert, webhookSecret } = await ledgerAdmin.setCreditAlert({
+        organizationId,
+        thresholdNanoUsd: thresholdNanoUsd ?? undefined,
+        webhookUrl: webhookUrl ?? undefined,
+        keepWebhook: webhookUrl === undefined,
+        emails,
+        budgetShares: percent && { percent },
+      });
       return { alert: creditAlertView(alert), webhook_secret: webhookSecret ?? null };
     }),
 
@@ -66,11 +60,4 @@ export function createCreditAlertHandlers(ports: DashboardApiPorts): readonly Im
       return { delivered: failure === undefined, failure: failure ?? null };
     }),
   ];
-}
-
-function refusalOf(error: unknown): unknown {
-  if (!(error instanceof GatewayError) || error instanceof RpcError || error.code !== 'invalid_request')
-    return error;
-  const { message, param } = error;
-  return new DashboardError('invalid', { message, ...(param === undefined ? {} : { param }), cause: error });
 }
