@@ -1,6 +1,6 @@
 import { formatUsd, nanoUsd } from '@gateway/base';
 import type { KeyActivity } from '@gateway/contracts/generation-query';
-import { isoTime } from './messages/views';
+import { timeOrNull } from './messages/views';
 import type { DashboardApiPorts } from './ports';
 
 /** Shorter than the default timeout, since keys can be listed without their activity. */
@@ -25,7 +25,7 @@ export async function activityOf(
 
 function activityView(activity: KeyActivity) {
   return {
-    last_used_at: activity.lastUsedUnixMs === undefined ? null : isoTime(activity.lastUsedUnixMs),
+    last_used_at: timeOrNull(activity.lastUsedUnixMs),
     spend_today_usd: formatUsd(nanoUsd(activity.chargedTodayNanoUsd)),
     spend_this_month_usd: formatUsd(nanoUsd(activity.chargedThisMonthNanoUsd)),
   };

@@ -1,6 +1,6 @@
 import type { Organization } from '@gateway/contracts/auth';
 import { marginView, usageTotalsView } from './messages/usage-views';
-import { isoTime, organizationView, usd } from './messages/views';
+import { organizationView, timeOrNull, usd } from './messages/views';
 import type { DashboardApiPorts } from './ports';
 
 type Ports = Pick<DashboardApiPorts, 'ledgerAdmin' | 'generationReports' | 'clock' | 'log'>;
@@ -35,7 +35,7 @@ export async function withFigures(ports: Ports, organizations: readonly Organiza
         ? {
             last_30_days: usageTotalsView(usage.totals),
             margin: marginView(usage.margin),
-            last_used_at: usage.lastUsedUnixMs === undefined ? null : isoTime(usage.lastUsedUnixMs),
+            last_used_at: timeOrNull(usage.lastUsedUnixMs),
           }
         : null,
     };

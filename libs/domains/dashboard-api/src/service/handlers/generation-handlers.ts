@@ -8,7 +8,7 @@ import {
   generationSummaryView,
   refusedRequestView,
 } from '../messages/generation-views';
-import { isoTime, pageView } from '../messages/views';
+import { pageView, timeOrNull, unixMsOf } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 /** The most that the service returns. */
@@ -33,8 +33,8 @@ export function createGenerationHandlers(ports: DashboardApiPorts): readonly Imp
       const { generations, nextPageToken, searchedUntilUnixMs } = await generationReports.listGenerations({
         organizationId,
         search: query.search,
-        sinceUnixMs: timeMessage(query.since),
-        untilUnixMs: timeMessage(query.until),
+        sinceUnixMs: unixMsOf(query.since),
+        untilUnixMs: unixMsOf(query.until),
         modelId: query.model_id,
         keyId: query.key_id,
         externalUser: query.external_user,
@@ -48,7 +48,7 @@ export function createGenerationHandlers(ports: DashboardApiPorts): readonly Imp
       });
       return {
         ...pageView(generations.map(generationSummaryView), nextPageToken),
-        searched_until: searchedUntilUnixMs === undefined ? null : isoTime(searchedUntilUnixMs),
+        searched_until: timeOrNull(searchedUntilUnixMs),
       };
     }),
 
@@ -78,8 +78,4 @@ export function createGenerationHandlers(ports: DashboardApiPorts): readonly Imp
       return { generation: generationDetailView(record, { entries, showsTargets: isOperator }) };
     }),
   ];
-}
-
-function timeMessage(time: string | undefined): bigint | undefined {
-  return time === undefined ? undefined : BigInt(Date.parse(time));
 }

@@ -2,7 +2,7 @@ import type { GetNotificationsResponse, NotificationSettings } from '@gateway/co
 import { endpoints } from '@gateway/dashboard-contract';
 import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
-import { isoTime } from '../messages/views';
+import { isoTime, timeOrNull } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 export function createNotificationHandlers({ notifications }: DashboardApiPorts): readonly Implementation[] {
@@ -62,7 +62,7 @@ function incidentView(open: GetNotificationsResponse['incidents'][number]) {
     details: incident?.details ?? '',
     since: isoTime(sinceUnixMs),
     last_reported_at: isoTime(lastReportedUnixMs),
-    notified_at: notifiedUnixMs === undefined ? null : isoTime(notifiedUnixMs),
+    notified_at: timeOrNull(notifiedUnixMs),
   };
 }
 
@@ -79,7 +79,7 @@ function notificationView(notification: GetNotificationsResponse['notifications'
     subjects,
     deliveries: deliveries.map(({ recipient, deliveredUnixMs, failure }) => ({
       recipient,
-      delivered_at: deliveredUnixMs === undefined ? null : isoTime(deliveredUnixMs),
+      delivered_at: timeOrNull(deliveredUnixMs),
       failure: failure ?? null,
     })),
   };

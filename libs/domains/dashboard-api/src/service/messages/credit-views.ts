@@ -6,7 +6,7 @@ import type {
   StatementLine,
   StatementMonth,
 } from '@gateway/contracts/billing-ledger';
-import { isoTime, usd } from './views';
+import { isoTime, timeOrNull, usd } from './views';
 
 const NO_BALANCE: GetBalanceResponse = {
   totalCreditsNanoUsd: 0n,
@@ -49,7 +49,7 @@ export function creditAlertView(alert: CreditAlert | undefined) {
     threshold_usd: alert?.thresholdNanoUsd === undefined ? null : usd(alert.thresholdNanoUsd),
     webhook_origin: originOf(alert?.webhookUrl ?? null),
     emails: alert?.emails ?? [],
-    last_sent_at: alert?.lastSentUnixMs === undefined ? null : isoTime(alert.lastSentUnixMs),
+    last_sent_at: timeOrNull(alert?.lastSentUnixMs),
     last_failure: alert?.lastFailure ?? null,
     budget_shares: alert?.budgetShares ?? [],
   };

@@ -1,6 +1,6 @@
 import { ManagementTokenAccess, ManagementTokenState, type ManagementToken } from '@gateway/contracts/auth';
-import { organizationRoleView, timeOrNull } from './people-views';
-import { isoTime } from './views';
+import { organizationRoleView } from './people-views';
+import { isoTime, timeOrNull } from './views';
 
 const STATES = {
   [ManagementTokenState.MANAGEMENT_TOKEN_STATE_UNSPECIFIED]: 'expired',

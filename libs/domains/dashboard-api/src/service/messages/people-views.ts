@@ -15,7 +15,7 @@ import {
   type Person,
   type Session,
 } from '@gateway/contracts/auth';
-import { isoTime } from './views';
+import { isoTime, timeOrNull } from './views';
 
 /** Maps people and their sessions to JSON. */
 
@@ -173,8 +173,4 @@ export function personView(person: Person) {
 
 export function identityView({ issuer, linkedUnixMs }: Identity) {
   return { issuer, linked_at: isoTime(linkedUnixMs) };
-}
-
-export function timeOrNull(unixMs: bigint | undefined): string | null {
-  return unixMs === undefined ? null : isoTime(unixMs);
 }

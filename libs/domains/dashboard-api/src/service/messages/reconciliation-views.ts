@@ -1,6 +1,6 @@
 import type { GetLedgerReconciliationResponse } from '@gateway/contracts/billing-ledger';
 import type { ComparedSums, GetUsageReconciliationResponse } from '@gateway/contracts/generation-query';
-import { isoTime, usd } from './views';
+import { isoTime, timeOrNull, usd } from './views';
 
 /** Maps reconciliation results to JSON. */
 
@@ -43,5 +43,3 @@ function sumsView(sums: ComparedSums | undefined) {
     charged_usd: usd(sums.chargedNanoUsd),
   };
 }
-
-const timeOrNull = (unixMs: bigint | undefined) => (unixMs === undefined ? null : isoTime(unixMs));

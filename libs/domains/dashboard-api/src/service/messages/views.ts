@@ -65,7 +65,7 @@ export function keyView(key: Key, { now, isOperator }: KeyViewContext) {
     allowed_models: key.allowedModels.length === 0 ? null : key.allowedModels,
     ip_allowlist: key.ipAllowlist,
     expires_on: key.expiresOn ?? null,
-    expires_at: key.expiresUnixMs === undefined ? null : isoTime(key.expiresUnixMs),
+    expires_at: timeOrNull(key.expiresUnixMs),
     requests_per_minute: key.limits?.requestsPerMinute ?? null,
     tokens_per_minute: key.limits?.tokensPerMinute ?? null,
     concurrency: key.limits?.concurrency ?? null,
@@ -74,7 +74,7 @@ export function keyView(key: Key, { now, isOperator }: KeyViewContext) {
     total_budget_usd: usdOrNull(key.limits?.totalBudgetNanoUsd),
     project_id: key.projectId ?? null,
     created_at: isoTime(key.createdUnixMs),
-    revoked_at: key.revokedUnixMs === undefined ? null : isoTime(key.revokedUnixMs),
+    revoked_at: timeOrNull(key.revokedUnixMs),
     state,
     version: key.version,
     owner: keyOwnerView(key.owner, isOperator),
@@ -92,7 +92,7 @@ export function projectView(project: Project) {
     monthly_budget_usd: usdOrNull(budgets?.monthlyBudgetNanoUsd),
     total_budget_usd: usdOrNull(budgets?.totalBudgetNanoUsd),
     created_at: isoTime(project.createdUnixMs),
-    archived_at: project.archivedUnixMs === undefined ? null : isoTime(project.archivedUnixMs),
+    archived_at: timeOrNull(project.archivedUnixMs),
     version: project.version,
   };
 }
@@ -163,8 +163,8 @@ export function auditFilter(query: {
     action: query.action,
     actorId: query.actor_id,
     target: query.target,
-    sinceUnixMs: query.since === undefined ? undefined : BigInt(Date.parse(query.since)),
-    untilUnixMs: query.until === undefined ? undefined : BigInt(Date.parse(query.until)),
+    sinceUnixMs: unixMsOf(query.since),
+    untilUnixMs: unixMsOf(query.until),
   };
 }
 
@@ -180,6 +180,15 @@ export function pageView<Item>(data: readonly Item[], nextPageToken: string) {
 
 export function isoTime(unixMs: bigint): string {
   return new Date(Number(unixMs)).toISOString();
+}
+
+export function timeOrNull(unixMs: bigint | undefined): string | null {
+  return unixMs === undefined ? null : isoTime(unixMs);
+}
+
+/** The time of a query or body, for a request to another service. */
+export function unixMsOf(time: string | undefined): bigint | undefined {
+  return time === undefined ? undefined : BigInt(Date.parse(time));
 }
 
 export function usd(amountNanoUsd: bigint): string {
