@@ -21,6 +21,7 @@ describe('the organization switcher', () => {
 
   it.each([
     ['the same page', '/o/org-1/keys', '/o/org-2/keys'],
+    ['the management tokens', '/o/org-1/management-tokens', '/o/org-2/management-tokens'],
     ['the content log', '/o/org-1/content-log', '/o/org-2/content-log'],
     ['the list of a detail page', '/o/org-1/keys/key-1', '/o/org-2/keys'],
     ['the overview, from a page outside organizations', '/account', '/o/org-2'],

@@ -3,6 +3,7 @@ import { MAX_IN_SWITCHER, type Organization } from '../api/organizations';
 import { Icon, Mark } from '../ui/icons';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu';
 import { visible } from '../ui/values';
+import { MAIN_NAVIGATION, ORGANIZATION_NAVIGATION } from './navigation';
 
 interface SwitcherProps {
   readonly current: Organization | undefined;
@@ -13,23 +14,11 @@ interface SwitcherProps {
   readonly onSearch: () => void;
 }
 
-/** Pages of every organization. From a key or a generation, the switcher goes to its list. */
-const PAGES = [
-  '/o/$organizationId/keys',
-  '/o/$organizationId/usage',
-  '/o/$organizationId/generations',
-  '/o/$organizationId/credit',
-  '/o/$organizationId/playground',
-  '/o/$organizationId/projects',
-  '/o/$organizationId/limits',
-  '/o/$organizationId/content-log',
-  '/o/$organizationId/members',
-  '/o/$organizationId/audit',
-] as const;
-
-function samePageOf(pathname: string) {
-  const [, , , name] = pathname.split('/');
-  return PAGES.find((page) => page.split('/')[3] === name) ?? '/o/$organizationId';
+/** The page that exists in every organization. From a key or a generation, the switcher goes to its list. */
+function samePageOf(pathname: string): string {
+  const name = pathname.split('/')[3];
+  const pages = [...MAIN_NAVIGATION, ...ORGANIZATION_NAVIGATION].map(({ to }) => to);
+  return pages.find((page) => page.split('/')[3] === name) ?? '/o/$organizationId';
 }
 
 /** Navigates to the same page of another organization, or to its overview. */
