@@ -50,9 +50,8 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
 
     implement(people.createPasswordResetLink, async ({ params, request }) => {
       const dashboardUrl = dashboardUrlOf(settings, request);
-      const { outcome } = await authAdmin.makePasswordResetLink({
-        ...{ memberId: params.member_id, dashboardUrl },
-      });
+      const target = { memberId: params.member_id, dashboardUrl };
+      const { outcome } = await authAdmin.makePasswordResetLink(target);
       const { link, expiresUnixMs } = unwrap<PasswordResetLink>(outcome);
       return { link, expires_at: isoTime(expiresUnixMs) };
     }),

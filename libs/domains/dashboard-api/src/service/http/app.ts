@@ -22,26 +22,22 @@ const MAX_ESTIMATED_BODY_BYTES = 16 * 1024 * 1024;
 const MAX_CATALOGUE_BODY_BYTES = 2 * 1024 * 1024;
 /** Powerful features of browsers. The dashboard uses none. Helmet has no such header. */
 const PERMISSIONS_POLICY = [
-  ...[
-    'accelerometer',
-    'bluetooth',
-    'camera',
-    'clipboard-read',
-    'display-capture',
-    'geolocation',
-    'gyroscope',
-  ],
-  ...[
-    'hid',
-    'local-fonts',
-    'magnetometer',
-    'microphone',
-    'midi',
-    'payment',
-    'screen-wake-lock',
-    'serial',
-    'usb',
-  ],
+  'accelerometer',
+  'bluetooth',
+  'camera',
+  'clipboard-read',
+  'display-capture',
+  'geolocation',
+  'gyroscope',
+  'hid',
+  'local-fonts',
+  'magnetometer',
+  'microphone',
+  'midi',
+  'payment',
+  'screen-wake-lock',
+  'serial',
+  'usb',
 ]
   .map((feature) => `${feature}=()`)
   .join(', ');
