@@ -181,6 +181,17 @@ describe('every page of the dashboard', () => {
     );
   });
 
+  browsers.it('shows every price of a model in a window of 1280 pixels', async () => {
+    await startOnce();
+    const { page, open } = await visitOf(false);
+    await setAppearance(page, { colorScheme: 'light', viewport: { width: 1_280, height: 800 } });
+    await open(screens(ids).find(({ name }) => name === 'operator-models') as Screen);
+    const hiddenPixels = await page
+      .getByRole('region', { name: 'Models' })
+      .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+    expect(hiddenPixels).toBe(0);
+  });
+
   browsers.it(
     'loads little before it is usable, and reports its load time and interaction latency',
     async () => {
