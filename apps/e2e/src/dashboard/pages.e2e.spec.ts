@@ -214,7 +214,8 @@ describe('every page of the dashboard', () => {
       }
       await page.keyboard.press('Control+k');
       await page.getByRole('combobox').pressSequentially('production');
-      await page.getByRole('option', { name: 'production', selected: true }).waitFor();
+      // Not the command that searches generations for the text, which is the only match until keys are found.
+      await page.getByRole('option', { name: /^production/, selected: true }).waitFor();
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Edit' }).click();
       await page.getByLabel('Name').pressSequentially(' of Monday');
