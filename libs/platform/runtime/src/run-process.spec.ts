@@ -46,6 +46,18 @@ describe('the lifecycle of a process', () => {
     expect(host.eventNames()).toEqual([]);
   });
 
+  it('has Node.js parse the source map before the start', async () => {
+    const { prepareStackTrace } = Error;
+    const reads: string[] = [];
+    Error.prepareStackTrace = () => void reads.push('stack');
+    try {
+      await setUp({ start: async () => void reads.push('start') }).run;
+    } finally {
+      Error.prepareStackTrace = prepareStackTrace;
+    }
+    expect(reads).toEqual(['stack', 'start']);
+  });
+
   it('a second signal ends it immediately', async () => {
     const { host, run, exitCodes } = setUp({ stop: () => new Promise(() => undefined) });
     await run;

@@ -47,7 +47,7 @@ async function settle(generation: GenerationFinished, ledger: SettlingLedger): P
   }
 }
 
-/** @returns an unreadable text for a line with a generation that is not JSON, as it may be truncated or have a prefix. */
+/** @returns undefined without a generation. An empty text, which is reported as unreadable, for a truncated or prefixed line. */
 function generationIn(line: string): string | undefined {
   try {
     const fields = JSON.parse(line) as { generation?: unknown } | null;
