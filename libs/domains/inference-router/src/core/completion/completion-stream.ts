@@ -1,5 +1,6 @@
 import type {
   ChoiceDelta,
+  DecodedEvent,
   EventDecoder,
   EventTemplate,
   Logprobs,
@@ -20,7 +21,7 @@ import {
   type CompletionHead,
   type ToolCall,
 } from './completion';
-import { FastDelta } from './fast-delta';
+import { FastDelta, textOfBody } from './fast-delta';
 import type { FinishReason } from './finish-reason';
 import type { JsonObject } from './json';
 
@@ -42,6 +43,14 @@ export interface CompletionStreamOptions {
   readonly signer: string | undefined;
   /** Classifies an error in an event. */
   readonly failureOf: (error: ProviderError) => UpstreamFailure;
+}
+
+/** A decoded event that is not part of the completions yet. Decode no further event before it is applied. */
+export interface PendingEvent {
+  /** The output that it adds, as far as tokens are counted. */
+  readonly text: string;
+  /** Adds it. Returns and throws like `CompletionStream.push`. */
+  readonly apply: () => string;
 }
 
 /**
@@ -93,26 +102,6 @@ export class CompletionStream {
     return this.byIndex.size > 0;
   }
 
-  /** At least the characters of all texts of the completions. */
-  get characters(): number {
-    return this.characterCount;
-  }
-
-  /** @returns a function that restores the completions as they are now. Use it once. */
-  snapshot(): () => void {
-    const choices = this.choices.map(copyOfChoice);
-    const { done, reportedUsage, deltas, characterCount } = this;
-    return () => {
-      this.fast.take();
-      this.byIndex.clear();
-      for (const choice of choices) this.byIndex.set(choice.index, choice);
-      this.done = done;
-      this.reportedUsage = reportedUsage;
-      this.deltas = deltas;
-      this.characterCount = characterCount;
-    };
-  }
-
   /** A lower bound, for progress: one token per delta, or one per four characters. */
   get completionTokens(): number {
     return Math.max(this.deltas, Math.ceil(this.characterCount / CHARACTERS_PER_TOKEN));
@@ -123,12 +112,43 @@ export class CompletionStream {
    * @throws UpstreamFailure for an error, or for an event that is unreadable.
    */
   push(data: string): string {
-    const quick = this.fast.match(data);
-    if (quick !== undefined) {
-      this.grow(quick.characters);
-      return quick.frame;
+    const body = this.fast.match(data);
+    return body === undefined ? this.apply(data, this.options.decoder.decode(data)) : this.applyBody(body);
+  }
+
+  /**
+   * Decodes the next event without adding it to the completions.
+   *
+   * @throws UpstreamFailure for an event that is unreadable.
+   */
+  decode(data: string): PendingEvent {
+    const body = this.fast.match(data);
+    if (body !== undefined) return { text: textOfBody(body), apply: () => this.applyBody(body) };
+    const event = this.options.decoder.decode(data);
+    return { text: this.textOf(event), apply: () => this.apply(data, event) };
+  }
+
+  private applyBody(body: string): string {
+    this.grow(body.length);
+    return this.fast.add(body);
+  }
+
+  /** The output that an event adds. */
+  private textOf({ choices }: DecodedEvent): string {
+    let text = '';
+    for (const { index, content, refusal, reasoning, toolCalls } of choices) {
+      if (index >= this.options.n) continue;
+      text += (content ?? '') + (refusal ?? '') + (reasoning ?? '');
+      for (const call of toolCalls) {
+        const known = call.index === undefined ? undefined : this.byIndex.get(index)?.toolCalls[call.index];
+        text += (known?.name ? '' : (call.name ?? '')) + call.arguments;
+      }
     }
-    const { choices, usage, systemFingerprint, error, done } = this.options.decoder.decode(data);
+    return text;
+  }
+
+  private apply(data: string, event: DecodedEvent): string {
+    const { choices, usage, systemFingerprint, error, done } = event;
     if (usage) this.reportedUsage = usage;
     if (error) throw this.options.failureOf(error);
     if (this.systemFingerprint === undefined) this.setFingerprint(systemFingerprint);
@@ -307,19 +327,6 @@ export class CompletionStream {
       if (choice) choice.content = (choice.content ?? '') + text;
     }
   }
-}
-
-function copyOfChoice(choice: Choice): Choice {
-  const { logprobs } = choice;
-  return {
-    ...choice,
-    reasoningDetails: [...choice.reasoningDetails],
-    toolCalls: choice.toolCalls.map((call) => ({ ...call })),
-    logprobs: logprobs && {
-      content: logprobs.content && [...logprobs.content],
-      refusal: logprobs.refusal && [...logprobs.refusal],
-    },
-  };
 }
 
 /** The start of every chunk, up to its choices. */

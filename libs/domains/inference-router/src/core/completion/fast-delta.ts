@@ -38,19 +38,24 @@ export class FastDelta {
     this.frameAfter = `"},"logprobs":null,"finish_reason":null}${frameSuffix}`;
   }
 
-  match(data: string): { readonly frame: string; readonly characters: number } | undefined {
+  /** @returns the JSON string body of the text of a payload that matches the template. */
+  match(data: string): string | undefined {
     const { before } = this;
     // V8 compares whole strings several times faster than `startsWith` and `endsWith` do.
     if (before === '' || data.slice(0, before.length) !== before) return undefined;
     const end = this.endOfText(data);
     if (end <= before.length) return undefined;
     const body = data.slice(before.length, end);
-    if (!STRING_BODY.test(body)) return undefined;
+    return STRING_BODY.test(body) ? body : undefined;
+  }
+
+  /** Adds the body that `match` returned. @returns the event for the client. */
+  add(body: string): string {
     this.hits += 1;
     this.body += body;
     this.bodies += 1;
     if (this.bodies >= MAX_UNREAD_BODIES) this.decode();
-    return { frame: this.frameBefore + body + this.frameAfter, characters: body.length };
+    return this.frameBefore + body + this.frameAfter;
   }
 
   /**
@@ -102,8 +107,13 @@ export class FastDelta {
 
   private decode(): void {
     if (this.bodies === 0) return;
-    this.text += JSON.parse(`"${this.body}"`) as string;
+    this.text += textOfBody(this.body);
     this.body = '';
     this.bodies = 0;
   }
+}
+
+/** The text of a JSON string body. */
+export function textOfBody(body: string): string {
+  return body.includes('\\') ? (JSON.parse(`"${body}"`) as string) : body;
 }

@@ -1,5 +1,3 @@
-import { outputTexts, type Choice } from '../completion/completion';
-
 /** The hold of a stream that covers a part of its output. */
 export interface ElasticHold {
   readonly amountNanoUsd: bigint;
@@ -22,13 +20,6 @@ export type Extension =
   /** With what could be held in addition. */
   | { readonly kind: 'refused'; readonly leftNanoUsd: bigint };
 
-/** The output of a stream so far. */
-export interface GatedOutput {
-  /** At least the characters of all texts in `choices`. */
-  readonly characters: number;
-  readonly choices: readonly Choice[];
-}
-
 export interface OutputGateOptions {
   readonly hold: ElasticHold;
   readonly maxOutputTokens: number;
@@ -50,7 +41,9 @@ const MAX_ATTEMPTS = 3;
 export class OutputGate {
   private heldTokens: number;
   private heldNanoUsd: bigint;
-  private counted = { text: '', characters: 0, tokens: 0 };
+  private countedTokens = 0;
+  /** The output since the last count. */
+  private uncounted = '';
   private state: 'open' | 'waiting' | 'stopped' = 'open';
   private failure: unknown;
   private extending: Promise<boolean> | undefined;
@@ -68,13 +61,17 @@ export class OutputGate {
     return this.heldTokens;
   }
 
-  /** @returns false when the output is not covered, or not yet: see `decision`. */
-  admits(output: GatedOutput): boolean {
-    const { counted, heldTokens } = this;
+  /**
+   * @param text the next output of the stream.
+   * @returns false when it is not covered, or not yet: see `decision`.
+   */
+  admits(text: string): boolean {
+    const { heldTokens } = this;
     if (heldTokens >= this.options.maxOutputTokens) return true;
-    const newCharacters = output.characters - counted.characters;
-    if (withMargin(counted.tokens + newCharacters * MAX_TOKENS_PER_CHARACTER) <= heldTokens) return true;
-    const counting = this.countNew(output);
+    this.uncounted += text;
+    const mostTokens = this.countedTokens + this.uncounted.length * MAX_TOKENS_PER_CHARACTER;
+    if (withMargin(mostTokens) <= heldTokens) return true;
+    const counting = this.countNew();
     if (counting === undefined && this.isCovered()) return true;
     this.state = 'waiting';
     void this.waitForCover(counting);
@@ -110,14 +107,11 @@ export class OutputGate {
   }
 
   /** Counts what was added since the last count. */
-  private countNew({ choices, characters }: GatedOutput): Promise<void> | undefined {
-    const { visible, reasoning } = outputTexts(choices);
-    const text = [...reasoning, ...visible].join('\n');
-    const { counted } = this;
-    const isContinued = text.startsWith(counted.text);
-    const added = this.options.count(isContinued ? text.slice(counted.text.length) : text);
+  private countNew(): Promise<void> | undefined {
+    const added = this.options.count(this.uncounted);
+    this.uncounted = '';
     const add = (tokens: number) => {
-      this.counted = { text, characters, tokens: (isContinued ? counted.tokens : 0) + tokens };
+      this.countedTokens += tokens;
     };
     if (typeof added !== 'number') return added.then(add);
     add(added);
@@ -126,7 +120,7 @@ export class OutputGate {
 
   /** Starts an extension when little is left. */
   private isCovered(): boolean {
-    const needed = withMargin(this.counted.tokens);
+    const needed = withMargin(this.countedTokens);
     const isScarce = needed > this.heldTokens - this.options.hold.sliceTokens / 2;
     if (isScarce && !this.isRefused && this.heldTokens < this.options.maxOutputTokens) {
       // An error is repeated, and reported, when the extension is needed.
@@ -143,7 +137,7 @@ export class OutputGate {
 
   private async extendOnce(): Promise<boolean> {
     const { hold, maxOutputTokens } = this.options;
-    const needed = Math.max(this.heldTokens, withMargin(this.counted.tokens));
+    const needed = Math.max(this.heldTokens, withMargin(this.countedTokens));
     let tokens = Math.min(maxOutputTokens, needed + hold.sliceTokens);
     for (let attempt = 0; attempt < MAX_ATTEMPTS && tokens > this.heldTokens; attempt += 1) {
       const amountNanoUsd = this.amountOf(tokens);

@@ -2,7 +2,7 @@ import type { Attempt } from './attempt';
 import type { Frames } from '../generation/generation-events';
 import type { OutputGate } from '../generation/output-gate';
 import type { EventSource } from '../ports';
-import type { CompletionStream } from '../completion/completion-stream';
+import type { CompletionStream, PendingEvent } from '../completion/completion-stream';
 import type { EventParser } from '../framing/event-parser';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
@@ -11,9 +11,7 @@ const AFTER_FINISH_MS = 5_000;
 
 /** An event whose output the hold does not cover, or not yet. */
 interface HeldBack {
-  readonly frame: string;
-  /** Adds it to the stream again. */
-  readonly restore: () => void;
+  readonly event: PendingEvent;
   /** The events that arrived with it. */
   readonly rest: readonly string[];
   readonly isLast: boolean;
@@ -97,9 +95,9 @@ export class StreamReader implements EventSource<Frames> {
       let events: readonly string[];
       let isLast: boolean;
       if (heldBack) {
-        ({ frame: frames, rest: events, isLast } = heldBack);
+        ({ rest: events, isLast } = heldBack);
         this.heldBack = undefined;
-        heldBack.restore();
+        frames = heldBack.event.apply();
       } else {
         const bytes = this.attempt.poll();
         if (bytes === 'none_yet') return undefined;
@@ -126,15 +124,11 @@ export class StreamReader implements EventSource<Frames> {
     return frames;
   }
 
-  /** Adds an event to the stream, unless the hold does not cover it yet. */
+  /** Adds an event to the stream, unless the hold does not cover it yet: until then, an end of the generation owes only what was sent. */
   private pushGated(gate: OutputGate, events: readonly string[], index: number, isLast: boolean): string {
-    const restoreBefore = this.stream.snapshot();
-    const frame = this.stream.push(events[index] as string);
-    if (gate.admits(this.stream)) return frame;
-    const restore = this.stream.snapshot();
-    // Until then, an end of the generation owes only what was sent.
-    restoreBefore();
-    this.heldBack = { frame, restore, rest: events.slice(index + 1), isLast };
+    const event = this.stream.decode(events[index] as string);
+    if (event.text === '' || gate.admits(event.text)) return event.apply();
+    this.heldBack = { event, rest: events.slice(index + 1), isLast };
     return '';
   }
 
