@@ -140,7 +140,7 @@ export class CompletionStream {
       if (index >= this.options.n) continue;
       text += (content ?? '') + (refusal ?? '') + (reasoning ?? '');
       for (const call of toolCalls) {
-        const known = call.index === undefined ? undefined : this.byIndex.get(index)?.toolCalls[call.index];
+        const known = this.byIndex.get(index)?.toolCalls[call.index];
         text += (known?.name ? '' : (call.name ?? '')) + call.arguments;
       }
     }
@@ -251,7 +251,7 @@ export class CompletionStream {
   }
 
   private applyToolCall(choice: Choice, call: ToolCallDelta): object[] {
-    const index = call.index ?? toolCallIndex(choice, call.id);
+    const { index } = call;
     if (index >= MAX_TOOL_CALLS) throw malformed('too many tool calls');
     this.grow(call.arguments.length);
     const extraContent = call.extraContent && withSigner(call.extraContent, this.options.signer);
@@ -351,15 +351,6 @@ function partOfCall(index: number, text: string, extraContent: JsonObject | unde
   const extra = extraContent === undefined ? {} : { extra_content: extraContent };
   if (text !== '') return [{ index, function: { arguments: text }, ...extra }];
   return extraContent === undefined ? [] : [{ index, ...extra }];
-}
-
-/** The index of a tool call that has none: a new id adds a call; no id continues the last one. */
-function toolCallIndex(choice: Choice, id: string | undefined): number {
-  const { length } = choice.toolCalls;
-  if (length === 0) return 0;
-  if (id === undefined) return length - 1;
-  const known = choice.toolCalls.findIndex((call) => call.id === id);
-  return known === -1 ? length : known;
 }
 
 function addLogprobs(choice: Choice, more: Logprobs): void {

@@ -167,7 +167,8 @@ export type ReasoningDetail =
 
 /** A tool call, or a part of one. Missing fields are undefined. */
 export interface ToolCallDelta {
-  readonly index: number | undefined;
+  /** The position of the call in its completion. */
+  readonly index: number;
   readonly id: string | undefined;
   readonly name: string | undefined;
   /** JSON text, appended to that of earlier deltas. */

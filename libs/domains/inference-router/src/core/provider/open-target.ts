@@ -9,6 +9,11 @@ import {
   type CompletionHead,
 } from '../completion/completion';
 import { CompletionStream } from '../completion/completion-stream';
+import {
+  normalizedDecoder,
+  normalizedResponse,
+  type NormalizeOptions,
+} from '../completion/normalize-response';
 import type { GenerationRequest } from '../generation/finished-generation';
 import type { OutputGate } from '../generation/output-gate';
 import { asObject, parseJson } from '../completion/json';
@@ -101,7 +106,7 @@ async function openStream(attempt: Attempt, call: TargetCall): Promise<OpenedStr
     head: call.head,
     n: request.n,
     includeUsage: request.includeUsage,
-    decoder: dialectOf(call).createDecoder(request.n),
+    decoder: normalizedDecoder(dialectOf(call).createDecoder(request.n), normalization(request)),
     signer: namedSigner(call),
     failureOf: (error) => classifyError(error, undefined, target, model, request),
   });
@@ -119,7 +124,7 @@ async function readResponse(attempt: Attempt, call: TargetCall): Promise<OpenedR
   attempt.finish();
   const response = asObject(parseJson(utf8(bytes)));
   if (!response) throw new UpstreamFailure('failed', { detail: 'the response is not a JSON object' });
-  const read = dialectOf(call).readResponse(response, request.n);
+  const read = normalizedResponse(dialectOf(call).readResponse(response, request.n), normalization(request));
   if (read.error) throw classifyError(read.error, undefined, target, model, request);
   if (read.choices.length === 0)
     throw new UpstreamFailure('failed', { detail: 'the response has no completion' });
@@ -130,6 +135,12 @@ async function readResponse(attempt: Attempt, call: TargetCall): Promise<OpenedR
     reportedUsage: read.usage,
     systemFingerprint,
   };
+}
+
+/** The edge writes bodies without white space, and escapes as `JSON.stringify` does. */
+function normalization({ bodyJson }: GenerationRequest): NormalizeOptions {
+  const body = Buffer.from(bodyJson.buffer, bodyJson.byteOffset, bodyJson.byteLength);
+  return { isIdInRequest: (id) => body.includes(JSON.stringify(id)) };
 }
 
 /** The signer to name in the response: only where another target could receive its signatures. */

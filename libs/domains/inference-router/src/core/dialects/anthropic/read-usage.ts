@@ -21,7 +21,7 @@ export const NO_USAGE: UsageReport = {
   thinkingTokens: undefined,
 };
 
-/** Counts are cumulative: each replaces its earlier value, and a missing or null one keeps it. */
+/** Counts are cumulative: each replaces its earlier value, and a missing, null or zero one keeps it. */
 export function mergeUsage(earlier: UsageReport, block: JsonObject): UsageReport {
   const written = asObject(block['cache_creation']) ?? {};
   const output = asObject(block['output_tokens_details']) ?? {};
@@ -74,6 +74,6 @@ function sumOfWrites(written: JsonObject): number | undefined {
 }
 
 function count(value: unknown, earlier: number | undefined): number | undefined {
-  if (value === undefined || value === null) return earlier;
+  if (value === undefined || value === null || (value === 0 && earlier !== undefined)) return earlier;
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }

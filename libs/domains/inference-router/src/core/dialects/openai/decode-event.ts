@@ -1,17 +1,11 @@
 import { asObject, parseJson, type JsonObject } from '../../completion/json';
 import { malformed } from '../failures';
-import type {
-  ChoiceDelta,
-  DecodedEvent,
-  EventDecoder,
-  EventTemplate,
-  ProviderError,
-  ToolCallDelta,
-} from '../dialect';
+import type { ChoiceDelta, DecodedEvent, EventDecoder, EventTemplate, ProviderError } from '../dialect';
 import { readErrorObject } from './classify-error';
 import { errorOfFinish, finishReasonOf } from './finish-reason';
 import { readContent, readLogprobs, readReasoning, readText, readToolCalls } from './read-message';
 import { readUsage } from './read-usage';
+import { ToolCallPositions } from './tool-call-positions';
 
 const NONE: readonly ChoiceDelta[] = [];
 const DONE: DecodedEvent = { choices: NONE, done: true };
@@ -19,45 +13,11 @@ const DONE: DecodedEvent = { choices: NONE, done: true };
 const CONTENT_KEYS = ['"content":"', '"content": "'] as const;
 
 export function createDecoder(n: number): EventDecoder {
-  const toolCalls = new ToolCallIndexes();
+  const toolCalls = new ToolCallPositions();
   return { decode: (data) => decodeEvent(data, n, toolCalls), templateOf };
 }
 
-/**
- * Numbers the tool calls of each choice from 0: some servers count the other parts of the message, too, and some give all
- * calls the same index.
- */
-class ToolCallIndexes {
-  /** The calls in their order of appearance. */
-  private readonly byChoice = new Map<number, SeenToolCall[]>();
-
-  renumber(choice: number, calls: readonly ToolCallDelta[]): readonly ToolCallDelta[] {
-    if (calls.length === 0) return calls;
-    return calls.map((call) =>
-      call.index === undefined ? call : { ...call, index: this.positionOf(choice, call.index, call) },
-    );
-  }
-
-  private positionOf(choice: number, index: number, { id, name }: ToolCallDelta): number {
-    const seen = this.byChoice.get(choice) ?? [];
-    this.byChoice.set(choice, seen);
-    const same = seen.findLastIndex(
-      (call) => call.index === index && (id === undefined || call.id === undefined || call.id === id),
-    );
-    if (same !== -1) return same;
-    // Another id alone does not start a call: some servers create one for each delta.
-    const latest = seen.findLastIndex((call) => call.index === index);
-    return latest !== -1 && name === undefined ? latest : seen.push({ index, id }) - 1;
-  }
-}
-
-/** The provider's index and id of a tool call. */
-interface SeenToolCall {
-  readonly index: number;
-  readonly id: string | undefined;
-}
-
-function decodeEvent(data: string, n: number, toolCalls: ToolCallIndexes): DecodedEvent {
+function decodeEvent(data: string, n: number, toolCalls: ToolCallPositions): DecodedEvent {
   if (data.startsWith('[DONE]')) return DONE;
   const chunk = asObject(parseJson(data));
   if (!chunk) throw malformed('a chunk that is not a JSON object');
@@ -101,14 +61,14 @@ function indexOf(choice: JsonObject): number {
   return index;
 }
 
-function readDelta(choice: JsonObject, index: number, toolCalls: ToolCallIndexes): ChoiceDelta {
+function readDelta(choice: JsonObject, index: number, toolCalls: ToolCallPositions): ChoiceDelta {
   const delta = asObject(choice['delta']) ?? asObject(choice['message']) ?? {};
   return {
     index,
     content: readContent(delta['content']),
     refusal: readText(delta['refusal']),
     reasoning: readReasoning(delta),
-    toolCalls: toolCalls.renumber(index, readToolCalls(delta)),
+    toolCalls: toolCalls.positioned(index, readToolCalls(delta)),
     logprobs: readLogprobs(choice),
     finishReason: finishReasonOf(choice['finish_reason']),
   };

@@ -40,10 +40,15 @@ function readThinking(content: unknown): string | null {
   return texts.join('') || null;
 }
 
-export function readToolCalls(message: JsonObject): readonly ToolCallDelta[] {
+/** A tool call as a server sends it. Some servers send no index. */
+export interface ReadToolCall extends Omit<ToolCallDelta, 'index'> {
+  readonly index: number | undefined;
+}
+
+export function readToolCalls(message: JsonObject): readonly ReadToolCall[] {
   const calls = message['tool_calls'];
   if (!Array.isArray(calls)) return [];
-  return calls.slice(0, MAX_TOOL_CALLS).flatMap((value: unknown): ToolCallDelta[] => {
+  return calls.slice(0, MAX_TOOL_CALLS).flatMap((value: unknown): ReadToolCall[] => {
     const call = asObject(value);
     if (!call) return [];
     const called = asObject(call['function']) ?? {};

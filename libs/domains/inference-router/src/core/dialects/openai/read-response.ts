@@ -25,7 +25,7 @@ export function readResponse(response: JsonObject, n: number): ReadResponse {
       content: readContent(message['content']),
       refusal: readText(message['refusal']),
       reasoning: readReasoning(message),
-      toolCalls: readToolCalls(message),
+      toolCalls: readToolCalls(message).map((call, position) => ({ ...call, index: position })),
       logprobs: readLogprobs(choice),
       finishReason: finishReasonOf(choice['finish_reason']),
     });
