@@ -74,7 +74,7 @@ const inChoice =
 
 describe('a provider error', () => {
   const rows: [string, Script, string, number][] = [
-    ['400', failure(400, { message: 'bad temperature', param: 'temperature' }), 'invalid_request', 1],
+    ['400', failure(400, { message: 'bad message', param: 'messages' }), 'invalid_request', 1],
     ['413', failure(413), 'invalid_request', 1],
     ['422', failure(422), 'invalid_request', 1],
     [

@@ -31,6 +31,7 @@ import type {
   TokenCounter,
 } from '../core/ports';
 import type { ManagedCatalogue } from '../core/catalogue/managed-catalogue';
+import { OutputLimitNames } from '../core/provider/output-limit-names';
 import { RetryBudgets } from '../core/resilience/retry-budget';
 import { createHoldExtender } from './hold-extender';
 import { createGenerationRecorder } from './generation-recorder';
@@ -129,6 +130,7 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
     drains,
     health,
     retryBudgets: new RetryBudgets(),
+    limitNames: new OutputLimitNames(),
   });
   let stopped: Promise<void> | undefined;
 

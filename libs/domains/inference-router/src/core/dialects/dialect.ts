@@ -42,6 +42,13 @@ export interface Dialect {
   readError(body: unknown, header: (name: string) => string | undefined): ProviderError;
   /** @param status of the response; undefined for an error within a 2xx response. */
   kindOfError(error: ProviderError, status: number | undefined, providerModel: string): FailureKind;
+  /**
+   * Whether a rejected request was rejected for a field that the gateway added. Absent where the fields of errors are not
+   * those of clients.
+   *
+   * @param body the client's request, as for `encodeRequest`.
+   */
+  refusesOwnField?(error: ProviderError, body: Uint8Array): 'output_limit_name' | 'other' | undefined;
 }
 
 /** How the events of a stream are separated. */

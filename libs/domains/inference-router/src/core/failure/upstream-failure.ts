@@ -40,15 +40,14 @@ export interface FailureRule {
 }
 
 /**
- * An invalid request is not sent to other targets: their validation differs, so
- * the error would vary. A timeout is retried once only, because the caller has
- * already waited: at the next target, else at the same one, unless `retry_timeouts` is off.
+ * A rejected request is sent to targets of other dialects only: those of the same one would reject it, too. A timeout is
+ * retried once only, because the caller has already waited: at the next target, else at the same one, unless `retry_timeouts` is off.
  */
 const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
   rejected: {
     code: 'invalid_request',
     retrySameTarget: 'no',
-    tryNextTarget: false,
+    tryNextTarget: true,
     tripsBreaker: false,
     dispatched: true,
   },
@@ -140,6 +139,8 @@ export interface FailureDetails {
   readonly metadata?: ErrorMetadata;
   /** The provider's `retry-after`. */
   readonly retryAfterMs?: number;
+  /** The provider refuses the name of the output limit, which the gateway chose. */
+  readonly refusesLimitName?: boolean;
   readonly cause?: unknown;
 }
 
@@ -151,6 +152,7 @@ export class UpstreamFailure extends Error {
   readonly param: string | undefined;
   readonly metadata: ErrorMetadata | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly refusesLimitName: boolean;
 
   constructor(kind: FailureKind, details: FailureDetails) {
     super(details.detail, { cause: details.cause });
@@ -159,6 +161,7 @@ export class UpstreamFailure extends Error {
     this.param = details.param;
     this.metadata = details.metadata;
     this.retryAfterMs = details.retryAfterMs;
+    this.refusesLimitName = details.refusesLimitName ?? false;
   }
 
   get rule(): FailureRule {

@@ -4,6 +4,7 @@ import { targetKey, type Model, type Target } from '../catalogue/model-catalogue
 import type { CompletionHead } from '../completion/completion';
 import type { GenerationRequest } from './finished-generation';
 import type { OutputGate } from './output-gate';
+import type { OutputLimitNames } from '../provider/output-limit-names';
 import {
   openTarget,
   type OpenedResponse,
@@ -11,7 +12,7 @@ import {
   type OpenTargetPorts,
 } from '../provider/open-target';
 import type { CircuitBreakers, EncodeThreads, Random, Timers } from '../ports';
-import { dialects } from '../dialects/registry';
+import { dialects, type DialectName } from '../dialects/registry';
 import type { AttemptReason } from '../routing/attempt-reason';
 import { orderTargets } from '../routing/order-targets';
 import type { Switches } from '../resilience/switched-off';
@@ -26,6 +27,7 @@ export interface OpenGenerationPorts extends OpenTargetPorts {
   readonly drains: Switches;
   readonly health: TargetHealth;
   readonly random: Random;
+  readonly limitNames: OutputLimitNames;
   readonly encodeThreads: EncodeThreads;
 }
 
@@ -67,10 +69,11 @@ export interface OpenGenerationCall {
 /**
  * Tries the model's targets, as ordered by its routing, until one responds or two calls timed out.
  * A target is retried when the failure allows it, after a jittered backoff and
- * within the provider's retry budget. Targets whose dialect cannot express the request are skipped.
+ * within the provider's retry budget. Targets whose dialect cannot express the request are skipped, as are those
+ * whose dialect is that of a provider which rejected it.
  *
- * @throws UpstreamFailure the last failure of a provider that was reached; if none
- *   was reached, the last failure; if no dialect can express the request, that of the first.
+ * @throws UpstreamFailure the first rejection by a provider, if there is one; else the last failure of a provider that was
+ *   reached; if none was reached, the last failure; if no dialect can express the request, that of the first.
  */
 export async function openGeneration(
   ports: OpenGenerationPorts,
@@ -85,6 +88,9 @@ export async function openGeneration(
   );
   let reported: UpstreamFailure | undefined;
   let inexpressible: UpstreamFailure | undefined;
+  /** A provider's refusal of the request. It takes precedence, so that the same request gets the same error. */
+  let rejection: UpstreamFailure | undefined;
+  const rejectedDialects = new Set<DialectName>();
   let triedTargets = 0;
   let timeouts = 0;
   // Each is encoded once: to send it, or to find out whether a target is left.
@@ -99,7 +105,9 @@ export async function openGeneration(
   };
   for (const [position, target] of targets.entries()) {
     const { provider } = target;
-    const body = await bodyOf(position, target);
+    if (rejectedDialects.has(provider.dialect)) continue;
+    let body = await bodyOf(position, target);
+    let mayRename = true;
     if (body instanceof UpstreamFailure) {
       inexpressible ??= body;
       continue;
@@ -110,7 +118,11 @@ export async function openGeneration(
     for (let attempt = 1; ; attempt += 1) {
       const totalMs = provider.timeouts.totalMs - (ports.clock.now() - startedAt);
       if (totalMs <= 0)
-        throw reported ?? new UpstreamFailure('timed_out', { detail: 'the total timeout has passed' });
+        throw (
+          rejection ??
+          reported ??
+          new UpstreamFailure('timed_out', { detail: 'the total timeout has passed' })
+        );
       const attemptedAt = ports.clock.now();
       const reason = attempt > 1 ? 'retry' : triedTargets > 1 ? 'failover' : first;
       const result = await attemptTarget(ports, call, target, reason, body, totalMs);
@@ -118,11 +130,26 @@ export async function openGeneration(
       ports.observer.attemptEnded(target, result.kind, result);
       if (result.kind !== 'cancelled')
         call.onFailedAttempt(target, reason, result, ports.clock.now() - attemptedAt);
-      if (!result.rule.tryNextTarget) throw result;
+      if (result.refusesLimitName && mayRename) {
+        mayRename = false;
+        ports.limitNames.switch(target);
+        const renamed = await encodeUnlessRejected(ports, call, target);
+        if (renamed instanceof UpstreamFailure) break;
+        body = renamed;
+        attempt -= 1;
+        continue;
+      }
+      if (result.kind === 'rejected') {
+        // Vendors of another dialect may accept what this one refuses.
+        rejection ??= result;
+        rejectedDialects.add(provider.dialect);
+        break;
+      }
+      if (!result.rule.tryNextTarget) throw rejection ?? result;
       if (!reported || result.rule.dispatched || !reported.rule.dispatched) reported = result;
       if (result.kind === 'timed_out') {
         timeouts += 1;
-        if (timeouts > MAX_RETRIED_TIMEOUTS || !target.retryTimeouts) throw result;
+        if (timeouts > MAX_RETRIED_TIMEOUTS || !target.retryTimeouts) throw rejection ?? result;
       }
       const { retrySameTarget } = result.rule;
       if (attempt >= provider.maxAttempts || retrySameTarget === 'no') break;
@@ -133,7 +160,7 @@ export async function openGeneration(
       ports.observer.retried(target);
     }
   }
-  throw reported ?? inexpressible ?? new Error(`model ${call.model.id} has no targets`);
+  throw rejection ?? reported ?? inexpressible ?? new Error(`model ${call.model.id} has no targets`);
 }
 
 function latencyOf(health: TargetHealth, target: Target): number {
@@ -162,7 +189,8 @@ function encodeRequest(
   { model, request, signal }: OpenGenerationCall,
   target: Target,
 ): Uint8Array | Promise<Uint8Array> {
-  const { provider, providerModel, options, signer } = target;
+  const { provider, providerModel, signer } = target;
+  const options = ports.limitNames.optionsOf(target);
   const { stream, maxOutputTokens, n, exactSeed } = request;
   const ownsUntagged = target === model.targets[0];
   const encoding = { providerModel, options, stream, maxOutputTokens, n, exactSeed, signer, ownsUntagged };

@@ -13,7 +13,12 @@ import { classifyError, classifyErrorResponse } from './classify-response';
 
 const requestedModel = model([provider('acme', 'http://10.0.0.1:8000/v1')]);
 const target: Target = { ...(requestedModel.targets[0] as Target), providerModel: REQUESTED_MODEL };
-const size = { stream: true, estimatedInputTokens: 10, maxOutputTokens: 5 };
+const size = {
+  bodyJson: Buffer.from('{"messages":[],"temperature":3}'),
+  stream: true,
+  estimatedInputTokens: 10,
+  maxOutputTokens: 5,
+};
 const noHeader = () => undefined;
 const classify = ({ status, body }: ErrorResponseFixture) =>
   classifyErrorResponse(status, JSON.stringify(body), noHeader, target, requestedModel, size);

@@ -8,6 +8,8 @@ import { UpstreamFailure } from '../failure/upstream-failure';
 
 /** What messages about a failure say about the request. */
 export interface FailedRequest {
+  /** Without the fields that the router adds. */
+  readonly bodyJson: Uint8Array;
   readonly stream: boolean;
   readonly estimatedInputTokens: number;
   readonly maxOutputTokens: number;
@@ -57,6 +59,12 @@ export function classifyError(
     case 'context_too_long':
       return new UpstreamFailure(kind, { detail, ...contextLengthError(error.message, model, request) });
     case 'rejected': {
+      const ownField = dialect.refusesOwnField?.(error, request.bodyJson);
+      if (ownField !== undefined)
+        return new UpstreamFailure('misconfigured', {
+          detail,
+          refusesLimitName: ownField === 'output_limit_name',
+        });
       const publicMessage = publicText(error.message, {
         secrets: keysOf(target),
         names: namesOf(target),

@@ -2,6 +2,7 @@ import type { Dialect } from '../dialect';
 import { kindOfError, readError } from './classify-error';
 import { createDecoder } from './decode-event';
 import { encodeRequest } from './encode-request';
+import { refusesOwnField } from './own-fields';
 import { readResponse } from './read-response';
 
 /** OpenAI's chat completions, as many servers speak them. */
@@ -14,6 +15,7 @@ export const openai: Dialect = {
   readResponse,
   readError,
   kindOfError,
+  refusesOwnField,
 };
 
 /** Azure's dated API names the deployment in the path, and its version in the query of the provider's address. */
