@@ -1,5 +1,7 @@
 import { inflateSync } from 'node:zlib';
 import type { GenerateResponse } from '@gateway/contracts/inference-router';
+import type { GenerationEvent } from '../core/generation/generation-events';
+import { JournalMemory } from '../core/generation/journal-memory';
 import { ResumableStreams } from '../core/generation/resumable-streams';
 import { toGenerationRequest } from './messages';
 import { chunk, DONE, ScriptedProvider, sse, startStream, usageChunk } from '../testing/scripted-provider';
@@ -156,14 +158,73 @@ it('has at most eight followers', async () => {
   await Promise.all([restOf(first), ...followers.slice(1).map(restOf)]);
 });
 
-it('is refused without a call to the provider while the events of others fill the memory', () => {
-  const generate = jest.fn();
-  const streams = new ResumableStreams(generate, 0);
-  const call = { signal: new AbortController().signal, deadlineUnixMs: undefined, traceHeaders: {} };
-  expect(() => streams.run(toGenerationRequest(resumable()), call)).toThrow(
-    expect.objectContaining({ code: 'no_capacity' }),
+describe('beyond the memory of journals', () => {
+  const newCall = () => ({
+    signal: new AbortController().signal,
+    deadlineUnixMs: undefined,
+    traceHeaders: {},
+  });
+  const EVENTS = 400;
+  const EVENT_CHARACTERS = 10_000;
+
+  /** Runs streams whose events fill the memory, and counts the events that their providers could send. */
+  function started(memory: JournalMemory) {
+    const counts: { sent: number }[] = [];
+    const streams = new ResumableStreams((_request, _call, toMessage) => {
+      const count = { sent: 0 };
+      counts.push(count);
+      return (async function* () {
+        for (; count.sent < EVENTS; count.sent += 1) {
+          const event = { kind: 'frames', sse: 'x'.repeat(EVENT_CHARACTERS), completionTokens: 1 } as const;
+          _call.journal?.append({ ...event, finishedChoices: [] });
+          yield toMessage({ ...event, finishedChoices: [] });
+        }
+        yield toMessage({ kind: 'finished' } as GenerationEvent);
+      })() as AsyncIterableIterator<never, undefined>;
+    }, memory);
+    return { streams, counts };
+  }
+
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+  it.each([
+    ['one journal', { charactersMax: 100_000, charactersTotalMax: 100_000_000 }, 0],
+    ['all journals', { charactersMax: 100_000_000, charactersTotalMax: 300_000 }, 300_000],
+  ])(
+    'a stream goes on at the pace of its client, and cannot be resumed: %s',
+    async (_name, limits, keptMax) => {
+      const memory = new JournalMemory(limits);
+      const { streams, counts } = started(memory);
+      const requests = Array.from({ length: 20 }, () => toGenerationRequest(resumable()));
+      const readers = requests.map((request) => streams.run(request, newCall()));
+      await settled();
+      const unreadMax = 256 * 1024 + 2 * EVENT_CHARACTERS;
+      expect(memory.used).toBeLessThanOrEqual(keptMax + requests.length * unreadMax);
+      expect(counts.every(({ sent }) => sent < EVENTS)).toBe(true);
+      expect(streams.follow({ ...requests[0]!, afterEvent: 0 }, newCall().signal)).toBeUndefined();
+      for (const reader of readers) {
+        let events = 0;
+        for await (const event of reader) if (event.kind === 'frames') events += 1;
+        expect(events).toBe(EVENTS);
+      }
+      await settled();
+      expect(memory.used).toBe(0);
+    },
   );
-  expect(generate).not.toHaveBeenCalled();
+
+  it('a follower gets an error once its stream cannot be resumed', async () => {
+    const memory = new JournalMemory({ charactersMax: 100_000, charactersTotalMax: 100_000_000 });
+    const { streams } = started(memory);
+    const request = toGenerationRequest(resumable());
+    const reader = streams.run(request, newCall());
+    const follower = streams.follow({ ...request, afterEvent: 0 }, newCall().signal);
+    await expect(
+      (async () => {
+        for (let next = await follower?.next(); !next?.done; next = await follower?.next());
+      })(),
+    ).rejects.toMatchObject({ code: 'no_capacity' });
+    await reader.return?.();
+  });
 });
 
 it('has a usage chunk of its own when the client requested it', async () => {

@@ -129,6 +129,3 @@ export const DEFAULT_ORGANIZATION_LIMITS: OrganizationLimits = {
   maxOutputTokens: 32_768,
   multipleCompletions: false,
 };
-
-/** The ceilings of an organization that is created without ceilings. */
-export const DEFAULT_CEILINGS: OrganizationLimits = { multipleCompletions: false };

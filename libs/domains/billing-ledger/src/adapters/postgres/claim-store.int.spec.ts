@@ -241,6 +241,25 @@ describe('a key with two generations', () => {
   });
 });
 
+it('leaves no row when it is released before a generation ran, and one while an earlier generation may settle', async () => {
+  const rows = async () => {
+    const { rowCount } = await fixture.first.pool.query('select from idempotency_claims where scope = $1', [
+      scope,
+    ]);
+    return rowCount;
+  };
+  await claim('g1');
+  await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g1') }]);
+  expect(await rows()).toBe(0);
+  await hold('g2');
+  await claim('g2', { leaseMs: 0 });
+  await claim('g3');
+  await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g3') }]);
+  expect(await rows()).toBe(1);
+  expect(await settle(['g2', 'late'])).toEqual([10]);
+  expect(await replayed('g4')).toBe('late');
+});
+
 it('is released by a settlement without an idempotent outcome', async () => {
   await claim('g1');
   await hold('g1');

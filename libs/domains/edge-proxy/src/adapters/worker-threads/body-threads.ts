@@ -35,6 +35,7 @@ export interface BodyThreadsOptions {
 }
 
 const STOPPED = 'the validation threads are stopped';
+const QUEUE_FULL = 'too many bodies are queued for validation';
 const MIB = 1024 * 1024;
 /** MiB of heap for each MiB of body; the worst bodies use 7. */
 const MAX_HEAP_PER_BODY = 32;
@@ -67,6 +68,7 @@ export function createBodyThreads(given: BodyThreadsOptions): ChatBodyThreads {
   const queue = new FairQueue<PendingCheck>({
     maxPerOwner: options.maxQueuedPerOwner,
     maxTotal: options.maxQueued,
+    onDisplaced: ({ reject }) => reject(noCapacity(QUEUE_FULL)),
   });
   const { maxTextLength, maxHeapMib } = options;
   /** The models that each thread holds, compared by identity. */
@@ -116,7 +118,7 @@ export function createBodyThreads(given: BodyThreadsOptions): ChatBodyThreads {
         pending.reject(signal.reason);
       };
       if (stopped || !queue.add(owner, pending)) {
-        reject(noCapacity(stopped ? STOPPED : 'too many bodies are queued for validation'));
+        reject(noCapacity(stopped ? STOPPED : QUEUE_FULL));
         return;
       }
       signal.addEventListener('abort', onAbort);

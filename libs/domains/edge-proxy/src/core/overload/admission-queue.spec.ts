@@ -31,7 +31,7 @@ function createQueue(options: Partial<AdmissionQueueOptions> = {}) {
         const admission = queue.tryAcquire(name.charAt(0), () => cancelled.has(name));
         if (admission.kind === 'granted') granted.push(name);
         else if (admission.kind === 'rejected') rejected.push(name);
-        else void admission.granted.then(() => granted.push(name));
+        else void admission.granted.then((isGranted) => (isGranted ? granted : rejected).push(name));
       }
     },
     /** @returns whether a turn was scheduled. */

@@ -22,13 +22,13 @@ export interface AdmissionQueuePorts {
 export type Admission =
   | { readonly kind: 'granted' }
   | { readonly kind: 'rejected' }
-  /** `granted` resolves when the request may start, and also when it was cancelled. */
-  | { readonly kind: 'queued'; readonly granted: Promise<void> };
+  /** `granted` resolves to true when the request may start or was cancelled, and to false when it lost its place. */
+  | { readonly kind: 'queued'; readonly granted: Promise<boolean> };
 
 interface Queued {
   readonly sinceMs: number;
   readonly isCancelled: () => boolean;
-  readonly grant: () => void;
+  readonly grant: (isGranted: boolean) => void;
 }
 
 const GRANTED: Admission = { kind: 'granted' };
@@ -37,7 +37,7 @@ const REJECTED: Admission = { kind: 'rejected' };
 /**
  * Limits how many requests start per turn of the event loop. Under overload,
  * started requests, leases and health checks stay fast. The backlog consists of
- * requests that have not started: owners take turns, the newest is rejected.
+ * requests that have not started: owners take turns, and the newest of the owner with the most is rejected.
  */
 export class AdmissionQueue {
   private readonly queue: FairQueue<Queued>;
@@ -52,7 +52,7 @@ export class AdmissionQueue {
   ) {
     const { maxPerTurn, maxQueued: maxTotal, maxQueuedPerOwner: maxPerOwner } = options;
     this.maxInTurn = maxPerTurn;
-    this.queue = new FairQueue({ maxTotal, maxPerOwner });
+    this.queue = new FairQueue({ maxTotal, maxPerOwner, onDisplaced: ({ grant }) => grant(false) });
   }
 
   /** The number of queued requests. */
@@ -69,8 +69,8 @@ export class AdmissionQueue {
     const sinceMs = this.ports.now();
     const oldest = this.queue.oldest(owner);
     if (oldest !== undefined && sinceMs - oldest.sinceMs > this.options.maxWaitMs) return REJECTED;
-    let grant = (): void => undefined;
-    const granted = new Promise<void>((resolve) => (grant = resolve));
+    let grant: Queued['grant'] = () => undefined;
+    const granted = new Promise<boolean>((resolve) => (grant = resolve));
     return this.queue.add(owner, { sinceMs, isCancelled, grant }) ? { kind: 'queued', granted } : REJECTED;
   }
 
@@ -91,7 +91,7 @@ export class AdmissionQueue {
       const next = this.queue.take();
       if (next === undefined) return;
       if (!next.isCancelled()) this.countGrant();
-      next.grant();
+      next.grant(true);
     }
   }
 }

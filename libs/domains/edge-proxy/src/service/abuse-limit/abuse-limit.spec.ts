@@ -1,5 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { Scope } from '@gateway/contracts/auth';
+import { LimitScope, LimitType } from '@gateway/contracts/rate-limit';
+import { GatewayError } from '@gateway/errors';
 import { createTestClock, type TestClock } from '@gateway/test-support';
 import { BODY, grant, KEY, startEdge, type StartEdgeOptions, type TestEdge } from '../../testing/start-edge';
 
@@ -179,6 +181,30 @@ describe('invalid requests', () => {
     expect((await edge.chat()).status).toBe(429);
     expect((await edge.get('/v1/models')).status).toBe(200);
     expect((await edge.chat(BODY, OTHER_KEY)).status).toBe(200);
+  });
+
+  it('include requests that are refused after the claim of their Idempotency-Key', async () => {
+    edge.limiter.refuse = {
+      limitType: LimitType.LIMIT_TYPE_REQUESTS,
+      scope: LimitScope.LIMIT_SCOPE_KEY,
+      limit: 1,
+      retryAfterMs: 1,
+    };
+    const send = (key: number) =>
+      edge.chat(BODY, { authorization: `Bearer ${KEY}`, 'idempotency-key': `key-${key}` });
+    for (let count = 0; count < LIMIT; count += 1) expect((await send(count)).status).toBe(429);
+    const before = edge.faults.reached.length;
+    expect((await send(LIMIT)).status).toBe(429);
+    expect(edge.faults.reached.slice(before)).toEqual(['keys.lookup']);
+  });
+
+  it('include requests that the provider rejects', async () => {
+    edge.router.script = async function* () {
+      throw new GatewayError('invalid_request', { providerCalled: true });
+      yield { event: undefined };
+    };
+    for (let count = 0; count < LIMIT; count += 1) expect((await edge.chat()).status).toBe(400);
+    expect((await edge.chat()).status).toBe(429);
   });
 
   it('do not include requests that fail after their validation', async () => {

@@ -21,11 +21,10 @@ export interface AbuseLimiter {
   /** The refusal when the key has reached its limit, before the body is read. */
   refuseKey(grant: KeyGrant): Refusal | undefined;
   /**
-   * Counts a request that was refused before its admission: once, and once more
-   * for each full `bytesPerCount` of its body after decompression. Server errors
-   * do not count.
+   * Counts a request that was refused before its admission, after the claim of its Idempotency-Key, or by the provider:
+   * once, and once more for each full `bytesPerCount` of its body after decompression. Server errors do not count.
    */
-  countInvalidRequest(grant: KeyGrant, refusal: Refusal, bodyBytes: number): void;
+  countInvalidRequest(grant: KeyGrant, refusal: Pick<Refusal, 'code'>, bodyBytes: number): void;
 }
 
 /** The `kind` label of the metric. */

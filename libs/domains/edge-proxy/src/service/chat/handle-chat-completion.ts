@@ -105,19 +105,31 @@ async function checkAndRun(
   }
 
   const reserved = await reserve(ports, exchange, reservation, admissible);
-  if (isRefusal(reserved)) return reserved;
+  if (isRefusal(reserved)) {
+    // The claim was a write of the ledger, which comes before the rate limits.
+    if (idempotent) ports.abuseLimiter.countInvalidRequest(checked.grant, reserved, 0);
+    return reserved;
+  }
   exchange.throwIfCancelled();
 
   exchange.generationId = admissible.generationId;
   const { bodyReadAtMs = exchange.startedAtMs, waitedForCreditMs = 0 } = exchange;
   ports.metrics.admitted(ports.now() - bodyReadAtMs - waitedForCreditMs);
-  await runGeneration(ports, {
+  const run = {
     exchange,
     request: generateRequest(exchange, admissible, reserved.elasticHold),
     reservation,
     runToCompletion: idempotent !== undefined,
     lastEventId: idempotent?.lastEventId,
-  });
+  };
+  try {
+    await runGeneration(ports, run);
+  } catch (error) {
+    // A body that only the provider finds invalid costs a hold and its release.
+    if (error instanceof GatewayError && error.code === 'invalid_request')
+      ports.abuseLimiter.countInvalidRequest(checked.grant, error, 0);
+    throw error;
+  }
   return undefined;
 }
 
@@ -146,11 +158,10 @@ async function waitForGrant(
   exchange: Exchange,
   admission: Exclude<Admission, { kind: 'granted' }>,
 ): Promise<void> {
-  if (admission.kind === 'rejected') {
+  if (admission.kind === 'rejected' || !(await admission.granted)) {
     metrics.overloadRefused();
     throw new GatewayError('no_capacity', { internalMessage: 'too many requests are queued' });
   }
-  await admission.granted;
   exchange.throwIfCancelled();
 }
 

@@ -40,7 +40,11 @@ export function createEncodeThreads({
   idleThreadMs = 60_000,
   maxEncodeMs = 60_000,
 }: EncodeThreadsOptions = {}): EncodeThreads {
-  const queue = new FairQueue<PendingJob>({ maxPerOwner: maxQueuedPerOwner, maxTotal: maxQueued });
+  const queue = new FairQueue<PendingJob>({
+    maxPerOwner: maxQueuedPerOwner,
+    maxTotal: maxQueued,
+    onDisplaced: ({ reject }) => reject(noCapacity()),
+  });
   const pool = createThreadPool<PendingJob, EncodeReply>({
     maxThreads: threads,
     idleMs: idleThreadMs,

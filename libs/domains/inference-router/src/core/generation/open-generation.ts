@@ -214,9 +214,11 @@ async function attemptTarget(
 ): Promise<OpenedGeneration | UpstreamFailure> {
   const key = targetKey(target);
   if (ports.drains.of(key)) return new UpstreamFailure('drained', { detail: `${key}: is drained` });
-  const leaveProvider = ports.bulkheads.enter(target.provider);
+  const leaveProvider = ports.bulkheads.enter(target.provider, call.request.organizationId);
   if (!leaveProvider) {
-    return new UpstreamFailure('bulkhead_full', { detail: `${target.provider.name}: all slots are in use` });
+    return new UpstreamFailure('bulkhead_full', {
+      detail: `${target.provider.name}: the organization's share of the slots is in use`,
+    });
   }
   const leaveTarget = ports.health.enter(target);
   const release = releaseBoth(leaveProvider, leaveTarget);

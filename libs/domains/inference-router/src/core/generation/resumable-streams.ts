@@ -1,13 +1,11 @@
-import { GatewayError } from '@gateway/errors';
 import type { CancelSignal } from '@gateway/base';
 import type { GenerationRequest } from './finished-generation';
 import type { Generate } from './generate';
 import type { GenerationEvent } from './generation-events';
 import type { GenerationCall } from './generation-run';
+import { JournalMemory } from './journal-memory';
 import { StreamJournal } from './stream-journal';
 
-/** Bounds the memory of all journals; requests beyond it are refused before they cost anything. */
-const MAX_CHARACTERS = 256 * 1024 * 1024;
 /** Of one generation, at the same time. */
 const MAX_FOLLOWERS = 8;
 
@@ -23,38 +21,35 @@ export interface FollowedStream {
   readonly afterEvent: number;
 }
 
-/** The running streams that their clients can resume. A generation runs at the pace of its provider, not of its readers. */
+/**
+ * The running streams that their clients can resume. A generation runs at the pace of its provider, not of its readers,
+ * until its events exceed the memory of journals.
+ */
 export class ResumableStreams {
   private readonly running = new Map<string, RunningStream>();
 
   constructor(
     private readonly generate: Generate,
-    private readonly maxCharacters = MAX_CHARACTERS,
+    private readonly memory = new JournalMemory(),
   ) {}
 
   /** Runs a generation. Cancelling the call cancels it. */
   run(request: GenerationRequest, call: GenerationCall): AsyncIterableIterator<GenerationEvent, undefined> {
-    let characters = 0;
-    for (const { journal } of this.running.values()) characters += journal.characters;
-    if (characters >= this.maxCharacters) {
-      throw new GatewayError('no_capacity', {
-        internalMessage: 'the events of resumable streams fill their memory',
-      });
-    }
-    const journal = new StreamJournal();
+    const journal = new StreamJournal(this.memory);
     const { generationId, organizationId } = request;
     this.running.set(generationId, { organizationId, journal, followers: 0 });
     void this.drain(request, { ...call, journal }, journal).finally(() => this.running.delete(generationId));
-    return journal.read(0, call.signal);
+    return journal.play(call.signal);
   }
 
-  /** @returns undefined when the stream does not run here, or has too many followers. */
+  /** @returns undefined when the stream does not run here, cannot be resumed, or has too many followers. */
   follow(
     { generationId, organizationId, afterEvent }: FollowedStream,
     signal: CancelSignal,
   ): AsyncIterableIterator<GenerationEvent, undefined> | undefined {
     const stream = this.running.get(generationId);
     if (stream?.organizationId !== organizationId || stream.followers >= MAX_FOLLOWERS) return undefined;
+    if (!stream.journal.isResumable) return undefined;
     return followed(stream, afterEvent, signal);
   }
 
@@ -67,6 +62,7 @@ export class ResumableStreams {
     try {
       for await (const event of this.generate(request, call, (each) => each)) {
         if (event.kind === 'finished') journal.end({ kind: 'finished', event });
+        else await journal.hasSpace(call.signal);
       }
     } catch (error) {
       journal.end({ kind: 'failed', error });
