@@ -230,11 +230,12 @@ const rows: readonly Row[] = [
   same('comments', whole()),
   same('multi-line', whole()),
   same('byte-by-byte', whole()),
-  same('huge-chunk:200000', whole({ content: ' a'.repeat(100_000) })),
+  // The emulator does not report the tokens of a huge chunk.
+  same('huge-chunk:200000', whole({ content: ' a'.repeat(100_000), usage: 'counted' })),
   {
     fault: `huge-chunk:${HUGE_BYTES}`,
     streaming: interrupted('upstream_error', ''),
-    nonStreaming: whole({ content: ' a'.repeat(HUGE_BYTES / 2) }),
+    nonStreaming: whole({ content: ' a'.repeat(HUGE_BYTES / 2), usage: 'counted' }),
     except: {
       gemini: {
         because: 'no event precedes the first text, so the call is retried',

@@ -88,14 +88,16 @@ describe.each(dialectNames)('%s', (dialect) => {
     await expectNothingLeft();
   });
 
-  it('a stream that is cancelled before its first event owes nothing', async () => {
+  it('a stream that is cancelled before its first event owes its prompt', async () => {
     const client = new AbortController();
     const running = router.collect(request(dialect, true, '[[fault:hang]]'), { signal: client.signal });
     await emulator.until(({ by_fault: faults }) => faults['hang'] === 1);
     client.abort();
     await running;
     await emulator.until(({ cancelled }) => cancelled === 1);
-    expect(router.events).toEqual([freeGeneration({ cancelled: true, provider: dialect })]);
+    expect(router.events).toMatchObject([
+      { cancelled: true, provider: dialect, usage: { promptTokens: ESTIMATE, completionTokens: 0 } },
+    ]);
     await expectNothingLeft();
   });
 

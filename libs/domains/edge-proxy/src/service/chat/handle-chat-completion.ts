@@ -113,6 +113,7 @@ async function checkAndRun(
   ports.metrics.admitted(ports.now() - bodyReadAtMs - waitedForCreditMs);
   await runGeneration(ports, {
     exchange,
+    grant: admissible.grant,
     request: generateRequest(exchange, admissible, reserved.elasticHold),
     reservation,
     runToCompletion: idempotent !== undefined,
@@ -207,6 +208,8 @@ function generateRequest(
     idempotencyScope: idempotent?.scope,
     resumable: idempotent?.lastEventId !== undefined,
     runId: spendLimits.run?.id,
+    maxInputTokens:
+      spendLimits.run === undefined && spendLimits.maxCost === undefined ? undefined : chat.heldInputTokens,
     projectId: grant.project?.id,
     elasticHold,
   };

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
-import { costOfUsage, worstCaseCost, type Prices } from '@gateway/base';
-import { fuzzRuns } from '@gateway/test-support';
-import { readUsage } from '../dialects/openai/read-usage';
 import {
-  countedUsage,
-  checkUsage,
+  costOfUsage,
   maxPlausibleImageTokens,
   maxPlausiblePromptTokens,
+  worstCaseCost,
   type InputEstimate,
-  type UsageContext,
-} from './usage';
+  type Prices,
+} from '@gateway/base';
+import { fuzzRuns } from '@gateway/test-support';
+import { readUsage } from '../dialects/openai/read-usage';
+import { countedUsage, checkUsage, type UsageContext } from './usage';
 
 const text: InputEstimate = {
   estimatedInputTokens: 100,
