@@ -2,7 +2,7 @@ import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator'
 import { UsageSource } from '@gateway/contracts/common';
 import { dialectNames, type DialectName } from '../core/dialects/registry';
 import { emulatedModel } from '../testing/emulated-targets';
-import { freeGeneration, generateRequest, RouterUnderTest } from '../testing/router-under-test';
+import { generateRequest, RouterUnderTest } from '../testing/router-under-test';
 
 /** Generations that their client cancels, or that their provider cuts: the provider stops, and the input is charged. */
 let emulator: ModelEmulator;

@@ -106,7 +106,7 @@ export async function billGeneration(
   const texts = outputTexts(choices);
   const { reportedUsage, heldOutputTokens } = result;
   const outputLimit = request.maxOutputTokens * request.n;
-  const isTooLow = reportedUsage !== undefined && mayBeTooLow(reportedUsage, bytesOf(texts));
+  const isTooLow = reportedUsage !== undefined && mayBeTooLow(reportedUsage, bytesOf(texts), outputLimit);
   const counted = isTooLow ? await countUsage(ports, scope, result, texts) : undefined;
   const context: UsageContext = {
     input: { estimatedInputTokens: request.estimatedInputTokens, ...request.inputParts },

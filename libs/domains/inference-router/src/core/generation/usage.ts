@@ -40,12 +40,25 @@ const MAX_BYTES_PER_TOKEN = 8;
 /** Of English text, and fewer of most others. */
 const BYTES_PER_TOKEN = 4;
 
-/** Whether the output has to be counted before the report is believed, by its size in bytes of UTF-8. */
-export function mayBeTooLow({ completionTokens }: ReportedUsage, outputBytes: number): boolean {
+/**
+ * Whether the output has to be counted before the report is accepted.
+ *
+ * @param outputBytes the size of the output as UTF-8
+ */
+export function mayBeTooLow(
+  { completionTokens }: ReportedUsage,
+  outputBytes: number,
+  maxCompletionTokens: number,
+): boolean {
   return (
     completionTokens !== undefined &&
-    outputBytes > MAX_BYTES_PER_TOKEN * (completionTokens + LOWEST_SHARE.outputTokens)
+    outputBytes > MAX_BYTES_PER_TOKEN * (completionTokens + LOWEST_SHARE.outputTokens) &&
+    isOutputTooLow(completionTokens, maxCompletionTokens)
   );
+}
+
+function isOutputTooLow(completionTokens: number, countedTokens: number): boolean {
+  return completionTokens * LOWEST_SHARE.outputDivisor + LOWEST_SHARE.outputTokens < countedTokens;
 }
 
 /**
@@ -140,8 +153,7 @@ function isPlausibleInput({ promptTokens }: Usage, { contextLength, input }: Usa
 function isPlausibleOutput(reported: Usage, context: UsageContext): boolean {
   const { maxCompletionTokens, completions, producedOutput, countedCompletionTokens = 0 } = context;
   if (reported.completionTokens === 0 && producedOutput) return false;
-  const { outputDivisor, outputTokens } = LOWEST_SHARE;
-  if (reported.completionTokens * outputDivisor + outputTokens < countedCompletionTokens) return false;
+  if (isOutputTooLow(reported.completionTokens, countedCompletionTokens)) return false;
   return reported.completionTokens <= maxCompletionTokens + completions * SLACK_TOKENS_PER_COMPLETION;
 }
 
