@@ -1,3 +1,4 @@
+import { capabilities } from '@gateway/base';
 import { dialects } from '@gateway/inference-router';
 import {
   chatFields,
@@ -23,19 +24,7 @@ const model = {
   disabled: false,
   contextLength: 100_000_000,
   maxOutputTokens: 100,
-  capabilities: [
-    'tools',
-    'vision',
-    'json_mode',
-    'structured_outputs',
-    'reasoning',
-    'logprobs',
-    'parallel_tool_calls',
-    'logit_bias',
-    'verbosity',
-    'prompt_cache',
-    'prediction',
-  ],
+  capabilities,
   reasoningEfforts: ['low'],
   prices: {
     inputNanoUsdPerMillion: 1n,

@@ -1,7 +1,15 @@
 import { gzipSync } from 'node:zlib';
 import { Scope } from '@gateway/contracts/auth';
 import { createTestClock, type TestClock } from '@gateway/test-support';
-import { BODY, grant, KEY, startEdge, until, type StartEdgeOptions, type TestEdge } from '../../testing/start-edge';
+import {
+  BODY,
+  grant,
+  KEY,
+  startEdge,
+  until,
+  type StartEdgeOptions,
+  type TestEdge,
+} from '../../testing/start-edge';
 import { aborted, finished } from '../../testing/stub-router';
 
 const UNKNOWN_KEY = { authorization: 'Bearer sk-gw-unknown' };
@@ -33,23 +41,26 @@ describe('suspicious requests of a key', () => {
     edge.keys.set(KEY, grant({ keyLimits: { requestsPerMinute: 1 } }));
   });
 
-  it.each([true, false])('are those that are cancelled before their response (stream: %s)', async (stream) => {
-    edge.router.script = async function* (request, signal) {
-      await aborted(signal);
-      yield finished(request);
-    };
-    for (const count of [1, 2]) {
-      const client = new AbortController();
-      const response = edge.chat({ ...BODY, stream }, {}, client.signal).catch(() => undefined);
-      await until(() => edge.router.requests.length === count);
-      client.abort();
-      await response;
-      await until(() => edge.limiter.outstanding.size === 0);
-    }
-    expect(await codeOf(await edge.chat())).toEqual([429, 'rpm_exceeded']);
-    expect(edge.router.requests).toHaveLength(2);
-    expect(await abuseLimitedCount('key')).toBe(1);
-  });
+  it.each([true, false])(
+    'are those that are cancelled before their response (stream: %s)',
+    async (stream) => {
+      edge.router.script = async function* (request, signal) {
+        await aborted(signal);
+        yield finished(request);
+      };
+      for (const count of [1, 2]) {
+        const client = new AbortController();
+        const response = edge.chat({ ...BODY, stream }, {}, client.signal).catch(() => undefined);
+        await until(() => edge.router.requests.length === count);
+        client.abort();
+        await response;
+        await until(() => edge.limiter.outstanding.size === 0);
+      }
+      expect(await codeOf(await edge.chat())).toEqual([429, 'rpm_exceeded']);
+      expect(edge.router.requests).toHaveLength(2);
+      expect(await abuseLimitedCount('key')).toBe(1);
+    },
+  );
 
   it('are those whose provider reports far more input than the estimate', async () => {
     edge.router.script = async function* (request) {
