@@ -11,6 +11,7 @@ export * from './consumer-progress';
 export * from './email-address';
 export * from './fair-queue';
 export * from './incident';
+export * from './input-tolerance';
 export * from './minute-window';
 export * from './money';
 export * from './permissions';

@@ -323,13 +323,8 @@ function settle(draft: Draft, one: Generation, now: number): string {
   );
   const released = known?.state === 'held' ? known.amount : 0n;
   const reachable = availableOf(draft, organization) + released;
-  const runName = known?.run === undefined ? undefined : `${organization} ${known.run}`;
-  const leftOfRun =
-    runName === undefined
-      ? cost
-      : (draft.runs.get(runName) ?? 0n) - (draft.used.get(runName) ?? 0n) + released;
   const owed = isWaived ? 0n : cost;
-  const charged = [owed, reachable, leftOfRun].reduce((least, other) => (other < least ? other : least));
+  const charged = owed < reachable ? owed : reachable;
   const day = known?.day ?? dayOf(one.createdUnixMs);
   const key = known?.key ?? one.key;
   const project = known ? known.project : one.project?.id;

@@ -71,15 +71,22 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
   [
     'the first hold of a run needs no budget',
     'hold_credit',
-    'exists (select from new_runs where budget is null)',
+    'coalesce(spent_nano_usd + held_nano_usd > budget_nano_usd, true) as is_over',
+    'spent_nano_usd + held_nano_usd > budget_nano_usd as is_over',
+    8,
+  ],
+  [
+    'the fast path of holds overdraws the budget of a run',
+    'hold_credit',
+    'exists (select from new_runs where is_over)',
     'false',
     8,
   ],
   [
-    'a charge above its hold overdraws the budget of its run',
-    'lock_for_settlement',
-    'run.run_id,',
-    'null,',
+    'a charge above its hold does not use up the budget of its run',
+    'post_settlements',
+    'select organization_id, run_id, charged, amount_nano_usd as released from opened',
+    'select organization_id, run_id, least(charged, amount_nano_usd) as charged, amount_nano_usd as released from opened',
     201,
   ],
   [

@@ -68,6 +68,8 @@ export const limits = {
     maxCounted: 10_000,
     /** A key may send this many invalid requests per allowed request. */
     timesRequestsPerMinute: 20,
+    /** Of a key's allowed requests, this share may be suspicious. */
+    suspiciousShareOfRequests: 0.5,
     /** An invalid body counts once more for each block of this size. */
     bytesPerCount: 64 * 1024,
   },

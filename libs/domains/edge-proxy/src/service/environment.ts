@@ -52,7 +52,7 @@ export const edgeProxyEnvironment = {
   GATEWAY_MAX_INVALID_REQUESTS_PER_MINUTE: perMinute
     .default(defaults.maxInvalidRequestsPerMinute)
     .describe(
-      "Invalid chat completions per key and minute before the abuse limit applies; never less than 20 times the key's requests per minute. 0 turns the limit off.",
+      "Invalid chat completions per key and minute before the abuse limit applies; never less than 20 times the key's requests per minute. Cancelled ones and those with more input than can be counted have the same limit, or half of the key's requests per minute. 0 turns the limit off.",
     ),
   GATEWAY_BODY_TIMEOUT_MS: millisecondsSetting
     .default(defaults.bodyTimeoutMs)

@@ -114,6 +114,7 @@ export function finished(request: GenerateRequest): GenerateResponse {
       value: {
         responseJson: request.stream ? undefined : completion(request),
         usage: USAGE,
+        exceedsEstimate: false,
         finishReason: 'stop',
         costNanoUsd: 1_500_000n,
       },

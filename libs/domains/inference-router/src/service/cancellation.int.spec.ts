@@ -85,14 +85,11 @@ describe('a caller that cancels', () => {
     return events;
   }
 
-  it('before the first event of a stream owes nothing', async () => {
-    expect(await cancelWhenSeen(true)).toEqual([
-      freeGeneration({ cancelled: true, errorCode: undefined, provider: 'first' }),
-    ]);
-  });
-
-  it('before a non-streaming response owes the prompt', async () => {
-    expect(await cancelWhenSeen(false)).toMatchObject([
+  it.each([
+    ['the first event of a stream', true],
+    ['a non-streaming response', false],
+  ])('before %s owes the prompt, which was sent', async (_what, isStream) => {
+    expect(await cancelWhenSeen(isStream)).toMatchObject([
       { cancelled: true, usage: { promptTokens: 9, completionTokens: 0 } },
     ]);
   });
@@ -121,11 +118,14 @@ describe('a caller that cancels', () => {
     silent.close();
   });
 
-  it('because of a deadline before the response owes nothing', async () => {
-    expect(await cancelWhenSeen(false, 1)).toEqual([
-      freeGeneration({ cancelled: false, errorCode: 'request_timeout' }),
-    ]);
-  });
+  it.each([true, false])(
+    'because of a deadline before the response owes nothing (stream: %s)',
+    async (isStream) => {
+      expect(await cancelWhenSeen(isStream, 1)).toEqual([
+        freeGeneration({ cancelled: false, errorCode: 'request_timeout' }),
+      ]);
+    },
+  );
 
   it('before the start never calls a provider', async () => {
     first.play(helloCompletion);

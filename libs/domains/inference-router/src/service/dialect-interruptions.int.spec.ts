@@ -2,7 +2,7 @@ import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator'
 import { UsageSource } from '@gateway/contracts/common';
 import { dialectNames, type DialectName } from '../core/dialects/registry';
 import { emulatedModel } from '../testing/emulated-targets';
-import { freeGeneration, generateRequest, RouterUnderTest } from '../testing/router-under-test';
+import { generateRequest, RouterUnderTest } from '../testing/router-under-test';
 
 /** Generations that their client cancels, or that their provider cuts: the provider stops, and the input is charged. */
 let emulator: ModelEmulator;
@@ -88,14 +88,16 @@ describe.each(dialectNames)('%s', (dialect) => {
     await expectNothingLeft();
   });
 
-  it('a stream that is cancelled before its first event owes nothing', async () => {
+  it('a stream that is cancelled before its first event owes its prompt', async () => {
     const client = new AbortController();
     const running = router.collect(request(dialect, true, '[[fault:hang]]'), { signal: client.signal });
     await emulator.until(({ by_fault: faults }) => faults['hang'] === 1);
     client.abort();
     await running;
     await emulator.until(({ cancelled }) => cancelled === 1);
-    expect(router.events).toEqual([freeGeneration({ cancelled: true, provider: dialect })]);
+    expect(router.events).toMatchObject([
+      { cancelled: true, provider: dialect, usage: { promptTokens: ESTIMATE, completionTokens: 0 } },
+    ]);
     await expectNothingLeft();
   });
 

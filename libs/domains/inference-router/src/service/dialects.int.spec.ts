@@ -77,7 +77,7 @@ describe.each(combinations)('$dialect, $how', ({ dialect, stream }) => {
         includeUsage: stream,
         bodyJson: Buffer.from(JSON.stringify(body)),
         maxOutputTokens: 2_000,
-        estimatedInputTokens: 2_500,
+        estimatedInputTokens: 600,
         inputParts: { images: 1, estimatedImageTokens: 500, hasDefinitions: true },
         ...request,
       }),

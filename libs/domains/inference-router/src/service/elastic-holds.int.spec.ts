@@ -218,6 +218,34 @@ it('charges what was sent where the provider reported more before its stream was
   expect(finished?.usage).toMatchObject({ promptTokens: 9, completionTokens: 72 });
 });
 
+describe('output that the provider bills and does not send', () => {
+  beforeEach(() => {
+    upstream.play((response) => {
+      startStream(response);
+      response.end(sse(...words(10), chunk({}, 'stop'), usageChunk(9, 800)) + DONE);
+    });
+  });
+
+  it('is never charged above the hold, and costs the target its elastic holds', async () => {
+    const hiding = await RouterUnderTest.start([model([provider('one', upstream.url)])]);
+    const first = await hiding.collect(elastic(80));
+    expect(first.finished?.usage).toMatchObject({ completionTokens: 80 });
+    expect(first.finished?.costNanoUsd).toBeLessThanOrEqual(amountOf(80));
+    expect(hiding.extensions).toEqual([]);
+
+    const second = await hiding.collect(elastic(80));
+    expect(hiding.extensions).toMatchObject([{ amountNanoUsd: amountOf(MAX_OUTPUT_TOKENS) }]);
+    expect(second.finished?.usage).toMatchObject({ completionTokens: 800 });
+
+    hiding.extend = () => Promise.resolve(refusedWith(0));
+    const calls = upstream.calls.length;
+    const third = await hiding.collect(elastic(80));
+    expect(third.error).toMatchObject({ code: 'insufficient_credits' });
+    expect(upstream.calls).toHaveLength(calls);
+    await hiding.stop();
+  });
+});
+
 it('counts the arguments of tool calls, and reasoning', async () => {
   const call = (text: string) =>
     chunk({

@@ -502,32 +502,55 @@ describe('after the first event', () => {
 });
 
 describe('an implausible usage block is replaced by a count', () => {
-  const rows: [string, object][] = [
+  const LONG_OUTPUT = ' word'.repeat(100);
+  /** A quarter of the bytes that were sent. */
+  const BY_SIZE = 36;
+  const rows: [string, object, text?: string, promptTokens?: number][] = [
     ['zero although text was produced', usageChunk(0, 0)],
     ['no completion tokens although text was produced', usageChunk(10, 0)],
     ['negative', usageChunk(10, -1)],
     ['fractions', usageChunk(10, 1.5)],
     ['more than the output limit', usageChunk(10, 100_000)],
-    ['a prompt above the context window', usageChunk(100_000, 2)],
-    ['a prompt far longer than the estimate', usageChunk(8_000, 2)],
+    ['a small share of the output', usageChunk(10, 1), LONG_OUTPUT],
+    ['a prompt above the context window', usageChunk(100_000, 2), 'Hello world', BY_SIZE],
+    ['a prompt far longer than the estimate', usageChunk(8_000, 2), 'Hello world', BY_SIZE],
   ];
-  for (const [what, usage] of rows) {
+  for (const [what, usage, text = 'Hello world', promptTokens = 9] of rows) {
     it(what, async () => {
-      first.play(stream(chunk({ content: 'Hello world' }), chunk({}, 'stop'), usage));
+      first.play(stream(chunk({ content: text }), chunk({}, 'stop'), usage));
       await withRouter(one(), async (router) => {
         const { finished } = await router.collect(streamed());
-        expect(finished?.usage).toMatchObject({ promptTokens: 9, completionTokens: 2 });
+        const completionTokens = text === LONG_OUTPUT ? 100 : 2;
+        expect(finished?.usage).toMatchObject({ promptTokens, completionTokens });
+        expect(finished?.exceedsEstimate).toBe(promptTokens === BY_SIZE);
         expect(router.events[0]?.usageSource).toBe(UsageSource.USAGE_SOURCE_COUNTED);
       });
     });
   }
 });
 
+it.each<[string, object[]]>([
+  ['cut', []],
+  ['finished', [chunk({}, 'stop')]],
+])('a report before the last output of a stream that is %s counts for the input only', async (_how, end) => {
+  first.play((response) => {
+    startStream(response);
+    const early = { ...chunk({ content: '' }), usage: { prompt_tokens: 10, completion_tokens: 400 } };
+    response.write(sse(early, ...Array.from({ length: 500 }, () => chunk({ content: ' word' })), ...end));
+    setTimeout(() => response.destroy(), 100);
+  });
+  await withRouter(one(), async (router) => {
+    await router.collect(streamed({ maxOutputTokens: 1_000 }));
+    expect(router.events).toMatchObject([{ usage: { completionTokens: 500 } }]);
+  });
+});
+
 it('the excess of an implausible report is counted by provider and not charged', async () => {
-  first.play(stream(chunk({ content: 'Hello world' }), chunk({}, 'stop'), usageChunk(8_009, 2)));
+  first.play(stream(chunk({ content: 'Hello world' }), chunk({}, 'stop'), usageChunk(8_036, 2)));
   await withRouter(one(), async (router) => {
     const { finished } = await router.collect(streamed());
-    expect(finished?.costNanoUsd).toBe(9n * 1_000n + 2n * 2_000n);
+    // A quarter of the bytes that were sent.
+    expect(finished?.costNanoUsd).toBe(36n * 1_000n + 2n * 2_000n);
     const excess = (name: string, labels = {}) =>
       router.metric(`gateway_inference_router_usage_${name}_total`, { provider: 'first', ...labels });
     expect(await excess('counted', { reason: 'rejected' })).toBe(1);

@@ -14,7 +14,7 @@ import type {
 } from '../core/generation/finished-generation';
 import type { GenerationEvent } from '../core/generation/generation-events';
 import { writesCacheImplicitly } from '../core/dialects/registry';
-import type { InputParts } from '../core/generation/usage';
+import type { InputParts } from '@gateway/base';
 
 const OUTCOME_MESSAGES: Readonly<Record<CompletionOutcome, IdempotentEnding>> = {
   completed: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
@@ -38,6 +38,7 @@ export function toGenerationRequest(message: GenerateRequest): GenerationRequest
     createdUnixMs: Number(message.createdUnixMs),
     estimatedInputTokens: message.estimatedInputTokens,
     inputParts: message.inputParts ?? anyInputParts(message.estimatedInputTokens),
+    maxInputTokens: message.maxInputTokens,
     prices: message.prices,
     signedBy: message.signedBy,
     promptCacheKey: message.promptCacheKey,
@@ -75,6 +76,7 @@ export function toGenerateResponse(event: GenerationEvent): GenerateResponse {
             usage: { ...event.usage },
             finishReason: event.finishReason,
             costNanoUsd: event.cost,
+            exceedsEstimate: event.exceedsEstimate,
             ...(event.responseJson === undefined
               ? {}
               : { responseJson: Buffer.from(event.responseJson, 'utf8') }),

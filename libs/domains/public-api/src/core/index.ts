@@ -11,7 +11,7 @@ export {
   validateChatRequest,
   type ChatValidation,
 } from './chat-completion/validate-chat-request';
-export { heldCostOf } from './chat-completion/held-cost';
+export { heldCostOf, holdingAllInput } from './chat-completion/held-cost';
 export { affordableOutputTokens, lowerToMaxCost } from './chat-completion/lower-to-max-cost';
 export { chatFields, type Disposition, type Field } from './chat-completion/schema/fields';
 export { chatRequestJsonSchema } from './chat-completion/schema/json-schema';
@@ -27,7 +27,13 @@ export {
   streamNotResumable,
 } from './errors/idempotency';
 export { chatCompletionError } from './errors/no-capacity';
-export { addressAbuseLimited, type ExceededLimit, keyAbuseLimited, limitExceeded } from './errors/limits';
+export {
+  addressAbuseLimited,
+  type ExceededLimit,
+  keyAbuseLimited,
+  keySuspicionLimited,
+  limitExceeded,
+} from './errors/limits';
 export {
   budgetExceeded,
   type ExceededBudget,

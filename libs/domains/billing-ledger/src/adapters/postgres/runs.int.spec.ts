@@ -128,23 +128,19 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
     expect(await readRun()).toMatchObject({ spentNanoUsd: 22n, heldNanoUsd: 0n });
   });
 
-  it('charges a settlement above its hold, and a late one, only up to the budget', async () => {
+  it('charges a settlement above its hold, and a late one, in full, and uses up the run', async () => {
     await kindsOf(inRun('late', 30, 50));
     await fixture.first.store.voidHolds([ref('late')]);
     await kindsOf(inRun('above', 20), inRun('open', 25));
-    // Of 50, 25 are held by another request.
     const above = await settle(finished('above', 40));
-    expect(above.settlements).toMatchObject([{ costNanoUsd: 40n, chargedNanoUsd: 25n }]);
-    expect((await settle(finished('late', 30))).settlements).toMatchObject([{ chargedNanoUsd: 0n }]);
-    expect(await readRun()).toMatchObject({ spentNanoUsd: 25n, heldNanoUsd: 25n });
-    expect(await balance()).toEqual([1_000, 25, 25, 950]);
-  });
-
-  it('holds the same for two settlements in one batch', async () => {
-    await kindsOf(inRun('g1', 10, 50), inRun('g2', 10));
-    const report = await settle(finished('g1', 35), finished('g2', 35));
-    expect(report.settlements.map(({ chargedNanoUsd }) => chargedNanoUsd)).toEqual([35n, 15n]);
-    expect(await readRun()).toMatchObject({ spentNanoUsd: 50n, heldNanoUsd: 0n });
+    expect(above.settlements).toMatchObject([{ costNanoUsd: 40n, chargedNanoUsd: 40n }]);
+    expect((await settle(finished('late', 30))).settlements).toMatchObject([{ chargedNanoUsd: 30n }]);
+    expect(await readRun()).toMatchObject({ budgetNanoUsd: 50n, spentNanoUsd: 70n, heldNanoUsd: 25n });
+    expect(await balance()).toEqual([1_000, 70, 25, 905]);
+    expect(await kindsOf(inRun('next', 1))).toEqual(['budget_exceeded']);
+    await settle(finished('open', 25));
+    expect(await readRun()).toMatchObject({ spentNanoUsd: 95n, heldNanoUsd: 0n });
+    expect(await kindsOf(inRun('last', 1))).toEqual(['budget_exceeded']);
   });
 
   it('accepts a hold that names a smaller budget than it holds, once another is fixed', async () => {

@@ -82,8 +82,6 @@ interface LockedRow {
   readonly hold_amount_nano_usd: bigint;
   readonly hold_day: UtcDay;
   readonly hold_prices: string;
-  readonly hold_run_id: string | null;
-  readonly run_left_nano_usd: bigint;
   readonly claim_scope: string | null;
   readonly claim_state: StoredClaim['state'];
   readonly claim_generation_id: string;
@@ -190,10 +188,6 @@ async function lockForSettlement(
   return rows.map((row) => ({
     availableNanoUsd: nanoUsd(row.available_nano_usd),
     hold: row.hold_organization_id === null ? undefined : holdOf(row, row.hold_organization_id),
-    run:
-      row.hold_run_id === null
-        ? undefined
-        : { runId: row.hold_run_id, leftNanoUsd: nanoUsd(row.run_left_nano_usd) },
     claim:
       row.claim_scope === null
         ? undefined

@@ -61,13 +61,10 @@ function locked(
       day: '2026-11-19' as UtcDay,
       ...hold,
     },
-    run: undefined,
     claim: undefined,
     ...more,
   };
 }
-
-const inRun = (runId: string, left: number) => ({ run: { runId, leftNanoUsd: nanoUsd(BigInt(left)) } });
 
 const only = (generation: FinishedGeneration, stored: LockedGeneration) =>
   decideSettlements([generation], [stored]).settlements[0];
@@ -109,38 +106,6 @@ describe('the charge', () => {
     expect(late).toMatchObject({ origin: 'late', releasedNanoUsd: 0n, chargedNanoUsd: 15n });
     const withoutHold = only(finished('g', 20), locked(15));
     expect(withoutHold).toMatchObject({ origin: 'no_hold', releasedNanoUsd: 0n, chargedNanoUsd: 15n });
-  });
-
-  it.each([
-    ['is the cost, if the run allows it', 70, 20, 70n],
-    ['is at most the hold plus what the run allows', 90, 20, 70n],
-    ['is at most the hold, if the run allows nothing else', 90, 0, 50n],
-  ])('%s', (_what, cost, left, charged) => {
-    expect(only(finished('g', cost), locked(100, {}, inRun('run', left)))).toMatchObject({
-      costNanoUsd: BigInt(cost),
-      chargedNanoUsd: charged,
-    });
-  });
-
-  it('uses only what the run allows if the hold was voided', () => {
-    expect(only(finished('g', 20), locked(100, { state: 'voided' }, inRun('run', 15)))).toMatchObject({
-      origin: 'late',
-      chargedNanoUsd: 15n,
-    });
-  });
-
-  it('never exceeds the budget of a run over a batch, and counts runs of two organizations apart', () => {
-    const other = { organizationId: 'other' };
-    const { settlements } = decideSettlements(
-      [finished('g1', 60), finished('g2', 60), finished('g3', 60, other), finished('g4', 60)],
-      [
-        locked(500, {}, inRun('run', 15)),
-        locked(500, {}, inRun('run', 15)),
-        locked(500, other, inRun('run', 0)),
-        locked(500, {}, inRun('run-2', 0)),
-      ],
-    );
-    expect(settlements.map(({ chargedNanoUsd }) => chargedNanoUsd)).toEqual([60n, 55n, 50n, 50n]);
   });
 
   it('never exceeds the balance of an organization over a batch', () => {

@@ -29,8 +29,6 @@ export interface LockedGeneration {
   /** Available to the organization before this batch. */
   readonly availableNanoUsd: NanoUsd;
   readonly hold: StoredHold | undefined;
-  /** The run of the hold. */
-  readonly run: StoredRun | undefined;
   /** Absent unless the generation claimed the key for its current body. */
   readonly claim: StoredClaim | undefined;
 }
@@ -47,12 +45,6 @@ export interface StoredHold {
   readonly day: UtcDay;
 }
 
-interface StoredRun {
-  readonly runId: string;
-  /** Its budget less what it spent and holds, before this batch. */
-  readonly leftNanoUsd: NanoUsd;
-}
-
 /** The cost of a generation and what is charged for it. */
 export interface Settlement {
   readonly generationId: string;
@@ -61,7 +53,7 @@ export interface Settlement {
   readonly prices: Prices;
   readonly origin: SettlementOrigin;
   readonly costNanoUsd: NanoUsd;
-  /** What the organization pays: less than the cost when its balance, or the budget of the run, does not cover it. */
+  /** What the organization pays: less than the cost when its balance does not cover it. */
   readonly chargedNanoUsd: NanoUsd;
   /** Nothing is owed, because another generation completed the same Idempotency-Key. */
   readonly isWaived: boolean;
@@ -95,8 +87,8 @@ export interface SettlementDecision {
 
 /**
  * Decides a batch in order. `locked` has one entry per generation. Of repeated
- * generation ids the first counts. Tracks what each organization has available and
- * what each run may still spend, so that the batch never charges more than either.
+ * generation ids the first counts. Tracks what each organization has available, so
+ * that the batch never charges more. No budget lowers a charge: a cost that arose is owed.
  */
 export function decideSettlements(
   generations: readonly FinishedGeneration[],
@@ -107,7 +99,6 @@ export function decideSettlements(
   const rejected: RejectedGeneration[] = [];
   const decided = new Set<string>();
   const available = new Map<string, bigint>();
-  const leftOfRuns = new Map<string, bigint>();
   const batchClaims = new BatchClaims();
   let duplicates = 0;
 
@@ -135,11 +126,8 @@ export function decideSettlements(
     const left = available.get(organizationId) ?? stored.availableNanoUsd;
     const reachable = left + terms.releasedNanoUsd;
     const owed = claim.isWaived ? ZERO_NANO_USD : terms.costNanoUsd;
-    const run = stored.run && { ...stored.run, key: `${organizationId} ${stored.run.runId}` };
-    const reachableInRun = run && (leftOfRuns.get(run.key) ?? run.leftNanoUsd) + terms.releasedNanoUsd;
-    const chargedNanoUsd = leastOf(owed, reachable, reachableInRun ?? owed);
+    const chargedNanoUsd = nanoUsd(owed < reachable ? owed : reachable);
     available.set(organizationId, reachable - chargedNanoUsd);
-    if (run) leftOfRuns.set(run.key, (reachableInRun ?? 0n) - chargedNanoUsd);
     settlements.push({ generationId, organizationId, chargedNanoUsd, isWaived: claim.isWaived, ...terms });
   });
   return { settlements, claimClosings, duplicates, rejected };
@@ -179,10 +167,6 @@ export function predictSettlements(
     });
   }
   return settlements;
-}
-
-function leastOf(first: bigint, ...others: bigint[]): NanoUsd {
-  return nanoUsd(others.reduce((least, other) => (other < least ? other : least), first));
 }
 
 const FOREIGN_HOLD = 'its hold belongs to another organization';

@@ -3,7 +3,16 @@ import { Scope } from '@gateway/contracts/auth';
 import { LimitScope, LimitType } from '@gateway/contracts/rate-limit';
 import { GatewayError } from '@gateway/errors';
 import { createTestClock, type TestClock } from '@gateway/test-support';
-import { BODY, grant, KEY, startEdge, type StartEdgeOptions, type TestEdge } from '../../testing/start-edge';
+import {
+  BODY,
+  grant,
+  KEY,
+  startEdge,
+  until,
+  type StartEdgeOptions,
+  type TestEdge,
+} from '../../testing/start-edge';
+import { aborted, finished } from '../../testing/stub-router';
 
 const UNKNOWN_KEY = { authorization: 'Bearer sk-gw-unknown' };
 const OTHER_KEY = { authorization: 'Bearer sk-gw-another' };
@@ -27,6 +36,45 @@ async function abuseLimitedCount(kind: string): Promise<number> {
   const text = await edge.metrics.getSingleMetricAsString('gateway_edge_proxy_abuse_limited_total');
   return Number(new RegExp(`kind="${kind}"[^}]*} (\\d+)`).exec(text)?.[1]);
 }
+
+describe('suspicious requests of a key', () => {
+  beforeEach(async () => {
+    await start({ maxInvalidRequestsPerMinute: 2 });
+    edge.keys.set(KEY, grant({ keyLimits: { requestsPerMinute: 1 } }));
+  });
+
+  it.each([true, false])(
+    'are those that are cancelled before their response (stream: %s)',
+    async (stream) => {
+      edge.router.script = async function* (request, signal) {
+        await aborted(signal);
+        yield finished(request);
+      };
+      for (const count of [1, 2]) {
+        const client = new AbortController();
+        const response = edge.chat({ ...BODY, stream }, {}, client.signal).catch(() => undefined);
+        await until(() => edge.router.requests.length === count);
+        client.abort();
+        await response;
+        await until(() => edge.limiter.outstanding.size === 0);
+      }
+      expect(await codeOf(await edge.chat())).toEqual([429, 'rpm_exceeded']);
+      expect(edge.router.requests).toHaveLength(2);
+      expect(await abuseLimitedCount('key')).toBe(1);
+    },
+  );
+
+  it('are those whose provider reports far more input than the estimate', async () => {
+    edge.router.script = async function* (request) {
+      const { event } = finished(request);
+      if (event?.$case === 'finished') event.value.exceedsEstimate = true;
+      yield { event };
+    };
+    expect((await edge.chat()).status).toBe(200);
+    expect((await edge.chat()).status).toBe(200);
+    expect(await codeOf(await edge.chat())).toEqual([429, 'rpm_exceeded']);
+  });
+});
 
 describe('failed authentications', () => {
   beforeEach(() => start({ maxFailedAuthenticationsPerMinute: MAX_FAILED }));

@@ -118,6 +118,24 @@ describe('a key', () => {
     expect(limiter.refuseKey(limited(1))).toMatchObject({ code: 'rpm_exceeded' });
   });
 
+  it('may have half of its requests per minute suspicious', () => {
+    const { limiter, clock } = createLimiter({ maxInvalidRequests: 5 });
+    times(4, () => limiter.countSuspicious(limited(4)));
+    expect(limiter.refuseKey(limited(4))).toBeUndefined();
+    limiter.countSuspicious(limited(4));
+    expect(limiter.refuseKey(limited(4))).toMatchObject({
+      code: 'rpm_exceeded',
+      metadata: { limit_type: 'rpm', scope: 'key', limit: 5 },
+      retryAfterMs: 40_000,
+    });
+    times(49, () => limiter.countSuspicious(limited(100, 'key_2')));
+    expect(limiter.refuseKey(limited(100, 'key_2'))).toBeUndefined();
+    limiter.countSuspicious(limited(100, 'key_2'));
+    expect(limiter.refuseKey(limited(100, 'key_2'))).toMatchObject({ metadata: { limit: 50 } });
+    clock.advance(40_000);
+    expect(limiter.refuseKey(limited(100, 'key_2'))).toBeUndefined();
+  });
+
   it('without requests per minute has no limit of invalid requests', () => {
     const { limiter } = createLimiter();
     times(10_000, () => limiter.countInvalidRequest(limited(undefined), INVALID, 0));

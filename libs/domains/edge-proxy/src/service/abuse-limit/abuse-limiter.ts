@@ -3,7 +3,7 @@ import { networkOf, UNKNOWN_NETWORK, type ClientAddressReader } from '@gateway/a
 import { msLeftInMinute, type Clock } from '@gateway/base';
 import type { KeyGrant } from '@gateway/contracts/auth';
 import { errorTable, type Refusal } from '@gateway/errors';
-import { addressAbuseLimited, keyAbuseLimited } from '@gateway/public-api';
+import { addressAbuseLimited, keyAbuseLimited, keySuspicionLimited } from '@gateway/public-api';
 import { limits, MinuteCounts } from '../../core';
 
 /**
@@ -25,6 +25,11 @@ export interface AbuseLimiter {
    * once, and once more for each full `bytesPerCount` of its body after decompression. Server errors do not count.
    */
   countInvalidRequest(grant: KeyGrant, refusal: Pick<Refusal, 'code'>, bodyBytes: number): void;
+  /**
+   * Counts an admitted request that may cost more than is charged: one that was cancelled before its response, or
+   * whose provider reports a prompt far above the estimate.
+   */
+  countSuspicious(grant: KeyGrant): void;
 }
 
 /** The `kind` label of the metric. */
@@ -39,11 +44,14 @@ export interface AbuseLimiterPorts {
 export interface AbuseLimiterOptions {
   /** Per address and minute; 0 means no limit. */
   readonly maxFailedAuthentications: number;
-  /** Per key and minute, or 20 times the key's requests per minute when that is more; 0 means no limit. */
+  /**
+   * Per key and minute; 0 means no limit. Of refused requests, or 20 times the key's requests per minute when that is
+   * more; of suspicious ones, or half of its requests per minute.
+   */
   readonly maxInvalidRequests: number;
 }
 
-const { maxCounted, timesRequestsPerMinute, bytesPerCount } = limits.abuse;
+const { maxCounted, timesRequestsPerMinute, suspiciousShareOfRequests, bytesPerCount } = limits.abuse;
 
 export function createAbuseLimiter(ports: AbuseLimiterPorts, options: AbuseLimiterOptions): AbuseLimiter {
   const { clientAddress, clock, onRefused } = ports;
@@ -51,6 +59,7 @@ export function createAbuseLimiter(ports: AbuseLimiterPorts, options: AbuseLimit
   const maxInvalid = options.maxInvalidRequests || Infinity;
   const failures = new MinuteCounts(maxCounted);
   const invalid = new MinuteCounts(maxCounted);
+  const suspicious = new MinuteCounts(maxCounted);
 
   const networkOfClient = (request: IncomingMessage): string => {
     const address = clientAddress(request);
@@ -58,10 +67,19 @@ export function createAbuseLimiter(ports: AbuseLimiterPorts, options: AbuseLimit
   };
 
   /** Infinity for a key without requests per minute. */
-  function maxInvalidOf({ keyLimits, organizationLimits }: KeyGrant): number {
+  function maxOf({ keyLimits, organizationLimits }: KeyGrant, timesRequests: number): number {
     const ofKey = keyLimits?.requestsPerMinute ?? Infinity;
     const ofOrganization = organizationLimits?.requestsPerMinute ?? Infinity;
-    return Math.max(maxInvalid, timesRequestsPerMinute * Math.min(ofKey, ofOrganization));
+    return Math.max(maxInvalid, timesRequests * Math.min(ofKey, ofOrganization));
+  }
+
+  /** @returns the limit that the key has reached. */
+  function reachedLimit(counts: MinuteCounts, grant: KeyGrant, timesRequests: number): number | undefined {
+    if (!counts.mayHaveReached(maxInvalid)) return undefined;
+    const limit = maxOf(grant, timesRequests);
+    if (!counts.hasReached(grant.keyId, limit, clock.now())) return undefined;
+    onRefused('key');
+    return limit;
   }
 
   return {
@@ -83,16 +101,21 @@ export function createAbuseLimiter(ports: AbuseLimiterPorts, options: AbuseLimit
     },
 
     refuseKey(grant) {
-      if (!invalid.mayHaveReached(maxInvalid)) return undefined;
-      const limit = maxInvalidOf(grant);
-      if (!invalid.hasReached(grant.keyId, limit, clock.now())) return undefined;
-      onRefused('key');
-      return keyAbuseLimited(limit, msLeftInMinute(clock.now()));
+      const ofInvalid = reachedLimit(invalid, grant, timesRequestsPerMinute);
+      if (ofInvalid !== undefined) return keyAbuseLimited(ofInvalid, msLeftInMinute(clock.now()));
+      const ofSuspicious = reachedLimit(suspicious, grant, suspiciousShareOfRequests);
+      return ofSuspicious === undefined
+        ? undefined
+        : keySuspicionLimited(ofSuspicious, msLeftInMinute(clock.now()));
     },
 
     countInvalidRequest(grant, { code }, bodyBytes) {
-      if (errorTable[code].httpStatus >= 500 || maxInvalidOf(grant) === Infinity) return;
+      if (errorTable[code].httpStatus >= 500 || maxOf(grant, timesRequestsPerMinute) === Infinity) return;
       invalid.add(grant.keyId, clock.now(), 1 + Math.floor(bodyBytes / bytesPerCount));
+    },
+
+    countSuspicious(grant) {
+      if (maxOf(grant, suspiciousShareOfRequests) < Infinity) suspicious.add(grant.keyId, clock.now());
     },
   };
 }

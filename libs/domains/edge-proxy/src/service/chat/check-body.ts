@@ -8,6 +8,7 @@ import {
   type RefusedChatBody,
   type ChatBodyRules,
   countChatRequest,
+  holdingAllInput,
   type ListedModel,
   lowerToMaxCost,
   measureJson,
@@ -83,10 +84,15 @@ export async function checkBody(
   if (isRefusal(spendLimits)) return spendLimits;
   const { bodySha256 } = checked;
   return {
-    chat: spendLimits.maxCost === undefined ? chat : lowerToMaxCost(chat, spendLimits.maxCost),
+    chat: withinSpendLimits(chat, spendLimits),
     spendLimits,
     idempotent: scope && bodySha256 ? { scope, bodySha256: Buffer.from(bodySha256), lastEventId } : undefined,
   };
+}
+
+function withinSpendLimits(chat: ValidatedChatRequest, { maxCost, run }: SpendLimits): ValidatedChatRequest {
+  if (maxCost === undefined) return run === undefined ? chat : holdingAllInput(chat);
+  return lowerToMaxCost(holdingAllInput(chat), maxCost);
 }
 
 /** @returns undefined for a body that would block the event loop. */

@@ -117,6 +117,7 @@ async function checkAndRun(
   ports.metrics.admitted(ports.now() - bodyReadAtMs - waitedForCreditMs);
   const run = {
     exchange,
+    grant: admissible.grant,
     request: generateRequest(exchange, admissible, reserved.elasticHold),
     reservation,
     runToCompletion: idempotent !== undefined,
@@ -218,6 +219,8 @@ function generateRequest(
     idempotencyScope: idempotent?.scope,
     resumable: idempotent?.lastEventId !== undefined,
     runId: spendLimits.run?.id,
+    maxInputTokens:
+      spendLimits.run === undefined && spendLimits.maxCost === undefined ? undefined : chat.heldInputTokens,
     projectId: grant.project?.id,
     elasticHold,
   };

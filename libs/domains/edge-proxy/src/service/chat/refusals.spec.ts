@@ -151,7 +151,13 @@ it('sends the same ids and amounts to rate-limit, the ledger and the router', as
     yield {
       event: {
         $case: 'finished',
-        value: { responseJson: Buffer.from('{}'), usage: undefined, finishReason: 'stop', costNanoUsd: 0n },
+        value: {
+          responseJson: Buffer.from('{}'),
+          usage: undefined,
+          exceedsEstimate: false,
+          finishReason: 'stop',
+          costNanoUsd: 0n,
+        },
       },
     };
   };

@@ -1,8 +1,10 @@
 import { Cancellation, type CancelSignal } from '@gateway/base';
+import type { KeyGrant } from '@gateway/contracts/auth';
 import type { Finished, GenerateRequest, GenerateResponse } from '@gateway/contracts/inference-router';
 import { GatewayError, toGatewayError } from '@gateway/errors';
 import { isRpcLost } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
+import type { AbuseLimiter } from '../abuse-limit/abuse-limiter';
 import type { Reservation } from '../admission/reservation';
 import type { EdgeMetrics } from '../metrics';
 import type { ResponseWriter } from '../http/response/response-writer';
@@ -22,6 +24,7 @@ export interface RunGenerationPorts {
   readonly keepAlive: KeepAlive;
   readonly metrics: EdgeMetrics;
   readonly log: Logger;
+  readonly abuseLimiter: Pick<AbuseLimiter, 'countSuspicious'>;
   readonly now: () => number;
   /** Deadline of the call to the router, above the router's own total timeout. */
   readonly generationTimeoutMs: number;
@@ -29,6 +32,7 @@ export interface RunGenerationPorts {
 
 export interface GenerationRun {
   readonly exchange: Exchange;
+  readonly grant: KeyGrant;
   readonly request: GenerateRequest;
   readonly reservation: Reservation;
   /** The client may retry with its Idempotency-Key, so its disconnect does not cancel the generation. */
@@ -58,12 +62,14 @@ export async function runGeneration(ports: RunGenerationPorts, run: GenerationRu
   if (finished) {
     const { promptTokens = 0, completionTokens = 0 } = finished.usage ?? {};
     if (finished.usage) ports.metrics.tokensUsed(finished.usage);
+    if (finished.exceedsEstimate) ports.abuseLimiter.countSuspicious(run.grant);
     await reservation.finish({ usedTokens: promptTokens + completionTokens, outcome: 'settles' });
     return finishResponse(ports, exchange, request, forwarded.hasSent, finished);
   }
 
   exchange.generationRecorded = hasStarted ? !isRpcLost(thrown) : toGatewayError(thrown).generationRecorded;
   const isCancelled = exchange.isCancelled() && !runToCompletion;
+  if (isCancelled && !hasStarted) ports.abuseLimiter.countSuspicious(run.grant);
   // A router whose connection was lost may still run the generation, so the request may be billed.
   if (!hasStarted && !isCancelled && !isRpcLost(thrown)) {
     if (toGatewayError(thrown).providerCalled) reservation.markProviderCalled();

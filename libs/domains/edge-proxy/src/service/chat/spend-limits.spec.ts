@@ -27,6 +27,18 @@ describe('x-max-cost-usd', () => {
     expect(lowered + 20_000n).toBeGreaterThan(1_000_000n);
   });
 
+  it('is held with the largest prompt that is accepted from the provider, and limits what is charged', async () => {
+    await edge.chat();
+    await edge.chat(BODY, { 'x-max-cost-usd': '1' });
+    await edge.chat(BODY, { 'x-run-id': 'agent/1', 'x-run-budget-usd': '1' });
+    const [usual, limited, inRun] = edge.router.requests;
+    const estimate = usual?.estimatedInputTokens ?? 0;
+    expect(usual?.maxInputTokens).toBeUndefined();
+    for (const request of [limited, inRun]) expect(request?.maxInputTokens).toBe(2 * estimate + 128);
+    const [usualAmount = 0n, ...more] = edge.ledger.amounts;
+    for (const amount of more) expect(amount).toBeGreaterThan(usualAmount);
+  });
+
   it('changes nothing where it covers the request', async () => {
     await edge.chat(BODY, { 'x-max-cost-usd': '1' });
     expect(edge.router.requests[0]?.maxOutputTokens).toBe(100);

@@ -360,7 +360,9 @@ models:
     expect(issuesOf(minimal.replace('max_output_tokens: 10', 'max_output_tokens: 101'))).toEqual([
       'models[0].max_output_tokens (line 10): is above context_window',
     ]);
-    expect(issuesOf(`${minimal}    capabilities: [reasoning]\n`)).toHaveLength(1);
+    expect(issuesOf(`${minimal}    reasoning_efforts: [low]\n`)).toHaveLength(1);
+    // It reasons as it likes.
+    expect(issuesOf(`${minimal}    capabilities: [reasoning]\n`)).toEqual([]);
     expect(issuesOf('providers: [')).not.toHaveLength(0);
   });
 });

@@ -243,7 +243,9 @@ const modelSchema = z
     reasoning_efforts: z
       .array(z.string().regex(/^[a-z]{1,32}$/, 'must be a lower-case word'))
       .default([])
-      .describe('Accepted values of reasoning_effort. Required with the capability reasoning.'),
+      .describe(
+        'Accepted values of reasoning_effort, with the capability reasoning. Without any, the model reasons as it likes.',
+      ),
     default_reasoning_effort: z
       .string()
       .optional()
@@ -304,8 +306,8 @@ const modelSchema = z
       addIssue('max_output_tokens', 'is above context_window');
     }
     const reasons = model.capabilities.includes('reasoning');
-    if (reasons !== model.reasoning_efforts.length > 0) {
-      addIssue('reasoning_efforts', 'and the capability "reasoning" require each other');
+    if (!reasons && model.reasoning_efforts.length > 0) {
+      addIssue('reasoning_efforts', 'needs the capability "reasoning"');
     }
     model.targets.forEach(({ weight, cost }, index) => {
       if (weight !== undefined && model.routing !== 'weight')

@@ -60,8 +60,6 @@ export interface PendingEvent {
 export class CompletionStream {
   /** The provider sends no further event. */
   done = false;
-  /** The provider's latest report, unchecked. */
-  reportedUsage: ReportedUsage | undefined;
   /** The provider's first valid fingerprint, added to every later chunk. */
   systemFingerprint: string | undefined;
 
@@ -69,6 +67,9 @@ export class CompletionStream {
   private readonly fast: FastDelta;
   private prefix: string;
   private readonly suffix: string;
+  private latestUsage: ReportedUsage | undefined;
+  /** Output arrived after the latest report. */
+  private isUsageEarly = false;
   private deltas = 0;
   private characterCount = 0;
 
@@ -82,6 +83,13 @@ export class CompletionStream {
   get choices(): Choice[] {
     this.flushFastText();
     return [...this.byIndex.values()].sort((a, b) => a.index - b.index);
+  }
+
+  /** The provider's latest report, unchecked. Of one that output followed, only the input counts. */
+  get reportedUsage(): ReportedUsage | undefined {
+    return this.latestUsage && this.isUsageEarly
+      ? { ...this.latestUsage, completionTokens: undefined, reasoningTokens: undefined }
+      : this.latestUsage;
   }
 
   /** Every requested completion has a finish_reason. */
@@ -149,11 +157,16 @@ export class CompletionStream {
 
   private apply(data: string, event: DecodedEvent): string {
     const { choices, usage, systemFingerprint, error, done } = event;
-    if (usage) this.reportedUsage = usage;
+    if (usage) this.latestUsage = usage;
     if (error) throw this.options.failureOf(error);
     if (this.systemFingerprint === undefined) this.setFingerprint(systemFingerprint);
     if (done) this.done = true;
-    if (choices.length === 0) return '';
+    const frame = choices.length === 0 ? '' : this.applyChoices(data, choices);
+    if (usage) this.isUsageEarly = false;
+    return frame;
+  }
+
+  private applyChoices(data: string, choices: readonly ChoiceDelta[]): string {
     this.flushFastText();
     const parts: string[] = [];
     for (const choice of choices) {
@@ -309,6 +322,7 @@ export class CompletionStream {
   }
 
   private countCharacters(characters: number): void {
+    if (characters > 0) this.isUsageEarly = true;
     this.characterCount += characters;
     if (this.characterCount > MAX_OUTPUT_CHARACTERS)
       throw malformed(`more than ${MAX_OUTPUT_CHARACTERS} characters of text`);

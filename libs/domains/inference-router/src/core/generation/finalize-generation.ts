@@ -1,6 +1,13 @@
-import { costOfUsage, nanoUsd, type NanoUsd, type Prices, type Usage } from '@gateway/base';
+import {
+  costOfUsage,
+  maxPlausiblePromptTokens,
+  nanoUsd,
+  type NanoUsd,
+  type Prices,
+  type Usage,
+} from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
-import type { Model, Target } from '../catalogue/model-catalogue';
+import { targetKey, type Model, type Target } from '../catalogue/model-catalogue';
 import type { ReportedUsage } from '../dialects/dialect';
 import {
   outputTexts,
@@ -20,13 +27,15 @@ import type {
 import type { ContentRecorder } from '../content-log/ports';
 import type { GenerationRecorder, RouterObserver, TokenCounter } from '../ports';
 import { countOutput } from './count-output';
-import { countedUsage, checkUsage } from './usage';
+import { checkUsage, countedUsage, mayBeTooLow, promptBySize, type UsageContext } from './usage';
 
 export interface FinalizePorts {
   readonly tokenCounter: TokenCounter;
   readonly recorder: GenerationRecorder;
   readonly contents: ContentRecorder;
   readonly observer: RouterObserver;
+  /** Targets that billed more output than they sent. Their streams hold the whole output limit. */
+  readonly hiddenOutput: Set<string>;
 }
 
 /** The result of a generation, before it is billed. */
@@ -39,8 +48,12 @@ export interface GenerationResult {
   readonly isCut: boolean;
   /** Nothing was sent, and nothing is owed. */
   readonly isFree: boolean;
-  /** The output that the hold of a cut stream covers; undefined: the whole limit. */
+  /** The output that an elastic hold covers; undefined: the whole limit. */
   readonly heldOutputTokens: number | undefined;
+  /** The most output tokens that were visible; undefined where they were not counted. */
+  readonly visibleOutputTokens: number | undefined;
+  /** The size of the request to the provider. */
+  readonly sentBytes: number;
   readonly reportedUsage: ReportedUsage | undefined;
   readonly systemFingerprint: string | undefined;
   readonly latencyMs: number;
@@ -64,6 +77,8 @@ export interface Bill {
   readonly usageSource: 'provider' | 'counted';
   readonly usageJson: object;
   readonly cost: NanoUsd;
+  /** The provider reports a prompt far above the estimate. */
+  readonly exceedsEstimate: boolean;
   readonly finishReason: FinishedGeneration['finishReason'];
   /** Renders the chat.completion object. */
   readonly responseJson: () => string;
@@ -89,22 +104,43 @@ export async function billGeneration(
   const { request, model, prices, head } = scope;
   const { choices } = result;
   const texts = outputTexts(choices);
-  const checked = checkUsage(result.reportedUsage, {
+  const { reportedUsage, heldOutputTokens } = result;
+  const outputLimit = request.maxOutputTokens * request.n;
+  const isTooLow = reportedUsage !== undefined && mayBeTooLow(reportedUsage, bytesOf(texts), outputLimit);
+  const counted = isTooLow ? await countUsage(ports, scope, result, texts) : undefined;
+  const context: UsageContext = {
     input: { estimatedInputTokens: request.estimatedInputTokens, ...request.inputParts },
-    maxCompletionTokens: result.heldOutputTokens ?? request.maxOutputTokens * request.n,
+    maxCompletionTokens: result.isCut ? (heldOutputTokens ?? outputLimit) : outputLimit,
+    heldCompletionTokens: heldOutputTokens,
+    countedCompletionTokens: counted?.completionTokens,
     completions: request.n,
+    maxPromptTokens: request.maxInputTokens,
     contextLength: model.contextLength,
     isCut: result.isCut,
     producedOutput: texts.visible.length + texts.reasoning.length > 0,
-  });
+  };
+  const checked = checkUsage(reportedUsage, context);
+  const exceedsEstimate =
+    checked.kind === 'rejected' && checked.reported.promptTokens > maxPlausiblePromptTokens(context.input);
   const usage = result.isFree
     ? NO_USAGE
     : checked.kind === 'accepted'
       ? checked.usage
       : {
-          ...(await countUsage(ports, scope, result, texts)),
+          ...(counted ?? (await countUsage(ports, scope, result, texts))),
           ...(checked.kind === 'input_only' ? checked.input : {}),
+          ...(exceedsEstimate
+            ? {
+                promptTokens: promptBySize(
+                  checked.reported.promptTokens,
+                  sentTextBytes(result, request),
+                  context,
+                ),
+              }
+            : {}),
         };
+  if ((reportedUsage?.completionTokens ?? 0) > (result.visibleOutputTokens ?? Infinity))
+    ports.hiddenOutput.add(targetKey(result.target));
   const { json, cost } = renderUsage(usage, prices);
   // A failed or cancelled stream may have no report.
   if (checked.kind === 'missing' && !result.isCut) ports.observer.usageMissing(result.target);
@@ -120,6 +156,7 @@ export async function billGeneration(
     usageSource: checked.kind === 'accepted' ? 'provider' : 'counted',
     usageJson: json,
     cost,
+    exceedsEstimate,
     finishReason: finishReasonOf(result),
     responseJson: () =>
       renderCompletion(head, choices, json, result.systemFingerprint, UNFINISHED[result.outcome]),
@@ -141,8 +178,24 @@ async function countUsage(
     request.estimatedInputTokens,
     visible.tokens + reasoning.tokens,
     reasoning.tokens,
-    request.maxOutputTokens * request.n,
+    Math.min(request.maxOutputTokens * request.n, result.heldOutputTokens ?? Infinity),
   );
+}
+
+function bytesOf({ visible, reasoning }: OutputTexts): number {
+  let bytes = 0;
+  for (const text of visible) bytes += Buffer.byteLength(text);
+  for (const text of reasoning) bytes += Buffer.byteLength(text);
+  return bytes;
+}
+
+const DATA_URL = /"data:[^"]*"/g;
+
+/** The size of the request to the provider without its images, which dialects send as they are. */
+function sentTextBytes({ sentBytes }: GenerationResult, { bodyJson, inputParts }: GenerationRequest): number {
+  if (inputParts.images === 0) return sentBytes;
+  const images = Buffer.from(bodyJson).toString('latin1').match(DATA_URL) ?? [];
+  return Math.max(0, sentBytes - images.reduce((sum, { length }) => sum + length, 0));
 }
 
 function excessOf(reported: NanoUsd, owed: NanoUsd): NanoUsd {

@@ -1,9 +1,8 @@
-import type { NanoUsd, Prices, TargetRules, Usage } from '@gateway/base';
+import type { InputParts, NanoUsd, Prices, TargetRules, Usage } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { FinishReason } from '../completion/finish-reason';
 import type { AttemptReason } from '../routing/attempt-reason';
 import type { AttemptOutcome } from './attempt-outcome';
-import type { InputParts } from './usage';
 
 /** A request for one generation. */
 export interface GenerationRequest {
@@ -24,6 +23,8 @@ export interface GenerationRequest {
   readonly createdUnixMs: number;
   readonly estimatedInputTokens: number;
   readonly inputParts: InputParts;
+  /** The input that the hold covers, of a request whose cost has a maximum; undefined: no maximum. */
+  readonly maxInputTokens: number | undefined;
   /** The prices at admission; the catalogue's when absent. */
   readonly prices: Prices | undefined;
   /** The target that signed the tool loop which the request continues. */

@@ -1,5 +1,5 @@
 import { GatewayError, type GatewayErrorOptions } from '@gateway/errors';
-import type { Model } from '../catalogue/model-catalogue';
+import { targetKey, type Model } from '../catalogue/model-catalogue';
 import type { GenerationRequest } from './finished-generation';
 import { GenerationEvents, type GenerationEvent, type GenerationPart } from './generation-events';
 import { GenerationRun, type GenerationCall } from './generation-run';
@@ -13,7 +13,7 @@ import { errorAfterFirstEvent, errorBeforeFirstEvent } from '../failure/public-e
 import type { Bill, FinalizePorts } from './finalize-generation';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
-export interface GeneratePorts extends OpenGenerationPorts, FinalizePorts {
+export interface GeneratePorts extends OpenGenerationPorts, Omit<FinalizePorts, 'hiddenOutput'> {
   readonly catalogue: CatalogueSource;
   readonly inFlight: InFlight;
 }
@@ -30,7 +30,8 @@ export type Generate = <Message>(
  * @throws GatewayError. Before the first event nothing is owed, and the error
  *   reports whether the generation is recorded; after it, it is.
  */
-export function createGenerate(ports: GeneratePorts): Generate {
+export function createGenerate(given: GeneratePorts): Generate {
+  const ports = { ...given, hiddenOutput: new Set<string>() };
   async function* generate(
     request: GenerationRequest,
     call: GenerationCall,
@@ -55,6 +56,7 @@ export function createGenerate(ports: GeneratePorts): Generate {
       ports.observer.generationEnded();
     });
     try {
+      await holdHiddenOutput(ports, run, model);
       const opened = await open(ports, run, request, model);
       if (opened.opened.kind === 'stream') yield* streaming(run, opened.opened, call.journal);
       else yield* nonStreaming(run);
@@ -82,6 +84,17 @@ function modelOf(ports: GeneratePorts, request: GenerationRequest): Model {
   return model;
 }
 
+/** The output of some targets cannot be counted while it is generated. */
+async function holdHiddenOutput(
+  { hiddenOutput }: Pick<FinalizePorts, 'hiddenOutput'>,
+  { gate }: GenerationRun,
+  { targets }: Model,
+): Promise<void> {
+  if (!gate || hiddenOutput.size === 0 || !targets.some((target) => hiddenOutput.has(targetKey(target))))
+    return;
+  if (!(await gate.coverAll())) throw new GatewayError('insufficient_credits', {});
+}
+
 async function open(
   ports: GeneratePorts,
   run: GenerationRun,
@@ -100,7 +113,7 @@ async function open(
         run.markDispatched(target, reason);
         if (target) providerCalled = true;
       },
-      onSent: () => run.markSent(),
+      onSent: (bytes) => run.markSent(bytes),
       onFailedAttempt: (target, reason, failure, durationMs) =>
         run.recordAttempt(target, reason, failure.kind, durationMs),
     });
@@ -189,8 +202,8 @@ async function failStream(run: GenerationRun, thrown: unknown, hasOutput: boolea
 }
 
 function finished(bill: Bill, responseJson: string | undefined): GenerationEvent {
-  const { usage, finishReason, cost } = bill;
-  return { kind: 'finished', responseJson, usage, finishReason, cost };
+  const { usage, finishReason, cost, exceedsEstimate } = bill;
+  return { kind: 'finished', responseJson, usage, finishReason, cost, exceedsEstimate };
 }
 
 function once(action: () => void): () => void {

@@ -23,6 +23,8 @@ export type GenerationEvent =
       readonly usage: Usage;
       readonly finishReason: FinishedGeneration['finishReason'];
       readonly cost: NanoUsd;
+      /** The provider reports a prompt far above the estimate. */
+      readonly exceedsEstimate: boolean;
     };
 
 /** A part of a generation: one event, or the source of all events of its stream. */

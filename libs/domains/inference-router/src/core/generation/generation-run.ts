@@ -50,6 +50,7 @@ export class GenerationRun {
   private dispatchedAt = 0;
   /** Whether the current attempt's request was sent. */
   private isSent = false;
+  private sentBytes = 0;
   private readonly attempts: ProviderAttempt[] = [];
   private opened: OpenedGeneration | undefined;
   private firstEventAt = 0;
@@ -105,8 +106,9 @@ export class GenerationRun {
   }
 
   /** The request of the current attempt was sent. */
-  markSent(): void {
+  markSent(bytes: number): void {
     this.isSent = true;
+    this.sentBytes = bytes;
   }
 
   recordAttempt(target: Target, reason: AttemptReason, outcome: AttemptOutcome, durationMs: number): void {
@@ -215,9 +217,8 @@ export class GenerationRun {
   }
 
   /**
-   * The generation is cancelled. A stream owes its output so far, and nothing before
-   * its first event. A non-streaming generation owes its prompt once the request was
-   * sent, but no output.
+   * The generation is cancelled. It owes its prompt once the request was sent, and a
+   * stream its output so far.
    *
    * After a passed deadline or a stop of the router, which the caller did not cause,
    * output that was not delivered is free.
@@ -225,7 +226,7 @@ export class GenerationRun {
   cancel(): Finalization | undefined {
     if (this.finalization) return this.finalization;
     if (this.opened) return this.endCancelled();
-    const owesPrompt = !this.request.stream && this.isSent && !this.stopped && !this.deadlinePassed();
+    const owesPrompt = this.isSent && !this.stopped && !this.deadlinePassed();
     return owesPrompt ? this.end('cancelled', 'cancelled') : undefined;
   }
 
@@ -301,7 +302,9 @@ export class GenerationRun {
       choices: this.choices(),
       isCut: attempt !== 'ok',
       isFree: this.isFree,
-      heldOutputTokens: attempt === 'ok' ? undefined : this.gate?.heldOutputTokens,
+      heldOutputTokens: this.gate?.heldOutputTokens,
+      visibleOutputTokens: this.gate?.visibleOutputTokens,
+      sentBytes: this.sentBytes,
       ...this.reported(),
       latencyMs: Math.max(0, firstEventAt - createdUnixMs),
       generationTimeMs: Math.max(0, this.lastEventAt - this.firstEventAt),

@@ -55,8 +55,8 @@ export interface OpenGenerationCall {
   readonly gate: OutputGate | undefined;
   /** Called with the target of each attempt, and with undefined after the attempt failed. */
   readonly onDispatch: (target: Target | undefined, reason: AttemptReason) => void;
-  /** Called when the request of the current attempt was sent. */
-  readonly onSent: () => void;
+  /** Called with the size of the current attempt's request when it was sent. */
+  readonly onSent: (bytes: number) => void;
   /** Called after each failed attempt, but not after a cancelled one, which ends the generation. */
   readonly onFailedAttempt: (
     target: Target,
@@ -225,10 +225,11 @@ async function attemptTarget(
   try {
     const opened = await ports.breakers.run(target, call.request.organizationId, () => {
       call.onDispatch(target, reason);
-      const { model, request, head, signal, gate, onSent } = call;
+      const { model, request, head, signal, gate } = call;
       return openTarget(ports, {
-        ...{ target, model, request, head, body, gate, onSent, totalMs },
+        ...{ target, model, request, head, body, gate, totalMs },
         callerSignal: signal,
+        onSent: () => call.onSent(body.length),
       });
     });
     return { target, opened, release };

@@ -30,6 +30,9 @@ export interface OutputGateOptions {
 /** A UTF-16 code unit is at most three bytes, and a token at least one. */
 const MAX_TOKENS_PER_CHARACTER = 3;
 
+/** Tokens that providers count around an output. */
+const SLACK_TOKENS = 16;
+
 /** Attempts of one extension: refused ones are repeated with what is left. */
 const MAX_ATTEMPTS = 3;
 
@@ -59,6 +62,26 @@ export class OutputGate {
   /** The output tokens that the hold covers. */
   get heldOutputTokens(): number {
     return this.heldTokens;
+  }
+
+  /** The most tokens of the output so far, of usual text; undefined once the hold covers the whole limit. */
+  get visibleOutputTokens(): number | undefined {
+    if (this.heldTokens >= this.options.maxOutputTokens) return undefined;
+    return withMargin(this.countedTokens + this.uncounted.length) + SLACK_TOKENS;
+  }
+
+  /**
+   * Holds the whole output limit.
+   *
+   * @returns false when that is refused.
+   */
+  async coverAll(): Promise<boolean> {
+    const { hold, maxOutputTokens } = this.options;
+    const { kind } = await hold.extend(hold.fullAmountNanoUsd);
+    if (kind === 'refused') return false;
+    this.heldTokens = maxOutputTokens;
+    this.heldNanoUsd = hold.fullAmountNanoUsd;
+    return true;
   }
 
   /**

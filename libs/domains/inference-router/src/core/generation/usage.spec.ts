@@ -1,15 +1,15 @@
 import fc from 'fast-check';
-import { costOfUsage, worstCaseCost, type Prices } from '@gateway/base';
-import { fuzzRuns } from '@gateway/test-support';
-import { readUsage } from '../dialects/openai/read-usage';
 import {
-  countedUsage,
-  checkUsage,
+  costOfUsage,
   maxPlausibleImageTokens,
   maxPlausiblePromptTokens,
+  worstCaseCost,
   type InputEstimate,
-  type UsageContext,
-} from './usage';
+  type Prices,
+} from '@gateway/base';
+import { fuzzRuns } from '@gateway/test-support';
+import { readUsage } from '../dialects/openai/read-usage';
+import { checkUsage, countedUsage, mayBeTooLow, promptBySize, type UsageContext } from './usage';
 
 const text: InputEstimate = {
   estimatedInputTokens: 100,
@@ -64,6 +64,25 @@ describe("a provider's count of the prompt", () => {
     expect(accepted({ prompt_tokens: 300, completion_tokens: 5 }, { contextLength: 300 })).toBeDefined();
   });
 
+  it('is rejected below a tenth of the estimate of its text', () => {
+    const long = { estimatedInputTokens: 1_128 };
+    expect(prompt(100, long)).toBe(100);
+    expect(prompt(99, long)).toBeUndefined();
+    expect(prompt(99, { ...long, images: 1, estimatedImageTokens: 200 })).toBe(99);
+  });
+
+  it('is charged by the size of what was sent where it is far above the estimate', () => {
+    expect(promptBySize(82_000, 371_000, context)).toBe(82_000);
+    expect(promptBySize(200_000, 371_000, context)).toBe(92_750);
+    expect(promptBySize(200_000, 100, context)).toBe(100);
+    expect(promptBySize(200_000, 371_000, { ...context, maxPromptTokens: 328 })).toBe(328);
+  });
+
+  it('is never charged above what the hold of a request with a maximum cost covers', () => {
+    const usage = { prompt_tokens: 300, completion_tokens: 5 };
+    expect(accepted(usage, { maxPromptTokens: 250 })?.promptTokens).toBe(250);
+  });
+
   it('is never zero', () => {
     expect(prompt(0)).toBeUndefined();
     expect(prompt(1)).toBe(1);
@@ -112,6 +131,25 @@ describe('the output', () => {
   it('is capped at the output limit, and rejected when it is far above', () => {
     expect(accepted({ prompt_tokens: 10, completion_tokens: 1_016 })?.completionTokens).toBe(1_000);
     expect(accepted({ prompt_tokens: 10, completion_tokens: 1_017 })).toBeUndefined();
+  });
+
+  it('is rejected when it is less than half of our own count', () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 42 };
+    expect(accepted(usage, { countedCompletionTokens: 100 })?.completionTokens).toBe(42);
+    expect(accepted(usage, { countedCompletionTokens: 101 })).toBeUndefined();
+  });
+
+  it('is counted before a report is accepted that is low for its size', () => {
+    const report = readUsage({ prompt_tokens: 10, completion_tokens: 10 });
+    const isLow = (bytes: number, limit = 1_000) => report && mayBeTooLow(report, bytes, limit);
+    expect([isLow(8 * 26), isLow(8 * 26 + 1)]).toEqual([false, true]);
+    // Our count is at most the limit.
+    expect(isLow(8 * 26 + 1, 36)).toBe(false);
+  });
+
+  it('is charged at most up to what an elastic hold covers', () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 900 };
+    expect(accepted(usage, { heldCompletionTokens: 80 })?.completionTokens).toBe(80);
   });
 
   it('includes reasoning that the provider reports in addition to the completion', () => {

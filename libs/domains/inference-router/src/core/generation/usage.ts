@@ -1,19 +1,10 @@
-import type { Usage } from '@gateway/base';
+import {
+  maxPlausibleImageTokens,
+  maxPlausiblePromptTokens,
+  type InputEstimate,
+  type Usage,
+} from '@gateway/base';
 import type { ReportedUsage } from '../dialects/dialect';
-
-/** The parts of a request's input other than the text of its messages. */
-export interface InputParts {
-  readonly images: number;
-  /** The part of the estimate for images. */
-  readonly estimatedImageTokens: number;
-  /** The request has tools or a JSON schema for the response. */
-  readonly hasDefinitions: boolean;
-}
-
-export interface InputEstimate extends InputParts {
-  /** All input, by the model's tokenizer and factor. */
-  readonly estimatedInputTokens: number;
-}
 
 /** The router's own data about a generation, against which reported usage is checked. */
 export interface UsageContext {
@@ -21,6 +12,12 @@ export interface UsageContext {
   /** The limit that was sent to the provider, for all completions together. */
   readonly maxCompletionTokens: number;
   readonly completions: number;
+  /** The part of that limit that an elastic hold covers. */
+  readonly heldCompletionTokens?: number | undefined;
+  /** Our own count of the output, where the report may be too low for it: see `mayBeTooLow`. */
+  readonly countedCompletionTokens?: number | undefined;
+  /** The input that the hold covers, of a request whose cost has a maximum. */
+  readonly maxPromptTokens?: number | undefined;
   readonly contextLength: number;
   /** Whether the generation was cancelled or failed, perhaps before its output was reported. */
   readonly isCut: boolean;
@@ -28,40 +25,56 @@ export interface UsageContext {
   readonly producedOutput: boolean;
 }
 
-/**
- * How far a provider's prompt count may exceed our estimate and stay plausible. This
- * is also the most by which a settlement can exceed its hold.
- *
- * Text: current tokenizers differ by less than half of this allowance; models with
- * larger differences get a factor in the catalogue. Chat templates add a few dozen
- * tokens. Definitions: providers render tools and schemas in their own way, and add
- * instructions of some hundred tokens. Images: the formulas differ most.
- */
-const INPUT_TOLERANCE = {
-  textFactor: 2,
-  textTokens: 128,
-  definitionsTextFactor: 3,
-  definitionsTokens: 1_024,
-  imageFactor: 3,
-  tokensPerImage: 1_000,
-} as const;
-
 /** Providers disagree on whether the token that ends a completion counts towards its limit. */
 const SLACK_TOKENS_PER_COMPLETION = 16;
 
-/** The highest plausible number of prompt tokens. */
-export function maxPlausiblePromptTokens(input: InputEstimate): number {
-  const { textFactor, textTokens, definitionsTextFactor, definitionsTokens } = INPUT_TOLERANCE;
-  const textTokenEstimate = Math.max(0, input.estimatedInputTokens - input.estimatedImageTokens);
-  const maxTextTokens = input.hasDefinitions
-    ? textTokenEstimate * definitionsTextFactor + textTokens + definitionsTokens
-    : textTokenEstimate * textFactor + textTokens;
-  return maxTextTokens + maxPlausibleImageTokens(input);
+/**
+ * How far a report may be below our own count. Providers may leave out reasoning of earlier turns, and render
+ * definitions more briefly than their JSON.
+ */
+const LOWEST_SHARE = { promptDivisor: 10, promptTokens: 128, outputDivisor: 2, outputTokens: 16 } as const;
+
+/** Few texts have tokens of more bytes. */
+const MAX_BYTES_PER_TOKEN = 8;
+
+/** Of English text, and fewer of most others. */
+const BYTES_PER_TOKEN = 4;
+
+/**
+ * Whether the output has to be counted before the report is accepted.
+ *
+ * @param outputBytes the size of the output as UTF-8
+ */
+export function mayBeTooLow(
+  { completionTokens }: ReportedUsage,
+  outputBytes: number,
+  maxCompletionTokens: number,
+): boolean {
+  return (
+    completionTokens !== undefined &&
+    outputBytes > MAX_BYTES_PER_TOKEN * (completionTokens + LOWEST_SHARE.outputTokens) &&
+    isOutputTooLow(completionTokens, maxCompletionTokens)
+  );
 }
 
-/** The highest plausible number of image tokens; zero without an image. */
-export function maxPlausibleImageTokens({ images, estimatedImageTokens }: InputParts): number {
-  return estimatedImageTokens * INPUT_TOLERANCE.imageFactor + images * INPUT_TOLERANCE.tokensPerImage;
+function isOutputTooLow(completionTokens: number, countedTokens: number): boolean {
+  return completionTokens * LOWEST_SHARE.outputDivisor + LOWEST_SHARE.outputTokens < countedTokens;
+}
+
+/**
+ * The prompt that is charged where the provider reports more than is plausible: at least the estimate, at most what the
+ * bytes that were sent make plausible.
+ *
+ * @param sentTextBytes the size of the request to the provider, without its images
+ */
+export function promptBySize(
+  reportedTokens: number,
+  sentTextBytes: number,
+  { input, contextLength, maxPromptTokens = Infinity }: UsageContext,
+): number {
+  const bySize = Math.ceil(sentTextBytes / BYTES_PER_TOKEN) + maxPlausibleImageTokens(input);
+  const atMost = Math.min(reportedTokens, bySize, contextLength, maxPromptTokens);
+  return Math.max(input.estimatedInputTokens, atMost);
 }
 
 /** The part of a report that is known from the start of a stream. */
@@ -84,7 +97,8 @@ export type CheckedUsage =
  * The report is rejected, and usage is counted by the router, when it has
  * - numbers that are fractions or negative;
  * - no prompt tokens, more than the context window, or more than
- *   {@link INPUT_TOLERANCE} allows;
+ *   `maxPlausiblePromptTokens` allows;
+ * - a small share of our own count of the prompt or the output: see LOWEST_SHARE;
  * - no completion tokens although output was produced;
  * - more completion tokens than the limit (a small excess is capped).
  *
@@ -106,12 +120,14 @@ export function checkUsage(report: ReportedUsage | undefined, context: UsageCont
   const input = inputUsage(reported, context);
   if (report.completionTokens === undefined || !isPlausibleOutput(reported, context))
     return context.isCut ? { kind: 'input_only', input } : { kind: 'rejected', reported };
-  const completionTokens = Math.min(reported.completionTokens, context.maxCompletionTokens);
+  const { maxCompletionTokens, heldCompletionTokens = Infinity } = context;
+  const completionTokens = Math.min(reported.completionTokens, maxCompletionTokens, heldCompletionTokens);
   const reasoningTokens = Math.min(reported.reasoningTokens, completionTokens);
   return { kind: 'accepted', usage: { ...input, completionTokens, reasoningTokens } };
 }
 
-function inputUsage({ promptTokens, ...reported }: Usage, { input }: UsageContext): InputUsage {
+function inputUsage(reported: Usage, { input, maxPromptTokens = Infinity }: UsageContext): InputUsage {
+  const promptTokens = Math.min(reported.promptTokens, maxPromptTokens);
   const cachedTokens = Math.min(reported.cachedTokens, promptTokens);
   const uncached = promptTokens - cachedTokens;
   const cacheWrite1hTokens = Math.min(reported.cacheWrite1hTokens, uncached);
@@ -127,12 +143,17 @@ function inputUsage({ promptTokens, ...reported }: Usage, { input }: UsageContex
 }
 
 function isPlausibleInput({ promptTokens }: Usage, { contextLength, input }: UsageContext): boolean {
-  return promptTokens > 0 && promptTokens <= Math.min(contextLength, maxPlausiblePromptTokens(input));
+  const textTokens = input.estimatedInputTokens - input.estimatedImageTokens;
+  const isTooLow = promptTokens * LOWEST_SHARE.promptDivisor + LOWEST_SHARE.promptTokens < textTokens;
+  return (
+    promptTokens > 0 && !isTooLow && promptTokens <= Math.min(contextLength, maxPlausiblePromptTokens(input))
+  );
 }
 
 function isPlausibleOutput(reported: Usage, context: UsageContext): boolean {
-  const { maxCompletionTokens, completions, producedOutput } = context;
+  const { maxCompletionTokens, completions, producedOutput, countedCompletionTokens = 0 } = context;
   if (reported.completionTokens === 0 && producedOutput) return false;
+  if (isOutputTooLow(reported.completionTokens, countedCompletionTokens)) return false;
   return reported.completionTokens <= maxCompletionTokens + completions * SLACK_TOKENS_PER_COMPLETION;
 }
 

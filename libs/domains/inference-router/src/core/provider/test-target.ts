@@ -82,6 +82,7 @@ const REQUEST: GenerationRequest = {
   createdUnixMs: 0,
   estimatedInputTokens: 8,
   inputParts: { images: 0, estimatedImageTokens: 0, hasDefinitions: false },
+  maxInputTokens: undefined,
   prices: undefined,
   signedBy: undefined,
   promptCacheKey: undefined,

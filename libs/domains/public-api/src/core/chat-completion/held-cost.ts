@@ -1,21 +1,35 @@
-import { worstCaseCost, type NanoUsd } from '@gateway/base';
+import { maxPlausiblePromptTokens, worstCaseCost, type NanoUsd } from '@gateway/base';
 import type { ValidatedChatRequest } from './types';
 
 /** The maximum cost of a request, which is held, if each completion has at most `maxOutputTokens`. */
 export function heldCostOf(
   {
     model,
-    estimatedInputTokens,
+    heldInputTokens,
     n,
     cacheWrites,
-  }: Pick<ValidatedChatRequest, 'model' | 'estimatedInputTokens' | 'n' | 'cacheWrites'>,
+  }: Pick<ValidatedChatRequest, 'model' | 'heldInputTokens' | 'n' | 'cacheWrites'>,
   maxOutputTokens: number,
 ): NanoUsd {
-  const inputTokens = heldInputTokens(estimatedInputTokens);
-  return worstCaseCost(inputTokens, maxOutputTokens * n, model.prices, cacheWrites);
+  return worstCaseCost(heldInputTokens, maxOutputTokens * n, model.prices, cacheWrites);
 }
 
 /** The estimate plus 10%, since tokenizers differ. */
-function heldInputTokens(inputTokens: number): number {
-  return Math.ceil((inputTokens * 11) / 10);
+export function usualInputTokens(estimatedInputTokens: number): number {
+  return Math.ceil((estimatedInputTokens * 11) / 10);
+}
+
+/**
+ * The request with a hold for the largest prompt that is accepted from a provider, so that it never costs more than
+ * it holds. For requests whose cost has a maximum, their own or that of a run.
+ */
+export function holdingAllInput(chat: ValidatedChatRequest): ValidatedChatRequest {
+  const { images, imageTokens, hasDefinitions } = chat.inputParts;
+  const largest = maxPlausiblePromptTokens({
+    estimatedInputTokens: chat.estimatedInputTokens,
+    ...{ images, estimatedImageTokens: imageTokens, hasDefinitions },
+  });
+  const heldInputTokens = Math.max(chat.heldInputTokens, Math.min(largest, chat.model.contextLength));
+  const holding = { ...chat, heldInputTokens };
+  return { ...holding, heldCost: heldCostOf(holding, chat.maxOutputTokens) };
 }

@@ -5,11 +5,12 @@ const user: ChatMessage = { role: 'user', content: 'Hi' };
 const result: ChatMessage = { role: 'tool', content: 'Sunny' };
 const calling = (signed: Pick<ChatMessage, 'reasoning_details' | 'tool_calls'>): ChatMessage => ({
   role: 'assistant',
-  tool_calls: [{ function: { name: 'weather', arguments: '{}' } }],
+  tool_calls: [{ id: 'call_1', function: { name: 'weather', arguments: '{}' } }],
   ...signed,
 });
 const thought = (signer?: string) => ({ type: 'reasoning.text', text: 'Hm', signed_by: signer });
 const callWith = (signer: string) => ({
+  id: 'call_1',
   function: { name: 'weather', arguments: '{}' },
   extra_content: { google: { thought_signature: 's' }, signed_by: signer },
 });

@@ -130,6 +130,8 @@ export interface ValidatedChatRequest {
   /** Per completion: the requested length, or the maximum that fits. */
   readonly maxOutputTokens: number;
   readonly estimatedInputTokens: number;
+  /** The input tokens that the hold covers. */
+  readonly heldInputTokens: number;
   readonly inputParts: InputParts;
   /** See isOutputVisible. */
   readonly isOutputVisible: boolean;

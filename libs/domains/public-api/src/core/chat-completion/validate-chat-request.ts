@@ -4,7 +4,7 @@ import type { JsonObject } from '../json/json-value';
 import { estimateInputTokens, uncountedInput } from './estimate/estimate-input-tokens';
 import { longestCachePoint, type CacheableFields } from './cache-points';
 import { forwardedBody } from './forwarded-body';
-import { heldCostOf } from './held-cost';
+import { heldCostOf, usualInputTokens } from './held-cost';
 import { isOutputVisible } from './visible-output';
 import { checkCompletions } from './rules/completions';
 import { readFields } from './rules/field-values';
@@ -165,6 +165,7 @@ function validated(
   inputTokens: number,
   maxOutputTokens: number,
 ): ValidatedChatRequest {
+  const heldInputTokens = usualInputTokens(inputTokens);
   return {
     model,
     stream,
@@ -174,10 +175,11 @@ function validated(
     ...(exactSeed === undefined ? {} : { exactSeed }),
     maxOutputTokens,
     estimatedInputTokens: inputTokens,
+    heldInputTokens,
     inputParts: input.parts,
     isOutputVisible,
     cacheWrites,
-    heldCost: heldCostOf({ model, estimatedInputTokens: inputTokens, n, cacheWrites }, maxOutputTokens),
+    heldCost: heldCostOf({ model, heldInputTokens, n, cacheWrites }, maxOutputTokens),
     ...(signedBy === undefined ? {} : { signedBy }),
     ...(promptCacheKey === undefined ? {} : { promptCacheKey }),
     ...(externalUser === undefined ? {} : { externalUser }),

@@ -48,6 +48,15 @@ export function addressAbuseLimited(limit: number, retryAfterMs: number): Refusa
   });
 }
 
+/** Too many requests of the key were suspicious in this minute. */
+export function keySuspicionLimited(limit: number, retryAfterMs: number): Refusal {
+  return refuse('rpm_exceeded', {
+    message: `Too many cancelled requests: ${limit} requests with this API key were cancelled before their response, or had far more input than can be counted, in this minute. Retry after the minute ends.`,
+    metadata: { limit_type: 'rpm', scope: 'key', limit },
+    retryAfterMs,
+  });
+}
+
 /** Too many requests of the key were invalid in this minute. */
 export function keyAbuseLimited(limit: number, retryAfterMs: number): Refusal {
   return refuse('rpm_exceeded', {

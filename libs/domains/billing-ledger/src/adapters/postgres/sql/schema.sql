@@ -209,9 +209,8 @@ create table runs (
   created_unix_ms   bigint not null,
   last_held_unix_ms bigint not null,
   primary key (organization_id, run_id),
-  constraint runs_stay_within_budget check (
-    least(spent_nano_usd, held_nano_usd) >= 0 and spent_nano_usd + held_nano_usd <= budget_nano_usd
-  )
+  -- Holds stay within the budget; a charge above its hold may exceed it.
+  constraint runs_never_negative check (least(spent_nano_usd, held_nano_usd) >= 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 -- For the deletion of old runs. Not by the time of the last hold, which changes with every hold.

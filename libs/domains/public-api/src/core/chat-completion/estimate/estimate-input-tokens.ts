@@ -1,4 +1,6 @@
+import type { JsonObject } from '../../json/json-value';
 import type { FoundImage } from '../rules/images';
+import { isExtraParameter } from '../rules/unknown-parameter';
 import type { ChatMessage, ForwardedFields } from '../schema/checked-fields';
 import type { ModelView, TokenCounter, UncountedInput } from '../types';
 import { imageTokens } from './image-tokens';
@@ -7,16 +9,18 @@ const TOKENS_PER_MESSAGE = 3;
 const TOKENS_PER_NAME = 1;
 const TOKENS_OF_REPLY_START = 3;
 const TOKENS_PER_TOOL = 10;
-/** Signatures are base64 of encrypted reasoning. */
-const CHARACTERS_PER_SIGNATURE_TOKEN = 4;
+/** What vendors write around a tool call, and around its result. */
+const TOKENS_PER_CALL = 8;
+/** Of signatures, which are base64 of encrypted reasoning, and of ids, which clients make of signatures. */
+const BYTES_PER_OPAQUE_TOKEN = 4;
 
 /** The inputs of the estimate of a request's input tokens. */
 export function uncountedInput(
-  body: ForwardedFields,
+  body: JsonObject & ForwardedFields,
   images: readonly FoundImage[],
   model: ModelView,
 ): UncountedInput {
-  const { texts, overhead } = countedParts(body);
+  const { texts, overhead } = countedParts(body, model);
   return {
     // One count for all texts, so that the counter knows the total work.
     text: texts.join('\n'),
@@ -56,13 +60,29 @@ interface CountedParts {
   readonly overhead: number;
 }
 
-function countedParts(fields: ForwardedFields): CountedParts {
+/** Every text of the body that a dialect writes, as often as it writes it. */
+function countedParts(fields: JsonObject & ForwardedFields, model: ModelView): CountedParts {
   const texts: string[] = [];
   let overhead = TOKENS_OF_REPLY_START;
+  let opaqueBytes = 0;
+  let names: Map<string, string> | undefined;
   for (const message of fields.messages) {
     overhead += TOKENS_PER_MESSAGE + (message.name === undefined ? 0 : TOKENS_PER_NAME);
     addMessageTexts(message, texts);
-    overhead += signatureTokens(message);
+    opaqueBytes += signatureBytes(message, texts);
+    for (const call of message.tool_calls ?? []) {
+      overhead += TOKENS_PER_CALL;
+      opaqueBytes += Buffer.byteLength(call.id);
+      names ??= new Map();
+      names.set(call.id, call.function.name);
+    }
+    if (message.tool_call_id !== undefined) {
+      overhead += TOKENS_PER_CALL;
+      opaqueBytes += Buffer.byteLength(message.tool_call_id);
+      // Some dialects name the function with each of its results.
+      const name = names?.get(message.tool_call_id);
+      if (name !== undefined) texts.push(name);
+    }
   }
   for (const tool of fields.tools ?? []) {
     overhead += TOKENS_PER_TOOL;
@@ -73,7 +93,11 @@ function countedParts(fields: ForwardedFields): CountedParts {
   const prediction = fields.prediction?.content;
   if (typeof prediction === 'string') texts.push(prediction);
   else prediction?.forEach((part) => texts.push(part.text));
-  return { texts, overhead };
+  for (const name of model.extraParameters) {
+    const value = isExtraParameter(name, model) ? fields[name] : undefined;
+    if (typeof value === 'string' || typeof value === 'object') texts.push(JSON.stringify(value));
+  }
+  return { texts, overhead: overhead + Math.ceil(opaqueBytes / BYTES_PER_OPAQUE_TOKEN) };
 }
 
 function addMessageTexts(message: ChatMessage, texts: string[]): void {
@@ -90,9 +114,17 @@ function addMessageTexts(message: ChatMessage, texts: string[]): void {
   message.tool_calls?.forEach(({ function: called }) => texts.push(called.name, called.arguments));
 }
 
-function signatureTokens({ reasoning_details: details = [], tool_calls: calls = [] }: ChatMessage): number {
-  let characters = 0;
-  for (const signed of [...details, ...calls.map((call) => call.extra_content)])
-    if (signed !== undefined) characters += JSON.stringify(signed).length;
-  return Math.ceil(characters / CHARACTERS_PER_SIGNATURE_TOKEN);
+/** Readable reasoning counts as text. */
+function signatureBytes(
+  { reasoning_details: details = [], tool_calls: calls = [] }: ChatMessage,
+  texts: string[],
+): number {
+  let bytes = 0;
+  for (const { text, ...signed } of details) {
+    if (text !== undefined) texts.push(typeof text === 'string' ? text : JSON.stringify(text));
+    bytes += Buffer.byteLength(JSON.stringify(signed));
+  }
+  for (const { extra_content: extra } of calls)
+    if (extra !== undefined) bytes += Buffer.byteLength(JSON.stringify(extra));
+  return bytes;
 }

@@ -41,18 +41,43 @@ describe('the estimate', () => {
     expect(estimate({ messages: two }).tokens).toBe(3 + 6 + 3);
   });
 
-  it('counts names, refusals, and the names and arguments of tool calls', () => {
+  it('counts names, refusals, and the ids, names and arguments of tool calls', () => {
     const messages: JsonValue = [
       { role: 'user', name: 'ann', content: 'hi' },
       {
         role: 'assistant',
         refusal: 'no',
-        tool_calls: [{ id: 'uncounted', type: 'function', function: { name: 'f', arguments: '{}' } }],
+        tool_calls: [{ id: 'call_id_1', type: 'function', function: { name: 'f', arguments: '{}' } }],
       },
     ];
     const { tokens, texts } = estimate({ messages });
     expect(texts).toEqual(['ann\nhi\nno\nf\n{}']);
-    expect(tokens).toBe(5 + 1 + 6 + 3);
+    expect(tokens).toBe(5 + 1 + 6 + 3 + 8 + 3);
+  });
+
+  it('counts the id of each result, and the name of its function', () => {
+    const call = { id: 'call_1', type: 'function', function: { name: 'search', arguments: '{}' } };
+    const messages: JsonValue = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'call_1', content: 'one' },
+      { role: 'tool', tool_call_id: 'other', content: 'two' },
+    ];
+    const { tokens, texts } = estimate({ messages });
+    expect(texts).toEqual(['hi\nsearch\n{}\none\nsearch\ntwo']);
+    expect(tokens).toBe(6 + 4 * 3 + 3 + 3 * 8 + Math.ceil((6 + 6 + 5) / 4));
+  });
+
+  it('counts readable reasoning as text, and the rest of a signed detail by its size', () => {
+    const reasoning_details = [{ type: 'reasoning.text', index: 0, text: 'one two', signature: 'abcd' }];
+    const messages: JsonValue = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: 'so', reasoning_details },
+    ];
+    const { tokens, texts } = estimate({ messages });
+    expect(texts).toEqual(['hi\nso\none two']);
+    const { text: _, ...signed } = reasoning_details[0] as Record<string, unknown>;
+    expect(tokens).toBe(4 + 6 + 3 + Math.ceil(JSON.stringify(signed).length / 4));
   });
 
   it('counts tool definitions and JSON schemas as minified JSON', () => {

@@ -1,6 +1,7 @@
 import { unreachable } from '@gateway/base';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/json-value';
 import type {
+  AnyObjectShape,
   ListShape,
   MapShape,
   Member,
@@ -51,7 +52,7 @@ export function checkShape(shape: Shape, value: JsonValue): JsonValue | Issue {
     case 'map':
       return isJsonObject(value) ? checkMap(shape, value) : wrongType('an object', value);
     case 'object':
-      return isJsonObject(value) ? value : wrongType('an object', value);
+      return isJsonObject(value) ? checkObject(shape, value) : wrongType('an object', value);
     case 'any':
       return value;
     case 'textOr':
@@ -177,6 +178,11 @@ function checkMap(shape: MapShape, value: JsonObject): JsonObject | Issue {
   }
   // Unlike assignment, fromEntries treats `__proto__` as an ordinary name.
   return Object.fromEntries(entries);
+}
+
+function checkObject({ maxCharacters }: AnyObjectShape, value: JsonObject): JsonObject | Issue {
+  if (maxCharacters === undefined || JSON.stringify(value).length <= maxCharacters) return value;
+  return new Issue('', `its JSON is longer than ${maxCharacters} characters.`);
 }
 
 function wrongType(expected: string, value: JsonValue): Issue {

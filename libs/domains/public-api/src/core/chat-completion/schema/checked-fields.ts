@@ -34,6 +34,7 @@ export interface ChatMessage {
   readonly reasoning_content?: string;
   readonly reasoning_details?: readonly JsonObject[];
   readonly tool_calls?: readonly ToolCall[];
+  readonly tool_call_id?: string;
 }
 
 type ContentPart =
@@ -47,6 +48,7 @@ export interface ImageUrl {
 }
 
 interface ToolCall {
+  readonly id: string;
   readonly function: { readonly name: string; readonly arguments: string };
   readonly extra_content?: JsonObject;
 }

@@ -68,6 +68,9 @@ const accept = (name: string, shape: Shape, doc: string, absent: string): Field 
   absent,
 });
 
+/** No input tokens are counted for it. */
+const stopSequence = text({ maxLength: 1_024 });
+
 /** The default of fields that the model decides. */
 const AS_THE_MODEL = "the model's own";
 
@@ -165,7 +168,7 @@ export const chatFields: readonly Field[] = [
   ),
   forward(
     'stop',
-    textOr(list(text(), { maxItems: 4, emptyMeansAbsent: true })),
+    textOr(list(stopSequence, { maxItems: 4, emptyMeansAbsent: true }), stopSequence),
     'Up to four sequences that end the completion. They are not included in it. An empty list means none.',
     'none',
   ),
@@ -242,8 +245,8 @@ export const chatFields: readonly Field[] = [
   ),
   forward(
     'prompt_cache_options',
-    anyObject(),
-    'Further options of the prompt cache, passed to the model unchanged. A hint: dropped for models that do not support it.',
+    anyObject({ maxCharacters: 4_096 }),
+    'Further options of the prompt cache, passed to the model unchanged: at most 4,096 characters of JSON. A hint: dropped for models that do not support it.',
     'none',
     {
       capability: 'prompt_cache',

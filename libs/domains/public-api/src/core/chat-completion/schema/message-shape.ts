@@ -17,6 +17,15 @@ import {
 /** Maximum messages of one request. */
 export const MAX_MESSAGES = 10_000;
 
+/**
+ * Vendors create ids of some dozen characters, but clients also put signatures into them. Longer ids than a provider
+ * accepts are mapped. An id counts as input tokens.
+ */
+const callId = text({ minLength: 1, maxLength: 65_536 });
+
+/** Vendors accept names of 64 to 128 characters; some models call functions that do not exist. */
+const calledName = text({ minLength: 1, maxLength: 256 });
+
 const PART_TYPE = 'The kind of part.';
 
 const textPart = record({
@@ -67,11 +76,11 @@ const assistantParts = list(
 );
 
 const toolCall = record({
-  id: required(text({ minLength: 1 }), 'The id of the call; the tool message with its result repeats it.'),
+  id: required(callId, 'The id of the call; the tool message with its result repeats it.'),
   type: optional(text({ oneOf: ['function'] }), 'The kind of tool.', '`function`', { absentIs: 'function' }),
   function: required(
     record({
-      name: required(text({ minLength: 1 }), 'The name of the called function.'),
+      name: required(calledName, 'The name of the called function.'),
       arguments: required(text(), 'Its arguments, as the JSON text that the model generated.'),
     }),
     'The function that was called.',
@@ -138,7 +147,7 @@ export const messageShape = variants(
     tool: record({
       role,
       content: required(textOr(parts), `${CONTENT} ${NULL_CONTENT}`, { nullIs: () => '' }),
-      tool_call_id: required(text({ minLength: 1 }), 'Of `tool`: the `id` of the call whose result this is.'),
+      tool_call_id: required(callId, 'Of `tool`: the `id` of the call whose result this is.'),
       name,
       ...cachePointMembers,
     }),

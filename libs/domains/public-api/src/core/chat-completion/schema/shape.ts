@@ -115,6 +115,8 @@ export interface MapShape {
 /** An object that is forwarded unchanged, such as a JSON Schema. */
 export interface AnyObjectShape {
   readonly kind: 'object';
+  /** Of its JSON text. Absent: it counts as input tokens, or is not sent. */
+  readonly maxCharacters?: number;
 }
 
 /** Any value, forwarded unchanged. */
@@ -169,7 +171,10 @@ export const variants = (
   variants: new Map(Object.entries(shapes)),
   hints: new Map(Object.entries(hints)),
 });
-export const anyObject = (): AnyObjectShape => ({ kind: 'object' });
+export const anyObject = (options: Omit<AnyObjectShape, 'kind'> = {}): AnyObjectShape => ({
+  kind: 'object',
+  ...options,
+});
 export const any = (): AnyShape => ({ kind: 'any' });
 export const textOr = (other: TextOrShape['other'], textShape: TextShape = text()): TextOrShape => ({
   kind: 'textOr',

@@ -161,13 +161,13 @@ begin
       group by organization_id, run_id
       on conflict (organization_id, run_id) do update set
         held_nano_usd = run.held_nano_usd + excluded.held_nano_usd, last_held_unix_ms = excluded.last_held_unix_ms
-      returning budget_nano_usd as budget
+      returning coalesce(spent_nano_usd + held_nano_usd > budget_nano_usd, true) as is_over
     )
     select
       (select count(*) from taken),
       exists (select from moved_money where is_over)
         or exists (select from new_spend where is_over)
-        or exists (select from new_runs where budget is null)
+        or exists (select from new_runs where is_over)
     into held_count, is_over_budget;
 
     -- In a statement of its own, which sees the days of other keys and settlements that were committed while this
@@ -213,7 +213,7 @@ begin
     end if;
     raise exception using errcode = 'GW002';
   exception
-    -- A run's constraint refuses a sum above its budget.
+    -- The constraint of an account refuses a negative balance.
     when sqlstate 'GW002' or unique_violation or check_violation then
       null;
   end;

@@ -1,7 +1,6 @@
 -- Locks the accounts, then the claims, and returns one row per generation in the
--- given order. The hold's columns are null if there is no hold, the run's if the
--- hold belongs to no run. The claim's are
--- null if the generation never claimed the key for its current body. A generation
+-- given order. The hold's columns are null if there is no hold, the claim's if
+-- the generation never claimed the key for its current body. A generation
 -- without a scope uses the scope of its hold. A hold that was deleted with its
 -- partition is returned as abandoned.
 create or replace function lock_for_settlement(p_generation_ids text[], p_organization_ids text[], p_scopes text[])
@@ -14,8 +13,6 @@ returns table (
   hold_amount_nano_usd bigint,
   hold_day text,
   hold_prices text,
-  hold_run_id text,
-  run_left_nano_usd bigint,
   claim_scope text,
   claim_state text,
   claim_generation_id text
@@ -49,8 +46,6 @@ begin
     coalesce(open.amount_nano_usd, closed.amount_nano_usd, 0),
     coalesce(open.day, closed.day, 'epoch'::date)::text,
     coalesce(open.prices, closed.prices, ''),
-    run.run_id,
-    run.budget_nano_usd - run.spent_nano_usd - run.held_nano_usd,
     claim.scope,
     claim.state,
     claim.generation_id
@@ -60,9 +55,6 @@ begin
   -- Not the view "holds": a join with it would scan both tables.
   left join open_holds open on open.hold_id = wanted.generation_id collate "C"
   left join closed_holds closed on closed.hold_id = wanted.generation_id collate "C"
-  left join runs run
-    on run.organization_id = wanted.organization_id collate "C"
-    and run.run_id = coalesce(open.run_id, closed.run_id)
   left join lateral (
     select wanted.organization_id, 'abandoned' as state
     from closed_hold_retention retention

@@ -56,7 +56,7 @@ begin
   with booked as materialized (
     select
       named.*,
-      -- Uncollected is the part of the cost that neither the balance nor the run's budget could pay.
+      -- Uncollected is the part of the cost that the balance could not pay.
       -- A waived cost is not owed, so it is neither revenue nor uncollected.
       case when is_waived then 0 else cost end as revenue,
       case when is_waived then 0 else cost - charged end as uncollected

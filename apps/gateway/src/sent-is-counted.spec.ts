@@ -1,0 +1,295 @@
+import { capabilities } from '@gateway/base';
+import { dialects } from '@gateway/inference-router';
+import {
+  chatFields,
+  validateChatRequest,
+  type Field,
+  type JsonObject,
+  type JsonValue,
+  type TokenCounter,
+} from '@gateway/public-api';
+import { isRefusal } from '@gateway/errors';
+
+type Shape = Field['shape'];
+
+/** The most bytes that are sent per counted token: JSON of short values around English text. */
+const BYTES_PER_TOKEN = 16;
+/** Fields that are bounded and not counted, such as `logit_bias`. */
+const UNCOUNTED_BYTES = 16_000;
+const LONG = 40_000;
+const MANY = 200;
+
+const model = {
+  id: 'acme/able',
+  disabled: false,
+  contextLength: 100_000_000,
+  maxOutputTokens: 100,
+  capabilities,
+  reasoningEfforts: ['low'],
+  prices: {
+    inputNanoUsdPerMillion: 1n,
+    cachedInputNanoUsdPerMillion: 1n,
+    cacheWriteNanoUsdPerMillion: 1n,
+    cacheWrite1hNanoUsdPerMillion: 1n,
+    outputNanoUsdPerMillion: 1n,
+    reasoningNanoUsdPerMillion: 1n,
+    imageNanoUsdPerMillion: 1n,
+    tiers: [],
+  },
+  writesCacheImplicitly: false,
+  tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'constant', imageTokens: 100 },
+  extraParameters: ['guided_regex'],
+  forwardReasoningContent: true,
+  targetPlaces: [{ provider: 'acme' }],
+};
+/** As tokenizers count: four characters per token, and a token per line. */
+const tokenCounter: TokenCounter = {
+  count: (text) => Math.max(Math.ceil(text.length / 4), text.split('\n').length),
+  countSize: ({ bytes }) => Math.ceil(bytes / 4),
+};
+
+/** A text within the body, and how to build a value of the body around it. */
+interface Leaf {
+  readonly path: string;
+  /** @param items of each list around the text. */
+  readonly build: (text: string, items: number) => JsonValue;
+}
+
+/** Every text of a shape that the client chooses, names of free objects included. */
+function leavesOf(shape: Shape, path: string): readonly Leaf[] {
+  switch (shape.kind) {
+    case 'text':
+      if (shape.oneOf || shape.read) return [];
+      return [{ path, build: (text) => text.slice(0, shape.maxLength) }];
+    case 'list':
+      return leavesOf(shape.items, `${path}[]`).map((leaf) => ({
+        path: leaf.path,
+        build: (text, items) =>
+          Array.from({ length: Math.min(items, shape.maxItems ?? items) }, () => leaf.build(text, 1)),
+      }));
+    case 'record':
+      return Object.entries(shape.members).flatMap(([name, member]) =>
+        leavesOf(member.shape, `${path}.${name}`).map((leaf) => ({
+          path: leaf.path,
+          build: (text: string, items: number) => ({
+            ...(exampleOf(shape) as JsonObject),
+            [name]: leaf.build(text, items),
+          }),
+        })),
+      );
+    case 'variants':
+      return [...shape.variants].flatMap(([value, variant]) =>
+        leavesOf(variant, `${path}(${value})`)
+          .filter((leaf) => leaf.path !== `${path}(${value}).${shape.tag}`)
+          .map((leaf) => ({
+            path: leaf.path,
+            build: (text: string, items: number) => ({
+              ...(leaf.build(text, items) as JsonObject),
+              [shape.tag]: value,
+            }),
+          })),
+      );
+    case 'textOr':
+      return [...leavesOf(shape.text, path), ...leavesOf(shape.other, path)];
+    case 'map':
+      return [
+        {
+          path,
+          build: (_text, items) =>
+            Object.fromEntries(
+              Array.from({ length: Math.min(items, shape.maxEntries) }, (_, index) => [`${index}`, 1]),
+            ),
+        },
+      ];
+    case 'object':
+      return freeObject(path, shape.maxCharacters);
+    default:
+      return [];
+  }
+}
+
+/** What dialects read of signed reasoning and tool calls is among the names. */
+function freeObject(path: string, maxCharacters: number | undefined): readonly Leaf[] {
+  const bounded = (text: string) => text.slice(0, (maxCharacters ?? LONG) - 10);
+  const anything: readonly Leaf[] = [
+    { path: `${path}.*`, build: (text) => ({ any: bounded(text) }) },
+    { path: `${path}{}`, build: (text) => ({ [bounded(text)]: 1 }) },
+  ];
+  if (maxCharacters !== undefined) return anything;
+  return [
+    ...anything,
+    { path: `${path}(text)`, build: (text) => ({ type: 'reasoning.text', index: 0, text, signature: 'c' }) },
+    { path: `${path}(signature)`, build: (text) => ({ type: 'reasoning.text', text: 't', signature: text }) },
+    { path: `${path}(data)`, build: (text) => ({ type: 'reasoning.encrypted', data: text }) },
+    { path: `${path}(thought)`, build: (text) => ({ google: { thought_signature: text } }) },
+  ];
+}
+
+/** The smallest valid value. */
+function exampleOf(shape: Shape): JsonValue {
+  switch (shape.kind) {
+    case 'text':
+      return shape.oneOf?.[0] ?? 'a';
+    case 'number':
+      return shape.min ?? 0;
+    case 'boolean':
+      return false;
+    case 'list':
+      return [exampleOf(shape.items)];
+    case 'record':
+      return Object.fromEntries(
+        Object.entries(shape.members)
+          .filter(([, member]) => member.required)
+          .map(([name, member]) => [name, exampleOf(member.shape)]),
+      );
+    case 'variants': {
+      const [[value, variant]] = [...shape.variants] as [[string, Shape]];
+      return { ...(exampleOf(variant) as JsonObject), [shape.tag]: value };
+    }
+    case 'textOr':
+      return exampleOf(shape.text);
+    case 'map':
+    case 'object':
+      return {};
+    case 'any':
+      return 'a';
+  }
+}
+
+const user: JsonValue = { role: 'user', content: 'hi' };
+const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } };
+const tool = { type: 'function', function: { name: 'f' } };
+const result = (id: string): JsonValue => ({ role: 'tool', tool_call_id: id, content: 'r' });
+
+/** Bodies with a text of a field: with and without definitions of tools, since dialects then write calls differently. */
+function bodiesOf(field: Field, leaf: Leaf, text: string, items: number): readonly JsonObject[] {
+  const value = leaf.build(text, items);
+  if (field.name !== 'messages') {
+    const messages = [user];
+    if (field.name === 'tool_choice' && typeof value === 'object') {
+      const { name } = (value as { function: { name: string } }).function;
+      return [{ messages, tool_choice: value, tools: [{ type: 'function', function: { name } }] }];
+    }
+    return [{ messages, [field.name]: value }];
+  }
+  const given = (value as JsonObject[]).map((message) =>
+    message['role'] === 'assistant' ? { content: 'ok', ...message } : message,
+  );
+  const conversations: JsonValue[][] = [
+    [user, ...given],
+    // A dialect may repeat what a call names for each result.
+    ...given
+      .slice(0, 1)
+      .flatMap(({ tool_calls: calls }) =>
+        Array.isArray(calls) ? (calls as (typeof call)[]).slice(0, 1) : [],
+      )
+      .map((first) => [
+        user,
+        { role: 'assistant', tool_calls: [first] },
+        ...Array.from({ length: MANY }, () => result(first.id)),
+      ]),
+    // The results of calls that are known.
+    [user, { role: 'assistant', tool_calls: [call] }, result('call_1'), ...given],
+    [user, { role: 'assistant', content: 'ok', tool_calls: [call] }, ...given, user],
+  ];
+  return conversations.flatMap((messages): JsonObject[] => [{ messages }, { messages, tools: [tool] }]);
+}
+
+const options = {
+  maxTokensParameter: 'max_tokens',
+  developerAsSystem: false,
+  forwardReasoningContent: true,
+  host: undefined,
+  drops: [],
+  reasoningBudgets: undefined,
+} as const;
+const PLACES = [
+  [undefined, 'acme-1'],
+  [undefined, 'amazon.nova-1'],
+  [undefined, 'anthropic.claude-1'],
+  ['vertex', 'claude-1'],
+  ['bedrock', 'anthropic.claude-1'],
+  ['azure_deployments', 'gpt-1'],
+] as const;
+
+const targets = Object.entries(dialects).flatMap(([name, dialect]) =>
+  PLACES.map(([host, providerModel]) => ({
+    name: `${name} ${host ?? ''} ${providerModel}`,
+    dialect,
+    call: {
+      providerModel,
+      stream: true,
+      maxOutputTokens: 100,
+      n: 1,
+      exactSeed: undefined,
+      signer: 'signer',
+      ownsUntagged: true,
+      options: { ...options, host },
+    },
+  })),
+);
+
+const leaves = chatFields
+  .filter(({ disposition }) => disposition !== 'reject')
+  .flatMap((field) => leavesOf(field.shape, field.name).map((leaf) => ({ field, leaf })));
+const extra: Field = { name: 'guided_regex', disposition: 'forward', shape: { kind: 'text' }, doc: '' };
+leaves.push({ field: extra, leaf: { path: extra.name, build: (text) => text } });
+leaves.push({ field: extra, leaf: { path: `${extra.name}.*`, build: (text) => ({ any: [text] }) } });
+
+const VALUES: readonly (readonly [how: string, text: string, items: number])[] = [
+  ['one long text', 'x'.repeat(LONG), 1],
+  ['many short texts', 'x', MANY],
+  ['many texts', 'x'.repeat(200), MANY],
+];
+
+/** The most bytes that any target is sent per counted token, and the targets that were sent anything. */
+async function worstOf(body: JsonObject): Promise<{ readonly bytesPerToken: number; readonly sent: number }> {
+  const request = await validateChatRequest(
+    { model: model.id, ...body },
+    {
+      policy: { allowedModels: [], multipleCompletions: false },
+      findModel: () => model as never,
+      tokenCounter,
+    },
+  );
+  if (isRefusal(request)) return { bytesPerToken: 0, sent: 0 };
+  let bytes = 0;
+  let sent = 0;
+  for (const target of targets) {
+    try {
+      const encoded = await target.dialect.encodeRequest(request.bodyJson, target.call, () =>
+        Promise.resolve(),
+      );
+      bytes = Math.max(bytes, encoded.length);
+      sent += 1;
+    } catch (error) {
+      // A request that the dialect cannot express is not sent.
+      if ((error as { kind?: unknown }).kind !== 'rejected') throw error;
+    }
+  }
+  return { bytesPerToken: Math.max(0, bytes - UNCOUNTED_BYTES) / request.estimatedInputTokens, sent };
+}
+
+describe('what is sent to a provider is counted', () => {
+  it.each(leaves.map((each) => [each.leaf.path, each] as const))('%s', async (_path, { field, leaf }) => {
+    for (const [how, text, items] of VALUES) {
+      for (const body of bodiesOf(field, leaf, text, items)) {
+        const { bytesPerToken } = await worstOf(body);
+        if (bytesPerToken > BYTES_PER_TOKEN) {
+          const shown = JSON.stringify(body).slice(0, 300);
+          throw new Error(`${how}: ${bytesPerToken.toFixed(1)} bytes per token of ${shown}`);
+        }
+      }
+    }
+  });
+
+  it('is tested with every text of the schema that reaches a provider', async () => {
+    const reached = new Set<string>();
+    for (const { field, leaf } of leaves)
+      for (const body of bodiesOf(field, leaf, 'x', 1))
+        if ((await worstOf(body)).sent > 0) reached.add(leaf.path);
+    const missed = leaves.map(({ leaf }) => leaf.path).filter((path) => !reached.has(path));
+    // A level of reasoning is one of the model's.
+    expect(missed).toEqual(['reasoning_effort']);
+  });
+});
