@@ -15,6 +15,7 @@ import { asObject, parseJson } from '../completion/json';
 import type { ProviderResponse, ProviderTransport, RouterObserver, Timers } from '../ports';
 import type { Dialect, ReportedUsage } from '../dialects/dialect';
 import { dialects } from '../dialects/registry';
+import { RestoredResponse } from '../dialects/restore-response';
 import { createEventParser } from '../framing/event-parser';
 import { StreamReader } from './stream-reader';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
@@ -101,7 +102,7 @@ async function openStream(attempt: Attempt, call: TargetCall): Promise<OpenedStr
     head: call.head,
     n: request.n,
     includeUsage: request.includeUsage,
-    decoder: dialectOf(call).createDecoder(request.n),
+    decoder: restored(call).decoder(dialectOf(call).createDecoder(request.n)),
     signer: namedSigner(call),
     failureOf: (error) => classifyError(error, undefined, target, model, request),
   });
@@ -119,7 +120,7 @@ async function readResponse(attempt: Attempt, call: TargetCall): Promise<OpenedR
   attempt.finish();
   const response = asObject(parseJson(utf8(bytes)));
   if (!response) throw new UpstreamFailure('failed', { detail: 'the response is not a JSON object' });
-  const read = dialectOf(call).readResponse(response, request.n);
+  const read = restored(call).response(dialectOf(call).readResponse(response, request.n));
   if (read.error) throw classifyError(read.error, undefined, target, model, request);
   if (read.choices.length === 0)
     throw new UpstreamFailure('failed', { detail: 'the response has no completion' });
@@ -135,6 +136,10 @@ async function readResponse(attempt: Attempt, call: TargetCall): Promise<OpenedR
 /** The signer to name in the response: only where another target could receive its signatures. */
 function namedSigner({ target, model }: TargetCall): string | undefined {
   return model.targets.length > 1 ? target.signer : undefined;
+}
+
+function restored(call: TargetCall): RestoredResponse {
+  return new RestoredResponse(call.request.bodyJson, dialectOf(call).rulesOf(call.target));
 }
 
 function dialectOf({ target }: TargetCall): Dialect {
