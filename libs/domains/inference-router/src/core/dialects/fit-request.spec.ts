@@ -213,7 +213,7 @@ it('sends the allowed tools only, where the vendor has no such choice', async ()
   expect((await encode('openai', body))['tool_choice']).toBe('required');
 });
 
-it('repairs a history of tool calls where the model asks for that', async () => {
+it('repairs a history of tool calls of a model with that setting', async () => {
   const messages = [
     { role: 'tool', tool_call_id: 'lost', content: 'old' },
     { role: 'assistant', tool_calls: [call('a'), call('b')] },
@@ -287,7 +287,7 @@ describe('schemas', () => {
     expect(sent[2]?.['input_schema']).toEqual(schema);
   });
 
-  it('Gemini gets no keyword beside a reference, and no recursion', async () => {
+  it('Gemini gets no keyword next to a reference, and no recursion', async () => {
     const used = at(
       await encode('gemini', { messages: [ask], response_format: format(schema) }),
       'generationConfig',

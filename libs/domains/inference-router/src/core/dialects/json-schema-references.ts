@@ -6,26 +6,26 @@ const MAX_USES_ON_PATH = 2;
 const MAX_NODES = 5_000;
 
 /**
- * Replaces references that stand beside other keywords, and recursive ones, by their definitions. A recursive definition ends after one level with
+ * Replaces references that stand next to other keywords, and recursive ones, by their definitions. A recursive definition ends after one level with
  * its type alone. A schema that would become too large keeps its references, each alone in an `anyOf`.
  */
 export function withoutReferences(schema: JsonObject): JsonObject {
   if (!JSON.stringify(schema).includes('"$ref":')) return schema;
-  if (!hasReferenceBesideOthers(schema) && !isRecursive(schema)) return schema;
+  if (!hasReferenceWithOthers(schema) && !isRecursive(schema)) return schema;
   const references = new References(schema);
   const inlined = references.inline(schema, []);
   return references.isTooLarge ? (withReferencesAlone(schema) as JsonObject) : (inlined as JsonObject);
 }
 
 /** An `allOf` is not a keyword of the vendor. */
-function hasReferenceBesideOthers(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(hasReferenceBesideOthers);
+function hasReferenceWithOthers(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasReferenceWithOthers);
   const schema = asObject(value);
   if (!schema) return false;
   const isReference = typeof schema['$ref'] === 'string';
   const hasOthers = Object.keys(schema).some((name) => !name.startsWith('$'));
   if ((isReference && hasOthers) || Array.isArray(schema['allOf'])) return true;
-  return Object.values(schema).some(hasReferenceBesideOthers);
+  return Object.values(schema).some(hasReferenceWithOthers);
 }
 
 /** Whether a definition contains itself. */
@@ -53,16 +53,16 @@ class References {
     const schema = asObject(value);
     if (!schema) return value;
     const fields = withoutSingleAllOf(schema === this.root ? withoutDefinitions(schema) : schema);
-    const { $ref: reference, ...beside } = fields;
-    if (typeof reference === 'string') return this.follow(reference, beside, path);
+    const { $ref: reference, ...others } = fields;
+    if (typeof reference === 'string') return this.follow(reference, others, path);
     return Object.fromEntries(
       Object.entries(fields).map(([name, field]) => [name, this.inline(field, path)] as const),
     );
   }
 
-  private follow(reference: string, beside: JsonObject, path: readonly string[]): unknown {
+  private follow(reference: string, others: JsonObject, path: readonly string[]): unknown {
     const target = withoutDefinitions(resolve(this.root, reference) ?? {});
-    const siblings = withoutDefinitions(beside);
+    const siblings = withoutDefinitions(others);
     const uses = path.filter((each) => each === reference).length;
     if (uses > 0) this.foundCycle = true;
     if (uses < MAX_USES_ON_PATH) return this.inline({ ...target, ...siblings }, [...path, reference]);
@@ -100,8 +100,8 @@ function withReferencesAlone(value: unknown): unknown {
   const schema = asObject(value);
   if (!schema) return value;
   const entries = Object.entries(schema).map(([name, field]) => [name, withReferencesAlone(field)] as const);
-  const { $ref: reference, ...beside } = Object.fromEntries(entries) as Record<string, unknown>;
-  if (typeof reference !== 'string' || Object.keys(beside).every((name) => name.startsWith('$')))
+  const { $ref: reference, ...others } = Object.fromEntries(entries) as Record<string, unknown>;
+  if (typeof reference !== 'string' || Object.keys(others).every((name) => name.startsWith('$')))
     return Object.fromEntries(entries);
-  return { ...beside, anyOf: [{ $ref: reference }] };
+  return { ...others, anyOf: [{ $ref: reference }] };
 }

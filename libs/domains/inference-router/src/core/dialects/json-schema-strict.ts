@@ -95,9 +95,9 @@ function described(description: unknown, moved: JsonObject): string | undefined 
   return all.length === 0 ? undefined : all.join('\n\n');
 }
 
-/** The vendor refuses keywords beside a reference. */
+/** The vendor refuses keywords next to a reference. */
 function referenceAlone(schema: JsonObject): JsonObject {
-  const { $ref: reference, ...beside } = schema;
-  if (reference === undefined || Object.keys(beside).every((name) => NAMED.has(name))) return schema;
-  return { ...beside, anyOf: [{ $ref: reference }] };
+  const { $ref: reference, ...siblings } = schema;
+  if (reference === undefined || Object.keys(siblings).every((name) => NAMED.has(name))) return schema;
+  return { ...siblings, anyOf: [{ $ref: reference }] };
 }

@@ -7,7 +7,8 @@ import type { VendorRules } from './vendor-rules';
 const STOP = Buffer.from('"stop":');
 /** More than four stop sequences of the public API. */
 const MAX_STOP_BYTES = 1024;
-const HAS_BLANK_STOP = /^"stop":(?:\[.*?)?"(?:\s|\\[nrtf])*"/s;
+/** An escape is white space in most cases; others are only parsed in vain. */
+const HAS_BLANK_STOP = /^"stop":(?:\[.*?)?"(?:\s|\\[a-z])*"/s;
 
 /** Restores in a response what its request lost for the vendor: the names of tools, and stop sequences of white space. */
 export class RestoredResponse {
