@@ -24,6 +24,8 @@ export interface CachePoint {
   readonly lifetime: '5m' | '1h';
 }
 
+/** OpenAI, "Create chat completion". */
+const MAX_CALL_ID_LENGTH = 40;
 const TOKENS_PER_MESSAGE = 3;
 const TOKENS_PER_REPLY = 3;
 const ROLES = new Set(['system', 'developer', 'user', 'assistant', 'tool']);
@@ -106,7 +108,15 @@ function checkToolOrder(
   const calls = message['tool_calls'];
   if (role !== 'assistant' || !Array.isArray(calls)) return;
   for (const call of calls) {
-    if (isObject(call) && typeof call['id'] === 'string') openCalls.add(call['id']);
+    if (!isObject(call) || typeof call['id'] !== 'string') continue;
+    if (call['id'].length > MAX_CALL_ID_LENGTH) {
+      throw badRequest(
+        `Invalid 'messages[${index}].tool_calls[0].id': string too long. Expected a string with maximum length ${MAX_CALL_ID_LENGTH}.`,
+        `messages[${index}].tool_calls[0].id`,
+        'string_above_max_length',
+      );
+    }
+    openCalls.add(call['id']);
   }
 }
 

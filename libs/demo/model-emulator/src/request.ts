@@ -54,7 +54,11 @@ const KNOWN_FIELDS = new Set(
 type Body = { [key: string]: unknown };
 
 /** Validates a parsed body. Throws `ProviderError` with OpenAI's text. */
-export function readRequest(parsed: unknown, faultHeader: string | undefined): ChatRequest {
+export function readRequest(
+  parsed: unknown,
+  faultHeader: string | undefined,
+  toolNames = /^[\w-]{1,64}$/,
+): ChatRequest {
   if (!isObject(parsed)) {
     throw badRequest('We could not parse the JSON body of your request. (It must be a JSON object.)');
   }
@@ -72,7 +76,7 @@ export function readRequest(parsed: unknown, faultHeader: string | undefined): C
     lastUserText: prompt.lastUserText,
   });
   const stream = optionalBoolean(body, 'stream') ?? false;
-  const tools = readTools(body, model);
+  const tools = readTools(body, model, toolNames);
   return {
     modelName,
     model,
@@ -187,7 +191,7 @@ function readIncludeUsage(body: Body, stream: boolean): boolean {
   return options['include_usage'] === true;
 }
 
-function readTools(body: Body, model: EmulatedModel): ToolDefinition[] {
+function readTools(body: Body, model: EmulatedModel, names: RegExp): ToolDefinition[] {
   const value = body['tools'];
   if (value === undefined) return [];
   if (!Array.isArray(value) || value.length === 0) {
@@ -198,7 +202,7 @@ function readTools(body: Body, model: EmulatedModel): ToolDefinition[] {
   return value.map((tool: unknown, index) => {
     const definition = isObject(tool) && tool['type'] === 'function' ? tool['function'] : undefined;
     const name = isObject(definition) ? definition['name'] : undefined;
-    if (!isObject(definition) || typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name)) {
+    if (!isObject(definition) || typeof name !== 'string' || !names.test(name)) {
       throw badRequest(
         `Invalid 'tools[${index}]': expected a named function.`,
         `tools[${index}].function.name`,

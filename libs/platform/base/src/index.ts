@@ -24,4 +24,5 @@ export * from './retry';
 export * from './secret-cipher';
 export * from './sleep';
 export * from './target-rules';
+export * from './well-formed-json';
 export * from './with-timeout';

@@ -34,6 +34,7 @@ class PromptReader {
   private readonly cachePoints: CachePoint[] = [];
   private readonly images: ImageSize[] = [];
   private usesTools = false;
+  private readonly callIds = new Set<string>();
 
   constructor(private readonly vision: boolean) {}
 
@@ -69,6 +70,7 @@ class PromptReader {
       if (!isObject(message) || (role !== 'user' && role !== 'assistant')) {
         throw invalid(`${path}.role`, "Input should be 'user' or 'assistant'");
       }
+      if (index === 0 && role !== 'user') throw invalid('messages', 'first message must use the "user" role');
       const blocks = blocksOf(message['content'], `${path}.content`);
       checkToolResults(blocks, openCalls, path);
       openCalls = new Set();
@@ -136,9 +138,14 @@ class PromptReader {
         if (typeof id !== 'string' || !/^[a-zA-Z0-9_-]+$/.test(id)) {
           throw invalid(`${path}.id`, "String should match pattern '^[a-zA-Z0-9_-]+$'");
         }
-        if (typeof name !== 'string' || !isObject(input)) {
+        if (typeof name !== 'string' || !/^[a-zA-Z0-9_-]{1,128}$/.test(name)) {
+          throw invalid(`${path}.name`, "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'");
+        }
+        if (!isObject(input)) {
           throw invalid(`${path}.input`, 'Input should be a valid dictionary');
         }
+        if (this.callIds.has(id)) throw invalid('messages', '`tool_use` ids must be unique');
+        this.callIds.add(id);
         openCalls.add(id);
         this.usesTools = true;
         const text = name + JSON.stringify(input);

@@ -4,6 +4,7 @@ import { isObject } from '../../json-schema';
 import { findModel, type EmulatedModel } from '../../models';
 import type { ChatRequest, ToolDefinition } from '../../request';
 import type { WireRequest } from '../../wire-format';
+import { problemOf } from '../structured-outputs';
 import { invalid } from './errors';
 import { readPrompt } from './read-messages';
 
@@ -138,13 +139,15 @@ function readTools(body: Body, model: EmulatedModel): ToolDefinition[] {
   if (!Array.isArray(value)) throw invalid('tools', 'Input should be a valid list');
   if (value.length > 0 && !model.tools) throw invalid('tools', 'this model does not support tools');
   return value.map((tool: unknown, index) => {
-    const { name, input_schema: parameters } = isObject(tool) ? tool : {};
+    const { name, strict, input_schema: parameters } = isObject(tool) ? tool : {};
     if (typeof name !== 'string' || !/^[a-zA-Z0-9_-]{1,128}$/.test(name)) {
       throw invalid(`tools.${index}.custom.name`, "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'");
     }
     if (!isObject(parameters) || parameters['type'] !== 'object') {
       throw invalid(`tools.${index}.custom.input_schema.type`, "Input should be 'object'");
     }
+    const problem = strict === true ? problemOf(parameters) : undefined;
+    if (problem !== undefined) throw invalid(`tools.${index}.custom`, problem);
     return { name, parameters };
   });
 }
@@ -241,6 +244,9 @@ function readBudget(budget: unknown, { maxTokens, loopStart, forced }: ThinkingC
 }
 
 function readSampling(body: Body): void {
+  if (body['temperature'] !== undefined && body['top_p'] !== undefined) {
+    throw invalid('temperature', '`temperature` and `top_p` cannot both be specified for this model.');
+  }
   for (const name of ['temperature', 'top_p']) {
     const value = body[name];
     if (value === undefined) continue;
@@ -269,5 +275,7 @@ function readOutputFormat(body: Body, model: EmulatedModel): ChatRequest['respon
   if (type !== 'json_schema' || !isObject(schema)) {
     throw invalid('output_config.format', "Input should be 'json_schema' with a schema");
   }
+  const problem = problemOf(schema);
+  if (problem !== undefined) throw invalid('output_config.format.schema', problem);
   return { kind: 'json_schema', schema };
 }

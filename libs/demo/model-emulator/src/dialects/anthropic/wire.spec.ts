@@ -123,7 +123,12 @@ describe('the SDK reads', () => {
   });
 
   it('JSON of a schema', async () => {
-    const schema = { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] };
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'integer' } },
+      required: ['a'],
+      additionalProperties: false,
+    };
     const message = await client.messages.create(
       paramsFor('JSON', { output_config: { format: { type: 'json_schema', schema } } }),
     );

@@ -18,12 +18,19 @@ export interface ReadMessages {
 }
 
 /** Reads the prompt of a request, in the order in which the model does: tools, system, messages. */
-export function readPrompt(body: Block, vision: boolean): ReadMessages {
-  const reader = new PromptReader(vision);
+export function readPrompt(body: Block, rules: ModelRules): ReadMessages {
+  const reader = new PromptReader(rules);
   const tools = isObject(body['toolConfig']) ? body['toolConfig']['tools'] : undefined;
   reader.blocks(tools, 'toolConfig.tools', (tool) => JSON.stringify(tool));
   reader.blocks(body['system'], 'system', (block, path) => `system\u0000${textOf(block['text'], path)}`);
   return reader.messages(body['messages']);
+}
+
+/** What the model accepts. */
+interface ModelRules {
+  readonly vision: boolean;
+  readonly imagesInResults: boolean;
+  readonly callIds: RegExp;
 }
 
 class PromptReader {
@@ -32,7 +39,9 @@ class PromptReader {
   private readonly images: ImageSize[] = [];
   private usesTools = false;
 
-  constructor(private readonly vision: boolean) {}
+  private readonly callIds = new Set<string>();
+
+  constructor(private readonly rules: ModelRules) {}
 
   blocks(value: unknown, path: string, identify: (block: Block, path: string) => string): void {
     if (value === undefined) return;
@@ -54,13 +63,15 @@ class PromptReader {
       const { role } = message;
       if (role !== 'user' && role !== 'assistant')
         throw invalid(`messages.${index}.role`, 'is not a known role');
+      if (index === 0 && role !== 'user')
+        throw invalid('messages', 'A conversation must start with a user message.');
       if (role === lastRole) throw invalid('messages', 'roles must alternate between "user" and "assistant"');
       lastRole = role;
       const path = `messages.${index}.content`;
       const blocks = blocksOf(message['content'], path);
       if (blocks.length === 0) throw invalid(path, 'The content field is empty.');
       const results = blocks.flatMap(({ toolResult }) => (isObject(toolResult) ? [toolResult] : []));
-      checkResults(results, openCalls, path);
+      checkResults(results, openCalls, path, this.rules.callIds);
       openCalls = new Set();
       const texts: string[] = [];
       for (const [position, block] of blocks.entries()) {
@@ -106,7 +117,13 @@ class PromptReader {
     } else if (isObject(toolUse)) {
       this.usesTools = true;
       if (!isObject(toolUse['input'])) throw invalid(`${path}.toolUse.input`, 'must be a JSON object');
-      openCalls.add(toolUseIdOf(toolUse, path));
+      const id = toolUseIdOf(toolUse, path, this.rules.callIds);
+      if (this.callIds.has(id)) throw invalid(path, 'toolUse ids must be unique.');
+      this.callIds.add(id);
+      if (!/^[a-zA-Z0-9_-]{1,64}$/.test(String(toolUse['name']))) {
+        throw invalid(`${path}.toolUse.name`, 'does not match [a-zA-Z0-9_-]+');
+      }
+      openCalls.add(id);
       const text = JSON.stringify(toolUse);
       this.parts.push({ text, tokens: countTokens(text) });
     } else if (isObject(toolResult)) {
@@ -124,7 +141,10 @@ class PromptReader {
   }
 
   private image({ format, source }: Block, path: string): void {
-    if (!this.vision) throw invalid(path, "This model doesn't support the image content block.");
+    if (path.includes('toolResult') && !this.rules.imagesInResults) {
+      throw invalid(path, "This model doesn't support the image field in tool results.");
+    }
+    if (!this.rules.vision) throw invalid(path, "This model doesn't support the image content block.");
     const bytes = isObject(source) ? source['bytes'] : undefined;
     const size = readImageSize(`data:image/${String(format)};base64,${String(bytes)}`, path);
     this.images.push(size);
@@ -143,8 +163,8 @@ function textOf(text: unknown, path: string): string {
   return text;
 }
 
-function toolUseIdOf({ toolUseId }: Block, path: string): string {
-  if (typeof toolUseId === 'string' && /^[a-zA-Z0-9_-]{1,64}$/.test(toolUseId)) return toolUseId;
+function toolUseIdOf({ toolUseId }: Block, path: string, pattern: RegExp): string {
+  if (typeof toolUseId === 'string' && pattern.test(toolUseId)) return toolUseId;
   throw invalid(`${path}.toolUseId`, 'does not match [a-zA-Z0-9_-]+');
 }
 
@@ -156,8 +176,13 @@ function checkReasoning({ reasoningText, redactedContent }: Block, path: string)
   throw invalid(path, 'Invalid `signature` in `thinking` block');
 }
 
-function checkResults(results: readonly Block[], openCalls: ReadonlySet<string>, path: string): void {
-  const found = new Set(results.map((result) => toolUseIdOf(result, path)));
+function checkResults(
+  results: readonly Block[],
+  openCalls: ReadonlySet<string>,
+  path: string,
+  pattern: RegExp,
+): void {
+  const found = new Set(results.map((result) => toolUseIdOf(result, path, pattern)));
   const missing = new Set([...openCalls].filter((id) => !found.has(id)));
   if (missing.size > 0) throw missingResults(missing);
   if (found.size > openCalls.size) {

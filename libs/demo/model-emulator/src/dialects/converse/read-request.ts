@@ -4,6 +4,7 @@ import { isObject, type Schema } from '../../json-schema';
 import { findModel, type EmulatedModel } from '../../models';
 import type { ChatRequest, ToolDefinition } from '../../request';
 import type { WireRequest } from '../../wire-format';
+import { problemOf } from '../structured-outputs';
 import { invalid } from './errors';
 import { readPrompt } from './read-messages';
 
@@ -38,12 +39,18 @@ export function readRequest({ path, body, faultHeader }: WireRequest): ChatReque
   if (model === undefined) {
     throw new ProviderError({ status: 400, message: 'The provided model identifier is invalid.' });
   }
-  const { prompt, usesTools } = readPrompt(body, model.vision);
+  const isClaude = id.includes('anthropic.');
+  const { prompt, usesTools } = readPrompt(body, {
+    vision: model.vision,
+    imagesInResults: isClaude || id.includes('amazon.nova'),
+    callIds: isClaude ? /^[a-zA-Z0-9_-]{1,64}$/ : /^[a-zA-Z0-9_.:-]{1,64}$/,
+  });
   const tools = readTools(body, model);
   if (usesTools && tools.length === 0) {
     throw invalid('toolConfig', 'must be defined when using toolUse and toolResult content blocks.');
   }
   const inference = readInference(body, model);
+  if (isClaude) checkClaude(body, inference.stop);
   const toolChoice = readToolChoice(body, tools);
   return {
     modelName,
@@ -99,6 +106,16 @@ function readInference(body: Body, model: EmulatedModel) {
   };
 }
 
+function checkClaude(body: Body, stop: readonly string[]): void {
+  const { temperature, topP } = objectIn(body, 'inferenceConfig') ?? {};
+  if (temperature !== undefined && topP !== undefined) {
+    throw invalid('temperature', '`temperature` and `top_p` cannot both be specified for this model.');
+  }
+  if (stop.some((one) => one.trim() === '')) {
+    throw invalid('stop_sequences', 'each stop sequence must contain non-whitespace');
+  }
+}
+
 function readTools(body: Body, model: EmulatedModel): ToolDefinition[] {
   const config = objectIn(body, 'toolConfig');
   if (config === undefined) return [];
@@ -141,7 +158,10 @@ function readTextFormat(body: Body, model: EmulatedModel): ChatRequest['response
   if (format['type'] !== 'json_schema' || typeof schema !== 'string') {
     throw invalid('outputConfig.textFormat', 'must have a JSON schema as text');
   }
-  return { kind: 'json_schema', schema: JSON.parse(schema) as Schema };
+  const parsed = JSON.parse(schema) as Schema;
+  const problem = problemOf(parsed);
+  if (problem !== undefined) throw invalid('outputConfig.textFormat', problem);
+  return { kind: 'json_schema', schema: parsed };
 }
 
 /** The reasoning fields of the vendors. */

@@ -228,6 +228,7 @@ describe('the emulator, driven by the SDK of Bedrock', () => {
 
   it('follows a JSON schema', async () => {
     const schema = JSON.stringify({
+      additionalProperties: false,
       type: 'object',
       properties: { n: { type: 'integer' } },
       required: ['n'],

@@ -16,6 +16,11 @@ export function readContents(value: unknown, thinks: boolean): Message[] {
   const contents = value.map((content: unknown) => readContent(content));
   const turnStart = contents.findLastIndex(({ role, parts }) => role === 'user' && !parts.some(isResult));
   const messages: Message[] = [];
+  if (contents[0]?.role !== 'user') {
+    throw badRequest(
+      'Please ensure that function call turn comes immediately after a user turn or after a function response turn.',
+    );
+  }
   let open: { readonly id: string; readonly name: unknown }[] = [];
   for (const [index, { role, parts }] of contents.entries()) {
     const results = parts.filter(isResult).map((part) => part['functionResponse'] as Fields);
@@ -23,7 +28,7 @@ export function readContents(value: unknown, thinks: boolean): Message[] {
       checkSignatures(parts, index, thinks && index > turnStart);
       open = parts.filter(isCall).map((part, position) => ({
         id: `call_${index}_${position}`,
-        name: (part['functionCall'] as Fields)['name'],
+        name: functionName((part['functionCall'] as Fields)['name']),
       }));
       messages.push(modelMessage(parts, open));
       continue;
@@ -64,6 +69,14 @@ function readContent(content: unknown): { readonly role: string; readonly parts:
     );
   }
   return { role, parts };
+}
+
+/** Google, "Function calling", `FunctionDeclaration.name`. */
+export const FUNCTION_NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/;
+
+export function functionName(name: unknown): string {
+  if (typeof name === 'string' && FUNCTION_NAME.test(name)) return name;
+  throw badRequest('Invalid function name. Must start with a letter or an underscore.', 'function_name');
 }
 
 function isCall(part: Fields): boolean {

@@ -1,5 +1,6 @@
 import type { CredentialKind } from '../../core/catalogue/model-catalogue';
 import type { TargetOptions } from '../../core/dialects/dialect';
+import type { Vendor } from '../../core/dialects/openai/rules';
 import type { DialectName } from '../../core/dialects/registry';
 
 /** The settings of a provider that a preset fills in. Each can also be set alone. */
@@ -14,6 +15,9 @@ export interface Preset {
   readonly maxTokensParameter?: TargetOptions['maxTokensParameter'];
   readonly refusesStreamOptions?: boolean;
   readonly refusesDeveloperRole?: boolean;
+  /** The service needs the reasoning of earlier turns, at least in tool loops. */
+  readonly forwardReasoningContent?: boolean;
+  readonly vendor?: Vendor;
 }
 
 const openai = { dialect: 'openai', credential: 'bearer' } as const;
@@ -21,7 +25,12 @@ const vertex = { credential: 'google', host: 'vertex' } as const;
 const VERTEX_URL = 'https://{vertex_host}/v1/projects/{project}/locations/{region}';
 
 export const presets = {
-  openai: { ...openai, baseUrl: 'https://api.openai.com/v1', maxTokensParameter: 'max_completion_tokens' },
+  openai: {
+    ...openai,
+    baseUrl: 'https://api.openai.com/v1',
+    maxTokensParameter: 'max_completion_tokens',
+    vendor: 'openai',
+  },
   anthropic: {
     dialect: 'anthropic',
     credential: 'header',
@@ -53,6 +62,7 @@ export const presets = {
     keyHeader: 'api-key',
     baseUrl: 'https://{resource}.openai.azure.com/openai/v1',
     maxTokensParameter: 'max_completion_tokens',
+    vendor: 'azure',
   },
   'azure-openai-dated': {
     dialect: 'openai',
@@ -61,9 +71,15 @@ export const presets = {
     host: 'azure_deployments',
     baseUrl: 'https://{resource}.openai.azure.com/openai?api-version={api_version}',
     maxTokensParameter: 'max_completion_tokens',
+    vendor: 'azure',
   },
   cerebras: { ...openai, baseUrl: 'https://api.cerebras.ai/v1', maxTokensParameter: 'max_completion_tokens' },
-  deepseek: { ...openai, baseUrl: 'https://api.deepseek.com/v1', refusesDeveloperRole: true },
+  deepseek: {
+    ...openai,
+    baseUrl: 'https://api.deepseek.com/v1',
+    refusesDeveloperRole: true,
+    forwardReasoningContent: true,
+  },
   fireworks: { ...openai, baseUrl: 'https://api.fireworks.ai/inference/v1' },
   groq: { ...openai, baseUrl: 'https://api.groq.com/openai/v1', maxTokensParameter: 'max_completion_tokens' },
   mistral: {
@@ -71,8 +87,14 @@ export const presets = {
     baseUrl: 'https://api.mistral.ai/v1',
     refusesStreamOptions: true,
     refusesDeveloperRole: true,
+    vendor: 'mistral',
   },
-  openrouter: { ...openai, baseUrl: 'https://openrouter.ai/api/v1' },
+  openrouter: {
+    ...openai,
+    baseUrl: 'https://openrouter.ai/api/v1',
+    forwardReasoningContent: true,
+    vendor: 'openrouter',
+  },
   together: { ...openai, baseUrl: 'https://api.together.xyz/v1' },
   xai: { ...openai, baseUrl: 'https://api.x.ai/v1' },
 } as const satisfies Readonly<Record<string, Preset>>;

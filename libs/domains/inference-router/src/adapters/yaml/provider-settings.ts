@@ -14,6 +14,8 @@ export interface ProviderSettings {
   readonly maxTokensParameter: TargetOptions['maxTokensParameter'];
   readonly refusesStreamOptions: boolean;
   readonly developerAsSystem: boolean;
+  readonly forwardReasoningContent: boolean;
+  readonly vendor: TargetOptions['vendor'];
 }
 
 export interface SettingsContext {
@@ -47,6 +49,8 @@ export function providerSettings(document: ProviderDocument, context: SettingsCo
     maxTokensParameter: document.max_tokens_parameter ?? preset?.maxTokensParameter ?? 'max_tokens',
     refusesStreamOptions: preset?.refusesStreamOptions ?? false,
     developerAsSystem: document.developer_role === 'system' || preset?.refusesDeveloperRole === true,
+    forwardReasoningContent: preset?.forwardReasoningContent ?? false,
+    vendor: preset?.vendor,
   };
 }
 

@@ -208,8 +208,10 @@ const modelSchema = z
             .describe('Sends a request that times out before its first event once more.'),
           forward_reasoning_content: z
             .boolean()
-            .default(false)
-            .describe('Sends reasoning_content of earlier turns, which some reasoning models need.'),
+            .optional()
+            .describe(
+              'Sends reasoning_content of earlier turns, which some reasoning models need. Default: that of the preset.',
+            ),
           drops: z
             .array(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'is not a field name'))
             .default([])
@@ -285,6 +287,12 @@ const modelSchema = z
       })
       .prefault({})
       .describe('How input tokens are estimated before a request runs.'),
+    repair_tool_history: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Moves results of tool calls behind their calls, adds missing ones and sends results without a call as text. Providers refuse such histories.',
+      ),
     extra_parameters: z
       .array(
         z

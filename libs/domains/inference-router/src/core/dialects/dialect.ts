@@ -1,6 +1,8 @@
 import type { JsonObject } from '../completion/json';
 import type { FinishReason } from '../completion/finish-reason';
 import type { FailureKind } from '../failure/upstream-failure';
+import type { Vendor } from './openai/rules';
+import type { VendorRules } from './vendor-rules';
 
 /**
  * The protocol of a family of providers: how a chat completion is requested, and how its stream, its response, its usage
@@ -25,7 +27,9 @@ export interface Dialect {
     turn: () => Promise<void>,
   ): Uint8Array | Promise<Uint8Array>;
   /** Whether `encodeRequest` parses the body at once, which for a large one takes a thread. */
-  readonly parsesBody: boolean;
+  parsesBody(body: Uint8Array, call: EncodeCall): boolean;
+  /** What the vendor of the model accepts. */
+  rulesOf(call: Pick<EncodeCall, 'providerModel' | 'options'>): VendorRules;
   /** For the events of one stream of `n` completions. Further completions are dropped. */
   createDecoder(n: number): EventDecoder;
   /**
@@ -84,6 +88,10 @@ export interface TargetOptions {
   readonly refusesStreamOptions?: boolean;
   /** Whether messages of role "developer" are sent as "system". */
   readonly developerAsSystem: boolean;
+  /** The service behind OpenAI's protocol, where it has rules of its own. */
+  readonly vendor?: Vendor | undefined;
+  /** Whether results of tools without a call, or apart from it, are put right; default false. */
+  readonly repairsToolHistory?: boolean;
   /** Whether `reasoning_content` of earlier turns is sent. Some models require it, others reject it. */
   readonly forwardReasoningContent: boolean;
   /** The cloud that serves the model, where it changes the path or the body of a request; undefined: the vendor itself. */

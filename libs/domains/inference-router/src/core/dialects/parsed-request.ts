@@ -1,5 +1,7 @@
+import { wellFormedJson } from '@gateway/base';
 import { asObject, parseJson, type JsonObject } from '../completion/json';
 import type { Dialect, EncodeCall } from './dialect';
+import { fitRequest } from './fit-request';
 import { withOwnSignatures } from './signatures';
 
 /** Fields that only OpenAI's protocol has: hints, and data for the provider's own records. Without them the completion is as valid. */
@@ -19,19 +21,26 @@ export const droppedFields = [
 
 const encoder = new TextEncoder();
 
-/** For dialects that translate the parsed body, which has neither the target's `drops` nor signatures of other targets. */
+/**
+ * For dialects that translate the parsed body, which fits the vendor's rules and has neither the target's `drops` nor
+ * signatures of other targets.
+ */
 export function parsedRequest(
   encode: (body: JsonObject, call: EncodeCall) => object,
-): Pick<Dialect, 'encodeRequest' | 'parsesBody'> {
+  rulesOf: Dialect['rulesOf'],
+): Pick<Dialect, 'encodeRequest' | 'parsesBody' | 'rulesOf'> {
   return {
-    parsesBody: true,
+    parsesBody: () => true,
+    rulesOf,
     encodeRequest(bytes, call) {
       const body = asObject(
         parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')),
       );
       if (!body || !Array.isArray(body['messages'])) throw new Error('body_json is not a chat completion');
       const messages = (body['messages'] as JsonObject[]).map((message) => withOwnSignatures(message, call));
-      return encoder.encode(JSON.stringify(encode({ ...withoutDrops(body, call), messages }, call)));
+      const fit = fitRequest({ ...withoutDrops(body, call), messages }, rulesOf(call), call.options);
+      // Parsed arguments of calls may have escapes of lone surrogates.
+      return encoder.encode(wellFormedJson(JSON.stringify(encode(fit, call))));
     },
   };
 }

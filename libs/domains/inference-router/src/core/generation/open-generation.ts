@@ -196,7 +196,7 @@ function encodeRequest(
   const encoding = { providerModel, options, stream, maxOutputTokens, n, exactSeed, signer, ownsUntagged };
   const dialect = dialects[provider.dialect];
   const body = request.bodyJson;
-  if (dialect.parsesBody && body.length > LARGE_PARSED_BODY_BYTES) {
+  if (body.length > LARGE_PARSED_BODY_BYTES && dialect.parsesBody(body, encoding)) {
     const owner = request.organizationId;
     return ports.encodeThreads.encode({ dialect: provider.dialect, body, call: encoding, owner, signal });
   }

@@ -20,6 +20,7 @@ import { asObject, parseJson } from '../completion/json';
 import type { ProviderResponse, ProviderTransport, RouterObserver, Timers } from '../ports';
 import type { Dialect, ReportedUsage } from '../dialects/dialect';
 import { dialects } from '../dialects/registry';
+import { RestoredResponse } from '../dialects/restore-response';
 import { createEventParser } from '../framing/event-parser';
 import { StreamReader } from './stream-reader';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
@@ -106,7 +107,10 @@ async function openStream(attempt: Attempt, call: TargetCall): Promise<OpenedStr
     head: call.head,
     n: request.n,
     includeUsage: request.includeUsage,
-    decoder: normalizedDecoder(dialectOf(call).createDecoder(request.n), normalization(request)),
+    decoder: normalizedDecoder(
+      restored(call).decoder(dialectOf(call).createDecoder(request.n)),
+      normalization(request),
+    ),
     signer: namedSigner(call),
     failureOf: (error) => classifyError(error, undefined, target, model, request),
   });
@@ -124,7 +128,10 @@ async function readResponse(attempt: Attempt, call: TargetCall): Promise<OpenedR
   attempt.finish();
   const response = asObject(parseJson(utf8(bytes)));
   if (!response) throw new UpstreamFailure('failed', { detail: 'the response is not a JSON object' });
-  const read = normalizedResponse(dialectOf(call).readResponse(response, request.n), normalization(request));
+  const read = normalizedResponse(
+    restored(call).response(dialectOf(call).readResponse(response, request.n)),
+    normalization(request),
+  );
   if (read.error) throw classifyError(read.error, undefined, target, model, request);
   if (read.choices.length === 0)
     throw new UpstreamFailure('failed', { detail: 'the response has no completion' });
@@ -146,6 +153,10 @@ function normalization({ bodyJson }: GenerationRequest): NormalizeOptions {
 /** The signer to name in the response: only where another target could receive its signatures. */
 function namedSigner({ target, model }: TargetCall): string | undefined {
   return model.targets.length > 1 ? target.signer : undefined;
+}
+
+function restored(call: TargetCall): RestoredResponse {
+  return new RestoredResponse(call.request.bodyJson, dialectOf(call).rulesOf(call.target));
 }
 
 function dialectOf({ target }: TargetCall): Dialect {

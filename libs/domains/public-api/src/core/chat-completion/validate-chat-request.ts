@@ -1,4 +1,4 @@
-import type { CacheWriteLifetime } from '@gateway/base';
+import { wellFormedJson, type CacheWriteLifetime } from '@gateway/base';
 import { isRefusal, type Refusal } from '@gateway/errors';
 import type { JsonObject } from '../json/json-value';
 import { estimateInputTokens, uncountedInput } from './estimate/estimate-input-tokens';
@@ -125,7 +125,9 @@ function uncounted(
     stream,
     includeUsage: stream && fields.stream_options?.include_usage === true,
     n: fields.n ?? 1,
-    bodyJson: Buffer.from(JSON.stringify(exactSeed === undefined ? forwarded : withoutSeed(forwarded))),
+    bodyJson: Buffer.from(
+      wellFormedJson(JSON.stringify(exactSeed === undefined ? forwarded : withoutSeed(forwarded))),
+    ),
     ...(exactSeed === undefined ? {} : { exactSeed }),
     ...(signedBy === undefined ? {} : { signedBy }),
     ...(typeof promptCacheKey === 'string' ? { promptCacheKey } : {}),

@@ -1,6 +1,8 @@
-import { asObject, parseJson, type JsonObject } from '../../completion/json';
+import { asObject, type JsonObject } from '../../completion/json';
 import { readCachePoint, type Cacheable } from './cache-points';
 import { refused } from '../failures';
+import { argumentsObject } from '../lenient-arguments';
+import { FIRST_QUESTION } from '../vendor-rules';
 
 /** A content block of the Messages API. */
 interface Block extends Cacheable {
@@ -39,6 +41,9 @@ export function encodeMessages(messages: readonly JsonObject[]): EncodedMessages
     system = [];
   }
   if (turns.length === 0) throw refused('messages', 'At least one message must have text or an image.');
+  if (turns[0]?.role === 'assistant') {
+    turns.unshift({ role: 'user', content: [{ type: 'text', text: FIRST_QUESTION }] });
+  }
   return { system, turns: withoutTrailingSpace(turns) };
 }
 
@@ -107,7 +112,7 @@ function imageBlock(url: unknown): Block {
 
 function toolResult(message: JsonObject): Block {
   const content = contentBlocks(message, { acceptsImages: true });
-  const block: Block = { type: 'tool_result', tool_use_id: toolUseId(message['tool_call_id']) };
+  const block: Block = { type: 'tool_result', tool_use_id: message['tool_call_id'] };
   const point = content.findLast(({ cache_control }) => cache_control !== undefined)?.cache_control;
   if (point) block.cache_control = point;
   // The cache point of the result itself: one in its content would count, too.
@@ -128,26 +133,10 @@ function toolUse(value: unknown): Block {
   const called = asObject(call['function']) ?? {};
   return {
     type: 'tool_use',
-    id: toolUseId(call['id']),
+    id: call['id'],
     name: called['name'],
-    input: toolInput(called['arguments']),
+    input: argumentsObject(called['arguments']),
   };
-}
-
-function toolInput(text: unknown): JsonObject {
-  if (typeof text !== 'string' || !/\S/.test(text)) return {};
-  const input = asObject(parseJson(text));
-  if (!input)
-    throw refused(
-      'messages',
-      "This model requires that the 'arguments' of earlier tool calls are JSON objects.",
-    );
-  return input;
-}
-
-/** Other providers use characters that the Messages API refuses. */
-function toolUseId(id: unknown): string {
-  return String(id).replace(/[^a-zA-Z0-9_-]/g, '_');
 }
 
 /**

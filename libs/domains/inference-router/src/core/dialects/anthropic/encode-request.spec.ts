@@ -87,9 +87,8 @@ describe('at each host', () => {
 
 describe('of the sampling fields', () => {
   it('sends those that the API has', async () => {
-    expect(await extrasOf({ temperature: 0.5, top_p: 0.9, top_k: 5, stop: 'END' })).toEqual({
+    expect(await extrasOf({ temperature: 0.5, top_k: 5, stop: 'END' })).toEqual({
       temperature: 0.5,
-      top_p: 0.9,
       top_k: 5,
       stop_sequences: ['END'],
     });
@@ -177,7 +176,12 @@ describe('of tools', () => {
       { type: 'function', function: { name: 'b' } },
     ];
     expect((await encode({ tools })).tools).toEqual([
-      { name: 'a', description: 'd', strict: true, input_schema: { type: 'object', required: [] } },
+      {
+        name: 'a',
+        description: 'd',
+        strict: true,
+        input_schema: { type: 'object', required: [], properties: {}, additionalProperties: false },
+      },
       { name: 'b', input_schema: { type: 'object', properties: {} } },
     ]);
   });
@@ -252,9 +256,10 @@ describe('reasoning effort', () => {
       'top_p',
       0.95,
     );
-    expect(await extrasOf({ reasoning_effort: 'none', ...sampling }, callWith({}, BUDGETS))).toEqual(
-      sampling,
-    );
+    expect(await extrasOf({ reasoning_effort: 'none', ...sampling }, callWith({}, BUDGETS))).toEqual({
+      temperature: 0.2,
+      top_k: 3,
+    });
   });
 
   it('gives way to a forced tool with a budget, not with a level', async () => {

@@ -4,6 +4,10 @@ import { encodeMessages } from './encode-messages';
 import { encodeThinking, type Thinking } from './encode-thinking';
 import { encodeTools } from './encode-tools';
 import { refused } from '../failures';
+import { isBlankStop, stopsOf } from '../blank-stops';
+import { strictKeywords } from '../claude-rules';
+import { isRecursive } from '../json-schema-references';
+import { strictSchema } from '../json-schema-strict';
 import { droppedFields } from '../parsed-request';
 
 /** While the model thinks, the provider accepts `top_p` only from here. */
@@ -79,8 +83,9 @@ function hostFields({ providerModel, options: { host } }: EncodeCall): JsonObjec
 }
 
 function stopSequences(stop: unknown): JsonObject {
-  if (typeof stop === 'string') return { stop_sequences: [stop] };
-  return Array.isArray(stop) && stop.length > 0 ? { stop_sequences: stop } : {};
+  // The text is cut here at those of white space.
+  const sent = stopsOf(stop).filter((one) => !isBlankStop(one));
+  return sent.length > 0 ? { stop_sequences: sent } : {};
 }
 
 /** While the model thinks, the provider refuses other values than its own. */
@@ -110,7 +115,9 @@ function outputConfig(responseFormat: unknown, { effort }: Thinking): JsonObject
 function outputFormat(format: JsonObject | undefined): JsonObject | undefined {
   if (format === undefined || format['type'] === 'text') return undefined;
   const schema = asObject(asObject(format['json_schema'])?.['schema']);
-  if (schema) return { type: 'json_schema', schema };
+  if (schema && isRecursive(schema))
+    throw refused('response_format', 'This model does not support schemas that contain themselves.');
+  if (schema) return { type: 'json_schema', schema: strictSchema(schema, strictKeywords) };
   throw refused('response_format', "This model supports JSON only as 'json_schema' with a schema.");
 }
 

@@ -1,6 +1,9 @@
 import { asObject, type JsonObject } from '../../completion/json';
 import { readCachePoint, type Cacheable } from './cache-points';
 import type { Turn } from './encode-messages';
+import { strictKeywords } from '../claude-rules';
+import { isRecursive } from '../json-schema-references';
+import { strictSchema } from '../json-schema-strict';
 
 interface Tool extends Cacheable {
   readonly name: string;
@@ -36,11 +39,14 @@ export function encodeTools(
 function encodeTool(tool: JsonObject, dropsStrict: boolean): Tool {
   const { name, description, parameters, strict } = asObject(tool['function']) ?? {};
   const point = readCachePoint(tool);
+  const schema = { type: 'object', ...(asObject(parameters) ?? { properties: {} }) };
+  // Without `strict`, the provider accepts every schema.
+  const isStrict = strict === true && !dropsStrict && !isRecursive(schema);
   return {
     name: String(name),
     ...(description === undefined ? {} : { description }),
-    input_schema: { type: 'object', ...(asObject(parameters) ?? { properties: {} }) },
-    ...(strict === true && !dropsStrict ? { strict: true } : {}),
+    input_schema: isStrict ? strictSchema(schema, strictKeywords) : schema,
+    ...(isStrict ? { strict: true } : {}),
     ...(point === undefined ? {} : { cache_control: point }),
   };
 }

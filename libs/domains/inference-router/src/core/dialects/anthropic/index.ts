@@ -4,6 +4,7 @@ import { createDecoder } from './decode-event';
 import { parsedRequest } from '../parsed-request';
 import { encodeRequest } from './encode-request';
 import { readResponse } from './read-response';
+import { rules } from './rules';
 
 /** 2026-10-21 refuses `temperature` and `top_p`, also for models that support them. */
 const API_VERSION = '2023-06-01';
@@ -13,7 +14,7 @@ export const anthropic: Dialect = {
   path,
   headers,
   framing: 'sse',
-  ...parsedRequest(encodeRequest),
+  ...parsedRequest(encodeRequest, () => rules),
   createDecoder,
   readResponse,
   readError,

@@ -1,9 +1,11 @@
-import { asObject, parseJson, type JsonObject } from '../../completion/json';
+import { asObject, type JsonObject } from '../../completion/json';
 import type { CachePoints } from './cache-points';
 import { encodeContent, textBlock } from './encode-content';
 import { encodeReasoningDetails } from './encode-reasoning';
 import type { ModelFamily } from './model-family';
 import { refused } from '../failures';
+import { argumentsObject } from '../lenient-arguments';
+import { FIRST_QUESTION } from '../vendor-rules';
 
 interface Turn {
   readonly role: 'user' | 'assistant';
@@ -15,17 +17,14 @@ export interface EncodedMessages {
   readonly turns: readonly Turn[];
 }
 
-/** Claude refuses other ids; some models expect theirs unchanged. */
-const CLAUDE_TOOL_USE_ID = /^[A-Za-z0-9_-]{1,64}$/;
-
 /**
  * Encodes the messages of a request. Bedrock refuses tool calls and results in requests without tools: they become text.
  */
 export class MessageEncoder {
-  private readonly system: JsonObject[] = [];
+  private system: JsonObject[] = [];
   private readonly turns: Turn[] = [];
-  /** By the client's id of the call. */
-  private readonly calls = new Map<string, { readonly id: string; readonly name: string }>();
+  /** The names of the called tools, by the id of the call. */
+  private readonly names = new Map<string, string>();
 
   constructor(
     private readonly family: ModelFamily,
@@ -35,6 +34,14 @@ export class MessageEncoder {
 
   encode(messages: readonly JsonObject[]): EncodedMessages {
     for (const [index, message] of messages.entries()) this.add(message, `messages[${index}]`);
+    if (this.turns.length === 0 && this.system.length > 0) {
+      // Bedrock requires a turn. Instructions without a question are the question.
+      this.turns.push({ role: 'user', content: this.system });
+      this.system = [];
+    }
+    if (this.turns[0]?.role === 'assistant') {
+      this.turns.unshift({ role: 'user', content: [{ text: FIRST_QUESTION }] });
+    }
     if (this.turns.length === 0) {
       throw refused('messages', 'At least one user or assistant message must have content.');
     }
@@ -107,37 +114,23 @@ export class MessageEncoder {
   }
 
   private toolUse(call: JsonObject, called: JsonObject): JsonObject {
-    const clientId = String(call['id']);
+    const id = String(call['id']);
     const name = String(called['name']);
     const text = typeof called['arguments'] === 'string' ? called['arguments'] : '';
-    const id = this.toolUseId(clientId);
-    this.calls.set(clientId, { id, name });
+    this.names.set(id, name);
     if (!this.offersTools) return { text: `Called the tool ${name} with ${text === '' ? '{}' : text}` };
-    return { toolUse: { toolUseId: id, name, input: inputOf(text) } };
+    return { toolUse: { toolUseId: id, name, input: argumentsObject(text) } };
   }
 
   private toolResult(message: JsonObject, path: string): JsonObject[] {
-    const clientId = String(message['tool_call_id']);
-    const call = this.calls.get(clientId);
+    const id = String(message['tool_call_id']);
     const content: JsonObject[] = [];
     const points: JsonObject[] = [];
     // A result cannot contain a cache point: it follows the result.
     for (const block of this.contentOf(message, path)) ('cachePoint' in block ? points : content).push(block);
     const result = this.offersTools
-      ? [{ toolResult: { toolUseId: call?.id ?? this.toolUseId(clientId), content } }]
-      : [{ text: `Result of the tool ${call?.name ?? clientId}:` }, ...content];
+      ? [{ toolResult: { toolUseId: id, content } }]
+      : [{ text: `Result of the tool ${this.names.get(id) ?? id}:` }, ...content];
     return [...result, ...points.slice(-1)];
   }
-
-  /** The same id for a call and its result. */
-  private toolUseId(clientId: string): string {
-    if (this.family !== 'anthropic' || CLAUDE_TOOL_USE_ID.test(clientId)) return clientId;
-    return this.calls.get(clientId)?.id ?? `call_${this.calls.size}`;
-  }
-}
-
-/** Bedrock expects an object. Other text, from a model that failed, is passed as a field of one. */
-function inputOf(text: string): JsonObject {
-  if (text.trim() === '') return {};
-  return asObject(parseJson(text)) ?? { arguments: text };
 }

@@ -84,10 +84,14 @@ describe('the path of a call', () => {
 describe('a request for Converse', () => {
   it('has the output limit, and the sampling by its own names', async () => {
     const body = { messages: hello, temperature: 0.5, top_p: 0.9, stop: 'END' };
+    const sent = { maxTokens: 4096, temperature: 0.5, stopSequences: ['END'] };
+    // Claude accepts one of the two.
     expect(await encode(body)).toEqual({
       messages: [{ role: 'user', content: [{ text: 'Hello' }] }],
-      inferenceConfig: { maxTokens: 4096, temperature: 0.5, topP: 0.9, stopSequences: ['END'] },
+      inferenceConfig: sent,
     });
+    const nova = await encode(body, { providerModel: 'us.amazon.nova-pro-v1:0' });
+    expect(nova.inferenceConfig).toEqual({ ...sent, topP: 0.9 });
     const { inferenceConfig } = await encode({ messages: hello, stop: ['a', 'b'], temperature: 0 });
     expect(inferenceConfig).toEqual({ maxTokens: 4096, temperature: 0, stopSequences: ['a', 'b'] });
   });
@@ -146,10 +150,11 @@ describe('a request for Converse', () => {
       type: 'json_schema',
       json_schema: { name: 'City', strict: true, schema, description: 'A city' },
     };
+    const sent = JSON.stringify({ ...schema, additionalProperties: false });
     expect((await encode({ messages: hello, response_format: format }))['outputConfig']).toEqual({
       textFormat: {
         type: 'json_schema',
-        structure: { jsonSchema: { name: 'City', description: 'A city', schema: JSON.stringify(schema) } },
+        structure: { jsonSchema: { name: 'City', description: 'A city', schema: sent } },
       },
     });
     expect(await encode({ messages: hello, response_format: { type: 'text' } })).not.toHaveProperty(
@@ -329,7 +334,14 @@ describe('the messages for Converse', () => {
       (sent['messages'] as { content: Record<string, { toolUseId: string }>[] }[])
         .flatMap(({ content }) => content)
         .flatMap((block) => block['toolUse']?.toolUseId ?? block['toolResult']?.toolUseId ?? []);
-    expect(ids(await encode(body))).toEqual(['call_0', 'call_1', 'ok-1', 'call_1', 'call_0', 'ok-1']);
+    expect(ids(await encode(body))).toEqual([
+      'call00000',
+      'call00001',
+      'ok-1',
+      'call00001',
+      'call00000',
+      'ok-1',
+    ]);
     expect(ids(await encode(body, { providerModel: 'moonshot.kimi-k2-thinking' }))[0]).toBe(
       'functions.weather:0',
     );

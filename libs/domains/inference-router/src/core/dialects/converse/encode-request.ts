@@ -4,9 +4,14 @@ import { CachePoints } from './cache-points';
 import { MessageEncoder } from './encode-messages';
 import { encodeEffort } from './encode-reasoning';
 import { encodeTools } from './encode-tools';
-import { familyOf } from './model-family';
+import { familyOf, type ModelFamily } from './model-family';
 import { refused } from '../failures';
+import { isBlankStop, stopsOf } from '../blank-stops';
+import { strictKeywords } from '../claude-rules';
+import { isRecursive } from '../json-schema-references';
+import { strictSchema } from '../json-schema-strict';
 import { droppedFields } from '../parsed-request';
+import { rulesOf } from './rules';
 
 /** Fields that are sent, by another name or place. */
 const encoded = [
@@ -44,22 +49,27 @@ export function encodeRequest(body: JsonObject, call: EncodeCall): object {
   return {
     messages: sent.turns,
     ...(sent.system.length > 0 ? { system: sent.system } : {}),
-    inferenceConfig: encodeInference(body, call, reasoning.fixesSampling),
+    inferenceConfig: encodeInference(body, call, family, reasoning.fixesSampling),
     ...(tools.length > 0 ? { toolConfig: { tools, ...(toolChoice ? { toolChoice } : {}) } } : {}),
     ...(isEmpty(outputConfig) ? {} : { outputConfig }),
     ...(isEmpty(additionalModelRequestFields) ? {} : { additionalModelRequestFields }),
   };
 }
 
-function encodeInference(body: JsonObject, call: EncodeCall, fixesSampling: boolean): JsonObject {
+function encodeInference(
+  body: JsonObject,
+  call: EncodeCall,
+  family: ModelFamily,
+  fixesSampling: boolean,
+): JsonObject {
   const config: Record<string, unknown> = { maxTokens: call.maxOutputTokens };
   const isSent = (name: string): boolean => body[name] !== undefined && body[name] !== null;
   if (isSent('temperature') && !fixesSampling) config['temperature'] = body['temperature'];
   if (isSent('top_p') && !fixesSampling) config['topP'] = body['top_p'];
-  if (isSent('stop')) {
-    const { stop } = body;
-    config['stopSequences'] = Array.isArray(stop) ? stop : [stop];
-  }
+  // Where the model refuses stop sequences of white space, the text is cut here.
+  const { blankStops } = rulesOf(family);
+  const stops = stopsOf(body['stop']).filter((stop) => blankStops || !isBlankStop(stop));
+  if (stops.length > 0) config['stopSequences'] = stops;
   return config;
 }
 
@@ -69,11 +79,14 @@ function encodeFormat(format: unknown): JsonObject {
   if (type !== 'json_schema') {
     throw refused('response_format', "This model supports the formats 'text' and 'json_schema'.");
   }
-  const { name, description, schema } = asObject(described) ?? {};
+  const { name, description, schema: wanted } = asObject(described) ?? {};
+  const schema = asObject(wanted) ?? { type: 'object' };
+  if (isRecursive(schema))
+    throw refused('response_format', 'This model does not support schemas that contain themselves.');
   const jsonSchema = {
     ...(typeof name === 'string' ? { name } : {}),
     ...(typeof description === 'string' && description !== '' ? { description } : {}),
-    schema: JSON.stringify(schema ?? { type: 'object' }),
+    schema: JSON.stringify(strictSchema(schema, strictKeywords)),
   };
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } };
 }

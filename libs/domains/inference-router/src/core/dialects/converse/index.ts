@@ -3,13 +3,15 @@ import { kindOfError, readError } from './classify-error';
 import { ConverseDecoder } from './decode-event';
 import { parsedRequest } from '../parsed-request';
 import { encodeRequest } from './encode-request';
+import { familyOf } from './model-family';
 import { readResponse } from './read-response';
+import { rulesOf } from './rules';
 
 /** Amazon Bedrock's Converse and ConverseStream. */
 export const converse: Dialect = {
   path,
   framing: 'aws_eventstream',
-  ...parsedRequest(encodeRequest),
+  ...parsedRequest(encodeRequest, ({ providerModel }) => rulesOf(familyOf(providerModel))),
   createDecoder: () => new ConverseDecoder(),
   readResponse,
   readError,

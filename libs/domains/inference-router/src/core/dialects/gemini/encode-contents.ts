@@ -1,5 +1,7 @@
 import { asObject, type JsonObject } from '../../completion/json';
 import { refused, refusedValue } from '../failures';
+import { argumentsObject } from '../lenient-arguments';
+import { FIRST_QUESTION } from '../vendor-rules';
 import { parseTextSignature, signedParts, type TextSignature } from './text-signature';
 
 /** Google's documented signature for a function call that lost its own: without any, Gemini 3 rejects the request. */
@@ -34,6 +36,8 @@ export function encodeMessages(value: unknown): EncodedMessages {
         break;
       case 'assistant': {
         const parts = modelParts(message, path, index > turnStart);
+        if (parts.length > 0 && contents.length === 0)
+          contents.push({ role: 'user', parts: [{ text: FIRST_QUESTION }] });
         calls.start(message['tool_calls']);
         // A message without content adds nothing.
         if (parts.length > 0) contents.push({ role: 'model', parts });
@@ -115,7 +119,7 @@ function modelParts(message: JsonObject, path: string, isCurrentTurn: boolean): 
   ];
   const { refusal } = message;
   if (typeof refusal === 'string' && refusal !== '') parts.push({ text: refusal });
-  const calls = functionCalls(message['tool_calls'], path);
+  const calls = functionCalls(message['tool_calls']);
   const [first, ...others] = calls;
   const isUnsigned = ![...parts, ...calls].some((part) => part['thoughtSignature'] !== undefined);
   if (!first || !isCurrentTurn || !isUnsigned) return [...parts, ...calls];
@@ -145,34 +149,17 @@ function readDetails(value: unknown): { thoughts: JsonObject[]; signatures: Text
   };
 }
 
-function functionCalls(value: unknown, path: string): JsonObject[] {
+function functionCalls(value: unknown): JsonObject[] {
   if (!Array.isArray(value)) return [];
-  return (value as unknown[]).map((item, index) => {
+  return (value as unknown[]).map((item) => {
     const call = asObject(item) ?? {};
     const called = asObject(call['function']) ?? {};
-    const args = readArguments(called['arguments']);
-    if (!args) {
-      throw refusedValue(
-        `${path}.tool_calls[${index}].function.arguments`,
-        'the model requires a JSON object.',
-      );
-    }
     const signature = asObject(asObject(call['extra_content'])?.['google'])?.['thought_signature'];
     return {
-      functionCall: { name: called['name'], args },
+      functionCall: { name: called['name'], args: argumentsObject(called['arguments']) },
       ...(typeof signature === 'string' ? { thoughtSignature: signature } : {}),
     };
   });
-}
-
-/** @returns undefined when the text is not a JSON object. A call without parameters may have no text. */
-function readArguments(text: unknown): JsonObject | undefined {
-  if (text === undefined || text === '') return {};
-  try {
-    return asObject(JSON.parse(String(text)) as unknown);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Without empty texts, which Gemini refuses. */

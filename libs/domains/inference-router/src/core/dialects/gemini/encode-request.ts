@@ -3,6 +3,7 @@ import type { EncodeCall, TargetOptions } from '../dialect';
 import { encodeMessages } from './encode-contents';
 import { encodeTools } from './encode-tools';
 import { refusedValue } from '../failures';
+import { withoutReferences } from '../json-schema-references';
 import { droppedFields } from '../parsed-request';
 
 /** The most completions of one request. */
@@ -87,10 +88,10 @@ function responseFormat(format: JsonObject | undefined): JsonObject {
     case 'json_object':
       return { responseMimeType: 'application/json' };
     case 'json_schema': {
-      const schema = asObject(format['json_schema'])?.['schema'];
+      const schema = asObject(asObject(format['json_schema'])?.['schema']);
       return {
         responseMimeType: 'application/json',
-        ...(schema === undefined ? {} : { responseJsonSchema: schema }),
+        ...(schema === undefined ? {} : { responseJsonSchema: withoutReferences(schema) }),
       };
     }
     default:

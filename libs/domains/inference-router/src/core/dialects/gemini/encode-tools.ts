@@ -1,5 +1,6 @@
 import { asObject, type JsonObject } from '../../completion/json';
 import { refusedValue } from '../failures';
+import { withoutReferences } from '../json-schema-references';
 
 /** Encodes `tools` and `tool_choice`. Empty without tools. */
 export function encodeTools(tools: unknown, toolChoice: unknown): JsonObject {
@@ -15,11 +16,12 @@ export function encodeTools(tools: unknown, toolChoice: unknown): JsonObject {
 function declaration(value: unknown, index: number): JsonObject {
   const called = asObject(asObject(value)?.['function']);
   if (!called) throw refusedValue(`tools[${index}].type`, 'the model supports functions only.');
-  const { name, description, parameters } = called;
+  const { name, description } = called;
+  const parameters = asObject(called['parameters']);
   return {
     name,
     ...(description === undefined ? {} : { description }),
-    ...(parameters === undefined ? {} : { parametersJsonSchema: parameters }),
+    ...(parameters === undefined ? {} : { parametersJsonSchema: withoutReferences(parameters) }),
   };
 }
 

@@ -4,12 +4,13 @@ import { createDecoder } from './decode-event';
 import { parsedRequest } from '../parsed-request';
 import { encodeRequest } from './encode-request';
 import { readResponse } from './read-response';
+import { rules } from './rules';
 
 /** Google's `generateContent` and `streamGenerateContent`, of AI Studio and of Vertex AI. */
 export const gemini: Dialect = {
   path,
   framing: 'sse',
-  ...parsedRequest(encodeRequest),
+  ...parsedRequest(encodeRequest, () => rules),
   createDecoder,
   readResponse,
   readError,

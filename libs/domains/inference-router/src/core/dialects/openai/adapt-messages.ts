@@ -7,6 +7,8 @@ export interface MessageAdaptation {
   readonly mapsDeveloperRole: boolean;
   /** `reasoning_content`, the reasoning of earlier turns, is removed. */
   readonly dropsReasoning: boolean;
+  /** The target's own `reasoning_details` are sent, and `reasoning_content` by the name `reasoning`. */
+  readonly sendsReasoningDetails?: boolean;
   /** `cache_control` of parts is sent as `prompt_cache_breakpoint`; that of assistants' messages and tools is removed. */
   readonly translatesCachePoints: boolean;
   /** The target, whose own signatures are kept. */
@@ -30,6 +32,7 @@ const DEVELOPER = Buffer.from('"role":"developer"');
 const SYSTEM = Buffer.from('"role":"system"');
 const ASSISTANT = Buffer.from('"role":"assistant"');
 const REASONING = Buffer.from('"reasoning_content":');
+const REASONING_ALIAS = Buffer.from('"reasoning":');
 const REASONING_DETAILS = Buffer.from('"reasoning_details":');
 const EXTRA_CONTENT = Buffer.from('"extra_content":');
 const TOOLS = Buffer.from('"tools":[');
@@ -66,7 +69,14 @@ export async function adaptMessages(
     translatesCachePoints: changes.translatesCachePoints && bytes.includes('"cache_control"'),
   };
   const isSigned = bytes.includes('"reasoning_details"') || bytes.includes('"extra_content"');
-  if (!needed.mapsDeveloperRole && !needed.dropsReasoning && !needed.translatesCachePoints && !isSigned)
+  const renamesReasoning = changes.sendsReasoningDetails === true && bytes.includes('"reasoning_content"');
+  if (
+    !renamesReasoning &&
+    !needed.mapsDeveloperRole &&
+    !needed.dropsReasoning &&
+    !needed.translatesCachePoints &&
+    !isSigned
+  )
     return body;
   const parts: Buffer[] = [];
   let copiedUpTo = 0;
@@ -91,8 +101,10 @@ const NOTHING = Buffer.alloc(0);
 interface Field {
   readonly start: number;
   readonly depth: number;
-  /** Undefined: the `extra_content` of a tool call, which is kept at the target that signed it. */
+  /** Undefined: a signed value, which is kept at the target that signed it. */
   readonly by: Buffer | undefined;
+  /** The length of the field's name and colon. */
+  readonly nameLength?: number;
 }
 
 /** Scans the bytes once; the nesting level distinguishes field names from strings. */
@@ -140,6 +152,8 @@ async function* findChanges(
           if (depth === MESSAGE && startsWith(bytes, at, ASSISTANT)) isAssistant = true;
           if (depth === MESSAGE && adaptation.mapsDeveloperRole && startsWith(bytes, at, DEVELOPER))
             yield { from: at, to: at + DEVELOPER.length, by: SYSTEM };
+          else if (depth === MESSAGE && renamesReasoning(bytes, at, adaptation))
+            yield { from: at, to: at + REASONING.length, by: REASONING_ALIAS };
           else field = fieldAt(bytes, at, depth, isAssistant, adaptation);
         }
         break;
@@ -158,15 +172,25 @@ async function* findChanges(
   }
 }
 
+function renamesReasoning(
+  bytes: Buffer,
+  at: number,
+  { dropsReasoning, sendsReasoningDetails }: MessageAdaptation,
+): boolean {
+  return sendsReasoningDetails === true && !dropsReasoning && startsWith(bytes, at, REASONING);
+}
+
 /** The field of a message that starts here and may change. */
 function fieldAt(
   bytes: Buffer,
   at: number,
   depth: number,
   isAssistant: boolean,
-  { dropsReasoning, translatesCachePoints }: MessageAdaptation,
+  { dropsReasoning, sendsReasoningDetails, translatesCachePoints }: MessageAdaptation,
 ): Field | undefined {
   if (depth === MESSAGE) {
+    if (sendsReasoningDetails === true && startsWith(bytes, at, REASONING_DETAILS))
+      return { start: at, depth, by: undefined, nameLength: REASONING_DETAILS.length };
     const isDropped =
       (dropsReasoning && startsWith(bytes, at, REASONING)) || startsWith(bytes, at, REASONING_DETAILS);
     return isDropped ? { start: at, depth, by: NOTHING } : undefined;
@@ -174,7 +198,8 @@ function fieldAt(
   // OpenAI accepts breakpoints only on parts of input.
   if (depth === PART && translatesCachePoints && startsWith(bytes, at, CACHE_CONTROL))
     return { start: at, depth, by: isAssistant ? NOTHING : BREAKPOINT };
-  if (depth === TOOL_CALL && startsWith(bytes, at, EXTRA_CONTENT)) return { start: at, depth, by: undefined };
+  if (depth === TOOL_CALL && startsWith(bytes, at, EXTRA_CONTENT))
+    return { start: at, depth, by: undefined, nameLength: EXTRA_CONTENT.length };
   return undefined;
 }
 
@@ -184,25 +209,34 @@ function fieldAt(
  */
 function changeOf(
   bytes: Buffer,
-  { start, by }: Field,
+  { start, by, nameLength = 0 }: Field,
   end: number,
   changedUpTo: number,
   adaptation: MessageAdaptation,
 ): Change | undefined {
   if (by === undefined) {
-    const valueStart = start + EXTRA_CONTENT.length;
-    const extra = asObject(parseJson(bytes.toString('utf8', valueStart, end))) ?? {};
-    if (isOwnSignature(extra, adaptation)) {
-      const { signed_by: signer, ...rest } = extra;
-      if (signer === undefined) return undefined;
-      return { from: valueStart, to: end, by: Buffer.from(JSON.stringify(rest)) };
-    }
+    const valueStart = start + nameLength;
+    const own = ownSigned(parseJson(bytes.toString('utf8', valueStart, end)), adaptation);
+    if (own !== undefined) return { from: valueStart, to: end, by: Buffer.from(JSON.stringify(own)) };
   } else if (by !== NOTHING) {
     return { from: start, to: end, by };
   }
   const hasCommaBefore = start > changedUpTo && bytes[start - 1] === COMMA;
   if (hasCommaBefore) return { from: start - 1, to: end, by: NOTHING };
   return { from: start, to: bytes[end] === COMMA ? end + 1 : end, by: NOTHING };
+}
+
+/** @returns undefined for a value, or a list of values, of other targets. */
+function ownSigned(value: unknown, adaptation: MessageAdaptation): unknown {
+  if (Array.isArray(value)) {
+    const own = value
+      .map((each: unknown) => ownSigned(each, adaptation))
+      .filter((each) => each !== undefined);
+    return own.length === 0 ? undefined : own;
+  }
+  const signed = asObject(value) ?? {};
+  const { signed_by: _, ...rest } = signed;
+  return isOwnSignature(signed, adaptation) ? rest : undefined;
 }
 
 function startsWith(bytes: Buffer, at: number, token: Buffer): boolean {

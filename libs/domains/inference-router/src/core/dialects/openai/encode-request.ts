@@ -1,5 +1,9 @@
 import type { EncodeCall } from '../dialect';
+import { asObject, parseJson } from '../../completion/json';
+import { fitRequest } from '../fit-request';
 import { adaptMessages } from './adapt-messages';
+import { isMisfit } from './is-misfit';
+import { rulesOf } from './rules';
 
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -8,7 +12,8 @@ const encoder = new TextEncoder();
 
 /**
  * Builds the provider's request: our fields, followed by the bytes of the client's
- * body. The body is changed only when its messages have cache points, or the
+ * body. The body is parsed only when the vendor refuses an id, a name or the place
+ * of an image in it. Its bytes are changed only when its messages have cache points, or the
  * developer role or reasoning of earlier turns and the target does not accept that.
  * Usage is requested where the provider accepts that.
  *
@@ -31,11 +36,21 @@ export async function encodeRequest(
   const changes = {
     mapsDeveloperRole: options.developerAsSystem,
     dropsReasoning: !options.forwardReasoningContent,
+    // OpenRouter's own form, which it also returns.
+    sendsReasoningDetails: options.vendor === 'openrouter',
     translatesCachePoints: true,
     signer: call.signer,
     ownsUntagged: call.ownsUntagged,
   };
-  return splice(withSeed, await adaptMessages(body, changes, turn));
+  const fit = isMisfit(body, call) ? fitted(body, call) : body;
+  return splice(withSeed, await adaptMessages(fit, changes, turn));
+}
+
+function fitted(bytes: Uint8Array, { options }: EncodeCall): Uint8Array {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const body = asObject(parseJson(text));
+  if (!body || !Array.isArray(body['messages'])) throw new Error('body_json is not a chat completion');
+  return encoder.encode(JSON.stringify(fitRequest(body, rulesOf(options.vendor), options)));
 }
 
 function splice(fields: string, body: Uint8Array): Uint8Array {

@@ -2,14 +2,17 @@ import type { Dialect } from '../dialect';
 import { kindOfError, readError } from './classify-error';
 import { createDecoder } from './decode-event';
 import { encodeRequest } from './encode-request';
+import { isMisfit } from './is-misfit';
 import { refusesOwnField } from './own-fields';
 import { readResponse } from './read-response';
+import { rulesOf } from './rules';
 
 /** OpenAI's chat completions, as many servers speak them. */
 export const openai: Dialect = {
   path,
   framing: 'sse',
-  parsesBody: false,
+  parsesBody: isMisfit,
+  rulesOf: ({ options }) => rulesOf(options.vendor),
   encodeRequest,
   createDecoder,
   readResponse,

@@ -13,8 +13,10 @@ import {
 
 /** The shapes of fields with a structure. */
 
-/** Function names that every provider accepts. */
-const functionName = text({ minLength: 1, maxLength: 64, pattern: /^[a-zA-Z0-9_-]+$/ });
+/** Function names that some provider accepts. Where another does not, the router renames the tool for it. */
+const functionName = text({ minLength: 1, maxLength: 128, pattern: /^[a-zA-Z0-9_.:/-]+$/ });
+
+const formatName = text({ minLength: 1, maxLength: 64, pattern: /^[a-zA-Z0-9_-]+$/ });
 
 /** Metadata is not stored, so any value is accepted: some clients send nested objects or text. */
 export const ignoredMetadata = textOr(anyObject());
@@ -54,7 +56,7 @@ export const toolShape = variants(
       type: required(text(), 'The kind of tool.'),
       function: required(
         record({
-          name: required(functionName, 'The function name: `a-z`, `A-Z`, `0-9`, `_` and `-`.'),
+          name: required(functionName, 'The function name: `a-z`, `A-Z`, `0-9`, `_`, `-`, `.`, `:` and `/`.'),
           description: optional(
             text(),
             'What the function does. The model reads it to decide when to call the function.',
@@ -84,6 +86,33 @@ export const toolChoiceShape = textOr(
         'The function that the model must call.',
       ),
     }),
+    allowed_tools: record({
+      type: required(text(), 'The kind of choice.'),
+      allowed_tools: required(
+        record({
+          mode: required(
+            text({ oneOf: ['auto', 'required'] }),
+            'Whether the model may call one of the tools, or must.',
+          ),
+          tools: required(
+            list(
+              variants('type', {
+                function: record({
+                  type: required(text(), 'The kind of tool.'),
+                  function: required(
+                    record({ name: required(functionName, 'The function name, as in `tools`.') }),
+                    'A function that the model may call.',
+                  ),
+                }),
+              }),
+              { minItems: 1 },
+            ),
+            'The tools that the model may call, of those in `tools`.',
+          ),
+        }),
+        'The tools that the model may call in this request.',
+      ),
+    }),
   }),
   text({ oneOf: ['none', 'auto', 'required'] }),
 );
@@ -100,7 +129,7 @@ export const responseFormatShape = variants('type', {
     type: required(text(), FORMAT_TYPE),
     json_schema: required(
       record({
-        name: required(functionName, 'The name of the format: `a-z`, `A-Z`, `0-9`, `_` and `-`.'),
+        name: required(formatName, 'The name of the format: `a-z`, `A-Z`, `0-9`, `_` and `-`.'),
         description: optional(text(), 'The purpose of the format. The model reads it.', 'none'),
         schema: optional(
           anyObject(),

@@ -1,0 +1,83 @@
+import type { EncodeCall } from '../dialect';
+import { fits, type TextRule } from '../vendor-rules';
+import { rulesOf } from './rules';
+
+// The edge writes bodies without white space, and quotes within strings are escaped: these are fields.
+const TOOL = Buffer.from('"tool');
+const TOOL_CALLS = Buffer.from('"tool_calls":[');
+const TOOL_ROLE = Buffer.from('"role":"tool"');
+const ROLE = Buffer.from('"role":"');
+const IMAGE = Buffer.from('"type":"image_url"');
+const NAME = Buffer.from('"name":"');
+const ID = Buffer.from('"id":"');
+const TOOL_CALL_ID = Buffer.from('"tool_call_id":"');
+const ALLOWED_TOOLS = Buffer.from('"type":"allowed_tools"');
+const QUOTE = 0x22;
+
+/**
+ * Whether the vendor refuses the body because of a name, an id or an image. The bytes are searched, since parsing a large
+ * body blocks the event loop. A body that only looks so is parsed in vain.
+ */
+export function isMisfit(body: Uint8Array, { options }: Pick<EncodeCall, 'options'>): boolean {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (!bytes.includes(TOOL)) return false;
+  const rules = rulesOf(options.vendor);
+  return (
+    options.repairsToolHistory === true ||
+    (!rules.allowedTools && bytes.includes(ALLOWED_TOOLS)) ||
+    hasMisfit(bytes, NAME, rules.toolNames) ||
+    (rules.callIds !== undefined && hasMisfit(bytes, ID, rules.callIds)) ||
+    (rules.callIds !== undefined && hasMisfit(bytes, TOOL_CALL_ID, rules.callIds)) ||
+    hasRepeatedId(bytes, rules.repeatsCallIds) ||
+    (!rules.imagesInResults && hasImageInResult(bytes))
+  );
+}
+
+function hasMisfit(bytes: Buffer, field: Buffer, rule: TextRule): boolean {
+  for (const text of textsOf(bytes, field, 0, bytes.length, rule.maxLength))
+    if (text === undefined || !fits(text, rule)) return true;
+  return false;
+}
+
+/** @returns undefined for a text of more than `maxBytes`. */
+function* textsOf(
+  bytes: Buffer,
+  field: Buffer,
+  from: number,
+  to: number,
+  maxBytes: number,
+): Generator<string | undefined> {
+  for (let at = bytes.indexOf(field, from); at !== -1 && at < to; at = bytes.indexOf(field, at + 1)) {
+    const start = at + field.length;
+    const text = bytes.subarray(start, start + maxBytes + 1);
+    const end = text.indexOf(QUOTE);
+    yield end === -1 ? undefined : text.toString('latin1', 0, end);
+  }
+}
+
+/** @param repeats whether an id may occur again in a later turn. */
+function hasRepeatedId(bytes: Buffer, repeats: boolean): boolean {
+  const ids = new Set<string>();
+  for (let at = bytes.indexOf(TOOL_CALLS); at !== -1;) {
+    const next = bytes.indexOf(TOOL_CALLS, at + 1);
+    const end = next === -1 ? bytes.length : next;
+    if (repeats) ids.clear();
+    for (const id of textsOf(bytes, ID, at, end, end - at)) {
+      if (id !== undefined && ids.has(id)) return true;
+      ids.add(id ?? '');
+    }
+    at = next;
+  }
+  return false;
+}
+
+/** The role precedes the content of a message. */
+function hasImageInResult(bytes: Buffer): boolean {
+  let image = bytes.indexOf(IMAGE);
+  for (let at = bytes.indexOf(TOOL_ROLE); at !== -1 && image !== -1; at = bytes.indexOf(TOOL_ROLE, at + 1)) {
+    if (image < at) image = bytes.indexOf(IMAGE, at);
+    const next = bytes.indexOf(ROLE, at + 1);
+    if (image !== -1 && (next === -1 || image < next)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,37 @@
+import type { VendorRules } from '../vendor-rules';
+
+/** The services with this protocol that have rules of their own, as presets name them. */
+export const vendors = ['openai', 'azure', 'mistral', 'openrouter'] as const;
+export type Vendor = (typeof vendors)[number];
+
+/** Servers of which nothing else is known. */
+const common: VendorRules = {
+  // OpenAI, "Create chat completion", `tools[].function.name`.
+  toolNames: { pattern: /^[a-zA-Z0-9_-]+$/, maxLength: 64 },
+  callIds: undefined,
+  repeatsCallIds: true,
+  imagesInResults: true,
+  allowedTools: false,
+  blankStops: true,
+  exclusive: [],
+};
+
+/** OpenAI, "Create chat completion": ids of calls have at most 40 characters, and tool messages have text parts only. */
+const openai: VendorRules = {
+  ...common,
+  callIds: { pattern: /^/, maxLength: 40 },
+  imagesInResults: false,
+  allowedTools: true,
+};
+
+const byVendor: Readonly<Record<Vendor, VendorRules>> = {
+  openai,
+  azure: openai,
+  // Mistral, "Function calling": ids are nine letters and digits.
+  mistral: { ...common, callIds: { pattern: /^[a-zA-Z0-9]{9}$/, maxLength: 9 }, repeatsCallIds: false },
+  openrouter: common,
+};
+
+export function rulesOf(vendor: Vendor | undefined): VendorRules {
+  return vendor === undefined ? common : byVendor[vendor];
+}
