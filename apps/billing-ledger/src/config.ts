@@ -3,6 +3,7 @@ import { eventLogEnvironment } from '@gateway/events';
 import { mailEnvironment } from '@gateway/mail';
 import { databaseSettings, kafkaSettings, serviceSettings, targets } from '@gateway/process';
 import { readConfig } from '@gateway/runtime';
+import { secretsEnvironment } from '@gateway/secrets';
 import { webhookEnvironment } from '@gateway/webhooks';
 import { z } from 'zod';
 
@@ -12,6 +13,7 @@ export const settings = z.object({
   ...targets.auth,
   ...billingLedgerEnvironment,
   ...webhookEnvironment,
+  ...secretsEnvironment,
   ...eventLogEnvironment,
   ...mailEnvironment,
   ...databaseSettings,

@@ -368,6 +368,11 @@ describe('a low-balance alert', () => {
     expect(secret).toMatch(/^whsec_.{40,}$/);
     expect(alert).toMatchObject({ threshold_usd: '5', last_sent_at: null });
     expect(jsonOf(await set(id)).webhook_secret).toBeNull();
+    const { rows } = await fixture.pools.ledger.query<{ webhook_secret: string }>(
+      'select webhook_secret from credit_alerts where organization_id = $1',
+      [id],
+    );
+    expect(rows[0]?.webhook_secret).toMatch(/^enc1\./);
 
     await fixture.spend({ id: generationId(), organizationId: id });
     await until(() => expect(received).toHaveLength(1));

@@ -137,6 +137,7 @@ function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) 
     appender: eventLog,
     events: eventLog,
     mailer,
+    encryptionKeys,
     log,
     metrics,
   });

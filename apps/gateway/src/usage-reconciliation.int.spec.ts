@@ -90,6 +90,8 @@ beforeEach(async () => {
         pool: pools.ledger,
         appender: eventLog,
         clock,
+        encryptionKeys: undefined,
+        log,
         settings: { allowPrivateAddresses: false },
       }),
       ledger: store,

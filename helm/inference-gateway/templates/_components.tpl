@@ -17,7 +17,7 @@ billing-ledger:
   kafka: true
   consumes: generation.finished
   internet: true
-  secrets: [GATEWAY_SMTP_URL]
+  secrets: [GATEWAY_SECRETS_KEY, GATEWAY_SMTP_URL]
 usage-aggregator:
   values: usageAggregator
   database: true

@@ -17,6 +17,7 @@ import type { TransactionalAppender } from '@gateway/events';
 import type { PoolClient } from 'pg';
 import { createActingTransport, createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
+import { createEncryptionKey } from '@gateway/secrets';
 import {
   createMailAlertSender,
   createStatementsAdapters,
@@ -105,6 +106,8 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
       pool: pools.ledger,
       appender,
       clock,
+      encryptionKeys: [createEncryptionKey()],
+      log,
       settings: { allowPrivateAddresses },
     }),
     alertSenders: [createWebhookAlertSender(webhooks), createMailAlertSender(undefined)],

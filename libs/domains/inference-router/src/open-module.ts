@@ -32,6 +32,7 @@ export interface OpenInferenceRouterOptions extends Pick<
     | 'GATEWAY_MODELS_FILE'
     | 'GATEWAY_CONTENT_LOG_MAX_DAYS'
     | 'GATEWAY_CONTENT_LOG_MAX_BYTES'
+    | 'GATEWAY_LOG_PROVIDER_ERROR_TEXTS'
   > & {
     readonly GATEWAY_SHUTDOWN_GRACE_MS: number;
     /** The environment with the providers' keys. */
@@ -99,6 +100,7 @@ export function openInferenceRouterModule(options: OpenInferenceRouterOptions) {
     clock,
     timers: nodeTimers,
     random: Math.random,
+    logsErrorTexts: config.GATEWAY_LOG_PROVIDER_ERROR_TEXTS,
     drainMs: config.GATEWAY_SHUTDOWN_GRACE_MS,
   });
   return { module, catalogue };

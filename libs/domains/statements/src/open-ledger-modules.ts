@@ -18,7 +18,7 @@ import { createStatementsModule } from './service/module';
 
 export interface OpenLedgerOptions
   extends
-    Pick<StatementsAdapterOptions, 'pool' | 'appender' | 'mailer'>,
+    Pick<StatementsAdapterOptions, 'pool' | 'appender' | 'mailer' | 'encryptionKeys'>,
     Pick<BillingLedgerPorts, 'clock' | 'events' | 'log' | 'metrics'> {
   /** For alerts about budgets. */
   readonly auth: RpcClient<typeof BudgetsDefinition>;
@@ -26,7 +26,15 @@ export interface OpenLedgerOptions
 }
 
 /** Both modules of the billing-ledger service with their adapters, for every app that runs them. */
-export function openLedgerModules({ config, pool, appender, mailer, auth, ...deps }: OpenLedgerOptions) {
+export function openLedgerModules({
+  config,
+  pool,
+  appender,
+  mailer,
+  encryptionKeys,
+  auth,
+  ...deps
+}: OpenLedgerOptions) {
   const { clock, log, metrics } = deps;
   const adapters = createBillingLedgerAdapters({
     pool,
@@ -38,7 +46,7 @@ export function openLedgerModules({ config, pool, appender, mailer, auth, ...dep
   return {
     billingLedger: createBillingLedgerModule({ ...adapters, ...deps }),
     statements: createStatementsModule({
-      ...createStatementsAdapters({ pool, appender, clock, mailer, settings }),
+      ...createStatementsAdapters({ pool, appender, clock, mailer, encryptionKeys, log, settings }),
       ledger: adapters.store,
       budgets: createBudgetSource(auth),
       auditEntries: [

@@ -11,6 +11,6 @@ export const secretsEnvironment = {
   GATEWAY_SECRETS_KEY: encryptionKeys
     .optional()
     .describe(
-      'Key that encrypts stored secrets: 32 random bytes as base64 (`openssl rand -base64 32`), or several separated by commas: the first encrypts, all decrypt. Without it auth accepts no second factors and no webhook for operators; inference-router requires it with `GATEWAY_CATALOGUE=database`, and cannot store prompts and responses without it; the embedded gateway creates one.',
+      'Key that encrypts stored secrets: 32 random bytes as base64 (`openssl rand -base64 32`), or several separated by commas: the first encrypts, all decrypt. Without it auth accepts no second factors and no webhook for operators, billing-ledger accepts no webhook of an organization; inference-router requires it with `GATEWAY_CATALOGUE=database`, and cannot store prompts and responses without it; the embedded gateway creates one.',
     ),
 };

@@ -39,8 +39,15 @@ describe('an encrypted secret', () => {
     expect(encrypted.startsWith(cipher.currentPrefix)).toBe(false);
   });
 
-  it('may be plaintext from before a key was configured', () => {
-    expect(cipher.decrypt('GEZDGNBVGY3TQOJQ', 'mem-1')).toBe('GEZDGNBVGY3TQOJQ');
+  it('is never plaintext', () => {
+    for (const text of [
+      'GEZDGNBVGY3TQOJQ',
+      createEncryptionKey(),
+      '',
+      'enc0.a.b.c',
+      '{"url":"https://a.example"}',
+    ])
+      expect(() => cipher.decrypt(text, 'mem-1')).toThrow('a secret is not encrypted');
   });
 
   it('requires a key of 256 bits', () => {

@@ -43,8 +43,8 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
 
     decrypt(text, context) {
       const [format, keyId = '', iv = '', encrypted = ''] = text.split('.');
-      // Plaintext, stored before a key was configured.
-      if (format !== FORMAT) return text;
+      // Otherwise a write to the database could replace a secret, or a key, by a known one.
+      if (format !== FORMAT) throw new Error('a secret is not encrypted');
       const key = keysById.get(keyId);
       if (!key) throw new Error(`a secret is encrypted with the key ${keyId}, which is not configured`);
       const bytes = Buffer.from(encrypted, 'base64url');

@@ -37,7 +37,7 @@ export interface Wiring extends DatastoreAddresses {
   readonly stateDirectoryOf: (replica: number) => string;
   readonly modelsFile: string;
   readonly emulatorUrl: string | undefined;
-  /** Encrypts auth's stored secrets. */
+  /** Encrypts stored secrets. */
   readonly secretsKey: string;
 }
 
@@ -59,6 +59,7 @@ export function settingsOf(service: ServiceName, replica: number, wiring: Wiring
     }),
     'billing-ledger': () => ({
       ...database('billing_ledger'),
+      GATEWAY_SECRETS_KEY: wiring.secretsKey,
       KAFKA_BROKERS: broker,
       GATEWAY_AUTH_TARGET: target('auth'),
     }),

@@ -1,3 +1,4 @@
+import { flagSetting } from '@gateway/runtime';
 import { secretsEnvironment } from '@gateway/secrets';
 import { z } from 'zod';
 
@@ -33,6 +34,11 @@ export const inferenceRouterEnvironment = {
     .default(256 * 1024)
     .describe(
       'Maximum size of a stored prompt, and of a stored response, without images. Longer ones are cut, and marked as cut.',
+    ),
+  GATEWAY_LOG_PROVIDER_ERROR_TEXTS: flagSetting
+    .default(false)
+    .describe(
+      "Whether the log has the text of a provider's error. Providers quote input in such texts, so prompts may be in the log. Without it the log has the status, code and type of the error.",
     ),
   MODEL_EMULATOR_URL: z
     .url({ protocol: /^http$/, error: 'must be an http:// URL' })

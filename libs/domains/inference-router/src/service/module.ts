@@ -71,6 +71,8 @@ export interface InferenceRouterPorts {
   readonly log: Logger;
   readonly metrics: Registry;
   readonly drainMs?: number;
+  /** Whether the log has the texts of providers' errors, which may quote prompts. Default false. */
+  readonly logsErrorTexts?: boolean;
   /** How long the extension of a hold is repeated while the ledger is unavailable. Default 10,000. */
   readonly extensionRetryMs?: number;
   /** The drained targets; when absent they are in memory of this process. */

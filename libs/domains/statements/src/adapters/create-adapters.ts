@@ -1,5 +1,7 @@
 import type { Clock } from '@gateway/base';
 import type { TransactionalAppender } from '@gateway/events';
+import type { Logger } from '@gateway/runtime';
+import { createSecretCipher } from '@gateway/secrets';
 import { createWebhookSender, webhookUrlIssue } from '@gateway/webhooks';
 import type { Pool, PoolClient } from 'pg';
 import { createBudgetAlertSender } from './budget-alert-sender';
@@ -8,6 +10,7 @@ import { createPostgresBudgetAlertStore } from './postgres/budget-alert-store';
 import { createPostgresCreditAlertStore } from './postgres/credit-alert-store';
 import { createPostgresStatementStore } from './postgres/statement-store';
 import { createPostgresReconciler } from './postgres/reconciler';
+import { createWebhookSecrets } from './postgres/webhook-secrets';
 import { createWebhookAlertSender } from './webhook/webhook-alert-sender';
 
 export interface StatementsAdapterOptions {
@@ -18,6 +21,9 @@ export interface StatementsAdapterOptions {
   readonly clock: Clock;
   /** If absent, email alerts fail with a message. */
   readonly mailer?: AlertMailer | undefined;
+  /** The first key encrypts, all decrypt. Absent: no webhook can be stored. */
+  readonly encryptionKeys: readonly string[] | undefined;
+  readonly log: Logger;
   readonly settings: {
     /** Whether webhooks may be sent into private networks and by plain http. */
     readonly allowPrivateAddresses: boolean;
@@ -26,15 +32,17 @@ export interface StatementsAdapterOptions {
 
 /** All adapters of this library. */
 export function createStatementsAdapters(options: StatementsAdapterOptions) {
-  const { pool, appender, clock, mailer } = options;
+  const { pool, appender, clock, mailer, encryptionKeys, log } = options;
   const { allowPrivateAddresses } = options.settings;
+  const cipher = encryptionKeys && createSecretCipher(encryptionKeys);
+  const secrets = createWebhookSecrets({ pool, cipher, log });
   const webhooks = createWebhookSender({ clock, allowPrivateAddresses });
   return {
     statements: createPostgresStatementStore({ pool, clock }),
-    alerts: createPostgresCreditAlertStore({ pool }),
+    alerts: createPostgresCreditAlertStore({ pool, secrets }),
     alertSenders: [createWebhookAlertSender(webhooks), createMailAlertSender(mailer)],
     budgetAlerts: {
-      alerts: createPostgresBudgetAlertStore({ pool }),
+      alerts: createPostgresBudgetAlertStore({ pool, secrets }),
       sender: createBudgetAlertSender({ webhooks, mailer }),
       sendsMail: mailer !== undefined,
     },

@@ -127,6 +127,8 @@ interface NewCreditAlert extends Pick<CreditAlert, 'thresholdNanoUsd' | 'webhook
 
 /** Settings and delivery state of the alerts of a low balance. */
 export interface CreditAlertStore {
+  /** Whether the secrets of webhooks can be encrypted, so that a webhook can be stored. */
+  readonly storesWebhooks: boolean;
   readAlert(organizationId: string): Promise<CreditAlert>;
   /**
    * Replaces the alert and resets its delivery state. `newSecret` is stored and

@@ -210,6 +210,8 @@ export function createAdminHandlers(
       if (keepsWebhook && webhookUrl !== undefined)
         throw invalid('webhook_url', 'must be absent with keep_webhook');
       if (webhookUrl !== undefined) {
+        if (!alerts.storesWebhooks)
+          throw invalid('webhook_url', 'cannot be stored: GATEWAY_SECRETS_KEY is not set for billing-ledger');
         const issue = ports.webhookUrlIssue(webhookUrl);
         if (issue) throw invalid('webhook_url', issue);
       }

@@ -9,14 +9,20 @@ import {
   type LedgerFixture,
 } from '@gateway/billing-ledger/testing';
 import { createSilentLogger } from '@gateway/runtime';
+import { createEncryptionKey, createSecretCipher } from '@gateway/secrets';
 import { createAuditEntry, eventually } from '@gateway/test-support';
 import { createWebhookSender } from '@gateway/webhooks';
+import type { Pool } from 'pg';
 import type { Budget, BudgetsOfOrganization } from '../core/budget-alert';
 import type { BudgetAlertSender } from '../core/ports';
 import { createBudgetAlerts } from './budget-alerts';
 import { createBudgetAlertSender } from '../adapters/budget-alert-sender';
 import { createPostgresBudgetAlertStore } from '../adapters/postgres/budget-alert-store';
 import { createPostgresCreditAlertStore } from '../adapters/postgres/credit-alert-store';
+import { createWebhookSecrets } from '../adapters/postgres/webhook-secrets';
+
+const cipher = createSecretCipher([createEncryptionKey()]);
+const secretsOf = (pool: Pool) => createWebhookSecrets({ pool, cipher, log: createSilentLogger() });
 
 const OWNER = 'owner@example.com';
 
@@ -66,7 +72,7 @@ const budget = (period: Budget['period'], amount: number, ownerId = ''): Budget 
 /** A replica of the service, which sends with `sender`. */
 function start(sender: BudgetAlertSender, pool = fixture.first.pool) {
   const task = createBudgetAlerts({
-    alerts: createPostgresBudgetAlertStore({ pool }),
+    alerts: createPostgresBudgetAlertStore({ pool, secrets: secretsOf(pool) }),
     budgets: { list: async (id) => (id === organizationId ? found : { budgets: [], emails: [] }) },
     sender,
     sendsMail: true,
@@ -193,7 +199,7 @@ it('reports each share once from several replicas at once', async () => {
 it('gives each delivery to one of the processes that claim at once', async () => {
   const emails = Array.from({ length: 300 }, (_, index) => `person-${index}@example.com`);
   const [one, other] = [fixture.first, fixture.second].map(({ pool }) =>
-    createPostgresBudgetAlertStore({ pool }),
+    createPostgresBudgetAlertStore({ pool, secrets: secretsOf(pool) }),
   );
   await spend(100);
   await one?.recordReached(
@@ -265,7 +271,10 @@ it('reports the shares that the organization has chosen, also none, and sends a 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   stops.push(() => new Promise((resolve) => server.close(() => resolve())));
   const set = (budgetShares: readonly number[]) =>
-    createPostgresCreditAlertStore({ pool: fixture.first.pool }).setAlert(
+    createPostgresCreditAlertStore({
+      pool: fixture.first.pool,
+      secrets: secretsOf(fixture.first.pool),
+    }).setAlert(
       organizationId,
       {
         thresholdNanoUsd: undefined,

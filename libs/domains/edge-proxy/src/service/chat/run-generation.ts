@@ -230,7 +230,10 @@ function failResponse(
   error: GatewayError,
 ): void {
   const { generationId, requestId } = request;
-  log.warn({ err: error, internal: error.internalMessage, generationId, requestId }, 'a generation failed');
+  const { code, internalMessage } = error;
+  // The public message of a rejected request is the provider's text, which may quote the prompt.
+  const details = error.row.httpStatus >= 500 ? { err: error } : { code };
+  log.warn({ ...details, internal: internalMessage, generationId, requestId }, 'a generation failed');
   if (exchange.isCancelled()) return;
   // While nothing is sent, the failure can have its own status.
   if (!hasSent) throw error;

@@ -7,7 +7,7 @@ import { UpstreamFailure, type FailureKind } from '../failure/upstream-failure';
  */
 export function refused(param: string, publicMessage: string): UpstreamFailure {
   return new UpstreamFailure('rejected', {
-    detail: `the dialect cannot express ${param}: ${publicMessage}`,
+    detail: `the dialect cannot express ${param}`,
     publicMessage,
     param,
   });

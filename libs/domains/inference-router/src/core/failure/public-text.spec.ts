@@ -1,4 +1,4 @@
-import { MAX_PUBLIC_TEXT_CHARACTERS, publicText } from './public-text';
+import { MAX_PUBLIC_TEXT_CHARACTERS, operatorText, publicText } from './public-text';
 
 describe("a provider's text", () => {
   it('does not contain account identifiers or "rate limit"', () => {
@@ -31,6 +31,34 @@ describe("a provider's text", () => {
   it('is bounded in linear time, for any content', () => {
     for (const text of ['a-1'.repeat(100_000), 'a'.repeat(1e6), '://'.repeat(1e5), 'x@'.repeat(1e5)]) {
       expect((publicText(text) ?? '').length).toBeLessThanOrEqual(MAX_PUBLIC_TEXT_CHARACTERS);
+    }
+  });
+});
+
+describe('a secret in a text', () => {
+  const secret = 'Basic  own-provider-secret-0123456789';
+
+  it.each([0, 380, 390, 980, 990, 1_580, 1_590, 1_990, 3_990])(
+    'is removed before the text is cut, after %d characters',
+    (before) => {
+      for (const filler of [' ', 'x', 'x ', '\n']) {
+        const text = filler.repeat(before).slice(0, before) + secret + ' and more'.repeat(300);
+        for (const shown of [publicText(text, { secrets: [secret] }), operatorText(text, [secret])])
+          expect(shown ?? '').not.toMatch(/Basic|own-/);
+      }
+    },
+  );
+
+  it('is removed as the provider repeats it, with other white space', () => {
+    expect(operatorText('bad header: Basic own-provider-secret-0123456789', [secret])).toBe(
+      'bad header: [removed]',
+    );
+  });
+
+  it('that only a pattern recognizes is not shown in part', () => {
+    for (let before = 1_560; before < 1_600; before += 1) {
+      const text = `${' '.repeat(20)}${'https://p.example/'.padEnd(before - 20, 'x')} sk-abcdefghijklmnop`;
+      expect(publicText(text) ?? '').not.toMatch(/sk-/);
     }
   });
 });

@@ -4,6 +4,9 @@ export const MAX_PUBLIC_TEXT_CHARACTERS = 400;
 /** The maximum length of a provider's text in the log, in characters. */
 const MAX_OPERATOR_TEXT_CHARACTERS = 1_000;
 
+/** What providers use as codes and types: "invalid_request_error", "ThrottlingException", "429". */
+const TOKEN = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+
 const HIDDEN = '[removed]';
 
 /** Patterns that identify the gateway's account at the provider, or the provider. */
@@ -41,7 +44,7 @@ export function publicText(
   text: string,
   { secrets = [], names = [], renames = {} }: PublicTextOptions = {},
 ): string | undefined {
-  let clean = withoutSecrets(oneLine(text, MAX_PUBLIC_TEXT_CHARACTERS * 4), secrets);
+  let clean = wholeWords(withoutSecrets(text, secrets), MAX_PUBLIC_TEXT_CHARACTERS * 4);
   for (const name of names) if (name.length >= 3) clean = clean.replace(asWord(name), HIDDEN);
   for (const pattern of identifying) clean = clean.replace(pattern, HIDDEN);
   for (const [name, known] of Object.entries(renames)) {
@@ -54,20 +57,34 @@ export function publicText(
  * The message for the operator's log: only secrets are removed; one line, bounded.
  */
 export function operatorText(text: string, secrets: readonly string[]): string | undefined {
-  return bounded(
-    withoutSecrets(oneLine(text, MAX_OPERATOR_TEXT_CHARACTERS * 2), secrets),
-    MAX_OPERATOR_TEXT_CHARACTERS,
-  );
+  return bounded(withoutSecrets(text, secrets), MAX_OPERATOR_TEXT_CHARACTERS);
 }
 
-function oneLine(text: string, maxCharacters: number): string {
-  return text.slice(0, maxCharacters).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
+/**
+ * A code or type that a provider chose, for the log.
+ *
+ * @returns undefined when it is not a short identifier, since it could then be a text.
+ */
+export function operatorToken(token: string, secrets: readonly string[]): string | undefined {
+  return TOKEN.test(token) && withoutSecrets(token, secrets) === token ? token : undefined;
 }
 
+/** On one line. Nothing is cut before, since a part of a secret is not recognized. */
 function withoutSecrets(text: string, secrets: readonly string[]): string {
   return secrets
+    .flatMap((secret) => [secret, oneLine(secret)])
     .filter((secret) => secret.length >= 3)
-    .reduce((clean, secret) => clean.replaceAll(secret, HIDDEN), text);
+    .reduce((clean, secret) => clean.replaceAll(secret, HIDDEN), oneLine(text));
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
+}
+
+/** Bounds the work of the patterns. A word that the limit cuts is omitted, since no pattern recognizes its part. */
+function wholeWords(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
+  return text.slice(0, text.lastIndexOf(' ', maxCharacters) + 1);
 }
 
 /** Matches the name as a whole word: not "own" in "unknown", nor "m-1" in "m-10". */
@@ -76,7 +93,7 @@ function asWord(name: string): RegExp {
 }
 
 function bounded(text: string, maxCharacters: number): string | undefined {
-  const clean = text.replace(/\s+/g, ' ').trim();
+  const clean = oneLine(text);
   if (clean.length === 0) return undefined;
   if (clean.length <= maxCharacters) return clean;
   return `${clean.slice(0, maxCharacters - 1).trimEnd()}…`;

@@ -79,15 +79,24 @@ it.each([
   });
 });
 
-it('the internal message has the provider’s original text and the URL, without keys', () => {
-  const { message } = classify({
-    server: 'a server',
-    status: 400,
-    body: {
-      error: { message: 'Bad rate limit at /srv/models/x for key sk-provider-secret-1234567890\nof acme' },
-    },
-  });
-  expect(message).toBe(
+it('the internal message has the status, code, type and URL, and no text of the provider', () => {
+  const messageOf = (error: object) =>
+    classifyErrorResponse(400, JSON.stringify({ error }), noHeader, target, requestedModel, size).message;
+  const url = 'http://10.0.0.1:8000/v1/chat/completions';
+  const text = 'the prompt was: buy Acme';
+  expect(messageOf({ message: text, type: 'invalid_request_error', code: 'bad_value' })).toBe(
+    `acme: HTTP 400 bad_value invalid_request_error from ${url}`,
+  );
+  expect(messageOf({ message: text, code: 'same', type: 'same' })).toBe(`acme: HTTP 400 same from ${url}`);
+  for (const code of [text, 'x'.repeat(65), 'sk-provider-secret-1234567890', 'two\nlines', '…'])
+    expect(messageOf({ message: text, code, type: code })).toBe(`acme: HTTP 400 from ${url}`);
+});
+
+it('with the setting the internal message has the original text, without keys', () => {
+  const message = 'Bad rate limit at /srv/models/x for key sk-provider-secret-1234567890\nof acme';
+  const body = JSON.stringify({ error: { message } });
+  const failure = classifyErrorResponse(400, body, noHeader, target, requestedModel, size, true);
+  expect(failure.message).toBe(
     'acme: HTTP 400 from http://10.0.0.1:8000/v1/chat/completions: Bad rate limit at /srv/models/x for key [removed] of acme',
   );
 });

@@ -3,7 +3,7 @@ import { parseJson } from '../completion/json';
 import type { ProviderError } from '../dialects/dialect';
 import { dialects } from '../dialects/registry';
 import { providerAddress } from './provider-address';
-import { operatorText, publicText } from '../failure/public-text';
+import { operatorText, operatorToken, publicText } from '../failure/public-text';
 import { UpstreamFailure } from '../failure/upstream-failure';
 
 /** What messages about a failure say about the request. */
@@ -26,6 +26,7 @@ export function classifyErrorResponse(
   target: Target,
   model: Model,
   request: FailedRequest,
+  logsErrorTexts = false,
 ): UpstreamFailure {
   const error = dialects[target.provider.dialect].readError(parseJson(body), header);
   return classifyError(
@@ -34,27 +35,34 @@ export function classifyErrorResponse(
     target,
     model,
     request,
+    logsErrorTexts,
   );
 }
 
-/** @param response undefined for an error within a 2xx response. */
+/**
+ * @param response undefined for an error within a 2xx response.
+ * @param logsErrorTexts whether the internal message has the provider's text, which may quote the prompt.
+ */
 export function classifyError(
   error: ProviderError,
   response: { readonly status: number; readonly retryAfterMs: number | undefined } | undefined,
   target: Target,
   model: Model,
   request: FailedRequest,
+  logsErrorTexts = false,
 ): UpstreamFailure {
   const { provider, providerModel } = target;
   const dialect = dialects[provider.dialect];
   const kind = dialect.kindOfError(error, response?.status, providerModel);
   const origin = response === undefined ? 'error in the response' : `HTTP ${response.status}`;
-  const code = error.code ? ` ${error.code.slice(0, 64)}` : '';
+  const tokens = [...new Set([error.code, error.type])]
+    .map((token) => operatorToken(token, keysOf(target)))
+    .filter((token) => token !== undefined);
   const { origin: server, pathOf } = providerAddress(provider.baseUrl);
   const url =
     server + pathOf(dialect.path({ providerModel, stream: request.stream, options: target.options }));
-  const logText = operatorText(error.message, keysOf(target));
-  const detail = `${provider.name}: ${origin}${code} from ${url}${logText ? `: ${logText}` : ''}`;
+  const logText = logsErrorTexts ? operatorText(error.message, keysOf(target)) : undefined;
+  const detail = `${provider.name}: ${[origin, ...tokens].join(' ')} from ${url}${logText ? `: ${logText}` : ''}`;
   switch (kind) {
     case 'context_too_long':
       return new UpstreamFailure(kind, { detail, ...contextLengthError(error.message, model, request) });

@@ -30,7 +30,11 @@ export interface OpenTargetPorts {
   readonly timers: Timers;
   readonly clock: Clock;
   readonly observer: RouterObserver;
+  /** Whether failures have the provider's text in their internal message. It may quote the prompt. */
+  readonly logsErrorTexts?: boolean | undefined;
 }
+
+type ErrorTexts = Pick<OpenTargetPorts, 'logsErrorTexts'>;
 
 /** A stream whose first event has arrived. */
 export interface OpenedStream {
@@ -90,8 +94,11 @@ export async function openTarget(
         onSent: call.onSent,
       }),
     );
-    if (response.status < 200 || response.status >= 300) throw await readFailure(attempt, response, call);
-    const opened = request.stream ? await openStream(attempt, call) : await readResponse(attempt, call);
+    if (response.status < 200 || response.status >= 300)
+      throw await readFailure(attempt, response, ports, call);
+    const opened = request.stream
+      ? await openStream(attempt, ports, call)
+      : await readResponse(attempt, ports, call);
     ports.observer.firstEventAfter(target, ports.clock.now() - sentAt);
     return opened;
   } catch (error) {
@@ -101,7 +108,11 @@ export async function openTarget(
   }
 }
 
-async function openStream(attempt: Attempt, call: TargetCall): Promise<OpenedStream> {
+async function openStream(
+  attempt: Attempt,
+  { logsErrorTexts }: ErrorTexts,
+  call: TargetCall,
+): Promise<OpenedStream> {
   const { request, target, model } = call;
   const stream = new CompletionStream({
     head: call.head,
@@ -112,7 +123,7 @@ async function openStream(attempt: Attempt, call: TargetCall): Promise<OpenedStr
       normalization(request),
     ),
     signer: namedSigner(call),
-    failureOf: (error) => classifyError(error, undefined, target, model, request),
+    failureOf: (error) => classifyError(error, undefined, target, model, request, logsErrorTexts),
   });
   const reader = new StreamReader(attempt, stream, createEventParser(dialectOf(call).framing), call.gate);
   await reader.waitForFirstEvent();
@@ -121,7 +132,11 @@ async function openStream(attempt: Attempt, call: TargetCall): Promise<OpenedStr
   return { kind: 'stream', attempt, reader };
 }
 
-async function readResponse(attempt: Attempt, call: TargetCall): Promise<OpenedResponse> {
+async function readResponse(
+  attempt: Attempt,
+  { logsErrorTexts }: ErrorTexts,
+  call: TargetCall,
+): Promise<OpenedResponse> {
   const { request, target, model, head } = call;
   attempt.expect(target.provider.timeouts.idleMs, 'rest of the response');
   const bytes = await attempt.readAll(MAX_RESPONSE_BYTES);
@@ -132,7 +147,7 @@ async function readResponse(attempt: Attempt, call: TargetCall): Promise<OpenedR
     restored(call).response(dialectOf(call).readResponse(response, request.n)),
     normalization(request),
   );
-  if (read.error) throw classifyError(read.error, undefined, target, model, request);
+  if (read.error) throw classifyError(read.error, undefined, target, model, request, logsErrorTexts);
   if (read.choices.length === 0)
     throw new UpstreamFailure('failed', { detail: 'the response has no completion' });
   const systemFingerprint = readSystemFingerprint(read.systemFingerprint);
@@ -167,6 +182,7 @@ function dialectOf({ target }: TargetCall): Dialect {
 async function readFailure(
   attempt: Attempt,
   response: ProviderResponse,
+  { logsErrorTexts }: ErrorTexts,
   call: TargetCall,
 ): Promise<UpstreamFailure> {
   const { target, model, request } = call;
@@ -180,7 +196,7 @@ async function readFailure(
     if (failure.kind === 'cancelled') return failure;
   }
   const header = (name: string) => response.header(name);
-  return classifyErrorResponse(response.status, text, header, target, model, request);
+  return classifyErrorResponse(response.status, text, header, target, model, request, logsErrorTexts);
 }
 
 function utf8(bytes: Uint8Array): string {

@@ -51,7 +51,7 @@ export async function testTarget(
     );
     const { generationId, createdUnixMs } = REQUEST;
     const opened = await openTarget(
-      { ...ports, transport, observer: { firstEventAfter: () => undefined } },
+      { ...ports, transport, observer: { firstEventAfter: () => undefined }, logsErrorTexts: true },
       {
         ...{ target, model, body, request: REQUEST, callerSignal: signal, totalMs: TIMEOUT_MS },
         head: { generationId, createdUnixS: createdUnixMs, modelId: model.id },

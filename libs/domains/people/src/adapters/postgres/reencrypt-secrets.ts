@@ -13,8 +13,8 @@ const NEXT = `
 const UPDATE = `update members set totp_secret = $3 where id = $1 and totp_secret = $2`;
 
 /**
- * Re-encrypts secrets that are plaintext or use an older key. Replicas may run
- * it concurrently. Secrets whose key is missing are logged and left unchanged.
+ * Re-encrypts secrets that use an older key. Replicas may run it concurrently.
+ * Secrets that cannot be decrypted are logged and left unchanged.
  *
  * @returns the number of re-encrypted secrets.
  */

@@ -44,9 +44,8 @@ export async function consumeTotp(
   { id, totp }: StoredMember,
   code: string,
 ): Promise<boolean> {
-  if (!totp) return false;
-  // Without a key only plaintext secrets can be read.
-  const secret = ports.cipher ? ports.cipher.decrypt(totp.encryptedSecret, id) : totp.encryptedSecret;
+  if (!totp || !ports.cipher) return false;
+  const secret = ports.cipher.decrypt(totp.encryptedSecret, id);
   const step = ports.totp.stepOf(secret, code, ports.clock.now());
   return step !== undefined && ports.secondFactors.consumeStep(id, step);
 }

@@ -11,6 +11,7 @@ import {
 } from '../../core/budget-alert';
 import { MAX_ALERT_ATTEMPTS } from '../../core/credit-alert';
 import type { BudgetAlertStore } from '../../core/ports';
+import type { WebhookSecrets } from './webhook-secrets';
 
 const LIST_CHARGED = `
   select account.organization_id, account.charged_nano_usd
@@ -133,7 +134,13 @@ interface DueRow {
 }
 
 /** Alerts about budgets in the ledger's database. The primary keys make each alert and each delivery unique. */
-export function createPostgresBudgetAlertStore({ pool }: { readonly pool: Pool }): BudgetAlertStore {
+export function createPostgresBudgetAlertStore({
+  pool,
+  secrets,
+}: {
+  readonly pool: Pool;
+  readonly secrets: Pick<WebhookSecrets, 'decrypt'>;
+}): BudgetAlertStore {
   return {
     listCharged: (limit) =>
       withRetries(async () => {
@@ -168,7 +175,7 @@ export function createPostgresBudgetAlertStore({ pool }: { readonly pool: Pool }
           FIRST_RETRY_MS,
           MAX_RETRY_MS,
         ]);
-        return rows.map(dueOf);
+        return rows.map((row) => dueOf(row, secrets.decrypt(row.organization_id, row.webhook_secret)));
       }),
 
     recordDelivered: ({ alertId, recipient }) =>
@@ -179,8 +186,8 @@ export function createPostgresBudgetAlertStore({ pool }: { readonly pool: Pool }
   };
 }
 
-function dueOf(row: DueRow): DueBudgetAlert {
-  const { webhook_url: url, webhook_secret: secret } = row;
+function dueOf(row: DueRow, secret: string | undefined): DueBudgetAlert {
+  const { webhook_url: url } = row;
   return {
     alertId: row.alert_id,
     organizationId: row.organization_id,
@@ -193,6 +200,6 @@ function dueOf(row: DueRow): DueBudgetAlert {
     spentNanoUsd: nanoUsd(row.spent_nano_usd),
     reachedAt: Number(row.reached_unix_ms) as UnixMs,
     recipient: row.recipient,
-    webhook: url === null || secret === null ? undefined : { url, secret },
+    webhook: url === null || secret === undefined ? undefined : { url, secret },
   };
 }

@@ -13,10 +13,11 @@ import {
 import { DEFAULT_BUDGET_SHARES } from '../../core/budget-alert';
 import type { CreditAlertStore } from '../../core/ports';
 import { BILLING_LEDGER_SCHEMA, withRetries } from '@gateway/billing-ledger';
+import type { WebhookSecrets } from './webhook-secrets';
 
 const READ = 'select * from credit_alerts where organization_id = $1';
 
-/** $1 organization, $2 threshold, $3 URL, $4 secret for a new URL, $5 emails, $6 whether a stored URL is kept, $7 shares or null. */
+/** $1 organization, $2 threshold, $3 URL, $4 encrypted secret for a new URL, $5 emails, $6 whether a stored URL is kept, $7 shares or null. */
 const SET = `
   insert into credit_alerts as alert (
     organization_id, threshold_nano_usd, webhook_url, webhook_secret, emails, budget_shares
@@ -113,8 +114,37 @@ interface DueRow extends RecipientsRow {
 }
 
 /** Alerts in the ledger's database. Several processes may watch and send; each alert is claimed by one of them. */
-export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }): CreditAlertStore {
+export function createPostgresCreditAlertStore({
+  pool,
+  secrets,
+}: {
+  readonly pool: Pool;
+  readonly secrets: WebhookSecrets;
+}): CreditAlertStore {
+  let areSecretsCurrent = false;
+
+  function recipientsOf(row: RecipientsRow): AlertRecipients {
+    return {
+      organizationId: row.organization_id,
+      webhookUrl: row.webhook_url ?? undefined,
+      webhookSecret: secrets.decrypt(row.organization_id, row.webhook_secret),
+      emails: row.emails,
+    };
+  }
+
+  function dueOf(row: DueRow): ClaimedAlert {
+    return {
+      ...recipientsOf(row),
+      thresholdNanoUsd: nanoUsd(row.threshold_nano_usd),
+      availableNanoUsd: nanoUsd(row.available_nano_usd),
+      belowSince: Number(row.below_since_unix_ms) as UnixMs,
+      attempt: row.attempts,
+    };
+  }
+
   return {
+    storesWebhooks: secrets.available,
+
     readAlert: (organizationId) =>
       withRetries(async () => {
         const { rows } = await pool.query<AlertRow>(READ, [organizationId]);
@@ -124,11 +154,13 @@ export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }
     setAlert: (organizationId, alert, newSecret, audit) =>
       withRetries(() =>
         inTransaction(pool, async (client) => {
+          const encrypted =
+            alert.webhookUrl === undefined ? null : secrets.encrypt(organizationId, newSecret);
           const { rows } = await client.query<AlertRow>(SET, [
             organizationId,
             alert.thresholdNanoUsd ?? null,
             alert.webhookUrl ?? null,
-            newSecret,
+            encrypted,
             textArray(alert.emails, (email) => email),
             alert.keepsWebhook,
             alert.budgetShares ?? null,
@@ -136,7 +168,8 @@ export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }
           const [row] = rows;
           if (!row) throw new Error('setting a credit alert returned no row');
           await insertAuditEntry(client, BILLING_LEDGER_SCHEMA, audit);
-          return { alert: alertOf(row), secret: row.webhook_secret === newSecret ? newSecret : undefined };
+          const isNew = encrypted !== null && row.webhook_secret === encrypted;
+          return { alert: alertOf(row), secret: isNew ? newSecret : undefined };
         }),
       ),
 
@@ -148,7 +181,12 @@ export function createPostgresCreditAlertStore({ pool }: { readonly pool: Pool }
         return rows[0] && recipientsOf(rows[0]);
       }),
 
-    watch: () => withRetries(async () => void (await pool.query(WATCH))),
+    watch: () =>
+      withRetries(async () => {
+        if (!areSecretsCurrent) await secrets.reencrypt();
+        areSecretsCurrent = true;
+        await pool.query(WATCH);
+      }),
 
     claimDue: (limit) =>
       withRetries(async () => {
@@ -176,25 +214,6 @@ function alertOf(row: AlertRow): CreditAlert {
     lastSent: timeOf(row.last_sent_unix_ms),
     lastFailure: row.last_failure ?? undefined,
     budgetShares: row.budget_shares,
-  };
-}
-
-function recipientsOf(row: RecipientsRow): AlertRecipients {
-  return {
-    organizationId: row.organization_id,
-    webhookUrl: row.webhook_url ?? undefined,
-    webhookSecret: row.webhook_secret ?? undefined,
-    emails: row.emails,
-  };
-}
-
-function dueOf(row: DueRow): ClaimedAlert {
-  return {
-    ...recipientsOf(row),
-    thresholdNanoUsd: nanoUsd(row.threshold_nano_usd),
-    availableNanoUsd: nanoUsd(row.available_nano_usd),
-    belowSince: Number(row.below_since_unix_ms) as UnixMs,
-    attempt: row.attempts,
   };
 }
 

@@ -8,7 +8,11 @@ export function createWebhookAlertSender(webhooks: WebhookSender): AlertSender {
   return {
     async send(alert) {
       const { webhookUrl: url, webhookSecret: secret } = alert;
-      if (url === undefined || secret === undefined) return;
+      if (url === undefined) return;
+      if (secret === undefined)
+        throw new AlertNotDeliveredError(
+          'The signing secret of the webhook cannot be read. Remove the webhook and set it again.',
+        );
       try {
         await webhooks.send({ url, secret }, 'testedAt' in alert ? testOf(alert) : messageOf(alert));
       } catch (error) {

@@ -211,7 +211,7 @@ function indexOf(event: JsonObject): number {
 /** @param isExpected whether the block accepts this kind of delta. */
 function requireText(delta: JsonObject, field: string, isExpected: boolean): string {
   const text = delta[field];
-  if (typeof text !== 'string' || !isExpected) throw malformed(`a wrong ${String(delta['type'])}`);
+  if (typeof text !== 'string' || !isExpected) throw malformed(`a delta with a wrong ${field}`);
   return text;
 }
 

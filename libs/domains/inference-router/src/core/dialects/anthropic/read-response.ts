@@ -76,6 +76,6 @@ function joined(texts: readonly string[]): string | null {
 
 function requireText(block: JsonObject, field: string): string {
   const text = block[field];
-  if (typeof text !== 'string') throw malformed(`a block of type ${String(block['type'])} without ${field}`);
+  if (typeof text !== 'string') throw malformed(`a block without ${field}`);
   return text;
 }

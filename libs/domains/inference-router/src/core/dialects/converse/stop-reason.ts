@@ -1,5 +1,5 @@
 import type { FinishReason } from '../../completion/finish-reason';
-import { UpstreamFailure } from '../../failure/upstream-failure';
+import { malformed } from '../failures';
 
 /** Every `stopReason` of the Converse API that is not a failure. */
 const reasons: Readonly<Record<string, FinishReason>> = {
@@ -20,9 +20,8 @@ const failures = new Set(['malformed_model_output', 'malformed_tool_use']);
  */
 export function finishReasonOf(stopReason: unknown): FinishReason {
   if (typeof stopReason !== 'string' || stopReason === '' || failures.has(stopReason)) {
-    throw new UpstreamFailure('failed', {
-      detail: `the provider sent the stopReason ${JSON.stringify(stopReason ?? null).slice(0, 64)}`,
-    });
+    const known = typeof stopReason === 'string' && failures.has(stopReason);
+    throw malformed(known ? `the stopReason ${stopReason}` : 'no stopReason');
   }
   return Object.hasOwn(reasons, stopReason) ? (reasons[stopReason] ?? 'stop') : 'stop';
 }
