@@ -453,6 +453,7 @@ describe('single sign-on', () => {
       ['unsigned', (token: string) => withHeader(token, { alg: 'none' }).replace(/[^.]+$/, '')],
       ['for another client', (token: string) => withClaims(token, { aud: 'another-client' })],
       ['for another subject', (token: string) => withClaims(token, { sub: 'ada@example.com' })],
+      ['with an empty subject', (token: string) => withClaims(token, { sub: '' })],
     ] as const)('an ID token %s', async (_what, forge) => {
       provider.alterResponses((path, response) => {
         if (path !== '/token' || response.status !== 200) return response;

@@ -12,8 +12,8 @@ export const MAX_BATCH_ROWS = 500;
 /** Characters in an id or a claim's scope. */
 export const MAX_IDENTIFIER_LENGTH = 200;
 
-/** Characters in the id of a run, which a client chooses. */
-export const MAX_RUN_ID_LENGTH = 128;
+/** Characters in the id of a run: that of its owner, and what the client chose. */
+export const MAX_RUN_ID_LENGTH = 200;
 
 /** Characters in the note of a credit. */
 export const MAX_NOTE_LENGTH = 500;

@@ -117,15 +117,14 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
       getRun: async ({ runId }) => {
         await faults.reach('ledger.run');
         return {
-          run:
-            runId === 'run-1'
-              ? {
-                  budgetNanoUsd: 2_000_000_000n,
-                  spentNanoUsd: 500_000_000n,
-                  heldNanoUsd: 250_000_000n,
-                  createdUnixMs: 1_790_000_000_000n,
-                }
-              : undefined,
+          run: runId.endsWith('/run-1')
+            ? {
+                budgetNanoUsd: 2_000_000_000n,
+                spentNanoUsd: 500_000_000n,
+                heldNanoUsd: 250_000_000n,
+                createdUnixMs: 1_790_000_000_000n,
+              }
+            : undefined,
         };
       },
       extendHolds: unexpectedCall,

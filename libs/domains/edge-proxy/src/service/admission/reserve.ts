@@ -17,6 +17,7 @@ import { firstSlice, placeElasticHold } from './elastic-hold';
 import type { HoldWaits } from './hold-waits';
 import type { RecentRefusals } from './recent-refusals';
 import { missingOutcome } from './missing-outcome';
+import { runInLedger } from './run-in-ledger';
 import type { Reservation } from './reservation';
 
 export interface ReservePorts {
@@ -125,7 +126,7 @@ function holdAttempts(
     lifetimeMs: generationTimeoutMs + holdMarginMs,
     createdUnixMs: BigInt(createdAt),
     idempotencyScope: idempotent?.scope,
-    runId: spendLimits.run?.id,
+    runId: spendLimits.run && runInLedger(grant, spendLimits.run.id),
     runBudgetNanoUsd: spendLimits.run?.budget,
     project: grant.project && { projectId: grant.project.id, ...grant.project.budgets },
   };

@@ -69,7 +69,9 @@ describe('x-run-id', () => {
 
   it('is held and recorded with the generation', async () => {
     edge.router.script = async function* (request) {
-      expect(held()).toMatchObject([{ runId: 'agent/42', runBudgetNanoUsd: 2_500_000_000n }]);
+      expect(held()).toMatchObject([
+        { runId: `${grant().keyId}/agent/42`, runBudgetNanoUsd: 2_500_000_000n },
+      ]);
       expect(request.runId).toBe('agent/42');
       throw new Error('enough');
     };
@@ -77,9 +79,23 @@ describe('x-run-id', () => {
     expect(edge.router.requests).toHaveLength(1);
   });
 
+  it('belongs to the project of the key, or to the key where it has none', async () => {
+    const owners: string[] = [];
+    edge.router.script = async function* () {
+      owners.push(...held().map(({ runId }) => runId ?? ''));
+      throw new Error('enough');
+    };
+    const project = { id: 'proj-1', budgets: {} };
+    for (const [keyId, of] of [['key_1'], ['key_2'], ['key_3', project], ['key_4', project]] as const) {
+      edge.keys.set(`sk-gw-${keyId}`, grant({ keyId, project: of }));
+      await edge.chat(BODY, { ...RUN, authorization: `Bearer sk-gw-${keyId}` });
+    }
+    expect(owners).toEqual(['key_1/agent/42', 'key_2/agent/42', 'proj-1/agent/42', 'proj-1/agent/42']);
+  });
+
   it('needs no budget in later requests', async () => {
     edge.router.script = async function* () {
-      expect(held()).toMatchObject([{ runId: 'agent/42', runBudgetNanoUsd: undefined }]);
+      expect(held()).toMatchObject([{ runId: `${grant().keyId}/agent/42`, runBudgetNanoUsd: undefined }]);
       throw new Error('enough');
     };
     await edge.chat(BODY, { 'x-run-id': 'agent/42' });

@@ -4,6 +4,7 @@ import { parseUsageQuery, usageView } from '@gateway/public-api';
 import type { EdgeLedger } from '../admission/reservation';
 import type { Authenticator } from '../access/authenticate';
 import type { ResponseWriter } from '../http/response/response-writer';
+import { runInLedger } from '../admission/run-in-ledger';
 import { callMetadata } from '../http/request/call-metadata';
 import type { Exchange } from '../http/exchange';
 import type { LookUpGenerationPorts } from './look-up-generation';
@@ -29,7 +30,9 @@ export async function readUsage(ports: ReadUsagePorts, exchange: Exchange): Prom
   const metadata = callMetadata(exchange);
   const [{ totals, groups }, run] = await Promise.all([
     settledGenerations.usage(organizationId, query, metadata),
-    query.runId === undefined ? undefined : ledger.run(organizationId, query.runId, metadata),
+    query.runId === undefined
+      ? undefined
+      : ledger.run(organizationId, runInLedger(grant, query.runId), metadata),
   ]);
   writer.json(exchange, 200, JSON.stringify(usageView(query, totals, groups, run)));
 }

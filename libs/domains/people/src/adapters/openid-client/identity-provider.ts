@@ -46,6 +46,7 @@ export function createOidcIdentityProvider(settings: OidcSettings, clock: Clock)
         });
         const idToken = tokens.claims();
         if (!idToken) return { kind: 'failed', detail: 'there is no ID token' };
+        if (!idToken.sub) return { kind: 'failed', detail: 'the ID token has no subject' };
         // Most providers put the email into the ID token; others return it from the userinfo endpoint only.
         const claims =
           idToken['email'] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
