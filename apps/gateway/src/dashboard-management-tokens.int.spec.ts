@@ -44,6 +44,7 @@ const CLOSED: readonly Permission[] = [
   'management_tokens:manage',
   'platform:single_sign_on',
   'platform:management_tokens',
+  'platform:catalogue',
 ];
 /** Each has what those before it have. */
 const RANKS = ['member', 'billing', 'admin', 'operator'] as const;
@@ -225,6 +226,22 @@ describe('a management token', () => {
     expect((await browser.request(line, body)).status).toBe(201);
     await admin.request('POST /api/session/confirm', { password: OPERATOR.password });
     await operator.request('POST /api/session/confirm', { password: OPERATOR.password });
+  });
+
+  it('cannot publish, roll back, test or store secrets, for which people confirm their session', async () => {
+    const sensitiveCatalogue = allEndpoints().filter(({ access }) => access === 'platform:catalogue');
+    expect(sensitiveCatalogue).toHaveLength(5);
+    now += 5 * 60_000;
+    for (const { method, path } of sensitiveCatalogue) {
+      const refused = await operator.request(`${method} ${path.replace(/\{\w+\}/g, 'x')}`, {});
+      expect([path, refused.error.code]).toEqual([path, 'confirmation_required']);
+    }
+    await admin.request('POST /api/session/confirm', { password: OPERATOR.password });
+    await operator.request('POST /api/session/confirm', { password: OPERATOR.password });
+    for (const { method, path } of sensitiveCatalogue) {
+      const line = `${method} ${path.replace(/\{\w+\}/g, 'x')}`;
+      expect((await operator.request(line, { no_such_field: 1 })).error.code).toBe('invalid');
+    }
   });
 
   it('needs neither a cookie nor the dashboard’s origin, and a cookie with it does not count', async () => {

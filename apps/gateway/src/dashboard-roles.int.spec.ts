@@ -43,6 +43,7 @@ const ROLES_WITH: Readonly<Record<Permission, readonly Role[]>> = {
   'platform:people': OPERATORS,
   'platform:audit': OPERATORS,
   'platform:models': OPERATORS,
+  'platform:catalogue': OPERATORS,
   'platform:settlement': OPERATORS,
   'platform:notifications': OPERATORS,
   'platform:management_tokens': OPERATORS,

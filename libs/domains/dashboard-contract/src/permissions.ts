@@ -28,7 +28,9 @@ export const permissions = {
     'View all people, reset passwords and second factors, disable accounts, end sessions, and assign operators.',
   'platform:audit': 'View the platform audit log.',
   'platform:models':
-    'View models and providers, disable models, drain targets, and change the catalogue in the database.',
+    'View models and providers, disable models, drain targets, and edit the draft of the catalogue in the database.',
+  'platform:catalogue':
+    'Publish and roll back the catalogue in the database, test its targets, and store secrets of providers.',
   'platform:settlement': 'View billing health, and redeliver or discard dead letters.',
   'platform:notifications': 'View incidents, and set who is notified of them.',
   'platform:management_tokens': 'Create, list and revoke management tokens of the platform.',

@@ -46,6 +46,7 @@ const rolesWith = {
   'platform:people': operators,
   'platform:audit': operators,
   'platform:models': operators,
+  'platform:catalogue': operators,
   'platform:settlement': operators,
   'platform:notifications': operators,
   'platform:management_tokens': operators,
@@ -102,7 +103,8 @@ export type ManagementTokenAccess = 'read' | 'read_write';
 
 /**
  * The most that management tokens may do with each permission of their role. A permission that is not listed here is
- * closed to every token: API keys, tokens, sign-in, passwords, second factors and sessions are managed by people only.
+ * closed to every token: API keys, tokens, sign-in, passwords, second factors, sessions, and what providers' secrets are
+ * sent to, are managed by people only.
  */
 const openToManagementTokens: Readonly<Partial<Record<Permission, ManagementTokenAccess>>> = {
   'organization:read': 'read',

@@ -224,7 +224,8 @@ export const catalogueEndpoints = {
   publish: endpoint({
     method: 'POST',
     path: '/api/operator/catalogue/publish',
-    access,
+    access: 'platform:catalogue',
+    confirmed: true,
     summary: 'Publish the draft as the next version',
     description:
       'Every router runs it within a second. Requests that started before keep their prices. A draft with issues is refused with `invalid` and `metadata.issues`.',
@@ -240,7 +241,8 @@ export const catalogueEndpoints = {
   rollBack: endpoint({
     method: 'POST',
     path: '/api/operator/catalogue/roll-back',
-    access,
+    access: 'platform:catalogue',
+    confirmed: true,
     summary: 'Publish the text of an earlier version as the next version',
     body: z.strictObject({
       version: z.int().min(1),
@@ -254,7 +256,8 @@ export const catalogueEndpoints = {
   setSecret: endpoint({
     method: 'PUT',
     path: '/api/operator/catalogue/secrets',
-    access,
+    access: 'platform:catalogue',
+    confirmed: true,
     summary: 'Store or replace an API key of a provider',
     description:
       'Stored encrypted, and never returned. Routers use a new value within a second, without a new version.',
@@ -266,7 +269,8 @@ export const catalogueEndpoints = {
   deleteSecret: endpoint({
     method: 'DELETE',
     path: '/api/operator/catalogue/secrets/{secret_name}',
-    access,
+    access: 'platform:catalogue',
+    confirmed: true,
     summary: 'Delete a stored secret that the version in effect does not use',
     body: emptyBody,
     response: noContent,
@@ -306,7 +310,8 @@ export const catalogueEndpoints = {
   test: endpoint({
     method: 'POST',
     path: '/api/operator/catalogue/test',
-    access,
+    access: 'platform:catalogue',
+    confirmed: true,
     summary: 'Request one token from a target of a text',
     description: 'Costs the operator one token, and no customer anything.',
     body: z.strictObject({

@@ -288,6 +288,7 @@ describe('the dashboard API over HTTP', () => {
           organizationId: 'org-1',
           ipAddress: '127.0.0.1',
           background: false,
+          confirmed: false,
         },
       },
     ]);

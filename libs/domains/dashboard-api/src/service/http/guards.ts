@@ -54,7 +54,7 @@ export async function authorize(
 async function authorizePerson(
   { authAdmin, settings }: Pick<DashboardApiPorts, 'authAdmin' | 'settings'>,
   request: Request,
-  { access, organizationId, address }: AuthorizationInput,
+  { access, confirmed, organizationId, address }: AuthorizationInput,
 ): Promise<SignedIn> {
   const sessionToken = sessionTokenOf(request, settings);
   if (sessionToken === undefined) throw new DashboardError('not_signed_in');
@@ -64,6 +64,7 @@ async function authorizePerson(
     organizationId,
     ipAddress: address,
     background: request.get(BACKGROUND_HEADER) !== undefined,
+    confirmed,
   });
   switch (outcome?.$case) {
     case 'allowed': {
@@ -75,6 +76,8 @@ async function authorizePerson(
       throw new DashboardError('forbidden');
     case 'secondFactorSetupRequired':
       throw new DashboardError('second_factor_setup_required');
+    case 'confirmationRequired':
+      throw new DashboardError('confirmation_required');
     case 'noSuchOrganization':
       throw new DashboardError('not_found', { message: 'This organization does not exist.' });
     default:
@@ -88,6 +91,7 @@ export function createSessionGuard(ports: DashboardApiPorts): RequestHandler {
     await authorize(ports, request, {
       access: 'authenticated',
       changes: false,
+      confirmed: false,
       address: addressOf(response),
     });
     next();

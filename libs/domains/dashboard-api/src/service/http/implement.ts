@@ -30,6 +30,8 @@ export interface AuthorizationInput {
   readonly organizationId?: string;
   /** Whether the request changes something. */
   readonly changes: boolean;
+  /** Whether the session must be confirmed recently. */
+  readonly confirmed: boolean;
   /** The client's address. */
   readonly address: string;
 }

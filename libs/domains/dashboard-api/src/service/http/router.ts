@@ -57,12 +57,17 @@ function routeOf({ path }: Endpoint): string {
 /** Undefined for endpoints without a session. */
 async function authorizeFor(
   ports: DashboardApiPorts,
-  { access, method }: Endpoint,
+  { access, method, confirmed }: Endpoint,
   request: Request,
   response: Response,
 ): Promise<Requester | undefined> {
   if (access === 'anyone') return undefined;
-  const input = { access, changes: method !== 'GET', address: addressOf(response) };
+  const input = {
+    access,
+    confirmed: confirmed === true,
+    changes: method !== 'GET',
+    address: addressOf(response),
+  };
   if (!isPermission(access)) return authorize(ports, request, input);
   const organizationId = request.params['organization_id'];
   // Only platform permissions apply without an organization.

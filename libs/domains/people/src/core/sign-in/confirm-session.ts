@@ -21,9 +21,17 @@ export async function refuseUnlessConfirmed(
 ): Promise<AdminRefusal | undefined> {
   const refusal = await refuseUnlessPermitted(ports, person, permission, organizationId);
   if (refusal) return refusal;
-  const confirmedAt = await ports.sessions.findConfirmation(person.sessionId, person.id);
-  const isConfirmed = confirmedAt !== undefined && ports.clock.now() - confirmedAt < CONFIRMATION_MS;
-  return isConfirmed ? undefined : refusals.confirmationRequired;
+  return (await isConfirmed(ports, person.sessionId, person.id)) ? undefined : refusals.confirmationRequired;
+}
+
+/** Whether the person has entered a password or code recently. */
+export async function isConfirmed(
+  ports: Pick<PeoplePorts, 'sessions' | 'clock'>,
+  sessionId: string,
+  memberId: string,
+): Promise<boolean> {
+  const confirmedAt = await ports.sessions.findConfirmation(sessionId, memberId);
+  return confirmedAt !== undefined && ports.clock.now() - confirmedAt < CONFIRMATION_MS;
 }
 
 export interface ConfirmSession extends FromSession {

@@ -6,7 +6,7 @@ import {
 } from '@gateway/contracts/auth';
 import { personOf, type RpcHandlers } from '@gateway/rpc';
 import { needsSecondFactorSetup } from '../../core/access/second-factor-setup';
-import { confirmSession } from '../../core/sign-in/confirm-session';
+import { confirmSession, isConfirmed } from '../../core/sign-in/confirm-session';
 import { authorize, readPermission } from '../../core/access/authorize';
 import { platformPermissions } from '@gateway/base';
 import { readPage, isSessionActive, isIdLike } from '@gateway/auth-shared';
@@ -42,12 +42,14 @@ type SessionHandlers = Pick<
 export function createSessionHandlers(ports: PeoplePorts, { signIns }: PeopleMetrics): SessionHandlers {
   const { sessionIdleMs } = ports.settings;
   return {
-    async authorize({ permission, organizationId, ...request }) {
+    async authorize({ permission, organizationId, confirmed, ...request }) {
       const right = { permission: readPermission(permission), organizationId };
       const outcome = await authorize(ports, { ...request, ...right });
       switch (outcome.kind) {
         case 'allowed': {
           const { session, organizationRole } = outcome;
+          if (confirmed && !(await isConfirmed(ports, session.id, session.member.id)))
+            return denied({ $case: 'confirmationRequired', value: {} });
           return {
             outcome: { $case: 'allowed', value: sessionMessage(session, sessionIdleMs) },
             organizationRole: organizationRole && organizationRoleMessage(organizationRole),
