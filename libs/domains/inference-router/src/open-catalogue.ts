@@ -15,7 +15,10 @@ import type { CatalogueSource } from './core/ports';
 import type { InferenceRouterEnvironment } from './service/environment';
 
 export interface OpenCatalogueOptions {
-  readonly config: Pick<InferenceRouterEnvironment, 'GATEWAY_CATALOGUE' | 'GATEWAY_MODELS_FILE'> & {
+  readonly config: Pick<
+    InferenceRouterEnvironment,
+    'GATEWAY_CATALOGUE' | 'GATEWAY_MODELS_FILE' | 'GATEWAY_CLOUD_IDENTITY_HOSTS'
+  > & {
     readonly environment: Parameters<typeof readSecretsFrom>[0];
   };
   readonly emulatorUrl: string | undefined;
@@ -50,7 +53,7 @@ export function openCatalogue({
   }
   if (!encryptionKeys) throw new Error('GATEWAY_CATALOGUE=database requires GATEWAY_SECRETS_KEY');
   const store = createPostgresCatalogueStore({ pool, cipher: createSecretCipher(encryptionKeys), log });
-  const texts = createCatalogueTexts({ variables });
+  const texts = createCatalogueTexts({ variables, identityHosts: config.GATEWAY_CLOUD_IDENTITY_HOSTS });
   const catalogue = createDatabaseCatalogue({
     ...{ store, texts, processName, clock, log },
     async prepare() {

@@ -30,6 +30,7 @@ export interface OpenInferenceRouterOptions extends Pick<
     InferenceRouterEnvironment,
     | 'GATEWAY_CATALOGUE'
     | 'GATEWAY_MODELS_FILE'
+    | 'GATEWAY_CLOUD_IDENTITY_HOSTS'
     | 'GATEWAY_CONTENT_LOG_MAX_DAYS'
     | 'GATEWAY_CONTENT_LOG_MAX_BYTES'
     | 'GATEWAY_LOG_PROVIDER_ERROR_TEXTS'

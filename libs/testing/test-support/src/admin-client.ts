@@ -66,15 +66,23 @@ export async function signIn(dashboardUrl: string, email: string, password: stri
   if (!response.ok) throw new AdminCallFailed(response.status, await response.text(), 'POST /api/session');
   const cookie = (response.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '';
   await response.body?.cancel();
+  const send = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(`${base}${path}`, {
+      method,
+      headers: { cookie, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { response, parsed: (text === '' ? {} : JSON.parse(text)) as unknown };
+  };
   return {
     async call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
-      const response = await fetch(`${base}${path}`, {
-        method,
-        headers: { cookie, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      const parsed: unknown = text === '' ? {} : JSON.parse(text);
+      let { response, parsed } = await send(method, path, body);
+      // Runs may be longer than a confirmation is valid.
+      if (response.status === 403 && JSON.stringify(parsed).includes('"confirmation_required"')) {
+        await send('POST', '/api/session/confirm', { password });
+        ({ response, parsed } = await send(method, path, body));
+      }
       if (!response.ok) throw new AdminCallFailed(response.status, parsed, `${method} ${path}`);
       return parsed as Body;
     },

@@ -260,7 +260,7 @@ export const catalogueEndpoints = {
     confirmed: true,
     summary: 'Store or replace an API key of a provider',
     description:
-      'Stored encrypted, and never returned. Routers use a new value within a second, without a new version.',
+      'Stored encrypted, and never returned. Routers use a new value within a second, without a new version. The first version or test that uses a value ties it to the origins of its providers; a text that would send it elsewhere is refused.',
     body: z.strictObject({ name: z.string().max(63), value: z.string().min(1).max(8_192) }),
     response: json(z.object({ secret })),
     audit: ['provider_secret.set'],
@@ -323,10 +323,10 @@ export const catalogueEndpoints = {
       z.object({
         test: z.object({
           duration_ms: number,
-          error: z
-            .string()
-            .nullable()
-            .meta({ description: 'The error of the provider, without secrets; null when it responded.' }),
+          error: z.string().nullable().meta({
+            description:
+              'The error of the provider, without secrets; only its status, unless a preset has its host. Null when it responded.',
+          }),
         }),
       }),
     ),

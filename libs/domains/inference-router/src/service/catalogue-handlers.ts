@@ -85,9 +85,8 @@ export function createCatalogueHandlers({
         expectedVersion: Number(request.expectedVersion),
         check(text, secrets) {
           const checked = texts.check(text, secrets);
-          if (!checked.ok) return checked.issues;
-          changes = texts.compare(before, text);
-          return [];
+          if (checked.ok) changes = texts.compare(before, text);
+          return checked;
         },
       },
       {
@@ -232,17 +231,20 @@ export function createCatalogueHandlers({
       const target = model?.targets[index];
       if (!model || !target) return refused(NO_TARGET);
       const { provider, providerModel } = target;
-      const { host } = new URL(provider.baseUrl);
+      const url = new URL(provider.baseUrl);
+      const sent = [...checked.secretOrigins].filter(([, origins]) => origins.has(url.origin));
+      const foreign = await managed.store.tieSecrets(new Map(sent));
+      if (foreign.length > 0) return refused(invalidText(foreign));
       await managed.store.writeAudit(
         changeBy(context, {
           action: 'target.test',
           target: `${provider.name}/${providerModel}`,
-          details: { host },
+          details: { host: url.host },
         }).audit,
       );
       const { durationMs, error } = await testTarget(
         { ...testPorts, clock },
-        { model, target, signal: context.signal },
+        { model, target, signal: context.signal, showsErrorTexts: managed.texts.isPresetHost(url) },
       );
       return { outcome: { $case: 'test', value: { durationMs, error } } };
     },

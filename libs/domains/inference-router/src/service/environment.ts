@@ -1,4 +1,4 @@
-import { flagSetting } from '@gateway/runtime';
+import { flagSetting, listSetting } from '@gateway/runtime';
 import { secretsEnvironment } from '@gateway/secrets';
 import { z } from 'zod';
 
@@ -16,6 +16,11 @@ export const inferenceRouterEnvironment = {
     .default('models.yaml')
     .describe(
       'Path of the models file: providers, models and prices. A changed file is loaded within seconds.',
+    ),
+  GATEWAY_CLOUD_IDENTITY_HOSTS: listSetting
+    .default([])
+    .describe(
+      'Hosts, separated by commas, that a catalogue in the database may send the cloud identity of inference-router to (`credential: google`, `entra` or `sigv4`), in addition to the hosts of its cloud. With a port unless it is 443. A models file may name any host.',
     ),
   GATEWAY_CONTENT_LOG_MAX_DAYS: z.coerce
     .number()

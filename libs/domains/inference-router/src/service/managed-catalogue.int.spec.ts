@@ -356,7 +356,7 @@ it('secrets are encrypted with the current key, and older keys decrypt', async (
   expect([...(await storeWith([current]).readPublished()).secrets]).toEqual([['acme', KEY]]);
 });
 
-it('a test requests one token from a target of a draft, and shows the real error without the key', async () => {
+it('a test requests one token from a target of a draft, and shows only the status of a host without a preset', async () => {
   const router = await startRouter('router-1');
   await setKey(router);
   const test = { text: textWith(), modelId: 'acme/m-1', target: 0 };
@@ -370,17 +370,46 @@ it('a test requests one token from a target of a draft, and shows the real error
     max_tokens: 1,
     stream: false,
   });
-  provider.play(failure(401, { message: `Incorrect API key provided: ${KEY}.` }));
+  const response = { message: `Incorrect API key provided: ${KEY}.`, code: 'internal-value', type: 'other' };
+  provider.play(failure(401, response));
   const { outcome } = await router.admin.testTarget(test);
   const error = outcome?.$case === 'test' ? outcome.value.error : undefined;
-  expect(error).toContain('HTTP 401');
-  expect(error).toContain('Incorrect API key provided: [removed].');
-  expect(error).not.toContain(KEY);
+  expect(error).toMatch(/^acme: HTTP 401 from http:\S+$/);
   expect(await auditActions()).toContain('target.test acme/upstream-model');
   const unknown = await router.admin.testTarget({ ...test, modelId: 'acme/none' });
   expect(unknown.outcome).toMatchObject({
     value: { reason: CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_NOT_FOUND },
   });
+});
+
+it('a stored secret is sent only to the origins of its first use, until its value is replaced', async () => {
+  const router = await startRouter('router-1');
+  await setKey(router);
+  await publish(router, textWith());
+  await runs(router, 1);
+  const elsewhere = await ScriptedProvider.start();
+  elsewhere.play(helloCompletion);
+  const moved = textWith().replace(provider.url, elsewhere.url);
+  const refusal = {
+    $case: 'refusal',
+    value: {
+      issues: [{ message: expect.stringContaining('the stored secret acme belongs to http://127.0.0.1:') }],
+    },
+  };
+  const test = { text: moved, modelId: 'acme/m-1', target: 0 };
+  expect((await router.admin.testTarget(test)).outcome).toMatchObject(refusal);
+  expect(await publish(router, moved)).toMatchObject(refusal);
+  expect(elsewhere.calls).toHaveLength(0);
+  // Another version of the same origin needs no value.
+  const { draft } = await router.admin.getCatalogueState({});
+  await router.admin.discardCatalogueDraft({ expectedRevision: draft?.revision ?? 0n });
+  expect(await publish(router, textWith({ input: '3' }))).toMatchObject({ $case: 'version' });
+  await setKey(router, 'sk-another-key-of-the-new-address-1234');
+  expect(await publish(router, moved)).toMatchObject({ $case: 'version' });
+  await runs(router, 3);
+  const back = { version: 1n, expectedVersion: 3n, comment: 'Back.' };
+  expect((await router.admin.rollBackCatalogue(back)).outcome).toMatchObject(refusal);
+  await elsewhere.stop();
 });
 
 it('published prices become a text with a margin, which is neither saved nor published', async () => {

@@ -8,7 +8,7 @@ import { Notice } from '../../../ui/notice';
 import { FailureLine } from '../../../ui/states';
 import { Text } from '../../../ui/values';
 
-/** Requests one token from a target of the edited text, and shows the provider's own error. */
+/** Requests one token from a target of the edited text, and shows its error. */
 export function TestTarget({ text }: { readonly text: string }) {
   const [model, setModel] = useState('');
   const [target, setTarget] = useState('1');

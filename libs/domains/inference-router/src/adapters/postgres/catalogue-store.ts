@@ -13,6 +13,7 @@ import type {
   VersionSource,
   VersionWithText,
 } from '../../core/catalogue/managed-catalogue';
+import { tieSecrets } from './secret-origins';
 import { INFERENCE_ROUTER_SCHEMA } from './sql/schema';
 
 /** The report of a removed router is deleted after a day. */
@@ -129,7 +130,8 @@ export function createPostgresCatalogueStore({
         const text = await textOf(client, source);
         if (text === undefined) return { kind: 'not_found' };
         const secrets = await client.query<SecretRow>('select name, encrypted from provider_secrets');
-        const issues = check(text, decryptAll(secrets.rows));
+        const checked = check(text, decryptAll(secrets.rows));
+        const issues = checked.ok ? await tieSecrets(client, checked.secretOrigins) : checked.issues;
         if (issues.length > 0) return { kind: 'invalid', issues };
         const version = current + 1;
         const restoredVersion = source.kind === 'version' ? source.version : undefined;
@@ -165,7 +167,7 @@ export function createPostgresCatalogueStore({
           `insert into provider_secrets (name, encrypted, hint, changed_unix_ms, changed_by)
            values ($1, $2, $3, $4, $5)
            on conflict (name) do update set
-             encrypted = excluded.encrypted, hint = excluded.hint,
+             encrypted = excluded.encrypted, hint = excluded.hint, origins = null,
              changed_unix_ms = excluded.changed_unix_ms, changed_by = excluded.changed_by`,
           [name, encrypted, hint, at, by],
         );
@@ -184,6 +186,8 @@ export function createPostgresCatalogueStore({
         await insertAuditEntry(client, INFERENCE_ROUTER_SCHEMA, audit);
         return 'deleted';
       }),
+
+    tieSecrets: (origins) => change((client) => tieSecrets(client, origins)),
 
     writeAudit: (entry) => insertAuditEntry(pool, INFERENCE_ROUTER_SCHEMA, entry),
 

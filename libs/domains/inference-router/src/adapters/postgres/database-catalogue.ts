@@ -47,7 +47,9 @@ export function createDatabaseCatalogue(options: DatabaseCatalogueOptions): Cata
     const { sequence, version, secrets } = await store.readPublished();
     lastSequence = sequence;
     const text = version?.text ?? '';
-    const checked = version ? texts.check(text, secrets) : { ok: true as const, catalogue: EMPTY };
+    const checked = version
+      ? texts.check(text, secrets)
+      : { ok: true as const, catalogue: EMPTY, secretOrigins: new Map() };
     if (!checked.ok) {
       reject(version?.version ?? 0, checked.issues);
       return;

@@ -51,7 +51,37 @@ describe('a catalogue in the database', () => {
 
   it('never lets the credential "google" read a file of the router', () => {
     const fields = ['credential: google', 'api_key_file: /run/secrets/database-url'];
-    expect(issuesOf(catalogueWith(...fields))).toEqual([expect.stringContaining('files cannot be used')]);
+    expect(issuesOf(catalogueWith(...fields))).toEqual([
+      expect.stringContaining('files cannot be used'),
+      expect.stringContaining('is sent to its cloud only'),
+    ]);
+  });
+
+  it.each([
+    ['google', 'https://aiplatform.googleapis.com/v1', true],
+    ['google', 'https://europe-west4-aiplatform.googleapis.com/v1', true],
+    ['google', 'https://aiplatform.eu.rep.googleapis.com/v1', true],
+    ['entra', 'https://acme.openai.azure.com/openai/v1', true],
+    ['sigv4', 'https://bedrock-runtime.us-east-1.amazonaws.com', true],
+    ['google', 'https://aiplatform.googleapis.com.evil.example', false],
+    ['google', 'https://evil.example/aiplatform.googleapis.com', false],
+    ['google', 'http://aiplatform.googleapis.com', false],
+    ['google', 'https://aiplatform.googleapis.com:8443', false],
+    ['google', 'https://storage.googleapis.com/evil', false],
+    ['entra', 'https://evil.azurewebsites.net', false],
+    ['sigv4', 'https://evil.s3.amazonaws.com', false],
+    ['sigv4', 'https://evil.execute-api.us-east-1.amazonaws.com', false],
+    ['sigv4', 'http://169.254.169.254', false],
+  ])('sends the identity "%s" to its cloud only: %s (%s)', (credential, url, isAllowed) => {
+    const text = catalogueWith(`credential: ${credential}`, 'region: us-east-1').replace(
+      /base_url: .*/,
+      `base_url: ${url}`,
+    );
+    expect(text).toContain(`base_url: ${url}`);
+    const issue = expect.stringContaining(`the credential "${credential}" is sent to its cloud only`);
+    expect(issuesOf(text)).toEqual(isAllowed ? [] : [issue]);
+    const allowing = createCatalogueTexts({ variables: {}, identityHosts: [new URL(url).host] });
+    expect(allowing.check(text, new Map()).ok).toBe(isAllowed || url.startsWith('https:'));
   });
 
   it('has the messages and lines of the models file', () => {

@@ -1,24 +1,31 @@
 import { z } from 'zod';
-import type { CatalogueTexts, EntryChange, EntryKind } from '../../core/catalogue/managed-catalogue';
+import type { Catalogue } from '../../core/catalogue/model-catalogue';
+import type {
+  CatalogueTexts,
+  EntryChange,
+  EntryKind,
+  SecretOrigins,
+} from '../../core/catalogue/managed-catalogue';
 import { NotABlockList } from './append-item';
 import { CannotEdit, isObject, withEntry, writtenEntries } from './edit-entry';
 import { withProposedPrices } from './proposed-prices';
 import { CatalogueError, parseCatalogue, type ParseCatalogueOptions } from './parse-catalogue';
+import { isPresetHost } from './presets';
 import { statedPriceTexts } from './render-prices';
 import { catalogueSchema } from './schema';
 
 /** Reads texts of a catalogue in the database. Only stored secrets may be used: operators must not read the router's environment. */
 export function createCatalogueTexts({
   variables,
-}: Pick<ParseCatalogueOptions, 'variables'>): CatalogueTexts {
+  identityHosts = [],
+}: Pick<ParseCatalogueOptions, 'variables' | 'identityHosts'>): CatalogueTexts {
   return {
     check(text, secrets) {
       try {
         const fromStore = (name: string) => secrets.get(name);
-        return {
-          ok: true,
-          catalogue: parseCatalogue(text, { version: 0, variables, secrets: { fromStore } }),
-        };
+        const options = { version: 0, variables, secrets: { fromStore }, identityHosts };
+        const catalogue = parseCatalogue(text, options);
+        return { ok: true, catalogue, secretOrigins: secretOriginsOf(text, catalogue) };
       } catch (error) {
         if (error instanceof CatalogueError) return { ok: false, issues: error.issuesByLine };
         throw error;
@@ -54,6 +61,8 @@ export function createCatalogueTexts({
         throw error;
       }
     },
+
+    isPresetHost,
 
     schema: () => z.toJSONSchema(catalogueSchema, { io: 'input', unrepresentable: 'any' }),
 
@@ -103,6 +112,18 @@ function compareFields(before: Fields, after: Fields): EntryChange['fields'] {
   return [...new Set([...before.keys(), ...after.keys()])]
     .map((field) => ({ field, before: before.get(field), after: after.get(field) }))
     .filter(({ before: old, after: changed }) => old !== changed);
+}
+
+function secretOriginsOf(text: string, { providers }: Catalogue): SecretOrigins {
+  const origins = new Map<string, Set<string>>();
+  for (const [name, fields] of entriesOf(text).provider) {
+    const provider = providers.get(name);
+    if (!provider) continue;
+    const { origin } = new URL(provider.baseUrl);
+    for (const secret of namesOfSecrets(fields))
+      origins.set(secret, (origins.get(secret) ?? new Set()).add(origin));
+  }
+  return origins;
 }
 
 function namesOfSecrets(provider: Fields): string[] {

@@ -34,6 +34,8 @@ export interface ParseCatalogueOptions {
   /** Values for `${NAME}` in a base_url. */
   readonly variables: Readonly<Record<string, string>>;
   readonly secrets: Secrets;
+  /** Hosts in addition to those of its cloud that may receive the identity of the process. Undefined: any, for a file of the process. */
+  readonly identityHosts?: readonly string[] | undefined;
 }
 
 /** The variable in a `base_url` that is replaced by the model emulator's address. */

@@ -99,5 +99,39 @@ export const presets = {
   xai: { ...openai, baseUrl: 'https://api.x.ai/v1' },
 } as const satisfies Readonly<Record<string, Preset>>;
 
+/** The hosts of Vertex AI, by region. */
+const VERTEX_HOST = '(?:[a-z0-9-]+-)?aiplatform(?:\\.(?:us|eu)\\.rep)?\\.googleapis\\.com';
+
+/** The hosts that a process may send its cloud identity to. */
+const identityHosts = {
+  google: new RegExp(`^${VERTEX_HOST}$`),
+  entra: /^[a-z0-9-]+\.(?:openai|cognitiveservices|services\.ai)\.azure\.com$/,
+  sigv4:
+    /^(?:bedrock-runtime(?:-fips)?\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?|vpce-[a-z0-9-]+\.bedrock-runtime\.[a-z0-9-]+\.vpce\.amazonaws\.com)$/,
+} as const satisfies Partial<Record<CredentialKind, RegExp>>;
+
+/** Whether the address is one of the cloud whose identity the credential has. */
+export function isCloudOf(credential: keyof typeof identityHosts, url: URL): boolean {
+  return isPublicOrigin(url) && identityHosts[credential].test(url.hostname);
+}
+
+const presetHosts = Object.values(presets).map(({ baseUrl }) => {
+  const host = /^https:\/\/([^/?]+)/.exec(baseUrl)?.[1] ?? '';
+  const pattern = host
+    .replaceAll('.', '\\.')
+    .replace('{vertex_host}', VERTEX_HOST)
+    .replace(/\{\w+\}/g, '[a-z0-9-]+');
+  return new RegExp(`^${pattern}$`);
+});
+
+/** Whether a preset has this host, so that it is no address of the operator's network. */
+export function isPresetHost(url: URL): boolean {
+  return isPublicOrigin(url) && presetHosts.some((host) => host.test(url.hostname));
+}
+
+function isPublicOrigin({ protocol, port }: URL): boolean {
+  return protocol === 'https:' && port === '';
+}
+
 export type PresetName = keyof typeof presets;
 export const presetNames = Object.keys(presets) as [PresetName, ...PresetName[]];

@@ -1,7 +1,7 @@
 import type { CredentialSettings } from '../../core/catalogue/model-catalogue';
 import type { TargetOptions } from '../../core/dialects/dialect';
 import type { DialectName } from '../../core/dialects/registry';
-import { presets, type Preset } from './presets';
+import { isCloudOf, presets, type Preset } from './presets';
 import type { ProviderDocument } from './schema';
 import { readSecret, type Secrets } from './secrets';
 
@@ -24,6 +24,8 @@ export interface SettingsContext {
   /** Values for `${NAME}` in a base_url. */
   readonly variables: Readonly<Record<string, string>>;
   readonly secrets: Secrets;
+  /** Hosts in addition to those of its cloud that may receive the identity of the process. Undefined: any. */
+  readonly identityHosts?: readonly string[] | undefined;
   readonly issues: string[];
 }
 
@@ -41,11 +43,14 @@ export function providerSettings(document: ProviderDocument, context: SettingsCo
   const host = document.host ?? preset?.host;
   if (host !== undefined && !hostsOf[dialect].includes(host))
     context.issues.push(`${context.path}.host: "${host}" does not serve the dialect "${dialect}"`);
+  const baseUrl = baseUrlOf(document, preset, context);
+  const credential = credentialOf(document, preset, context);
+  refuseForeignHost(baseUrl, credential, context);
   return {
     dialect,
     host,
-    baseUrl: baseUrlOf(document, preset, context),
-    credential: credentialOf(document, preset, context),
+    baseUrl,
+    credential,
     maxTokensParameter: document.max_tokens_parameter ?? preset?.maxTokensParameter ?? 'max_tokens',
     refusesStreamOptions: preset?.refusesStreamOptions ?? false,
     developerAsSystem: document.developer_role === 'system' || preset?.refusesDeveloperRole === true,
@@ -81,6 +86,21 @@ function baseUrlOf(
   if (!parsed || !/^https?:$/.test(parsed.protocol)) issues.push(`${at}: must be an http or https URL`);
   else if (parsed.username || parsed.password) issues.push(`${at}: must not contain a user or password`);
   return url.replace(/\/+$/, '');
+}
+
+/** Otherwise an operator could send the tokens of the process anywhere. */
+function refuseForeignHost(
+  baseUrl: string,
+  { kind }: CredentialSettings,
+  { path, identityHosts, issues }: SettingsContext,
+): void {
+  if (identityHosts === undefined || !URL.canParse(baseUrl)) return;
+  if (kind !== 'google' && kind !== 'entra' && kind !== 'sigv4') return;
+  const url = new URL(baseUrl);
+  if (isCloudOf(kind, url) || (url.protocol === 'https:' && identityHosts.includes(url.host))) return;
+  issues.push(
+    `${path}.base_url: the credential "${kind}" is sent to its cloud only; GATEWAY_CLOUD_IDENTITY_HOSTS allows further hosts`,
+  );
 }
 
 type Place = 'region' | 'project' | 'resource' | 'api_version';

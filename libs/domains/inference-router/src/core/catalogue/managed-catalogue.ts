@@ -82,8 +82,8 @@ interface NewVersion {
   readonly comment: string;
   /** The version in effect, 0 for none. */
   readonly expectedVersion: number;
-  /** The issues that prevent a router from loading the text. Called while all changes are locked. */
-  readonly check: (text: string, secrets: ReadonlyMap<string, string>) => readonly CatalogueIssue[];
+  /** Whether a router can load the text. Called while all changes are locked. */
+  readonly check: (text: string, secrets: ReadonlyMap<string, string>) => CheckedText;
 }
 
 export type PublishOutcome =
@@ -132,6 +132,12 @@ export interface CatalogueStore {
     change: CatalogueChangeBy,
   ): Promise<'deleted' | 'not_found' | 'in_use'>;
 
+  /**
+   * Ties each secret to the origins of its first use, before it is sent there.
+   *
+   * @returns an issue for each secret that would be sent elsewhere; nothing is changed then.
+   */
+  tieSecrets(origins: SecretOrigins): Promise<readonly CatalogueIssue[]>;
   /** Records an action that changes nothing in the store. */
   writeAudit(entry: AuditEntry): Promise<void>;
 
@@ -140,8 +146,11 @@ export interface CatalogueStore {
   listReports(since: UnixMs): Promise<readonly RouterReport[]>;
 }
 
-type CheckedText =
-  | { readonly ok: true; readonly catalogue: Catalogue }
+/** The origins to which a text sends each stored secret, by its name. */
+export type SecretOrigins = ReadonlyMap<string, ReadonlySet<string>>;
+
+export type CheckedText =
+  | { readonly ok: true; readonly catalogue: Catalogue; readonly secretOrigins: SecretOrigins }
   | { readonly ok: false; readonly issues: readonly CatalogueIssue[] };
 
 export type EntryKind = 'provider' | 'model';
@@ -187,6 +196,8 @@ export interface CatalogueTexts {
   listEntries(text: string): Readonly<Record<EntryKind, readonly Readonly<Record<string, unknown>>[]>>;
   /** The text with one entry added, replaced or removed. Comments, and other entries, stay as they are. */
   withEntry(text: string, edit: EntryEdit): EditedText;
+  /** Whether a preset has this host, so that it is no address of the operator's network. */
+  isPresetHost(url: URL): boolean;
   /** The JSON Schema of a text. */
   schema(): object;
   /** The stored secrets that a text names; none of an unreadable one. */

@@ -9,6 +9,9 @@ import { openTarget } from './open-target';
 /** Below the deadline of the rpc. */
 const TIMEOUT_MS = 8_000;
 
+/** The codes of an error, which its sender chose, between its origin and its URL. */
+const CODES = /^(\S+: (?:HTTP \d{3}|error in the response)) \S.* from /;
+
 const BODY = new TextEncoder().encode('{"messages":[{"role":"user","content":"Hi"}]}');
 
 export interface TestTargetPorts {
@@ -31,7 +34,14 @@ export async function testTarget(
     model,
     target,
     signal,
-  }: { readonly model: Model; readonly target: Target; readonly signal: CancelSignal },
+    showsErrorTexts,
+  }: {
+    readonly model: Model;
+    readonly target: Target;
+    readonly signal: CancelSignal;
+    /** Otherwise the error has the status only: the address may be one of the operator's network. */
+    readonly showsErrorTexts: boolean;
+  },
 ): Promise<TargetTest> {
   const transport = ports.openTestTransport();
   const startedAt = ports.clock.now();
@@ -51,7 +61,12 @@ export async function testTarget(
     );
     const { generationId, createdUnixMs } = REQUEST;
     const opened = await openTarget(
-      { ...ports, transport, observer: { firstEventAfter: () => undefined }, logsErrorTexts: true },
+      {
+        ...ports,
+        transport,
+        observer: { firstEventAfter: () => undefined },
+        logsErrorTexts: showsErrorTexts,
+      },
       {
         ...{ target, model, body, request: REQUEST, callerSignal: signal, totalMs: TIMEOUT_MS },
         head: { generationId, createdUnixS: createdUnixMs, modelId: model.id },
@@ -63,7 +78,8 @@ export async function testTarget(
     return await result(undefined);
   } catch (error) {
     const { kind, message } = toUpstreamFailure(error);
-    return result(message || `${targetKey(target)}: ${kind}`);
+    const shown = showsErrorTexts ? message : message.replace(CODES, '$1 from ');
+    return result(shown || `${targetKey(target)}: ${kind}`);
   }
 }
 

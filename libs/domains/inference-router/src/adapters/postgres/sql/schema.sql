@@ -48,7 +48,9 @@ create table provider_secrets (
   -- The last four characters; empty for short secrets.
   hint             text not null,
   changed_unix_ms  bigint not null,
-  changed_by       text not null
+  changed_by       text not null,
+  -- Where it may be sent, as scheme, host and port: set by its first use. Null: not used since it was stored.
+  origins          text[]
 );
 
 -- One row, locked by every change of the catalogue.
