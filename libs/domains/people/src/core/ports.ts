@@ -43,10 +43,17 @@ export interface MemberStore {
     audit: AuditEntry,
     changed?: { readonly checked: StoredMember; readonly sessionId: string; readonly opened: NewSession },
   ): Promise<EndedSessions | undefined>;
-  /** Also ends all the member's sessions. */
-  setRole(memberId: string, role: MemberRole, audit: AuditEntry): Promise<EndedSessions>;
-  /** Also ends all the member's sessions, and reset links of a disabled member. */
-  setDisabled(memberId: string, disabledAt: UnixMs | undefined, audit: AuditEntry): Promise<EndedSessions>;
+  /** Also ends all the member's sessions. Undefined, and nothing is written, if no operator would be left. */
+  setRole(memberId: string, role: MemberRole, audit: AuditEntry): Promise<EndedSessions | undefined>;
+  /**
+   * Also ends all the member's sessions, and reset links of a disabled member. Undefined, and nothing is written, if no
+   * operator would be left.
+   */
+  setDisabled(
+    memberId: string,
+    disabledAt: UnixMs | undefined,
+    audit: AuditEntry,
+  ): Promise<EndedSessions | undefined>;
 }
 
 export interface InvitationStore {

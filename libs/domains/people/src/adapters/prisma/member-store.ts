@@ -1,5 +1,11 @@
 import type { MemberStore } from '../../core/ports';
-import { type AuthPrisma, Prisma, newestFirst, auditEntryRow } from '@gateway/auth-shared/adapters';
+import {
+  type AuthPrisma,
+  type AuthTransaction,
+  Prisma,
+  newestFirst,
+  auditEntryRow,
+} from '@gateway/auth-shared/adapters';
 import { memberContaining, personOf, storedMemberOf, storedMemberRow } from './rows';
 import { endSessions, lockUnchanged, replaceSessions } from './sessions';
 
@@ -57,6 +63,8 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
 
     setDisabled(memberId, disabledAt, audit) {
       return prisma.$transaction(async (transaction) => {
+        if (disabledAt !== undefined && !(await isAnotherOperatorLeft(transaction, memberId)))
+          return undefined;
         const data = { disabledAt: disabledAt === undefined ? null : new Date(disabledAt) };
         await transaction.member.update({ where: { id: memberId }, data });
         if (disabledAt !== undefined) await transaction.passwordReset.deleteMany({ where: { memberId } });
@@ -67,12 +75,24 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
 
     setRole(memberId, role, audit) {
       return prisma.$transaction(async (transaction) => {
+        if (role !== 'operator' && !(await isAnotherOperatorLeft(transaction, memberId))) return undefined;
         await transaction.member.update({ where: { id: memberId }, data: { role } });
         await transaction.auditEntry.create({ data: auditEntryRow(audit) });
         return replaceSessions(transaction, memberId, audit.createdAt);
       });
     },
   };
+}
+
+/**
+ * Whether the member is no operator, or another one who is not disabled remains. Locks all operators in one order, so that two who
+ * demote or disable each other concurrently do not both succeed.
+ */
+async function isAnotherOperatorLeft(transaction: AuthTransaction, memberId: string): Promise<boolean> {
+  const operators = await transaction.$queryRaw<readonly { id: string; is_enabled: boolean }[]>`
+    select id, disabled_at is null as is_enabled from members where role = 'operator' order by id for update`;
+  const others = operators.filter(({ id }) => id !== memberId);
+  return others.length === operators.length || others.some(({ is_enabled: isEnabled }) => isEnabled);
 }
 
 /** Whether the error is a violation of a unique constraint. */

@@ -14,6 +14,7 @@ import { refuseUnlessPermitted } from '../access/authorize';
 import { notifyPerson, type Notice } from '../email/notify-person';
 import type { PeoplePorts, StoredMember } from '../ports';
 import { hasSecondFactor } from '../sign-in/second-factor';
+import { lastOperator } from './set-operator';
 
 type ManagePorts = Pick<
   PeoplePorts,
@@ -66,6 +67,7 @@ export async function setDisabled(
   const audit = auditOfPerson(ports, actor, member, disabled ? 'member.disable' : 'member.enable');
   const disabledAt = disabled ? ports.clock.now() : undefined;
   const ended = await ports.members.setDisabled(memberId, disabledAt, audit);
+  if (!ended) return lastOperator();
   return finish(ports, member, disabled ? 'disabled' : 'enabled', ended, signal);
 }
 

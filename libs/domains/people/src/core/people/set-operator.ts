@@ -12,7 +12,7 @@ import { refuseUnlessPermitted, type PermissionPorts } from '../access/authorize
 import type { PeoplePorts } from '../ports';
 import { awaitRevocation } from '../sign-in/sessions';
 
-/** Operators cannot change themselves, so there is always one left. Ends the member's sessions. */
+/** Operators cannot change themselves, and one always remains. Ends the member's sessions. */
 export async function setOperator(
   ports: PermissionPorts & Pick<PeoplePorts, 'leases' | 'feed' | 'newId'>,
   {
@@ -33,6 +33,12 @@ export async function setOperator(
   if (member.role === role) return { id, email, role };
   const details = { email, changed: { role: { before: member.role, after: role } } };
   const audit = auditOf({ actor, action: 'member.set_operator', target: memberId, details }, ports);
-  await awaitRevocation(ports, await ports.members.setRole(memberId, role, audit), signal);
+  const ended = await ports.members.setRole(memberId, role, audit);
+  if (!ended) return lastOperator();
+  await awaitRevocation(ports, ended, signal);
   return { id, email, role };
+}
+
+export function lastOperator(): AdminRefusal {
+  return conflict('The gateway needs at least one operator. Make another person an operator first.');
 }

@@ -1,0 +1,60 @@
+import type { ActingPerson } from '@gateway/actors';
+import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
+
+const ROUNDS = 5;
+
+type Change = (actor: Partial<ActingPerson>, memberId: string) => Promise<unknown>;
+
+const PASSWORD = 'correct horse battery';
+
+describe('two operators who concurrently', () => {
+  let fixture: AuthFixture;
+  const ids: string[] = [];
+
+  beforeAll(async () => {
+    fixture = await createAuthFixture();
+    for (const name of ['ada', 'ben']) {
+      await fixture.member(`${name}@example.com`, PASSWORD);
+      const { rows } = await fixture.pool.query('select id from members where email = $1', [
+        `${name}@example.com`,
+      ]);
+      ids.push((rows[0] as { id: string }).id);
+    }
+  });
+  afterAll(() => fixture.stop());
+
+  /** Signs in, which confirms the session. */
+  async function signedIn(index: number): Promise<Partial<ActingPerson>> {
+    const label = `${['ada', 'ben'][index]}@example.com`;
+    const person = { email: label, password: PASSWORD };
+    const { outcome } = await fixture.admin.signIn({ ...person, ipAddress: '192.0.2.1', device: '' });
+    if (outcome?.$case !== 'signedIn') throw new Error('the sign-in was refused');
+    const { session } = await fixture.admin.getSession({ sessionToken: outcome.value.sessionToken });
+    return { id: ids[index] ?? '', label, ipAddress: '192.0.2.1', sessionId: session?.id ?? '' };
+  }
+
+  const demote: Change = (actor, memberId) =>
+    fixture.adminAs(actor).setOperator({ memberId, operator: false });
+  const disable: Change = (actor, memberId) =>
+    fixture.adminAs(actor).setDisabled({ memberId, disabled: true });
+
+  it.each([
+    ['demote each other', demote, demote],
+    ['disable each other', disable, disable],
+    ['demote and disable each other', demote, disable],
+  ])('%s leave one operator', async (_name, first, second) => {
+    const [adaId = '', benId = ''] = ids;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await fixture.pool.query(
+        `update members set disabled_at = null, role = case when id = any ($1) then 'operator' else 'member' end`,
+        [ids],
+      );
+      const [ada, ben] = [await signedIn(0), await signedIn(1)];
+      await Promise.allSettled([first(ada, benId), second(ben, adaId)]);
+      const { rowCount } = await fixture.pool.query(
+        `select from members where role = 'operator' and disabled_at is null`,
+      );
+      expect(rowCount).toBe(1);
+    }
+  });
+});
