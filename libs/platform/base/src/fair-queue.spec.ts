@@ -50,10 +50,10 @@ it('gives the place of the newest item of the owner with the most to an owner wi
   expect(takeAll(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2']);
 });
 
-it('an owner at a normal rate loses no place while another floods', () => {
+it('an owner at a normal rate loses no place while another one fills the queue', () => {
   const queue = new FairQueue<string>({ maxPerOwner: 50, maxTotal: 50, onDisplaced });
   for (let round = 0; round < 200; round += 1) {
-    for (let more = 0; more < 20; more += 1) queue.add('flood', `f${round}`);
+    for (let more = 0; more < 20; more += 1) queue.add('greedy', `g${round}`);
     expect(queue.add('normal', `n${round}`)).toBe(true);
     queue.take();
     queue.take();

@@ -320,27 +320,27 @@ export function createBooks(): Books {
 
   /** A run's held and charged amounts are those of its holds. Above its budget is only what charges exceed their holds by. */
   function checkRuns(): void {
-    const wanted = new Map<string, { spent: bigint; held: bigint; unheld: bigint }>();
+    const wanted = new Map<string, { spent: bigint; held: bigint; unreserved: bigint }>();
     for (const hold of holds.values()) {
       if (hold.run === undefined) continue;
       const name = runName(hold.organization, hold.run);
-      const total = wanted.get(name) ?? { spent: 0n, held: 0n, unheld: 0n };
+      const total = wanted.get(name) ?? { spent: 0n, held: 0n, unreserved: 0n };
       const charged = hold.charged ?? 0n;
       total.spent += charged;
       const covered = postings.get(hold.id)?.has('void') ? 0n : hold.amount;
-      if (charged > covered) total.unheld += charged - covered;
+      if (charged > covered) total.unreserved += charged - covered;
       if (hold.state === 'held') total.held += hold.amount;
       wanted.set(name, total);
       if (!runs.has(name)) faults.push(`${hold.id} belongs to ${name}, which does not exist`);
     }
     for (const [name, { createdUnixMs, budget, spent, held }] of runs) {
-      const total = wanted.get(name) ?? { spent: 0n, held: 0n, unheld: 0n };
+      const total = wanted.get(name) ?? { spent: 0n, held: 0n, unreserved: 0n };
       const mayLack = oldestRetained !== undefined && createdUnixMs < unixMsOfId(oldestRetained);
       if (mayLack ? spent < total.spent : spent !== total.spent) {
         faults.push(`spent by ${name} is not the sum of its charges`);
       }
       if (held !== total.held) faults.push(`held by ${name} is not the sum of its holds`);
-      if (!mayLack && spent + held > budget + total.unheld)
+      if (!mayLack && spent + held > budget + total.unreserved)
         faults.push(`spent and held by ${name} is above its budget`);
     }
   }

@@ -149,7 +149,7 @@ export interface CatalogueStore {
 /** The origins to which a text sends each stored secret, by its name. */
 export type SecretOrigins = ReadonlyMap<string, ReadonlySet<string>>;
 
-export type CheckedText =
+type CheckedText =
   | { readonly ok: true; readonly catalogue: Catalogue; readonly secretOrigins: SecretOrigins }
   | { readonly ok: false; readonly issues: readonly CatalogueIssue[] };
 

@@ -11,7 +11,7 @@ export function stopsOf(stop: unknown): readonly unknown[] {
 }
 
 /** Ends the text of a completion before the first of the stop sequences, which were not sent to the vendor. */
-export class StopCutter {
+class StopCutter {
   private held = '';
   private isCut = false;
 

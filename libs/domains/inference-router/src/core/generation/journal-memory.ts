@@ -1,4 +1,4 @@
-export interface JournalLimits {
+interface JournalLimits {
   /** Of all journals together. */
   readonly charactersTotalMax: number;
   /** Of one journal. */

@@ -32,10 +32,10 @@ describe('the bulkhead', () => {
     expect(takeAll(new Bulkheads(), limit, 'a')).toBe(expected);
   });
 
-  it.each([1, 2, 3, 5])('keeps slots for another organization while %d use all they get', (flooding) => {
+  it.each([1, 2, 3, 5])('keeps slots for another organization while %d use all they get', (greedy) => {
     const bulkheads = new Bulkheads();
     for (let round = 0; round < 512; round += 1)
-      for (let each = 0; each < flooding; each += 1) bulkheads.enter(of(512), `flood-${each}`);
+      for (let each = 0; each < greedy; each += 1) bulkheads.enter(of(512), `greedy-${each}`);
     expect(takeAll(bulkheads, 512, 'other')).toBeGreaterThanOrEqual(10);
   });
 
@@ -43,13 +43,13 @@ describe('the bulkhead', () => {
     const random = seededRandom(20261128);
     const bulkheads = new Bulkheads();
     const normal: (() => void)[] = [];
-    const flood: (() => void)[] = [];
+    const others: (() => void)[] = [];
     for (let step = 0; step < 20_000; step += 1) {
       for (let more = 0; more < 3; more += 1) {
-        const slot = bulkheads.enter(of(64), 'flood');
-        if (slot) flood.push(slot);
+        const slot = bulkheads.enter(of(64), 'greedy');
+        if (slot) others.push(slot);
       }
-      if (random.next() < 0.02) flood.shift()?.();
+      if (random.next() < 0.02) others.shift()?.();
       if (random.next() < 0.3) {
         const slot = bulkheads.enter(of(64), 'normal');
         expect(slot).toBeDefined();

@@ -14,7 +14,7 @@ jest.mock('openid-client', () => ({
 it.each([
   ['ada', 'identified'],
   ['', 'failed'],
-])('answers a verified ID token with the subject "%s" as %s', async (subject, kind) => {
+])('a verified ID token with the subject "%s" is %s', async (subject, kind) => {
   sub = subject;
   const settings = { issuer: 'https://issuer.example', clientId: 'client', clientSecret: 'secret' };
   const identityProvider = createOidcIdentityProvider(settings as never, { now: () => 0 } as never);

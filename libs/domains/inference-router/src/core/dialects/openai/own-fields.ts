@@ -5,7 +5,7 @@ const VALUES_OF_CLIENT: readonly string[] = ['max_tokens', 'max_completion_token
 
 const UNSUPPORTED_CODES: readonly string[] = ['unsupported_parameter', 'unknown_parameter'];
 const UNSUPPORTED_TEXT =
-  /unsupported parameter|unrecogni[sz]ed (?:request )?(?:argument|parameter)|extra inputs are not permitted|unknown (?:parameter|argument|field)/i;
+  /unsupported parameter|unrecognized (?:request )?(?:argument|parameter)|extra inputs are not permitted|unknown (?:parameter|argument|field)/i;
 
 /** As `Dialect.refusesOwnField`: the client can fix neither a field that it did not send nor the name of the output limit. */
 export function refusesOwnField(

@@ -1,8 +1,7 @@
 import type { VendorRules } from '../vendor-rules';
 
 /** The services with this protocol that have rules of their own, as presets name them. */
-export const vendors = ['openai', 'azure', 'mistral', 'openrouter'] as const;
-export type Vendor = (typeof vendors)[number];
+export type Vendor = 'openai' | 'azure' | 'mistral' | 'openrouter';
 
 /** Servers of which nothing else is known. */
 const common: VendorRules = {
