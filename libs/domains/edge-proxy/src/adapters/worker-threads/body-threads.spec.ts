@@ -256,14 +256,15 @@ describe('fairness', () => {
     expect(order).toHaveLength(8);
   });
 
-  it('bounds the queue per owner and in total', async () => {
+  it('bounds the queue per owner and in total, and gives a place of the owner with the most to another', async () => {
     const threads = open({ threads: 1, maxQueuedPerOwner: 2, maxQueued: 3 });
-    const results = ['a', 'a', 'a', 'a', 'b', 'c'].map((owner) => check(threads, chat('Hi'), { owner }));
+    const results = ['a', 'a', 'a', 'a', 'b', 'c', 'd'].map((owner) => check(threads, chat('Hi'), { owner }));
     expect(await Promise.all(results.map(outcome))).toEqual([
       'accepted', // Runs.
       'accepted',
-      'accepted',
+      'no_capacity', // Lost its place to the body of c.
       'no_capacity', // Third queued body of its owner.
+      'accepted',
       'accepted',
       'no_capacity', // Fourth queued body in total.
     ]);
