@@ -167,8 +167,9 @@ function bodiesOf(field: Field, leaf: Leaf, text: string, items: number): readon
   if (field.name !== 'messages') {
     const messages = [user];
     if (field.name === 'tool_choice' && typeof value === 'object') {
-      const { name } = (value as { function: { name: string } }).function;
-      return [{ messages, tool_choice: value, tools: [{ type: 'function', function: { name } }] }];
+      const choice = value as { function?: JsonValue; allowed_tools?: { tools: JsonValue[] } };
+      const tools = choice.allowed_tools?.tools ?? [{ type: 'function', function: choice.function ?? {} }];
+      return [{ messages, tool_choice: value, tools }];
     }
     return [{ messages, [field.name]: value }];
   }

@@ -50,16 +50,10 @@ describe('ceilings of organizations', () => {
     return outcome?.$case === 'grant' ? outcome.value : undefined;
   }
 
-  it('are the limits with which a new organization starts, without multiple completions', async () => {
+  it('are none for a new organization, except that multiple completions are not allowed', async () => {
     const created = organizationOf(await fixture.admin.createOrganization({ name: 'New' }));
-    expect(created.ceilings).toEqual({ ...created.limits, multipleCompletions: false });
-    expect(created.ceilings).toMatchObject({ requestsPerMinute: 600, concurrency: 64 });
-    const larger = { ...noLimits(), concurrency: 500, multipleCompletions: false };
-    const withLimits = organizationOf(
-      await fixture.admin.createOrganization({ name: 'Larger', limits: larger }),
-    );
-    expect(withLimits.ceilings).toEqual(larger);
-    const limits = { ...created.limits, multipleCompletions: true };
+    expect(created.ceilings).toEqual({ ...noLimits(), multipleCompletions: false });
+    const limits = { ...noLimits(), multipleCompletions: true };
     expect(
       refusalOf(await fixture.admin.setOrganizationLimits({ organizationId: created.id, limits })),
     ).toMatchObject({ reason: INVALID, field: 'multiple_completions' });

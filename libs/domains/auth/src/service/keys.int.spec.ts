@@ -200,8 +200,6 @@ describe('keys', () => {
 
   it("refuses caps above the organization's, and names the limit", async () => {
     const { id } = await fixture.organization();
-    const ceilings = { multipleCompletions: false };
-    await fixture.admin.setOrganizationCeilings({ organizationId: id, ceilings });
     const above = { ...keySettings(), limits: { requestsPerMinute: 601 } };
     expect(await refusalOf(id, above)).toEqual({
       reason: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID,

@@ -129,3 +129,6 @@ export const DEFAULT_ORGANIZATION_LIMITS: OrganizationLimits = {
   maxOutputTokens: 32_768,
   multipleCompletions: false,
 };
+
+/** The ceilings of an organization that is created without ceilings. */
+export const DEFAULT_CEILINGS: OrganizationLimits = { multipleCompletions: false };

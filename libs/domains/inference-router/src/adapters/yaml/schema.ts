@@ -90,7 +90,7 @@ const providerSchema = z.strictObject({
     .strictObject({
       connect_ms: milliseconds.default(5_000).describe('Milliseconds to connect.'),
       first_event_ms: milliseconds
-        .default(60_000)
+        .default(300_000)
         .describe('Milliseconds to the first event of a streaming response.'),
       first_byte_ms: milliseconds
         .default(300_000)

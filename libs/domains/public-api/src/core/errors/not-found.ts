@@ -7,6 +7,7 @@ const METHODS: ReadonlyMap<string, string> = new Map(endpoints.map(({ path, meth
 /** Endpoints of OpenAI that clients call, with the replacement. */
 const INSTEAD: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/responses(?:\/|$)/, 'The Responses API is not supported. Use POST /v1/chat/completions.'],
+  [/^\/v1\/messages(?:\/|$)/, 'The Messages API is not supported. Use POST /v1/chat/completions.'],
   [/^\/v1\/completions$/, 'Text completions are not supported. Use POST /v1/chat/completions.'],
   [/^\/v1\/embeddings$/, 'Embeddings are not supported. GET /v1/models lists the available chat models.'],
   [/^\/v1\/models\/./, 'Retrieving a single model is not supported. Find it by its id in GET /v1/models.'],

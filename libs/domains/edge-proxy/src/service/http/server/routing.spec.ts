@@ -60,6 +60,7 @@ it.each([
   ['POST', '/v1/responses', 'The Responses API is not supported. Use POST /v1/chat/completions.'],
   ['GET', '/v1/responses/resp_1', 'The Responses API is not supported. Use POST /v1/chat/completions.'],
   ['POST', '/v1/completions', 'Text completions are not supported. Use POST /v1/chat/completions.'],
+  ['POST', '/v1/messages', 'The Messages API is not supported. Use POST /v1/chat/completions.'],
   ['POST', '/v1/embeddings', 'Embeddings are not supported. GET /v1/models lists the available chat models.'],
   [
     'GET',

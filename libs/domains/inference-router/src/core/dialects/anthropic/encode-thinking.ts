@@ -1,11 +1,9 @@
 import type { EncodeCall } from '../dialect';
+import { thinkingBudget } from '../thinking-budget';
 import { isThinking, type Turn } from './encode-messages';
 
 /** The smallest budget that the provider accepts, in tokens. */
 const MIN_BUDGET_TOKENS = 1_024;
-
-/** The share of the output limit that thinking may use; the rest is for the response. */
-const MAX_BUDGET_SHARE = 0.8;
 
 export interface Thinking {
   /** The field `thinking`. */
@@ -48,8 +46,7 @@ function budgeted(
   call: EncodeCall,
   { turns, forcesTool }: ThinkingContext,
 ): Thinking {
-  const wanted = budgets[effort] ?? 0;
-  const budget = Math.min(wanted, Math.floor(call.maxOutputTokens * MAX_BUDGET_SHARE));
+  const budget = thinkingBudget(budgets[effort] ?? 0, call.maxOutputTokens);
   const isRefused = forcesTool || continuesAssistant(turns) || hasLostThinking(turns);
   if (budget < MIN_BUDGET_TOKENS || isRefused) return NONE;
   return { config: { type: 'enabled', budget_tokens: budget }, active: true };

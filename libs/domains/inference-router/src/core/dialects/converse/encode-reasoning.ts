@@ -2,6 +2,7 @@ import { asObject, type JsonObject } from '../../completion/json';
 import type { EncodeCall } from '../dialect';
 import type { ModelFamily } from './model-family';
 import { refused } from '../failures';
+import { thinkingBudget } from '../thinking-budget';
 
 /** The smallest `budget_tokens` that Claude accepts. */
 const MIN_BUDGET_TOKENS = 1024;
@@ -48,9 +49,9 @@ export function encodeEffort(
   }
 }
 
-/** Thinking counts towards maxTokens, and has to be less. Only Claude has a budget. */
+/** Thinking counts towards maxTokens. Only Claude has a budget. */
 function encodeBudget(wanted: number, call: EncodeCall, context: ReasoningContext): EncodedReasoning {
-  const budget = Math.min(wanted, call.maxOutputTokens - 1);
+  const budget = thinkingBudget(wanted, call.maxOutputTokens);
   if (budget < MIN_BUDGET_TOKENS || context.isToolForced || lacksReasoningOfCalls(context.messages))
     return none;
   return {

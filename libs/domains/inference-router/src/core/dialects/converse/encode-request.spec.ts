@@ -534,9 +534,9 @@ describe('the reasoning effort', () => {
       (await encode(effort(level), { options: budget, maxOutputTokens }))['additionalModelRequestFields'];
     const enabled = (budget_tokens: number) => ({ thinking: { type: 'enabled', budget_tokens } });
     expect(await thinking('high', 32_000)).toEqual(enabled(8192));
-    expect(await thinking('high', 4096)).toEqual(enabled(4095));
-    expect(await thinking('low', 1025)).toEqual(enabled(1024));
-    expect(await thinking('low', 1024)).toBeUndefined();
+    expect(await thinking('high', 4096)).toEqual(enabled(3276));
+    expect(await thinking('low', 1280)).toEqual(enabled(1024));
+    expect(await thinking('low', 1279)).toBeUndefined();
     expect(await thinking('medium', 4096)).toBeUndefined();
   });
 

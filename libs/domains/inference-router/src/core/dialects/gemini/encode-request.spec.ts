@@ -141,7 +141,8 @@ describe('generationConfig', () => {
   it.each([
     ['low', undefined, { includeThoughts: true, thinkingLevel: 'LOW' }],
     ['none', undefined, { thinkingBudget: 0 }],
-    ['high', { high: 999 }, { includeThoughts: true, thinkingBudget: 999 }],
+    ['high', { high: 70 }, { includeThoughts: true, thinkingBudget: 70 }],
+    ['high', { high: 999 }, { includeThoughts: true, thinkingBudget: 80 }],
     ['none', { high: 999 }, { thinkingBudget: 0 }],
   ] as const)('maps the effort %s with the budgets %j', async (effort, reasoningBudgets, thinkingConfig) => {
     const options = { ...OPTIONS, reasoningBudgets };

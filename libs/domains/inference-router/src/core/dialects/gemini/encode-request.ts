@@ -1,10 +1,11 @@
 import { asObject, type JsonObject } from '../../completion/json';
-import type { EncodeCall, TargetOptions } from '../dialect';
+import type { EncodeCall } from '../dialect';
 import { encodeMessages } from './encode-contents';
 import { encodeTools } from './encode-tools';
 import { refusedValue } from '../failures';
 import { withoutReferences } from '../json-schema-references';
 import { droppedFields } from '../parsed-request';
+import { thinkingBudget } from '../thinking-budget';
 
 /** The most completions of one request. */
 const MAX_CANDIDATES = 8;
@@ -66,7 +67,7 @@ function generationConfig(request: JsonObject, call: EncodeCall): JsonObject {
   if (seed !== undefined) config['seed'] = seed;
   if (request['logprobs'] === true) config['responseLogprobs'] = true;
   if (typeof request['top_logprobs'] === 'number') config['logprobs'] = request['top_logprobs'];
-  if (typeof effort === 'string') config['thinkingConfig'] = thinkingConfig(effort, call.options);
+  if (typeof effort === 'string') config['thinkingConfig'] = thinkingConfig(effort, call);
   return { ...config, ...responseFormat(asObject(format)) };
 }
 
@@ -99,11 +100,12 @@ function responseFormat(format: JsonObject | undefined): JsonObject {
   }
 }
 
-/** Thoughts count towards `maxOutputTokens`, so no level or budget can exceed it. */
-function thinkingConfig(effort: string, { reasoningBudgets }: TargetOptions): JsonObject {
+/** Thoughts count towards `maxOutputTokens`. */
+function thinkingConfig(effort: string, { options, maxOutputTokens }: EncodeCall): JsonObject {
+  const { reasoningBudgets } = options;
   if (!reasoningBudgets && effort !== 'none') {
     return { includeThoughts: true, thinkingLevel: effort.toUpperCase() };
   }
-  const thinkingBudget = reasoningBudgets?.[effort] ?? 0;
-  return thinkingBudget === 0 ? { thinkingBudget } : { includeThoughts: true, thinkingBudget };
+  const budget = thinkingBudget(reasoningBudgets?.[effort] ?? 0, maxOutputTokens);
+  return { thinkingBudget: budget, ...(budget === 0 ? {} : { includeThoughts: true }) };
 }

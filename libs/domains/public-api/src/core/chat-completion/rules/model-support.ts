@@ -15,13 +15,13 @@ export function checkTools({ tools }: CheckedFields, model: ModelView): Refusal 
       });
 }
 
-/** reasoning_effort_not_supported: a level that the model does not accept. */
+/** reasoning_effort_not_supported: a level that the model does not accept. A model without reasoning does what `none` asks. */
 export function checkReasoningEffort(
   { reasoning_effort: effort }: CheckedFields,
   model: ModelView,
 ): Refusal | undefined {
   const accepted = model.reasoningEfforts;
-  if (effort === undefined || accepted.includes(effort)) return undefined;
+  if (effort === undefined || accepted.includes(effort) || isOffAnyway(effort, model)) return undefined;
   return refuse('reasoning_effort_not_supported', {
     message:
       accepted.length === 0
@@ -30,6 +30,11 @@ export function checkReasoningEffort(
     param: 'reasoning_effort',
     metadata: { accepted },
   });
+}
+
+/** Whether the request turns off the reasoning of a model without it, so that the field is not sent. */
+function isOffAnyway(effort: string | undefined, model: ModelView): boolean {
+  return effort === 'none' && !hasCapability(model, 'reasoning');
 }
 
 /** invalid_request: the first field of the schema that the model lacks the capability for. */
