@@ -180,7 +180,7 @@ describe('adding a model', () => {
       'depend on the time of day',
     ],
     ['entries that the loader refuses', { capabilities: ['flying'] }, packaged, 'capabilities[0] (line '],
-    ['reasoning without its efforts', { capabilities: ['reasoning'] }, packaged, 'reasoning_efforts'],
+    ['efforts without reasoning', { reasoningEfforts: ['low'] }, packaged, 'reasoning_efforts'],
   ])('refuses %s', (_what, options, source, message) => {
     expect(() => add(shipped, options, source)).toThrow(CannotAdd);
     expect(() => add(shipped, options, source)).toThrow(message);

@@ -31,7 +31,7 @@ For add. The price data has neither the output limit nor the capabilities, so bo
 
   --max-output-tokens N        largest output of the model
   --capabilities LIST          such as tools,vision,json_mode; "none" for text only
-  --reasoning-efforts LIST     such as low,medium,high; required with the capability reasoning
+  --reasoning-efforts LIST     such as low,medium,high; requires the capability reasoning
   --context-window N           required if the price data has none; replaces that of the price data
 `;
 

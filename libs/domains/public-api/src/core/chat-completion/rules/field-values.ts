@@ -58,13 +58,21 @@ function checkOneOutputLength(fields: CheckedFields): Refusal | undefined {
     : undefined;
 }
 
+const NOT_DEFINED = "none of the 'tools' has this name.";
+
 function checkToolChoice({ tools, tool_choice: choice }: CheckedFields): Refusal | undefined {
   if (choice === undefined || choice === 'auto' || choice === 'none') return undefined;
   if (tools === undefined) return invalidValue('tool_choice', "it requires 'tools'.");
   if (typeof choice === 'string') return undefined;
-  return tools.some((tool) => tool.function.name === choice.function.name)
+  const isDefined = (name: string) => tools.some((tool) => tool.function.name === name);
+  if (choice.type === 'function')
+    return isDefined(choice.function.name)
+      ? undefined
+      : invalidValue('tool_choice.function.name', NOT_DEFINED);
+  const missing = choice.allowed_tools.tools.findIndex(({ function: allowed }) => !isDefined(allowed.name));
+  return missing === -1
     ? undefined
-    : invalidValue('tool_choice.function.name', "none of the 'tools' has this name.");
+    : invalidValue(`tool_choice.allowed_tools.tools[${missing}].function.name`, NOT_DEFINED);
 }
 
 function checkTopLogprobs(fields: CheckedFields): Refusal | undefined {

@@ -253,6 +253,22 @@ describe('what a model supports', () => {
     expect(verdictOf({ ...plain, ...fields })).toBe(expected);
   });
 
+  it('accepts allowed tools that are defined, and names one that is not', () => {
+    const tools = [{ type: 'function', function: { name: 'a' } }];
+    const allowing = (...names: string[]) => ({
+      type: 'allowed_tools',
+      allowed_tools: {
+        mode: 'auto',
+        tools: names.map((name) => ({ type: 'function', function: { name } })),
+      },
+    });
+    expect(validate(chatBody({ tools, tool_choice: allowing('a') }))).toMatchObject({ stream: false });
+    expect(refused(validate(chatBody({ tools, tool_choice: allowing('a', 'b') })))).toMatchObject({
+      code: 'invalid_request',
+      param: 'tool_choice.allowed_tools.tools[1].function.name',
+    });
+  });
+
   it('names the accepted levels for an unknown reasoning_effort', () => {
     const refusal = refused(validate(chatBody({ reasoning_effort: 'extreme' })));
     expect(refusal).toMatchObject({

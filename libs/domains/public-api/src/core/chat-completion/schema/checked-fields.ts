@@ -10,7 +10,7 @@ export interface CheckedFields {
   readonly stream?: boolean;
   readonly stream_options?: { readonly include_usage?: boolean };
   readonly tools?: readonly ChatTool[];
-  readonly tool_choice?: string | { readonly type: 'function'; readonly function: { readonly name: string } };
+  readonly tool_choice?: string | ChosenFunction | AllowedTools;
   readonly parallel_tool_calls?: boolean;
   readonly response_format?: ResponseFormat;
   readonly reasoning_effort?: string;
@@ -65,4 +65,14 @@ interface ChatTool {
 interface ResponseFormat {
   readonly type: 'text' | 'json_object' | 'json_schema';
   readonly json_schema?: JsonObject;
+}
+
+interface ChosenFunction {
+  readonly type: 'function';
+  readonly function: { readonly name: string };
+}
+
+interface AllowedTools {
+  readonly type: 'allowed_tools';
+  readonly allowed_tools: { readonly tools: readonly ChosenFunction[] };
 }
