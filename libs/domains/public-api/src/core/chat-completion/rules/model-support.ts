@@ -15,7 +15,7 @@ export function checkTools({ tools }: CheckedFields, model: ModelView): Refusal 
       });
 }
 
-/** reasoning_effort_not_supported: a level that the model does not accept. A model without reasoning does what `none` asks. */
+/** reasoning_effort_not_supported: a level that the model does not accept. A model without reasoning accepts `none`. */
 export function checkReasoningEffort(
   { reasoning_effort: effort }: CheckedFields,
   model: ModelView,
