@@ -67,15 +67,26 @@ export const runCases = casesOf('8', [
   {
     title: "a run's first request fixes its budget; usage by run has its charges and what remains",
     async verify(deployment) {
-      const { apiKey, createKey } = await deployment.tenant();
+      const { createKey, createProject } = await deployment.tenant();
+      // Keys of a project share the run.
+      const project_id = await createProject();
+      const { apiKey } = await createKey({ project_id });
+      const other = await createKey({ project_id });
       const first = { 'x-run-id': 'report', 'x-run-budget-usd': '0.5' };
       assert.equal((await chat(deployment, body(deployment), { apiKey, headers: first })).status, 200);
-      // Keys of the organization share the run.
-      const other = await createKey();
       for (const headers of [{ 'x-run-id': 'report' }, { ...first, 'x-run-budget-usd': '9' }]) {
         const response = await chat(deployment, body(deployment), { apiKey: other.apiKey, headers });
         assert.equal(response.status, 200);
       }
+      const outside = await createKey();
+      const unknown = { apiKey: outside.apiKey, headers: { 'x-run-id': 'report' } };
+      assertError(await chat(deployment, body(deployment), unknown), 'invalid_request', {
+        param: 'x-run-budget-usd',
+      });
+      // A run of its own, with the same id.
+      const own = { apiKey: outside.apiKey, headers: { ...first, 'x-run-budget-usd': '0.4' } };
+      assert.equal((await chat(deployment, body(deployment), own)).status, 200);
+      assert.equal((await usageOf(deployment, outside.apiKey, 'report')).run?.limit, 0.4);
       assert.equal((await chat(deployment, body(deployment), { apiKey })).status, 200);
       await nothingReserved(deployment.baseUrl, apiKey);
       const { run, totals, run_id } = await eventually('usage has all requests of the run', async () => {

@@ -12,12 +12,12 @@ import {
 } from '@gateway/public-api';
 import type { CheckedBody } from '../chat/check-body';
 import type { Exchange } from '../http/exchange';
+import { ownRunId } from '../own-run-id';
 import { exceededBudget, exceededLimit, missingCredits } from '../messages';
 import { firstSlice, placeElasticHold } from './elastic-hold';
 import type { HoldWaits } from './hold-waits';
 import type { RecentRefusals } from './recent-refusals';
 import { missingOutcome } from './missing-outcome';
-import { runInLedger } from './run-in-ledger';
 import type { Reservation } from './reservation';
 
 export interface ReservePorts {
@@ -126,7 +126,7 @@ function holdAttempts(
     lifetimeMs: generationTimeoutMs + holdMarginMs,
     createdUnixMs: BigInt(createdAt),
     idempotencyScope: idempotent?.scope,
-    runId: spendLimits.run && runInLedger(grant, spendLimits.run.id),
+    runId: spendLimits.run && ownRunId(grant, spendLimits.run.id),
     runBudgetNanoUsd: spendLimits.run?.budget,
     project: grant.project && { projectId: grant.project.id, ...grant.project.budgets },
   };

@@ -23,6 +23,7 @@ import type { Admission, AdmissionQueue } from '../../core';
 import type { AbuseLimiter } from '../abuse-limit/abuse-limiter';
 import type { Exchange } from '../http/exchange';
 import type { BodyReader } from '../http/request/read-body';
+import { ownRunId } from '../own-run-id';
 import { checkBody, type CheckBodyPorts, type CheckedBody } from './check-body';
 import type { IdempotentRequest } from './idempotent-request';
 import { followGeneration, REPLAYED, runGeneration, type RunGenerationPorts } from './run-generation';
@@ -218,7 +219,7 @@ function generateRequest(
     externalUser: chat.externalUser,
     idempotencyScope: idempotent?.scope,
     resumable: idempotent?.lastEventId !== undefined,
-    runId: spendLimits.run?.id,
+    runId: spendLimits.run && ownRunId(grant, spendLimits.run.id),
     maxInputTokens:
       spendLimits.run === undefined && spendLimits.maxCost === undefined ? undefined : chat.heldInputTokens,
     projectId: grant.project?.id,

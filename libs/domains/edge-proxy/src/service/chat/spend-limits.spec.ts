@@ -72,7 +72,7 @@ describe('x-run-id', () => {
       expect(held()).toMatchObject([
         { runId: `${grant().keyId}/agent/42`, runBudgetNanoUsd: 2_500_000_000n },
       ]);
-      expect(request.runId).toBe('agent/42');
+      expect(request.runId).toBe(`${grant().keyId}/agent/42`);
       throw new Error('enough');
     };
     await edge.chat(BODY, RUN);

@@ -196,8 +196,8 @@ it('returns the usage of a run with its budget, and null for an unknown one', as
   const unknown = await edge.get('/v1/usage?run_id=run-2');
   expect(await unknown.json()).toMatchObject({ run_id: 'run-2', run: null });
   expect(received.map(({ organizationId, runId }) => [organizationId, runId])).toEqual([
-    ['org_1', 'run-1'],
-    ['org_1', 'run-2'],
+    ['org_1', `${grant().keyId}/run-1`],
+    ['org_1', `${grant().keyId}/run-2`],
   ]);
   const unlimited = (await (await edge.get('/v1/usage')).json()) as object;
   expect(unlimited).not.toHaveProperty('run');

@@ -4,7 +4,7 @@ import { parseUsageQuery, usageView } from '@gateway/public-api';
 import type { EdgeLedger } from '../admission/reservation';
 import type { Authenticator } from '../access/authenticate';
 import type { ResponseWriter } from '../http/response/response-writer';
-import { runInLedger } from '../admission/run-in-ledger';
+import { ownRunId } from '../own-run-id';
 import { callMetadata } from '../http/request/call-metadata';
 import type { Exchange } from '../http/exchange';
 import type { LookUpGenerationPorts } from './look-up-generation';
@@ -18,7 +18,7 @@ export interface ReadUsagePorts {
   readonly clock: Clock;
 }
 
-/** GET /v1/usage: sums over the settled generations of the key's organization, or of one of its runs. */
+/** GET /v1/usage: sums over the settled generations of the key's organization, or of a run of the key or its project. */
 export async function readUsage(ports: ReadUsagePorts, exchange: Exchange): Promise<void> {
   const { authenticate, writer, settledGenerations, ledger, clock } = ports;
   const grant = await authenticate(exchange, 'usage:read');
@@ -28,11 +28,10 @@ export async function readUsage(ports: ReadUsagePorts, exchange: Exchange): Prom
   if (isRefusal(query)) return writer.error(exchange, refusalError(query));
   const { organizationId } = grant;
   const metadata = callMetadata(exchange);
+  const runId = query.runId === undefined ? undefined : ownRunId(grant, query.runId);
   const [{ totals, groups }, run] = await Promise.all([
-    settledGenerations.usage(organizationId, query, metadata),
-    query.runId === undefined
-      ? undefined
-      : ledger.run(organizationId, runInLedger(grant, query.runId), metadata),
+    settledGenerations.usage(organizationId, { ...query, runId }, metadata),
+    runId === undefined ? undefined : ledger.run(organizationId, runId, metadata),
   ]);
   writer.json(exchange, 200, JSON.stringify(usageView(query, totals, groups, run)));
 }

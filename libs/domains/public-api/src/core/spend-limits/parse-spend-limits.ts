@@ -8,7 +8,7 @@ export interface SpendLimits {
   readonly run?: Run;
 }
 
-/** Requests of an organization that share a budget. */
+/** Requests of a key, or of the keys of a project, that share a budget. */
 export interface Run {
   readonly id: string;
   /** Fixed by the run's first request; ignored afterwards. */
