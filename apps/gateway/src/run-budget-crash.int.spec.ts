@@ -98,7 +98,7 @@ describe.each([
     const refused = outcomes.filter((outcome) => outcome.kind === 'failed' && outcome.status === 402);
     expect(refused.length).toBeGreaterThan(0);
     await expectEverythingSettled(testEnv.pool);
-    const ended = (await runs()).filter(({ run }) => run.startsWith(name));
+    const ended = (await runs()).filter(({ run }) => run.includes(`/${name}-`));
     expect(ended).toHaveLength(ROUNDS);
     for (const { spent } of ended) expect(spent).toBeGreaterThan(0n);
     if (!elastic) expect(await extensions()).toBe(0);
