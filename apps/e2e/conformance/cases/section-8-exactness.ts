@@ -174,7 +174,9 @@ export const exactnessCases = casesOf('8', [
     needs: ['emulator'],
     concurrent: true,
     async verify(deployment) {
-      const estimate = await estimateOf(deployment, body(deployment, LONG_STREAM));
+      // A request of a run holds the largest input that its provider may report.
+      const run = { 'x-run-id': 'agent/0', 'x-run-budget-usd': '1' };
+      const estimate = await estimateOf(deployment, body(deployment, LONG_STREAM), run);
       const budget = (estimate * 5.5).toFixed(9);
       const { apiKey } = await deployment.tenant();
       const headers = { 'x-run-id': 'agent/1', 'x-run-budget-usd': budget };
@@ -182,13 +184,13 @@ export const exactnessCases = casesOf('8', [
       assertExactly(responses, 5, 'insufficient_credits', 'run_budget');
       await nothingReserved(deployment.baseUrl, apiKey);
       const usage = await get(deployment, '/v1/usage?run_id=agent%2F1', { apiKey });
-      const { run } = usage.json<{
+      const { run: used } = usage.json<{
         run: { limit: number; spent: number; held: number; remaining: number };
       }>();
-      assert.equal(run.limit, Number(budget));
-      assert.equal(run.held, 0);
-      assert.ok(run.spent > 0 && run.spent <= run.limit);
-      assert.equal(nano(run.remaining), nano(run.limit) - nano(run.spent));
+      assert.equal(used.limit, Number(budget));
+      assert.equal(used.held, 0);
+      assert.ok(used.spent > 0 && used.spent <= used.limit);
+      assert.equal(nano(used.remaining), nano(used.limit) - nano(used.spent));
     },
   },
   {
@@ -386,9 +388,14 @@ function assertExactly(
 }
 
 /** The estimated cost of a request, from its insufficient_credits error. */
-async function estimateOf(deployment: Deployment, request: unknown): Promise<number> {
+async function estimateOf(
+  deployment: Deployment,
+  request: unknown,
+  headers: Record<string, string> = {},
+): Promise<number> {
   const { apiKey } = await deployment.tenant({ credit: '0' });
-  const { metadata } = assertError(await chat(deployment, request, { apiKey }), 'insufficient_credits');
+  const response = await chat(deployment, request, { apiKey, headers });
+  const { metadata } = assertError(response, 'insufficient_credits');
   return metadata.estimated_cost as number;
 }
 

@@ -1,6 +1,6 @@
 import type { Prices } from '@gateway/base';
 import { LEASE_MS, type Generation, type Operation } from './history';
-import { changeOwnClaim, claim, deleteExpired, settleClaim, type Claim } from './model-claims';
+import { changeOwnClaim, claim, deleteExpired, releaseClaim, settleClaim, type Claim } from './model-claims';
 import { costOf, NO_PRICES } from './model-cost';
 
 /**
@@ -122,7 +122,7 @@ function outcomeOf(draft: Draft, operation: Operation, { generations, now }: Set
       return 'done';
     case 'release':
       for (const one of named(operation.generations))
-        changeOwnClaim(draft.claims, one, (of) => ({ ...of, state: 'released' }));
+        releaseClaim(draft.claims, one, draft.holds.has(one.id));
       return 'done';
     case 'delete_expired':
       return String(deleteExpired(draft.claims, now));

@@ -67,6 +67,15 @@ export function changeOwnClaim(
   if (known?.state === 'running' && known.generation === id) claims.set(scope, change(known));
 }
 
+/** A claim whose only generation never had a hold is deleted: no settlement of it follows. */
+export function releaseClaim(claims: Claims, one: Generation, hadHold: boolean): void {
+  const { id, scope = '' } = one;
+  const known = claims.get(scope);
+  const isOwn = known?.state === 'running' && known.generation === id;
+  if (isOwn && !hadHold && known.claimants.length === 1) claims.delete(scope);
+  else changeOwnClaim(claims, one, (of) => ({ ...of, state: 'released' }));
+}
+
 export function deleteExpired(claims: Claims, now: number): number {
   const past = [...claims].filter(([, known]) => isPast(known, now));
   for (const [scope] of past) claims.delete(scope);

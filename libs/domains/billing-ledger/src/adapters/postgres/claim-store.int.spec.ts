@@ -193,6 +193,59 @@ it('is released only by its holder, and never after completion', async () => {
   expect(await claim('g3', { bodySha256: OTHER_BODY })).toMatchObject({ kind: 'completed' });
 });
 
+describe('a released claim', () => {
+  const release = (name: string) =>
+    fixture.first.claims.releaseClaims([{ scope, generationId: generation(name) }]);
+  const rows = async () => {
+    const { rows: found } = await fixture.first.pool.query<{ state: string }>(
+      'select state from idempotency_claims where scope like $1',
+      [`${scope}%`],
+    );
+    return found.map(({ state }) => state);
+  };
+
+  it('is deleted when its generation never had a hold, also in a batch', async () => {
+    const names = Array.from({ length: 100 }, (_, index) => `refused-${index}`);
+    const requests = names.map((name) => claimOf(name, { scope: `${scope}-${name}` }));
+    await fixture.first.claims.claimIdempotencyKeys(requests);
+    expect(await rows()).toHaveLength(100);
+    await fixture.first.claims.releaseClaims(requests);
+    expect(await rows()).toEqual([]);
+  });
+
+  it('stays when its generation has or had a hold, since a settlement may follow', async () => {
+    await claim('g1');
+    await hold('g1');
+    await release('g1');
+    expect(await rows()).toEqual(['released']);
+    await fixture.first.store.voidHolds([{ holdId: generation('g1'), organizationId: 'org-a' }]);
+    await claim('g1');
+    await release('g1');
+    expect(await rows()).toEqual(['released']);
+  });
+
+  it('stays when an earlier generation of the same body may still be settled', async () => {
+    await claim('g1');
+    await hold('g1');
+    await fixture.clock.advance(LEASE_MS);
+    await claim('g2');
+    await release('g2');
+    expect(await rows()).toEqual(['released']);
+    expect(await settle(['g1', 'response of g1'])).toEqual([10]);
+    expect(await replayed('g3')).toBe('response of g1');
+  });
+
+  it('is not deleted by another generation, nor after it was taken over', async () => {
+    await claim('g1');
+    await release('g2');
+    expect(await rows()).toEqual(['running']);
+    await fixture.clock.advance(LEASE_MS);
+    await claim('g2');
+    await release('g1');
+    expect(await rows()).toEqual(['running']);
+  });
+});
+
 describe('a key with two generations', () => {
   beforeEach(async () => {
     await claim('g1');
@@ -239,25 +292,6 @@ describe('a key with two generations', () => {
     await settle(['g1', 'response of g1']);
     expect(await replayed('g3')).toBe('response of g1');
   });
-});
-
-it('leaves no row when it is released before a generation ran, and one while an earlier generation may settle', async () => {
-  const rows = async () => {
-    const { rowCount } = await fixture.first.pool.query('select from idempotency_claims where scope = $1', [
-      scope,
-    ]);
-    return rowCount;
-  };
-  await claim('g1');
-  await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g1') }]);
-  expect(await rows()).toBe(0);
-  await hold('g2');
-  await claim('g2', { leaseMs: 0 });
-  await claim('g3');
-  await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g3') }]);
-  expect(await rows()).toBe(1);
-  expect(await settle(['g2', 'late'])).toEqual([10]);
-  expect(await replayed('g4')).toBe('late');
 });
 
 it('is released by a settlement without an idempotent outcome', async () => {

@@ -55,7 +55,7 @@ function read(...events: DecodedEvent[]) {
 }
 
 describe('the ids of tool calls', () => {
-  it('are left out where they occur in the request or twice in the response, so that the gateway creates them', () => {
+  it('are omitted where they occur in the request or twice in the response, so that the gateway creates them', () => {
     const { calls: seen } = read(
       calls(call(0, { id: 'call_0', name: 'f' })),
       calls(call(1, { id: 'call_1', name: 'f' })),

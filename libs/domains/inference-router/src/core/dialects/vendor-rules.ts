@@ -14,7 +14,7 @@ export interface VendorRules {
   readonly allowedTools: boolean;
   /** Whether stop sequences may be white space. */
   readonly blankStops: boolean;
-  /** Pairs of parameters of which one request may have one only. The first is sent. */
+  /** Pairs of parameters that exclude each other. The first is sent. */
   readonly exclusive: readonly (readonly [sent: string, dropped: string])[];
 }
 

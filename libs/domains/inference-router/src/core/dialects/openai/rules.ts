@@ -3,7 +3,7 @@ import type { VendorRules } from '../vendor-rules';
 /** The services with this protocol that have rules of their own, as presets name them. */
 export type Vendor = 'openai' | 'azure' | 'mistral' | 'openrouter';
 
-/** Servers of which nothing else is known. */
+/** Servers without rules of their own. */
 const common: VendorRules = {
   // OpenAI, "Create chat completion", `tools[].function.name`.
   toolNames: { pattern: /^[a-zA-Z0-9_-]+$/, maxLength: 64 },

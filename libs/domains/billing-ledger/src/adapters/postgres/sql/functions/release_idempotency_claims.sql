@@ -1,5 +1,6 @@
--- Releases the running claims that these generations still hold. A claim without an earlier generation, whose response
--- could still arrive, is deleted: refused requests leave no rows.
+-- Releases the running claims that these generations still hold. A claim whose only
+-- generation never had a hold is deleted: such a generation cannot have run, so no
+-- settlement of it follows.
 create or replace function release_idempotency_claims(p_scopes text[], p_generation_ids text[])
 returns void
 language plpgsql
@@ -14,7 +15,9 @@ begin
   where claim.scope = named.scope collate "C"
     and claim.generation_id = named.generation_id collate "C"
     and claim.state = 'running'
-    and cardinality(claim.generation_ids) = 1;
+    and claim.generation_ids = array[claim.generation_id]
+    and not exists (select from open_holds where hold_id = claim.generation_id)
+    and not exists (select from closed_holds where hold_id = claim.generation_id);
 
   update idempotency_claims claim
   set state = 'released'
