@@ -15,6 +15,7 @@ beforeAll(async () => {
     model([claude, server('server', second.url)], { id: 'acme/mixed' }),
     model([server('first', first.url), server('second', second.url)], { id: 'acme/same' }),
     model([server('alone', first.url)], { id: 'acme/alone' }),
+    model([server('other', second.url)], { id: 'acme/other' }),
   ]);
 });
 afterAll(async () => {
@@ -71,6 +72,14 @@ describe('a field that the client did not send', () => {
     expect((await send('acme/alone')).error).toMatchObject({ code: 'upstream_config_error' });
   });
 
+  it('is an error of the request when the provider names a part of the prompt in its own words', async () => {
+    // Azure's content filter.
+    first.play(
+      failure(400, { code: 'content_filter', param: 'prompt', message: 'The prompt was filtered.' }),
+    );
+    expect((await send('acme/alone')).error).toMatchObject({ code: 'invalid_request' });
+  });
+
   it('is an error of the request when the client sent it', async () => {
     first.play(refuses('temperature'));
     expect((await send('acme/alone', { temperature: 2 })).error).toMatchObject({
@@ -94,6 +103,17 @@ describe('the name of the output limit', () => {
     expect((await send('acme/alone')).error).toBeUndefined();
     const names = first.calls.map(({ body }) => Object.keys(body).filter((name) => name.startsWith('max_')));
     expect(names).toEqual([['max_tokens'], ['max_completion_tokens'], ['max_completion_tokens']]);
+  });
+
+  it('is replaced once when concurrent requests find it refused', async () => {
+    second.play((response, call) =>
+      ('max_tokens' in call.body ? failure(400, REFUSES) : helloCompletion)(response, call),
+    );
+    const outcomes = await Promise.all(Array.from({ length: 4 }, () => send('acme/other')));
+    expect(outcomes.map(({ error }) => error)).toEqual(Array(4).fill(undefined));
+    second.calls.length = 0;
+    expect((await send('acme/other')).error).toBeUndefined();
+    expect(second.calls).toHaveLength(1);
   });
 
   it('is an error of the configuration when both names are refused', async () => {

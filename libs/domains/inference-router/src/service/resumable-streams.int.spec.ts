@@ -191,7 +191,7 @@ describe('beyond the memory of journals', () => {
     ['one journal', { charactersMax: 100_000, charactersTotalMax: 100_000_000 }, 0],
     ['all journals', { charactersMax: 100_000_000, charactersTotalMax: 300_000 }, 300_000],
   ])(
-    'a stream goes on at the pace of its client, and cannot be resumed: %s',
+    'a stream without a journal proceeds at the pace of its client, and cannot be resumed: %s',
     async (_name, limits, keptMax) => {
       const memory = new JournalMemory(limits);
       const { streams, counts } = started(memory);
@@ -211,6 +211,17 @@ describe('beyond the memory of journals', () => {
       expect(memory.used).toBe(0);
     },
   );
+
+  it('a stream that its client never read leaves nothing when it ends', async () => {
+    const memory = new JournalMemory();
+    const { streams, counts } = started(memory);
+    const client = new AbortController();
+    streams.run(toGenerationRequest(resumable()), { ...newCall(), signal: client.signal });
+    client.abort();
+    while (counts[0]?.sent !== EVENTS) await settled();
+    await settled();
+    expect(memory.used).toBe(0);
+  });
 
   it('a follower gets an error once its stream cannot be resumed', async () => {
     const memory = new JournalMemory({ charactersMax: 100_000, charactersTotalMax: 100_000_000 });

@@ -12,6 +12,7 @@ import {
   type OpenTargetPorts,
 } from '../provider/open-target';
 import type { CircuitBreakers, EncodeThreads, Random, Timers } from '../ports';
+import type { TargetOptions } from '../dialects/dialect';
 import { dialects, type DialectName } from '../dialects/registry';
 import type { AttemptReason } from '../routing/attempt-reason';
 import { orderTargets } from '../routing/order-targets';
@@ -94,7 +95,7 @@ export async function openGeneration(
   let triedTargets = 0;
   let timeouts = 0;
   // Each is encoded once: to send it, or to find out whether a target is left.
-  const bodies: (Uint8Array | UpstreamFailure)[] = [];
+  const bodies: (EncodedRequest | UpstreamFailure)[] = [];
   const bodyOf = async (position: number, target: Target) =>
     (bodies[position] ??= await encodeUnlessRejected(ports, call, target));
   /** Whether no later target can express the request. */
@@ -106,10 +107,10 @@ export async function openGeneration(
   for (const [position, target] of targets.entries()) {
     const { provider } = target;
     if (rejectedDialects.has(provider.dialect)) continue;
-    let body = await bodyOf(position, target);
+    let encoded = await bodyOf(position, target);
     let mayRename = true;
-    if (body instanceof UpstreamFailure) {
-      inexpressible ??= body;
+    if (encoded instanceof UpstreamFailure) {
+      inexpressible ??= encoded;
       continue;
     }
     if (triedTargets > 0) ports.observer.failedOver(target);
@@ -125,17 +126,17 @@ export async function openGeneration(
         );
       const attemptedAt = ports.clock.now();
       const reason = attempt > 1 ? 'retry' : triedTargets > 1 ? 'failover' : first;
-      const result = await attemptTarget(ports, call, target, reason, body, totalMs);
+      const result = await attemptTarget(ports, call, target, reason, encoded.body, totalMs);
       if (!(result instanceof UpstreamFailure)) return result;
       ports.observer.attemptEnded(target, result.kind, result);
       if (result.kind !== 'cancelled')
         call.onFailedAttempt(target, reason, result, ports.clock.now() - attemptedAt);
       if (result.refusesLimitName && mayRename) {
         mayRename = false;
-        ports.limitNames.switch(target);
+        ports.limitNames.refused(target, encoded.limitName);
         const renamed = await encodeUnlessRejected(ports, call, target);
         if (renamed instanceof UpstreamFailure) break;
-        body = renamed;
+        encoded = renamed;
         attempt -= 1;
         continue;
       }
@@ -168,16 +169,24 @@ function latencyOf(health: TargetHealth, target: Target): number {
   return firstEvent?.p50Ms ?? (calls === 0 ? 0 : Infinity);
 }
 
+interface EncodedRequest {
+  readonly body: Uint8Array;
+  /** The name of the output limit in the body. */
+  readonly limitName: TargetOptions['maxTokensParameter'];
+}
+
 /** @returns the failure of a request that the target's dialect cannot express. */
 async function encodeUnlessRejected(
   ports: OpenGenerationPorts,
   call: OpenGenerationCall,
   target: Target,
-): Promise<Uint8Array | UpstreamFailure> {
+): Promise<EncodedRequest | UpstreamFailure> {
   // A large body is copied in an event-loop turn of its own.
   if (call.request.bodyJson.length > LARGE_BODY_BYTES) await pause(ports.timers, 0, call.signal);
+  const options = ports.limitNames.optionsOf(target);
   try {
-    return await encodeRequest(ports, call, target);
+    const body = await encodeRequest(ports, call, target, options);
+    return { body, limitName: options.maxTokensParameter };
   } catch (error) {
     if (error instanceof UpstreamFailure && error.kind === 'rejected') return error;
     throw error;
@@ -188,9 +197,9 @@ function encodeRequest(
   ports: OpenGenerationPorts,
   { model, request, signal }: OpenGenerationCall,
   target: Target,
+  options: TargetOptions,
 ): Uint8Array | Promise<Uint8Array> {
   const { provider, providerModel, signer } = target;
-  const options = ports.limitNames.optionsOf(target);
   const { stream, maxOutputTokens, n, exactSeed } = request;
   const ownsUntagged = target === model.targets[0];
   const encoding = { providerModel, options, stream, maxOutputTokens, n, exactSeed, signer, ownsUntagged };

@@ -39,6 +39,7 @@ export class ResumableStreams {
     const { generationId, organizationId } = request;
     this.running.set(generationId, { organizationId, journal, followers: 0 });
     void this.drain(request, { ...call, journal }, journal).finally(() => this.running.delete(generationId));
+    call.signal.addEventListener('abort', () => journal.abandon(), { once: true });
     return journal.play(call.signal);
   }
 

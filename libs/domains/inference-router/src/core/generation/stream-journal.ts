@@ -33,6 +33,7 @@ export class StreamJournal {
   private ending: Ending | undefined;
   /** The client that started the stream, and its followers. */
   private readers = 1;
+  private isPlayed = false;
 
   constructor(private readonly memory: JournalMemory) {}
 
@@ -71,6 +72,8 @@ export class StreamJournal {
    * @throws the error that ended the stream.
    */
   async *play(signal: CancelSignal): AsyncGenerator<GenerationEvent, undefined, void> {
+    if (this.isPlayed) return;
+    this.isPlayed = true;
     try {
       while (!signal.aborted) {
         const frames = this.frames[this.played - this.dropped];
@@ -86,6 +89,13 @@ export class StreamJournal {
     } finally {
       this.leave();
     }
+  }
+
+  /** The client that started the stream left. A generator that never started does not run its `finally`. */
+  abandon(): void {
+    if (this.isPlayed) return;
+    this.isPlayed = true;
+    this.leave();
   }
 
   /**

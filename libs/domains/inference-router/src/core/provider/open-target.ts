@@ -20,6 +20,7 @@ import { asObject, parseJson } from '../completion/json';
 import type { ProviderResponse, ProviderTransport, RouterObserver, Timers } from '../ports';
 import type { Dialect, ReportedUsage } from '../dialects/dialect';
 import { dialects } from '../dialects/registry';
+import { textsOfField } from '../dialects/texts-of-field';
 import { RestoredResponse } from '../dialects/restore-response';
 import { createEventParser } from '../framing/event-parser';
 import { StreamReader } from './stream-reader';
@@ -33,6 +34,8 @@ export interface OpenTargetPorts {
   /** Whether failures have the provider's text in their internal message. It may quote the prompt. */
   readonly logsErrorTexts?: boolean | undefined;
 }
+
+const CALL_ID = Buffer.from('"id":"');
 
 type ErrorTexts = Pick<OpenTargetPorts, 'logsErrorTexts'>;
 
@@ -159,10 +162,16 @@ async function readResponse(
   };
 }
 
-/** The edge writes bodies without white space, and escapes as `JSON.stringify` does. */
+/** The body is searched at the first call of a tool: most responses have none. */
 function normalization({ bodyJson }: GenerationRequest): NormalizeOptions {
-  const body = Buffer.from(bodyJson.buffer, bodyJson.byteOffset, bodyJson.byteLength);
-  return { isIdInRequest: (id) => body.includes(JSON.stringify(id)) };
+  let ids: ReadonlySet<string | undefined> | undefined;
+  return {
+    isIdInRequest: (id) => {
+      const body = Buffer.from(bodyJson.buffer, bodyJson.byteOffset, bodyJson.byteLength);
+      ids ??= new Set(textsOfField(body, CALL_ID, body.length));
+      return ids.has(JSON.stringify(id).slice(1, -1));
+    },
+  };
 }
 
 /** The signer to name in the response: only where another target could receive its signatures. */

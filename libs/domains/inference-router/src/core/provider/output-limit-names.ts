@@ -18,8 +18,8 @@ export class OutputLimitNames {
     return name === undefined ? target.options : { ...target.options, maxTokensParameter: name };
   }
 
-  /** The target refused its name: later calls use the other one. */
-  switch(target: Target): void {
-    this.learned.set(targetKey(target), OTHER[this.optionsOf(target).maxTokensParameter]);
+  /** The target refused this name: later calls use the other one. */
+  refused(target: Target, name: Name): void {
+    this.learned.set(targetKey(target), OTHER[name]);
   }
 }

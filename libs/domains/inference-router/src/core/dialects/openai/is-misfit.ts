@@ -1,4 +1,5 @@
 import type { EncodeCall } from '../dialect';
+import { textsOfField } from '../texts-of-field';
 import { fits, type TextRule } from '../vendor-rules';
 import { rulesOf } from './rules';
 
@@ -12,7 +13,6 @@ const NAME = Buffer.from('"name":"');
 const ID = Buffer.from('"id":"');
 const TOOL_CALL_ID = Buffer.from('"tool_call_id":"');
 const ALLOWED_TOOLS = Buffer.from('"type":"allowed_tools"');
-const QUOTE = 0x22;
 
 /**
  * Whether the vendor refuses the body because of a name, an id or an image. The bytes are searched, since parsing a large
@@ -34,25 +34,9 @@ export function isMisfit(body: Uint8Array, { options }: Pick<EncodeCall, 'option
 }
 
 function hasMisfit(bytes: Buffer, field: Buffer, rule: TextRule): boolean {
-  for (const text of textsOf(bytes, field, 0, bytes.length, rule.maxLength))
+  for (const text of textsOfField(bytes, field, rule.maxLength))
     if (text === undefined || !fits(text, rule)) return true;
   return false;
-}
-
-/** @returns undefined for a text of more than `maxBytes`. */
-function* textsOf(
-  bytes: Buffer,
-  field: Buffer,
-  from: number,
-  to: number,
-  maxBytes: number,
-): Generator<string | undefined> {
-  for (let at = bytes.indexOf(field, from); at !== -1 && at < to; at = bytes.indexOf(field, at + 1)) {
-    const start = at + field.length;
-    const text = bytes.subarray(start, start + maxBytes + 1);
-    const end = text.indexOf(QUOTE);
-    yield end === -1 ? undefined : text.toString('latin1', 0, end);
-  }
 }
 
 /** @param repeats whether an id may occur again in a later turn. */
@@ -62,7 +46,7 @@ function hasRepeatedId(bytes: Buffer, repeats: boolean): boolean {
     const next = bytes.indexOf(TOOL_CALLS, at + 1);
     const end = next === -1 ? bytes.length : next;
     if (repeats) ids.clear();
-    for (const id of textsOf(bytes, ID, at, end, end - at)) {
+    for (const id of textsOfField(bytes, ID, end - at, { from: at, to: end })) {
       if (id !== undefined && ids.has(id)) return true;
       ids.add(id ?? '');
     }

@@ -12,7 +12,8 @@ export function refusesOwnField(
   error: ProviderError,
   body: Uint8Array,
 ): 'output_limit_name' | 'other' | undefined {
-  if (isUnsupported(error) && namesOutputLimit(error)) return 'output_limit_name';
+  if (!isUnsupported(error)) return undefined;
+  if (namesOutputLimit(error)) return 'output_limit_name';
   const field = error.param?.split(/[.[]/, 1)[0] ?? '';
   if (field === '' || VALUES_OF_CLIENT.includes(field)) return undefined;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
