@@ -43,11 +43,11 @@ export interface GenerationRun {
 
 /**
  * Runs one generation and writes its response. The status is sent with the
- * router's first message: an earlier failure is thrown and has its own status,
+ * router's first message, or with the first keep-alive comment: an earlier failure has its own status,
  * a later one ends the stream with an error chunk. Calls `reservation.finish`;
  * the caller calls `release`.
  *
- * @throws GatewayError when nothing was sent; RequestCancelled.
+ * @throws GatewayError before the router's first message; RequestCancelled.
  */
 export async function runGeneration(ports: RunGenerationPorts, run: GenerationRun): Promise<void> {
   const { exchange, request, reservation, runToCompletion } = run;
@@ -111,7 +111,7 @@ export async function followGeneration(
   exchange.generationId = generationId;
   const forwarded = await forwardFrames(
     ports,
-    { exchange, lastEventId },
+    { exchange, request, lastEventId },
     (onMessage) =>
       ports.generationRunner.follow(
         { generationId, organizationId, afterEvent: lastEventId },
@@ -123,9 +123,9 @@ export async function followGeneration(
   if (exchange.isCancelled()) throw new RequestCancelled();
   const { finished, hasSent, hasStarted, thrown } = forwarded;
   if (finished) finishResponse(ports, exchange, request, hasSent, finished, REPLAYED);
-  else if (hasStarted) failResponse(ports, exchange, request, forwarded, streamFailure(thrown));
+  else if (hasStarted || hasSent) failResponse(ports, exchange, request, forwarded, streamFailure(thrown));
   else exchange.generationId = undefined;
-  return hasStarted;
+  return hasStarted || hasSent;
 }
 
 /** A router lost during a generation is an `internal_error`, not `no_capacity`: the request may be billed. */
@@ -156,12 +156,12 @@ function callOf({ generationTimeoutMs }: RunGenerationPorts, exchange: Exchange,
 /** Forwards frames to the client as they arrive, no faster than the client reads. */
 async function forwardFrames(
   ports: RunGenerationPorts,
-  { exchange, lastEventId }: Pick<GenerationRun, 'exchange' | 'lastEventId'>,
+  { exchange, request, lastEventId }: Pick<GenerationRun, 'exchange' | 'request' | 'lastEventId'>,
   readMessages: (onMessage: (message: GenerateResponse) => Promise<void> | undefined) => Promise<void>,
   headers?: ResponseHeaders,
 ): Promise<ForwardResult> {
   const numbered = lastEventId === undefined ? undefined : eventNumbering(lastEventId);
-  let stream: EventStream | undefined;
+  const stream = request.stream ? eventStream(ports, exchange, request, headers) : undefined;
   let finished: Finished | undefined;
   let thrown: unknown;
   let hasStarted = false;
@@ -176,9 +176,8 @@ async function forwardFrames(
       } else if (event?.$case === 'frames') {
         ({ completionTokens, finishedChoices } = event.value);
         if (exchange.isCancelled()) return undefined;
-        stream ??= openStream(ports, exchange, headers);
         const { sse } = event.value;
-        return stream.write(numbered ? Buffer.from(numbered(sse.toString())) : sse);
+        return stream?.write(numbered ? Buffer.from(numbered(sse.toString())) : sse);
       }
       return undefined;
     });
@@ -188,19 +187,29 @@ async function forwardFrames(
     thrown = error;
   } finally {
     stream?.close();
-    if (stream) ports.metrics.streamClosed();
+    if (stream?.isOpen) ports.metrics.streamClosed();
   }
-  return { finished, thrown, hasStarted, hasSent: stream !== undefined, completionTokens, finishedChoices };
+  return {
+    finished,
+    thrown,
+    hasStarted,
+    hasSent: stream?.isOpen === true,
+    completionTokens,
+    finishedChoices,
+  };
 }
 
-function openStream(
+function eventStream(
   { writer, keepAlive, metrics, now }: RunGenerationPorts,
   exchange: Exchange,
+  request: GenerateRequest,
   headers: ResponseHeaders | undefined,
 ): EventStream {
-  writer.openEventStream(exchange, headers);
-  metrics.streamOpened();
-  return createEventStream(exchange.response, keepAlive, now);
+  return createEventStream(exchange.response, keepAlive, now, () => {
+    writer.openEventStream(exchange, headers);
+    metrics.streamOpened();
+    exchange.failStream = (error) => endWithError(writer, exchange, request, [], error);
+  });
 }
 
 function finishResponse(
@@ -237,9 +246,20 @@ function failResponse(
   if (exchange.isCancelled()) return;
   // While nothing is sent, the failure can have its own status.
   if (!hasSent) throw error;
+  endWithError(writer, exchange, request, finishedChoices, error);
+}
+
+/** Ends an open stream. */
+function endWithError(
+  writer: ResponseWriter,
+  exchange: Exchange,
+  request: GenerateRequest,
+  finishedChoices: readonly number[],
+  error: GatewayError,
+): void {
   exchange.error = error;
   const chunk = errorChunk({
-    generationId,
+    generationId: request.generationId,
     createdUnixS: Math.floor(Number(request.createdUnixMs) / 1000),
     modelId: request.modelId,
     error,

@@ -232,6 +232,56 @@ it('writes keep-alive comments into an idle stream, between events only', async 
   expect(text).toMatch(/^data: \{.*\}\n\n(: keep-alive\n\n)+data: \[DONE\]\n\n$/);
 });
 
+describe('a provider that is silent before its first event', () => {
+  const silentUntil = async (script: () => Promise<void>) => {
+    let release = () => {};
+    const silence = new Promise<void>((resolve) => (release = resolve));
+    edge.router.script = async function* (request) {
+      await silence;
+      await script();
+      yield frames(request, 'Hel', 3);
+      yield finished(request);
+    };
+    const response = await edge.chat(STREAM);
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = (await reader?.read())?.value ?? '';
+    release();
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) text += part.value;
+    return { response, text };
+  };
+
+  it('keeps the connection open with comments', async () => {
+    await start({ keepAliveCommentMs: 20 });
+    const { response, text } = await silentUntil(() => Promise.resolve());
+    expect(response.headers.get('x-generation-id')).toMatch(/^gen-/);
+    expect(text).toMatch(/^(: keep-alive\n\n)+data: \{.*\}\n\ndata: \[DONE\]\n\n$/);
+  });
+
+  it('ends the stream with the error when it then fails, and releases the hold', async () => {
+    await start({ keepAliveCommentMs: 20 });
+    const { response, text } = await silentUntil(() => Promise.reject(new GatewayError('upstream_error')));
+    expect(response.status).toBe(200);
+    const [chunk, done] = dataOf(text);
+    expect(JSON.parse(chunk ?? '')).toMatchObject({
+      choices: [{ finish_reason: 'error' }],
+      error: { code: 'upstream_error' },
+    });
+    expect(done).toBe('[DONE]');
+    expect(edge.limiter.returned).toBe(1);
+    expect(edge.ledger.held.size).toBe(0);
+  });
+
+  it('sends no comment for a response that is not streamed', async () => {
+    await start({ keepAliveCommentMs: 20 });
+    edge.router.script = async function* () {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      throw new GatewayError('upstream_error');
+      yield finished({} as GenerateRequest);
+    };
+    expect((await edge.chat(BODY)).status).toBe(502);
+  });
+});
+
 it('returns request_timeout when a generation exceeds its deadline', async () => {
   await start({ generationTimeoutMs: 40, generationMarginMs: 10 });
   edge.router.script = async function* (request, signal) {

@@ -41,6 +41,8 @@ export interface Exchange {
   rateLimits?: RateLimitState;
   /** The error that was sent, in the body or in the stream. */
   error?: GatewayError;
+  /** Ends the stream whose head is sent. */
+  failStream?: (error: GatewayError) => void;
 }
 
 /** What is known of a request before it is handled. */

@@ -95,7 +95,8 @@ const providerSchema = z.strictObject({
       first_byte_ms: milliseconds
         .default(300_000)
         .describe('Milliseconds to the first byte of a non-streaming response.'),
-      idle_ms: milliseconds.default(60_000).describe('Milliseconds between two chunks of a response.'),
+      // Models reason between a first chunk and their text, too. AWS recommends read timeouts of minutes.
+      idle_ms: milliseconds.default(300_000).describe('Milliseconds between two chunks of a response.'),
       total_ms: milliseconds
         .default(590_000)
         .describe('Milliseconds for the whole generation, retries and earlier targets included.'),

@@ -6,6 +6,7 @@ const IDLE_MS = 15_000;
 describe('keep-alive comments', () => {
   let now = 0;
   const written: number[] = [];
+  const sendHead = () => {};
   const response = {
     writableNeedDrain: false,
     write: () => {
@@ -35,7 +36,7 @@ describe('keep-alive comments', () => {
 
   it('are written before a stream has been idle for their interval', () => {
     pass(7_130);
-    const stream = createEventStream(response, keepAlive, () => now);
+    const stream = createEventStream(response, keepAlive, () => now, sendHead);
     const opened = now;
     pass(120_000);
     const silences = written.map((at, index) => at - (written[index - 1] ?? opened));
@@ -46,7 +47,7 @@ describe('keep-alive comments', () => {
   });
 
   it('are not written into an active stream', () => {
-    const stream = createEventStream(response, keepAlive, () => now);
+    const stream = createEventStream(response, keepAlive, () => now, sendHead);
     for (let count = 0; count < 10; count += 1) {
       pass(IDLE_MS - 1_000);
       void stream.write(Buffer.from('data'));
@@ -57,7 +58,7 @@ describe('keep-alive comments', () => {
 
   it('are not written while the reader is behind', () => {
     const behind = { ...response, socket: { writableNeedDrain: true } } as unknown as ServerResponse;
-    const stream = createEventStream(behind, keepAlive, () => now);
+    const stream = createEventStream(behind, keepAlive, () => now, sendHead);
     pass(10 * IDLE_MS);
     expect(written).toEqual([]);
     stream.close();

@@ -13,6 +13,8 @@ interface SilentStream {
   /** Undefined once it is no longer watched: a Set may retain an entry for a while after its deletion. */
   response: ServerResponse | undefined;
   lastWriteMs: number;
+  /** Sends the head; undefined once it is sent. */
+  sendHead: (() => void) | undefined;
 }
 
 export interface KeepAliveOptions {
@@ -36,9 +38,11 @@ export function createKeepAlive(now: () => number, { idleMs }: KeepAliveOptions)
     const at = now();
     for (const stream of streams) {
       const { response, lastWriteMs } = stream;
+      if (at - lastWriteMs + checkMs <= idleMs || !response || response.closed) continue;
       // A stream whose reader is behind has data to send and needs no comment.
-      if (at - lastWriteMs + checkMs <= idleMs || !response || isBehind(response)) continue;
+      if (isBehind(response)) continue;
       stream.lastWriteMs = at;
+      openStream(stream);
       response.write(COMMENT);
     }
   }
@@ -59,25 +63,43 @@ export function createKeepAlive(now: () => number, { idleMs }: KeepAliveOptions)
   };
 }
 
+function openStream(stream: SilentStream): void {
+  const { sendHead } = stream;
+  stream.sendHead = undefined;
+  sendHead?.();
+}
+
 /** The body of an event stream, for one writer. */
 export interface EventStream {
+  /** Whether the head is sent. */
+  readonly isOpen: boolean;
   /** @returns a promise only when the reader is behind: resolves when it has caught up or disconnected. */
   write(bytes: Buffer): Promise<void> | undefined;
   /** Stops the keep-alive comments; safe to call twice. */
   close(): void;
 }
 
-/** @param response with its head sent. */
+/**
+ * The head waits for the first event, so that a failure until then has its own status. A comment is sent if no event
+ * arrives in time.
+ *
+ * @param sendHead called once, before the first event or comment.
+ */
 export function createEventStream(
   response: ServerResponse,
   keepAlive: KeepAlive,
   now: () => number,
+  sendHead: () => void,
 ): EventStream {
-  const stream: SilentStream = { response, lastWriteMs: now() };
+  const stream: SilentStream = { response, lastWriteMs: now(), sendHead };
   const unwatch = keepAlive.watch(stream);
   return {
+    get isOpen() {
+      return stream.sendHead === undefined;
+    },
     write: (bytes) => {
       stream.lastWriteMs = now();
+      openStream(stream);
       return writeChunk(response, bytes);
     },
     close: unwatch,

@@ -88,9 +88,11 @@ export function createRequestServer(ports: RequestServerPorts): RequestServer {
       log.error({ ...details, ...ids }, 'a request failed');
     }
     if (exchange.isCancelled()) return;
-    // An incomplete response cannot be repaired. Closing the connection shows that it is incomplete.
-    if (exchange.response.headersSent) exchange.response.destroy();
-    else writer.error(exchange, error);
+    const { response, failStream } = exchange;
+    if (!response.headersSent) writer.error(exchange, error);
+    else if (failStream && !response.writableEnded) failStream(error);
+    // Closing the connection shows that the response is incomplete.
+    else response.destroy();
   }
 
   /** Sampled and without a stack: overload refuses thousands of requests for one reason. */
