@@ -8,7 +8,7 @@ import type {
   ReportedUsage,
   ToolCallDelta,
 } from '../dialects/dialect';
-import { withSigner } from '../dialects/signatures';
+import { isUnsigned, signedDetail, withSigner } from '../dialects/signatures';
 import type { UpstreamFailure } from '../failure/upstream-failure';
 import { malformed } from '../dialects/failures';
 import {
@@ -230,7 +230,7 @@ export class CompletionStream {
     const rendered: Record<string, unknown> = {};
     const { signer } = this.options;
     const { content, refusal, reasoning, toolCalls } = read;
-    const reasoningDetails = (read.reasoningDetails ?? []).map((detail) => withSigner(detail, signer));
+    const reasoningDetails = (read.reasoningDetails ?? []).map((detail) => signedDetail(detail, signer));
     if (first) {
       rendered['role'] = 'assistant';
       rendered['content'] = content ?? (toolCalls.length > 0 ? null : '');
@@ -253,7 +253,9 @@ export class CompletionStream {
     if (reasoningDetails.length > 0) {
       for (const detail of reasoningDetails) addReasoningDetail(choice, detail);
       rendered['reasoning_details'] = reasoningDetails;
-      this.countCharacters(JSON.stringify(reasoningDetails).length);
+      // The text of unsigned ones is counted as reasoning.
+      const signed = reasoningDetails.filter((detail) => !isUnsigned(detail));
+      if (signed.length > 0) this.countCharacters(JSON.stringify(signed).length);
     }
     const calls = toolCalls.flatMap((call) => this.applyToolCall(choice, call));
     const finishes = read.finishReason !== undefined && choice.finishReason === undefined;

@@ -1,6 +1,6 @@
 import { costOfUsage, usdNumber, type NanoUsd, type Prices, type Usage } from '@gateway/base';
 import type { ChoiceDelta, Logprobs, ReasoningDetail } from '../dialects/dialect';
-import { withSigner } from '../dialects/signatures';
+import { signedDetail, withSigner } from '../dialects/signatures';
 import type { FinishReason } from './finish-reason';
 import type { JsonObject } from './json';
 
@@ -75,7 +75,7 @@ export function completionsOf(
     content: delta.content,
     refusal: delta.refusal,
     reasoning: delta.reasoning,
-    reasoningDetails: (delta.reasoningDetails ?? []).map((detail) => withSigner(detail, signer)),
+    reasoningDetails: (delta.reasoningDetails ?? []).map((detail) => signedDetail(detail, signer)),
     toolCalls: delta.toolCalls.map((call, position) => ({
       id: call.id ?? createToolCallId(head, index, position),
       name: call.name ?? '',
@@ -95,24 +95,17 @@ export function createToolCallId(head: CompletionHead, choice: number, call: num
 /** Adds a detail of a stream, whose text and signature may arrive in parts. */
 export function addReasoningDetail({ reasoningDetails }: Choice, detail: ReasoningDetail): void {
   const last = reasoningDetails.at(-1);
-  if (last?.type !== 'reasoning.text' || detail.type !== 'reasoning.text' || last.index !== detail.index) {
+  const isPart = detail.index !== undefined && detail.type !== 'reasoning.encrypted';
+  if (!last || !isPart || last.type !== detail.type || last.index !== detail.index) {
     reasoningDetails.push(detail);
     return;
   }
-  const text = joined(last.text, detail.text);
-  const signature = joined(last.signature, detail.signature);
-  reasoningDetails[reasoningDetails.length - 1] = {
-    type: 'reasoning.text',
-    index: detail.index,
-    ...(detail.signed_by === undefined ? {} : { signed_by: detail.signed_by }),
-    ...(text === undefined ? {} : { text }),
-    ...(signature === undefined ? {} : { signature }),
-  };
+  const joined = { ...last, ...detail };
+  for (const name of JOINED) if (last[name] !== undefined) joined[name] = last[name] + (detail[name] ?? '');
+  reasoningDetails[reasoningDetails.length - 1] = joined;
 }
 
-function joined(first: string | undefined, second: string | undefined): string | undefined {
-  return first === undefined ? second : first + (second ?? '');
-}
+const JOINED = ['text', 'signature', 'summary'] as const;
 
 /** The usage block of a response, with its cost in US dollars. */
 export function renderUsage(usage: Usage, prices: Prices): { readonly json: object; readonly cost: NanoUsd } {

@@ -37,7 +37,8 @@ export function normalizedResponse(read: ReadResponse, options: NormalizeOptions
   const ids = new CallIds(options);
   return {
     ...read,
-    choices: read.choices.map((choice) => {
+    choices: read.choices.map((read) => {
+      const choice = withReadableDetail(read, read.reasoning ?? '');
       if (choice.toolCalls.length === 0) return choice;
       const isCut = isCutBy(choice.finishReason);
       return {
@@ -56,6 +57,7 @@ export function normalizedResponse(read: ReadResponse, options: NormalizeOptions
 class NormalizedResponse {
   private readonly ids: CallIds;
   private readonly byChoice = new Map<number, Calls>();
+  private readonly reasoning = new ReadableReasoning();
   private usage: ReportedUsage | undefined;
 
   constructor(options: NormalizeOptions) {
@@ -66,13 +68,15 @@ class NormalizedResponse {
     if (event.usage) this.usage = mergedUsage(this.usage, event.usage);
     const usage = event.usage ? { usage: this.usage } : {};
     if (event.done) return { ...event, ...usage, choices: [...this.choices(event.choices), ...this.ended()] };
-    if (this.byChoice.size === 0 && !event.choices.some(({ toolCalls }) => toolCalls.length > 0))
+    const isPlain = ({ toolCalls, reasoning }: ChoiceDelta) => toolCalls.length === 0 && !reasoning;
+    if (this.byChoice.size === 0 && this.reasoning.isComplete && event.choices.every(isPlain))
       return event.usage ? { ...event, ...usage } : event;
     return { ...event, ...usage, choices: this.choices(event.choices) };
   }
 
   private choices(choices: readonly ChoiceDelta[]): readonly ChoiceDelta[] {
-    return choices.map((choice) => {
+    return choices.map((read) => {
+      const choice = this.reasoning.of(read);
       const calls = this.callsOf(choice);
       if (!calls) return choice;
       const toolCalls = choice.toolCalls.map((call) => calls.add(call));
@@ -104,6 +108,40 @@ class NormalizedResponse {
     this.byChoice.set(index, calls);
     return calls;
   }
+}
+
+/**
+ * Some clients read reasoning only in `reasoning_details`. A text that its provider does not list there is added as a whole,
+ * when the reasoning ends.
+ */
+class ReadableReasoning {
+  private readonly unlisted = new Map<number, string>();
+
+  /** Whether no text waits for the end of its reasoning. */
+  get isComplete(): boolean {
+    return this.unlisted.size === 0;
+  }
+
+  of(choice: ChoiceDelta): ChoiceDelta {
+    const { index, reasoning, content, toolCalls, finishReason } = choice;
+    const text = (this.unlisted.get(index) ?? '') + (reasoning ?? '');
+    const hasEnded = Boolean(content) || toolCalls.length > 0 || finishReason !== undefined;
+    if (text === '' || hasEnded || isListed(choice)) this.unlisted.delete(index);
+    else this.unlisted.set(index, text);
+    return hasEnded ? withReadableDetail(choice, text) : choice;
+  }
+}
+
+function withReadableDetail(choice: ChoiceDelta, text: string): ChoiceDelta {
+  if (text === '' || isListed(choice)) return choice;
+  return {
+    ...choice,
+    reasoningDetails: [...(choice.reasoningDetails ?? []), { type: 'reasoning.text', text }],
+  };
+}
+
+function isListed({ reasoningDetails = [] }: ChoiceDelta): boolean {
+  return reasoningDetails.some(({ type }) => type !== 'reasoning.encrypted');
 }
 
 /** The calls of one choice of a stream. */

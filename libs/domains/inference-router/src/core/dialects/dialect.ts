@@ -31,7 +31,7 @@ export interface Dialect {
   /** What the vendor of the model accepts. */
   rulesOf(call: Pick<EncodeCall, 'providerModel' | 'options'>): VendorRules;
   /** For the events of one stream of `n` completions. Further completions are dropped. */
-  createDecoder(n: number): EventDecoder;
+  createDecoder(n: number, providerModel?: string): EventDecoder;
   /**
    * Reads a complete non-streaming response of `n` completions. Further completions are dropped.
    *
@@ -164,21 +164,26 @@ export interface Logprobs {
   refusal: unknown[] | null;
 }
 
+export const reasoningTypes = ['reasoning.text', 'reasoning.summary', 'reasoning.encrypted'] as const;
+
 /** As in the public field `reasoning_details`. */
-export type ReasoningDetail =
-  /** In a stream, `text` and `signature` may arrive in parts with the same index. */
-  (
-    | {
-        readonly type: 'reasoning.text';
-        readonly index: number;
-        readonly text?: string;
-        readonly signature?: string;
-      }
-    | { readonly type: 'reasoning.encrypted'; readonly index: number; readonly data: string }
-  ) & {
-    /** The target that signed it; added by the router where the model has several. */
-    readonly signed_by?: string;
-  };
+export interface ReasoningDetail {
+  readonly type: (typeof reasoningTypes)[number];
+  /** In a stream, texts and signatures may arrive in parts with the same index. */
+  readonly index?: number;
+  /** Of `reasoning.text`. */
+  readonly text?: string;
+  readonly signature?: string;
+  /** Of `reasoning.summary`. */
+  readonly summary?: string;
+  /** Of `reasoning.encrypted`. */
+  readonly data?: string;
+  /** As OpenRouter names the detail and its vendor. */
+  readonly id?: string;
+  readonly format?: string;
+  /** The target that signed it; added by the router where the model has several. */
+  readonly signed_by?: string;
+}
 
 /** A tool call, or a part of one. Missing fields are undefined. */
 export interface ToolCallDelta {

@@ -1,5 +1,5 @@
 import { asObject, type JsonObject } from '../completion/json';
-import type { EncodeCall } from './dialect';
+import type { EncodeCall, ReasoningDetail } from './dialect';
 
 // Providers sign reasoning and tool calls, and refuse the signatures of others. So where a model has several targets, the
 // signed parts of a response name the target that signed them.
@@ -10,6 +10,16 @@ export function withSigner<Part extends object>(
   signer: string | undefined,
 ): Part & { readonly signed_by?: string } {
   return signer === undefined ? part : { ...part, signed_by: signer };
+}
+
+/** Unsigned reasoning has no signer: no target needs it back. */
+export function signedDetail(detail: ReasoningDetail, signer: string | undefined): ReasoningDetail {
+  return isUnsigned(detail) ? detail : withSigner(detail, signer);
+}
+
+/** Whether it is a text that the gateway added for clients that read reasoning only here. */
+export function isUnsigned({ type, index, signature }: ReasoningDetail): boolean {
+  return type === 'reasoning.text' && index === undefined && signature === undefined;
 }
 
 /** @param signed an object with a signature: of `reasoning_details`, or the `extra_content` of a tool call. */

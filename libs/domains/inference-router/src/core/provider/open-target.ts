@@ -122,7 +122,7 @@ async function openStream(
     n: request.n,
     includeUsage: request.includeUsage,
     decoder: normalizedDecoder(
-      restored(call).decoder(dialectOf(call).createDecoder(request.n)),
+      restored(call).decoder(dialectOf(call).createDecoder(request.n, target.providerModel)),
       normalization(request),
     ),
     signer: namedSigner(call),

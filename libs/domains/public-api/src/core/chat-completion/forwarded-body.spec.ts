@@ -1,5 +1,5 @@
 import { nanoUsd } from '@gateway/base';
-import type { JsonValue } from '../json/json-value';
+import type { JsonObject, JsonValue } from '../json/json-value';
 import { dataUri, png } from '../testing/image-fixtures';
 import { ableModel, accepted, chatBody, forwarded, validate, quarterCounter } from '../testing/chat-fixtures';
 
@@ -184,6 +184,29 @@ describe('variants that clients send', () => {
     expect(sent(messages, 'acme/extra')).toEqual(messages);
     const tokens = (model: string) => accepted(validate(chatBody({ messages, model }))).estimatedInputTokens;
     expect(tokens('acme/extra')).toBeGreaterThan(tokens('acme/able'));
+  });
+
+  it('accepts reasoning by its other name', () => {
+    const named = (name: string) => [{ role: 'assistant', content: 'Hi', [name]: 'Let me think.' }];
+    expect(sent(named('reasoning'))).toEqual([{ role: 'assistant', content: 'Hi' }]);
+    expect(sent(named('reasoning'), 'acme/extra')).toEqual(named('reasoning_content'));
+  });
+
+  it('sends signed parts of reasoning, and neither sends nor counts the unsigned ones of responses', () => {
+    const turn = (...details: JsonObject[]) => [
+      { role: 'assistant', content: 'Hi', ...(details.length === 0 ? {} : { reasoning_details: details }) },
+    ];
+    const unsigned = { type: 'reasoning.text', text: 'Let me think. '.repeat(100) };
+    const signed: JsonObject[] = [
+      { type: 'reasoning.text', index: 0, text: 'Let me ' },
+      { type: 'reasoning.text', index: 0, text: 'think.', signature: 's' },
+      { type: 'reasoning.text', format: 'anthropic-claude-v1', text: 'Hm.' },
+      { type: 'reasoning.encrypted', data: 'd' },
+    ];
+    expect(sent(turn(unsigned, ...signed))).toEqual(turn(...signed));
+    expect(sent(turn(unsigned))).toEqual(turn());
+    const tokens = (messages: JsonValue) => accepted(validate(chatBody({ messages }))).estimatedInputTokens;
+    expect(tokens(turn(unsigned))).toBe(tokens(turn()));
   });
 
   it('omits an empty stop list, unsupported hints and ignored fields', () => {

@@ -1,5 +1,5 @@
 import { normalizeCachePoints } from './cache-points';
-import type { JsonObject } from '../json/json-value';
+import type { JsonObject, JsonValue } from '../json/json-value';
 import { supports } from './rules/model-support';
 import { isJsonMode } from './rules/json-mode';
 import { isExtraParameter } from './rules/unknown-parameter';
@@ -46,14 +46,29 @@ export function forwardedBody(
   return body as JsonObject & ForwardedFields;
 }
 
-/** Removes reasoning of earlier turns for models that do not accept it. */
-function forwardedMessages(messages: JsonObject[], { forwardReasoningContent }: ModelView): JsonObject[] {
-  if (forwardReasoningContent) return messages;
-  return messages.map((message) => {
-    if (message['reasoning_content'] === undefined) return message;
-    const { reasoning_content: _, ...rest } = message;
-    return rest;
-  });
+function forwardedMessages(messages: JsonObject[], model: ModelView): JsonObject[] {
+  return messages.map((message) =>
+    message['role'] === 'assistant' ? forwardedTurn(message, model) : message,
+  );
+}
+
+/** Removes reasoning of earlier turns for models that do not accept it, and that which no model needs. */
+function forwardedTurn(message: JsonObject, { forwardReasoningContent }: ModelView): JsonObject {
+  const { reasoning_content: content, reasoning: alias, reasoning_details: details, ...rest } = message;
+  if (content === undefined && alias === undefined && details === undefined) return message;
+  const text = content ?? alias;
+  const kept = Array.isArray(details) ? details.filter((detail) => !isUnsigned(detail)) : [];
+  return {
+    ...rest,
+    ...(text !== undefined && forwardReasoningContent ? { reasoning_content: text } : {}),
+    ...(kept.length === 0 ? {} : { reasoning_details: kept }),
+  };
+}
+
+/** As the gateway adds it to responses. Parts of a signed text have an index. */
+function isUnsigned(detail: JsonValue): boolean {
+  const { type, index, signature, format } = detail as JsonObject;
+  return type === 'reasoning.text' && (index ?? signature ?? format) === undefined;
 }
 
 function isForwarded(field: Field, fields: CheckedFields, model: ModelView): boolean {

@@ -11,7 +11,8 @@ import type {
 import { errorIn } from './classify-error';
 import { choiceDelta } from '../choice-delta';
 import { malformed } from '../failures';
-import { readUsage } from './read-usage';
+import type { ModelFamily } from './model-family';
+import { readStreamUsageOfOpenAi, readUsage } from './read-usage';
 import { finishReasonOf } from './stop-reason';
 
 const NO_CHOICES: readonly ChoiceDelta[] = [];
@@ -46,6 +47,8 @@ export class ConverseDecoder implements EventDecoder {
   private reasoningBlocks = 0;
   private stopped = false;
   private usage: ReportedUsage | undefined;
+
+  constructor(private readonly family: ModelFamily = 'unknown') {}
 
   decode(data: string): DecodedEvent {
     const event = asObject(parseJson(data));
@@ -163,7 +166,7 @@ export class ConverseDecoder implements EventDecoder {
   private readMetadata(fields: JsonObject): DecodedEvent {
     const usage = asObject(fields['usage']);
     if (!usage) return this.choices(undefined);
-    this.usage = readUsage(usage);
+    this.usage = this.family === 'openai' ? readStreamUsageOfOpenAi(usage) : readUsage(usage);
     return { ...this.choices(undefined), usage: this.usage };
   }
 }

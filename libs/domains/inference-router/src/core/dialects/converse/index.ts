@@ -12,7 +12,7 @@ export const converse: Dialect = {
   path,
   framing: 'aws_eventstream',
   ...parsedRequest(encodeRequest, ({ providerModel }) => rulesOf(familyOf(providerModel))),
-  createDecoder: () => new ConverseDecoder(),
+  createDecoder: (_n, providerModel = '') => new ConverseDecoder(familyOf(providerModel)),
   readResponse,
   readError,
   kindOfError,

@@ -2,6 +2,7 @@ import { assemble } from '../../../testing/assemble';
 import { asObject, type JsonObject } from '../../completion/json';
 import { readResponse } from './read-response';
 import { readUsage } from './read-usage';
+import { converse } from '.';
 
 function response(content: unknown, more: object = {}): JsonObject {
   return (
@@ -123,6 +124,17 @@ describe('the usage of Converse', () => {
       cacheWriteTokens: 800,
       cacheWrite1hTokens: 0,
     });
+  });
+
+  it.each([
+    ['openai.gpt-5.6', 4_995, 4_993, 4_995],
+    ['us.openai.gpt-5.6', 4_995, 4_993, 4_995],
+    ['openai.gpt-5.6', 2, 4_993, 4_995],
+    ['anthropic.claude-sonnet-4-5', 4_995, 4_993, 9_988],
+  ])('of a stream of %s with %i tokens of input and %i cached ones', (model, input, cached, prompt) => {
+    const usage = { inputTokens: input, outputTokens: 19, cacheReadInputTokens: cached };
+    const event = converse.createDecoder(1, model).decode(JSON.stringify({ metadata: { usage } }));
+    expect(event.usage).toMatchObject({ promptTokens: prompt, cachedTokens: cached, completionTokens: 19 });
   });
 
   it('never has more tokens for one hour than were written', () => {

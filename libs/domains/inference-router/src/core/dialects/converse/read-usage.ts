@@ -22,6 +22,15 @@ export function readUsage(usage: JsonObject): ReportedUsage {
   };
 }
 
+/** Streams of OpenAI's models include the cached tokens in `inputTokens`, as was measured in public; whole responses do not. */
+export function readStreamUsageOfOpenAi(usage: JsonObject): ReportedUsage {
+  const read = readUsage(usage);
+  const input = countOf(usage['inputTokens']) ?? 0;
+  const cached =
+    (countOf(usage['cacheReadInputTokens']) ?? 0) + (countOf(usage['cacheWriteInputTokens']) ?? 0);
+  return input >= cached && read.promptTokens !== undefined ? { ...read, promptTokens: input } : read;
+}
+
 /** `cacheDetails` divides the written tokens by lifetime; it may be absent. */
 function oneHourWrites(details: unknown): number {
   if (!Array.isArray(details)) return 0;

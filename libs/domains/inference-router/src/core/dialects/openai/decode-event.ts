@@ -3,7 +3,14 @@ import { malformed } from '../failures';
 import type { ChoiceDelta, DecodedEvent, EventDecoder, EventTemplate, ProviderError } from '../dialect';
 import { readErrorObject } from './classify-error';
 import { errorOfFinish, finishReasonOf } from './finish-reason';
-import { readContent, readLogprobs, readReasoning, readText, readToolCalls } from './read-message';
+import {
+  readContent,
+  readLogprobs,
+  readReasoning,
+  readReasoningDetails,
+  readText,
+  readToolCalls,
+} from './read-message';
 import { readUsage } from './read-usage';
 import { ToolCallPositions } from './tool-call-positions';
 
@@ -68,6 +75,7 @@ function readDelta(choice: JsonObject, index: number, toolCalls: ToolCallPositio
     content: readContent(delta['content']),
     refusal: readText(delta['refusal']),
     reasoning: readReasoning(delta),
+    ...readReasoningDetails(delta),
     toolCalls: toolCalls.positioned(index, readToolCalls(delta)),
     logprobs: readLogprobs(choice),
     finishReason: finishReasonOf(choice['finish_reason']),
@@ -96,6 +104,10 @@ function endOfString(data: string, start: number): number {
   return -1;
 }
 
+function isNothing(value: unknown): boolean {
+  return value === null || value === '' || (Array.isArray(value) && value.length === 0);
+}
+
 /** Tests the template with a probe: the string is `delta.content`, and no other field has a value that matters. */
 function plainTemplate(before: string, after: string): EventTemplate | undefined {
   const probe = 'probe';
@@ -108,7 +120,7 @@ function plainTemplate(before: string, after: string): EventTemplate | undefined
   const delta = asObject(choice?.['delta']);
   if (!choice || !delta || choice['logprobs'] || choice['finish_reason'] || choice['usage']) return undefined;
   const isPlain = Object.entries(delta).every(([name, value]) =>
-    name === 'content' ? value === probe : name === 'role' || value === null || value === '',
+    name === 'content' ? value === probe : name === 'role' || isNothing(value),
   );
   return isPlain ? { before, after, index: indexOf(choice) } : undefined;
 }

@@ -1,7 +1,7 @@
 import { MAX_TOOL_CALLS } from '../../completion/completion';
 import { asObject, type JsonObject } from '../../completion/json';
 import { UpstreamFailure } from '../../failure/upstream-failure';
-import type { Logprobs, ToolCallDelta } from '../dialect';
+import { reasoningTypes, type Logprobs, type ReasoningDetail, type ToolCallDelta } from '../dialect';
 
 /** The text of a message or delta: a string, or the joined text parts of an array. Null when there is none. */
 export function readText(value: unknown): string | null {
@@ -25,14 +25,38 @@ export function readContent(value: unknown): string | null {
   return readText(value);
 }
 
-/** Reasoning text, under either of its common names, or in parts of the content as Mistral sends it. */
+/** Reasoning text, under either of its common names, in details, or in parts of the content as Mistral sends it. */
 export function readReasoning(message: JsonObject): string | null {
   return (
     readText(message['reasoning_content']) ??
     readText(message['reasoning']) ??
+    readText(message['reasoning_details']) ??
     readThinking(message['content'])
   );
 }
+
+/** As OpenRouter sends them, which needs them back unchanged. */
+export function readReasoningDetails(message: JsonObject): { reasoningDetails?: readonly ReasoningDetail[] } {
+  const listed: unknown = message['reasoning_details'];
+  if (!Array.isArray(listed) || listed.length === 0) return {};
+  const details = listed.flatMap((value: unknown): ReasoningDetail[] => {
+    const detail = asObject(value) ?? {};
+    const type = reasoningTypes.find((each) => each === detail['type']);
+    if (!type) return [];
+    const { index } = detail;
+    const texts = DETAIL_TEXTS.filter((name) => typeof detail[name] === 'string');
+    return [
+      {
+        type,
+        ...(typeof index === 'number' ? { index } : {}),
+        ...Object.fromEntries(texts.map((name) => [name, detail[name]])),
+      },
+    ];
+  });
+  return { reasoningDetails: details };
+}
+
+const DETAIL_TEXTS = ['text', 'signature', 'summary', 'data', 'id', 'format'] as const;
 
 function readThinking(content: unknown): string | null {
   if (!Array.isArray(content)) return null;

@@ -3,7 +3,14 @@ import type { ChoiceDelta, ReadResponse } from '../dialect';
 import { readErrorObject } from './classify-error';
 import { errorOfChoice } from './decode-event';
 import { finishReasonOf } from './finish-reason';
-import { readContent, readLogprobs, readReasoning, readText, readToolCalls } from './read-message';
+import {
+  readContent,
+  readLogprobs,
+  readReasoning,
+  readReasoningDetails,
+  readText,
+  readToolCalls,
+} from './read-message';
 import { readUsage } from './read-usage';
 
 /** Reads a chat.completion object and drops unknown fields. */
@@ -25,6 +32,7 @@ export function readResponse(response: JsonObject, n: number): ReadResponse {
       content: readContent(message['content']),
       refusal: readText(message['refusal']),
       reasoning: readReasoning(message),
+      ...readReasoningDetails(message),
       toolCalls: readToolCalls(message).map((call, position) => ({ ...call, index: position })),
       logprobs: readLogprobs(choice),
       finishReason: finishReasonOf(choice['finish_reason']),

@@ -125,9 +125,10 @@ export const messageShape = variants(
           'Of `assistant`: the reasoning of the model. Sent only to models that accept it.',
           'none',
         ),
+        reasoning: optional(text(), 'Of `assistant`: another name of `reasoning_content`.', 'none'),
         reasoning_details: optional(
           list(anyObject(), { emptyMeansAbsent: true }),
-          'Of `assistant`: signed parts of the reasoning of the model, as in its response. Models that reason between tool calls need them back unchanged.',
+          'Of `assistant`: parts of the reasoning of the model, as in its response. Models that reason between tool calls need the signed ones back unchanged.',
           'none',
         ),
         tool_calls: optional(
