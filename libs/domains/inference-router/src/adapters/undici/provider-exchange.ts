@@ -2,6 +2,7 @@ import type { CancelSignal } from '@gateway/base';
 import { failureOf, tracing, type Span } from '@gateway/telemetry';
 import type { Dispatcher } from 'undici';
 import type { ProviderResponse } from '../../core/ports';
+import { decoded } from './decoded-response';
 import { toTransportFailure } from './transport-failure';
 
 /** The socket is paused at this number of unread bytes. */
@@ -31,6 +32,8 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderRes
   /** The last poll returned 'none_yet'. */
   private awaited = false;
   private draining: NodeJS.Timeout | undefined;
+  /** Of a compressed response. */
+  private decoder: Dispatcher.DispatchHandler | undefined;
   private resolveStarted: (response: ProviderResponse) => void = nothing;
   private rejectStarted: (error: unknown) => void = nothing;
 
@@ -76,10 +79,16 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderRes
     // Those of a stream would be retained until it ends.
     if (status >= 300) this.headers = headers;
     this.span?.set({ 'http.response.status_code': status });
+    if (headers['content-encoding'] !== undefined) this.startDecoding(controller, status, headers);
     this.resolveStarted(this);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
+    if (this.decoder) this.decoder.onResponseData?.(controller, bytes);
+    else this.receive(controller, bytes);
+  }
+
+  private receive(controller: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.drained !== undefined) {
       this.drained += bytes.length;
       if (this.drained > MAX_DRAIN_BYTES)
@@ -94,12 +103,29 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderRes
     if (this.unreadBytes >= MAX_UNREAD_BYTES) controller.pause();
   }
 
-  onResponseEnd(): void {
-    this.finish(undefined);
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
+    if (this.decoder) this.decoder.onResponseEnd?.(controller, {});
+    else this.finish(undefined);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
     this.finish(error);
+  }
+
+  private startDecoding(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    const decoder = decoded({
+      onRequestStart: (outer) => (this.controller = outer),
+      onResponseData: (outer, bytes) => this.receive(outer, bytes),
+      onResponseEnd: () => this.finish(undefined),
+      onResponseError: (_outer, error) => this.finish(error),
+    });
+    decoder.onRequestStart?.(controller, {});
+    decoder.onResponseStart?.(controller, status, headers);
+    this.decoder = decoder;
   }
 
   poll(): Uint8Array | 'none_yet' | 'end' {

@@ -7,6 +7,8 @@ import { SseParser } from './sse-parser';
 export interface EventParser {
   /** @returns the events that these bytes complete, in order. */
   push(bytes: Uint8Array): string[];
+  /** Whether the provider sends one JSON object instead of a stream. It is returned as the last event. */
+  readonly isWhole?: boolean | undefined;
   /** Why the bytes after the returned events are unreadable. */
   readonly failure?: UpstreamFailure | undefined;
   /** The connection has ended. @returns a last event without its end, where the framing allows it. */

@@ -1,17 +1,21 @@
 /** The longest event that is accepted, in bytes. Chunks of completions are far shorter. */
 export const MAX_EVENT_BYTES = 1_048_576;
+/** The longest JSON object in place of a stream, in bytes. */
+const MAX_WHOLE_BYTES = 32 * MAX_EVENT_BYTES;
 
 /** A provider sent an event longer than MAX_EVENT_BYTES. */
 export class SseTooLongError extends Error {
   override readonly name = 'SseTooLongError';
 
-  constructor() {
-    super(`an event is longer than ${MAX_EVENT_BYTES} bytes`);
+  constructor(maxBytes = MAX_EVENT_BYTES) {
+    super(`an event is longer than ${maxBytes} bytes`);
   }
 }
 
 const LF = 0x0a;
 const CR = 0x0d;
+const SPACE = 0x20;
+const OPEN_BRACE = 0x7b;
 
 /**
  * Parses server-sent events from bytes that may be split anywhere, even within a
@@ -29,9 +33,15 @@ export class SseParser {
   private started = false;
   /** The last line ended with CR, so a following LF is part of its line end. */
   private afterCr = false;
+  /** Some servers ignore `stream`. No line of an event starts with a brace. Undefined until the first byte that is no space. */
+  isWhole: boolean | undefined;
 
   /** @returns the data of all events that these bytes complete, in order. */
   push(bytes: Uint8Array): string[] {
+    if ((this.isWhole ??= startsWithBrace(bytes))) {
+      this.buffer(bytes);
+      return [];
+    }
     const end = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR)) + 1;
     if (end === 0) {
       this.buffer(bytes);
@@ -47,6 +57,7 @@ export class SseParser {
    * several servers omit it.
    */
   end(): string[] {
+    if (this.isWhole) return [this.decode(new Uint8Array(0))];
     const last = this.unreadBytes > 0 ? `${this.decode(new Uint8Array(0))}\n\n` : '\n';
     return this.readLines(last);
   }
@@ -54,7 +65,8 @@ export class SseParser {
   private buffer(bytes: Uint8Array): void {
     this.unread.push(bytes);
     this.unreadBytes += bytes.length;
-    if (this.unreadBytes > MAX_EVENT_BYTES) throw new SseTooLongError();
+    const maxBytes = this.isWhole ? MAX_WHOLE_BYTES : MAX_EVENT_BYTES;
+    if (this.unreadBytes > maxBytes) throw new SseTooLongError(maxBytes);
   }
 
   private decode(bytes: Uint8Array): string {
@@ -108,6 +120,12 @@ export class SseParser {
     // A character has at least one byte, so this bounds events with many lines, too.
     if (this.data.length > MAX_EVENT_BYTES) throw new SseTooLongError();
   }
+}
+
+/** @returns undefined for white space alone. */
+function startsWithBrace(bytes: Uint8Array): boolean | undefined {
+  const first = bytes.find((byte) => byte !== SPACE && byte !== LF && byte !== CR);
+  return first === undefined ? undefined : first === OPEN_BRACE;
 }
 
 function utf8(bytes: Uint8Array): string {

@@ -18,11 +18,11 @@ import type { GenerationRequest } from '../generation/finished-generation';
 import type { OutputGate } from '../generation/output-gate';
 import { asObject, parseJson } from '../completion/json';
 import type { ProviderResponse, ProviderTransport, RouterObserver, Timers } from '../ports';
-import type { Dialect, ReportedUsage } from '../dialects/dialect';
+import type { Dialect, EventDecoder, ReportedUsage } from '../dialects/dialect';
 import { dialects } from '../dialects/registry';
 import { textsOfField } from '../dialects/texts-of-field';
 import { RestoredResponse } from '../dialects/restore-response';
-import { createEventParser } from '../framing/event-parser';
+import { createEventParser, type EventParser } from '../framing/event-parser';
 import { StreamReader } from './stream-reader';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
@@ -116,23 +116,44 @@ async function openStream(
   { logsErrorTexts }: ErrorTexts,
   call: TargetCall,
 ): Promise<OpenedStream> {
+  const parser = createEventParser(dialectOf(call).framing);
+  const reader = new StreamReader(attempt, completionStream(call, logsErrorTexts, parser), parser, call.gate);
+  await reader.waitForFirstEvent();
+  attempt.expect(call.target.provider.timeouts.idleMs, 'next event');
+  attempt.pause();
+  return { kind: 'stream', attempt, reader };
+}
+
+function completionStream(
+  call: TargetCall,
+  logsErrorTexts: boolean | undefined,
+  parser: EventParser,
+): CompletionStream {
   const { request, target, model } = call;
-  const stream = new CompletionStream({
+  return new CompletionStream({
     head: call.head,
     n: request.n,
     includeUsage: request.includeUsage,
-    decoder: normalizedDecoder(
-      restored(call).decoder(dialectOf(call).createDecoder(request.n, target.providerModel)),
-      normalization(request),
-    ),
+    decoder: normalizedDecoder(restored(call).decoder(decoderOf(call, parser)), normalization(request)),
     signer: namedSigner(call),
     failureOf: (error) => classifyError(error, undefined, target, model, request, logsErrorTexts),
   });
-  const reader = new StreamReader(attempt, stream, createEventParser(dialectOf(call).framing), call.gate);
-  await reader.waitForFirstEvent();
-  attempt.expect(target.provider.timeouts.idleMs, 'next event');
-  attempt.pause();
-  return { kind: 'stream', attempt, reader };
+}
+
+/** Decodes events, or a whole response in place of a stream. */
+function decoderOf(call: TargetCall, parser: EventParser): EventDecoder {
+  const { n } = call.request;
+  const decoder = dialectOf(call).createDecoder(n, call.target.providerModel);
+  return {
+    decode: (data) => {
+      if (!parser.isWhole) return decoder.decode(data);
+      const response = asObject(parseJson(data));
+      if (!response) throw notAnObject();
+      const { usage, ...read } = dialectOf(call).readResponse(response, n);
+      return { ...read, ...(usage === undefined ? {} : { usage }), done: true };
+    },
+    templateOf: (data) => decoder.templateOf(data),
+  };
 }
 
 async function readResponse(
@@ -145,7 +166,7 @@ async function readResponse(
   const bytes = await attempt.readAll(MAX_RESPONSE_BYTES);
   attempt.finish();
   const response = asObject(parseJson(utf8(bytes)));
-  if (!response) throw new UpstreamFailure('failed', { detail: 'the response is not a JSON object' });
+  if (!response) return readEvents(bytes, call, logsErrorTexts);
   const read = normalizedResponse(
     restored(call).response(dialectOf(call).readResponse(response, request.n)),
     normalization(request),
@@ -160,6 +181,26 @@ async function readResponse(
     reportedUsage: read.usage,
     systemFingerprint,
   };
+}
+
+/** Some servers send a stream that was not requested. */
+function readEvents(
+  bytes: Uint8Array,
+  call: TargetCall,
+  logsErrorTexts: boolean | undefined,
+): OpenedResponse {
+  const parser = createEventParser(dialectOf(call).framing);
+  const stream = completionStream(call, logsErrorTexts, parser);
+  const events = [...parser.push(bytes), ...parser.end()];
+  if (parser.isWhole || events.length === 0) throw notAnObject();
+  for (const event of events) if (!stream.done) stream.push(event);
+  if (!stream.complete) throw new UpstreamFailure('failed', { detail: 'a stream without a finish_reason' });
+  const { choices, reportedUsage, systemFingerprint } = stream;
+  return { kind: 'response', choices, reportedUsage, systemFingerprint };
+}
+
+function notAnObject(): UpstreamFailure {
+  return new UpstreamFailure('failed', { detail: 'the response is not a JSON object' });
 }
 
 /** The body is searched at the first call of a tool: most responses have none. */
