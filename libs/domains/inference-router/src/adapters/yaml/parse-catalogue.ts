@@ -213,7 +213,7 @@ function toModel(
         vendor: read.settings.vendor,
         repairsToolHistory: document.repair_tool_history,
         host: read.settings.host,
-        drops: target.drops,
+        drops: [...read.settings.drops, ...target.drops],
         reasoningBudgets: target.reasoning_budgets,
       },
       cost: target.cost && pricesOf(target.cost),

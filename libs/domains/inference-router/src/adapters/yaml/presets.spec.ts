@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { dialects } from '../../core/dialects/registry';
 import { requestHead } from '../undici/request-head';
 import { CatalogueError, parseCatalogue } from './parse-catalogue';
-import { presetNames, type PresetName } from './presets';
+import { presetNames, presets, type PresetName } from './presets';
 
 const secrets = {
   fromEnvironment: (name: string) => (name === 'KEY' ? 'sk-test' : undefined),
@@ -19,13 +21,18 @@ ${fields.map((field) => `    ${field}\n`).join('')}models:
     prices: { input: '1', output: '1' }
 `;
 
-function callOf(fields: readonly string[], stream = false) {
+function targetOf(fields: readonly string[]) {
   const { models } = parseCatalogue(documentWith(fields), { version: 1, variables: {}, secrets });
   const [target] = models.get('acme/m-1')!.targets;
   if (!target) throw new Error('the model has no target');
+  return target;
+}
+
+function callOf(fields: readonly string[], stream = false) {
+  const target = targetOf(fields);
   const { provider, options } = target;
   const head = requestHead(target);
-  const path = dialects[provider.dialect].path({ providerModel: target.providerModel, stream, options });
+  const callPath = dialects[provider.dialect].path({ providerModel: target.providerModel, stream, options });
   const {
     'content-type': _,
     accept,
@@ -33,7 +40,7 @@ function callOf(fields: readonly string[], stream = false) {
     'user-agent': ___,
     ...headers
   } = head.headers.json;
-  return { url: head.origin + head.pathOf(path), headers, credential: provider.credential.kind, accept };
+  return { url: head.origin + head.pathOf(callPath), headers, credential: provider.credential.kind, accept };
 }
 
 const bearer = { authorization: 'Bearer sk-test' };
@@ -105,6 +112,7 @@ const rendered: Readonly<Record<PresetName, Rendered>> = {
   fireworks: { url: 'https://api.fireworks.ai/inference/v1/chat/completions', headers: bearer },
   groq: { url: 'https://api.groq.com/openai/v1/chat/completions', headers: bearer },
   mistral: { url: 'https://api.mistral.ai/v1/chat/completions', headers: bearer },
+  moonshot: { url: 'https://api.moonshot.ai/v1/chat/completions', headers: bearer },
   openrouter: { url: 'https://openrouter.ai/api/v1/chat/completions', headers: bearer },
   together: { url: 'https://api.together.xyz/v1/chat/completions', headers: bearer },
   xai: { url: 'https://api.x.ai/v1/chat/completions', headers: bearer },
@@ -118,6 +126,40 @@ it.each(presetNames)('the preset "%s" fills in address, path and headers', (name
   expect(callOf(written, true).url).toBe(streamUrl);
 });
 
+/** The row of a preset in the second table of the page. */
+function documentedRow(name: string): readonly string[] | undefined {
+  const page = readFileSync(
+    path.resolve(__dirname, '../../../../../../docs/reference/models-yaml.md'),
+    'utf8',
+  );
+  const section = page.split('## Presets')[1]?.split('\n## ')[0] ?? '';
+  const rows = section
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
+  return rows.findLast((cells) => cells[1] === name)?.slice(2, -1);
+}
+
+const ofOpenAi = presetNames.filter((name) => presets[name].dialect === 'openai');
+
+it.each(ofOpenAi)('models-yaml.md says what the preset "%s" needs and refuses', (name) => {
+  const { options } = targetOf([`preset: ${name}`, ...(rendered[name].fields ?? [KEY])]);
+  expect(documentedRow(name)).toEqual([
+    options.maxTokensParameter,
+    options.developerAsSystem ? 'system' : 'developer',
+    String(options.refusesStreamOptions !== true),
+    String(options.forwardReasoningContent),
+    options.drops.join(', '),
+  ]);
+});
+
+it('what a preset sets can be set without one, and against it', () => {
+  const { options } = targetOf([KEY, 'base_url: https://a.example/v1', 'stream_options: false']);
+  expect(options).toMatchObject({ refusesStreamOptions: true, developerAsSystem: false });
+  expect(
+    targetOf([KEY, 'preset: mistral', 'stream_options: true', 'developer_role: developer']).options,
+  ).toMatchObject({ refusesStreamOptions: false, developerAsSystem: false });
+});
+
 it.each([
   ['openai', 'developer', { include_usage: true }],
   ['deepseek', 'system', { include_usage: true }],
@@ -125,10 +167,7 @@ it.each([
   ['mistral', 'system', undefined],
 ])('a stream of the preset "%s" has instructions of the role "%s" and stream_options %j', async (...row) => {
   const [name, role, streamOptions] = row;
-  const settings = { version: 1, variables: {}, secrets };
-  const { models } = parseCatalogue(documentWith([`preset: ${name}`, KEY]), settings);
-  const [target] = models.get('acme/m-1')!.targets;
-  if (!target) throw new Error('the model has no target');
+  const target = targetOf([`preset: ${name}`, KEY]);
   const call = { providerModel: 'm-1', options: target.options, stream: true, maxOutputTokens: 1, n: 1 };
   const signatures = { signer: 'acme', ownsUntagged: true };
   const encoded = await dialects.openai.encodeRequest(

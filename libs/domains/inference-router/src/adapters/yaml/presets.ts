@@ -15,6 +15,8 @@ export interface Preset {
   readonly maxTokensParameter?: TargetOptions['maxTokensParameter'];
   readonly refusesStreamOptions?: boolean;
   readonly refusesDeveloperRole?: boolean;
+  /** Fields that the service refuses, and that are hints. */
+  readonly drops?: readonly string[];
   /** The service needs the reasoning of earlier turns, at least in tool loops. */
   readonly forwardReasoningContent?: boolean;
   readonly vendor?: Vendor;
@@ -73,21 +75,50 @@ export const presets = {
     maxTokensParameter: 'max_completion_tokens',
     vendor: 'azure',
   },
-  cerebras: { ...openai, baseUrl: 'https://api.cerebras.ai/v1', maxTokensParameter: 'max_completion_tokens' },
+  // Each row follows the service's reference of its chat completions. All of them accept the role "system".
+  cerebras: {
+    ...openai,
+    baseUrl: 'https://api.cerebras.ai/v1',
+    maxTokensParameter: 'max_completion_tokens',
+    refusesDeveloperRole: true,
+    drops: ['frequency_penalty', 'presence_penalty', 'logit_bias', 'service_tier'],
+  },
   deepseek: {
     ...openai,
     baseUrl: 'https://api.deepseek.com/v1',
     refusesDeveloperRole: true,
     forwardReasoningContent: true,
   },
-  fireworks: { ...openai, baseUrl: 'https://api.fireworks.ai/inference/v1' },
-  groq: { ...openai, baseUrl: 'https://api.groq.com/openai/v1', maxTokensParameter: 'max_completion_tokens' },
+  fireworks: {
+    ...openai,
+    baseUrl: 'https://api.fireworks.ai/inference/v1',
+    refusesDeveloperRole: true,
+    forwardReasoningContent: true,
+  },
+  groq: {
+    ...openai,
+    baseUrl: 'https://api.groq.com/openai/v1',
+    maxTokensParameter: 'max_completion_tokens',
+    refusesDeveloperRole: true,
+    drops: ['logit_bias'],
+    vendor: 'groq',
+  },
   mistral: {
     ...openai,
     baseUrl: 'https://api.mistral.ai/v1',
     refusesStreamOptions: true,
     refusesDeveloperRole: true,
+    drops: [
+      ...['logit_bias', 'seed', 'service_tier', 'store', 'user', 'safety_identifier', 'verbosity'],
+      ...['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'modalities'],
+    ],
     vendor: 'mistral',
+  },
+  moonshot: {
+    ...openai,
+    baseUrl: 'https://api.moonshot.ai/v1',
+    refusesDeveloperRole: true,
+    forwardReasoningContent: true,
   },
   openrouter: {
     ...openai,
@@ -95,8 +126,8 @@ export const presets = {
     forwardReasoningContent: true,
     vendor: 'openrouter',
   },
-  together: { ...openai, baseUrl: 'https://api.together.xyz/v1' },
-  xai: { ...openai, baseUrl: 'https://api.x.ai/v1' },
+  together: { ...openai, baseUrl: 'https://api.together.xyz/v1', refusesDeveloperRole: true },
+  xai: { ...openai, baseUrl: 'https://api.x.ai/v1', refusesDeveloperRole: true },
 } as const satisfies Readonly<Record<string, Preset>>;
 
 /** The hosts of Vertex AI, by region. */

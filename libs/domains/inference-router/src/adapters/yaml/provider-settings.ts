@@ -16,6 +16,7 @@ export interface ProviderSettings {
   readonly developerAsSystem: boolean;
   readonly forwardReasoningContent: boolean;
   readonly vendor: TargetOptions['vendor'];
+  readonly drops: readonly string[];
 }
 
 export interface SettingsContext {
@@ -52,10 +53,14 @@ export function providerSettings(document: ProviderDocument, context: SettingsCo
     baseUrl,
     credential,
     maxTokensParameter: document.max_tokens_parameter ?? preset?.maxTokensParameter ?? 'max_tokens',
-    refusesStreamOptions: preset?.refusesStreamOptions ?? false,
-    developerAsSystem: document.developer_role === 'system' || preset?.refusesDeveloperRole === true,
+    refusesStreamOptions: !(document.stream_options ?? preset?.refusesStreamOptions !== true),
+    developerAsSystem:
+      document.developer_role === undefined
+        ? preset?.refusesDeveloperRole === true
+        : document.developer_role === 'system',
     forwardReasoningContent: preset?.forwardReasoningContent ?? false,
     vendor: preset?.vendor,
+    drops: preset?.drops ?? [],
   };
 }
 

@@ -121,8 +121,16 @@ const providerSchema = z.strictObject({
     .describe('Name of the output limit in calls, for the dialect openai. Default: that of the preset.'),
   developer_role: z
     .enum(['developer', 'system'])
-    .default('developer')
-    .describe('Role as which messages of the role developer are sent.'),
+    .optional()
+    .describe(
+      'Role as which messages of the role developer are sent. Default: that of the preset, else developer.',
+    ),
+  stream_options: z
+    .boolean()
+    .optional()
+    .describe(
+      'Sends stream_options with streams, for their usage. For the dialect openai. Default: that of the preset, else true.',
+    ),
   send_traceparent: z
     .boolean()
     .default(false)
@@ -216,7 +224,9 @@ const modelSchema = z
           drops: z
             .array(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'is not a field name'))
             .default([])
-            .describe('Request fields that are not sent, such as temperature. Not for the dialect openai.'),
+            .describe(
+              'Request fields that are not sent, such as temperature, in addition to those of the preset.',
+            ),
           reasoning_budgets: z
             .record(
               z.string().regex(/^[a-z]{1,32}$/, 'must be a lower-case word'),

@@ -299,3 +299,43 @@ describe('schemas', () => {
     expect(JSON.stringify(await encode('gemini', { messages: [ask], tools }))).not.toContain('$ref');
   });
 });
+
+describe('the fields that a target drops', () => {
+  it.each(Object.keys(dialects) as DialectName[])('are not sent in the dialect %s', async (dialect) => {
+    const body = { messages: [ask], temperature: 0.5, seed: 7 };
+    const sent = await encode(dialect, body, { options: { drops: ['temperature', 'seed'] } });
+    expect(JSON.stringify(sent)).not.toMatch(/temperature|seed/);
+    expect(JSON.stringify(await encode(dialect, body))).toContain('temperature');
+  });
+
+  it('keep their names in tools and texts', async () => {
+    const parameters = { type: 'object', properties: { seed: { type: 'string' } } };
+    const tools = [{ type: 'function', function: { name: 'sow', parameters } }];
+    const body = { messages: [{ role: 'user', content: '"seed":' }], tools };
+    expect(await encode('openai', body, { options: { drops: ['seed'] } })).toMatchObject(body);
+  });
+});
+
+it('Groq gets no names of authors', async () => {
+  const options = { vendor: 'groq' } as const;
+  const body = { messages: [{ ...ask, name: 'ann' }] };
+  expect(listAt(await encode('openai', body, { options }), 'messages')).toEqual([ask]);
+  expect(listAt(await encode('openai', body), 'messages')).toEqual(body.messages);
+});
+
+describe('a turn of tool calls without its reasoning', () => {
+  const turn = { role: 'assistant', content: null, tool_calls: [call('a')] };
+  const result = { role: 'tool', tool_call_id: 'a', content: '1' };
+  const body = { messages: [ask, turn, result, { ...turn, reasoning_content: 'I think.' }, result] };
+  const sent = async (options: Partial<EncodeCall['options']>) =>
+    all(listAt(await encode('openai', body, { options }), 'messages'), 'reasoning(?:_content)?');
+
+  it('is sent with an empty one to targets that need the reasoning of earlier turns', async () => {
+    expect(await sent({ forwardReasoningContent: true })).toEqual(['', 'I think.']);
+  });
+
+  it('is sent as it is to all others, and to OpenRouter', async () => {
+    expect(await sent({ forwardReasoningContent: true, vendor: 'openrouter' })).toEqual(['I think.']);
+    expect(await sent({})).toEqual([]);
+  });
+});

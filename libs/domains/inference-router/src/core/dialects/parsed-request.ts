@@ -22,8 +22,7 @@ export const droppedFields = [
 const encoder = new TextEncoder();
 
 /**
- * For dialects that translate the parsed body, which fits the vendor's rules and has neither the target's `drops` nor
- * signatures of other targets.
+ * For dialects that translate the parsed body, which fits the vendor's rules and has no signatures of other targets.
  */
 export function parsedRequest(
   encode: (body: JsonObject, call: EncodeCall) => object,
@@ -38,14 +37,9 @@ export function parsedRequest(
       );
       if (!body || !Array.isArray(body['messages'])) throw new Error('body_json is not a chat completion');
       const messages = (body['messages'] as JsonObject[]).map((message) => withOwnSignatures(message, call));
-      const fit = fitRequest({ ...withoutDrops(body, call), messages }, rulesOf(call), call.options);
+      const fit = fitRequest({ ...body, messages }, rulesOf(call), call.options);
       // Parsed arguments of calls may have escapes of lone surrogates.
       return encoder.encode(wellFormedJson(JSON.stringify(encode(fit, call))));
     },
   };
-}
-
-function withoutDrops(body: JsonObject, { options: { drops } }: EncodeCall): JsonObject {
-  if (!drops.some((name) => Object.hasOwn(body, name))) return body;
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !drops.includes(name)));
 }

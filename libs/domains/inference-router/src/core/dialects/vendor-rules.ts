@@ -12,6 +12,10 @@ export interface VendorRules {
   readonly imagesInResults: boolean;
   /** Whether `tool_choice` may be `allowed_tools`. */
   readonly allowedTools: boolean;
+  /** Whether messages may have a `name`. */
+  readonly authorNames: boolean;
+  /** Whether the reasoning of a turn may be empty, where the model needs that of turns with tool calls. */
+  readonly emptyReasoning: boolean;
   /** Whether stop sequences may be white space. */
   readonly blankStops: boolean;
   /** Pairs of parameters that exclude each other. The first is sent. */

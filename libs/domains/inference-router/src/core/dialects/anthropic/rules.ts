@@ -12,6 +12,8 @@ export const rules: VendorRules = {
   imagesInResults: true,
   // "Define tools", section "Forcing tool use": auto, any, tool and none.
   allowedTools: false,
+  authorNames: true,
+  emptyReasoning: false,
   // "Create a message", `stop_sequences`: each must contain non-whitespace.
   blankStops: false,
   exclusive: exclusiveSampling,

@@ -15,6 +15,8 @@ export function rulesOf(family: ModelFamily): VendorRules {
     imagesInResults: mayBeClaude || family === 'nova',
     // "ToolChoice": auto, any and tool.
     allowedTools: false,
+    authorNames: true,
+    emptyReasoning: false,
     blankStops: !mayBeClaude,
     exclusive: mayBeClaude ? exclusiveSampling : [],
   };

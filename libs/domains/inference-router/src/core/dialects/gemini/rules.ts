@@ -11,6 +11,8 @@ export const rules: VendorRules = {
   imagesInResults: true,
   // `FunctionCallingConfig` limits the functions only in the modes that force a call.
   allowedTools: false,
+  authorNames: true,
+  emptyReasoning: false,
   blankStops: true,
   exclusive: [],
 };

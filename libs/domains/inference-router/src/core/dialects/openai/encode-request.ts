@@ -12,8 +12,8 @@ const encoder = new TextEncoder();
 
 /**
  * Builds the provider's request: our fields, followed by the bytes of the client's
- * body. The body is parsed only when the vendor refuses an id, a name or the place
- * of an image in it. Its bytes are changed only when its messages have cache points, or the
+ * body. The body is parsed only when the vendor refuses a field, an id, a name or the place
+ * of an image in it, or needs reasoning that it lacks. Its bytes are changed only when its messages have cache points, or the
  * developer role or reasoning of earlier turns and the target does not accept that.
  * Usage is requested where the provider accepts that.
  *

@@ -1,4 +1,5 @@
 import type { EncodeCall } from '../dialect';
+import { needsReasoningOfCalls } from '../fit-request';
 import { textsOfField } from '../texts-of-field';
 import { fits, type TextRule } from '../vendor-rules';
 import { rulesOf } from './rules';
@@ -12,16 +13,19 @@ const IMAGE = Buffer.from('"type":"image_url"');
 const NAME = Buffer.from('"name":"');
 const ID = Buffer.from('"id":"');
 const TOOL_CALL_ID = Buffer.from('"tool_call_id":"');
+const REASONING = Buffer.from('"reasoning_content":');
 const ALLOWED_TOOLS = Buffer.from('"type":"allowed_tools"');
 
 /**
- * Whether the vendor refuses the body because of a name, an id or an image. The bytes are searched, since parsing a large
+ * Whether the vendor refuses the body because of a field, a name, an id, an image or missing reasoning. The bytes are searched, since parsing a large
  * body blocks the event loop. A body that only looks so is parsed in vain.
  */
 export function isMisfit(body: Uint8Array, { options }: Pick<EncodeCall, 'options'>): boolean {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  if (!bytes.includes(TOOL)) return false;
   const rules = rulesOf(options.vendor);
+  if (options.drops.some((name) => bytes.includes(`"${name}":`))) return true;
+  if (!rules.authorNames && bytes.includes(NAME)) return true;
+  if (!bytes.includes(TOOL)) return false;
   return (
     options.repairsToolHistory === true ||
     (!rules.allowedTools && bytes.includes(ALLOWED_TOOLS)) ||
@@ -29,8 +33,15 @@ export function isMisfit(body: Uint8Array, { options }: Pick<EncodeCall, 'option
     (rules.callIds !== undefined && hasMisfit(bytes, ID, rules.callIds)) ||
     (rules.callIds !== undefined && hasMisfit(bytes, TOOL_CALL_ID, rules.callIds)) ||
     hasRepeatedId(bytes, rules.repeatsCallIds) ||
+    (needsReasoningOfCalls(rules, options) && countOf(bytes, TOOL_CALLS) > countOf(bytes, REASONING)) ||
     (!rules.imagesInResults && hasImageInResult(bytes))
   );
+}
+
+function countOf(bytes: Buffer, field: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(field); at !== -1; at = bytes.indexOf(field, at + 1)) count += 1;
+  return count;
 }
 
 function hasMisfit(bytes: Buffer, field: Buffer, rule: TextRule): boolean {

@@ -1,7 +1,7 @@
 import type { VendorRules } from '../vendor-rules';
 
 /** The services with this protocol that have rules of their own, as presets name them. */
-export type Vendor = 'openai' | 'azure' | 'mistral' | 'openrouter';
+export type Vendor = 'openai' | 'azure' | 'groq' | 'mistral' | 'openrouter';
 
 /** Servers without rules of their own. */
 const common: VendorRules = {
@@ -11,6 +11,9 @@ const common: VendorRules = {
   repeatsCallIds: true,
   imagesInResults: true,
   allowedTools: false,
+  authorNames: true,
+  // DeepSeek and Moonshot, of thinking models.
+  emptyReasoning: true,
   blankStops: true,
   exclusive: [],
 };
@@ -26,9 +29,11 @@ const openai: VendorRules = {
 const byVendor: Readonly<Record<Vendor, VendorRules>> = {
   openai,
   azure: openai,
+  // Groq, "OpenAI compatibility": `messages[].name` is refused.
+  groq: { ...common, authorNames: false },
   // Mistral, "Function calling": ids are nine letters and digits.
   mistral: { ...common, callIds: { pattern: /^[a-zA-Z0-9]{9}$/, maxLength: 9 }, repeatsCallIds: false },
-  openrouter: common,
+  openrouter: { ...common, emptyReasoning: false },
 };
 
 export function rulesOf(vendor: Vendor | undefined): VendorRules {
