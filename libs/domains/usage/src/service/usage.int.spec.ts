@@ -278,6 +278,11 @@ describe('usage', () => {
     expect(await costOf({ projectId: 'proj-2', runId: 'run-1' })).toBe(0n);
   });
 
+  it('is empty for days before all others', async () => {
+    for (const startDate of ['1969-12-31', '0001-01-01'])
+      expect((await usage([DAY], { startDate, endDate: startDate })).rows).toEqual([]);
+  });
+
   it('counts on the UTC day of admission, to the millisecond', async () => {
     const midnight = BigInt(Date.UTC(2026, 11, 1));
     await record(

@@ -24,6 +24,11 @@ it.each<[Record<string, unknown>, object]>([
   ],
   [{ start_date: '2026-08-23', end_date: '2026-11-20' }, { startDate: '2026-08-23' }],
   [{ end_date: '2027-01-01' }, { startDate: '2026-12-03', endDate: '2027-01-01' }],
+  [
+    { start_date: '1969-12-31', end_date: '1970-01-01' },
+    { startDate: '1969-12-31', endDate: '1970-01-01' },
+  ],
+  [{ end_date: '0001-01-02' }, { startDate: '0001-01-01', endDate: '0001-01-02' }],
   [{ group_by: 'api_key' }, { groupBy: ['api_key'] }],
   [{ group_by: 'api_key, day,day' }, { groupBy: ['day', 'api_key'] }],
   [{ model: 'acme/m-1' }, { modelId: 'acme/m-1' }],

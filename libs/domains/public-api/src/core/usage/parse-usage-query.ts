@@ -77,13 +77,15 @@ function readRange(
   return { startDate, endDate };
 }
 
-/** A day since 1970, so that ISO days compare as strings. */
+/** PostgreSQL has no year 0. */
+const FIRST_DAY = '0001-01-01' as UtcDay;
+
 function isDay(text: string): text is UtcDay {
-  return isUtcDay(text) && text >= '1970-01-01';
+  return isUtcDay(text) && text >= FIRST_DAY;
 }
 
 function addDays(day: UtcDay, days: number): UtcDay {
-  return utcDay((Date.parse(day) + days * DAY_MS) as UnixMs);
+  return utcDay(Math.max(Date.parse(day) + days * DAY_MS, Date.parse(FIRST_DAY)) as UnixMs);
 }
 
 function readGroupBy(text: string | undefined): readonly UsageDimension[] | Refusal {
