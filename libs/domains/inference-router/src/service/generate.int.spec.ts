@@ -223,6 +223,7 @@ describe('a non-streaming response', () => {
         content: null,
         refusal: null,
         reasoning_content: 'Let me think',
+        reasoning_details: [{ type: 'reasoning.text', text: 'Let me think' }],
         tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }],
       },
       logprobs: null,

@@ -203,6 +203,9 @@ function readThinking(body: Body, context: ThinkingContext): { reasoningEffort: 
   if (typeof body['top_p'] === 'number' && body['top_p'] < 0.95) {
     throw invalid('top_p', '`top_p` must be greater than or equal to 0.95 when thinking is enabled');
   }
+  if (context.forced === 'required' || context.forced === 'function') {
+    throw invalid('tool_choice', 'Thinking may not be enabled when tool_choice forces tool use.');
+  }
   if (type === 'adaptive') return { reasoningEffort: effort ?? 'high' };
   if (type !== 'enabled')
     throw invalid('thinking.type', "Input should be 'enabled', 'disabled' or 'adaptive'");
@@ -222,15 +225,12 @@ function readEffort(body: Body, efforts: readonly string[]): string | undefined 
   return known;
 }
 
-function readBudget(budget: unknown, { maxTokens, loopStart, forced }: ThinkingContext): string {
+function readBudget(budget: unknown, { maxTokens, loopStart }: ThinkingContext): string {
   if (typeof budget !== 'number' || budget < MIN_BUDGET_TOKENS) {
     throw invalid('thinking.enabled.budget_tokens', 'Input should be greater than or equal to 1024');
   }
   if (budget >= maxTokens) {
     throw invalid('max_tokens', '`max_tokens` must be greater than `thinking.budget_tokens`');
-  }
-  if (forced === 'required' || forced === 'function') {
-    throw invalid('tool_choice', 'Thinking may not be enabled when tool_choice forces tool use.');
   }
   if (loopStart !== undefined && loopStart !== 'thinking' && loopStart !== 'redacted_thinking') {
     throw invalid(

@@ -26,18 +26,18 @@ const NONE: Thinking = { active: false };
 export function encodeThinking(effort: unknown, call: EncodeCall, context: ThinkingContext): Thinking {
   if (typeof effort !== 'string') return NONE;
   const { reasoningBudgets } = call.options;
-  return reasoningBudgets ? budgeted(effort, reasoningBudgets, call, context) : adaptive(effort);
+  return reasoningBudgets ? budgeted(effort, reasoningBudgets, call, context) : adaptive(effort, context);
 }
 
-function adaptive(effort: string): Thinking {
-  if (effort === 'none') return { config: { type: 'disabled' }, active: false };
-  return {
-    // Newer models omit the text of their thinking by default.
-    config: { type: 'adaptive', display: 'summarized' },
-    // The provider's lowest level.
-    effort: effort === 'minimal' ? 'low' : effort,
-    active: true,
-  };
+function adaptive(effort: string, { forcesTool }: ThinkingContext): Thinking {
+  const disabled = { config: { type: 'disabled' }, active: false };
+  if (effort === 'none') return disabled;
+  // The provider's lowest level.
+  const level = effort === 'minimal' ? 'low' : effort;
+  // The provider refuses thinking together with a forced tool. Newer models think by default.
+  if (forcesTool) return { ...disabled, effort: level };
+  // Newer models omit the text of their thinking by default.
+  return { config: { type: 'adaptive', display: 'summarized' }, effort: level, active: true };
 }
 
 function budgeted(

@@ -62,8 +62,8 @@ function encodeBudget(wanted: number, call: EncodeCall, context: ReasoningContex
 
 function encodeClaudeLevel(effort: string, { isToolForced }: ReasoningContext): EncodedReasoning {
   const fields = { output_config: { effort: effort === 'minimal' ? 'low' : effort } };
-  // Claude refuses thinking together with a forced tool.
-  if (isToolForced) return withFields(fields);
+  // Claude refuses thinking together with a forced tool. Newer models think by default.
+  if (isToolForced) return withFields({ thinking: { type: 'disabled' }, ...fields });
   return { ...withFields({ thinking: { type: 'adaptive' }, ...fields }), fixesSampling: true };
 }
 

@@ -541,15 +541,16 @@ describe('the reasoning effort', () => {
   });
 
   it.each([
-    ['budget', budget],
-    ['level', {}],
-  ])('as a %s excludes sampling and, with a forced tool, thinking', async (_kind, options) => {
+    ['budget', budget, {}],
+    ['level', {}, { thinking: { type: 'disabled' } }],
+  ])('as a %s excludes sampling and, with a forced tool, thinking', async (_kind, options, disabled) => {
     const sampled = await encode(effort('high', { temperature: 0.2, top_p: 0.5 }), { options });
     expect(sampled['inferenceConfig']).toEqual({ maxTokens: 4096 });
     const forced = await encode(effort('high', { temperature: 0.2, tools, tool_choice: 'required' }), {
       options,
     });
-    expect(JSON.stringify(forced)).not.toContain('thinking');
+    expect(forced['additionalModelRequestFields'] ?? {}).toMatchObject(disabled);
+    expect(JSON.stringify(forced)).not.toMatch(/enabled|adaptive/);
     expect(forced['inferenceConfig']).toEqual({ maxTokens: 4096, temperature: 0.2 });
   });
 
