@@ -230,10 +230,7 @@ function failResponse(
   error: GatewayError,
 ): void {
   const { generationId, requestId } = request;
-  const { code, internalMessage } = error;
-  // The public message of a rejected request is the provider's text, which may quote the prompt.
-  const details = error.row.httpStatus >= 500 ? { err: error } : { code };
-  log.warn({ ...details, internal: internalMessage, generationId, requestId }, 'a generation failed');
+  log.warn({ err: error, generationId, requestId }, 'a generation failed');
   if (exchange.isCancelled()) return;
   // While nothing is sent, the failure can have its own status.
   if (!hasSent) throw error;

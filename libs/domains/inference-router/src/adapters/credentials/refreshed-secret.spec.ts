@@ -23,3 +23,35 @@ it('a secret that expires within minutes is refreshed once half of its time has 
   await new Promise((resolve) => setImmediate(resolve));
   expect(secret.get()).toBe(2);
 });
+
+it.each([
+  'AADSTS7000222: the secret aB3~fghIJKL_mnop.qrstuvwxyz0123456789 of app 8c5d1e2f is wrong',
+  'invalid assertion "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln3"',
+  'SignatureDoesNotMatch: AKIAIOSFODNN7EXAMPLE, wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+  'unauthorized: Bearer hunter-two',
+])('the reason of a failure repeats no secret that the endpoint repeats: %s', async (text) => {
+  const secret = new RefreshedSecret({
+    name: 'credentials',
+    resolve: () => Promise.reject(new Error(text)),
+    nowMs: () => 0,
+    timers: nodeTimers,
+    onRefreshFailed: () => undefined,
+  });
+  const failure = await Promise.resolve(secret.get()).catch(String);
+  expect(failure).toContain('credentials are unavailable: ');
+  expect(failure).toContain('[removed]');
+  expect(failure).not.toMatch(/fghIJKL|eyJ|AKIA|bPxRf|hunter/);
+});
+
+it('the reason of a failure keeps what operators need: names of errors, hosts and paths', async () => {
+  const reason =
+    "ENOENT: no such file or directory, open '/var/run/secrets/azure/tokens/azure-identity-token'";
+  const secret = new RefreshedSecret({
+    name: 'credentials',
+    resolve: () => Promise.reject(new Error(reason)),
+    nowMs: () => 0,
+    timers: nodeTimers,
+    onRefreshFailed: () => undefined,
+  });
+  expect(await Promise.resolve(secret.get()).catch(String)).toContain(reason);
+});
