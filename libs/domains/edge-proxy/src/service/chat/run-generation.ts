@@ -78,10 +78,10 @@ export async function runGeneration(ports: RunGenerationPorts, run: GenerationRu
     throw thrown;
   }
   // A settlement is certain only when the router has produced output and is still reachable.
-  const outcome = hasStarted && !isRpcLost(thrown) ? 'settles_failed' : 'unknown';
+  const settles = hasStarted && !isRpcLost(thrown);
   await reservation.finish({
     usedTokens: request.estimatedInputTokens + forwarded.completionTokens,
-    outcome,
+    outcome: settles ? 'settles_failed' : isCancelled ? 'cancelled' : 'unknown',
   });
   if (isCancelled) throw new RequestCancelled();
   failResponse(ports, exchange, request, forwarded, streamFailure(thrown));
