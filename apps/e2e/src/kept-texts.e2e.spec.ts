@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
@@ -15,6 +15,7 @@ import {
   type TestDatabase,
 } from '@gateway/test-support';
 import { Client } from 'pg';
+import { filesWith } from './testing/files-with';
 import { PASSWORD, personWith } from './testing/people';
 import { startTestEnv, type TestEnv } from './testing/test-env';
 
@@ -207,23 +208,7 @@ async function tablesWith(text: string): Promise<readonly string[]> {
   return found;
 }
 
-function filesWith(text: string): readonly string[] {
-  const root = testEnv.gateway.stateDirectory;
-  return readdirSync(root, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .filter((file) => contains(file, text));
-}
-
-/** @returns false for a file that was deleted meanwhile. */
-function contains(file: string, text: string): boolean {
-  try {
-    return readFileSync(file).includes(text);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
-}
+const keptFilesWith = (text: string) => filesWith(testEnv.gateway.stateDirectory, text);
 
 async function supportBundle(): Promise<string> {
   const output = path.join(folder, 'support-bundle.json');
@@ -249,7 +234,7 @@ async function placesWith(text: string): Promise<readonly string[]> {
     ...lines.filter((line) => line.includes(text)).slice(0, 3),
     ...Object.keys(texts).filter((place) => texts[place]?.includes(text)),
     ...(await tablesWith(text)),
-    ...filesWith(text),
+    ...keptFilesWith(text),
   ];
 }
 
@@ -314,11 +299,11 @@ it('keeps a response only encrypted in the spool, when neither event log nor led
   provider.resume();
   const record = await eventually(
     'the generation is spooled',
-    () => Promise.resolve(filesWith(tenant.organizationId).find((file) => file.endsWith('.finished'))),
+    () => Promise.resolve(keptFilesWith(tenant.organizationId).find((file) => file.endsWith('.finished'))),
     { timeoutMs: 30_000 },
   );
   expect(path.basename(record)).toMatch(/^gen-/);
-  for (const secret of SECRETS) expect(filesWith(secret)).toEqual([]);
+  for (const secret of SECRETS) expect(keptFilesWith(secret)).toEqual([]);
   await lock.query('rollback');
   await lock.end();
   expect((await response)?.status).toBe(200);
