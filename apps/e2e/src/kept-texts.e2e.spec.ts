@@ -200,7 +200,7 @@ async function tablesWith(text: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const { name } of tables) {
     const { rowCount } = await sql.query(
-      `select from ${name} as one where strpos(one::text, $1) > 0 or strpos(one::text, $2) > 0 limit 1`,
+      `select from ${name} as one where position($1 in one::text) > 0 or position($2 in one::text) > 0 limit 1`,
       [text, Buffer.from(text).toString('hex')],
     );
     if (rowCount) found.push(name);

@@ -1,4 +1,4 @@
 export { isEncryptionKey } from './encryption-key';
 export { secretsEnvironment } from './environment';
-export { openBytes, sealBytes, SEALING_KEY_BYTES } from './sealed-bytes';
+export { decryptBytes, encryptBytes, ENCRYPTION_KEY_BYTES } from './encrypted-bytes';
 export { createEncryptionKey, createSecretCipher } from './secret-cipher';

@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { SecretCipher } from '@gateway/base';
-import { openBytes, sealBytes, SEALING_KEY_BYTES, splitSealed } from './sealed-bytes';
+import { decryptBytes, encryptBytes, ENCRYPTION_KEY_BYTES, splitEncrypted } from './encrypted-bytes';
 
 const FORMAT = 'enc1';
 const KEY_ID_CHARACTERS = 8;
 
 /** A new key: 256 random bits as base64. */
 export function createEncryptionKey(): string {
-  return randomBytes(SEALING_KEY_BYTES).toString('base64');
+  return randomBytes(ENCRYPTION_KEY_BYTES).toString('base64');
 }
 
 /**
@@ -21,7 +21,7 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
   const keysById = new Map(
     keys.map((text) => {
       const key = Buffer.from(text, 'base64');
-      if (key.length !== SEALING_KEY_BYTES) throw new Error('an encryption key does not have 256 bits');
+      if (key.length !== ENCRYPTION_KEY_BYTES) throw new Error('an encryption key does not have 256 bits');
       return [keyIdOf(key), key] as const;
     }),
   );
@@ -33,7 +33,7 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
     currentPrefix: `${FORMAT}.${currentKeyId}.`,
 
     encrypt(secret, context) {
-      const [iv, encrypted] = splitSealed(sealBytes(currentKey, Buffer.from(secret), context));
+      const [iv, encrypted] = splitEncrypted(encryptBytes(currentKey, Buffer.from(secret), context));
       return [FORMAT, currentKeyId, iv.toString('base64url'), encrypted.toString('base64url')].join('.');
     },
 
@@ -43,8 +43,8 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
       if (format !== FORMAT) throw new Error('a secret is not encrypted');
       const key = keysById.get(keyId);
       if (!key) throw new Error(`a secret is encrypted with the key ${keyId}, which is not configured`);
-      const sealed = Buffer.concat([Buffer.from(iv, 'base64url'), Buffer.from(encrypted, 'base64url')]);
-      return openBytes(key, sealed, context).toString('utf8');
+      const bytes = Buffer.concat([iv, encrypted].map((part) => Buffer.from(part, 'base64url')));
+      return decryptBytes(key, bytes, context).toString('utf8');
     },
   };
 }

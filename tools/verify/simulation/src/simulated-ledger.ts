@@ -130,7 +130,7 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
         ]);
         if (outcome === undefined) return 'no outcome';
         if (outcome.kind !== 'completed') return outcome.kind;
-        const response = Buffer.from(outcome.response.sealed).toString();
+        const response = Buffer.from(outcome.response.encrypted).toString();
         return response === outcome.generationId
           ? `completed by ${response}`
           : `the response of ${response} under another id`;
@@ -224,7 +224,7 @@ function finishedOf(one: Generation): FinishedGeneration {
         : {
             scope: one.scope,
             resolution: one.resolution,
-            response: one.resolution === 'completed' ? { sealed: Buffer.from(one.id) } : undefined,
+            response: one.resolution === 'completed' ? { encrypted: Buffer.from(one.id) } : undefined,
           },
   };
 }

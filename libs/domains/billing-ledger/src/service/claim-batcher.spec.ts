@@ -22,7 +22,7 @@ function stubStore() {
       return requests.map(({ generationId }) => ({
         kind: 'completed',
         generationId,
-        response: { sealed: new Uint8Array(), key: new Uint8Array() },
+        response: { encrypted: new Uint8Array(), key: new Uint8Array() },
       }));
     },
   };

@@ -29,7 +29,7 @@ import {
   renderRun,
 } from './messages';
 import type { ClaimBatcher } from './claim-batcher';
-import { renderClaimOutcome } from './sealed-responses';
+import { renderClaimOutcome } from './encrypted-responses';
 import type { SettleBatcher } from './settle-batcher';
 import type { VoidBatcher } from './void-batcher';
 

@@ -52,7 +52,7 @@ import {
   MAX_RUN_ID_LENGTH,
 } from '../core/limits';
 import type { FinishedGeneration } from '../core/settlement/settlement';
-import { sealedResponseOf } from './sealed-responses';
+import { encryptedResponseOf } from './encrypted-responses';
 
 const SHA256_BYTES = 32;
 
@@ -210,7 +210,7 @@ export function parseFinished(finished: GenerationFinished): FinishedGeneration 
 /** Events without a known resolution: completed if they have a response, else failed. */
 function parseIdempotentOutcome(generationId: string, outcome: IdempotentOutcomeMessage): IdempotentOutcome {
   const scope = parseIdentifier('idempotent_outcome.scope', outcome.scope);
-  const response = sealedResponseOf({ scope, generationId }, outcome);
+  const response = encryptedResponseOf({ scope, generationId }, outcome);
   return {
     scope,
     resolution: RESOLUTIONS.get(outcome.resolution) ?? (response ? 'completed' : 'failed'),

@@ -1,7 +1,7 @@
 import { TEST_OPERATOR } from '@gateway/test-support';
 import type { BillingLedgerDefinition, Hold } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished, GenerationSettled, IdempotentEnding } from '@gateway/contracts/events';
-import { sealResponse, UnprocessableEventsError, type LoggedEvent } from '@gateway/events';
+import { encryptResponse, UnprocessableEventsError, type LoggedEvent } from '@gateway/events';
 import type { RpcHandlers } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import { createMetrics, createSilentLogger } from '@gateway/runtime';
@@ -337,7 +337,7 @@ describe('the resolution of a claim', () => {
     'replays the response of %s, and has no copy of it that can be read once the claim is deleted',
     async (router) => {
       const [scope, generationId] = [`key of ${router}`.replaceAll(' ', '-'), `gen-${router.length}`];
-      const [json, events] = [Buffer.from('{"answer":"marker-word"}'), Buffer.from('compressed marker-word')];
+      const [json, events] = [Buffer.from('{"text":"marker-word"}'), Buffer.from('compressed marker-word')];
       const outcome = await claimed(scope, generationId);
       const key = outcome?.$case === 'claimed' ? outcome.value.responseKey : undefined;
       const idempotentOutcome = {
@@ -346,7 +346,11 @@ describe('the resolution of a claim', () => {
         ...(router === 'an older router'
           ? { responseJson: json, responseEvents: events }
           : {
-              sealedResponse: sealResponse(key ?? Buffer.alloc(0), { scope, generationId }, { json, events }),
+              encryptedResponse: encryptResponse(
+                key ?? Buffer.alloc(0),
+                { scope, generationId },
+                { json, events },
+              ),
             }),
       };
       await handlers.settleGenerations(
@@ -358,7 +362,7 @@ describe('the resolution of a claim', () => {
         value: { generationId, responseJson: json, responseEvents: events },
       });
       const stored = await fixture.auditPool.query<{ text: string }>(
-        `select encode(sealed_response, 'escape') as text from idempotency_claims where scope = $1`,
+        `select encode(encrypted_response, 'escape') as text from idempotency_claims where scope = $1`,
         [scope],
       );
       expect(stored.rows[0]?.text).not.toContain('marker-word');
@@ -373,7 +377,7 @@ describe('the resolution of a claim', () => {
     await claim('key-garbled', 'gen-garbled');
     const idempotentOutcome = {
       scope: 'key-garbled',
-      sealedResponse: Buffer.alloc(64),
+      encryptedResponse: Buffer.alloc(64),
       resolution: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
     };
     await handlers.settleGenerations(
@@ -382,7 +386,7 @@ describe('the resolution of a claim', () => {
     );
     const results = await Promise.allSettled([
       claim('key-garbled', 'gen-replay'),
-      claim('key-beside', 'gen-beside'),
+      claim('key-readable', 'gen-readable'),
     ]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });

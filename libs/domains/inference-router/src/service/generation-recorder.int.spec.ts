@@ -3,7 +3,7 @@ import fs, { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GenerationFinished } from '@gateway/contracts/events';
-import { createResponseKey, openResponse } from '@gateway/events';
+import { createResponseKey, decryptResponse } from '@gateway/events';
 import { createLogger, createSilentLogger, newId } from '@gateway/runtime';
 import { eventually } from '@gateway/test-support';
 import { createFileSpool } from '../adapters/file-system/file-spool';
@@ -113,7 +113,7 @@ describe('the response for an Idempotency-Key', () => {
       ...changes,
     });
 
-  it('is sealed in the event, in the call to the ledger and in the spool', async () => {
+  it('is encrypted in the event, in the call to the ledger and in the spool', async () => {
     const router = await start();
     const { finished } = await router.collect(request());
     router.eventLogDown = true;
@@ -125,8 +125,8 @@ describe('the response for an Idempotency-Key', () => {
     for (const message of messages) {
       const encoded = Buffer.from(GenerationFinished.encode(message!).finish());
       expect([encoded.includes('Hello'), encoded.includes(responseKey)]).toEqual([false, false]);
-      const { sealedResponse = Buffer.alloc(0) } = message?.idempotentOutcome ?? {};
-      const { json } = openResponse(responseKey, owner, sealedResponse);
+      const { encryptedResponse = Buffer.alloc(0) } = message?.idempotentOutcome ?? {};
+      const { json } = decryptResponse(responseKey, owner, encryptedResponse);
       expect(json.toString()).toContain('Hello');
       if (message !== spooled) expect(json).toEqual(finished?.responseJson);
     }

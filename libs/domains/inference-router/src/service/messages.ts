@@ -6,7 +6,7 @@ import type {
   Model as ModelMessage,
   WatchCatalogueResponse,
 } from '@gateway/contracts/inference-router';
-import { sealResponse } from '@gateway/events';
+import { encryptResponse } from '@gateway/events';
 import { placeOf, type Catalogue, type Model } from '../core/catalogue/model-catalogue';
 import type {
   CompletionOutcome,
@@ -135,11 +135,11 @@ function storedResponse(
   { request: { generationId, responseKey }, stored }: FinishedGeneration,
   scope: string,
   events: Buffer | undefined,
-): Pick<IdempotentOutcome, 'sealedResponse' | 'responseJson' | 'responseEvents'> {
+): Pick<IdempotentOutcome, 'encryptedResponse' | 'responseJson' | 'responseEvents'> {
   if (!stored) return {};
   const json = Buffer.from(stored.responseJson, 'utf8');
   if (!responseKey) return { responseJson: json, responseEvents: events };
-  return { sealedResponse: sealResponse(responseKey, { scope, generationId }, { json, events }) };
+  return { encryptedResponse: encryptResponse(responseKey, { scope, generationId }, { json, events }) };
 }
 
 export function toWatchCatalogueResponse(catalogue: Catalogue): WatchCatalogueResponse {

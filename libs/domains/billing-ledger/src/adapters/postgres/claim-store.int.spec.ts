@@ -79,7 +79,7 @@ async function settle(...outcomes: [name: string, response: string | undefined][
         idempotentOutcome: {
           scope,
           resolution: response === undefined ? 'failed' : 'completed',
-          response: response === undefined ? undefined : { sealed: Buffer.from(response) },
+          response: response === undefined ? undefined : { encrypted: Buffer.from(response) },
         },
       }),
     ),
@@ -90,7 +90,7 @@ async function settle(...outcomes: [name: string, response: string | undefined][
 
 async function replayed(name: string): Promise<string> {
   const outcome = await claim(name);
-  return outcome.kind === 'completed' ? Buffer.from(outcome.response.sealed).toString() : outcome.kind;
+  return outcome.kind === 'completed' ? Buffer.from(outcome.response.encrypted).toString() : outcome.kind;
 }
 
 it('gives a key to one of many concurrent claims', async () => {
@@ -124,7 +124,7 @@ it('decides each claim of a batch individually, and gives a repeated key to the 
   expect(outcomes[1]).toEqual({ kind: 'in_flight', generationId: generation('g1') });
   expect(outcomes[4]).toMatchObject({
     generationId: generation('g0'),
-    response: { sealed: Buffer.from('response'), key: Buffer.from('key of g0') },
+    response: { encrypted: Buffer.from('response'), key: Buffer.from('key of g0') },
   });
 });
 
@@ -383,7 +383,7 @@ describe('the key of a response', () => {
     await settle(['g1', 'response of g1']);
     expect(await claim('g3')).toMatchObject({
       generationId: generation('g1'),
-      response: { sealed: Buffer.from('response of g1'), key: Buffer.from('key of g1') },
+      response: { encrypted: Buffer.from('response of g1'), key: Buffer.from('key of g1') },
     });
   });
 

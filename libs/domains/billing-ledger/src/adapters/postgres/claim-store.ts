@@ -43,7 +43,7 @@ interface ClaimRow {
   readonly outcome: ClaimOutcome['kind'];
   readonly generation_id: string | null;
   readonly response_key: Buffer | null;
-  readonly sealed_response: Buffer | null;
+  readonly encrypted_response: Buffer | null;
 }
 
 /** Claims are in the ledger's database, so that a settlement closes them in its own transaction. */
@@ -95,7 +95,12 @@ async function claimKeys(pool: Pool, claims: readonly ClaimRequest[]): Promise<C
 
 function outcomeOf(row: ClaimRow | undefined): ClaimOutcome {
   if (!row) throw new Error('claim_idempotency_key returned no row');
-  const { outcome: kind, generation_id: generationId, response_key: key, sealed_response: sealed } = row;
+  const {
+    outcome: kind,
+    generation_id: generationId,
+    response_key: key,
+    encrypted_response: encrypted,
+  } = row;
   if (kind === 'body_mismatch') return { kind };
   if (kind === 'claimed') {
     if (key === null) throw new Error('a claim has no response key');
@@ -103,6 +108,6 @@ function outcomeOf(row: ClaimRow | undefined): ClaimOutcome {
   }
   if (generationId === null) throw new Error('the claim of another request has no generation');
   if (kind === 'in_flight') return { kind, generationId };
-  if (sealed === null || key === null) throw new Error('a completed claim has no response');
-  return { kind, generationId, response: { sealed, key } };
+  if (encrypted === null || key === null) throw new Error('a completed claim has no response');
+  return { kind, generationId, response: { encrypted, key } };
 }

@@ -224,7 +224,7 @@ async function closeClaims(client: PoolClient, closings: readonly ClaimClosing[]
     values: [
       textArray(closings, (closing) => closing.scope),
       textArray(closings, (closing) => closing.generationId),
-      closings.map(({ response }) => bufferOrNull(response?.sealed)),
+      closings.map(({ response }) => bufferOrNull(response?.encrypted)),
       closings.map(({ response }) => bufferOrNull(response?.key)),
       CLAIM_RETENTION_MS,
     ],

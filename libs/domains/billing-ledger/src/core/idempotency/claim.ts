@@ -6,7 +6,7 @@ export interface ClaimRequest {
   readonly bodySha256: Uint8Array;
   readonly generationId: string;
   readonly leaseMs: number;
-  /** Seals the response. A claim that exists for this body keeps its own. */
+  /** Encrypts the response. A claim that exists for this body keeps its own. */
   readonly responseKey: Uint8Array;
 }
 
@@ -16,17 +16,21 @@ export interface ClaimRef {
 }
 
 /** The response of a generation, encrypted. */
-export interface SealedResponse {
-  readonly sealed: Uint8Array;
-  /** Replaces the key of its claim; undefined for a response that was sealed with that. */
+export interface EncryptedResponse {
+  readonly encrypted: Uint8Array;
+  /** Replaces the key of its claim; undefined for a response that was encrypted with that. */
   readonly key?: Uint8Array | undefined;
 }
 
 export type ClaimOutcome =
-  /** The generation may run, and its response is sealed with this key. */
+  /** The generation may run, and its response is encrypted with this key. */
   | { readonly kind: 'claimed'; readonly responseKey: Uint8Array }
   /** Another generation runs under a lease that has not ended. */
   | { readonly kind: 'in_flight'; readonly generationId: string }
-  | { readonly kind: 'completed'; readonly generationId: string; readonly response: Required<SealedResponse> }
+  | {
+      readonly kind: 'completed';
+      readonly generationId: string;
+      readonly response: Required<EncryptedResponse>;
+    }
   /** The key was used with another body. */
   | { readonly kind: 'body_mismatch' };

@@ -35,7 +35,7 @@ export interface GenerationRequest {
   readonly targetRules: TargetRules | undefined;
   readonly externalUser: string | undefined;
   readonly idempotencyScope: string | undefined;
-  /** Seals the response in the event; undefined: it is stored in clear, as older edges expect. */
+  /** Encrypts the response in the event; undefined: it is stored in clear, as older edges expect. */
   readonly responseKey: Uint8Array | undefined;
   readonly runId: string | undefined;
   /** The project of the key. */

@@ -233,12 +233,12 @@ create table idempotency_claims (
   retained_until_unix_ms bigint not null,
   -- Encrypts the response in the event log and here. Only this row has it: after its deletion no copy can be read.
   response_key           bytea not null,
-  sealed_response        bytea,
+  encrypted_response        bytea,
   constraint claims_are_consistent check (
     case state
-      when 'running' then sealed_response is null
-      when 'released' then sealed_response is null
-      when 'completed' then sealed_response is not null
+      when 'running' then encrypted_response is null
+      when 'released' then encrypted_response is null
+      when 'completed' then encrypted_response is not null
       else false
     end
   )

@@ -2,11 +2,11 @@
 -- existing claim. A running claim whose lease has ended may be taken over for the
 -- same body; one that was released, or is past its retention, for any body. Both
 -- times start when the claim succeeds. A claim keeps its response key for as long as
--- the generations that may have sealed a response with it can settle.
+-- the generations that may have encrypted a response with it can settle.
 create or replace function claim_idempotency_key(
   p_scope text, p_organization_id text, p_body_sha256 bytea, p_generation_id text,
   p_lease_ms bigint, p_retention_ms bigint, p_response_key bytea
-) returns table (outcome text, generation_id text, response_key bytea, sealed_response bytea)
+) returns table (outcome text, generation_id text, response_key bytea, encrypted_response bytea)
 language plpgsql
 as $$
 #variable_conflict use_column
@@ -46,7 +46,7 @@ begin
   if not is_expired and known.state <> 'released' and not same_body then
     return query select 'body_mismatch', null::text, null::bytea, null::bytea;
   elsif not is_expired and known.state = 'completed' then
-    return query select 'completed', known.generation_id, known.response_key, known.sealed_response;
+    return query select 'completed', known.generation_id, known.response_key, known.encrypted_response;
   elsif
     not is_expired and known.state = 'running' and known.generation_id <> p_generation_id
     and known.lease_ends_unix_ms > now_ms
@@ -65,7 +65,7 @@ begin
       end,
       state = 'running',
       response_key = case when is_expired or not same_body then p_response_key else known.response_key end,
-      sealed_response = null,
+      encrypted_response = null,
       lease_ends_unix_ms = now_ms + p_lease_ms,
       retained_until_unix_ms = now_ms + p_retention_ms
     where scope = p_scope

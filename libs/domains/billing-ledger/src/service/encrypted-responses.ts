@@ -1,18 +1,18 @@
 import { unreachable } from '@gateway/base';
 import type { ClaimIdempotencyKeyResponse } from '@gateway/contracts/billing-ledger';
 import type { IdempotentOutcome } from '@gateway/contracts/events';
-import { createResponseKey, openResponse, sealResponse } from '@gateway/events';
-import type { ClaimOutcome, ClaimRef, SealedResponse } from '../core/idempotency/claim';
+import { createResponseKey, decryptResponse, encryptResponse } from '@gateway/events';
+import type { ClaimOutcome, ClaimRef, EncryptedResponse } from '../core/idempotency/claim';
 
-/** Responses of older routers are in clear: they are sealed here, so that all are stored alike. */
-export function sealedResponseOf(
+/** Responses of older routers are in clear: they are encrypted here, so that all are stored alike. */
+export function encryptedResponseOf(
   owner: ClaimRef,
-  { sealedResponse, responseJson, responseEvents }: IdempotentOutcome,
-): SealedResponse | undefined {
-  if (sealedResponse) return { sealed: sealedResponse };
+  { encryptedResponse, responseJson, responseEvents }: IdempotentOutcome,
+): EncryptedResponse | undefined {
+  if (encryptedResponse) return { encrypted: encryptedResponse };
   if (!responseJson) return undefined;
   const key = createResponseKey();
-  return { key, sealed: sealResponse(key, owner, { json: responseJson, events: responseEvents }) };
+  return { key, encrypted: encryptResponse(key, owner, { json: responseJson, events: responseEvents }) };
 }
 
 export function renderClaimOutcome(scope: string, outcome: ClaimOutcome): ClaimIdempotencyKeyResponse {
@@ -25,7 +25,7 @@ export function renderClaimOutcome(scope: string, outcome: ClaimOutcome): ClaimI
       return { outcome: { $case: 'bodyMismatch', value: {} } };
     case 'completed': {
       const { generationId, response } = outcome;
-      const { json, events } = openResponse(response.key, { scope, generationId }, response.sealed);
+      const { json, events } = decryptResponse(response.key, { scope, generationId }, response.encrypted);
       const value = { generationId, responseJson: json, responseEvents: events };
       return { outcome: { $case: 'completed', value } };
     }
