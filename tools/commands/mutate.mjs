@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { sqlMutants, typescriptMutants } from '../verify/mutate/mutants.mjs';
+import { plantedBug, sqlMutants, typescriptMutants } from '../verify/mutate/mutants.mjs';
 import { targets } from '../verify/mutate/targets.mjs';
 import { generate } from './lib/nx.mjs';
 import { exitOnFailure, Misused, root, StepFailed } from './lib/run.mjs';
@@ -52,9 +52,11 @@ function readArguments() {
 
 /** The mutants of a part, each with its file and the original text. */
 function mutantsOf(part, isChosen) {
-  const mutants = targets[part].files.flatMap((file) => {
+  const { files, planted } = targets[part];
+  const mutants = files.flatMap((file) => {
     const text = readFileSync(path.join(root, file), 'utf8');
-    const found = file.endsWith('.sql') ? sqlMutants(text) : typescriptMutants(text);
+    const bugs = planted?.filter((bug) => bug.file === file).map((bug) => plantedBug(text, bug));
+    const found = bugs ?? (file.endsWith('.sql') ? sqlMutants(text) : typescriptMutants(text));
     return found.map((mutant) => ({ ...mutant, file, text }));
   });
   return mutants.filter(isChosen);

@@ -95,3 +95,47 @@ describe('a hold whose request has been abandoned', () => {
     expect(retried).toMatchObject({ kind: 'finished', replayed: false });
   });
 });
+
+describe('the hold of a request that its client cancels while the provider has the prompt', () => {
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    fleet = await startFleet();
+  });
+  afterAll(() => fleet?.close());
+
+  it('is open when the settlement arrives, and pays for the prompt', async () => {
+    const rounds = 6;
+    for (let round = 0; round < rounds; round += 1) {
+      const { received } = fleet.emulator.stats();
+      const abort = new AbortController();
+      const request = fetch(`${fleet.edges[0]}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${fleet.apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: MODEL,
+          stream: round % 2 === 0,
+          messages: [{ role: 'user', content: `[[delay:5000]] ${'word '.repeat(500)}` }],
+        }),
+        signal: abort.signal,
+      }).catch(() => 'cancelled');
+      await eventually('the provider has the prompt', async () =>
+        Promise.resolve(fleet.emulator.stats().received > received || undefined),
+      );
+      abort.abort();
+      expect(await request).toBe('cancelled');
+    }
+    await eventually('all are settled', async () => {
+      const settled = await rowsOf(fleet.pool, `select from billing_ledger.holds where state = 'settled'`);
+      return settled.length === rounds || undefined;
+    });
+    await expectEverythingSettled(fleet.pool);
+    // The holds are never voided, so their whole cost comes from them.
+    const postings = await rowsOf<{ kind: string; covered: boolean }>(
+      fleet.pool,
+      `select kind, revenue_nano_usd > 0 and -held_nano_usd >= revenue_nano_usd as covered
+       from billing_ledger.postings where kind in ('void', 'settlement')`,
+    );
+    expect(postings).toEqual(Array.from({ length: rounds }, () => ({ kind: 'settlement', covered: true })));
+  });
+});

@@ -52,6 +52,13 @@ export function typescriptMutants(text) {
   return mutants;
 }
 
+/** A bug that breaks a named rule: `wrong` replaces `right`, which the file has once. */
+export function plantedBug(text, { what, right, wrong }) {
+  const start = text.indexOf(right);
+  if (start < 0 || text.includes(right, start + 1)) throw new Error(`planted bug "${what}": not found once`);
+  return { start, end: start + right.length, replacement: wrong, name: what };
+}
+
 const SQL_PATTERNS = [
   [/ <> /g, ' = '],
   [/ < /g, ' <= '],

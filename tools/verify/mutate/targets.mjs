@@ -1,3 +1,5 @@
+import { GENERATION, ROUTER, routerBugs } from './planted-router-bugs.mjs';
+
 const LEDGER = 'libs/domains/billing-ledger/src';
 const STATEMENTS = 'libs/domains/statements/src';
 const SIMULATION = 'tools/verify/simulation/src';
@@ -12,6 +14,14 @@ const LEDGER_TESTS = [
   ),
   [`${LEDGER}/service`, `${STATEMENTS}/service`, `${SIMULATION}/audit-ledger.int.spec.ts`],
   [`${SIMULATION}/histories.sim.spec.ts`, `${POSTGRES}/query-plans.int.spec.ts`],
+];
+
+/** Quick ones first. */
+const ROUTER_TESTS = [
+  [`${GENERATION}/usage.spec.ts`],
+  ['cancellation', 'elastic-holds', 'failures', 'generate'].map(
+    (name) => `${ROUTER}/service/${name}.int.spec.ts`,
+  ),
 ];
 
 const USAGE = 'libs/domains/usage/src';
@@ -33,6 +43,11 @@ export const targets = {
   usage: {
     files: ['libs/domains/inference-router/src/core/generation/usage.ts'],
     tests: [['libs/domains/inference-router/src/core/generation']],
+  },
+  'router-rules': {
+    files: [...new Set(routerBugs.map(({ file }) => file))],
+    planted: routerBugs,
+    tests: ROUTER_TESTS,
   },
   'money-functions': { files: functionFiles('lock_accounts', 'add_credit'), tests: LEDGER_TESTS },
   'idempotency-functions': {

@@ -12,4 +12,5 @@ export {
   type PostgresEventLogOptions,
 } from './postgres/postgres-event-log';
 export { EVENT_LOG_SCHEMA, eventLogSchema } from './postgres/sql/schema';
+export { createResponseKey, isResponseKey, decryptResponse, encryptResponse } from './encrypted-response';
 export { relayTopic, type RelayPorts } from './relay';

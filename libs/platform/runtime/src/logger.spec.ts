@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { GatewayError } from '@gateway/errors';
 import { createLogger, createSilentLogger, type LogLevel } from './logger';
 
 function recorder(level: LogLevel = 'info', pretty = false) {
@@ -50,6 +51,27 @@ describe('the logger', () => {
     log.error({ err: new Error('no such key: sk-gw-abcDEF_123-xyz!') }, 'failed for sk-gw-abcDEF_123-xyz');
     expect(lines.join()).not.toContain('abcDEF');
     expect(lines[0]).toContain('sk-gw-[redacted]!');
+  });
+
+  it.each(['err', 'error', 'cause'])('writes no public message of an error in the field %s', (field) => {
+    const { log, lines } = recorder();
+    const thrown = (options: object) =>
+      new GatewayError('invalid_request', {
+        message: 'your prompt: hunter2\n    at the zoo, hunter2',
+        param: 'hunter2',
+        metadata: { text: 'hunter2' },
+        ...options,
+      });
+    const failure = new Error('the provider said no');
+    const nested = new Error('a call failed', { cause: thrown({ cause: failure }) });
+    for (const error of [thrown({ internalMessage: 'HTTP 400', cause: nested }), thrown({}), nested]) {
+      log.error({ [field]: error }, 'failed');
+    }
+    expect(lines.join()).not.toMatch(/hunter2|zoo/);
+    expect(lines[0]).toMatch(/GatewayError.*HTTP 400.*a call failed.*the provider said no.*invalid_request/);
+    expect(lines[0]).toContain('logger.spec.ts');
+    log.error({ [field]: 'a text' }, 'failed');
+    expect(lines.at(-1)).toContain('a text');
   });
 
   it('redacts a management token as well', () => {

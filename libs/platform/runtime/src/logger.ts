@@ -1,6 +1,7 @@
 import { tracing } from '@gateway/telemetry';
 import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 import pretty from 'pino-pretty';
+import { loggedError } from './logged-error';
 
 export type { Logger } from 'pino';
 
@@ -60,6 +61,7 @@ export function createLogger({
     name,
     level,
     timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: loggedError, error: loggedError, cause: loggedError },
     formatters: { level: (label) => ({ level: label }) },
     redact: {
       paths: REDACTION_PREFIXES.flatMap((prefix) => SECRET_FIELDS.map((field) => pathOf(prefix, field))),

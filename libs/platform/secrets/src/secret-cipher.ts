@@ -1,15 +1,13 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { SecretCipher } from '@gateway/base';
+import { decryptBytes, encryptBytes, ENCRYPTION_KEY_BYTES, splitEncrypted } from './encrypted-bytes';
 
 const FORMAT = 'enc1';
-const KEY_BYTES = 32;
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 const KEY_ID_CHARACTERS = 8;
 
 /** A new key: 256 random bits as base64. */
 export function createEncryptionKey(): string {
-  return randomBytes(KEY_BYTES).toString('base64');
+  return randomBytes(ENCRYPTION_KEY_BYTES).toString('base64');
 }
 
 /**
@@ -23,7 +21,7 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
   const keysById = new Map(
     keys.map((text) => {
       const key = Buffer.from(text, 'base64');
-      if (key.length !== KEY_BYTES) throw new Error('an encryption key does not have 256 bits');
+      if (key.length !== ENCRYPTION_KEY_BYTES) throw new Error('an encryption key does not have 256 bits');
       return [keyIdOf(key), key] as const;
     }),
   );
@@ -35,9 +33,7 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
     currentPrefix: `${FORMAT}.${currentKeyId}.`,
 
     encrypt(secret, context) {
-      const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', currentKey, iv).setAAD(Buffer.from(context));
-      const encrypted = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      const [iv, encrypted] = splitEncrypted(encryptBytes(currentKey, Buffer.from(secret), context));
       return [FORMAT, currentKeyId, iv.toString('base64url'), encrypted.toString('base64url')].join('.');
     },
 
@@ -47,13 +43,8 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
       if (format !== FORMAT) throw new Error('a secret is not encrypted');
       const key = keysById.get(keyId);
       if (!key) throw new Error(`a secret is encrypted with the key ${keyId}, which is not configured`);
-      const bytes = Buffer.from(encrypted, 'base64url');
-      const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(iv, 'base64url'), {
-        authTagLength: TAG_BYTES,
-      });
-      decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-TAG_BYTES));
-      const secret = Buffer.concat([decipher.update(bytes.subarray(0, -TAG_BYTES)), decipher.final()]);
-      return secret.toString('utf8');
+      const bytes = Buffer.concat([iv, encrypted].map((part) => Buffer.from(part, 'base64url')));
+      return decryptBytes(key, bytes, context).toString('utf8');
     },
   };
 }

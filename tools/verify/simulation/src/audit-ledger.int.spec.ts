@@ -159,7 +159,7 @@ const CORRUPTIONS: [what: string, sql: string][] = [
   [
     'a stored response without a settlement',
     `insert into idempotency_claims
-     values ('scope', 'org-a', '', 'gen-x', '{gen-x}', 'completed', 1, 1, '{}')`,
+     values ('scope', 'org-a', '', 'gen-x', '{gen-x}', 'completed', 1, 1, 'key', 'encrypted')`,
   ],
 ];
 

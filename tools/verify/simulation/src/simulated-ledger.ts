@@ -125,11 +125,12 @@ export async function createSimulatedLedger(): Promise<SimulatedLedger> {
             bodySha256: Buffer.alloc(32, one.body),
             generationId: one.id,
             leaseMs: LEASE_MS,
+            responseKey: Buffer.from(`key of ${one.id}`),
           },
         ]);
         if (outcome === undefined) return 'no outcome';
         if (outcome.kind !== 'completed') return outcome.kind;
-        const response = Buffer.from(outcome.responseJson).toString();
+        const response = Buffer.from(outcome.response.encrypted).toString();
         return response === outcome.generationId
           ? `completed by ${response}`
           : `the response of ${response} under another id`;
@@ -223,7 +224,7 @@ function finishedOf(one: Generation): FinishedGeneration {
         : {
             scope: one.scope,
             resolution: one.resolution,
-            response: one.resolution === 'completed' ? { responseJson: Buffer.from(one.id) } : undefined,
+            response: one.resolution === 'completed' ? { encrypted: Buffer.from(one.id) } : undefined,
           },
   };
 }

@@ -8,6 +8,7 @@ const request = (scope: string): ClaimRequest => ({
   bodySha256: new Uint8Array(32),
   generationId: `gen-${scope}`,
   leaseMs: 1,
+  responseKey: new Uint8Array(32),
 });
 
 /** Claims all but the scope `bad`, and records every call. */
@@ -21,7 +22,7 @@ function stubStore() {
       return requests.map(({ generationId }) => ({
         kind: 'completed',
         generationId,
-        responseJson: new Uint8Array(),
+        response: { encrypted: new Uint8Array(), key: new Uint8Array() },
       }));
     },
   };

@@ -1,6 +1,7 @@
 import { auditOf, formatUsd, type Clock } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
+import { createResponseKey } from '@gateway/events';
 import { actorOf, type RpcHandlers } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
 import type { ClaimStore, LedgerStore } from '../core/ports';
@@ -24,11 +25,11 @@ import {
   parseSha256,
   readHold,
   renderBalance,
-  renderClaimOutcome,
   renderHoldOutcome,
   renderRun,
 } from './messages';
 import type { ClaimBatcher } from './claim-batcher';
+import { renderClaimOutcome } from './encrypted-responses';
 import type { SettleBatcher } from './settle-batcher';
 import type { VoidBatcher } from './void-batcher';
 
@@ -138,10 +139,11 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
           organizationId: parseIdentifier('organization_id', request.organizationId),
           bodySha256: parseSha256(request.bodySha256),
           leaseMs: parseLease(request.leaseMs),
+          responseKey: createResponseKey(),
           ...ref,
         };
       });
-      return renderClaimOutcome(await claimBatcher.claim(claim));
+      return renderClaimOutcome(claim.scope, await claimBatcher.claim(claim));
     },
 
     renewIdempotencyClaims: async (request) => {

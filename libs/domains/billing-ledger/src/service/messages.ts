@@ -12,7 +12,6 @@ import {
 import {
   BudgetPeriod as PeriodMessage,
   BudgetScope as ScopeMessage,
-  type ClaimIdempotencyKeyResponse,
   type ClaimRef as ClaimRefMessage,
   type GetBalanceResponse,
   type GetRunResponse,
@@ -40,7 +39,7 @@ import type {
   RunAccount,
   RunRef,
 } from '../core/credit/hold';
-import type { ClaimOutcome, ClaimRef } from '../core/idempotency/claim';
+import type { ClaimRef } from '../core/idempotency/claim';
 import type { IdempotentOutcome } from '../core/idempotency/batch-claims';
 import type { ClaimResolution } from '../core/idempotency/resolutions';
 import {
@@ -53,6 +52,7 @@ import {
   MAX_RUN_ID_LENGTH,
 } from '../core/limits';
 import type { FinishedGeneration } from '../core/settlement/settlement';
+import { encryptedResponseOf } from './encrypted-responses';
 
 const SHA256_BYTES = 32;
 
@@ -203,21 +203,18 @@ export function parseFinished(finished: GenerationFinished): FinishedGeneration 
     createdUnixMs: parseTime('created_unix_ms', finished.createdUnixMs),
     usage: finished.usage,
     prices: finished.prices && parsePrices(finished.prices),
-    idempotentOutcome: outcome && parseIdempotentOutcome(outcome),
+    idempotentOutcome: outcome && parseIdempotentOutcome(finished.generationId, outcome),
   };
 }
 
 /** Events without a known resolution: completed if they have a response, else failed. */
-function parseIdempotentOutcome({
-  scope,
-  responseJson,
-  responseEvents,
-  resolution,
-}: IdempotentOutcomeMessage): IdempotentOutcome {
+function parseIdempotentOutcome(generationId: string, outcome: IdempotentOutcomeMessage): IdempotentOutcome {
+  const scope = parseIdentifier('idempotent_outcome.scope', outcome.scope);
+  const response = encryptedResponseOf({ scope, generationId }, outcome);
   return {
-    scope: parseIdentifier('idempotent_outcome.scope', scope),
-    resolution: RESOLUTIONS.get(resolution) ?? (responseJson ? 'completed' : 'failed'),
-    response: responseJson && { responseJson, responseEvents },
+    scope,
+    resolution: RESOLUTIONS.get(outcome.resolution) ?? (response ? 'completed' : 'failed'),
+    response,
   };
 }
 
@@ -369,28 +366,4 @@ export function renderBalance(balance: Balance): GetBalanceResponse {
 
 export function renderRun(run: RunAccount | undefined): GetRunResponse {
   return { run: run && { ...run, createdUnixMs: BigInt(run.createdUnixMs) } };
-}
-
-export function renderClaimOutcome(outcome: ClaimOutcome): ClaimIdempotencyKeyResponse {
-  switch (outcome.kind) {
-    case 'claimed':
-      return { outcome: { $case: 'claimed', value: {} } };
-    case 'in_flight':
-      return { outcome: { $case: 'inFlight', value: { generationId: outcome.generationId } } };
-    case 'body_mismatch':
-      return { outcome: { $case: 'bodyMismatch', value: {} } };
-    case 'completed':
-      return {
-        outcome: {
-          $case: 'completed',
-          value: {
-            generationId: outcome.generationId,
-            responseJson: Buffer.from(outcome.responseJson),
-            responseEvents: outcome.responseEvents && Buffer.from(outcome.responseEvents),
-          },
-        },
-      };
-    default:
-      return unreachable(outcome);
-  }
 }

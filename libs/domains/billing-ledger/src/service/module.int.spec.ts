@@ -1,11 +1,12 @@
 import { TEST_OPERATOR } from '@gateway/test-support';
 import type { BillingLedgerDefinition, Hold } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished, GenerationSettled, IdempotentEnding } from '@gateway/contracts/events';
-import { UnprocessableEventsError, type LoggedEvent } from '@gateway/events';
+import { encryptResponse, UnprocessableEventsError, type LoggedEvent } from '@gateway/events';
 import type { RpcHandlers } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import { createMetrics, createSilentLogger } from '@gateway/runtime';
 import { auditLedger } from '@gateway/ledger-audit';
+import { CLAIM_RETENTION_MS } from '../core/limits';
 import { createLedgerFixture, UNIT_PRICES, type LedgerFixture } from '../testing/ledger-fixture';
 import { createBillingLedgerModule } from './module';
 
@@ -268,7 +269,7 @@ describe('the consumer of generation.finished', () => {
 });
 
 describe('the resolution of a claim', () => {
-  const claim = async (scope: string, generationId: string, body = 1) => {
+  const claimed = async (scope: string, generationId: string, body = 1) => {
     const { outcome } = await handlers.claimIdempotencyKey(
       {
         scope,
@@ -279,8 +280,9 @@ describe('the resolution of a claim', () => {
       },
       context,
     );
-    return outcome?.$case;
+    return outcome;
   };
+  const claim = async (...claimant: Parameters<typeof claimed>) => (await claimed(...claimant))?.$case;
   const resolve = (scope: string, generationId: string, resolution: IdempotentEnding) =>
     handlers.endIdempotencyClaims(
       { resolvedClaims: [{ claim: { scope, generationId }, resolution }] },
@@ -329,6 +331,64 @@ describe('the resolution of a claim', () => {
       context,
     );
     expect(await claim('key-old', 'gen-old-2')).toBe('completed');
+  });
+
+  it.each(['a router of this version', 'an older router'])(
+    'replays the response of %s, and has no copy of it that can be read once the claim is deleted',
+    async (router) => {
+      const [scope, generationId] = [`key of ${router}`.replaceAll(' ', '-'), `gen-${router.length}`];
+      const [json, events] = [Buffer.from('{"text":"marker-word"}'), Buffer.from('compressed marker-word')];
+      const outcome = await claimed(scope, generationId);
+      const key = outcome?.$case === 'claimed' ? outcome.value.responseKey : undefined;
+      const idempotentOutcome = {
+        scope,
+        resolution: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
+        ...(router === 'an older router'
+          ? { responseJson: json, responseEvents: events }
+          : {
+              encryptedResponse: encryptResponse(
+                key ?? Buffer.alloc(0),
+                { scope, generationId },
+                { json, events },
+              ),
+            }),
+      };
+      await handlers.settleGenerations(
+        { generations: [{ ...finishedOf(generationId, 'org-keys', 0), idempotentOutcome }] },
+        context,
+      );
+      expect(await claimed(scope, 'gen-replay')).toEqual({
+        $case: 'completed',
+        value: { generationId, responseJson: json, responseEvents: events },
+      });
+      const stored = await fixture.auditPool.query<{ text: string }>(
+        `select encode(encrypted_response, 'escape') as text from idempotency_claims where scope = $1`,
+        [scope],
+      );
+      expect(stored.rows[0]?.text).not.toContain('marker-word');
+      await fixture.clock.advance(CLAIM_RETENTION_MS);
+      await fixture.first.claims.deleteExpiredClaims(1_000);
+      const left = await fixture.auditPool.query('select from idempotency_claims where scope = $1', [scope]);
+      expect(left.rowCount).toBe(0);
+    },
+  );
+
+  it('is not affected by a response that cannot be opened: only its replay fails', async () => {
+    await claim('key-garbled', 'gen-garbled');
+    const idempotentOutcome = {
+      scope: 'key-garbled',
+      encryptedResponse: Buffer.alloc(64),
+      resolution: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
+    };
+    await handlers.settleGenerations(
+      { generations: [{ ...finishedOf('gen-garbled', 'org-keys', 0), idempotentOutcome }] },
+      context,
+    );
+    const results = await Promise.allSettled([
+      claim('key-garbled', 'gen-replay'),
+      claim('key-readable', 'gen-readable'),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
 
   it('is refused if it is not known', async () => {

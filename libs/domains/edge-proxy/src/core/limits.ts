@@ -31,6 +31,8 @@ export const limits = {
     maxResponseDelayMs: 250,
     /** For pending releases when the process stops. */
     stopGraceMs: 5_000,
+    /** How long the hold of a request that was cancelled at the router waits for its settlement. */
+    settlementGraceMs: 2_000,
   },
   /** Keys and organizations whose limits refused requests lately. */
   recentRefusals: { maxOwners: 10_000 },

@@ -119,8 +119,11 @@ interface RunAccount {
 export interface Ledger<Hold, HoldDecision, ClaimDecision, ClaimOutcome> extends Background {
   /** Decides one hold. After a rejection it is unknown whether it was reserved. */
   hold(hold: Hold): Promise<HoldDecision>;
-  /** Releases a hold in full, also one that the ledger has not received yet. */
-  voidHold(hold: HoldRef): Promise<void>;
+  /**
+   * Releases a hold in full, also one that the ledger has not received yet. After
+   * `delayMs`, if it is not settled by then.
+   */
+  voidHold(hold: HoldRef, delayMs?: number): Promise<void>;
   /** After a rejection it is unknown whether the key was claimed. */
   claim(request: ClaimRequest): Promise<ClaimDecision>;
   /** Renews the claim's lease until the returned function is called. */

@@ -38,6 +38,9 @@ export interface StubLedger {
   settle(generationId: string, scope: string | undefined, responseJson: Buffer | undefined): void;
 }
 
+/** The key of each claim. */
+export const RESPONSE_KEY = Buffer.alloc(32, 7);
+
 /** A ledger that records holds and claims. */
 export function createStubLedger(faults: FaultPlan): StubLedger {
   const unexpectedCall = (): never => {
@@ -137,7 +140,7 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
     const current = stub.claims.get(scope);
     if (!current) {
       stub.claims.set(scope, { bodySha256, generationId });
-      return { outcome: { $case: 'claimed', value: {} } };
+      return { outcome: { $case: 'claimed', value: { responseKey: RESPONSE_KEY } } };
     }
     if (!current.bodySha256.equals(bodySha256)) return { outcome: { $case: 'bodyMismatch', value: {} } };
     if (!current.responseJson)

@@ -7,6 +7,7 @@ import {
   generateRequest,
   model,
   provider,
+  RouterUnderTest,
   withRouter,
 } from '../testing/router-under-test';
 import { startStream, chunk, ScriptedProvider, sse, helloCompletion } from '../testing/scripted-provider';
@@ -124,6 +125,20 @@ describe('a caller that cancels', () => {
       expect(await cancelWhenSeen(isStream, 1)).toEqual([
         freeGeneration({ cancelled: false, errorCode: 'request_timeout' }),
       ]);
+    },
+  );
+
+  it.each([true, false])(
+    'because the router stops before the response owes nothing (stream: %s)',
+    async (isStream) => {
+      const seen = deferred();
+      first.play(() => seen.resolve());
+      const router = await RouterUnderTest.start(one(), { drainMs: 1 });
+      const running = router.collect(generateRequest({ stream: isStream }));
+      await seen.promise;
+      await router.stop();
+      expect((await running).error).toMatchObject({ code: 'no_capacity' });
+      expect(router.events).toEqual([freeGeneration({ cancelled: false, errorCode: 'no_capacity' })]);
     },
   );
 

@@ -1,8 +1,9 @@
 import type { StatsFs } from 'node:fs';
-import fs, { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import fs, { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GenerationFinished } from '@gateway/contracts/events';
+import { createResponseKey, decryptResponse } from '@gateway/events';
 import { createLogger, createSilentLogger, newId } from '@gateway/runtime';
 import { eventually } from '@gateway/test-support';
 import { createFileSpool } from '../adapters/file-system/file-spool';
@@ -97,6 +98,54 @@ describe('the end of a generation', () => {
     expect(error).toMatchObject({ code: 'internal_error' });
     expect(finished).toBeUndefined();
     expect(await storedIn(router, 'lost')).toBe(1);
+    await router.stop();
+  });
+});
+
+describe('the response for an Idempotency-Key', () => {
+  const responseKey = createResponseKey();
+  const owner = { scope: 'scope', generationId: 'gen-S' };
+  const request = (changes: object = {}) =>
+    generateRequest({
+      generationId: owner.generationId,
+      idempotencyScope: owner.scope,
+      responseKey,
+      ...changes,
+    });
+
+  it('is encrypted in the event, in the call to the ledger and in the spool', async () => {
+    const router = await start();
+    const { finished } = await router.collect(request());
+    router.eventLogDown = true;
+    router.ledgerDown = true;
+    await router.collect(request());
+    const spooled = GenerationFinished.decode(await readFile(join(directory, 'gen-S.finished')));
+    const messages = [router.events[0], router.settled[0], spooled];
+    expect(messages).toHaveLength(3);
+    for (const message of messages) {
+      const encoded = Buffer.from(GenerationFinished.encode(message!).finish());
+      expect([encoded.includes('Hello'), encoded.includes(responseKey)]).toEqual([false, false]);
+      const { encryptedResponse = Buffer.alloc(0) } = message?.idempotentOutcome ?? {};
+      const { json } = decryptResponse(responseKey, owner, encryptedResponse);
+      expect(json.toString()).toContain('Hello');
+      if (message !== spooled) expect(json).toEqual(finished?.responseJson);
+    }
+    router.eventLogDown = false;
+    await router.stop();
+  });
+
+  it('is in the event in clear for an older edge, which has no key', async () => {
+    const router = await start();
+    const { finished } = await router.collect(request({ responseKey: undefined }));
+    expect(router.events[0]?.idempotentOutcome?.responseJson).toEqual(finished?.responseJson);
+    await router.stop();
+  });
+
+  it('is not generated with an invalid key: no provider is called', async () => {
+    const router = await start();
+    const calls = upstream.calls.length;
+    expect(() => router.generate(request({ responseKey: Buffer.alloc(16) }))).toThrow();
+    expect(upstream.calls).toHaveLength(calls);
     await router.stop();
   });
 });

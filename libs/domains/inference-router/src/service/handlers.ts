@@ -5,6 +5,7 @@ import type {
   InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
 import { GatewayError } from '@gateway/errors';
+import { isResponseKey } from '@gateway/events';
 import type { CallContext, RpcHandlers } from '@gateway/rpc';
 import type { Generate } from '../core/generation/generate';
 import type { GenerationEvent } from '../core/generation/generation-events';
@@ -57,7 +58,9 @@ function checkRequest(request: ReturnType<typeof toGenerationRequest>): void {
         ? 'without a limit of output tokens'
         : request.n > MAX_COMPLETIONS
           ? 'with too many completions'
-          : undefined;
+          : request.responseKey && !isResponseKey(request.responseKey)
+            ? 'with an invalid key of its response'
+            : undefined;
   if (problem) throw new GatewayError('internal_error', { internalMessage: `a Generate request ${problem}` });
 }
 

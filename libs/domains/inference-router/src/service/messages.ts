@@ -1,11 +1,12 @@
 import { UsageSource, type Prices, type Usage } from '@gateway/contracts/common';
-import { IdempotentEnding, type GenerationFinished } from '@gateway/contracts/events';
+import { IdempotentEnding, type GenerationFinished, type IdempotentOutcome } from '@gateway/contracts/events';
 import type {
   GenerateRequest,
   GenerateResponse,
   Model as ModelMessage,
   WatchCatalogueResponse,
 } from '@gateway/contracts/inference-router';
+import { encryptResponse } from '@gateway/events';
 import { placeOf, type Catalogue, type Model } from '../core/catalogue/model-catalogue';
 import type {
   CompletionOutcome,
@@ -45,6 +46,7 @@ export function toGenerationRequest(message: GenerateRequest): GenerationRequest
     targetRules: message.targetRules,
     externalUser: message.externalUser,
     idempotencyScope: message.idempotencyScope,
+    responseKey: message.responseKey,
     runId: message.runId,
     projectId: message.projectId,
   };
@@ -86,12 +88,9 @@ export function toGenerateResponse(event: GenerationEvent): GenerateResponse {
   }
 }
 
-/** @param responseEvents those of `finished.stored`, compressed. */
-export function toGenerationFinished(
-  finished: FinishedGeneration,
-  responseEvents?: Buffer,
-): GenerationFinished {
-  const { request, stored } = finished;
+/** @param events those of `finished.stored`, compressed. */
+export function toGenerationFinished(finished: FinishedGeneration, events?: Buffer): GenerationFinished {
+  const { request } = finished;
   return {
     generationId: request.generationId,
     organizationId: request.organizationId,
@@ -125,11 +124,22 @@ export function toGenerationFinished(
         ? undefined
         : {
             scope: request.idempotencyScope,
-            responseJson: stored && Buffer.from(stored.responseJson, 'utf8'),
-            responseEvents,
+            ...storedResponse(finished, request.idempotencyScope, events),
             resolution: OUTCOME_MESSAGES[finished.outcome],
           },
   };
+}
+
+/** In clear only for an older edge, which sends no key. */
+function storedResponse(
+  { request: { generationId, responseKey }, stored }: FinishedGeneration,
+  scope: string,
+  events: Buffer | undefined,
+): Pick<IdempotentOutcome, 'encryptedResponse' | 'responseJson' | 'responseEvents'> {
+  if (!stored) return {};
+  const json = Buffer.from(stored.responseJson, 'utf8');
+  if (!responseKey) return { responseJson: json, responseEvents: events };
+  return { encryptedResponse: encryptResponse(responseKey, { scope, generationId }, { json, events }) };
 }
 
 export function toWatchCatalogueResponse(catalogue: Catalogue): WatchCatalogueResponse {

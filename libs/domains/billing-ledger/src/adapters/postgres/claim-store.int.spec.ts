@@ -58,6 +58,7 @@ function claimOf(name: string, more: Partial<ClaimRequest> = {}): ClaimRequest {
     bodySha256: BODY,
     generationId: generation(name),
     leaseMs: LEASE_MS,
+    responseKey: Buffer.from(`key of ${name}`),
     ...more,
   };
 }
@@ -78,10 +79,7 @@ async function settle(...outcomes: [name: string, response: string | undefined][
         idempotentOutcome: {
           scope,
           resolution: response === undefined ? 'failed' : 'completed',
-          response:
-            response === undefined
-              ? undefined
-              : { responseJson: Buffer.from(response), responseEvents: Buffer.from(`events of ${response}`) },
+          response: response === undefined ? undefined : { encrypted: Buffer.from(response) },
         },
       }),
     ),
@@ -92,7 +90,7 @@ async function settle(...outcomes: [name: string, response: string | undefined][
 
 async function replayed(name: string): Promise<string> {
   const outcome = await claim(name);
-  return outcome.kind === 'completed' ? Buffer.from(outcome.responseJson).toString() : outcome.kind;
+  return outcome.kind === 'completed' ? Buffer.from(outcome.response.encrypted).toString() : outcome.kind;
 }
 
 it('gives a key to one of many concurrent claims', async () => {
@@ -126,7 +124,7 @@ it('decides each claim of a batch individually, and gives a repeated key to the 
   expect(outcomes[1]).toEqual({ kind: 'in_flight', generationId: generation('g1') });
   expect(outcomes[4]).toMatchObject({
     generationId: generation('g0'),
-    responseEvents: Buffer.from('events of response'),
+    response: { encrypted: Buffer.from('response'), key: Buffer.from('key of g0') },
   });
 });
 
@@ -150,7 +148,7 @@ it('claims overlapping sets of keys concurrently, in any order, without a deadlo
 
 it('returns the same outcome to a repeated claim by its holder', async () => {
   await claim('g1');
-  expect(await claim('g1')).toEqual({ kind: 'claimed' });
+  expect(await claim('g1')).toMatchObject({ kind: 'claimed' });
 });
 
 it('refuses another body while the request runs and after it completed', async () => {
@@ -176,10 +174,10 @@ it('allows a takeover after the lease has ended, not while it is renewed', async
   await fixture.clock.advance(LEASE_MS - 1);
   expect(await claim('g2')).toMatchObject({ kind: 'in_flight' });
   await fixture.clock.advance(1);
-  expect(await claim('g2')).toEqual({ kind: 'claimed' });
+  expect(await claim('g2')).toMatchObject({ kind: 'claimed' });
   await fixture.first.claims.renewClaims([{ scope, generationId: generation('g1') }], 10 * LEASE_MS);
   await fixture.clock.advance(LEASE_MS);
-  expect(await claim('g3')).toEqual({ kind: 'claimed' });
+  expect(await claim('g3')).toMatchObject({ kind: 'claimed' });
 });
 
 it('is released only by its holder, and never after completion', async () => {
@@ -187,7 +185,7 @@ it('is released only by its holder, and never after completion', async () => {
   await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g2') }]);
   expect(await claim('g2')).toMatchObject({ kind: 'in_flight' });
   await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g1') }]);
-  expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
+  expect(await claim('g2', { bodySha256: OTHER_BODY })).toMatchObject({ kind: 'claimed' });
   await settle(['g2', 'response']);
   await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g2') }]);
   expect(await claim('g3', { bodySha256: OTHER_BODY })).toMatchObject({ kind: 'completed' });
@@ -299,13 +297,13 @@ it('is released by a settlement without an idempotent outcome', async () => {
   await hold('g1');
   const withoutOutcome = makeFinished({ generationId: generation('g1'), cost: 10, at: fixture.clock.now() });
   await fixture.second.store.settleGenerations([withoutOutcome], announce);
-  expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
+  expect(await claim('g2', { bodySha256: OTHER_BODY })).toMatchObject({ kind: 'claimed' });
 });
 
 it('charges a failed generation and frees its key', async () => {
   await claim('g1');
   expect(await settle(['g1', undefined])).toEqual([10]);
-  expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
+  expect(await claim('g2', { bodySha256: OTHER_BODY })).toMatchObject({ kind: 'claimed' });
 });
 
 it('does not store the late response of an earlier body for another body', async () => {
@@ -324,14 +322,14 @@ it('stores a response for 24 hours, then deletes it', async () => {
   expect(await replayed('g2')).toBe('response');
   await fixture.clock.advance(1);
   expect(await fixture.first.claims.deleteExpiredClaims(100)).toBeGreaterThan(0);
-  expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
+  expect(await claim('g2', { bodySha256: OTHER_BODY })).toMatchObject({ kind: 'claimed' });
 });
 
 it('ignores a response past its retention, also before it is deleted', async () => {
   await claim('g1');
   await settle(['g1', 'response']);
   await fixture.clock.advance(CLAIM_RETENTION_MS);
-  expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
+  expect(await claim('g2', { bodySha256: OTHER_BODY })).toMatchObject({ kind: 'claimed' });
 });
 
 it('keeps a claim past its retention until the lease of its request ends', async () => {
@@ -342,7 +340,7 @@ it('keeps a claim past its retention until the lease of its request ends', async
   expect(await claim('g2')).toMatchObject({ kind: 'in_flight' });
   expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'body_mismatch' });
   await fixture.clock.advance(LEASE_MS);
-  expect(await claim('g2', { bodySha256: OTHER_BODY })).toEqual({ kind: 'claimed' });
+  expect(await claim('g2', { bodySha256: OTHER_BODY })).toMatchObject({ kind: 'claimed' });
 });
 
 it('deletes a claim past its retention once the lease of its request has ended', async () => {
@@ -359,15 +357,44 @@ it('deletes a claim past its retention once the lease of its request has ended',
 it('stores the latest 64 generations of a key: only their responses complete the claim', async () => {
   const names = Array.from({ length: 70 }, (_, index) => `g${index}`);
   for (const name of names) {
-    expect(await claim(name)).toEqual({ kind: 'claimed' });
+    expect(await claim(name)).toMatchObject({ kind: 'claimed' });
     await fixture.clock.advance(LEASE_MS);
   }
   const [evicted = '', stored = ''] = names.slice(70 - 64 - 1);
   expect(await settle([evicted, 'too early'])).toEqual([10]);
-  expect(await claim('one more')).toEqual({ kind: 'claimed' });
+  expect(await claim('one more')).toMatchObject({ kind: 'claimed' });
   // The next claimant evicts the oldest.
   expect(await settle([stored, 'too early too'])).toEqual([10]);
   expect(await claim('g-next')).toMatchObject({ kind: 'in_flight' });
   expect(await settle([names[7] as string, 'response'])).toEqual([10]);
   expect(await replayed('g-last')).toBe('response');
+});
+
+describe('the key of a response', () => {
+  const keyOf = (outcome: ClaimOutcome) =>
+    outcome.kind === 'claimed' ? Buffer.from(outcome.responseKey).toString() : outcome.kind;
+
+  it('stays the same for all generations that may complete the claim', async () => {
+    expect(keyOf(await claim('g1'))).toBe('key of g1');
+    expect(keyOf(await claim('g1', { responseKey: Buffer.from('another') }))).toBe('key of g1');
+    await fixture.clock.advance(LEASE_MS);
+    expect(keyOf(await claim('g2'))).toBe('key of g1');
+    await hold('g1');
+    await settle(['g1', 'response of g1']);
+    expect(await claim('g3')).toMatchObject({
+      generationId: generation('g1'),
+      response: { encrypted: Buffer.from('response of g1'), key: Buffer.from('key of g1') },
+    });
+  });
+
+  it('is replaced with the body, and after the retention', async () => {
+    await claim('g1');
+    await hold('g1');
+    await fixture.first.claims.releaseClaims([{ scope, generationId: generation('g1') }]);
+    expect(keyOf(await claim('g2', { bodySha256: OTHER_BODY }))).toBe('key of g2');
+    await hold('g2');
+    await settle(['g2', 'response of g2']);
+    await fixture.clock.advance(CLAIM_RETENTION_MS);
+    expect(keyOf(await claim('g3', { bodySha256: OTHER_BODY }))).toBe('key of g3');
+  });
 });

@@ -12,12 +12,13 @@ const CLAIM = {
     select wanted.position::integer as position, claim.*
     from (
       select *
-      from unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::bigint[]) with ordinality
-        as named (scope, organization_id, body_sha256, generation_id, lease_ms, position)
+      from unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::bigint[], $7::bytea[]) with ordinality
+        as named (scope, organization_id, body_sha256, generation_id, lease_ms, response_key, position)
       order by scope collate "C", position
     ) wanted,
     lateral claim_idempotency_key(
-      wanted.scope, wanted.organization_id, wanted.body_sha256, wanted.generation_id, wanted.lease_ms, $6
+      wanted.scope, wanted.organization_id, wanted.body_sha256, wanted.generation_id, wanted.lease_ms, $6,
+      wanted.response_key
     ) claim`,
 };
 
@@ -41,8 +42,8 @@ interface ClaimRow {
   readonly position: number;
   readonly outcome: ClaimOutcome['kind'];
   readonly generation_id: string | null;
-  readonly response_json: Buffer | null;
-  readonly response_events: Buffer | null;
+  readonly response_key: Buffer | null;
+  readonly encrypted_response: Buffer | null;
 }
 
 /** Claims are in the ledger's database, so that a settlement closes them in its own transaction. */
@@ -84,6 +85,7 @@ async function claimKeys(pool: Pool, claims: readonly ClaimRequest[]): Promise<C
       textArray(claims, (claim) => claim.generationId),
       plainArray(claims, (claim) => claim.leaseMs),
       CLAIM_RETENTION_MS,
+      claims.map((claim) => Buffer.from(claim.responseKey)),
     ],
     ...CLAIM,
   });
@@ -93,10 +95,19 @@ async function claimKeys(pool: Pool, claims: readonly ClaimRequest[]): Promise<C
 
 function outcomeOf(row: ClaimRow | undefined): ClaimOutcome {
   if (!row) throw new Error('claim_idempotency_key returned no row');
-  const { outcome: kind, generation_id: generationId, response_json: responseJson } = row;
-  if (kind === 'claimed' || kind === 'body_mismatch') return { kind };
+  const {
+    outcome: kind,
+    generation_id: generationId,
+    response_key: key,
+    encrypted_response: encrypted,
+  } = row;
+  if (kind === 'body_mismatch') return { kind };
+  if (kind === 'claimed') {
+    if (key === null) throw new Error('a claim has no response key');
+    return { kind, responseKey: key };
+  }
   if (generationId === null) throw new Error('the claim of another request has no generation');
   if (kind === 'in_flight') return { kind, generationId };
-  if (responseJson === null) throw new Error('a completed claim has no response');
-  return { kind, generationId, responseJson, responseEvents: row.response_events ?? undefined };
+  if (encrypted === null || key === null) throw new Error('a completed claim has no response');
+  return { kind, generationId, response: { encrypted, key } };
 }

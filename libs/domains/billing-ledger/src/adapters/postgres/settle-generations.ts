@@ -224,8 +224,8 @@ async function closeClaims(client: PoolClient, closings: readonly ClaimClosing[]
     values: [
       textArray(closings, (closing) => closing.scope),
       textArray(closings, (closing) => closing.generationId),
-      closings.map(({ response }) => bufferOrNull(response?.responseJson)),
-      closings.map(({ response }) => bufferOrNull(response?.responseEvents)),
+      closings.map(({ response }) => bufferOrNull(response?.encrypted)),
+      closings.map(({ response }) => bufferOrNull(response?.key)),
       CLAIM_RETENTION_MS,
     ],
     ...CLOSE_CLAIMS,

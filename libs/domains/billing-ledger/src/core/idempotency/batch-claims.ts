@@ -1,4 +1,4 @@
-import type { StoredResponse } from './claim';
+import type { EncryptedResponse } from './claim';
 import { RESOLUTION_RULES, type ClaimResolution } from './resolutions';
 
 /** The outcome of a generation that ran under an Idempotency-Key. */
@@ -6,7 +6,7 @@ export interface IdempotentOutcome {
   readonly scope: string;
   readonly resolution: ClaimResolution;
   /** Returned to replays; present only for a completed generation. */
-  readonly response: StoredResponse | undefined;
+  readonly response: EncryptedResponse | undefined;
 }
 
 export interface StoredClaim {
@@ -20,7 +20,7 @@ export interface StoredClaim {
 export interface ClaimClosing {
   readonly scope: string;
   readonly generationId: string;
-  readonly response: StoredResponse | undefined;
+  readonly response: EncryptedResponse | undefined;
 }
 
 export interface ClaimDecision {
@@ -55,7 +55,7 @@ export class BatchClaims {
   }
 }
 
-function responseToStore(outcome: IdempotentOutcome | undefined): StoredResponse | undefined {
+function responseToStore(outcome: IdempotentOutcome | undefined): EncryptedResponse | undefined {
   if (!outcome || RESOLUTION_RULES[outcome.resolution].whenSettled !== 'store_response') return undefined;
   return outcome.response;
 }

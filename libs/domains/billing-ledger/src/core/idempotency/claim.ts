@@ -6,6 +6,8 @@ export interface ClaimRequest {
   readonly bodySha256: Uint8Array;
   readonly generationId: string;
   readonly leaseMs: number;
+  /** Encrypts the response. A claim that exists for this body keeps its own. */
+  readonly responseKey: Uint8Array;
 }
 
 export interface ClaimRef {
@@ -13,18 +15,22 @@ export interface ClaimRef {
   readonly generationId: string;
 }
 
-/** What a replay of a completed claim needs. */
-export interface StoredResponse {
-  readonly responseJson: Uint8Array;
-  /** The events of a resumable stream, as the router compressed them. */
-  readonly responseEvents?: Uint8Array | undefined;
+/** The response of a generation, encrypted. */
+export interface EncryptedResponse {
+  readonly encrypted: Uint8Array;
+  /** Replaces the key of its claim; undefined for a response that was encrypted with that. */
+  readonly key?: Uint8Array | undefined;
 }
 
 export type ClaimOutcome =
-  /** The generation may run. */
-  | { readonly kind: 'claimed' }
+  /** The generation may run, and its response is encrypted with this key. */
+  | { readonly kind: 'claimed'; readonly responseKey: Uint8Array }
   /** Another generation runs under a lease that has not ended. */
   | { readonly kind: 'in_flight'; readonly generationId: string }
-  | ({ readonly kind: 'completed'; readonly generationId: string } & StoredResponse)
+  | {
+      readonly kind: 'completed';
+      readonly generationId: string;
+      readonly response: Required<EncryptedResponse>;
+    }
   /** The key was used with another body. */
   | { readonly kind: 'body_mismatch' };

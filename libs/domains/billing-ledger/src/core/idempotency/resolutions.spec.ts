@@ -1,7 +1,7 @@
 import { BatchClaims, type StoredClaim } from './batch-claims';
 import { RESOLUTION_RULES, type ClaimResolution, type ResolutionRule } from './resolutions';
 
-const RESPONSE = { responseJson: Buffer.from('{}') };
+const RESPONSE = { encrypted: Buffer.from('encrypted') };
 
 /** The table as the public documentation states it. */
 const TABLE: readonly [ClaimResolution, ResolutionRule['whenReported'], ResolutionRule['whenSettled']][] = [

@@ -159,7 +159,7 @@ describe('a claim of an Idempotency-Key', () => {
   const completed = {
     scope: 'scope',
     resolution: 'completed',
-    response: { responseJson: Buffer.from('{}') },
+    response: { encrypted: Buffer.from('encrypted') },
   } as const;
   const failed = { scope: 'scope', resolution: 'failed', response: undefined } as const;
   const running = (generationId: string) =>

@@ -34,6 +34,18 @@ it('retries items that cannot be delivered, and idle waits for them', async () =
   expect(dropped).toEqual([]);
 });
 
+it('delivers a delayed item after its delay, and idle waits for it', async () => {
+  const { queue, delivered } = queueThatFails(0);
+  void queue.submit('delayed', 1_000);
+  void queue.submit('immediate');
+  const idle = queue.idle();
+  await jest.advanceTimersByTimeAsync(999);
+  expect(delivered).toEqual(['immediate']);
+  await jest.advanceTimersByTimeAsync(50);
+  await idle;
+  expect(delivered).toEqual(['immediate', 'delayed']);
+});
+
 it('drops and counts an item after the last attempt, and never rejects', async () => {
   const { queue, delivered, dropped } = queueThatFails(Infinity);
   const submitted = queue.submit('a');

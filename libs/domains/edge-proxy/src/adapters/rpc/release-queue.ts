@@ -12,8 +12,8 @@ export interface ReleaseQueuePorts<Item> {
 }
 
 export interface ReleaseQueue<Item> {
-  /** Resolves when the item is delivered or dropped. Never rejects. */
-  submit(item: Item): Promise<void>;
+  /** Resolves when the item is delivered, at the earliest after `delayMs`, or dropped. Never rejects. */
+  submit(item: Item, delayMs?: number): Promise<void>;
   /** Resolves when the queue is empty. */
   idle(): Promise<void>;
 }
@@ -44,13 +44,14 @@ export function createReleaseQueue<Item>({
     overflow: () => new Error('too many releases are queued'),
   });
 
-  async function submit(item: Item): Promise<void> {
+  async function submit(item: Item, delayMs = 0): Promise<void> {
     if (pending >= maxPending) {
       onDropped(1);
       return;
     }
     pending += 1;
     try {
+      if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
       await deliver(item);
     } finally {
       pending -= 1;

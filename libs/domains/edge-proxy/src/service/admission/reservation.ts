@@ -1,7 +1,7 @@
 import type { ClaimIdempotencyKeyResponse, Hold, HoldResult } from '@gateway/contracts/billing-ledger';
 import { IdempotentEnding } from '@gateway/contracts/events';
 import type { Admission, AdmissionResult, FinishedAdmission } from '@gateway/contracts/rate-limit';
-import type { ClaimRef, Ledger, RateLimiter } from '../../core';
+import { limits, type ClaimRef, type HoldRef, type Ledger, type RateLimiter } from '../../core';
 
 type EdgeRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAdmission>;
 export type EdgeLedger = Ledger<Hold, HoldResult, ClaimIdempotencyKeyResponse, IdempotentEnding>;
@@ -13,10 +13,12 @@ interface RunResult {
   /**
    * - `settles`: the router's event settles the hold and stores the response.
    * - `settles_failed`: the event settles the hold; there is no response to store.
+   * - `cancelled`: the event settles the hold if the prompt was sent. Without a
+   *   settlement the hold is released after a short time.
    * - `unknown`: the cost is unknown. The hold is released; a late settlement
    *   still books exactly once.
    */
-  readonly outcome: 'settles' | 'settles_failed' | 'unknown';
+  readonly outcome: 'settles' | 'settles_failed' | 'cancelled' | 'unknown';
 }
 
 /**
@@ -57,6 +59,7 @@ export interface ReservationOptions {
 const CLAIM_OUTCOMES: Readonly<Record<RunResult['outcome'], IdempotentEnding>> = {
   settles: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
   settles_failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
+  cancelled: IdempotentEnding.IDEMPOTENT_ENDING_CANCELLED,
   unknown: IdempotentEnding.IDEMPOTENT_ENDING_UNKNOWN,
 };
 
@@ -108,6 +111,8 @@ export function openReservation(
 
   async function finish({ usedTokens, outcome }: RunResult): Promise<void> {
     const deliveries: Promise<void>[] = [];
+    // The response does not wait for it: the client has disconnected.
+    if (held && outcome === 'cancelled') void ledger.voidHold(refOf(held), limits.releases.settlementGraceMs);
     if (outcome !== 'unknown') held = undefined;
     endClaim(CLAIM_OUTCOMES[outcome], deliveries);
     const finishing = finishAdmission({ $case: 'used', value: { tokens: usedTokens } });
@@ -122,7 +127,7 @@ export function openReservation(
   async function release(): Promise<void> {
     const deliveries: Promise<void>[] = [];
     if (held) {
-      deliveries.push(ledger.voidHold({ holdId: held.holdId, organizationId: held.organizationId }));
+      deliveries.push(ledger.voidHold(refOf(held)));
       held = undefined;
     }
     const finishing = finishAdmission(released);
@@ -161,6 +166,10 @@ export function openReservation(
   }
 
   return { claim, admit, hold, finish, markProviderCalled, release };
+}
+
+function refOf({ holdId, organizationId }: Hold): HoldRef {
+  return { holdId, organizationId };
 }
 
 function noop(): void {}

@@ -87,6 +87,7 @@ async function checkAndRun(
   const checked = await check(ports, exchange);
   if (isRefusal(checked)) return checked;
   const { chat, idempotent } = checked;
+  let responseKey: Buffer | undefined;
   const admissible: Admissible = {
     createdAt: ports.clock.now(),
     generationId: ports.newGenerationId(),
@@ -103,6 +104,7 @@ async function checkAndRun(
     // The stream ended without a response, so its events are not those of this generation.
     if (idempotent.lastEventId) return streamNotResumable();
     exchange.throwIfCancelled();
+    ({ responseKey } = claim.value);
   }
 
   const reserved = await reserve(ports, exchange, reservation, admissible);
@@ -119,7 +121,7 @@ async function checkAndRun(
   const run = {
     exchange,
     grant: admissible.grant,
-    request: generateRequest(exchange, admissible, reserved.elasticHold),
+    request: { ...generateRequest(exchange, admissible, reserved.elasticHold), responseKey },
     reservation,
     runToCompletion: idempotent !== undefined,
     lastEventId: idempotent?.lastEventId,

@@ -1,6 +1,7 @@
 import { GatewayError } from '@gateway/errors';
 import { LimitScope, LimitType } from '@gateway/contracts/rate-limit';
 import { BODY, grant, KEY, startEdge, type TestEdge, until } from '../../testing/start-edge';
+import { RESPONSE_KEY } from '../../testing/stub-ledger';
 import { finished, frames, hello } from '../../testing/stub-router';
 
 let edge: TestEdge;
@@ -24,7 +25,9 @@ it('replays the first response to a repeated request, which runs and is billed o
   expect(second.headers.get('idempotent-replayed')).toBe('true');
   expect(second.headers.get('x-generation-id')).toBe(first.headers.get('x-generation-id'));
   expect(edge.router.requests).toHaveLength(1);
-  expect(edge.router.requests[0]?.idempotencyScope).toMatch(/^[0-9a-f]{64}$/);
+  expect(edge.router.requests).toMatchObject([
+    { idempotencyScope: expect.stringMatching(/^[0-9a-f]{64}$/) as string, responseKey: RESPONSE_KEY },
+  ]);
 });
 
 it('replays without balance or a free slot', async () => {

@@ -78,10 +78,10 @@ export async function runGeneration(ports: RunGenerationPorts, run: GenerationRu
     throw thrown;
   }
   // A settlement is certain only when the router has produced output and is still reachable.
-  const outcome = hasStarted && !isRpcLost(thrown) ? 'settles_failed' : 'unknown';
+  const settles = hasStarted && !isRpcLost(thrown);
   await reservation.finish({
     usedTokens: request.estimatedInputTokens + forwarded.completionTokens,
-    outcome,
+    outcome: settles ? 'settles_failed' : isCancelled ? 'cancelled' : 'unknown',
   });
   if (isCancelled) throw new RequestCancelled();
   failResponse(ports, exchange, request, forwarded, streamFailure(thrown));
@@ -239,10 +239,7 @@ function failResponse(
   error: GatewayError,
 ): void {
   const { generationId, requestId } = request;
-  const { code, internalMessage } = error;
-  // The public message of a rejected request is the provider's text, which may quote the prompt.
-  const details = error.row.httpStatus >= 500 ? { err: error } : { code };
-  log.warn({ ...details, internal: internalMessage, generationId, requestId }, 'a generation failed');
+  log.warn({ err: error, generationId, requestId }, 'a generation failed');
   if (exchange.isCancelled()) return;
   // While nothing is sent, the failure can have its own status.
   if (!hasSent) throw error;

@@ -1,4 +1,4 @@
-import { operatorText } from '../../core/failure/public-text';
+import { credentialText } from '../../core/failure/public-text';
 import { UpstreamFailure } from '../../core/failure/upstream-failure';
 import type { Timers } from '../../core/ports';
 
@@ -79,7 +79,7 @@ export class RefreshedSecret<T> {
       this.refreshAtMs = refreshTime(nowMs(), resolved.expiresAtMs);
       return resolved.value;
     } catch (thrown) {
-      const reason = operatorText(thrown instanceof Error ? thrown.message : String(thrown), []);
+      const reason = credentialText(thrown instanceof Error ? thrown.message : String(thrown));
       const error = new UpstreamFailure('misconfigured', {
         detail: `${name} are unavailable: ${reason ?? 'unknown'}`,
       });

@@ -60,6 +60,17 @@ export function operatorText(text: string, secrets: readonly string[]): string |
   return bounded(withoutSecrets(text, secrets), MAX_OPERATOR_TEXT_CHARACTERS);
 }
 
+/** Keys, tokens, assertions and signatures: long words with a digit. */
+const CREDENTIAL = /\bbearer\s+[^\s"',;]+|(?=[^\s"',;:&?<>()[\]{}]*\d)[^\s"',;:&?<>()[\]{}]{16,}/gi;
+
+/**
+ * The text of an endpoint that issues credentials, for the operator's log: it may repeat
+ * secrets that this process does not know, such as an assertion that a library read from a file.
+ */
+export function credentialText(text: string): string | undefined {
+  return operatorText(oneLine(text).replace(CREDENTIAL, HIDDEN), []);
+}
+
 /**
  * A code or type that a provider chose, for the log.
  *

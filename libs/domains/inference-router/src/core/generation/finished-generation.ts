@@ -35,6 +35,8 @@ export interface GenerationRequest {
   readonly targetRules: TargetRules | undefined;
   readonly externalUser: string | undefined;
   readonly idempotencyScope: string | undefined;
+  /** Encrypts the response in the event; undefined: it is stored in clear, as older edges expect. */
+  readonly responseKey: Uint8Array | undefined;
   readonly runId: string | undefined;
   /** The project of the key. */
   readonly projectId: string | undefined;

@@ -107,4 +107,5 @@ const REQUEST: GenerationRequest = {
   projectId: undefined,
   externalUser: undefined,
   idempotencyScope: undefined,
+  responseKey: undefined,
 };

@@ -231,14 +231,14 @@ create table idempotency_claims (
   state                  text collate "C" not null,
   lease_ends_unix_ms     bigint not null,
   retained_until_unix_ms bigint not null,
-  response_json          bytea,
-  -- The events of a stream that its client can resume, compressed by the router.
-  response_events        bytea,
+  -- Encrypts the response in the event log and here. Only this row has it: after its deletion no copy can be read.
+  response_key           bytea not null,
+  encrypted_response        bytea,
   constraint claims_are_consistent check (
     case state
-      when 'running' then response_json is null
-      when 'released' then response_json is null
-      when 'completed' then response_json is not null
+      when 'running' then encrypted_response is null
+      when 'released' then encrypted_response is null
+      when 'completed' then encrypted_response is not null
       else false
     end
   )

@@ -83,10 +83,7 @@ export function createRequestServer(ports: RequestServerPorts): RequestServer {
     const { requestId, generationId, organizationId, keyId } = exchange;
     const ids = { requestId, generationId, organizationId, keyId };
     if (error.code === 'no_capacity') logRefusal(error, ids);
-    else if (error.row.httpStatus >= 500) {
-      const details = { err: error, cause: error.cause, internal: error.internalMessage };
-      log.error({ ...details, ...ids }, 'a request failed');
-    }
+    else if (error.row.httpStatus >= 500) log.error({ err: error, ...ids }, 'a request failed');
     if (exchange.isCancelled()) return;
     const { response, failStream } = exchange;
     if (!response.headersSent) writer.error(exchange, error);
@@ -97,7 +94,7 @@ export function createRequestServer(ports: RequestServerPorts): RequestServer {
 
   /** Sampled and without a stack: overload refuses thousands of requests for one reason. */
   function logRefusal(error: GatewayError, ids: object): void {
-    const reason = error.internalMessage ?? error.message;
+    const reason = error.internalMessage ?? error.code;
     const suppressed = sampler.sample(reason);
     if (suppressed !== undefined) log.warn({ ...ids, reason, suppressed }, 'request refused: no capacity');
   }
