@@ -17,11 +17,6 @@ export async function endSessions(
   return { ended, sequence: await revokeSessionKeys(transaction, { sessionId: { in: ids } }, at) };
 }
 
-/** Locks the member until the transaction ends: before their sessions and links, as every transaction does. */
-export async function lockMember(transaction: AuthTransaction, id: string): Promise<void> {
-  await transaction.$queryRaw`select 1 from members where id = ${id} for no key update`;
-}
-
 /**
  * Locks the member until the transaction ends. False: the password, the second factor or the account has changed since
  * it was checked, or the session of the request has ended. A later change waits, and then ends the session that this
