@@ -5,7 +5,7 @@ export interface ActorRoles extends EffectiveRoles {
   readonly disabled: boolean;
 }
 
-/** Asked under the locks of the change, which is refused unless `permits` returns true. */
+/** Evaluated under the locks of the change, which is refused unless `permits` returns true. */
 export interface ActorCheck {
   readonly actorId: string;
   /** Undefined for an actor without an account, such as a management token. */

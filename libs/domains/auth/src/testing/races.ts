@@ -10,12 +10,12 @@ export interface Person {
   readonly sessionId: string;
 }
 
-interface Answer {
+interface Result {
   readonly outcome?: { readonly $case: string } | undefined;
   readonly refusal?: unknown;
 }
 
-export function isAccepted({ outcome, refusal }: Answer): boolean {
+export function isAccepted({ outcome, refusal }: Result): boolean {
   return refusal === undefined && outcome?.$case !== 'refusal';
 }
 
