@@ -37,7 +37,10 @@ export async function lockUnchanged(
   return sessionId === undefined || (await transaction.session.count({ where: { id: sessionId } })) > 0;
 }
 
-/** Inserts the session and updates when the member was last seen. */
+/** Of a member. The oldest one ends for the next. */
+const MAX_SESSIONS = 1_000;
+
+/** Inserts the session, ends the oldest ones above the maximum, and updates when the member was last seen. */
 export async function insertSession(
   transaction: AuthTransaction,
   { tokenSha256, session }: Pick<NewSession, 'tokenSha256' | 'session'>,
@@ -48,6 +51,14 @@ export async function insertSession(
     where: { id: session.member.id },
     data: { lastSeenAt: new Date(session.lastSeenAt) },
   });
+  const surplus = await transaction.session.findMany({
+    where: { memberId: session.member.id },
+    orderBy: { createdAt: 'desc' },
+    skip: MAX_SESSIONS,
+    select: { id: true },
+  });
+  if (surplus.length === 0) return;
+  await endSessions(transaction, { id: { in: surplus.map(({ id }) => id) } }, session.createdAt);
 }
 
 /** Ends all sessions of a member except `opened`, which it inserts. Call it last. */
