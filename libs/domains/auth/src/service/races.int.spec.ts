@@ -159,7 +159,7 @@ describe('owners', () => {
   );
 });
 
-describe('of two changes at once, of which one excludes the other', () => {
+describe('two changes at once that exclude each other', () => {
   beforeEach(async () => {
     organizationId = (await fixture.organization('Of races')).id;
     people += 1;
