@@ -30,7 +30,7 @@ const OWN_CLUSTER_SUITES = ['tools/verify/cluster/src/mixed-versions', 'tools/ve
 const CLUSTER_SUITES = [
   ...OWN_CLUSTER_SUITES,
   'apps/e2e/conformance',
-  'apps/e2e/src/(bad-input|money|openapi|restrictions|resumption|sdk|slow-streams|traces)',
+  'apps/e2e/src/(bad-input|fairness|money|openapi|restrictions|resumption|sdk|slow-streams|traces)',
   // Some start a cluster with their own settings; two clusters that start concurrently starve each other.
   '--maxWorkers=1',
 ];

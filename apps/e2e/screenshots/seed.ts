@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { APIError } from 'openai';
-import type { AdminClient } from '@gateway/test-support';
+import { NO_LIMITS, type AdminClient } from '@gateway/test-support';
 import { inviteTo, personWith } from '../src/testing/people';
 import type { ScreenIds } from '../src/testing/screens';
 import type { TestEnv } from '../src/testing/test-env';
@@ -51,6 +51,8 @@ export async function seed(testEnv: TestEnv): Promise<Seeded> {
     await admin.call('POST', `${path}/management-tokens`, { ...token, role: 'admin' });
     await admin.call('POST', '/api/management-tokens', token);
   }
+  const ceilings = { ...NO_LIMITS, requests_per_minute: 6000, tokens_per_minute: 10_000_000 };
+  await admin.call('PUT', `${path}/ceilings`, ceilings);
   await admin.call('PUT', `${path}/limits`, {
     requests_per_minute: 1200,
     tokens_per_minute: 2_000_000,

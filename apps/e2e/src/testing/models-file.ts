@@ -13,8 +13,10 @@ export interface ProviderTimeouts {
 /**
  * Writes a models file with two models that the emulator serves: `test/patient` with the usual timeouts of a provider,
  * and `test/impatient` with these. Returns its path.
+ *
+ * @param patient more fields of the provider of `test/patient`
  */
-export function writeModelsFile(timeouts: ProviderTimeouts): string {
+export function writeModelsFile(timeouts: ProviderTimeouts, patient: object = {}): string {
   const file = path.join(mkdtempSync(path.join(os.tmpdir(), 'gateway-models-')), 'models.yaml');
   const provider = (name: string, more: object) => ({
     ...{ name, base_url: '${MODEL_EMULATOR_URL}', max_attempts: 1 },
@@ -23,7 +25,7 @@ export function writeModelsFile(timeouts: ProviderTimeouts): string {
   writeFileSync(
     file,
     stringify({
-      providers: [provider('patient', {}), provider('impatient', { timeouts })],
+      providers: [provider('patient', patient), provider('impatient', { timeouts })],
       models: ['patient', 'impatient'].map((name) => ({
         id: `test/${name}`,
         targets: [{ provider: name, model: 'emu-long' }],

@@ -145,7 +145,9 @@ async function ensureOrganization({ authAdmin }: DemoClients): Promise<Organizat
     if (found) return found;
     pageToken = page.nextPageToken;
   } while (pageToken !== '');
-  const { outcome } = await authAdmin.createOrganization({ name: ORGANIZATION_NAME }, CALL_OPTIONS);
+  // People who try the gateway choose its limits freely.
+  const created = { name: ORGANIZATION_NAME, ceilings: { multipleCompletions: false } };
+  const { outcome } = await authAdmin.createOrganization(created, CALL_OPTIONS);
   if (outcome?.$case !== 'organization') throw new Error('the demo organization could not be created');
   return outcome.value;
 }

@@ -10,6 +10,7 @@ export * from './condition';
 export * from './consumer-progress';
 export * from './email-address';
 export * from './fair-queue';
+export * from './fair-shares';
 export * from './incident';
 export * from './input-tolerance';
 export * from './minute-window';

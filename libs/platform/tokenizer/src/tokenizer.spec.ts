@@ -266,6 +266,23 @@ describe('the threads', () => {
     // One job was running when the other arrived, and one was next.
     expect(order.indexOf('other')).toBeLessThanOrEqual(2);
   });
+
+  it('alternate between owners, who share a full queue', async () => {
+    const shared = counter({ workers: 1, maxWaiting: 4 });
+    const order: string[] = [];
+    const counted = async (owner: string) => {
+      const tokens = await shared.countAll([long], 'o200k_base', owner);
+      order.push(owner);
+      return tokens;
+    };
+    // One runs and four wait; the sixth is refused.
+    const busy = Promise.allSettled(Array.from({ length: 6 }, () => counted('busy')));
+    expect(await counted('other')).toBe(4_001);
+    expect(order.length).toBeLessThanOrEqual(3);
+    const statuses = (await busy).map(({ status }) => status);
+    // The newest one gave up its place.
+    expect(statuses).toEqual([...Array<string>(4).fill('fulfilled'), 'rejected', 'rejected']);
+  });
 });
 
 describe('every counter', () => {

@@ -44,12 +44,16 @@ export interface TokenCounter {
   /**
    * Counts one text.
    *
-   * @param owner - when present, the counts of the text's blocks are cached for this owner's id.
+   * @param owner - as for `countAll`, and the counts of the text's blocks are cached for this owner's id.
    *   Does not change the count.
    */
   count(text: string, encoding: string, owner?: string): number | Promise<number>;
-  /** Counts several texts and returns the sum. */
-  countAll(texts: readonly string[], encoding: string): number | Promise<number>;
+  /**
+   * Counts several texts and returns the sum.
+   *
+   * @param owner - owners share the queue for the threads fairly.
+   */
+  countAll(texts: readonly string[], encoding: string, owner?: string): number | Promise<number>;
   /** Estimates a text above MAX_TOKENIZED_LENGTH from its size, with the same result as `count`. */
   countSize(size: TextSize): number;
 }
@@ -109,18 +113,23 @@ export function createTokenizer({
     openCounter({ maxWaiting }) {
       const queue = pool.openQueue(maxWaiting);
 
-      function countAll(texts: readonly string[], encoding: string): number | Promise<number> {
+      function countAll(
+        texts: readonly string[],
+        encoding: string,
+        owner?: string,
+      ): number | Promise<number> {
         const method = methodOf(texts);
         if (method === 'estimated') {
           onCount(method);
           return tokensBySize(sizeOf(texts, Buffer.byteLength));
         }
-        const counts = countEach(texts, encoding, method);
+        const counts = countEach(texts, encoding, method, owner);
         return counts instanceof Promise ? counts.then(total) : total(counts);
       }
 
       function count(text: string, encoding: string, owner?: string): number | Promise<number> {
-        if (owner === undefined || text.length > MAX_CACHED_TEXT_LENGTH) return countAll([text], encoding);
+        if (owner === undefined || text.length > MAX_CACHED_TEXT_LENGTH)
+          return countAll([text], encoding, owner);
         let known = 0;
         const unknown: string[] = [];
         const keys: (string | undefined)[] = [];
@@ -144,7 +153,7 @@ export function createTokenizer({
           });
           return known + total(counts);
         };
-        const counts = countEach(unknown, encoding, methodOf(unknown));
+        const counts = countEach(unknown, encoding, methodOf(unknown), owner);
         return counts instanceof Promise ? counts.then(addToCache) : addToCache(counts);
       }
 
@@ -153,12 +162,13 @@ export function createTokenizer({
         texts: readonly string[],
         encoding: string,
         method: Exclude<CountMethod, 'cached'>,
+        owner?: string,
       ): Counts | Promise<Counts> {
         onCount(method);
         const countWith = (loadedEncoding: Encoding): Counts | Promise<Counts> =>
           method === 'inline'
             ? texts.map((text) => countText(text, loadedEncoding))
-            : queue.count(loadedEncoding.vocabulary, texts);
+            : queue.count(loadedEncoding.vocabulary, texts, owner);
         const known = loaded.get(encoding);
         return known ? countWith(known) : load(encoding).then(countWith);
       }

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { FairQueue } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import { createThreadPool, type ThreadPool } from '@gateway/runtime';
 import type { Vocabulary } from './vocabulary';
@@ -15,8 +16,12 @@ export interface WorkerPoolOptions {
 
 /** A queue of jobs for the shared threads. */
 export interface CountQueue {
-  /** Counts each text. Rejects with `no_capacity` when the queue is full or the pool is closed. */
-  count(vocabulary: Vocabulary, texts: readonly string[]): Promise<readonly number[]>;
+  /**
+   * Counts each text. Rejects with `no_capacity` when the queue is full or the pool is closed.
+   *
+   * @param owner - owners take turns, and share a full queue.
+   */
+  count(vocabulary: Vocabulary, texts: readonly string[], owner?: string): Promise<readonly number[]>;
 }
 
 interface PendingJob {
@@ -36,7 +41,7 @@ const IDLE_THREAD_MS = 60_000;
  */
 export class WorkerPool {
   /** In round-robin order. */
-  private readonly queues: PendingJob[][] = [];
+  private readonly queues: FairQueue<PendingJob>[] = [];
   /** Jobs whose thread ended. They run first. */
   private readonly interrupted: PendingJob[] = [];
   private readonly pool: ThreadPool;
@@ -61,15 +66,18 @@ export class WorkerPool {
 
   /** @param maxWaitingJobs maximum queued jobs, not counting running ones. */
   openQueue(maxWaitingJobs: number): CountQueue {
-    const waiting: PendingJob[] = [];
+    const full = () => noCapacity(`has ${maxWaitingJobs} queued jobs`);
+    const waiting = new FairQueue<PendingJob>({
+      maxPerOwner: maxWaitingJobs,
+      maxTotal: maxWaitingJobs,
+      onDisplaced: ({ reject }) => reject(full()),
+    });
     this.queues.push(waiting);
     return {
-      count: (vocabulary, texts) => {
-        if (this.closed || waiting.length >= maxWaitingJobs) {
-          return Promise.reject(noCapacity(this.closed ? 'is closed' : `has ${maxWaitingJobs} queued jobs`));
-        }
+      count: (vocabulary, texts, owner = '') => {
+        if (this.closed) return Promise.reject(noCapacity('is closed'));
         return new Promise((resolve, reject) => {
-          waiting.push({ vocabulary, texts, resolve, reject });
+          if (!waiting.add(owner, { vocabulary, texts, resolve, reject })) return reject(full());
           this.pool.dispatch();
         });
       },
@@ -80,8 +88,9 @@ export class WorkerPool {
   async close(): Promise<void> {
     this.closed = true;
     const error = noCapacity('is closed');
-    for (const waiting of [this.interrupted, ...this.queues]) {
-      for (const { reject } of waiting.splice(0)) reject(error);
+    for (const { reject } of this.interrupted.splice(0)) reject(error);
+    for (const queue of this.queues) {
+      for (let job = queue.take(); job; job = queue.take()) job.reject(error);
     }
     await this.pool.close();
   }
@@ -89,11 +98,11 @@ export class WorkerPool {
   private takeNext(): PendingJob | undefined {
     const interrupted = this.interrupted.shift();
     if (interrupted) return interrupted;
-    const turn = this.queues.findIndex((waiting) => waiting.length > 0);
+    const turn = this.queues.findIndex(({ size }) => size > 0);
     const [queue] = turn < 0 ? [] : this.queues.splice(turn, 1);
     if (!queue) return undefined;
     this.queues.push(queue);
-    return queue.shift();
+    return queue.take();
   }
 
   /** A text that ended two threads would probably end any other. */

@@ -30,7 +30,10 @@ export function CreateOrganizationForm({
         create.mutate();
       }}
     >
-      <Field label="Name" hint="New organizations start with the default limits.">
+      <Field
+        label="Name"
+        hint="New organizations start with the default limits, which are also their ceilings."
+      >
         <Input required maxLength={100} value={name} onChange={({ target }) => setName(target.value)} />
       </Field>
       {create.error && <FailureLine error={create.error} />}

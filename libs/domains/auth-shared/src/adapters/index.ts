@@ -6,6 +6,7 @@ export { revokeSessionKeys } from './prisma/revoke-session-keys';
 export { Prisma } from './prisma/generated/client';
 export { appendInvalidation, lastInvalidation } from './prisma/invalidations';
 export { lockOrganization } from './prisma/lock-organization';
+export { lockMembers, lockRoles } from './prisma/lock-roles';
 export { containing, newestFirst } from './prisma/page';
 export { auditEntryRow, memberOf, sessionOf } from './prisma/rows';
 export { AUTH_SCHEMA, authSchema } from './prisma/schema';

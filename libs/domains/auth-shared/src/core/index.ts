@@ -1,3 +1,4 @@
+export { checkThat, stillHas, type ActorCheck, type ActorRoles } from './actor-check';
 export * from './admin-refusal';
 export { auditOf, changedFields } from './audit';
 export { COMMAND_LINE_ACTOR } from './audit-entry';

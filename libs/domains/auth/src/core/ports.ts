@@ -1,5 +1,6 @@
 import type { Clock, OrganizationRole, UnixMs } from '@gateway/base';
 import type {
+  ActorCheck,
   AdminRefusal,
   AuditEntry,
   Session,
@@ -59,13 +60,14 @@ interface NewKey {
 
 export interface KeyStore {
   /**
-   * `decide` receives the organization and, if it exists, its project with the given id. Neither changes until the key
-   * is written. Undefined: no such organization.
+   * `decide` receives the organization, its project with the given id, if it exists, and how many keys of the organization
+   * are not revoked, without those of sessions. None changes until the key is written. Undefined: no such organization.
    */
   insert(
     organizationId: string,
     projectId: string | undefined,
-    decide: (organization: Organization, project: Project | undefined) => Decision<NewKey>,
+    check: ActorCheck,
+    decide: (organization: Organization, project: Project | undefined, keys: number) => Decision<NewKey>,
   ): Promise<ApiKey | AdminRefusal | undefined>;
   /**
    * As `insert`, for an active session, and revokes the session's other keys in

@@ -4,6 +4,7 @@ import {
   type OrganizationResponse,
 } from '@gateway/contracts/auth';
 import { createHash } from 'node:crypto';
+import { DEFAULT_ORGANIZATION_LIMITS } from '../core/organizations/limits';
 import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
 
 const { ADMIN_REFUSAL_REASON_INVALID: INVALID } = AdminRefusalReason;
@@ -50,13 +51,29 @@ describe('ceilings of organizations', () => {
     return outcome?.$case === 'grant' ? outcome.value : undefined;
   }
 
-  it('are none for a new organization, except that multiple completions are not allowed', async () => {
+  it('are the default limits for a new organization, without multiple completions', async () => {
     const created = organizationOf(await fixture.admin.createOrganization({ name: 'New' }));
-    expect(created.ceilings).toEqual({ ...noLimits(), multipleCompletions: false });
-    const limits = { ...noLimits(), multipleCompletions: true };
-    expect(
-      refusalOf(await fixture.admin.setOrganizationLimits({ organizationId: created.id, limits })),
-    ).toMatchObject({ reason: INVALID, field: 'multiple_completions' });
+    expect(created.limits).toMatchObject(DEFAULT_ORGANIZATION_LIMITS);
+    expect(created.ceilings).toEqual({ ...noLimits(), ...DEFAULT_ORGANIZATION_LIMITS });
+    const set = (limits: OrganizationLimits) =>
+      fixture.admin.setOrganizationLimits({ organizationId: created.id, limits });
+    for (const [field, above] of [
+      ['multiple_completions', { multipleCompletions: true }],
+      ['concurrency', { concurrency: 65, multipleCompletions: false }],
+    ] as const) {
+      expect(refusalOf(await set({ ...noLimits(), ...above }))).toMatchObject({ reason: INVALID, field });
+    }
+    // An owner who removes the limits does not remove the ceilings.
+    organizationOf(await set({ ...noLimits(), multipleCompletions: false }));
+    const { secret } = await keyWith(created.id, {});
+    expect((await grantOf(secret))?.organizationLimits).toMatchObject(DEFAULT_ORGANIZATION_LIMITS);
+  });
+
+  it('are the limits that its operator chooses where these are above the defaults', async () => {
+    const limits = { ...noLimits(), concurrency: 500, tokensPerMinute: 5, multipleCompletions: false };
+    const created = organizationOf(await fixture.admin.createOrganization({ name: 'Large', limits }));
+    expect(created.limits).toEqual(limits);
+    expect(created.ceilings).toEqual({ ...noLimits(), ...DEFAULT_ORGANIZATION_LIMITS, concurrency: 500 });
   });
 
   it.each([

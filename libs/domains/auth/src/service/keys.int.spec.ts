@@ -216,6 +216,11 @@ describe('keys', () => {
       message: "The daily budget must be at or below the organization's, which is 12.5 US dollars.",
     });
     const unlimitedThere = { ...keySettings(), limits: { requestsPerMinute: 1_000_000 } };
+    expect(await refusalOf(id, unlimitedThere)).toMatchObject({ field: 'requests_per_minute' });
+    await fixture.admin.setOrganizationCeilings({
+      organizationId: id,
+      ceilings: { multipleCompletions: false },
+    });
     const { outcome } = await fixture.admin.createKey({
       organizationId: id,
       settings: unlimitedThere,

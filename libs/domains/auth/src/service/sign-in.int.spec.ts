@@ -40,6 +40,24 @@ describe('members and sessions', () => {
     expect(rows[0]?.dump).not.toContain(sessionToken);
   });
 
+  it('keeps the latest 1,000 sessions of a member', async () => {
+    const { sessionToken: oldest, member } = await signedIn();
+    await fixture.pool.query(
+      `insert into sessions
+         (token_sha256, id, member_id, device, ip_address, signed_in_by, created_at, last_seen_at, expires_at, confirmed_at)
+       select sha256(number::text::bytea), 'ses-' || number, $1, '', '', 'password', $2, $2, '2100-01-01', $2
+       from generate_series(1, 999) number`,
+      [member?.id, new Date(clock.now() + 1)],
+    );
+    clock.advance(2);
+    const { sessionToken } = await signedIn();
+    expect((await fixture.admin.getSession({ sessionToken: oldest })).member).toBeUndefined();
+    expect((await fixture.admin.getSession({ sessionToken })).member).toBeDefined();
+    const { rowCount } = await fixture.pool.query('select from sessions where member_id = $1', [member?.id]);
+    expect(rowCount).toBe(1_000);
+    await fixture.pool.query(`delete from sessions where id like 'ses-%' and member_id = $1`, [member?.id]);
+  });
+
   it('ignores case and surrounding spaces of the email', async () => {
     const { outcome } = await attempt(PASSWORD, '192.0.2.1', ' OPS@Example.com ');
     expect(outcome?.$case).toBe('signedIn');

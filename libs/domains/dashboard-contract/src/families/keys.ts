@@ -154,6 +154,7 @@ export const keyEndpoints = {
     body: newKey,
     response: created(keyAndSecret),
     audit: ['key.create'],
+    errors: ['conflict'],
   }),
   get: endpoint({
     method: 'GET',

@@ -63,6 +63,7 @@ export const managementTokenEndpoints = {
     body: z.strictObject({ ...fields, role: z.enum(MANAGEMENT_TOKEN_ROLES) }),
     response: created(createdToken),
     audit: ['management_token.create'],
+    errors: ['conflict'],
   }),
   revoke: endpoint({
     method: 'POST',
@@ -92,6 +93,7 @@ export const managementTokenEndpoints = {
     body: z.strictObject(fields),
     response: created(createdToken),
     audit: ['management_token.create'],
+    errors: ['conflict'],
   }),
   revokePlatform: endpoint({
     method: 'POST',

@@ -98,7 +98,7 @@ export const organizationEndpoints = {
     access: 'platform:organizations',
     summary: 'Create an organization',
     description:
-      'Without `limits`, the configured defaults apply, lowered to the ceilings. Without `ceilings`, there are none, and `multiple_completions` is not allowed.',
+      'Without `limits`, the configured defaults apply, lowered to the ceilings. Without `ceilings`, these are the configured defaults, or the `limits` where they are above; `multiple_completions` is not allowed.',
     body: z.strictObject({
       name: z.string(),
       limits: limitsToSet.optional(),

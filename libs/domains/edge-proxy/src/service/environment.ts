@@ -42,7 +42,7 @@ export const edgeProxyEnvironment = {
     .max(64 * GIB)
     .default(defaults.maxInflightBodyBytes)
     .describe(
-      'Memory for the bodies of all requests in flight, in bytes, per process. A request that does not fit gets 503 `no_capacity`.',
+      'Memory for the bodies of all requests in flight, in bytes, per process. Organizations share it fairly. A request that does not fit gets 503 `no_capacity`.',
     ),
   GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE: perMinute
     .default(defaults.maxFailedAuthenticationsPerMinute)

@@ -129,7 +129,8 @@ export interface CircuitBreakers {
  * `no_capacity`.
  */
 export interface TokenCounter {
-  countAll(texts: readonly string[], encoding: TokenEncoding): number | Promise<number>;
+  /** @param owner - owners share the capacity fairly. */
+  countAll(texts: readonly string[], encoding: TokenEncoding, owner: string): number | Promise<number>;
 }
 
 /**

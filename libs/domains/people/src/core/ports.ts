@@ -7,10 +7,11 @@ import type {
   EndedSessions,
   IdSource,
   InvalidationFeed,
-  MemberRole,
   PageRequest,
   Secrets,
   Session,
+  ActorCheck,
+  ActorRoles,
 } from '@gateway/auth-shared';
 import type { ManagementToken } from './management-tokens/management-token';
 import type { DomainStore, IdentityProvider, IdentityStore, SignOnStore } from './single-sign-on/ports';
@@ -43,26 +44,36 @@ export interface MemberStore {
     audit: AuditEntry,
     changed?: { readonly checked: StoredMember; readonly sessionId: string; readonly opened: NewSession },
   ): Promise<EndedSessions | undefined>;
-  /** Also ends all the member's sessions. Undefined, and nothing is written, if no operator would be left. */
-  setRole(memberId: string, role: MemberRole, audit: AuditEntry): Promise<EndedSessions | undefined>;
   /**
-   * Also ends all the member's sessions, and reset links of a disabled member. Undefined, and nothing is written, if no
-   * operator would be left.
+   * Decides under a lock of the member and of the actor, so that two operators cannot change each other concurrently.
+   * Writes the role, and whether the member is disabled. A change ends all the member's sessions, and reset links of a
+   * disabled member. Undefined: no such member.
    */
-  setDisabled(
+  change(
     memberId: string,
-    disabledAt: UnixMs | undefined,
-    audit: AuditEntry,
-  ): Promise<EndedSessions | undefined>;
+    actorId: string,
+    decide: (current: StoredMember, actor: StoredMember | undefined) => Decision<StoredMember>,
+  ): Promise<ChangedMember | AdminRefusal | undefined>;
+}
+
+export interface ChangedMember extends EndedSessions {
+  readonly member: StoredMember;
+  /** False: the member was already as wanted, and nothing was written. */
+  readonly changed: boolean;
 }
 
 export interface InvitationStore {
-  /** Also revokes open invitations of the same email. `already_member`: nothing was written. */
+  /**
+   * Also revokes open invitations of the same email. `too_many`: the organization has `max` others that can be accepted.
+   * Unless it is inserted, nothing is written.
+   */
   insert(
     invitation: Invitation,
     tokenSha256: Buffer,
+    check: ActorCheck,
+    max: number,
     audit: AuditEntry,
-  ): Promise<'inserted' | 'already_member'>;
+  ): Promise<'inserted' | 'already_member' | 'too_many' | 'forbidden'>;
   list(organizationId: string, page: PageRequest): Promise<readonly Invitation[]>;
   find(organizationId: string, id: string): Promise<Invitation | undefined>;
   findByToken(
@@ -160,18 +171,28 @@ export interface MembershipStore {
   requireSecondFactor(memberId: string): Promise<boolean>;
   /** @param search part of the email or id, in any case; undefined: all. */
   listIn(organizationId: string, page: PageRequest, search?: string): Promise<readonly OrganizationMember[]>;
-  /** `owners` is counted under the organization's lock. Undefined: not a member of it. */
+  /** Decides under the organization's lock, and a lock of the actor's account. Undefined: not a member of it. */
   change(
-    organizationId: string,
-    memberId: string,
-    decide: (current: OrganizationMember, owners: number) => Decision<OrganizationMember>,
+    membership: MembershipOf,
+    decide: (current: OrganizationMember, locked: LockedRoles) => Decision<OrganizationMember>,
   ): Promise<ChangedMembership | AdminRefusal | undefined>;
   /** As `change`, but a decision to change removes the membership. */
   remove(
-    organizationId: string,
-    memberId: string,
-    decide: (current: OrganizationMember, owners: number) => Decision<OrganizationMember>,
+    membership: MembershipOf,
+    decide: (current: OrganizationMember, locked: LockedRoles) => Decision<OrganizationMember>,
   ): Promise<ChangedMembership | AdminRefusal | undefined>;
+}
+
+export interface MembershipOf {
+  readonly organizationId: string;
+  readonly memberId: string;
+  readonly actorId: string;
+}
+
+/** What no concurrent change can alter until the decision is written. */
+export interface LockedRoles {
+  readonly owners: number;
+  readonly actor: ActorRoles | undefined;
 }
 
 export interface ChangedMembership {
@@ -181,8 +202,14 @@ export interface ChangedMembership {
 }
 
 export interface ManagementTokenStore {
-  /** Returns the token with its creator. */
-  insert(sha256: Buffer, token: NewManagementToken, audit: AuditEntry): Promise<ManagementToken>;
+  /** Returns the token with its creator. `too_many`: the creator has `max` others that are neither expired nor revoked. */
+  insert(
+    sha256: Buffer,
+    token: NewManagementToken,
+    check: ActorCheck,
+    max: number,
+    audit: AuditEntry,
+  ): Promise<ManagementToken | 'too_many' | 'forbidden'>;
   /** Includes expired and revoked tokens. */
   find(id: string): Promise<ManagementToken | undefined>;
   /** As `find`, by the hash of the full token. */

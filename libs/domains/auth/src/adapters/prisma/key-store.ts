@@ -1,6 +1,6 @@
 import { isRefusal } from '@gateway/errors';
 import { utcDay, type OrganizationRole, type UnixMs } from '@gateway/base';
-import { isIdLike } from '@gateway/auth-shared';
+import { forbidden, isIdLike } from '@gateway/auth-shared';
 import type { KeyState, Project } from '../../core/model';
 import type { KeyFilter, KeyStore } from '../../core/ports';
 import {
@@ -11,6 +11,7 @@ import {
   containing,
   lastInvalidation,
   lockOrganization,
+  lockRoles,
   newestFirst,
   auditEntryRow,
   sessionOf,
@@ -31,14 +32,18 @@ const WITHOUT_HASH = { sha256: true, previousSha256: true } as const;
 
 export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
   return {
-    insert(organizationId, projectId, decide) {
+    insert(organizationId, projectId, { actorId, permits }, decide) {
       return prisma.$transaction(async (transaction) => {
-        // The shared lock keeps the limits of the organization and its projects from changing until the key is written.
-        await lockOrganization(transaction, organizationId, 'for share');
+        // The locks keep the limits of the organization, its projects and the number of its keys as they are until the
+        // key is written.
+        if (!permits(await lockRoles(transaction, actorId, organizationId))) return forbidden();
         const organization = await transaction.organization.findUnique({ where: { id: organizationId } });
         if (!organization) return undefined;
         const project = await findProject(transaction, organizationId, projectId);
-        const decision = decide(organizationOf(organization), project);
+        const keys = await transaction.apiKey.count({
+          where: { organizationId, revokedAt: null, sessionId: null },
+        });
+        const decision = decide(organizationOf(organization), project, keys);
         if (isRefusal(decision)) return decision;
         const { key, sha256 } = decision.value;
         if (decision.kind === 'unchanged') return key;

@@ -1,11 +1,22 @@
 import { isRefusal } from '@gateway/errors';
-import { notFound, type AdminRefusal, auditOf, type Actor, isIdLike } from '@gateway/auth-shared';
+import {
+  checkThat,
+  conflict,
+  notFound,
+  type AdminRefusal,
+  auditOf,
+  type Actor,
+  isIdLike,
+} from '@gateway/auth-shared';
 import { keyFields } from './key-fields';
 import { ownerOf } from './key-owner';
 import { createKeySecret } from './key-secret';
 import { readKeySettings, type RequestedKeySettings } from './key-settings';
 import type { ApiKey } from '../model';
 import type { AuthPorts } from '../ports';
+
+/** Of an organization, without revoked ones and those of sessions. */
+const MAX_KEYS = 50_000;
 
 export interface CreateKey {
   readonly actor: Actor;
@@ -32,7 +43,12 @@ export async function createKey(
   const { secret, sha256, last4 } = createKeySecret(ports.secrets);
   const id = ports.newId('key');
   const createdAt = ports.clock.now();
-  const key = await ports.keys.insert(organizationId, requested.projectId, (organization, project) => {
+  const check = checkThat(actor.id, 'keys:manage_own');
+  const { projectId } = requested;
+  const key = await ports.keys.insert(organizationId, projectId, check, (organization, project, keys) => {
+    if (keys >= MAX_KEYS) {
+      return conflict(`An organization has at most ${MAX_KEYS} keys that are not revoked. Revoke one first.`);
+    }
     const settings = readKeySettings(requested, {
       organization,
       project,

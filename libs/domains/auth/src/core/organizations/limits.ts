@@ -106,19 +106,41 @@ export function lowerToCeilings(
   limits: OrganizationLimits,
   ceilings: OrganizationLimits,
 ): OrganizationLimits {
-  const lowered: { -readonly [Name in keyof OrganizationLimits]: OrganizationLimits[Name] } = { ...limits };
+  return {
+    ...limits,
+    ...whereBothAre(limits, ceilings, (limit, ceiling) => (ceiling < limit ? ceiling : limit)),
+    multipleCompletions: limits.multipleCompletions && ceilings.multipleCompletions,
+  };
+}
+
+/** The ceilings of an organization that is created without: the default limits, or its own where they are above. */
+export function initialCeilings(
+  defaults: OrganizationLimits,
+  limits: OrganizationLimits = defaults,
+): OrganizationLimits {
+  return {
+    ...defaults,
+    ...whereBothAre(defaults, limits, (ceiling, limit) => (limit > ceiling ? limit : ceiling)),
+    multipleCompletions: false,
+  };
+}
+
+/** Chooses between each two limits of the same name. */
+function whereBothAre(
+  some: CountsAndBudget,
+  others: CountsAndBudget,
+  choose: <Value extends number | bigint>(one: Value, other: Value) => Value,
+): CountsAndBudget {
+  const chosen: { -readonly [Name in keyof CountsAndBudget]: CountsAndBudget[Name] } = {};
   for (const [name] of COUNTS) {
-    const limit = limits[name];
-    const ceiling = ceilings[name];
-    if (limit !== undefined && ceiling !== undefined) lowered[name] = Math.min(limit, ceiling);
+    const [one, other] = [some[name], others[name]];
+    if (one !== undefined && other !== undefined) chosen[name] = choose(one, other);
   }
   for (const [name] of BUDGETS) {
-    const budget = limits[name];
-    const ceiling = ceilings[name];
-    if (budget !== undefined && ceiling !== undefined && ceiling < budget) lowered[name] = ceiling;
+    const [one, other] = [some[name], others[name]];
+    if (one !== undefined && other !== undefined) chosen[name] = choose(one, other);
   }
-  lowered.multipleCompletions = limits.multipleCompletions && ceilings.multipleCompletions;
-  return lowered;
+  return chosen;
 }
 
 /** The limits of an organization that is created without limits. */
@@ -129,6 +151,3 @@ export const DEFAULT_ORGANIZATION_LIMITS: OrganizationLimits = {
   maxOutputTokens: 32_768,
   multipleCompletions: false,
 };
-
-/** The ceilings of an organization that is created without ceilings. */
-export const DEFAULT_CEILINGS: OrganizationLimits = { multipleCompletions: false };

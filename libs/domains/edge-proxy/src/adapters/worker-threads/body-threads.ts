@@ -41,7 +41,7 @@ const MIB = 1024 * 1024;
 const MAX_HEAP_PER_BODY = 32;
 const defaults = {
   threads: 2,
-  maxQueuedPerOwner: 16,
+  maxQueuedPerOwner: 128,
   maxQueued: 256,
   idleThreadMs: 60_000,
   maxCheckMs: 60_000,

@@ -111,13 +111,13 @@ function checkInline(
 async function checkInThread(
   { bodyThreads }: CheckBodyPorts,
   exchange: Exchange,
-  { keyId }: KeyGrant,
+  { organizationId }: KeyGrant,
   chunks: readonly Uint8Array[],
   rules: ChatBodyRules,
 ): Promise<CheckedChatBody | RefusedChatBody> {
   const cancel = new AbortController();
   exchange.onCancelled(() => cancel.abort(new RequestCancelled()));
-  return bodyThreads.check({ owner: keyId, chunks, rules, signal: cancel.signal });
+  return bodyThreads.check({ owner: organizationId, chunks, rules, signal: cancel.signal });
 }
 
 function sha256(text: string): Uint8Array {

@@ -149,7 +149,7 @@ async function check(ports: ChatCompletionsPorts, exchange: Exchange): Promise<C
   const admission = ports.admissionQueue.tryAcquire(grant.organizationId, exchange.isCancelled);
   if (admission.kind !== 'granted') await waitForGrant(ports, exchange, admission);
 
-  const { chunks, bytes } = await ports.readBody(exchange.request, exchange.response);
+  const { chunks, bytes } = await ports.readBody(exchange.request, exchange.response, grant.organizationId);
   exchange.bodyReadAtMs = ports.now();
   const checked = isRefusal(chunks) ? chunks : await checkBody(ports, exchange, grant, chunks);
   if (isRefusal(checked)) ports.abuseLimiter.countInvalidRequest(grant, checked, bytes);

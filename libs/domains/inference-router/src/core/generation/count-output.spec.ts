@@ -13,23 +13,23 @@ describe('counting the output of a model', () => {
   it('multiplies by the factor of the model and rounds up', async () => {
     const calls: unknown[] = [];
     const counter = {
-      countAll: (texts: readonly string[], encoding: string) => {
-        calls.push([texts, encoding]);
+      countAll: (...call: readonly unknown[]) => {
+        calls.push(call);
         return 3;
       },
     };
-    expect(await countOutput(counter, ['Hello world', 'Hello'], counting)).toEqual({
+    expect(await countOutput(counter, ['Hello world', 'Hello'], counting, 'org')).toEqual({
       tokens: 4,
       isEstimated: false,
     });
-    expect(calls).toEqual([[['Hello world', 'Hello'], 'o200k_base']]);
-    expect(await countOutput(counter, [], counting)).toEqual({ tokens: 0, isEstimated: false });
+    expect(calls).toEqual([[['Hello world', 'Hello'], 'o200k_base', 'org']]);
+    expect(await countOutput(counter, [], counting, 'org')).toEqual({ tokens: 0, isEstimated: false });
     expect(calls).toHaveLength(1);
   });
 
   it('returns a lower bound when the counter has no capacity, so that the generation can be recorded', async () => {
     const full = { countAll: () => Promise.reject(new GatewayError('no_capacity')) };
-    expect(await countOutput(full, ['a'.repeat(400), 'bc'], counting)).toEqual({
+    expect(await countOutput(full, ['a'.repeat(400), 'bc'], counting, 'org')).toEqual({
       tokens: 101,
       isEstimated: true,
     });
@@ -37,6 +37,6 @@ describe('counting the output of a model', () => {
 
   it('rejects with any other error', async () => {
     const broken = { countAll: () => Promise.reject(new Error('no tokenizer for the encoding')) };
-    await expect(countOutput(broken, ['a'], counting)).rejects.toThrow('no tokenizer');
+    await expect(countOutput(broken, ['a'], counting, 'org')).rejects.toThrow('no tokenizer');
   });
 });

@@ -20,10 +20,11 @@ export function countOutput(
   counter: TokenCounter,
   texts: readonly string[],
   { encoding, factor }: TokenCounting,
+  organizationId: string,
 ): CountedOutput | Promise<CountedOutput> {
   if (texts.length === 0) return { tokens: 0, isEstimated: false };
   const counted = (tokens: number) => ({ tokens: Math.ceil(tokens * factor), isEstimated: false });
-  const counting = counter.countAll(texts, encoding);
+  const counting = counter.countAll(texts, encoding, organizationId);
   return typeof counting === 'number' ? counted(counting) : counting.then(counted, estimate);
 
   function estimate(error: unknown): CountedOutput {

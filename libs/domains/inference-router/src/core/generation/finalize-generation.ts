@@ -170,8 +170,8 @@ async function countUsage(
   texts: OutputTexts,
 ): Promise<Usage> {
   const [visible, reasoning] = await Promise.all([
-    countOutput(ports.tokenCounter, texts.visible, model.tokenCounting),
-    countOutput(ports.tokenCounter, texts.reasoning, model.tokenCounting),
+    countOutput(ports.tokenCounter, texts.visible, model.tokenCounting, request.organizationId),
+    countOutput(ports.tokenCounter, texts.reasoning, model.tokenCounting, request.organizationId),
   ]);
   if (visible.isEstimated || reasoning.isEstimated) ports.observer.usageEstimated(result.target);
   return countedUsage(

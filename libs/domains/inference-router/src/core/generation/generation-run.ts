@@ -342,7 +342,7 @@ export class GenerationRun {
 
 function gateOf(
   { tokenCounter }: FinalizePorts,
-  { maxOutputTokens }: GenerationRequest,
+  { maxOutputTokens, organizationId }: GenerationRequest,
   { tokenCounting }: Model,
   hold: ElasticHold,
 ): OutputGate {
@@ -350,7 +350,7 @@ function gateOf(
     hold,
     maxOutputTokens,
     count: (text) => {
-      const counted = countOutput(tokenCounter, [text], tokenCounting);
+      const counted = countOutput(tokenCounter, [text], tokenCounting, organizationId);
       return 'tokens' in counted ? counted.tokens : counted.then(({ tokens }) => tokens);
     },
   });

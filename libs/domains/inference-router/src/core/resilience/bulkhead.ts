@@ -1,41 +1,25 @@
-/**
- * An organization may use this many slots for each free one. So one alone gets 7 of 8 slots, and two get 7 of 15 each:
- * slots for further organizations stay free.
- */
-const SLOTS_PER_FREE_SLOT = 7;
+import { FairShares } from '@gateway/base';
 
 /**
  * Bounds the calls in flight at one provider, so that a slow provider cannot use all
  * sockets and memory. There is no queue: when it is full, the next target is tried.
- * Organizations share the slots fairly, as the dynamic thresholds of a switch share its buffer among ports.
+ * Organizations share the slots fairly.
  */
 export class Bulkhead {
-  private inUse = 0;
-  /** Only organizations with slots have an entry. */
-  private readonly byOrganization = new Map<string, number>();
+  private readonly slots = new FairShares();
 
   get inFlight(): number {
-    return this.inUse;
+    return this.slots.inUse;
   }
 
   /** Takes a slot. @returns its release, safe to call twice; undefined when the organization gets no slot. */
   enter(limit: number, organizationId: string): (() => void) | undefined {
-    const own = this.byOrganization.get(organizationId) ?? 0;
-    if (own >= SLOTS_PER_FREE_SLOT * (limit - this.inUse)) return undefined;
-    this.inUse += 1;
-    this.byOrganization.set(organizationId, own + 1);
+    if (!this.slots.take(organizationId, 1, limit)) return undefined;
     let holdsSlot = true;
     return () => {
-      if (holdsSlot) this.leave(organizationId);
+      if (holdsSlot) this.slots.release(organizationId, 1);
       holdsSlot = false;
     };
-  }
-
-  private leave(organizationId: string): void {
-    this.inUse -= 1;
-    const left = (this.byOrganization.get(organizationId) ?? 0) - 1;
-    if (left > 0) this.byOrganization.set(organizationId, left);
-    else this.byOrganization.delete(organizationId);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { UnixMs } from '@gateway/base';
 import type { OrganizationDomain } from '../../core/model';
 import type { DomainStore } from '../../core/single-sign-on/ports';
-import { type AuthPrisma, type Prisma, lockOrganization, auditEntryRow } from '@gateway/auth-shared/adapters';
+import { type AuthPrisma, type Prisma, auditEntryRow, lockRoles } from '@gateway/auth-shared/adapters';
 import { isUniqueViolation } from './member-store';
 
 export function createPrismaDomainStore(prisma: AuthPrisma): DomainStore {
@@ -19,11 +19,11 @@ export function createPrismaDomainStore(prisma: AuthPrisma): DomainStore {
       return rows.map(domainOf);
     },
 
-    async map({ domain, organizationId, role, mappedBy, mappedAt }, max, audit) {
+    async map({ domain, organizationId, role, mappedBy, mappedAt }, { actorId, permits }, max, audit) {
       try {
         return await prisma.$transaction(async (transaction) => {
           // Serializes concurrent calls, so that they cannot exceed `max` together.
-          await lockOrganization(transaction, organizationId, 'for update');
+          if (!permits(await lockRoles(transaction, actorId, organizationId))) return 'forbidden';
           const row = await transaction.organizationDomain.findUnique({ where: { domain } });
           if (row && row.organizationId !== organizationId) return 'mapped_elsewhere';
           const count = row ? 0 : await transaction.organizationDomain.count({ where: { organizationId } });
@@ -45,16 +45,14 @@ export function createPrismaDomainStore(prisma: AuthPrisma): DomainStore {
       }
     },
 
-    unmap(organizationId, domain, audit) {
+    unmap(organizationId, domain, { actorId, permits }, audit) {
       return prisma.$transaction(async (transaction) => {
+        if (!permits(await lockRoles(transaction, actorId, organizationId))) return 'forbidden';
         const row = await transaction.organizationDomain.findFirst({ where: { domain, organizationId } });
-        if (!row) return false;
-        const { count } = await transaction.organizationDomain.deleteMany({
-          where: { domain, organizationId },
-        });
-        if (count === 0) return false;
+        if (!row) return 'not_found';
+        await transaction.organizationDomain.delete({ where: { domain } });
         await transaction.auditEntry.create({ data: auditEntryRow(audit(domainOf(row))) });
-        return true;
+        return 'unmapped';
       });
     },
   };

@@ -4,9 +4,9 @@ import type { InvitationStore } from '../../core/ports';
 import {
   type AuthPrisma,
   type Prisma,
-  lockOrganization,
   newestFirst,
   auditEntryRow,
+  lockRoles,
 } from '@gateway/auth-shared/adapters';
 import { isUniqueViolation } from './member-store';
 import { storedMemberRow } from './rows';
@@ -17,13 +17,18 @@ const WITHOUT_TOKEN = { tokenSha256: true } as const;
 
 export function createPrismaInvitationStore(prisma: AuthPrisma): InvitationStore {
   return {
-    insert(invitation, tokenSha256, audit) {
+    insert(invitation, tokenSha256, { actorId, permits }, max, audit) {
       const { organizationId, email, createdAt } = invitation;
       return prisma.$transaction(async (transaction) => {
         // Serializes concurrent invitations, so that only one of them stays open.
-        await lockOrganization(transaction, organizationId, 'for update');
+        if (!permits(await lockRoles(transaction, actorId, organizationId))) return 'forbidden';
         const member = await transaction.membership.count({ where: { organizationId, member: { email } } });
         if (member > 0) return 'already_member';
+        const others = {
+          ...{ organizationId, email: { not: email }, ...OPEN },
+          expiresAt: { gt: new Date(createdAt) },
+        };
+        if ((await transaction.invitation.count({ where: others })) >= max) return 'too_many';
         await transaction.invitation.updateMany({
           where: { organizationId, email, ...OPEN },
           data: { revokedAt: new Date(createdAt) },
@@ -72,7 +77,8 @@ export function createPrismaInvitationStore(prisma: AuthPrisma): InvitationStore
       const createdAt = new Date(at);
       try {
         return await prisma.$transaction(async (transaction) => {
-          await lockOrganization(transaction, organizationId, 'for update');
+          // Locks the member before the organization; a new one has no row yet.
+          await lockRoles(transaction, memberId, organizationId);
           const data = { acceptedAt: createdAt };
           const { count } = await transaction.invitation.updateMany({ where: { id, ...OPEN }, data });
           if (count === 0) return false;

@@ -1,5 +1,11 @@
 import { utcDay, type ManagementTokenAccess, type ManagementTokenRole, type UnixMs } from '@gateway/base';
-import { auditEntryRow, newestFirst, type AuthPrisma, type Prisma } from '@gateway/auth-shared/adapters';
+import {
+  auditEntryRow,
+  newestFirst,
+  type AuthPrisma,
+  type Prisma,
+  lockRoles,
+} from '@gateway/auth-shared/adapters';
 import type { ManagementToken } from '../../core/management-tokens/management-token';
 import type { OrganizationRole } from '../../core/model';
 import type { ManagementTokenStore } from '../../core/ports';
@@ -9,7 +15,8 @@ const WITH_CREATOR = { creator: { include: { memberships: true } } } as const;
 
 export function createPrismaManagementTokenStore(prisma: AuthPrisma): ManagementTokenStore {
   return {
-    async insert(sha256, { id, scope, name, last4, access, createdAt, expiresOn, creatorId }, audit) {
+    insert(sha256, token, { actorId, permits }, max, audit) {
+      const { id, scope, name, last4, access, createdAt, expiresOn, creatorId } = token;
       const data = {
         ...{ id, name, last4, access },
         organizationId: scope?.organizationId ?? null,
@@ -19,11 +26,15 @@ export function createPrismaManagementTokenStore(prisma: AuthPrisma): Management
         createdAt: new Date(createdAt),
         expiresOn: new Date(`${expiresOn}T00:00:00Z`),
       };
-      const [row] = await prisma.$transaction([
-        prisma.managementToken.create({ data, include: WITH_CREATOR }),
-        prisma.auditEntry.create({ data: auditEntryRow(audit) }),
-      ]);
-      return managementTokenOf(row);
+      return prisma.$transaction(async (transaction) => {
+        if (!permits(await lockRoles(transaction, actorId, scope?.organizationId))) return 'forbidden';
+        const today = new Date(`${utcDay(createdAt)}T00:00:00Z`);
+        const others = { createdBy: creatorId, revokedAt: null, expiresOn: { gte: today } };
+        if ((await transaction.managementToken.count({ where: others })) >= max) return 'too_many';
+        const row = await transaction.managementToken.create({ data, include: WITH_CREATOR });
+        await transaction.auditEntry.create({ data: auditEntryRow(audit) });
+        return managementTokenOf(row);
+      });
     },
 
     async find(id) {

@@ -1,10 +1,11 @@
+import { isRefusal } from '@gateway/errors';
 import type { MemberStore } from '../../core/ports';
 import {
   type AuthPrisma,
-  type AuthTransaction,
   Prisma,
   newestFirst,
   auditEntryRow,
+  lockMembers,
 } from '@gateway/auth-shared/adapters';
 import { memberContaining, personOf, storedMemberOf, storedMemberRow } from './rows';
 import { endSessions, lockUnchanged, replaceSessions } from './sessions';
@@ -61,38 +62,26 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
       });
     },
 
-    setDisabled(memberId, disabledAt, audit) {
+    change(memberId, actorId, decide) {
       return prisma.$transaction(async (transaction) => {
-        if (disabledAt !== undefined && !(await isAnotherOperatorLeft(transaction, memberId)))
-          return undefined;
-        const data = { disabledAt: disabledAt === undefined ? null : new Date(disabledAt) };
-        await transaction.member.update({ where: { id: memberId }, data });
-        if (disabledAt !== undefined) await transaction.passwordReset.deleteMany({ where: { memberId } });
-        await transaction.auditEntry.create({ data: auditEntryRow(audit) });
-        return endSessions(transaction, { memberId }, audit.createdAt);
-      });
-    },
-
-    setRole(memberId, role, audit) {
-      return prisma.$transaction(async (transaction) => {
-        if (role !== 'operator' && !(await isAnotherOperatorLeft(transaction, memberId))) return undefined;
-        await transaction.member.update({ where: { id: memberId }, data: { role } });
-        await transaction.auditEntry.create({ data: auditEntryRow(audit) });
-        return replaceSessions(transaction, memberId, audit.createdAt);
+        await lockMembers(transaction, memberId, actorId);
+        const row = await transaction.member.findUnique({ where: { id: memberId } });
+        if (!row) return undefined;
+        const actor = await transaction.member.findUnique({ where: { id: actorId } });
+        const decision = decide(storedMemberOf(row), actor ? storedMemberOf(actor) : undefined);
+        if (isRefusal(decision)) return decision;
+        const { value: member } = decision;
+        if (decision.kind === 'unchanged') return { member, changed: false, ended: 0, sequence: undefined };
+        const { role, disabled } = member;
+        const disabledAt = disabled ? (row.disabledAt ?? new Date(decision.audit.createdAt)) : null;
+        await transaction.member.update({ where: { id: memberId }, data: { role, disabledAt } });
+        if (disabled) await transaction.passwordReset.deleteMany({ where: { memberId } });
+        await transaction.auditEntry.create({ data: auditEntryRow(decision.audit) });
+        const ended = await endSessions(transaction, { memberId }, decision.audit.createdAt);
+        return { member, changed: true, ...ended };
       });
     },
   };
-}
-
-/**
- * Whether the member is no operator, or another one who is not disabled remains. Locks all operators in one order, so that two who
- * demote or disable each other concurrently do not both succeed.
- */
-async function isAnotherOperatorLeft(transaction: AuthTransaction, memberId: string): Promise<boolean> {
-  const operators = await transaction.$queryRaw<readonly { id: string; is_enabled: boolean }[]>`
-    select id, disabled_at is null as is_enabled from members where role = 'operator' order by id for update`;
-  const others = operators.filter(({ id }) => id !== memberId);
-  return others.length === operators.length || others.some(({ is_enabled: isEnabled }) => isEnabled);
 }
 
 /** Whether the error is a violation of a unique constraint. */

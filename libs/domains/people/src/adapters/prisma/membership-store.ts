@@ -1,37 +1,36 @@
 import { isRefusal } from '@gateway/errors';
 import type { AdminRefusal, Decision } from '@gateway/auth-shared';
 import type { OrganizationMember } from '../../core/model';
-import type { ChangedMembership, MembershipStore } from '../../core/ports';
+import type { ChangedMembership, LockedRoles, MembershipOf, MembershipStore } from '../../core/ports';
 import {
   type AuthPrisma,
   type AuthTransaction,
   lastInvalidation,
-  lockOrganization,
   auditEntryRow,
   revokeSessionKeys,
+  lockRoles,
 } from '@gateway/auth-shared/adapters';
 import { memberContaining, membershipOf, organizationMemberOf } from './rows';
 
-type Decide = (current: OrganizationMember, owners: number) => Decision<OrganizationMember>;
+type Decide = (current: OrganizationMember, locked: LockedRoles) => Decision<OrganizationMember>;
 type Where = {
   readonly organizationId_memberId: { readonly organizationId: string; readonly memberId: string };
 };
 
 export function createPrismaMembershipStore(prisma: AuthPrisma): MembershipStore {
-  /** Decides under the organization's lock, so that the last two owners cannot both leave concurrently. */
+  /** Decides under locks, so that the last two owners cannot both leave concurrently, nor change each other. */
   function decided(
-    organizationId: string,
-    memberId: string,
+    { organizationId, memberId, actorId }: MembershipOf,
     decide: Decide,
     write: (transaction: AuthTransaction, where: Where, value: OrganizationMember) => Promise<unknown>,
   ): Promise<ChangedMembership | AdminRefusal | undefined> {
     return prisma.$transaction(async (transaction) => {
-      await lockOrganization(transaction, organizationId, 'for update');
+      const actor = await lockRoles(transaction, actorId, organizationId);
       const where = { organizationId_memberId: { organizationId, memberId } };
       const row = await transaction.membership.findUnique({ where, include: { member: true } });
       if (!row) return undefined;
       const owners = await transaction.membership.count({ where: { organizationId, role: 'owner' } });
-      const decision = decide(organizationMemberOf(row), owners);
+      const decision = decide(organizationMemberOf(row), { owners, actor });
       if (isRefusal(decision)) return decision;
       if (decision.kind === 'unchanged') {
         return { member: decision.value, sequence: await lastInvalidation(transaction) };
@@ -85,14 +84,12 @@ export function createPrismaMembershipStore(prisma: AuthPrisma): MembershipStore
       return rows.map(organizationMemberOf);
     },
 
-    change: (organizationId, memberId, decide) =>
-      decided(organizationId, memberId, decide, (transaction, where, { role }) =>
+    change: (membership, decide) =>
+      decided(membership, decide, (transaction, where, { role }) =>
         transaction.membership.update({ where, data: { role } }),
       ),
 
-    remove: (organizationId, memberId, decide) =>
-      decided(organizationId, memberId, decide, (transaction, where) =>
-        transaction.membership.delete({ where }),
-      ),
+    remove: (membership, decide) =>
+      decided(membership, decide, (transaction, where) => transaction.membership.delete({ where })),
   };
 }

@@ -1,8 +1,8 @@
 import type { UnixMs } from '@gateway/base';
 import type { PasswordResetStore } from '../../core/ports';
-import { type AuthPrisma, auditEntryRow } from '@gateway/auth-shared/adapters';
+import { type AuthPrisma, auditEntryRow, lockMembers } from '@gateway/auth-shared/adapters';
 import { storedMemberOf } from './rows';
-import { lockMember, replaceSessions } from './sessions';
+import { replaceSessions } from './sessions';
 
 export function createPrismaPasswordResetStore(prisma: AuthPrisma): PasswordResetStore {
   return {
@@ -23,7 +23,7 @@ export function createPrismaPasswordResetStore(prisma: AuthPrisma): PasswordRese
 
     complete(tokenSha256, memberId, passwordHash, audit) {
       return prisma.$transaction(async (transaction) => {
-        await lockMember(transaction, memberId);
+        await lockMembers(transaction, memberId);
         const where = { tokenSha256: Uint8Array.from(tokenSha256), memberId };
         const { count } = await transaction.passwordReset.deleteMany({ where });
         if (count === 0) return undefined;

@@ -8,8 +8,9 @@ import {
   newestFirst,
   auditEntryRow,
   sessionOf,
+  lockMembers,
 } from '@gateway/auth-shared/adapters';
-import { endSessions, insertSession, lockMember, lockUnchanged } from './sessions';
+import { endSessions, insertSession, lockUnchanged } from './sessions';
 
 export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
   return {
@@ -76,14 +77,14 @@ export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
 
     deleteAll(memberId, audit) {
       return prisma.$transaction(async (transaction) => {
-        await lockMember(transaction, memberId);
+        await lockMembers(transaction, memberId);
         return ended(transaction, { memberId }, audit(0).createdAt, audit);
       });
     },
 
     deleteOthers(memberId, keptId, audit) {
       return prisma.$transaction(async (transaction) => {
-        await lockMember(transaction, memberId);
+        await lockMembers(transaction, memberId);
         return ended(transaction, { memberId, id: { not: keptId } }, audit(0).createdAt, audit);
       });
     },

@@ -17,11 +17,6 @@ export async function endSessions(
   return { ended, sequence: await revokeSessionKeys(transaction, { sessionId: { in: ids } }, at) };
 }
 
-/** Locks the member until the transaction ends: before their sessions and links, as every transaction does. */
-export async function lockMember(transaction: AuthTransaction, id: string): Promise<void> {
-  await transaction.$queryRaw`select 1 from members where id = ${id} for no key update`;
-}
-
 /**
  * Locks the member until the transaction ends. False: the password, the second factor or the account has changed since
  * it was checked, or the session of the request has ended. A later change waits, and then ends the session that this
@@ -42,7 +37,10 @@ export async function lockUnchanged(
   return sessionId === undefined || (await transaction.session.count({ where: { id: sessionId } })) > 0;
 }
 
-/** Inserts the session and updates when the member was last seen. */
+/** Of a member. The oldest one ends for the next. */
+const MAX_SESSIONS = 1_000;
+
+/** Inserts the session, ends the oldest ones above the maximum, and updates when the member was last seen. */
 export async function insertSession(
   transaction: AuthTransaction,
   { tokenSha256, session }: Pick<NewSession, 'tokenSha256' | 'session'>,
@@ -53,6 +51,14 @@ export async function insertSession(
     where: { id: session.member.id },
     data: { lastSeenAt: new Date(session.lastSeenAt) },
   });
+  const surplus = await transaction.session.findMany({
+    where: { memberId: session.member.id },
+    orderBy: { createdAt: 'desc' },
+    skip: MAX_SESSIONS,
+    select: { id: true },
+  });
+  if (surplus.length === 0) return;
+  await endSessions(transaction, { id: { in: surplus.map(({ id }) => id) } }, session.createdAt);
 }
 
 /** Ends all sessions of a member except `opened`, which it inserts. Call it last. */

@@ -10,12 +10,14 @@ import {
 } from '@gateway/base';
 import {
   auditOf,
+  conflict,
   forbidden,
   invalid,
   MAX_NAME_CHARACTERS,
   readText,
   type Actor,
   type AdminRefusal,
+  checkThat,
 } from '@gateway/auth-shared';
 import { isRefusal } from '@gateway/errors';
 import type { PeoplePorts } from '../ports';
@@ -25,6 +27,8 @@ import { MANAGEMENT_TOKEN_PREFIX, type ManagementToken } from './management-toke
 const DAY_MS = 86_400_000;
 /** A token expires at most this many days after the day of its creation. */
 const MAX_DAYS = 366;
+/** Of a person, of all organizations and of the platform, without expired and revoked ones. */
+const MAX_TOKENS = 100;
 
 export interface CreateManagementToken {
   readonly actor: Actor & { readonly sessionId: string };
@@ -95,7 +99,13 @@ export async function createManagementToken(
     expiresOn,
     creatorId: creator.id,
   };
-  const token = await ports.managementTokens.insert(ports.secrets.sha256(secret), created, audit);
+  const check = checkThat(creator.id, permission);
+  const sha256 = ports.secrets.sha256(secret);
+  const token = await ports.managementTokens.insert(sha256, created, check, MAX_TOKENS, audit);
+  if (token === 'forbidden') return forbidden();
+  if (token === 'too_many') {
+    return conflict(`A person has at most ${MAX_TOKENS} management tokens that work. Revoke one first.`);
+  }
   return { kind: 'created', token, secret };
 }
 

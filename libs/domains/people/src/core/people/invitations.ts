@@ -1,6 +1,7 @@
 import { labelForCustomers, mayManagementTokensGrant, OPERATOR_LABEL, type UnixMs } from '@gateway/base';
 import {
   conflict,
+  forbidden,
   invalid,
   notFound,
   refusals,
@@ -8,6 +9,7 @@ import {
   auditOf,
   type Actor,
   isIdLike,
+  checkThat,
 } from '@gateway/auth-shared';
 import { refuseUnlessPermitted } from '../access/authorize';
 import { notForManagementTokens } from './organization-members';
@@ -18,6 +20,8 @@ import { canonicalEmail } from '../sign-in/member-rules';
 import { throttle } from '../sign-in/sign-in-throttle';
 
 const INVITATION_MS = 7 * 86_400_000;
+/** Of an organization, without expired ones. */
+const MAX_OPEN_INVITATIONS = 1_000;
 
 type InvitationPorts = Pick<
   PeoplePorts,
@@ -84,7 +88,18 @@ export async function createInvitation(
     { actor, organizationId, action: 'invitation.create', target: invitation.id, details },
     ports,
   );
-  const inserted = await ports.invitations.insert(invitation, ports.secrets.sha256(token), audit);
+  const inserted = await ports.invitations.insert(
+    invitation,
+    ports.secrets.sha256(token),
+    checkThat(actor.id, needed),
+    MAX_OPEN_INVITATIONS,
+    audit,
+  );
+  if (inserted === 'forbidden') return forbidden();
+  if (inserted === 'too_many') {
+    const message = `An organization has at most ${MAX_OPEN_INVITATIONS} open invitations. Revoke one first.`;
+    return conflict(message);
+  }
   if (inserted === 'already_member') return conflict('This person is already a member of the organization.');
   // Browsers do not send the fragment after "#", so servers do not log the token.
   const link = `${ports.settings.dashboardOrigin ?? dashboardUrl}/invitation#${token}`;

@@ -14,7 +14,7 @@ import { refuseUnlessPermitted } from '../access/authorize';
 import { notifyPerson, type Notice } from '../email/notify-person';
 import type { PeoplePorts, StoredMember } from '../ports';
 import { hasSecondFactor } from '../sign-in/second-factor';
-import { lastOperator } from './set-operator';
+import { changeMember } from './change-member';
 
 type ManagePorts = Pick<
   PeoplePorts,
@@ -63,12 +63,15 @@ export async function setDisabled(
 ): Promise<AdminRefusal | undefined> {
   const member = await personToManage(ports, actor, memberId);
   if (isRefusal(member)) return member;
-  if (member.disabled === disabled) return undefined;
-  const audit = auditOfPerson(ports, actor, member, disabled ? 'member.disable' : 'member.enable');
-  const disabledAt = disabled ? ports.clock.now() : undefined;
-  const ended = await ports.members.setDisabled(memberId, disabledAt, audit);
-  if (!ended) return lastOperator();
-  return finish(ports, member, disabled ? 'disabled' : 'enabled', ended, signal);
+  const changed = await changeMember(ports, { actor, memberId }, (current) => {
+    if (current.disabled === disabled) return { kind: 'unchanged', value: current };
+    const audit = auditOfPerson(ports, actor, current, disabled ? 'member.disable' : 'member.enable');
+    return { kind: 'change', value: { ...current, disabled }, audit };
+  });
+  if (isRefusal(changed)) return changed;
+  return changed.changed
+    ? finish(ports, member, disabled ? 'disabled' : 'enabled', changed, signal)
+    : undefined;
 }
 
 /** Ends all sessions of another person. */
@@ -86,7 +89,7 @@ export async function endSessionsOf(
   return finish(ports, member, 'sessions_ended', ended, signal);
 }
 
-/** Operators manage others only, so none locks out the last one. */
+/** Operators manage others only, and are operators when a change is written, so none locks out the last one. */
 async function personToManage(
   ports: ManagePorts,
   actor: Actor,

@@ -8,6 +8,7 @@ import {
   auditOf,
   type Actor,
   isIdLike,
+  stillHas,
 } from '@gateway/auth-shared';
 import { refuseUnlessPermitted, type PermissionPorts } from '../access/authorize';
 import type { OrganizationMember, OrganizationRole } from '../model';
@@ -33,9 +34,12 @@ export async function setOrganizationRole(
   if (refusal) return refusal;
   if (actor.tokenAccess !== undefined && !mayManagementTokensGrant(role)) return notForManagementTokens();
   const managesOwners = !(await refuseUnlessPermitted(ports, actor, 'members:manage_owners', organizationId));
-  const changed = await ports.memberships.change(organizationId, memberId, (current, owners) => {
+  const target = { organizationId, memberId, actorId: actor.id };
+  const changed = await ports.memberships.change(target, (current, { owners, actor: roles }) => {
+    const ofOwner = current.role === 'owner' || role === 'owner';
+    if (!stillHas(roles, ofOwner ? 'members:manage_owners' : 'members:manage')) return forbidden();
     if (current.role === role) return { kind: 'unchanged', value: current };
-    if ((current.role === 'owner' || role === 'owner') && !managesOwners) return forbidden();
+    if (ofOwner && !managesOwners) return forbidden();
     if (current.role === 'owner' && owners === 1) return lastOwner();
     const audit = auditOf(
       {
@@ -68,7 +72,10 @@ export async function removeOrganizationMember(
   const managesOwners =
     actor.id === memberId ||
     !(await refuseUnlessPermitted(ports, actor, 'members:manage_owners', organizationId));
-  const removed = await ports.memberships.remove(organizationId, memberId, (current, owners) => {
+  const target = { organizationId, memberId, actorId: actor.id };
+  const removed = await ports.memberships.remove(target, (current, { owners, actor: roles }) => {
+    const permission = current.role === 'owner' ? 'members:manage_owners' : 'members:manage';
+    if (actor.id !== memberId && !stillHas(roles, permission)) return forbidden();
     if (current.role === 'owner' && !managesOwners) return forbidden();
     if (current.role === 'owner' && owners === 1) return lastOwner();
     const details = { email: current.email, role: current.role };

@@ -8,11 +8,13 @@ import {
   type Member,
   isIdLike,
 } from '@gateway/auth-shared';
+import { isRefusal } from '@gateway/errors';
 import { refuseUnlessPermitted, type PermissionPorts } from '../access/authorize';
 import type { PeoplePorts } from '../ports';
 import { awaitRevocation } from '../sign-in/sessions';
+import { changeMember } from './change-member';
 
-/** Operators cannot change themselves, and one always remains. Ends the member's sessions. */
+/** Operators cannot change themselves, nor each other concurrently, so one always remains. Ends the member's sessions. */
 export async function setOperator(
   ports: PermissionPorts & Pick<PeoplePorts, 'leases' | 'feed' | 'newId'>,
   {
@@ -26,19 +28,16 @@ export async function setOperator(
   if (refusal) return refusal;
   if (actor.id === memberId)
     return conflict('You cannot change your own operator role. Another operator has to do it.');
-  const member = isIdLike(memberId) ? await ports.members.find(memberId) : undefined;
-  if (!member) return notFound('member');
+  if (!isIdLike(memberId)) return notFound('member');
   const role = operator ? 'operator' : 'member';
-  const { id, email } = member;
-  if (member.role === role) return { id, email, role };
-  const details = { email, changed: { role: { before: member.role, after: role } } };
-  const audit = auditOf({ actor, action: 'member.set_operator', target: memberId, details }, ports);
-  const ended = await ports.members.setRole(memberId, role, audit);
-  if (!ended) return lastOperator();
-  await awaitRevocation(ports, ended, signal);
+  const changed = await changeMember(ports, { actor, memberId }, (current) => {
+    if (current.role === role) return { kind: 'unchanged', value: current };
+    const details = { email: current.email, changed: { role: { before: current.role, after: role } } };
+    const audit = auditOf({ actor, action: 'member.set_operator', target: memberId, details }, ports);
+    return { kind: 'change', value: { ...current, role }, audit };
+  });
+  if (isRefusal(changed)) return changed;
+  await awaitRevocation(ports, changed, signal);
+  const { id, email } = changed.member;
   return { id, email, role };
-}
-
-export function lastOperator(): AdminRefusal {
-  return conflict('The gateway needs at least one operator. Make another person an operator first.');
 }

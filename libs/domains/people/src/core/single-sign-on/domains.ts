@@ -1,11 +1,13 @@
 import {
   conflict,
+  forbidden,
   invalid,
   notFound,
   type AdminRefusal,
   auditOf,
   type Actor,
   isIdLike,
+  checkThat,
 } from '@gateway/auth-shared';
 import { refuseUnlessPermitted } from '../access/authorize';
 import type { OrganizationDomain, OrganizationRole } from '../model';
@@ -77,18 +79,23 @@ export async function mapDomain(
     mappedBy: actor.label,
     mappedAt: ports.clock.now(),
   };
-  const written = await ports.domains.map(mapped, MAX_DOMAINS, (before) =>
-    auditOf(
-      {
-        actor,
-        organizationId,
-        action: 'organization.map_domain',
-        target: domain,
-        details: { changed: { role: { before: before?.role ?? null, after: role } } },
-      },
-      ports,
-    ),
+  const written = await ports.domains.map(
+    mapped,
+    checkThat(actor.id, 'platform:single_sign_on'),
+    MAX_DOMAINS,
+    (before) =>
+      auditOf(
+        {
+          actor,
+          organizationId,
+          action: 'organization.map_domain',
+          target: domain,
+          details: { changed: { role: { before: before?.role ?? null, after: role } } },
+        },
+        ports,
+      ),
   );
+  if (written === 'forbidden') return forbidden();
   if (written === 'mapped_elsewhere') return conflict(`${domain} is mapped to another organization.`);
   if (written === 'too_many') return conflict(`An organization can have at most ${MAX_DOMAINS} domains.`);
   return mapped;
@@ -103,11 +110,16 @@ export async function unmapDomain(
   if (refusal) return refusal;
   const domain = canonicalDomain(requested);
   if (domain === undefined || !isIdLike(organizationId)) return notFound('domain');
-  const removed = await ports.domains.unmap(organizationId, domain, ({ role }) =>
-    auditOf(
-      { actor, organizationId, action: 'organization.unmap_domain', target: domain, details: { role } },
-      ports,
-    ),
+  const removed = await ports.domains.unmap(
+    organizationId,
+    domain,
+    checkThat(actor.id, 'platform:single_sign_on'),
+    ({ role }) =>
+      auditOf(
+        { actor, organizationId, action: 'organization.unmap_domain', target: domain, details: { role } },
+        ports,
+      ),
   );
-  return removed ? undefined : notFound('domain');
+  if (removed === 'forbidden') return forbidden();
+  return removed === 'unmapped' ? undefined : notFound('domain');
 }

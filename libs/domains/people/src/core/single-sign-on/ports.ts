@@ -1,6 +1,6 @@
 import type { UnixMs } from '@gateway/base';
 import type { Identity, NewSession, OrganizationDomain, StoredMember } from '../model';
-import type { AuditEntry, EndedSessions } from '@gateway/auth-shared';
+import type { AuditEntry, EndedSessions, ActorCheck } from '@gateway/auth-shared';
 
 /** A sign-in in progress at the identity provider. */
 export interface SignOn {
@@ -66,19 +66,21 @@ export interface DomainStore {
   list(organizationId: string): Promise<readonly OrganizationDomain[]>;
   /**
    * `mapped_elsewhere`: another organization has the domain. `too_many`: the
-   * organization has `max` domains. Both write nothing.
+   * organization has `max` domains. Unless it is mapped, nothing is written.
    */
   map(
     mapped: OrganizationDomain,
+    check: ActorCheck,
     max: number,
     audit: (before: OrganizationDomain | undefined) => AuditEntry,
-  ): Promise<'mapped' | 'mapped_elsewhere' | 'too_many'>;
-  /** Returns false and writes nothing if the organization has no such domain. */
+  ): Promise<'mapped' | 'mapped_elsewhere' | 'too_many' | 'forbidden'>;
+  /** `not_found`: the organization has no such domain. Unless it is unmapped, nothing is written. */
   unmap(
     organizationId: string,
     domain: string,
+    check: ActorCheck,
     audit: (before: OrganizationDomain) => AuditEntry,
-  ): Promise<boolean>;
+  ): Promise<'unmapped' | 'not_found' | 'forbidden'>;
 }
 
 /** The values that the callback of a sign-in is verified against. */

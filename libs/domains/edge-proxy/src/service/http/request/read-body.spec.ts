@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { BODY, KEY, startEdge, type TestEdge, until } from '../../../testing/start-edge';
+import { finished } from '../../../testing/stub-router';
+import { BODY, grant, KEY, startEdge, type TestEdge, until } from '../../../testing/start-edge';
 
 const LIMIT = 64 * 1024;
 
@@ -148,6 +149,28 @@ it('reuses the connection after a refused request with a small body', async () =
     'GET /nowhere HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
   ]);
   expect(received.match(/HTTP\/1\.1 (\d+)/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 404']);
+});
+
+it('leaves memory for the bodies of other organizations', async () => {
+  const shared = await startEdge({ settings: { maxInflightBodyBytes: PLAIN.length * 8 } });
+  shared.keys.set('sk-gw-other', grant({ keyId: 'key_2', organizationId: 'org_2' }));
+  let release = () => {};
+  const pause = new Promise<void>((resolve) => (release = resolve));
+  shared.router.script = async function* (request) {
+    await pause;
+    yield finished(request);
+  };
+  const running: Promise<Response>[] = [];
+  for (let count = 1; count <= 7; count += 1) {
+    running.push(shared.chat());
+    await until(() => shared.ledger.held.size === count);
+  }
+  expect(await outcome(await shared.chat())).toEqual([503, 'no_capacity']);
+  running.push(shared.chat(BODY, { authorization: 'Bearer sk-gw-other' }));
+  await until(() => shared.ledger.held.size === 8);
+  release();
+  expect((await Promise.all(running)).map(({ status }) => status)).toEqual(running.map(() => 200));
+  await shared.stop();
 });
 
 it('bounds the total size of the bodies of all running requests', async () => {

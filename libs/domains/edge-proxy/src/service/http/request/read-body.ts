@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { FairShares } from '@gateway/base';
 import { type Refusal, refuse } from '@gateway/errors';
 import { bodyTooLarge, bodyTooSlow, bodyUndecodable } from '@gateway/public-api';
 import { RequestCancelled } from '../request-cancelled';
@@ -9,7 +10,7 @@ import { BodyChunks } from './body-chunks';
 export interface BodyReaderOptions {
   /** Of one body, after decompression. */
   readonly maxBytes: number;
-  /** Total of the bodies of all requests in flight. */
+  /** Total of the bodies of all requests in flight, which organizations share fairly. */
   readonly maxInflightBytes: number;
   /** From the start of the read to the last byte. */
   readonly timeoutMs: number;
@@ -25,8 +26,12 @@ interface ReadBody {
   readonly bytes: number;
 }
 
-/** Reads a whole request body into memory, up to the limits. */
-export type BodyReader = (request: IncomingMessage, response: ServerResponse) => Promise<ReadBody>;
+/** Reads a whole request body of an organization into memory, up to the limits. */
+export type BodyReader = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  organizationId: string,
+) => Promise<ReadBody>;
 
 /**
  * Bodies may be compressed with gzip, deflate or br. The size limit counts the
@@ -36,19 +41,19 @@ export type BodyReader = (request: IncomingMessage, response: ServerResponse) =>
  * @returns a reader that rejects with RequestCancelled when the client disconnects.
  */
 export function createBodyReader(limits: BodyReaderOptions): BodyReader {
-  let inflightBytes = 0;
+  const inflight = new FairShares();
 
   /**
    * Counts bytes until the response closes, since the body or its parsed form stays in memory until
    * then. Outside of the reader, so that this listener does not retain the reader's closure.
    */
-  function countUntilClosed(response: ServerResponse): { bytes: number } {
+  function countUntilClosed(response: ServerResponse, organizationId: string): { bytes: number } {
     const counted = { bytes: 0 };
-    response.on('close', () => (inflightBytes -= counted.bytes));
+    response.on('close', () => inflight.release(organizationId, counted.bytes));
     return counted;
   }
 
-  return (request, response) => {
+  return (request, response, organizationId) => {
     // Its events were emitted before; waiting for them would last until the timeout.
     if (request.destroyed) return Promise.reject(new RequestCancelled());
     const declared = Number(request.headers['content-length'] ?? 0);
@@ -60,7 +65,8 @@ export function createBodyReader(limits: BodyReaderOptions): BodyReader {
 
     return new Promise((resolve, reject) => {
       const collected = new BodyChunks(limits.chunkBytes, decoder ? 0 : declared);
-      const counted = countUntilClosed(response);
+      const counted = countUntilClosed(response, organizationId);
+      let readBytes = 0;
       const source = decoder ? request.pipe(decoder) : request;
       const timer = setTimeout(() => refuseBody(bodyTooSlow()), limits.timeoutMs);
 
@@ -77,23 +83,23 @@ export function createBodyReader(limits: BodyReaderOptions): BodyReader {
         complete();
       }
       function refuseBody(refusal: Refusal): void {
-        finish(() => resolve({ chunks: refusal, bytes: counted.bytes }));
+        finish(() => resolve({ chunks: refusal, bytes: readBytes }));
       }
       function onData(chunk: Buffer): void {
-        counted.bytes += chunk.length;
-        inflightBytes += chunk.length;
-        if (counted.bytes > limits.maxBytes) {
+        readBytes += chunk.length;
+        if (readBytes > limits.maxBytes) {
           request.pause();
           return refuseBody(bodyTooLarge(limits.maxBytes));
         }
-        if (inflightBytes > limits.maxInflightBytes) {
+        if (!inflight.take(organizationId, chunk.length, limits.maxInflightBytes, counted.bytes)) {
           request.pause();
           return refuseBody(refuse('no_capacity', { internalMessage: 'too many body bytes in flight' }));
         }
+        counted.bytes += chunk.length;
         collected.add(chunk);
       }
       function onEnd(): void {
-        finish(() => resolve({ chunks: collected.end(), bytes: counted.bytes }));
+        finish(() => resolve({ chunks: collected.end(), bytes: readBytes }));
       }
       function onError(): void {
         if (decoder) refuseBody(bodyUndecodable());

@@ -1,0 +1,109 @@
+import { MemberRole, OrganizationRole } from '@gateway/contracts/auth';
+import type { PoolClient } from 'pg';
+import { keySettings } from '../testing/auth-under-test';
+import { createRaceFixture, isAccepted, type Person, type RaceFixture } from '../testing/races';
+
+const { MEMBER_ROLE_MEMBER: MEMBER, MEMBER_ROLE_OPERATOR: OPERATOR } = MemberRole;
+const { ORGANIZATION_ROLE_ADMIN: ADMIN, ORGANIZATION_ROLE_OWNER: OWNER } = OrganizationRole;
+
+let fixture: RaceFixture;
+let organizationId: string;
+
+beforeAll(async () => {
+  fixture = await createRaceFixture();
+  organizationId = (await fixture.organization()).id;
+});
+afterAll(() => fixture.stop());
+beforeEach(() => fixture.admin.mapDomain({ organizationId, domain: 'mapped.example', role: ADMIN }));
+
+/** A change that gives a right which outlives it. Each row is a kind of it, and acts for a person on another one. */
+type Grant = (actor: Person, other: Person) => Promise<boolean>;
+type Loss = (database: PoolClient, actor: Person) => Promise<unknown>;
+
+const as = (actor: Person) => fixture.adminAs(actor);
+const ofOrganization: Record<string, Grant> = {
+  'invite an owner': async (actor) => {
+    const invitation = {
+      email: 'friend@example.com',
+      role: OWNER,
+      dashboardUrl: 'https://dashboard.example.com',
+    };
+    return isAccepted(await as(actor).createInvitation({ organizationId, ...invitation }));
+  },
+  'make another person an owner': async (actor, { id: memberId }) =>
+    isAccepted(await as(actor).setOrganizationRole({ organizationId, memberId, role: OWNER })),
+  'remove another person': async (actor, { id: memberId }) =>
+    isAccepted(await as(actor).removeOrganizationMember({ organizationId, memberId })),
+  'create a management token': (actor) => fixture.createToken(actor, organizationId),
+  'create a key': async (actor) =>
+    isAccepted(await as(actor).createKey({ organizationId, settings: keySettings() })),
+};
+const ofPlatform: Record<string, Grant> = {
+  'make another person an operator': async (actor, { id: memberId }) =>
+    isAccepted(await as(actor).setOperator({ memberId, operator: true })),
+  'disable another person': async (actor, { id: memberId }) =>
+    isAccepted(await as(actor).setDisabled({ memberId, disabled: true })),
+  'map a domain': async (actor) =>
+    isAccepted(await as(actor).mapDomain({ organizationId, domain: 'lost.example', role: ADMIN })),
+  'unmap a domain': async (actor) =>
+    isAccepted(await as(actor).unmapDomain({ organizationId, domain: 'mapped.example' })),
+  'create a management token of the platform': (actor) => fixture.createToken(actor, undefined),
+  ...ofOrganization,
+};
+
+const disabled: Loss = (database, { id }) =>
+  database.query('update members set disabled_at = now() where id = $1', [id]);
+const asOwner: Record<string, Loss> = {
+  'are demoted': (database, { id }) =>
+    database.query(`update memberships set role = 'billing' where member_id = $1`, [id]),
+  'are removed': (database, { id }) => database.query('delete from memberships where member_id = $1', [id]),
+  'are disabled': disabled,
+};
+const asOperator: Record<string, Loss> = {
+  'are demoted': (database, { id }) =>
+    database.query(`update members set role = 'member' where id = $1`, [id]),
+  'are disabled': disabled,
+};
+
+const pairsOf = (grants: Record<string, Grant>, losses: Record<string, Loss>) =>
+  Object.entries(losses).flatMap(([lost, lose]) =>
+    Object.entries(grants).map(([granted, grant]): [string, string, Loss, Grant] => [
+      lost,
+      granted,
+      lose,
+      grant,
+    ]),
+  );
+
+async function expectRefused(actor: Person, other: Person, lose: Loss, grant: Grant): Promise<void> {
+  const meanwhile = (database: PoolClient) => lose(database, actor);
+  expect(await fixture.race(organizationId, [() => grant(actor, other)], meanwhile)).toEqual([false]);
+}
+
+describe('owners', () => {
+  it.each(pairsOf(ofOrganization, asOwner))(
+    'who %s meanwhile do not %s',
+    async (_lost, _granted, lose, grant) => {
+      const owner = await fixture.person(MEMBER, { organizationId, role: 'owner' });
+      const other = await fixture.person(MEMBER, { organizationId, role: 'admin' });
+      await expectRefused(owner, other, lose, grant);
+    },
+  );
+});
+
+describe('operators', () => {
+  it.each(pairsOf(ofPlatform, asOperator))(
+    'who %s meanwhile do not %s',
+    async (_lost, _granted, lose, grant) => {
+      const operator = await fixture.person(OPERATOR);
+      const other = await fixture.person(MEMBER, { organizationId, role: 'admin' });
+      await expectRefused(operator, other, lose, grant);
+    },
+  );
+});
+
+it.each(Object.entries(ofPlatform))('an operator who keeps the role can %s', async (_name, grant) => {
+  const operator = await fixture.person(OPERATOR);
+  const other = await fixture.person(MEMBER, { organizationId, role: 'admin' });
+  expect(await fixture.race(organizationId, [() => grant(operator, other)])).toEqual([true]);
+});
