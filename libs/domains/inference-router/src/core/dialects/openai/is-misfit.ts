@@ -20,8 +20,9 @@ const QUOTE = 0x22;
  */
 export function isMisfit(body: Uint8Array, { options }: Pick<EncodeCall, 'options'>): boolean {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  if (!bytes.includes(TOOL)) return false;
   const rules = rulesOf(options.vendor);
+  if (rules.authorNames !== undefined && hasMisfit(bytes, NAME, rules.authorNames)) return true;
+  if (!bytes.includes(TOOL)) return false;
   return (
     options.repairsToolHistory === true ||
     (!rules.allowedTools && bytes.includes(ALLOWED_TOOLS)) ||

@@ -7,17 +7,20 @@ export type Vendor = 'openai' | 'azure' | 'mistral' | 'openrouter';
 const common: VendorRules = {
   // OpenAI, "Create chat completion", `tools[].function.name`.
   toolNames: { pattern: /^[a-zA-Z0-9_-]+$/, maxLength: 64 },
+  authorNames: undefined,
   callIds: undefined,
   repeatsCallIds: true,
   imagesInResults: true,
+  unionsInTools: true,
   allowedTools: false,
   blankStops: true,
   exclusive: [],
 };
 
-/** OpenAI, "Create chat completion": ids of calls have at most 40 characters, and tool messages have text parts only. */
+/** OpenAI, "Create chat completion": ids of calls have at most 40 characters, tool messages have text parts only, and names of authors neither spaces nor `<|\/>`. */
 const openai: VendorRules = {
   ...common,
+  authorNames: { pattern: /^[^\s<|\\/>]+$/, maxLength: 64 },
   callIds: { pattern: /^/, maxLength: 40 },
   imagesInResults: false,
   allowedTools: true,
