@@ -2,10 +2,13 @@ import { serve } from './serve.mjs';
 // docs:begin
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { createOpenRouter } from '@openrouter/ai-sdk-provider';
 import { generateText, RetryError } from 'ai';
 
 function connect({ provider, baseURL, apiKey }) {
-  if (provider === 'openai-compatible') return createOpenAICompatible({ name: 'gateway', baseURL, apiKey });
+  if (provider === 'openai-compatible')
+    return createOpenAICompatible({ name: 'gateway', baseURL, apiKey, supportsStructuredOutputs: true });
+  if (provider === 'openrouter') return createOpenRouter({ baseURL, apiKey }).chat;
   // `.chat`, since the provider itself is for the responses API, which the gateway does not have.
   return createOpenAI({ baseURL, apiKey }).chat;
 }
@@ -35,7 +38,14 @@ function describe(error) {
   };
 }
 // docs:end
-import { jsonSchema, stepCountIs, streamObject, streamText, tool } from 'ai';
+import { jsonSchema, Output, stepCountIs, streamObject, streamText, tool } from 'ai';
+
+const CITY = jsonSchema({
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+});
 
 async function stream({ provider, baseURL, apiKey, model, prompt }) {
   const gateway = connect({ provider, baseURL, apiKey });
@@ -68,11 +78,7 @@ async function callTool({ provider, baseURL, apiKey, model, prompt }) {
     tools: {
       weather: tool({
         description: 'The weather in a city',
-        inputSchema: jsonSchema({
-          type: 'object',
-          properties: { city: { type: 'string' } },
-          required: ['city'],
-        }),
+        inputSchema: CITY,
         execute: ({ city }) => {
           cities.push(city);
           return '12 degrees';
@@ -81,6 +87,16 @@ async function callTool({ provider, baseURL, apiKey, model, prompt }) {
     },
   });
   return { text, cities };
+}
+
+async function structured({ provider, baseURL, apiKey, model, prompt }) {
+  const { output } = await generateText({
+    model: connect({ provider, baseURL, apiKey })(model),
+    prompt,
+    maxOutputTokens: 200,
+    output: Output.object({ schema: CITY }),
+  });
+  return output;
 }
 
 /** Uses `createOpenAI` without `.chat`. */
@@ -100,4 +116,4 @@ async function streamJson({ provider, baseURL, apiKey, model, prompt }) {
   if (errors.length > 0) throw errors[0];
 }
 
-await serve({ complete, stream, callTool, completeByDefault, streamJson }, describe);
+await serve({ complete, stream, callTool, structured, completeByDefault, streamJson }, describe);

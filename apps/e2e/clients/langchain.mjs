@@ -26,6 +26,7 @@ function describe(error) {
 // docs:end
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
+import { z } from 'zod';
 
 async function stream({ baseURL, apiKey, model, prompt }) {
   const chat = new ChatOpenAI({ model, apiKey, maxTokens: 200, configuration: { baseURL } });
@@ -59,4 +60,9 @@ async function callTool({ baseURL, apiKey, model, prompt }) {
   return { text: (await chat.invoke(messages)).text, cities };
 }
 
-await serve({ complete, stream, callTool }, describe);
+async function structured({ baseURL, apiKey, model, prompt }) {
+  const chat = new ChatOpenAI({ model, apiKey, maxTokens: 200, configuration: { baseURL } });
+  return await chat.withStructuredOutput(z.object({ city: z.string() })).invoke(prompt);
+}
+
+await serve({ complete, stream, callTool, structured }, describe);

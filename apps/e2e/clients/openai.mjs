@@ -18,6 +18,8 @@ function describe(error) {
   return { class: error.constructor.name, status, code, type, param, metadata, requestId: requestID };
 }
 // docs:end
+import { zodResponseFormat } from 'openai/helpers/zod';
+import { z } from 'zod';
 
 async function stream({ baseURL, apiKey, model, prompt }) {
   const client = new OpenAI({ baseURL, apiKey });
@@ -62,6 +64,17 @@ async function callTool({ baseURL, apiKey, model, prompt }) {
   return { text: await runner.finalContent(), cities };
 }
 
+async function structured({ baseURL, apiKey, model, prompt }) {
+  const client = new OpenAI({ baseURL, apiKey });
+  const completion = await client.chat.completions.parse({
+    model,
+    messages: [{ role: 'user', content: prompt }],
+    max_tokens: 200,
+    response_format: zodResponseFormat(z.object({ city: z.string() }), 'place'),
+  });
+  return completion.choices[0].message.parsed;
+}
+
 async function completeWithKeyOption({ baseURL, apiKey, model, prompt }) {
   const client = new OpenAI({ baseURL, apiKey });
   const messages = [{ role: 'user', content: prompt }];
@@ -85,4 +98,4 @@ async function runAgent({ baseURL, apiKey, model, prompt, headers }) {
   return { completed: AGENT_CALLS - refusals.length, refusals };
 }
 
-await serve({ complete, stream, callTool, completeWithKeyOption, runAgent }, describe);
+await serve({ complete, stream, callTool, structured, completeWithKeyOption, runAgent }, describe);

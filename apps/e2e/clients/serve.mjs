@@ -26,7 +26,7 @@ globalThis.setTimeout = (callback, delayMs, ...rest) => {
  * and prints a line for each: `{"value": …, "retryDelaysMs": […]}`, or `{"failure": …, "retryDelaysMs": […]}` with
  * the result of `describe`.
  */
-export async function serve(commands, describe) {
+export async function serve(commands, describe = () => ({})) {
   for await (const line of createInterface({ input: process.stdin })) {
     const { command, options } = JSON.parse(line);
     retryDelaysMs.length = 0;

@@ -25,6 +25,11 @@ def describe(error):
         "requestId": getattr(error, "request_id", None),
     }
 # docs:end
+from pydantic import BaseModel
+
+
+class Place(BaseModel):
+    city: str
 
 
 def stream(base_url, api_key, model, prompt):
@@ -55,4 +60,9 @@ def call_tool(base_url, api_key, model, prompt):
     return {"text": chat.invoke(messages).text, "cities": cities}
 
 
-serve({"complete": complete, "stream": stream, "callTool": call_tool}, describe)
+def structured(base_url, api_key, model, prompt):
+    chat = ChatOpenAI(model=model, base_url=base_url, api_key=api_key, max_tokens=200)
+    return chat.with_structured_output(Place).invoke(prompt).model_dump()
+
+
+serve({"complete": complete, "stream": stream, "callTool": call_tool, "structured": structured}, describe)

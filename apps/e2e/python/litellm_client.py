@@ -38,6 +38,11 @@ def describe(error):
         "requestId": headers.get("x-request-id"),
     }
 # docs:end
+from pydantic import BaseModel
+
+
+class Place(BaseModel):
+    city: str
 
 
 def stream(base_url, api_key, model, prompt):
@@ -71,4 +76,16 @@ def call_tool(base_url, api_key, model, prompt):
     return {"text": complete_chat().choices[0].message.content, "cities": cities}
 
 
-serve({"complete": complete, "stream": stream, "callTool": call_tool}, describe)
+def structured(base_url, api_key, model, prompt):
+    completion = litellm.completion(
+        model=f"openai/{model}",
+        api_base=base_url,
+        api_key=api_key,
+        messages=[{"role": "user", "content": prompt}],
+        max_tokens=200,
+        response_format=Place,
+    )
+    return Place.model_validate_json(completion.choices[0].message.content).model_dump()
+
+
+serve({"complete": complete, "stream": stream, "callTool": call_tool, "structured": structured}, describe)

@@ -31,6 +31,11 @@ def describe(error):
         "requestId": getattr(error, "request_id", None),
     }
 # docs:end
+from pydantic import BaseModel
+
+
+class Place(BaseModel):
+    city: str
 
 
 def stream(base_url, api_key, model, prompt):
@@ -59,4 +64,12 @@ def call_tool(base_url, api_key, model, prompt):
     return {"text": complete_chat().choices[0].message.content, "cities": cities}
 
 
-serve({"complete": complete, "stream": stream, "callTool": call_tool}, describe)
+def structured(base_url, api_key, model, prompt):
+    client = OpenAI(base_url=base_url, api_key=api_key)
+    completion = client.chat.completions.parse(
+        model=model, messages=[{"role": "user", "content": prompt}], max_tokens=200, response_format=Place
+    )
+    return completion.choices[0].message.parsed.model_dump()
+
+
+serve({"complete": complete, "stream": stream, "callTool": call_tool, "structured": structured}, describe)

@@ -30,7 +30,7 @@ results = sys.stdout
 sys.stdout = sys.stderr
 
 
-def serve(commands, describe):
+def serve(commands, describe=lambda error: {}):
     """Reads commands as lines of JSON and writes one line per result, like apps/e2e/clients/serve.mjs."""
     for line in sys.stdin:
         request = json.loads(line)

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { clientsOnSdks, clientsWithSuites } from '../testing/tested-clients';
 
 const e2e = path.resolve(__dirname, '../..');
 const page = readFileSync(path.join(e2e, '../../docs/how-to/use-client-libraries.md'), 'utf8');
@@ -19,5 +20,34 @@ describe('docs/how-to/use-client-libraries.md', () => {
 
   it('shows no code that is not tested', () => {
     expect(page.match(/^```\w+$/gm)).toHaveLength(shown.length);
+  });
+
+  const tested = [...clientsWithSuites, ...clientsOnSdks];
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+  const rowOf = ({ name, script }: (typeof tested)[number]) =>
+    rows.filter((row) => {
+      const [, client = ''] = row.split('|');
+      const language = client.includes('(Node)') ? 'clients' : client.includes('(Python)') ? 'python' : '';
+      return client.trim().startsWith(`\`${name}\``) && script.startsWith(language);
+    });
+
+  it.each(tested.map((client) => [client.name, client] as const))(
+    'lists %s with the version and the setting that the tests use',
+    (_, client) => {
+      const [, , versions, , setting] = (rowOf(client)[0] ?? '').split('|').map((cell) => cell.trim());
+      expect(versions?.split(', ')).toContain(`**${client.version.split('.').slice(0, 2).join('.')}**`);
+      if (client.setting === undefined) expect(setting).toBe('–');
+      else expect(setting).toContain(`\`${client.setting}`);
+    },
+  );
+
+  it.each(
+    tested.flatMap(({ name, setting, script }) => (setting === undefined ? [] : [{ name, setting, script }])),
+  )('names a setting of $name that its program has', ({ setting, script }) => {
+    expect(readFileSync(path.join(e2e, script), 'utf8')).toContain(setting);
+  });
+
+  it('marks only versions that the tests run', () => {
+    expect(rows.filter((row) => row.includes('**'))).toHaveLength(tested.length);
   });
 });

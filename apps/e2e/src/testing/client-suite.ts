@@ -125,6 +125,12 @@ export function describeClient(underTest: ClientUnderTest): void {
       expect(calls.map(({ status }) => status)).toEqual([200, 200]);
     });
 
+    run('gets structured output', async () => {
+      const { value, calls } = await client.run('structured');
+      expect(value).toEqual({ city: expect.any(String) });
+      expect(calls.map(({ status }) => status)).toEqual([200]);
+    });
+
     run('reports a stream that fails midway as incomplete, and does not retry it', async () => {
       const { value, failure, calls } = await client.run('stream', { prompt: '[[fault:cut-after:3]] Hello' });
       expect(failure === undefined).toBe(underTest.brokenStream.failure === undefined);

@@ -25,17 +25,17 @@ export interface PythonTests {
 const DEFAULT_TIMEOUT_MS = 100_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
-/** The folder of the scripts and their requirements.txt. */
+/** The folder of the scripts and their requirements*.txt. */
 export const pythonScripts = path.resolve(__dirname, '../../python');
 
-/** Finds a Python that has these packages: GATEWAY_TEST_PYTHON, or else `python3`. */
+/** Finds a Python that has these packages: one of GATEWAY_TEST_PYTHON, or else `python3`. */
 export function pythonWith(...packages: readonly string[]): PythonTests {
   const python = findPython(packages);
   const missing = `Python with ${packages.join(', ')}`;
   // In CI the test runs and fails without Python, so that a summary never hides a skipped test.
   const skipped = !python && process.env.CI !== 'true';
   if (skipped) {
-    console.warn(`SKIPPED: no ${missing}. Run \`pip install -r apps/e2e/python/requirements.txt\`.`);
+    console.warn(`SKIPPED: no ${missing}. apps/e2e/python/requirements*.txt name the versions.`);
   }
   const executable = () => {
     if (!python) throw new Error(`${missing} is missing; .ci/run installs it.`);
@@ -68,8 +68,9 @@ export function pythonWith(...packages: readonly string[]): PythonTests {
 function findPython(packages: readonly string[]): string | undefined {
   // Only looks the packages up, because importing some of them takes seconds.
   const check = `import importlib.util, sys; sys.exit(any(importlib.util.find_spec(name) is None for name in ${JSON.stringify(packages)}))`;
-  for (const candidate of [process.env.GATEWAY_TEST_PYTHON, 'python3']) {
-    if (!candidate) continue;
+  const given = (process.env.GATEWAY_TEST_PYTHON ?? '').split(path.delimiter);
+  for (const candidate of [...given, 'python3']) {
+    if (candidate === '') continue;
     try {
       execFileSync(candidate, ['-c', check], { stdio: 'ignore' });
       return candidate;

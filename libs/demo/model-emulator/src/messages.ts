@@ -24,8 +24,6 @@ export interface CachePoint {
   readonly lifetime: '5m' | '1h';
 }
 
-/** OpenAI, "Create chat completion". */
-const MAX_CALL_ID_LENGTH = 40;
 const TOKENS_PER_MESSAGE = 3;
 const TOKENS_PER_REPLY = 3;
 const ROLES = new Set(['system', 'developer', 'user', 'assistant', 'tool']);
@@ -109,13 +107,6 @@ function checkToolOrder(
   if (role !== 'assistant' || !Array.isArray(calls)) return;
   for (const call of calls) {
     if (!isObject(call) || typeof call['id'] !== 'string') continue;
-    if (call['id'].length > MAX_CALL_ID_LENGTH) {
-      throw badRequest(
-        `Invalid 'messages[${index}].tool_calls[0].id': string too long. Expected a string with maximum length ${MAX_CALL_ID_LENGTH}.`,
-        `messages[${index}].tool_calls[0].id`,
-        'string_above_max_length',
-      );
-    }
     openCalls.add(call['id']);
   }
 }
@@ -143,6 +134,9 @@ function readContent(
     if (isObject(part) && part['type'] === 'text' && typeof part['text'] === 'string') {
       texts.push(part['text']);
       tokens += countTokens(part['text']);
+    } else if (isRefusal(part, role)) {
+      texts.push(part.refusal);
+      tokens += countTokens(part.refusal);
     } else if (isObject(part) && part['type'] === 'image_url' && isObject(part['image_url'])) {
       if (!vision) throw badRequest('This model does not support image inputs.', place, 'unsupported_value');
       const { url, detail } = part['image_url'];
@@ -155,4 +149,13 @@ function readContent(
     }
   });
   return { text: texts.join('\n'), images, tokens };
+}
+
+function isRefusal(part: unknown, role: string): part is { readonly refusal: string } {
+  return (
+    role === 'assistant' &&
+    isObject(part) &&
+    part['type'] === 'refusal' &&
+    typeof part['refusal'] === 'string'
+  );
 }

@@ -250,14 +250,16 @@ function readResponseFormat(body: Body, model: EmulatedModel): ResponseFormat {
   }
   if (type === 'json_object') return { kind: 'json_object' };
   const described = value['json_schema'];
-  const schema = isObject(described) ? described['schema'] : undefined;
-  if (!isObject(described) || typeof described['name'] !== 'string' || !isObject(schema)) {
+  if (!isObject(described) || typeof described['name'] !== 'string') {
     throw badRequest(
       "Missing required parameter: 'response_format.json_schema'.",
       'response_format.json_schema',
       'missing_required_parameter',
     );
   }
+  const { schema } = described;
+  // Without a schema, any JSON object matches.
+  if (!isObject(schema)) return { kind: 'json_object' };
   return { kind: 'json_schema', schema };
 }
 

@@ -1,4 +1,4 @@
-import { isObject } from '../json-schema';
+import { isObject, type Schema } from '../json-schema';
 
 /** Anthropic, "Structured outputs"; Amazon Bedrock, "Get validated JSON results from models". */
 const REFUSED = new Set(
@@ -30,4 +30,13 @@ export function problemOf(schema: unknown, isNames = false): string | undefined 
 
 function firstOf(problems: readonly (string | undefined)[]): string | undefined {
   return problems.find((problem) => problem !== undefined);
+}
+
+/** Anthropic, "Define tools", and the texts of its errors. Strict tools have the same rule. */
+const UNIONS = ['anyOf', 'oneOf', 'allOf'];
+
+/** @returns what Claude refuses at the top of a tool's schema, strict or not; undefined: nothing. */
+export function problemOfToolSchema(schema: Schema): string | undefined {
+  if (!UNIONS.some((name) => name in schema)) return undefined;
+  return 'input_schema does not support oneOf, allOf, or anyOf at the top level';
 }

@@ -4,7 +4,7 @@ import { isObject } from '../../json-schema';
 import { findModel, type EmulatedModel } from '../../models';
 import type { ChatRequest, ToolDefinition } from '../../request';
 import type { WireRequest } from '../../wire-format';
-import { problemOf } from '../structured-outputs';
+import { problemOf, problemOfToolSchema } from '../structured-outputs';
 import { invalid } from './errors';
 import { readPrompt } from './read-messages';
 
@@ -146,7 +146,7 @@ function readTools(body: Body, model: EmulatedModel): ToolDefinition[] {
     if (!isObject(parameters) || parameters['type'] !== 'object') {
       throw invalid(`tools.${index}.custom.input_schema.type`, "Input should be 'object'");
     }
-    const problem = strict === true ? problemOf(parameters) : undefined;
+    const problem = problemOfToolSchema(parameters) ?? (strict === true ? problemOf(parameters) : undefined);
     if (problem !== undefined) throw invalid(`tools.${index}.custom`, problem);
     return { name, parameters };
   });

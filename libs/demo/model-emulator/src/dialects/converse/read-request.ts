@@ -4,7 +4,7 @@ import { isObject, type Schema } from '../../json-schema';
 import { findModel, type EmulatedModel } from '../../models';
 import type { ChatRequest, ToolDefinition } from '../../request';
 import type { WireRequest } from '../../wire-format';
-import { problemOf } from '../structured-outputs';
+import { problemOf, problemOfToolSchema } from '../structured-outputs';
 import { invalid } from './errors';
 import { readPrompt } from './read-messages';
 
@@ -50,7 +50,7 @@ export function readRequest({ path, body, faultHeader }: WireRequest): ChatReque
     throw invalid('toolConfig', 'must be defined when using toolUse and toolResult content blocks.');
   }
   const inference = readInference(body, model);
-  if (isClaude) checkClaude(body, inference.stop);
+  if (isClaude) checkClaude(body, inference.stop, tools);
   const toolChoice = readToolChoice(body, tools);
   return {
     modelName,
@@ -106,7 +106,11 @@ function readInference(body: Body, model: EmulatedModel) {
   };
 }
 
-function checkClaude(body: Body, stop: readonly string[]): void {
+function checkClaude(body: Body, stop: readonly string[], tools: readonly ToolDefinition[]): void {
+  for (const [index, { parameters }] of tools.entries()) {
+    const problem = problemOfToolSchema(parameters);
+    if (problem !== undefined) throw invalid(`tools.${index}.custom`, problem);
+  }
   const { temperature, topP } = objectIn(body, 'inferenceConfig') ?? {};
   if (temperature !== undefined && topP !== undefined) {
     throw invalid('temperature', '`temperature` and `top_p` cannot both be specified for this model.');

@@ -6,6 +6,7 @@ import { splitModelName } from '../../directives';
 import type { WireRequest } from '../../wire-format';
 import { METHOD } from './path';
 import { FUNCTION_NAME, functionName, readContents, type Message } from './read-contents';
+import { checkSchema } from './schema-rules';
 
 type Fields = { [key: string]: unknown };
 
@@ -122,7 +123,7 @@ function responseFormat({ responseMimeType: type, responseJsonSchema: schema }: 
     throw badRequest("A response schema requires the response mime type 'application/json'.");
   }
   if (type !== 'application/json') throw badRequest('The response mime type is not supported.');
-  checkReferences(schema);
+  checkSchema(schema);
   if (schema === undefined) return { response_format: { type: 'json_object' } };
   return { response_format: { type: 'json_schema', json_schema: { name: 'response', schema } } };
 }
@@ -138,22 +139,11 @@ function tools(body: Fields): Fields {
     tools: declarations.map((declaration) => {
       if (!isObject(declaration)) throw badRequest("Invalid value at 'tools'.", 'tools');
       const { name, description, parametersJsonSchema: parameters } = declaration;
-      checkReferences(parameters);
+      checkSchema(parameters);
       return { type: 'function', function: { name: functionName(name), description, parameters } };
     }),
     tool_choice: toolChoice(calling),
   };
-}
-
-/** "If `$ref` is set on a sub-schema, no other properties, except for those starting as a `$`, may be set." */
-function checkReferences(schema: unknown): void {
-  if (Array.isArray(schema)) for (const item of schema) checkReferences(item);
-  if (!isObject(schema)) return;
-  const hasOthers = Object.keys(schema).some((name) => !name.startsWith('$'));
-  if (typeof schema['$ref'] === 'string' && hasOthers) {
-    throw badRequest('A schema with $ref must not have other properties.', 'schema');
-  }
-  for (const field of Object.values(schema)) checkReferences(field);
 }
 
 function toolChoice({ mode = 'AUTO', allowedFunctionNames: names }: Fields): unknown {

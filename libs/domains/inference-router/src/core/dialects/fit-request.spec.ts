@@ -298,6 +298,97 @@ describe('schemas', () => {
     const tools = [tool('a', { parameters: recursive })];
     expect(JSON.stringify(await encode('gemini', { messages: [ask], tools }))).not.toContain('$ref');
   });
+
+  const union = {
+    type: 'object',
+    description: 'A place',
+    properties: { kind: { type: 'string' } },
+    required: ['kind'],
+    oneOf: [
+      {
+        properties: { city: { type: 'string' }, zone: { type: 'integer' } },
+        required: ['city', 'zone'],
+      },
+      { $ref: '#/$defs/Point' },
+    ],
+    $defs: { Point: { properties: { zone: { type: 'string' } }, required: ['zone'] } },
+  };
+
+  it.each([
+    ['anthropic', CLAUDE, false],
+    ['anthropic', CLAUDE, true],
+    ['converse', CLAUDE, false],
+  ] as const)(
+    '%s %s: a union at the top of a tool merges into its properties, strict %s',
+    async (dialect, providerModel, strict) => {
+      const tools = [tool('a', { parameters: union, strict })];
+      const sent = await encode(dialect, { messages: [ask], tools }, { providerModel });
+      const used =
+        at(sent, 'tools', 0, 'input_schema') ??
+        at(sent, 'toolConfig', 'tools', 0, 'toolSpec', 'inputSchema', 'json');
+      expect(used).not.toHaveProperty('oneOf');
+      expect(at(used, 'required')).toEqual(['kind', 'zone']);
+      expect(Object.keys(at(used, 'properties') as object)).toEqual(['kind', 'city', 'zone']);
+      expect(at(used, 'properties', 'zone', 'anyOf')).toHaveLength(2);
+      expect(at(used, 'description')).toContain('A place\n\n{"oneOf":[');
+    },
+  );
+
+  it.each([
+    ['gemini', {}],
+    ['converse', { providerModel: 'amazon.nova-pro' }],
+    ['openai', { options: { vendor: 'openai' } }],
+  ] as const)('%s: a union at the top of a tool stays', async (dialect, options) => {
+    const parameters = { type: 'object', anyOf: [{ required: ['a'] }, { required: ['b'] }] };
+    const sent = await encode(dialect, { messages: [ask], tools: [tool('a', { parameters })] }, options);
+    expect(JSON.stringify(sent)).toContain(JSON.stringify(parameters.anyOf));
+  });
+
+  it('Gemini gets no recursion through required properties, also in a schema that is too large to be resolved', async () => {
+    const names = Array.from({ length: 12 }, (_, n) => `N${n}`);
+    const node = {
+      type: 'object',
+      required: ['name', ...names],
+      properties: {
+        name: { $ref: '#/$defs/Name' },
+        ...Object.fromEntries(names.map((name) => [name, { $ref: `#/$defs/${name}` }])),
+      },
+    };
+    const large = {
+      ...node,
+      $defs: { Name: { type: 'string' }, ...Object.fromEntries(names.map((name) => [name, node])) },
+    };
+    const sent = await encode('gemini', { messages: [ask], tools: [tool('a', { parameters: large })] });
+    const used = at(sent, 'tools', 0, 'functionDeclarations', 0, 'parametersJsonSchema');
+    expect(JSON.stringify(used)).toContain('$ref');
+    expect(at(used, 'required')).toEqual(['name']);
+    expect(at(used, '$defs', 'N3', 'required')).toEqual(['name']);
+  });
+});
+
+it('OpenAI gets names of authors that it accepts, with and without tools; other servers get the same', async () => {
+  const names = ['Ada Lovelace', 'a/b<c>', 'x'.repeat(100), 'ada'];
+  const messages = names.map((name) => ({ role: 'user', content: 'hi', name }));
+  for (const body of [{ messages }, { messages, tools: [tool('find')] }]) {
+    const sent = await encode('openai', body, { options: { vendor: 'openai' } });
+    expect(listAt(sent, 'messages').map(({ name }) => name)).toEqual([
+      'Ada_Lovelace',
+      'a_b_c_',
+      'x'.repeat(64),
+      'ada',
+    ]);
+    expect((await encode('openai', body))['messages']).toEqual(messages);
+  }
+});
+
+it.each([
+  ['anthropic', { messages: [ask], temperature: 1.5 }, 'temperature'],
+  ['converse', { messages: [ask], temperature: 1.5 }, 'temperature'],
+  ['anthropic', { messages: [{ role: 'system', content: [IMAGE] }, ask] }, 'messages'],
+  ['converse', { messages: [{ role: 'system', content: [IMAGE] }, ask] }, 'messages[0].content'],
+  ['gemini', { messages: [{ role: 'system', content: [IMAGE] }, ask] }, 'messages'],
+] as const)('%s: what it cannot express is refused here: %j', async (dialect, body, param) => {
+  await expect(encode(dialect, body)).rejects.toMatchObject({ kind: 'rejected', param });
 });
 
 describe('the fields that a target drops', () => {

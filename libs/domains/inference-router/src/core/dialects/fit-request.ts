@@ -1,7 +1,9 @@
-import type { JsonObject } from '../completion/json';
+import { asObject, type JsonObject } from '../completion/json';
 import { withAllowedToolsOnly } from './allowed-tools';
+import { withFitAuthors } from './author-names';
 import { withFitCallIds } from './call-ids';
 import type { TargetOptions } from './dialect';
+import { withoutTopUnions } from './json-schema-unions';
 import { repairToolHistory } from './repair-tool-history';
 import { withImagesAfterResults } from './result-images';
 import { ToolNames } from './tool-names';
@@ -15,11 +17,25 @@ export function fitRequest(body: JsonObject, rules: VendorRules, options: FitOpt
   const allowed = rules.allowedTools ? sent : withAllowedToolsOnly(sent);
   const named = new ToolNames(body, rules.toolNames).renamed(withoutLosers(allowed, rules));
   let messages = named['messages'] as readonly JsonObject[];
-  if (!rules.authorNames) messages = messages.map((message) => withoutFields(message, ['name']));
   if (needsReasoningOfCalls(rules, options)) messages = messages.map(withReasoning);
   if (options.repairsToolHistory === true) messages = repairToolHistory(messages);
   if (!rules.imagesInResults) messages = withImagesAfterResults(messages);
-  return { ...named, messages: withFitCallIds(messages, rules) };
+  if (rules.authorNames) messages = withFitAuthors(messages, rules.authorNames);
+  const fit = { ...named, messages: withFitCallIds(messages, rules) };
+  return rules.unionsInTools ? fit : withToolsWithoutUnions(fit);
+}
+
+function withToolsWithoutUnions(body: JsonObject): JsonObject {
+  const { tools } = body;
+  if (!Array.isArray(tools)) return body;
+  return { ...body, tools: tools.map(withoutUnions) };
+}
+
+function withoutUnions(tool: unknown): unknown {
+  const called = asObject(asObject(tool)?.['function']);
+  const parameters = asObject(called?.['parameters']);
+  if (!parameters) return tool;
+  return { ...asObject(tool), function: { ...called, parameters: withoutTopUnions(parameters) } };
 }
 
 function withoutLosers(body: JsonObject, { exclusive }: VendorRules): JsonObject {

@@ -14,7 +14,8 @@ export function withoutReferences(schema: JsonObject): JsonObject {
   if (!hasReferenceWithOthers(schema) && !isRecursive(schema)) return schema;
   const references = new References(schema);
   const inlined = references.inline(schema, []);
-  return references.isTooLarge ? (withReferencesAlone(schema) as JsonObject) : (inlined as JsonObject);
+  if (!references.isTooLarge) return inlined as JsonObject;
+  return withReferencesAlone(withoutRequiredCycles(schema, cyclicReferences(schema))) as JsonObject;
 }
 
 /** An `allOf` is not a keyword of the vendor. */
@@ -61,7 +62,7 @@ class References {
   }
 
   private follow(reference: string, others: JsonObject, path: readonly string[]): unknown {
-    const target = withoutDefinitions(resolve(this.root, reference) ?? {});
+    const target = withoutDefinitions(resolveReference(this.root, reference) ?? {});
     const siblings = withoutDefinitions(others);
     const uses = path.filter((each) => each === reference).length;
     if (uses > 0) this.foundCycle = true;
@@ -83,8 +84,47 @@ function withoutSingleAllOf(schema: JsonObject): JsonObject {
   return only ? { ...only, ...rest } : schema;
 }
 
+/** The references whose definitions contain themselves. */
+function cyclicReferences(root: JsonObject): ReadonlySet<string> {
+  const next = new Map<string, readonly string[]>();
+  for (const reference of referencesIn(root))
+    next.set(reference, referencesIn(resolveReference(root, reference)));
+  const reachable = (from: string): ReadonlySet<string> => {
+    const found = new Set(next.get(from));
+    for (const each of found) for (const further of next.get(each) ?? []) found.add(further);
+    return found;
+  };
+  return new Set([...next.keys()].filter((reference) => reachable(reference).has(reference)));
+}
+
+function referencesIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(referencesIn);
+  const schema = asObject(value);
+  if (!schema) return [];
+  const { $ref: reference } = schema;
+  const nested = Object.values(schema).flatMap(referencesIn);
+  return typeof reference === 'string' ? [reference, ...nested] : nested;
+}
+
+/** The vendor accepts cyclic references within properties that are not required only. */
+function withoutRequiredCycles(value: unknown, cyclic: ReadonlySet<string>): unknown {
+  if (cyclic.size === 0) return value;
+  if (Array.isArray(value)) return value.map((item) => withoutRequiredCycles(item, cyclic));
+  const schema = asObject(value);
+  if (!schema) return value;
+  const fields = Object.fromEntries(
+    Object.entries(schema).map(([name, field]) => [name, withoutRequiredCycles(field, cyclic)] as const),
+  );
+  const { required } = schema;
+  const properties = asObject(schema['properties']);
+  if (!Array.isArray(required) || !properties) return fields;
+  const isCyclic = (name: unknown) =>
+    referencesIn(properties[String(name)]).some((reference) => cyclic.has(reference));
+  return { ...fields, required: required.filter((name) => !isCyclic(name)) };
+}
+
 /** Follows a JSON pointer within the schema. */
-function resolve(root: JsonObject, reference: string): JsonObject | undefined {
+export function resolveReference(root: JsonObject, reference: string): JsonObject | undefined {
   if (!reference.startsWith('#')) return undefined;
   let found: unknown = root;
   for (const step of reference.split('/').slice(1)) {

@@ -1,29 +1,69 @@
 import fc from 'fast-check';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
 import { fuzzRuns } from '@gateway/test-support';
-import { assemble } from '../../testing/assemble';
-import { asObject, parseJson, type JsonObject } from '../completion/json';
+import { agentRequests, toolNames } from '../../testing/agent-conversations';
+import { completionsOf, renderCompletion, type Choice } from '../completion/completion';
+import { CompletionStream } from '../completion/completion-stream';
+import { asObject, parseJson } from '../completion/json';
+import { normalizedDecoder, normalizedResponse } from '../completion/normalize-response';
+import { UpstreamFailure } from '../failure/upstream-failure';
+import { createEventParser } from '../framing/event-parser';
 import type { EncodeCall, TargetOptions } from './dialect';
 import { dialects, type DialectName } from './registry';
 import { RestoredResponse } from './restore-response';
 
-/** `npm run fuzz` makes 10,000 of each vendor. */
+/** For each vendor. `npm run fuzz` makes 10,000. */
 const RUNS = { numRuns: Math.ceil(fuzzRuns().numRuns / 10) };
 
-const PNG =
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const HEAD = { generationId: 'gen-1', createdUnixS: 1, modelId: 'acme/m-1' };
+const VERTEX = '/v1/projects/p/locations/l';
+const BUDGETS = { low: 1_024, medium: 2_048 };
+const CLAUDE = 'us.anthropic.emu-reasoner';
 
 interface Vendor {
   readonly dialect: DialectName;
-  readonly providerModel: string;
+  /** Of the provider's address. */
+  readonly base: string;
+  readonly providerModel?: string;
   readonly options?: Partial<TargetOptions>;
 }
 const vendors: Readonly<Record<string, Vendor>> = {
-  openai: { dialect: 'openai', providerModel: 'emu-vision', options: { vendor: 'openai' } },
-  anthropic: { dialect: 'anthropic', providerModel: 'emu-vision' },
-  gemini: { dialect: 'gemini', providerModel: 'emu-vision' },
-  'Claude of Bedrock': { dialect: 'converse', providerModel: 'us.anthropic.emu-vision' },
-  'other models of Bedrock': { dialect: 'converse', providerModel: 'meta.emu-vision' },
+  'servers with the protocol of OpenAI': { dialect: 'openai', base: '/v1' },
+  OpenAI: {
+    dialect: 'openai',
+    base: '/openai/v1',
+    options: { vendor: 'openai', maxTokensParameter: 'max_completion_tokens' },
+  },
+  'deployments of Azure': {
+    dialect: 'openai',
+    base: '/openai',
+    options: { vendor: 'azure', host: 'azure_deployments' },
+  },
+  Mistral: {
+    dialect: 'openai',
+    base: '/mistral/v1',
+    options: { vendor: 'mistral', refusesStreamOptions: true, developerAsSystem: true },
+  },
+  OpenRouter: {
+    dialect: 'openai',
+    base: '/v1',
+    options: { vendor: 'openrouter', forwardReasoningContent: true },
+  },
+  Anthropic: { dialect: 'anthropic', base: '' },
+  'Anthropic with budgets': { dialect: 'anthropic', base: '', options: { reasoningBudgets: BUDGETS } },
+  'Claude of Vertex AI': { dialect: 'anthropic', base: VERTEX, options: { host: 'vertex' } },
+  'Messages API of Bedrock': { dialect: 'anthropic', base: '/anthropic', options: { host: 'bedrock' } },
+  'Google AI Studio': { dialect: 'gemini', base: '' },
+  'Gemini of Vertex AI': { dialect: 'gemini', base: VERTEX, options: { host: 'vertex' } },
+  'Claude of Bedrock': { dialect: 'converse', base: '', providerModel: CLAUDE },
+  'Claude of Bedrock with budgets': {
+    dialect: 'converse',
+    base: '',
+    providerModel: CLAUDE,
+    options: { reasoningBudgets: BUDGETS },
+  },
+  'Nova of Bedrock': { dialect: 'converse', base: '', providerModel: 'amazon.nova.emu-reasoner' },
+  'other models of Bedrock': { dialect: 'converse', base: '', providerModel: 'meta.emu-vision' },
 };
 
 let emulator: ModelEmulator;
@@ -32,17 +72,22 @@ beforeAll(async () => {
 });
 afterAll(() => emulator.close());
 
-/** Sends a request, and returns the message as a client sends it in its next request. */
-async function complete({ dialect: name, providerModel, options = {} }: Vendor, body: object) {
+interface Message {
+  readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly name: string } }[];
+}
+
+/** Sends a request, and returns the message of the response as the client gets it. */
+async function complete(vendor: Vendor, stream: boolean, body: object): Promise<Message> {
+  const { dialect: name, providerModel = 'emu-reasoner', options = {} } = vendor;
   const dialect = dialects[name];
   const call: EncodeCall = {
     providerModel,
-    stream: false,
-    maxOutputTokens: 500,
+    stream,
+    maxOutputTokens: 3_000,
     n: 1,
     exactSeed: undefined,
-    signer: name,
-    ownsUntagged: true,
+    signer: JSON.stringify(vendor),
+    ownsUntagged: false,
     options: {
       host: undefined,
       maxTokensParameter: 'max_tokens',
@@ -55,125 +100,78 @@ async function complete({ dialect: name, providerModel, options = {} }: Vendor, 
   };
   const bytes = Buffer.from(JSON.stringify(body));
   const encoded = await dialect.encodeRequest(bytes, call, () => Promise.resolve());
-  const base = name === 'openai' ? emulator.url : new URL(emulator.url).origin;
-  const response = await fetch(base + dialect.path(call), {
+  const response = await fetch(new URL(emulator.url).origin + vendor.base + dialect.path(call), {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...dialect.headers?.(call.options) },
     body: Buffer.from(encoded),
   });
-  const text = await response.text();
+  const received = Buffer.from(await response.arrayBuffer());
   if (response.status !== 200)
-    throw new Error(`${providerModel}: ${text}\n${Buffer.from(encoded).toString()}`);
-  const read = dialect.readResponse(asObject(parseJson(text)) as JsonObject, 1);
-  const { content, toolCalls } = assemble([
-    new RestoredResponse(bytes, dialect.rulesOf(call)).response(read),
-  ]);
-  const calls = toolCalls.map(({ id, name: called, arguments: args }, at) => ({
-    id: id ?? `call_${at}`,
-    type: 'function',
-    function: { name: called, arguments: args },
-  }));
-  return { role: 'assistant', content, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+    throw new Error(`${received.toString()}\n${JSON.stringify(vendor)}\n${Buffer.from(encoded).toString()}`);
+  const choices = (stream ? streamedChoices : wholeChoices)(received, bytes, call, name);
+  return (JSON.parse(renderCompletion(HEAD, choices, {})) as { choices: [{ message: Message }] }).choices[0]
+    .message;
 }
 
-const toolNames = ['find', 'fs.read', '1st', 'mcp/server:tool', 'n'.repeat(100)];
-const ids = fc.oneof(
-  fc.constantFrom('call_0', 'call_1', 'a.b', 'a_b', 'call_a|fc_b', 'functions.x:0'),
-  fc.string({ minLength: 1, maxLength: 70, unit: 'binary' }),
-);
-const texts = fc.oneof(fc.string({ unit: 'binary', maxLength: 12 }), fc.constantFrom('', ' ', 'text', '\n'));
-const args = fc.oneof(
-  fc.constantFrom('', ' ', '{}', '[1]', '{"a":', 'null', '{"a":"\\ud83d"}'),
-  fc.json(),
-  fc.dictionary(fc.string(), fc.string()).map((value) => JSON.stringify(value)),
-);
-const part = fc.oneof(
-  texts.map((text) => ({ type: 'text', text })),
-  fc.constant({ type: 'image_url', image_url: { url: PNG } }),
-);
-const contents = fc.oneof(texts, fc.array(part, { minLength: 1, maxLength: 3 }));
+const normalization = (body: Buffer) => ({
+  isIdInRequest: (id: string) => body.includes(JSON.stringify(id)),
+});
 
-/** A turn of an agent: calls, and their results in any order. */
-const loop = fc
-  .record({
-    calls: fc.array(fc.tuple(ids, fc.constantFrom(...toolNames), args, contents, fc.nat()), {
-      minLength: 1,
-      maxLength: 3,
-    }),
-    spoken: fc.option(texts),
-    reasoning: fc.option(texts),
-  })
-  .map(({ calls, spoken, reasoning }) => [
-    {
-      role: 'assistant',
-      content: spoken,
-      ...(reasoning === null ? {} : { reasoning_content: reasoning }),
-      tool_calls: calls.map(([id, name, text]) => ({
-        id,
-        type: 'function',
-        function: { name, arguments: text },
-      })),
-    },
-    ...calls
-      .toSorted(([, , , , a], [, , , , b]) => a - b)
-      .map(([id, , , content]) => ({ role: 'tool', tool_call_id: id, content })),
-  ]);
-const conversation = fc
-  .record({
-    system: fc.array(
-      texts.map((content) => ({ role: 'system', content })),
-      { maxLength: 1 },
-    ),
-    turns: fc.array(
-      fc.oneof(
-        loop,
-        contents.map((content) => [{ role: 'user', content }]),
-        texts.map((content) => [{ role: 'assistant', content }]),
-      ),
-      { maxLength: 4 },
-    ),
-    question: contents,
-    /** A compaction drops the tools, and keeps the calls. */
-    tools: fc.option(fc.subarray(toolNames, { minLength: 1 })),
-    choice: fc.constantFrom('auto', 'required'),
-    stop: fc.constantFrom(undefined, ['\n\n'], ['never', ' ']),
-  })
-  .map(({ system, turns, question, tools, choice, stop }) => ({
-    messages: [
-      ...system,
-      ...turns.flat(),
-      { role: 'user', content: question },
-      { role: 'user', content: 'go on' },
-    ],
-    ...(tools === null ? {} : { tools: tools.map(toolOf), tool_choice: choice }),
-    ...(stop === undefined ? {} : { stop }),
-    temperature: 0.5,
-    top_p: 0.9,
-  }));
+function wholeChoices(
+  received: Buffer,
+  body: Buffer,
+  call: EncodeCall,
+  name: DialectName,
+): readonly Choice[] {
+  const dialect = dialects[name];
+  const json = asObject(parseJson(received.toString())) ?? {};
+  const restored = new RestoredResponse(body, dialect.rulesOf(call)).response(dialect.readResponse(json, 1));
+  return completionsOf(normalizedResponse(restored, normalization(body)).choices, HEAD, call.signer);
+}
 
-function toolOf(name: string) {
-  const parameters = { type: 'object', properties: { a: { type: 'string' } } };
-  return { type: 'function', function: { name, parameters } };
+function streamedChoices(
+  received: Buffer,
+  body: Buffer,
+  call: EncodeCall,
+  name: DialectName,
+): readonly Choice[] {
+  const dialect = dialects[name];
+  const restored = new RestoredResponse(body, dialect.rulesOf(call)).decoder(dialect.createDecoder(1));
+  const stream = new CompletionStream({
+    head: HEAD,
+    n: 1,
+    includeUsage: false,
+    decoder: normalizedDecoder(restored, normalization(body)),
+    signer: call.signer,
+    failureOf: ({ message }) => new UpstreamFailure('failed', { detail: message }),
+  });
+  const parser = createEventParser(dialect.framing);
+  for (const event of [...parser.push(received), ...parser.end()]) if (!stream.done) stream.push(event);
+  expect(stream.complete).toBe(true);
+  return stream.choices;
 }
 
 describe.each(Object.entries(vendors))('%s', (_, vendor) => {
-  it('accepts conversations of agents, and its message can be sent back to every vendor', async () => {
+  it('accepts requests of agents, and its message can be sent back to every vendor', async () => {
+    const others = fc.constantFrom(...Object.values(vendors));
     await fc.assert(
-      fc.asyncProperty(conversation, fc.constantFrom(...Object.values(vendors)), async (body, other) => {
-        const message = await complete(vendor, body);
-        for (const { function: called } of message.tool_calls ?? []) expect(toolNames).toContain(called.name);
-        const results = (message.tool_calls ?? []).map(({ id }) => ({
-          role: 'tool',
-          tool_call_id: id,
-          content: 'done',
-        }));
-        const next = {
-          ...body,
-          messages: [...body.messages, message, ...results, { role: 'user', content: 'more' }],
-        };
-        await complete(other, next);
-      }),
+      fc.asyncProperty(
+        agentRequests,
+        fc.boolean(),
+        others,
+        fc.boolean(),
+        async (body, stream, other, streamNext) => {
+          const message = await complete(vendor, stream, body);
+          const calls = message.tool_calls ?? [];
+          for (const { function: called } of calls) expect(toolNames).toContain(called.name);
+          const results = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'done' }));
+          // A tool loop that goes on needs the signed reasoning of its turn.
+          const question = calls.length > 0 ? [] : [{ role: 'user', content: 'more [[tokens:4]]' }];
+          const messages = [...body.messages, message, ...results, ...question];
+          await complete(other, streamNext, { ...body, messages });
+        },
+      ),
       RUNS,
     );
-  }, 600_000);
+  }, 3_600_000);
 });

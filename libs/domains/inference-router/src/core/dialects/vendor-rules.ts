@@ -4,16 +4,18 @@
  */
 export interface VendorRules {
   readonly toolNames: TextRule;
+  /** `name` of messages. Undefined: any, or none is sent. */
+  readonly authorNames: TextRule | undefined;
   /** Ids of tool calls. Undefined: any. */
   readonly callIds: TextRule | undefined;
   /** Whether an id of a call may occur again in a later turn. */
   readonly repeatsCallIds: boolean;
   /** Whether the results of tools may contain images. */
   readonly imagesInResults: boolean;
+  /** Whether the schema of a tool may have `anyOf`, `oneOf` or `allOf` at its top. */
+  readonly unionsInTools: boolean;
   /** Whether `tool_choice` may be `allowed_tools`. */
   readonly allowedTools: boolean;
-  /** Whether messages may have a `name`. */
-  readonly authorNames: boolean;
   /** Whether the reasoning of a turn may be empty, where the model needs that of turns with tool calls. */
   readonly emptyReasoning: boolean;
   /** Whether stop sequences may be white space. */

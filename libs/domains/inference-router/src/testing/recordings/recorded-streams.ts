@@ -22,6 +22,28 @@ export function recordedStreams(): readonly RecordedStream[] {
   ];
 }
 
+/** The recorded responses of all dialects that are not streamed; none where the recordings are absent. */
+export function recordedResponses(): readonly RecordedStream[] {
+  const all = [
+    ['openai', openaiRecordings()],
+    ['anthropic', anthropicRecordings()],
+    ['gemini', geminiRecordings()],
+  ] as const;
+  return [
+    ...all.flatMap(([dialect, recordings]) =>
+      recordings
+        .filter(({ isStream, status }) => !isStream && status === 200)
+        .map(({ name, body }) => ({ dialect, name, bytes: Buffer.from(body) })),
+    ),
+    ...readCassettes('pydantic-ai/test_bedrock')
+      .filter(({ url, status }) => url.endsWith('/converse') && status === 200)
+      .map(({ name, body }) => ({ dialect: 'converse', name, bytes: body }) as const),
+    ...filesOf('vercel-ai/amazon-bedrock', '.json').map(
+      ({ name, text }) => ({ dialect: 'converse', name, bytes: Buffer.from(text) }) as const,
+    ),
+  ];
+}
+
 function streamsOf(dialect: DialectName, recordings: readonly Recording[]): RecordedStream[] {
   return recordings
     .filter(({ isStream, status }) => isStream && status === 200)

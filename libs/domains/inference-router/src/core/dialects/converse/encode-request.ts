@@ -64,7 +64,12 @@ function encodeInference(
 ): JsonObject {
   const config: Record<string, unknown> = { maxTokens: call.maxOutputTokens };
   const isSent = (name: string): boolean => body[name] !== undefined && body[name] !== null;
-  if (isSent('temperature') && !fixesSampling) config['temperature'] = body['temperature'];
+  if (isSent('temperature') && !fixesSampling) {
+    // "InferenceConfiguration", `temperature`.
+    if (Number(body['temperature']) > 1)
+      throw refused('temperature', 'The temperature of this model is at most 1.');
+    config['temperature'] = body['temperature'];
+  }
   if (isSent('top_p') && !fixesSampling) config['topP'] = body['top_p'];
   // Where the model refuses stop sequences of white space, the text is cut here.
   const { blankStops } = rulesOf(family);

@@ -8,14 +8,15 @@ export function rulesOf(family: ModelFamily): VendorRules {
   return {
     // "ToolSpecification", `name`.
     toolNames: { pattern: /^[a-zA-Z0-9_-]+$/, maxLength: 64 },
+    authorNames: undefined,
     // "ToolUseBlock", `toolUseId`. Claude has fewer characters.
     callIds: { pattern: mayBeClaude ? /^[a-zA-Z0-9_-]+$/ : /^[a-zA-Z0-9_.:-]+$/, maxLength: 64 },
     repeatsCallIds: false,
     // "ToolResultContentBlock", `image`: "This field is only supported by Amazon Nova and Anthropic Claude models."
     imagesInResults: mayBeClaude || family === 'nova',
+    unionsInTools: !mayBeClaude,
     // "ToolChoice": auto, any and tool.
     allowedTools: false,
-    authorNames: true,
     emptyReasoning: false,
     blankStops: !mayBeClaude,
     exclusive: mayBeClaude ? exclusiveSampling : [],

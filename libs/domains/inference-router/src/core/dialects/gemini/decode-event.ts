@@ -5,7 +5,7 @@ import { malformed } from '../failures';
 import { finishReasonOf } from './finish-reason';
 import { CandidateReader } from './read-candidate';
 import { readLogprobs } from './read-logprobs';
-import { readUsage } from './read-usage';
+import { hasCounts, mergeUsage, readUsage } from './read-usage';
 
 /** Every event is a `GenerateContentResponse`. The stream ends with its connection, without `[DONE]`. */
 export function createDecoder(n: number): EventDecoder {
@@ -24,6 +24,8 @@ export function createDecoder(n: number): EventDecoder {
 /** Decodes the responses of one stream, or a single response. */
 export class ResponseDecoder {
   private readonly readers = new Map<number, CandidateReader>();
+  /** Every count that was reported so far. */
+  private reportedUsage: JsonObject = {};
 
   constructor(private readonly n: number) {}
 
@@ -37,8 +39,7 @@ export class ResponseDecoder {
     if (error) return { choices: [], error };
     const response = asObject(event);
     if (!response) throw malformed('an event that is not an object');
-    const usage = readUsage(response['usageMetadata']);
-    const reported = usage === undefined ? {} : { usage };
+    const reported = this.readUsage(asObject(response['usageMetadata']));
     const candidates = response['candidates'];
     if (!Array.isArray(candidates) || candidates.length === 0) {
       return { ...reported, choices: this.blockedChoices(response['promptFeedback']) };
@@ -60,6 +61,13 @@ export class ResponseDecoder {
       choices.push(read);
     }
     return { ...reported, choices };
+  }
+
+  private readUsage(block: JsonObject | undefined): Pick<DecodedEvent, 'usage'> {
+    if (!block || !hasCounts(block)) return {};
+    this.reportedUsage = mergeUsage(this.reportedUsage, block);
+    const usage = readUsage(this.reportedUsage);
+    return usage === undefined ? {} : { usage };
   }
 
   private readCandidate(candidate: JsonObject, index: number): ChoiceDelta | { readonly failedWith: string } {

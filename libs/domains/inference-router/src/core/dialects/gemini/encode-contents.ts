@@ -32,7 +32,7 @@ export function encodeMessages(value: unknown): EncodedMessages {
     switch (message['role']) {
       case 'system':
       case 'developer':
-        instructions.push(...contentParts(message['content'], path));
+        instructions.push(...instructionParts(message['content'], path));
         break;
       case 'assistant': {
         const parts = modelParts(message, path, index > turnStart);
@@ -59,6 +59,14 @@ export function encodeMessages(value: unknown): EncodedMessages {
   // Gemini requires a content. Instructions alone are the question then.
   if (contents.length === 0) return { contents: [{ role: 'user', parts: instructions }] };
   return { contents, ...(instructions.length === 0 ? {} : { systemInstruction: { parts: instructions } }) };
+}
+
+/** "Content", `systemInstruction`: "Currently, text only." */
+function instructionParts(content: unknown, path: string): readonly JsonObject[] {
+  const parts = contentParts(content, path);
+  if (!parts.every(({ text }) => text !== undefined))
+    throw refused('messages', 'This model accepts images only in messages of user, assistant and tool.');
+  return parts;
 }
 
 /** The functions that were called so far, and the results of the last calls. */

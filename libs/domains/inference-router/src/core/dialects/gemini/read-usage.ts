@@ -1,10 +1,16 @@
 import { asObject, type JsonObject } from '../../completion/json';
 import type { ReportedUsage } from '../dialect';
 
+/** Adds a report of a stream to the earlier ones: a count that is missing, null or zero keeps its value. */
+export function mergeUsage(earlier: JsonObject, block: JsonObject): JsonObject {
+  const kept = Object.entries(earlier).filter(([name]) => (block[name] ?? 0) === 0);
+  return { ...block, ...Object.fromEntries(kept) };
+}
+
 /**
  * Reads `usageMetadata`. Every report is the sum so far, and a field that is absent is zero.
  *
- * @returns undefined for a report without counts: Vertex AI sends only `trafficType` until the last event.
+ * @returns undefined for a report without counts.
  */
 export function readUsage(value: unknown): ReportedUsage | undefined {
   const usage = asObject(value);
@@ -25,7 +31,8 @@ export function readUsage(value: unknown): ReportedUsage | undefined {
   };
 }
 
-function hasCounts(usage: JsonObject): boolean {
+/** Vertex AI sends only `trafficType` until the last event. */
+export function hasCounts(usage: JsonObject): boolean {
   return Object.keys(usage).some((name) => name.endsWith('TokenCount'));
 }
 

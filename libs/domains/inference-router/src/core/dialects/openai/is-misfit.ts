@@ -24,7 +24,7 @@ export function isMisfit(body: Uint8Array, { options }: Pick<EncodeCall, 'option
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const rules = rulesOf(options.vendor);
   if (options.drops.some((name) => bytes.includes(`"${name}":`))) return true;
-  if (!rules.authorNames && bytes.includes(NAME)) return true;
+  if (rules.authorNames !== undefined && hasMisfit(bytes, NAME, rules.authorNames)) return true;
   if (!bytes.includes(TOOL)) return false;
   return (
     options.repairsToolHistory === true ||

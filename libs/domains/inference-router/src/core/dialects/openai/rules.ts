@@ -7,20 +7,22 @@ export type Vendor = 'openai' | 'azure' | 'groq' | 'mistral' | 'openrouter';
 const common: VendorRules = {
   // OpenAI, "Create chat completion", `tools[].function.name`.
   toolNames: { pattern: /^[a-zA-Z0-9_-]+$/, maxLength: 64 },
+  authorNames: undefined,
   callIds: undefined,
   repeatsCallIds: true,
   imagesInResults: true,
+  unionsInTools: true,
   allowedTools: false,
-  authorNames: true,
   // DeepSeek and Moonshot, of thinking models.
   emptyReasoning: true,
   blankStops: true,
   exclusive: [],
 };
 
-/** OpenAI, "Create chat completion": ids of calls have at most 40 characters, and tool messages have text parts only. */
+/** OpenAI, "Create chat completion": ids of calls have at most 40 characters, tool messages have text parts only, and names of authors neither spaces nor `<|\/>`. */
 const openai: VendorRules = {
   ...common,
+  authorNames: { pattern: /^[^\s<|\\/>]+$/, maxLength: 64 },
   callIds: { pattern: /^/, maxLength: 40 },
   imagesInResults: false,
   allowedTools: true,
@@ -30,7 +32,7 @@ const byVendor: Readonly<Record<Vendor, VendorRules>> = {
   openai,
   azure: openai,
   // Groq, "OpenAI compatibility": `messages[].name` is refused.
-  groq: { ...common, authorNames: false },
+  groq: { ...common, authorNames: { pattern: /^/, maxLength: 0 } },
   // Mistral, "Function calling": ids are nine letters and digits.
   mistral: { ...common, callIds: { pattern: /^[a-zA-Z0-9]{9}$/, maxLength: 9 }, repeatsCallIds: false },
   openrouter: { ...common, emptyReasoning: false },
