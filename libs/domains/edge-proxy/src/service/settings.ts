@@ -76,7 +76,7 @@ export const defaultEdgeProxySettings: EdgeProxySettings = {
   elasticHoldTokens: 1_024,
   claimLeaseMs: 60_000,
   keepAliveCommentMs: 15_000,
-  firstCommentMs: 15_000,
+  firstCommentMs: 45_000,
   stalledReaderMs: 60_000,
   idleConnectionMs: 75_000,
   refusalReportIntervalMs: 5_000,
