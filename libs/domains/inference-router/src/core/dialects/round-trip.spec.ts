@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
 import { fuzzRuns } from '@gateway/test-support';
 import { agentRequests, toolNames } from '../../testing/agent-conversations';
+import { TARGET_OPTIONS } from '../../testing/router-under-test';
 import { completionsOf, renderCompletion, type Choice } from '../completion/completion';
 import { CompletionStream } from '../completion/completion-stream';
 import { asObject, parseJson } from '../completion/json';
@@ -88,15 +89,7 @@ async function complete(vendor: Vendor, stream: boolean, body: object): Promise<
     exactSeed: undefined,
     signer: JSON.stringify(vendor),
     ownsUntagged: false,
-    options: {
-      host: undefined,
-      maxTokensParameter: 'max_tokens',
-      developerAsSystem: false,
-      forwardReasoningContent: false,
-      drops: [],
-      reasoningBudgets: undefined,
-      ...options,
-    },
+    options: { ...TARGET_OPTIONS, ...options },
   };
   const bytes = Buffer.from(JSON.stringify(body));
   const encoded = await dialect.encodeRequest(bytes, call, () => Promise.resolve());

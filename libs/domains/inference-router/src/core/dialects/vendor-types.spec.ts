@@ -2,6 +2,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import ts from 'typescript';
 import { agentRequests } from '../../testing/agent-conversations';
+import { TARGET_OPTIONS } from '../../testing/router-under-test';
 import type { EncodeCall, TargetOptions } from './dialect';
 import { dialects, type DialectName } from './registry';
 
@@ -95,15 +96,7 @@ async function encode({ dialect, providerModel, options = {} }: Vendor, body: ob
     exactSeed: undefined,
     signer: 'aaaaaaaaaaaa',
     ownsUntagged: true,
-    options: {
-      host: undefined,
-      maxTokensParameter: 'max_tokens',
-      developerAsSystem: false,
-      forwardReasoningContent: false,
-      drops: [],
-      reasoningBudgets: undefined,
-      ...options,
-    },
+    options: { ...TARGET_OPTIONS, ...options },
   };
   const bytes = Buffer.from(JSON.stringify(body));
   const encoded = await dialects[dialect].encodeRequest(bytes, call, () => Promise.resolve());
