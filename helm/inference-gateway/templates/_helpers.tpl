@@ -98,13 +98,27 @@ carry generations. Others have short calls, and terminate within 30 seconds, eve
 {{- if and .root.Values.migrations.enabled .component.database (not .component.sharesDatabase) }}true{{ end -}}
 {{- end }}
 
-{{/* Delay before SIGTERM, by Kubernetes itself from 1.30 on. Empty without a delay: not every version accepts 0 seconds. */}}
+{{/*
+Seconds until every client of a headless service knows a new pod: its endpoint appears, caches of DNS expire, and
+clients resolve the name again each 5 seconds. Takes a dict of root and component; 0 for a service that nothing calls so.
+*/}}
+{{- define "gateway.discoverySeconds" -}}
+{{- if .component.grpc }}{{ add .root.Values.pod.dnsCacheSeconds 10 }}{{ else }}0{{ end -}}
+{{- end }}
+
+{{/* Seconds before SIGTERM in which a pod serves those that still have its address. Takes a dict of root and component. */}}
+{{- define "gateway.preStopSeconds" -}}
+{{- max (include "gateway.discoverySeconds" .) .root.Values.pod.preStopSeconds -}}
+{{- end }}
+
+{{/* This delay, by Kubernetes itself from 1.30 on. Empty without a delay: not every version accepts 0 seconds. */}}
 {{- define "gateway.preStop" -}}
-{{- if eq (int .Values.pod.preStopSeconds) 0 -}}
-{{- else if semverCompare ">=1.30-0" .Capabilities.KubeVersion.Version -}}
-sleep: { seconds: {{ .Values.pod.preStopSeconds }} }
+{{- $seconds := include "gateway.preStopSeconds" . | int -}}
+{{- if eq $seconds 0 -}}
+{{- else if semverCompare ">=1.30-0" .root.Capabilities.KubeVersion.Version -}}
+sleep: { seconds: {{ $seconds }} }
 {{- else -}}
-exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds }}e3)'] }
+exec: { command: [node, -e, 'setTimeout(() => {}, {{ $seconds }}e3)'] }
 {{- end -}}
 {{- end }}
 

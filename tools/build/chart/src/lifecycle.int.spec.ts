@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describeWith } from '@gateway/dev-infra';
+import { defaultReplicaLimits } from '@gateway/rpc/grpc';
 import { componentOf, isHook, ofKind, workloads } from './objects';
 import { chartFolder, helm, render, VALUES } from './render';
 
@@ -57,6 +58,58 @@ describeWith(helm, 'upgrades and rollbacks of the chart', () => {
         [metadata.name, [revision]],
         [metadata.name, [revision]],
       ]);
+    }
+  });
+
+  it.each([[], ['--set', 'pod.dnsCacheSeconds=5'], ['--set', 'pod.dnsCacheSeconds=0']])(
+    'keeps a service that is found by DNS reachable while answers are cached, with %j',
+    (...set) => {
+      const objects = render('least', ...set);
+      const cachedS = Number(/\d+/.exec(set[1] ?? 'default: 30')?.[0]);
+      const headless = ofKind(objects, 'Service').filter(({ spec }) => spec.clusterIP === 'None');
+      expect(headless.length).toBeGreaterThan(4);
+      for (const workload of workloads(objects)) {
+        const isFoundByDns = headless.some((each) => componentOf(each) === componentOf(workload));
+        const { lifecycle } = workload.spec.template.spec.containers[0];
+        const found = { isFoundByDns, minReadySeconds: workload.spec.minReadySeconds };
+        if (!isFoundByDns) expect(found).toEqual({ isFoundByDns, minReadySeconds: undefined });
+        // An answer is as old as the cache allows, and a client resolves again within this time.
+        const knownS = cachedS + defaultReplicaLimits.resolveIntervalMs / 1_000;
+        if (isFoundByDns) expect(found.minReadySeconds).toBeGreaterThan(knownS);
+        if (isFoundByDns) expect(lifecycle.preStop.sleep.seconds).toBeGreaterThan(knownS);
+        else expect(lifecycle.preStop.sleep.seconds).toBe(10);
+      }
+    },
+  );
+
+  it.each(VALUES)('gives every pod a network policy, with the values "%s"', (values) => {
+    const objects = render(values);
+    const policies = ofKind(objects, 'NetworkPolicy').map(({ spec }) => spec.podSelector.matchLabels);
+    const pods = objects.flatMap(({ kind, metadata, spec }) => {
+      if (kind === 'Pod') return [metadata];
+      const template = kind === 'CronJob' ? spec.jobTemplate.spec.template : spec?.template;
+      return template ? [template.metadata] : [];
+    });
+    expect(pods.length).toBeGreaterThan(13);
+    for (const { labels } of pods) {
+      const selecting = policies.filter((wanted: Record<string, string>) =>
+        Object.entries(wanted).every(([name, value]) => labels[name] === value),
+      );
+      expect([labels['app.kubernetes.io/component'], selecting.length]).toEqual([
+        labels['app.kubernetes.io/component'],
+        1,
+      ]);
+    }
+  });
+
+  it('lets a migration reach its database, with the policies of the release before', () => {
+    const policies = ofKind(render('production'), 'NetworkPolicy').filter((each) =>
+      /-migrate$/.test(componentOf(each)),
+    );
+    expect(policies).toHaveLength(4);
+    for (const policy of policies) {
+      expect(isHook(policy)).toBe(false);
+      expect(policy.spec.egress).toContainEqual({ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] });
     }
   });
 });
