@@ -105,6 +105,22 @@ describeWith(helm, 'the chart', () => {
     ['kafka.settings.LOG_LEVEL=debug', /Additional property LOG_LEVEL is not allowed/],
     ['auth.settings.DATABASE_URL=postgres://u:p@h/d', /Additional property DATABASE_URL is not allowed/],
     ['edgeProxy.replicas=two', /edgeProxy\.replicas: Invalid type/],
+    ['edgeProxy.replicas=12,edgeProxy.autoscaling.enabled=true', /edgeProxy\.replicas is more than/],
+    ['auth.autoscaling.targetCpuPercent=0', /targetCpuPercent: Must be greater than or equal to 1/],
+    ['auth.autoscaling.maxReplicas=0', /maxReplicas: Must be greater than or equal to 1/],
+    ['auth.resources.limit.memory=1Gi', /Additional property limit is not allowed/],
+    ['kafka.brokers=kafka', /kafka\.brokers: Does not match pattern/],
+    ['kafka.brokers=kafka:9092\\,other', /kafka\.brokers: Does not match pattern/],
+    ['public.apiUrl=api.example.com/v1', /public\.apiUrl: Does not match pattern/],
+    ['public.dashboardUrl=admin.example.com', /public\.dashboardUrl: Does not match pattern/],
+    ['telemetry.endpoint=collector:4318', /telemetry\.endpoint: Does not match pattern/],
+    ['metrics.rules.documentationUrl=docs', /documentationUrl: Does not match pattern/],
+    ['image.digests.edge=sha256:0', /image\.digests: Property name of "edge" does not match/],
+    ['settings.LOG_LEVEL=verbose', /settings\.LOG_LEVEL: .* must be one of the following/],
+    ['auth.settings.LOG_LEVEL=verbose', /auth\.settings\.LOG_LEVEL: .* must be one of the following/],
+    ['kafka.settings.KAFKA_TLS=yes', /KAFKA_TLS: .* must be one of the following/],
+    ['edgeProxy.settings.GATEWAY_GENERATION_TIMEOUT_MS=abc', /TIMEOUT_MS: Does not match pattern/],
+    ['models.existingConfigMap=,models.file=providers: [', /models\.file is not valid YAML/],
   ])('rejects %s with the reason', (value, message) => {
     expect(() => render('least', '--set', value)).toThrow(message);
   });

@@ -5,7 +5,7 @@ import { defaultReplicaLimits } from '@gateway/rpc/grpc';
 import { componentOf, isHook, ofKind, workloads } from './objects';
 import { chartFolder, helm, render, VALUES } from './render';
 
-/** Values of which each changes the spec of the Job that issues certificates. */
+/** Each of these values changes the spec of the Job that issues certificates. */
 const CHANGES = [
   'image.tag=0.9.9',
   'image.pullPolicy=Always',
@@ -62,7 +62,7 @@ describeWith(helm, 'upgrades and rollbacks of the chart', () => {
   });
 
   it.each([[], ['--set', 'pod.dnsCacheSeconds=5'], ['--set', 'pod.dnsCacheSeconds=0']])(
-    'keeps a service that is found by DNS reachable while answers are cached, with %j',
+    'keeps a service that is found by DNS reachable while its addresses are cached, with %j',
     (...set) => {
       const objects = render('least', ...set);
       const cachedS = Number(/\d+/.exec(set[1] ?? 'default: 30')?.[0]);
@@ -73,7 +73,7 @@ describeWith(helm, 'upgrades and rollbacks of the chart', () => {
         const { lifecycle } = workload.spec.template.spec.containers[0];
         const found = { isFoundByDns, minReadySeconds: workload.spec.minReadySeconds };
         if (!isFoundByDns) expect(found).toEqual({ isFoundByDns, minReadySeconds: undefined });
-        // An answer is as old as the cache allows, and a client resolves again within this time.
+        // An address may be as old as the cache allows, and a client resolves again within this time.
         const knownS = cachedS + defaultReplicaLimits.resolveIntervalMs / 1_000;
         if (isFoundByDns) expect(found.minReadySeconds).toBeGreaterThan(knownS);
         if (isFoundByDns) expect(lifecycle.preStop.sleep.seconds).toBeGreaterThan(knownS);
