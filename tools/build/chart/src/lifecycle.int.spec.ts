@@ -50,6 +50,12 @@ describeWith(helm, 'upgrades and rollbacks of the chart', () => {
     expect(certificates()[0]?.spec.ttlSecondsAfterFinished).toBe(300);
   });
 
+  it('catches up on a renewal of certificates that was missed', () => {
+    const [renewal] = ofKind(render('least'), 'CronJob');
+    // Without a limit, Kubernetes stops a schedule after 100 missed runs.
+    expect(renewal?.spec.startingDeadlineSeconds).toBeGreaterThan(3_600);
+  });
+
   it.each(VALUES)('spreads the pods of each revision on their own, with the values "%s"', (values) => {
     for (const { kind, metadata, spec } of workloads(render(values))) {
       const revision = kind === 'StatefulSet' ? 'controller-revision-hash' : 'pod-template-hash';
