@@ -62,6 +62,11 @@ export const edgeProxyEnvironment = {
     .describe(
       'Silence in a stream, in milliseconds, after which a comment is sent so that proxies keep the connection open. Set it below the idle timeout of your load balancer.',
     ),
+  GATEWAY_FIRST_COMMENT_MS: millisecondsSetting
+    .default(defaults.firstCommentMs)
+    .describe(
+      'The same before the first event of a stream. Until the first comment a failure has its own status, after it the stream ends with an error chunk.',
+    ),
   GATEWAY_GENERATION_TIMEOUT_MS: millisecondsSetting
     .default(defaults.generationTimeoutMs)
     .describe('Longest generation, in milliseconds, retries included.'),
@@ -111,6 +116,7 @@ export function edgeProxySettingsOf(values: EdgeProxyEnvironment): Partial<EdgeP
     maxInvalidRequestsPerMinute: values.GATEWAY_MAX_INVALID_REQUESTS_PER_MINUTE,
     bodyTimeoutMs: values.GATEWAY_BODY_TIMEOUT_MS,
     keepAliveCommentMs: values.GATEWAY_KEEP_ALIVE_COMMENT_MS,
+    firstCommentMs: values.GATEWAY_FIRST_COMMENT_MS,
     generationTimeoutMs: values.GATEWAY_GENERATION_TIMEOUT_MS,
     holdMarginMs: values.GATEWAY_HOLD_MARGIN_MS,
     holdWaitMs: values.GATEWAY_HOLD_WAIT_MS,

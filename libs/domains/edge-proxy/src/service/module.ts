@@ -62,7 +62,10 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
   let port: number | undefined;
   let onIdle = () => {};
 
-  const keepAlive = createKeepAlive(now, { idleMs: settings.keepAliveCommentMs });
+  const keepAlive = createKeepAlive(now, {
+    idleMs: settings.keepAliveCommentMs,
+    firstMs: settings.firstCommentMs,
+  });
   const cors = createCors(settings.corsOrigins, settings.isDashboardOrigin);
   const writer = createResponseWriter(
     { cors, now, isStopping: () => stopping },

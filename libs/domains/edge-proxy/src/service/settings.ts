@@ -45,6 +45,8 @@ export interface EdgeProxySettings {
   readonly claimLeaseMs: number;
   /** Idle time of a stream after which a keep-alive comment is written. */
   readonly keepAliveCommentMs: number;
+  /** The same before the first event, when the status is sent with the comment. */
+  readonly firstCommentMs: number;
   /** A client that reads nothing for this long after the end of its response is disconnected. */
   readonly stalledReaderMs: number;
   /** How long an idle connection is kept open. */
@@ -74,6 +76,7 @@ export const defaultEdgeProxySettings: EdgeProxySettings = {
   elasticHoldTokens: 1_024,
   claimLeaseMs: 60_000,
   keepAliveCommentMs: 15_000,
+  firstCommentMs: 45_000,
   stalledReaderMs: 60_000,
   idleConnectionMs: 75_000,
   refusalReportIntervalMs: 5_000,

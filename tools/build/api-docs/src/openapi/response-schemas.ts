@@ -67,16 +67,23 @@ const toolCall = record(
 );
 
 const reasoningDetail = record(
-  'A part of the reasoning that later turns of a tool loop have to repeat unchanged.',
+  'A part of the reasoning. Later turns of a tool loop have to repeat all parts with an `index` unchanged. Reasoning that its provider does not sign is one part without an `index`.',
   {
-    type: oneOfTexts('Whether the reasoning is readable.', ['reasoning.text', 'reasoning.encrypted']),
+    type: oneOfTexts('Whether the reasoning is readable.', [
+      'reasoning.text',
+      'reasoning.summary',
+      'reasoning.encrypted',
+    ]),
     index: count('Which part of the reasoning this is. Entries with the same index belong together.'),
     text: text('The reasoning; of `reasoning.text`.'),
     signature: text('The signature of the provider; of `reasoning.text`.'),
+    summary: text('The summary; of `reasoning.summary`.'),
     data: text('The encrypted reasoning; of `reasoning.encrypted`.'),
+    id: text('The id of the part, as its provider sent it.'),
+    format: text('The format of the part, as its provider sent it.'),
     signed_by: text('The target that signed it, of models with several targets.'),
   },
-  ['text', 'signature', 'data', 'signed_by'],
+  ['index', 'text', 'signature', 'summary', 'data', 'id', 'format', 'signed_by'],
 );
 
 const systemFingerprint = text(

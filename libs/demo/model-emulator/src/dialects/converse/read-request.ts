@@ -177,6 +177,7 @@ function readEffort(
 ): string | undefined {
   const fields = objectIn(body, 'additionalModelRequestFields') ?? {};
   const thinking = objectIn(fields, 'thinking');
+  if (thinking?.['type'] === 'disabled') return undefined;
   const effort =
     objectIn(fields, 'output_config')?.['effort'] ??
     objectIn(fields, 'reasoningConfig')?.['maxReasoningEffort'] ??

@@ -253,14 +253,14 @@ describe('a provider that is silent before its first event', () => {
   };
 
   it('keeps the connection open with comments', async () => {
-    await start({ keepAliveCommentMs: 20 });
+    await start({ firstCommentMs: 20 });
     const { response, text } = await silentUntil(() => Promise.resolve());
     expect(response.headers.get('x-generation-id')).toMatch(/^gen-/);
     expect(text).toMatch(/^(: keep-alive\n\n)+data: \{.*\}\n\ndata: \[DONE\]\n\n$/);
   });
 
   it('ends the stream with the error when it then fails, and releases the hold', async () => {
-    await start({ keepAliveCommentMs: 20 });
+    await start({ firstCommentMs: 20 });
     const { response, text } = await silentUntil(() => Promise.reject(new GatewayError('upstream_error')));
     expect(response.status).toBe(200);
     const [chunk, done] = dataOf(text);
@@ -273,8 +273,18 @@ describe('a provider that is silent before its first event', () => {
     expect(edge.ledger.held.size).toBe(0);
   });
 
-  it('sends no comment for a response that is not streamed', async () => {
+  it('has its own status until the first comment', async () => {
     await start({ keepAliveCommentMs: 20 });
+    edge.router.script = async function* () {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      throw new GatewayError('upstream_error');
+      yield finished({} as GenerateRequest);
+    };
+    expect((await edge.chat(STREAM)).status).toBe(502);
+  });
+
+  it('sends no comment for a response that is not streamed', async () => {
+    await start({ firstCommentMs: 20 });
     edge.router.script = async function* () {
       await new Promise((resolve) => setTimeout(resolve, 100));
       throw new GatewayError('upstream_error');

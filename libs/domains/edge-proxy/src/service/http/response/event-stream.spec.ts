@@ -14,7 +14,7 @@ describe('keep-alive comments', () => {
       return true;
     },
   } as unknown as ServerResponse;
-  const keepAlive = createKeepAlive(() => now, { idleMs: IDLE_MS });
+  const keepAlive = createKeepAlive(() => now, { idleMs: IDLE_MS, firstMs: IDLE_MS });
 
   beforeEach(() => {
     jest.useFakeTimers();

@@ -20,6 +20,8 @@ interface SilentStream {
 export interface KeepAliveOptions {
   /** The longest silence: a comment is written before it is over. */
   readonly idleMs: number;
+  /** The same before the head is sent. */
+  readonly firstMs: number;
 }
 
 const COMMENT = ': keep-alive\n\n';
@@ -29,16 +31,20 @@ const CHECKS_PER_INTERVAL = 60;
 const MAX_CHECK_MS = 250;
 
 /** One timer for all streams: each tick checks every stream once. */
-export function createKeepAlive(now: () => number, { idleMs }: KeepAliveOptions): KeepAlive {
+export function createKeepAlive(now: () => number, { idleMs, firstMs }: KeepAliveOptions): KeepAlive {
   const streams = new Set<SilentStream>();
-  const checkMs = Math.max(10, Math.min(MAX_CHECK_MS, Math.floor(idleMs / CHECKS_PER_INTERVAL)));
+  const checkMs = Math.max(
+    10,
+    Math.min(MAX_CHECK_MS, Math.floor(Math.min(idleMs, firstMs) / CHECKS_PER_INTERVAL)),
+  );
   let timer: NodeJS.Timeout | undefined;
 
   function tick(): void {
     const at = now();
     for (const stream of streams) {
-      const { response, lastWriteMs } = stream;
-      if (at - lastWriteMs + checkMs <= idleMs || !response || response.closed) continue;
+      const { response, lastWriteMs, sendHead } = stream;
+      const silenceMs = sendHead ? firstMs : idleMs;
+      if (at - lastWriteMs + checkMs <= silenceMs || !response || response.closed) continue;
       // A stream whose reader is behind has data to send and needs no comment.
       if (isBehind(response)) continue;
       stream.lastWriteMs = at;
