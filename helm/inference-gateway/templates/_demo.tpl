@@ -64,7 +64,7 @@ spec:
   {{- end }}
   template:
     metadata:
-      labels: {{- include "gateway.labels" . | nindent 8 }}
+      labels: {{- include "gateway.podLabels" . | nindent 8 }}
     spec:
       {{- include "gateway.podSecurity" . | nindent 6 }}
 {{- end }}

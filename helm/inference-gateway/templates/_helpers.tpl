@@ -3,25 +3,35 @@ Prefix of every object's name: release and chart, or the release alone when it c
 accepts at most 52 characters as the name of a StatefulSet, here with `-inference-router`.
 */}}
 {{- define "gateway.prefix" -}}
-{{- if contains .Chart.Name .Release.Name -}}
-{{- .Release.Name | trunc 35 | trimSuffix "-" -}}
-{{- else -}}
-{{- printf "%s-%s" .Release.Name .Chart.Name | trunc 35 | trimSuffix "-" -}}
-{{- end -}}
+{{- $name := include "gateway.name" . -}}
+{{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
+{{- .Values.fullnameOverride | default $full | trunc 35 | trimSuffix "-" -}}
+{{- end }}
+
+{{- define "gateway.name" -}}
+{{- .Values.nameOverride | default .Chart.Name -}}
 {{- end }}
 
 {{/* Selector labels of a component, which never change. Takes a dict of root and name. */}}
 {{- define "gateway.selector" -}}
-app.kubernetes.io/name: {{ .root.Chart.Name }}
+app.kubernetes.io/name: {{ include "gateway.name" .root }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .name }}
 {{- end }}
 
+{{/*
+Labels of a pod, without versions: a new version of the chart alone restarts nothing. Takes a dict of root and name, and
+of further labels as extra.
+*/}}
+{{- define "gateway.podLabels" -}}
+{{- toYaml (mergeOverwrite dict .root.Values.commonLabels (.extra | default dict) (include "gateway.selector" . | fromYaml)) -}}
+{{- end }}
+
 {{- define "gateway.labels" -}}
-{{ include "gateway.selector" . }}
-app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .root.Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+{{ include "gateway.podLabels" (dict "root" .root "name" .name "extra" (dict
+  "app.kubernetes.io/version" .root.Chart.AppVersion
+  "app.kubernetes.io/managed-by" .root.Release.Service
+  "helm.sh/chart" (printf "%s-%s" .root.Chart.Name .root.Chart.Version))) }}
 {{- end }}
 
 {{- define "gateway.image" -}}
@@ -30,28 +40,29 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}
 {{- end }}
 
-{{/* Security of every pod: no root user, no service account token. Takes a dict of root, and of user for foreign images. */}}
+{{/*
+Security of every pod, without a service account token, and where it runs. Takes a dict of root; of user for foreign
+images; and of a service's values as own.
+*/}}
 {{- define "gateway.podSecurity" -}}
-{{- $user := .user | default 65532 -}}
+{{- $security := deepCopy .root.Values.pod.securityContext -}}
+{{- range list "runAsUser" "runAsGroup" "fsGroup" -}}
+{{- if and $.user (hasKey $security .) }}{{ $_ := set $security . $.user }}{{ end -}}
+{{- end -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
-securityContext:
-  runAsNonRoot: true
-  runAsUser: {{ $user }}
-  runAsGroup: {{ $user }}
-  fsGroup: {{ $user }}
-  fsGroupChangePolicy: OnRootMismatch
-  seccompProfile: { type: RuntimeDefault }
+securityContext: {{- toYaml $security | nindent 2 }}
 {{- with .root.Values.image.pullSecrets }}
 imagePullSecrets:
   {{- range . }}
   - name: {{ . }}
   {{- end }}
 {{- end }}
-{{- with .root.Values.pod.nodeSelector }}
+{{- $own := .own | default dict }}
+{{- with $own.nodeSelector | default .root.Values.pod.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .root.Values.pod.tolerations }}
+{{- with $own.tolerations | default .root.Values.pod.tolerations }}
 tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .root.Values.pod.priorityClassName }}
@@ -60,9 +71,33 @@ priorityClassName: {{ . }}
 {{- end }}
 
 {{- define "gateway.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities: { drop: [ALL] }
+{{- toYaml .Values.pod.containerSecurityContext -}}
+{{- end }}
+
+{{/* How the replicas of a service are placed. Takes a dict of root, name, component and own. */}}
+{{- define "gateway.placement" -}}
+{{- with .own.affinity | default .root.Values.pod.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+topologySpreadConstraints:
+{{- with .own.topologySpreadConstraints | default .root.Values.pod.topologySpreadConstraints }}
+{{- toYaml . | nindent 2 }}
+{{- else }}
+  {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+  - maxSkew: 1
+    topologyKey: {{ . }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{- include "gateway.selector" $ | nindent 8 }}
+    # Pods of the revision before do not count: they end, and would leave the new ones on one node.
+    matchLabelKeys: [{{ hasKey $.component "spool" | ternary "controller-revision-hash" "pod-template-hash" }}]
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Takes a dict of root, name and own. */}}
+{{- define "gateway.serviceAccountName" -}}
+{{- .own.serviceAccountName | default (printf "%s-%s" (include "gateway.prefix" .root) .name) -}}
 {{- end }}
 
 {{/* Resources of a service, with small requests in the demo. Takes a dict of root and component. */}}
@@ -98,13 +133,27 @@ carry generations. Others have short calls, and terminate within 30 seconds, eve
 {{- if and .root.Values.migrations.enabled .component.database (not .component.sharesDatabase) }}true{{ end -}}
 {{- end }}
 
-{{/* Delay before SIGTERM, by Kubernetes itself from 1.30 on. Empty without a delay: not every version accepts 0 seconds. */}}
+{{/*
+Seconds until every client of a headless service knows a new pod: its endpoint appears, caches of DNS expire, and
+clients resolve the name again each 5 seconds. Takes a dict of root and component; 0 for a service that nothing calls so.
+*/}}
+{{- define "gateway.discoverySeconds" -}}
+{{- if .component.grpc }}{{ add .root.Values.pod.dnsCacheSeconds 10 }}{{ else }}0{{ end -}}
+{{- end }}
+
+{{/* Seconds before SIGTERM in which a pod serves those that still have its address. Takes a dict of root and component. */}}
+{{- define "gateway.preStopSeconds" -}}
+{{- max (include "gateway.discoverySeconds" .) .root.Values.pod.preStopSeconds -}}
+{{- end }}
+
+{{/* This delay, by Kubernetes itself from 1.30 on. Empty without a delay: not every version accepts 0 seconds. */}}
 {{- define "gateway.preStop" -}}
-{{- if eq (int .Values.pod.preStopSeconds) 0 -}}
-{{- else if semverCompare ">=1.30-0" .Capabilities.KubeVersion.Version -}}
-sleep: { seconds: {{ .Values.pod.preStopSeconds }} }
+{{- $seconds := include "gateway.preStopSeconds" . | int -}}
+{{- if eq $seconds 0 -}}
+{{- else if semverCompare ">=1.30-0" .root.Capabilities.KubeVersion.Version -}}
+sleep: { seconds: {{ $seconds }} }
 {{- else -}}
-exec: { command: [node, -e, 'setTimeout(() => {}, {{ .Values.pod.preStopSeconds }}e3)'] }
+exec: { command: [node, -e, 'setTimeout(() => {}, {{ $seconds }}e3)'] }
 {{- end -}}
 {{- end }}
 

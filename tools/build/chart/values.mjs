@@ -12,6 +12,28 @@ export const COPIES = {
 export const chartFolder = path.resolve(import.meta.dirname, '../../../helm/inference-gateway');
 const settingsPage = path.resolve(import.meta.dirname, '../../../docs/reference/configuration.md');
 
+const QUANTITIES = { type: 'object', additionalProperties: { type: ['string', 'number'] } };
+/** Values in the form of Kubernetes' own fields, by their names. */
+const OF_KUBERNETES = {
+  resources: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      requests: QUANTITIES,
+      limits: QUANTITIES,
+      claims: { type: 'array', items: { type: 'object' } },
+    },
+  },
+  securityContext: { type: 'object' },
+  containerSecurityContext: { type: 'object' },
+  affinity: { type: 'object' },
+  nodeSelector: { type: 'object', additionalProperties: { type: 'string' } },
+  tolerations: { type: 'array', items: { type: 'object' } },
+  topologySpreadConstraints: { type: 'array', items: { type: 'object' } },
+};
+/** The least integer, where it is not 0. */
+const LEAST = { maxReplicas: 1, targetCpuPercent: 1 };
+
 /** @typedef {{ path: string, type: string, value: unknown, meaning: string }} Row */
 
 /** @returns {{ schema: object, rows: Row[] }} */
@@ -47,17 +69,22 @@ function describe(node, names, { meaning, directives }, rows) {
   const description = meaning === '' ? {} : { description: meaning };
   const isSettings = 'settings' in directives || names.at(-1) === 'settings';
   if (isSettings) {
-    const known = settingsBelow(names.slice(0, -1)).filter((name) => !isGiven(name));
+    const known = settingsBelow(names.slice(0, -1)).filter(({ name }) => !isGiven(name));
     rows.push({ path: names.join('.'), type: 'map of settings', value, meaning });
     return {
       type: 'object',
       ...description,
       additionalProperties: false,
-      properties: Object.fromEntries(known.map((name) => [name, { type: ['string', 'number', 'boolean'] }])),
+      properties: Object.fromEntries(known.map(({ name, schema }) => [name, schema])),
     };
   }
-  const type = typeOf(value, directives);
-  const isOpen = 'map' in directives || names.at(-1) === 'resources';
+  const ofKubernetes = OF_KUBERNETES[names.at(-1)];
+  const type = typeOf(value, ofKubernetes ? { items: 'object' } : directives);
+  if (ofKubernetes) {
+    rows.push({ path: names.join('.'), type, value, meaning });
+    return { ...description, ...ofKubernetes };
+  }
+  const isOpen = 'map' in directives;
   if (isMap(node) && !isOpen) {
     const nested = [];
     const described = describeMap(node, names, nested);
@@ -70,10 +97,19 @@ function describe(node, names, { meaning, directives }, rows) {
   if (Array.isArray(value))
     return { type: 'array', ...description, items: { type: directives.items ?? 'string' } };
   if (directives.enum) return { ...description, enum: directives.enum.split(' ') };
-  return { type, ...description, ...(type === 'integer' ? { minimum: 0 } : {}) };
+  const { pattern } = directives;
+  return {
+    type,
+    ...description,
+    ...(type === 'integer' ? { minimum: LEAST[names.at(-1)] ?? 0 } : {}),
+    ...(pattern ? { pattern } : {}),
+  };
 }
 
-const mapOf = (directives) => (directives.map ? { additionalProperties: { type: directives.map } } : {});
+const mapOf = ({ map, keys }) => ({
+  ...(map ? { additionalProperties: { type: map } } : {}),
+  ...(keys ? { propertyNames: { enum: keys.split(' ') } } : {}),
+});
 
 function typeOf(value, directives) {
   if (directives.enum) return directives.enum.split(' ').join(' or ');
@@ -121,8 +157,23 @@ function settingsBelow([section]) {
       (service !== undefined && readers.split(', ').includes(service))
     );
   };
-  return [...entries].flatMap(([, name, readers]) => (isRead(name, readers) ? [name] : [])).sort();
+  return [...entries]
+    .flatMap(([entry, name, readers]) => (isRead(name, readers) ? [{ name, schema: schemaOf(entry) }] : []))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
+
+/** What a setting accepts, as far as its description and its defaults tell: numbers and Booleans, as text too, choices, and no text for the default. */
+function schemaOf(entry) {
+  const [, description = '', defaults = ''] = /^### .*?\n\n(.*?)\n.*^- Default: (.*?)$/ms.exec(entry) ?? [];
+  const values = quoted(defaults);
+  const isEach = (pattern) => values.length > 0 && values.every((value) => pattern.test(value));
+  if (isEach(/^-?\d+$/)) return { type: ['number', 'string'], pattern: '^(\\s*-?\\d+(\\.\\d+)?\\s*)?$' };
+  if (isEach(/^(true|false)$/)) return { enum: [true, false, 'true', 'false', ''] };
+  const [choices] = /^(?:[\w ]+: )?(?:`[\w-]+`, )*`[\w-]+` or `[\w-]+`\./.exec(description) ?? [];
+  return choices ? { enum: [...quoted(choices), ''] } : { type: ['string', 'number', 'boolean'] };
+}
+
+const quoted = (text) => [...text.matchAll(/`([^`]*)`/g)].map(([, value]) => value);
 
 /**
  * A list entry per value, below a heading per top-level value.

@@ -35,6 +35,12 @@ async function sendTo(url: string, allowPrivateAddresses: boolean): Promise<stri
   }
 }
 
+it('closes twice, as a process stops its modules', async () => {
+  const sender = createWebhookSender({ clock: createTestClock() });
+  await sender.close();
+  await sender.close();
+});
+
 it.each([
   '127.0.0.1',
   '10.0.0.1',

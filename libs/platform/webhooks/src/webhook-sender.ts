@@ -39,6 +39,7 @@ export interface Webhook {
 export interface WebhookSender {
   /** Posts one message as JSON. Rejects with a WebhookNotDeliveredError. */
   send(webhook: Webhook, message: object): Promise<void>;
+  /** Idempotent. */
   close(): Promise<void>;
 }
 
@@ -57,6 +58,7 @@ export function createWebhookSender({
     bodyTimeout: TIMEOUT_MS,
     maxResponseSize: MAX_RESPONSE_BYTES,
   });
+  let closing: Promise<void> | undefined;
   return {
     async send({ url, secret }, message) {
       const issue = webhookUrlIssue(url, allowPrivateAddresses);
@@ -68,7 +70,8 @@ export function createWebhookSender({
       if (status < 200 || status >= 300)
         throw new WebhookNotDeliveredError(`The webhook returned status ${status}.`);
     },
-    close: () => agent.close(),
+    // An agent refuses a second close, and a process stops its modules twice.
+    close: () => (closing ??= agent.close()),
   };
 }
 

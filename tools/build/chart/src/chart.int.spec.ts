@@ -105,6 +105,22 @@ describeWith(helm, 'the chart', () => {
     ['kafka.settings.LOG_LEVEL=debug', /Additional property LOG_LEVEL is not allowed/],
     ['auth.settings.DATABASE_URL=postgres://u:p@h/d', /Additional property DATABASE_URL is not allowed/],
     ['edgeProxy.replicas=two', /edgeProxy\.replicas: Invalid type/],
+    ['edgeProxy.replicas=12,edgeProxy.autoscaling.enabled=true', /edgeProxy\.replicas is more than/],
+    ['auth.autoscaling.targetCpuPercent=0', /targetCpuPercent: Must be greater than or equal to 1/],
+    ['auth.autoscaling.maxReplicas=0', /maxReplicas: Must be greater than or equal to 1/],
+    ['auth.resources.limit.memory=1Gi', /Additional property limit is not allowed/],
+    ['kafka.brokers=kafka', /kafka\.brokers: Does not match pattern/],
+    ['kafka.brokers=kafka:9092\\,other', /kafka\.brokers: Does not match pattern/],
+    ['public.apiUrl=api.example.com/v1', /public\.apiUrl: Does not match pattern/],
+    ['public.dashboardUrl=admin.example.com', /public\.dashboardUrl: Does not match pattern/],
+    ['telemetry.endpoint=collector:4318', /telemetry\.endpoint: Does not match pattern/],
+    ['metrics.rules.documentationUrl=docs', /documentationUrl: Does not match pattern/],
+    ['image.digests.edge=sha256:0', /image\.digests: Property name of "edge" does not match/],
+    ['settings.LOG_LEVEL=verbose', /settings\.LOG_LEVEL: .* must be one of the following/],
+    ['auth.settings.LOG_LEVEL=verbose', /auth\.settings\.LOG_LEVEL: .* must be one of the following/],
+    ['kafka.settings.KAFKA_TLS=yes', /KAFKA_TLS: .* must be one of the following/],
+    ['edgeProxy.settings.GATEWAY_GENERATION_TIMEOUT_MS=abc', /TIMEOUT_MS: Does not match pattern/],
+    ['models.existingConfigMap=,models.file=providers: [', /models\.file is not valid YAML/],
   ])('rejects %s with the reason', (value, message) => {
     expect(() => render('least', '--set', value)).toThrow(message);
   });
@@ -212,7 +228,8 @@ describeWith(helm, 'the chart', () => {
         // The longest generation (600 s) and the margin of its call (15 s).
         if (['edge-proxy', 'inference-router'].includes(componentOf(workload)))
           expect(Number(graceMs)).toBeGreaterThan(615_000);
-        else expect(terminationGracePeriodSeconds).toBeLessThanOrEqual(30);
+        // Others stop within 20 seconds of SIGTERM.
+        else expect(terminationGracePeriodSeconds - waitS).toBeLessThanOrEqual(20);
       }
     });
 
@@ -343,8 +360,10 @@ describeWith(helm, 'the chart', () => {
   });
 
   it('delays SIGTERM by a command of the image on Kubernetes before 1.30', () => {
-    const [workload] = workloads(render('least', '--kube-version', '1.29.0'));
-    const { lifecycle } = workload?.spec.template.spec.containers[0];
+    const edge = workloads(render('least', '--kube-version', '1.29.0')).find(
+      (each) => componentOf(each) === 'edge-proxy',
+    );
+    const { lifecycle } = edge?.spec.template.spec.containers[0];
     expect(lifecycle.preStop).toEqual({
       exec: { command: ['node', '-e', 'setTimeout(() => {}, 10e3)'] },
     });
@@ -433,6 +452,13 @@ describeWith(helm, 'the chart', () => {
         'model-emulator': ['inference-router'],
         demo: [],
         certificates: [],
+        test: [],
+        ...Object.fromEntries(
+          ['auth', 'billing-ledger', 'inference-router', 'usage-aggregator'].map((each) => [
+            `${each}-migrate`,
+            [],
+          ]),
+        ),
       });
     });
 

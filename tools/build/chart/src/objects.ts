@@ -11,3 +11,6 @@ export const isOfService = (object: KubernetesObject) =>
 /** Workloads of the services, without those that the demo adds. */
 export const workloads = (objects: readonly KubernetesObject[]) =>
   ofKind(objects, 'Deployment', 'StatefulSet').filter(isOfService);
+/** Whether Helm creates the object apart from those of the release. */
+export const isHook = ({ metadata }: KubernetesObject): boolean =>
+  metadata.annotations?.['helm.sh/hook'] !== undefined;

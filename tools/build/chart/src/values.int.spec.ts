@@ -101,9 +101,17 @@ describeWith(helm, 'values of the chart', () => {
     expect(router?.spec.template.metadata.labels.team).toBe('models');
   });
 
-  it('has no delay before SIGTERM with `preStopSeconds: 0`, which Kubernetes refuses', () => {
-    for (const values of ['least', 'demo'] as const)
-      expect(renderText(values, '--set', 'pod.preStopSeconds=0')).not.toContain('preStop:');
+  it('has no delay before SIGTERM with `preStopSeconds: 0`, which Kubernetes refuses, where no one calls by DNS', () => {
+    for (const values of ['least', 'demo'] as const) {
+      const set = ['--set', 'pod.preStopSeconds=0'];
+      const delayed = ofKind(render(values, ...set), 'Deployment', 'StatefulSet').filter(
+        ({ spec }) => spec.template.spec.containers[0].lifecycle?.preStop,
+      );
+      const headless = ofKind(render(values, ...set), 'Service').filter(
+        ({ spec }) => spec.clusterIP === 'None',
+      );
+      expect(delayed.map(componentOf).sort()).toEqual(headless.map(componentOf).sort());
+    }
   });
 
   it('installs dashboards without a label', () => {

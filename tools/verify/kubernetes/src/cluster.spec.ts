@@ -61,6 +61,23 @@ describe('a cluster by kubectl and helm', () => {
     ]);
   });
 
+  it('lists the workloads whose rollout has not ended, although all their pods may be ready', async () => {
+    const of = (name: string, status: object) => ({
+      metadata: { name, generation: 2 },
+      spec: { replicas: 2 },
+      status: { observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 2, ...status },
+    });
+    const items = [
+      of('done', {}),
+      of('unseen', { observedGeneration: 1 }),
+      of('has-an-old-pod', { replicas: 3, availableReplicas: 3 }),
+      of('has-one-new-pod', { updatedReplicas: 1 }),
+      of('ready-for-a-moment', { availableReplicas: undefined }),
+    ];
+    programs.add('kubectl', `echo '${JSON.stringify({ items })}'`);
+    expect(await release.rollingOut()).toEqual(items.slice(1).map(({ metadata }) => metadata.name));
+  });
+
   it('forwards a port until it is stopped, and reports why it cannot', async () => {
     programs.add(
       'kubectl',
