@@ -56,17 +56,17 @@ const proxy =
   async (response, call) => {
     const { path, body } = callOf(call);
     const { host: _, 'content-length': __, connection: ___, ...headers } = call.headers;
-    const answer = await fetch(new URL(path, emulator.url), {
+    const received = await fetch(new URL(path, emulator.url), {
       method: 'POST',
       headers: headers as Record<string, string>,
       body: JSON.stringify(body),
     });
-    const type = answer.headers.get('content-type') ?? '';
-    response.writeHead(answer.status, {
+    const type = received.headers.get('content-type') ?? '';
+    response.writeHead(received.status, {
       'content-type': type,
       ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
     });
-    response.end(encodings[encoding](Buffer.from(await answer.arrayBuffer())));
+    response.end(encodings[encoding](Buffer.from(await received.arrayBuffer())));
   };
 
 const WEATHER = { type: 'function', function: { name: 'get_weather', parameters: { type: 'object' } } };

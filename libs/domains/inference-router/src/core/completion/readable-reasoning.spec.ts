@@ -57,7 +57,7 @@ describe('reasoning that its provider does not list', () => {
     expect(detailsOf(...parts, { finishReason: 'stop' })).toEqual(both([unsigned]));
   });
 
-  it('is listed beside encrypted parts', () => {
+  it('is listed next to encrypted parts', () => {
     const signed = { ...encrypted, signed_by: SIGNER };
     expect(
       detailsOf(

@@ -14,8 +14,8 @@ describe('cached tokens', () => {
   });
 
   it('are added to a prompt that does not include them', () => {
-    const beside = { prompt_tokens: 100, cache_read_input_tokens: 700, cache_creation_input_tokens: 200 };
-    expect(readUsage({ ...counts, ...beside })).toMatchObject({
+    const separate = { prompt_tokens: 100, cache_read_input_tokens: 700, cache_creation_input_tokens: 200 };
+    expect(readUsage({ ...counts, ...separate })).toMatchObject({
       promptTokens: 1_000,
       cachedTokens: 700,
       cacheWriteTokens: 200,
