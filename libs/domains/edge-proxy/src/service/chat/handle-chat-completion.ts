@@ -121,7 +121,7 @@ async function checkAndRun(
   const run = {
     exchange,
     grant: admissible.grant,
-    request: { ...generateRequest(exchange, admissible, reserved.elasticHold), responseKey },
+    request: generateRequest(exchange, admissible, { ...reserved, responseKey }),
     reservation,
     runToCompletion: idempotent !== undefined,
     lastEventId: idempotent?.lastEventId,
@@ -190,10 +190,16 @@ async function claimIdempotencyKey(
   }
 }
 
+interface RequestExtras {
+  readonly elasticHold?: ElasticHold | undefined;
+  /** Encrypts the response for the Idempotency-Key. */
+  readonly responseKey?: Buffer | undefined;
+}
+
 function generateRequest(
   exchange: Exchange,
   { grant, chat, generationId, createdAt, idempotent, spendLimits }: Admissible,
-  elasticHold?: ElasticHold,
+  { elasticHold, responseKey }: RequestExtras = {},
 ): GenerateRequest {
   return {
     generationId,
@@ -226,6 +232,7 @@ function generateRequest(
       spendLimits.run === undefined && spendLimits.maxCost === undefined ? undefined : chat.heldInputTokens,
     projectId: grant.project?.id,
     elasticHold,
+    responseKey,
   };
 }
 

@@ -79,7 +79,8 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderRes
     // Those of a stream would be retained until it ends.
     if (status >= 300) this.headers = headers;
     this.span?.set({ 'http.response.status_code': status });
-    if (headers['content-encoding'] !== undefined) this.startDecoding(controller, status, headers);
+    const encoding = headers['content-encoding'];
+    if (encoding !== undefined && encoding !== 'identity') this.startDecoding(controller, status, headers);
     this.resolveStarted(this);
   }
 

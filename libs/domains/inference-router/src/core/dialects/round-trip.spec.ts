@@ -158,7 +158,7 @@ describe.each(Object.entries(vendors))('%s', (_, vendor) => {
           const calls = message.tool_calls ?? [];
           for (const { function: called } of calls) expect(toolNames).toContain(called.name);
           const results = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'done' }));
-          // A tool loop that goes on needs the signed reasoning of its turn.
+          // The next turn of a tool loop needs the signed reasoning of this one.
           const question = calls.length > 0 ? [] : [{ role: 'user', content: 'more [[tokens:4]]' }];
           const messages = [...body.messages, message, ...results, ...question];
           await complete(other, streamNext, { ...body, messages });
