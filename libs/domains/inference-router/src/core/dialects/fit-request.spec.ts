@@ -412,6 +412,10 @@ it('Groq gets no names of authors', async () => {
   const body = { messages: [{ ...ask, name: 'ann' }] };
   expect(listAt(await encode('openai', body, { options }), 'messages')).toEqual([ask]);
   expect(listAt(await encode('openai', body), 'messages')).toEqual(body.messages);
+  const withTools = { ...body, tools: [tool('find')] };
+  const sent = await encode('openai', withTools, { options });
+  expect(listAt(sent, 'messages')).toEqual([ask]);
+  expect(sent['tools']).toEqual(withTools.tools);
 });
 
 describe('a turn of tool calls without its reasoning', () => {

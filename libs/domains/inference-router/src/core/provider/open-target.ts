@@ -205,11 +205,11 @@ function notAnObject(): UpstreamFailure {
 
 /** The body is searched at the first call of a tool: most responses have none. */
 function normalization({ bodyJson }: GenerationRequest): NormalizeOptions {
-  let ids: ReadonlySet<string | undefined> | undefined;
+  let ids: ReadonlySet<string> | undefined;
   return {
     isIdInRequest: (id) => {
       const body = Buffer.from(bodyJson.buffer, bodyJson.byteOffset, bodyJson.byteLength);
-      ids ??= new Set(textsOfField(body, CALL_ID, body.length));
+      ids ??= new Set(textsOfField(body, CALL_ID));
       return ids.has(JSON.stringify(id).slice(1, -1));
     },
   };

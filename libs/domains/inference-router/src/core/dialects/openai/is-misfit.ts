@@ -27,10 +27,10 @@ export function isMisfit(body: Uint8Array, { options }: Pick<EncodeCall, 'option
   // Strings are searched in a fraction of the time of buffers. Latin-1 keeps every byte, and the fields are ASCII.
   const text = bytes.toString('latin1');
   if (options.drops.some((name) => text.includes(`"${name}":`))) return true;
-  // A name that fits tools fits authors.
-  if (!hasTools) return rules.authorNames !== undefined && hasMisfit(text, rules.authorNames, rules);
+  if (!hasTools) return hasMisfit(text, [rules.authorNames], rules);
   return (
-    hasMisfit(text, rules.toolNames, rules) ||
+    // A name may be that of a tool or of an author.
+    hasMisfit(text, [rules.toolNames, rules.authorNames], rules) ||
     (!rules.allowedTools && text.includes(ALLOWED_TOOLS)) ||
     (needsReasoningOfCalls(rules, options) && countOf(text, TOOL_CALLS) > countOf(text, REASONING)) ||
     (!rules.imagesInResults && text.includes(IMAGE) && hasImageInResult(text))
@@ -44,14 +44,18 @@ function countOf(text: string, field: string): number {
 }
 
 /** Searches once for everything that occurs many times. */
-function hasMisfit(text: string, names: TextRule, { callIds, repeatsCallIds }: VendorRules): boolean {
+function hasMisfit(
+  text: string,
+  names: readonly (TextRule | undefined)[],
+  { callIds, repeatsCallIds }: VendorRules,
+): boolean {
   const ids = new Set<string>();
   let hasCalls = false;
   NAMES_AND_IDS.lastIndex = 0;
   for (let match = NAMES_AND_IDS.exec(text); match !== null; match = NAMES_AND_IDS.exec(text)) {
     const [, name, id, resultOf] = match;
     if (name !== undefined) {
-      if (!isFit(name, names)) return true;
+      if (!names.every((rule) => isFit(name, rule))) return true;
     } else if (id !== undefined) {
       // Ids that precede the first call are of other objects.
       if (hasCalls && (ids.has(id) || !isFit(id, callIds))) return true;
