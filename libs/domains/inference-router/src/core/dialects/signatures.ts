@@ -18,8 +18,8 @@ export function signedDetail(detail: ReasoningDetail, signer: string | undefined
 }
 
 /** Whether it is a text that the gateway added for clients that read reasoning only here. */
-export function isUnsigned({ type, index, signature }: ReasoningDetail): boolean {
-  return type === 'reasoning.text' && index === undefined && signature === undefined;
+export function isUnsigned({ type, index, signature, format }: ReasoningDetail): boolean {
+  return type === 'reasoning.text' && (index ?? signature ?? format) === undefined;
 }
 
 /** @param signed an object with a signature: of `reasoning_details`, or the `extra_content` of a tool call. */

@@ -46,16 +46,17 @@ export function forwardedBody(
   return body as JsonObject & ForwardedFields;
 }
 
+const REASONING = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
+
 function forwardedMessages(messages: JsonObject[], model: ModelView): JsonObject[] {
   return messages.map((message) =>
-    message['role'] === 'assistant' ? forwardedTurn(message, model) : message,
+    REASONING.some((name) => message[name] !== undefined) ? forwardedTurn(message, model) : message,
   );
 }
 
 /** Removes reasoning of earlier turns for models that do not accept it, and that which no model needs. */
 function forwardedTurn(message: JsonObject, { forwardReasoningContent }: ModelView): JsonObject {
   const { reasoning_content: content, reasoning: alias, reasoning_details: details, ...rest } = message;
-  if (content === undefined && alias === undefined && details === undefined) return message;
   const text = content ?? alias;
   const kept = Array.isArray(details) ? details.filter((detail) => !isUnsigned(detail)) : [];
   return {
