@@ -235,12 +235,16 @@ describe('two changes at once that exclude each other', () => {
       const { id: ownerId } = await person(MemberRole.MEMBER_ROLE_MEMBER, 'owner');
       // Its trigger would check each of them.
       await fixture.pool.query('alter table api_keys disable trigger user');
-      await fill(
-        `insert into api_keys (id, organization_id, name, sha256, last4, scopes, allowed_models, ip_allowlist, created_at, owner_id)
-         select 'key-' || number || $1, $1, '', sha256((number || $1)::bytea), '', '{}', '{}', '{}', now(), $2
-         from generate_series(1, 49999) number`,
-        ownerId,
-      );
+      // In batches, so that each statement ends before its timeout on a slow machine.
+      for (let last = 4_999; last < 50_000; last += 5_000) {
+        await fill(
+          `insert into api_keys (id, organization_id, name, sha256, last4, scopes, allowed_models, ip_allowlist, created_at, owner_id)
+           select 'key-' || number || $1, $1, '', sha256((number || $1)::bytea), '', '{}', '{}', '{}', now(), $2
+           from generate_series($3 - 4999, $3::int) number where number > 0`,
+          ownerId,
+          last,
+        );
+      }
       await fixture.pool.query('alter table api_keys enable trigger user');
       return [() => createKey(), () => createKey()];
     },
