@@ -1,98 +1,34 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { parse } from 'yaml';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DialectName } from '../../core/dialects/registry';
 
-/** Responses of real providers. They are not part of the project: a folder above it may have them. */
-const folder = findAbove(__dirname, 'shared/fixtures/providers');
-
-export const hasRecordings = folder !== undefined;
-
-function findAbove(start: string, path: string): string | undefined {
-  const found = join(start, path);
-  if (existsSync(found)) return found;
-  const parent = dirname(start);
-  return parent === start ? undefined : findAbove(parent, path);
-}
-
-export interface RecordedExchange {
-  readonly name: string;
-  readonly url: string;
-  readonly requestBody: string;
-  readonly status: number;
-  /** In the names' lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-}
-
-/** The exchanges of VCR cassettes, in order; none where the recordings are absent. */
-export function readCassettes(subfolder: string): readonly RecordedExchange[] {
-  return filesOf(subfolder, '.yaml').flatMap(({ name, text }) => {
-    const { interactions } = parse(text, { customTags: ['binary'] }) as {
-      interactions: CassetteInteraction[];
-    };
-    return interactions.map(({ request, response }, index) => ({
-      name: `${name} ${index + 1}`,
-      url: request.uri,
-      requestBody: textOf(request.body ?? request.parsed_body ?? ''),
-      status: response.status.code,
-      headers: Object.fromEntries(
-        Object.entries(response.headers).map(([header, values]) => [
-          header.toLowerCase(),
-          textOf(values[0] ?? ''),
-        ]),
-      ),
-      body: bodyOf(response),
-    }));
-  });
-}
-
-export interface RecordedFile {
-  readonly name: string;
-  readonly text: string;
-}
-
-/** The files of a folder whose names end so, sorted by name; none where the recordings are absent. */
-export function filesOf(subfolder: string, ending: string): readonly RecordedFile[] {
-  if (folder === undefined) return [];
-  const path = join(folder, subfolder);
-  return readdirSync(path)
-    .filter((name) => name.endsWith(ending))
-    .sort()
-    .map((name) => ({ name: name.slice(0, -ending.length), text: readFileSync(join(path, name), 'utf8') }));
-}
-
-/** A response whose events are server-sent. */
+/** A response of a provider. README.md names the sources. */
 export interface Recording {
+  readonly dialect: DialectName;
   readonly name: string;
+  readonly source: 'pydantic-ai' | 'vercel-ai';
   readonly status: number;
   readonly isStream: boolean;
-  /** JSON, or server-sent events. */
+  /** The header `x-amzn-errortype`. */
+  readonly errorType?: string;
+  readonly bytes: Buffer;
+  /** The bytes as text. */
   readonly body: string;
 }
 
-/** Of a file with the data of an event in each line. */
-export function linesOf(text: string): readonly string[] {
-  return text.split('\n').filter((line) => line.trim() !== '');
-}
+/** A line of a file. Binary event streams are in base64. */
+type Line = Omit<Recording, 'dialect' | 'bytes' | 'body'> &
+  ({ readonly body: string } | { readonly base64: string });
 
-interface CassetteInteraction {
-  readonly request: { readonly uri: string; readonly body?: unknown; readonly parsed_body?: unknown };
-  readonly response: CassetteResponse;
-}
-
-interface CassetteResponse {
-  readonly status: { readonly code: number };
-  readonly headers: Readonly<Record<string, readonly unknown[]>>;
-  readonly body?: { readonly string: string | Uint8Array };
-  readonly parsed_body?: unknown;
-}
-
-function bodyOf({ body, parsed_body: parsed }: CassetteResponse): Buffer {
-  if (body === undefined) return Buffer.from(JSON.stringify(parsed));
-  return typeof body.string === 'string' ? Buffer.from(body.string) : Buffer.from(body.string);
-}
-
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return value instanceof Uint8Array ? Buffer.from(value).toString() : JSON.stringify(value);
+/** All recordings of a dialect. */
+export function recordingsOf(dialect: DialectName): readonly Recording[] {
+  const lines = readFileSync(join(__dirname, `${dialect}.jsonl`), 'utf8')
+    .trimEnd()
+    .split('\n');
+  return lines.map((line) => {
+    const recording = JSON.parse(line) as Line;
+    const bytes =
+      'base64' in recording ? Buffer.from(recording.base64, 'base64') : Buffer.from(recording.body);
+    return { ...recording, dialect, bytes, body: bytes.toString() };
+  });
 }

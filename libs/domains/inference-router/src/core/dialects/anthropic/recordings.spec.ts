@@ -1,16 +1,13 @@
 import { noHeader } from '../../../testing/assemble';
 import { calcPrice, extractUsage, findProvider } from '@pydantic/genai-prices';
-import { anthropicRecordings } from '../../../testing/recordings/anthropic-recordings';
-import type { Recording } from '../../../testing/recordings/recordings';
+import { recordingsOf, type Recording } from '../../../testing/recordings/recordings';
 import type { ChoiceDelta, DecodedEvent, ReportedUsage } from '../dialect';
 import { SseParser } from '../../framing/sse-parser';
 import { anthropic } from '.';
 
-const recordings = anthropicRecordings();
+const recordings = recordingsOf('anthropic');
 const successes = recordings.filter(({ status }) => status === 200);
 const complete = successes.filter(({ name }) => !name.includes('spliced-message-start'));
-/** The recordings are not part of the project: without them these tests are skipped. */
-const recorded = recordings.length === 0 ? it.skip : it;
 
 function decodeAll(bytes: Buffer, bytesPerPush: number): DecodedEvent[] {
   const parser = new SseParser();
@@ -50,12 +47,12 @@ function sum(choices: readonly ChoiceDelta[], usage: ReportedUsage | undefined):
   };
 }
 
-function read({ isStream, body }: Recording): Read {
+function read({ isStream, body, bytes }: Recording): Read {
   if (!isStream) {
     const response = anthropic.readResponse(JSON.parse(body), 1);
     return sum(response.choices, response.usage);
   }
-  const events = decodeAll(Buffer.from(body), body.length);
+  const events = decodeAll(bytes, bytes.length);
   const usage = events.flatMap((event) => event.usage ?? []).at(-1);
   return sum(
     events.flatMap(({ choices }) => choices),
@@ -75,20 +72,19 @@ function messageOf({ isStream, body }: Recording): { content: { type: string }[]
   return { ...message, usage: { ...message.usage, ...usage } };
 }
 
-recorded('finds the recordings', () => {
+it('finds the recordings', () => {
   expect(complete.length).toBeGreaterThan(20);
 });
 
-recorded('decodes every stream equally, as a whole and cut at every byte', () => {
-  for (const { name, body } of complete.filter(({ isStream }) => isStream)) {
-    const bytes = Buffer.from(body);
+it('decodes every stream equally, as a whole and cut at every byte', () => {
+  for (const { name, bytes } of complete.filter(({ isStream }) => isStream)) {
     const whole = decodeAll(bytes, bytes.length);
     expect({ name, events: decodeAll(bytes, 1) }).toEqual({ name, events: whole });
     expect(whole.filter(({ done }) => done)).toHaveLength(1);
   }
 });
 
-recorded('reads one finish reason, output and readable tool calls from every response', () => {
+it('reads one finish reason, output and readable tool calls from every response', () => {
   for (const recording of complete) {
     const { name } = recording;
     const { content, reasoning, calls, finishReasons } = read(recording);
@@ -110,7 +106,7 @@ recorded('reads one finish reason, output and readable tool calls from every res
   }
 });
 
-recorded('keeps every block of thinking, with its signature', () => {
+it('keeps every block of thinking, with its signature', () => {
   let blocks = 0;
   for (const recording of complete.filter(({ isStream }) => !isStream)) {
     const expected = messageOf(recording).content.filter(({ type }) => /thinking/.test(type)).length;
@@ -123,7 +119,7 @@ recorded('keeps every block of thinking, with its signature', () => {
   expect(blocks).toBeGreaterThan(5);
 });
 
-recorded('reports the usage and cost that the oracle computes', () => {
+it('reports the usage and cost that the oracle computes', () => {
   const provider = findProvider({ providerId: 'anthropic' });
   if (!provider) throw new Error('the oracle does not know Anthropic');
   for (const recording of complete) {
@@ -151,13 +147,13 @@ recorded('reports the usage and cost that the oracle computes', () => {
   }
 });
 
-recorded('fails a stream into which a second message was spliced', () => {
+it('fails a stream into which a second message was spliced', () => {
   const spliced = successes.filter((recording) => !complete.includes(recording));
   expect(spliced).not.toEqual([]);
   for (const recording of spliced) expect(() => read(recording)).toThrow('a second message in one stream');
 });
 
-recorded('recognizes the recorded errors', () => {
+it('recognizes the recorded errors', () => {
   const kinds = recordings
     .filter(({ status }) => status !== 200)
     .map(({ status, body }) =>

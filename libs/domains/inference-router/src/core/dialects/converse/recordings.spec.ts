@@ -1,17 +1,18 @@
 import { extractUsage, findProvider } from '@pydantic/genai-prices';
 import { assemble } from '../../../testing/assemble';
-import { filesOf, hasRecordings, readCassettes } from '../../../testing/recordings/recordings';
+import { recordingsOf } from '../../../testing/recordings/recordings';
 import { asObject, parseJson, type JsonObject } from '../../completion/json';
 import type { DecodedEvent, ReportedUsage } from '../dialect';
 import { AwsEventStreamParser } from '../../framing/aws-event-stream';
 import { converse } from './index';
 
-const cassettes = readCassettes('pydantic-ai/test_bedrock').filter(({ url }) =>
-  /\/converse(-stream)?$/.test(url),
-);
-const streams = cassettes.filter(({ url, status }) => url.endsWith('-stream') && status === 200);
-const responses = cassettes.filter(({ url, status }) => url.endsWith('/converse') && status === 200);
-const errors = cassettes.filter(({ status }) => status !== 200);
+const recordings = recordingsOf('converse');
+const recorded = recordings.filter(({ source }) => source === 'pydantic-ai');
+const streams = recorded.filter(({ isStream }) => isStream);
+const responses = recorded.filter(({ isStream, status }) => !isStream && status === 200);
+const errors = recorded.filter(({ status }) => status !== 200);
+/** Some of these were written by hand. */
+const others = recordings.filter(({ source }) => source === 'vercel-ai');
 
 function parseParts(parts: readonly Uint8Array[]): string[] {
   const parser = new AwsEventStreamParser();
@@ -30,14 +31,6 @@ function framesOf(body: Buffer): Buffer[] {
 function decodeParts(parts: readonly Uint8Array[]): DecodedEvent[] {
   const decoder = converse.createDecoder(1);
   return parseParts(parts).map((event) => decoder.decode(event));
-}
-
-function decodeLines(text: string): DecodedEvent[] {
-  const decoder = converse.createDecoder(1);
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => decoder.decode(line));
 }
 
 function object(json: string): JsonObject {
@@ -70,25 +63,25 @@ function metadataOf(events: readonly string[]): JsonObject {
   return metadata;
 }
 
-(hasRecordings ? describe : describe.skip)('recorded responses of Bedrock', () => {
+describe('recorded responses of Bedrock', () => {
   it('exist for streams, responses and errors', () => {
     expect(streams.length).toBeGreaterThanOrEqual(8);
     expect(responses.length).toBeGreaterThanOrEqual(40);
     expect(errors.length).toBeGreaterThanOrEqual(2);
   });
 
-  it.each(streams)('are decoded alike for any cut of the stream: $name', ({ body }) => {
-    const whole = decodeParts([body]);
+  it.each(streams)('are decoded alike for any cut of the stream: $name', ({ bytes }) => {
+    const whole = decodeParts([bytes]);
     const { content, finishReason, done } = assemble(whole);
     expect(content).not.toBe('');
     expect(finishReason).toMatch(/^(stop|tool_calls)$/);
     expect(done).toBe(true);
-    expect(decodeParts([...body].map((byte) => Buffer.of(byte)))).toEqual(whole);
+    expect(decodeParts([...bytes].map((byte) => Buffer.of(byte)))).toEqual(whole);
     // The decoder reads nothing but these texts.
     expect(whole.filter(({ error }) => error !== undefined)).toEqual([]);
     // No frame depends on another, so each cut needs only its frame and those next to it.
-    const frames = framesOf(body);
-    expect(frames.flatMap((frame) => parseParts([frame]))).toEqual(parseParts([body]));
+    const frames = framesOf(bytes);
+    expect(frames.flatMap((frame) => parseParts([frame]))).toEqual(parseParts([bytes]));
     for (const [index, frame] of frames.entries()) {
       const before = frames[index - 1] ?? Buffer.alloc(0);
       const part = Buffer.concat([before, frame, frames[index + 1] ?? Buffer.alloc(0)]);
@@ -100,12 +93,12 @@ function metadataOf(events: readonly string[]): JsonObject {
     }
   });
 
-  it.each(streams)('have the usage of the oracle: $name', ({ body }) => {
-    expectSameAsOracle(assemble(decodeParts([body])).usage, metadataOf(parseParts([body])));
+  it.each(streams)('have the usage of the oracle: $name', ({ bytes }) => {
+    expectSameAsOracle(assemble(decodeParts([bytes])).usage, metadataOf(parseParts([bytes])));
   });
 
   it.each(responses)('are read, with the usage of the oracle: $name', ({ body }) => {
-    const response = object(body.toString());
+    const response = object(body);
     const read = converse.readResponse(response, 1);
     const { content, reasoning, toolCalls, finishReason } = assemble([read]);
     expect(content !== '' || reasoning !== '' || toolCalls.length > 0).toBe(true);
@@ -118,8 +111,10 @@ function metadataOf(events: readonly string[]): JsonObject {
     expectSameAsOracle(read.usage, response);
   });
 
-  it.each(errors)('are errors of the operator: $name', ({ body, status, headers }) => {
-    const error = converse.readError(parseJson(body.toString()), (name) => headers[name]);
+  it.each(errors)('are errors of the operator: $name', ({ body, status, errorType }) => {
+    const error = converse.readError(parseJson(body), (name) =>
+      name === 'x-amzn-errortype' ? errorType : undefined,
+    );
     expect(error.message).toBe('The provided model identifier is invalid.');
     expect(converse.kindOfError(error, status, 'us.does-not-exist-model-v1:0')).toBe('misconfigured');
   });
@@ -127,7 +122,7 @@ function metadataOf(events: readonly string[]): JsonObject {
   it('keep the signature and the text of a thought, and redacted thoughts', () => {
     const stream = (name: string) => {
       const found = streams.find((one) => one.name.startsWith(name));
-      return assemble(decodeParts([found?.body ?? Buffer.alloc(0)]));
+      return assemble(decodeParts([found?.bytes ?? Buffer.alloc(0)]));
     };
     const thinking = stream('test_bedrock_model_thinking_part_stream');
     expect(thinking.reasoning).toMatch(/^The user has greeted me/);
@@ -151,7 +146,7 @@ function metadataOf(events: readonly string[]): JsonObject {
   it('count cached and written tokens as part of the prompt', () => {
     const usages = responses
       .filter(({ name }) => name.startsWith('test_bedrock_cache_'))
-      .map(({ body }) => converse.readResponse(object(body.toString()), 1).usage);
+      .map(({ body }) => converse.readResponse(object(body), 1).usage);
     expect(usages).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
@@ -170,13 +165,13 @@ function metadataOf(events: readonly string[]): JsonObject {
     );
   });
 
-  it.each(filesOf('vercel-ai/amazon-bedrock', '.chunks.txt'))(
-    'are decoded from the events of another project: $name',
-    ({ text }) => {
-      const whole = assemble(decodeLines(text));
+  it.each(others.filter(({ isStream }) => isStream))(
+    'are decoded from the streams of another project: $name',
+    ({ bytes }) => {
+      const whole = assemble(decodeParts([bytes]));
       expect(whole.finishReason).toMatch(/^(stop|tool_calls)$/);
-      const events = text.split('\n');
-      // Some of these streams were written by hand, without usage.
+      const events = parseParts([bytes]);
+      // The streams that were written by hand have no usage.
       const hasUsage = events.some((event) => event.startsWith('{"metadata"'));
       expect(whole.done).toBe(hasUsage);
       if (whole.finishReason === 'tool_calls') expect(whole.toolCalls).not.toEqual([]);
@@ -185,10 +180,10 @@ function metadataOf(events: readonly string[]): JsonObject {
     },
   );
 
-  it.each(filesOf('vercel-ai/amazon-bedrock', '.json'))(
+  it.each(others.filter(({ isStream }) => !isStream))(
     'are read from the responses of another project: $name',
-    ({ text }) => {
-      const response = object(text);
+    ({ body }) => {
+      const response = object(body);
       const read = converse.readResponse(response, 1);
       expect(read.choices[0]?.finishReason).toMatch(/^(stop|tool_calls)$/);
       expectSameAsOracle(read.usage, response);

@@ -62,25 +62,9 @@ export async function adaptMessages(
   turn: () => Promise<void>,
 ): Promise<Uint8Array> {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const needed = {
-    ...changes,
-    mapsDeveloperRole: changes.mapsDeveloperRole && bytes.includes('"developer"'),
-    dropsReasoning: changes.dropsReasoning && bytes.includes('"reasoning_content"'),
-    translatesCachePoints: changes.translatesCachePoints && bytes.includes('"cache_control"'),
-  };
-  const isSigned = bytes.includes('"reasoning_details"') || bytes.includes('"extra_content"');
-  const renamesReasoning = changes.sendsReasoningDetails === true && bytes.includes('"reasoning_content"');
-  if (
-    !renamesReasoning &&
-    !needed.mapsDeveloperRole &&
-    !needed.dropsReasoning &&
-    !needed.translatesCachePoints &&
-    !isSigned
-  )
-    return body;
   const parts: Buffer[] = [];
   let copiedUpTo = 0;
-  for await (const { from, to, by } of findChanges(bytes, needed, turn)) {
+  for await (const { from, to, by } of findChanges(bytes, changes, turn)) {
     parts.push(bytes.subarray(copiedUpTo, from), by);
     copiedUpTo = to;
   }

@@ -1,9 +1,10 @@
 import type { EncodeCall } from '../dialect';
 import { asObject, parseJson } from '../../completion/json';
 import { fitRequest } from '../fit-request';
-import { adaptMessages } from './adapt-messages';
+import { adaptMessages, type MessageAdaptation } from './adapt-messages';
 import { isMisfit } from './is-misfit';
 import { rulesOf } from './rules';
+import { searchBody } from './search-body';
 
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -33,17 +34,39 @@ export async function encodeRequest(
   const head = JSON.stringify(fields);
   // Inserted as text: a JavaScript number cannot represent 64 bits.
   const withSeed = exactSeed === undefined ? head : `${head.slice(0, -1)},"seed":${exactSeed}}`;
+  let found = searchBody(body, options.vendor);
+  let fit = body;
+  if (isMisfit(found, options)) {
+    fit = fitted(body, call);
+    found = searchBody(fit, options.vendor);
+  }
+  const changes = neededChanges(found.others, call);
+  return splice(withSeed, changes === undefined ? fit : await adaptMessages(fit, changes, turn));
+}
+
+/** @param words that occur in the body. */
+function neededChanges(
+  words: ReadonlySet<string>,
+  { options, signer, ownsUntagged }: EncodeCall,
+): MessageAdaptation | undefined {
+  const hasReasoning = words.has('reasoning_content');
   const changes = {
-    mapsDeveloperRole: options.developerAsSystem,
-    dropsReasoning: !options.forwardReasoningContent,
+    mapsDeveloperRole: options.developerAsSystem && words.has('developer'),
+    dropsReasoning: !options.forwardReasoningContent && hasReasoning,
     // OpenRouter's own form, which it also returns.
     sendsReasoningDetails: options.vendor === 'openrouter',
-    translatesCachePoints: true,
-    signer: call.signer,
-    ownsUntagged: call.ownsUntagged,
+    translatesCachePoints: words.has('cache_control'),
+    signer,
+    ownsUntagged,
   };
-  const fit = isMisfit(body, call) ? fitted(body, call) : body;
-  return splice(withSeed, await adaptMessages(fit, changes, turn));
+  const isNeeded =
+    changes.mapsDeveloperRole ||
+    changes.dropsReasoning ||
+    (changes.sendsReasoningDetails && hasReasoning) ||
+    changes.translatesCachePoints ||
+    words.has('reasoning_details') ||
+    words.has('extra_content');
+  return isNeeded ? changes : undefined;
 }
 
 function fitted(bytes: Uint8Array, { options }: EncodeCall): Uint8Array {

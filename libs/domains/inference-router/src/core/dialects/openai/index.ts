@@ -6,12 +6,13 @@ import { isMisfit } from './is-misfit';
 import { refusesOwnField } from './own-fields';
 import { readResponse } from './read-response';
 import { rulesOf } from './rules';
+import { searchBody } from './search-body';
 
 /** OpenAI's chat completions, as many servers speak them. */
 export const openai: Dialect = {
   path,
   framing: 'sse',
-  parsesBody: isMisfit,
+  parsesBody: (body, { options }) => isMisfit(searchBody(body, options.vendor), options),
   rulesOf: ({ options }) => rulesOf(options.vendor),
   encodeRequest,
   createDecoder,
