@@ -44,3 +44,8 @@ export function maxPlausiblePromptTokens(input: InputEstimate): number {
 export function maxPlausibleImageTokens({ images, estimatedImageTokens }: InputParts): number {
   return estimatedImageTokens * INPUT_TOLERANCE.imageFactor + images * INPUT_TOLERANCE.tokensPerImage;
 }
+
+/** Tokens with the 10 % that a hold adds to a count, since the provider's tokenizer may count more. */
+export function withTokenMargin(tokens: number): number {
+  return Math.ceil((tokens * 11) / 10);
+}

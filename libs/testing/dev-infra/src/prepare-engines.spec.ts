@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findDocker } from './find-docker';
 import { prepareEngines } from './prepare-engines';
-import { DOCKER_ENGINES } from './test-engines';
+import { DOCKER_ENGINES, ENGINE_IMAGES } from './test-engines';
 
 const QUICKLY_MS = 300;
 
@@ -49,7 +49,7 @@ const noRegistry = async (): Promise<void> => {
   throw new Error('no registry');
 };
 
-const ALL = ['postgres:18', 'redis:7', 'apache/kafka:4.1.0'];
+const ALL = Object.values(ENGINE_IMAGES);
 
 describe('the engines of a test run', () => {
   it('run in Docker where it responds and has their images', async () => {
@@ -68,7 +68,7 @@ describe('the engines of a test run', () => {
     expect(env[DOCKER_ENGINES]).toBe('postgres,redis,kafka');
     expect(said).toEqual([
       expect.stringContaining('Pulling postgres:18'),
-      expect.stringContaining('Pulling apache/kafka:4.1.0'),
+      expect.stringContaining(`Pulling ${ENGINE_IMAGES.kafka}`),
     ]);
   });
 

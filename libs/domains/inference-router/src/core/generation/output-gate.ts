@@ -1,3 +1,4 @@
+import { withTokenMargin } from '@gateway/base';
 /** The hold of a stream that covers a part of its output. */
 export interface ElasticHold {
   readonly amountNanoUsd: bigint;
@@ -67,7 +68,7 @@ export class OutputGate {
   /** The most tokens of the output so far, of usual text; undefined once the hold covers the whole limit. */
   get visibleOutputTokens(): number | undefined {
     if (this.heldTokens >= this.options.maxOutputTokens) return undefined;
-    return withMargin(this.countedTokens + this.uncounted.length) + SLACK_TOKENS;
+    return withTokenMargin(this.countedTokens + this.uncounted.length) + SLACK_TOKENS;
   }
 
   /**
@@ -93,7 +94,7 @@ export class OutputGate {
     if (heldTokens >= this.options.maxOutputTokens) return true;
     this.uncounted += text;
     const mostTokens = this.countedTokens + this.uncounted.length * MAX_TOKENS_PER_CHARACTER;
-    if (withMargin(mostTokens) <= heldTokens) return true;
+    if (withTokenMargin(mostTokens) <= heldTokens) return true;
     const counting = this.countNew();
     if (counting === undefined && this.isCovered()) return true;
     this.state = 'waiting';
@@ -143,7 +144,7 @@ export class OutputGate {
 
   /** Starts an extension when little is left. */
   private isCovered(): boolean {
-    const needed = withMargin(this.countedTokens);
+    const needed = withTokenMargin(this.countedTokens);
     const isScarce = needed > this.heldTokens - this.options.hold.sliceTokens / 2;
     if (isScarce && !this.isRefused && this.heldTokens < this.options.maxOutputTokens) {
       // An error is repeated, and reported, when the extension is needed.
@@ -160,7 +161,7 @@ export class OutputGate {
 
   private async extendOnce(): Promise<boolean> {
     const { hold, maxOutputTokens } = this.options;
-    const needed = Math.max(this.heldTokens, withMargin(this.countedTokens));
+    const needed = Math.max(this.heldTokens, withTokenMargin(this.countedTokens));
     let tokens = Math.min(maxOutputTokens, needed + hold.sliceTokens);
     for (let attempt = 0; attempt < MAX_ATTEMPTS && tokens > this.heldTokens; attempt += 1) {
       const amountNanoUsd = this.amountOf(tokens);
@@ -201,9 +202,4 @@ export class OutputGate {
       extraNanoUsd: hold.fullAmountNanoUsd - hold.amountNanoUsd,
     };
   }
-}
-
-/** Plus 10 %, like the input of a hold, since the provider may count more. */
-function withMargin(tokens: number): number {
-  return Math.ceil((tokens * 11) / 10);
 }

@@ -14,11 +14,6 @@ export function heldCostOf(
   return worstCaseCost(heldInputTokens, maxOutputTokens * n, model.prices, cacheWrites);
 }
 
-/** The estimate plus 10%, since tokenizers differ. */
-export function usualInputTokens(estimatedInputTokens: number): number {
-  return Math.ceil((estimatedInputTokens * 11) / 10);
-}
-
 /**
  * The request with a hold for the largest prompt that is accepted from a provider, so that it never costs more than
  * it holds. For requests whose cost has a maximum, their own or that of a run.

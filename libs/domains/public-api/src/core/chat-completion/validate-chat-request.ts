@@ -1,10 +1,10 @@
-import { wellFormedJson, type CacheWriteLifetime } from '@gateway/base';
+import { wellFormedJson, withTokenMargin, type CacheWriteLifetime } from '@gateway/base';
 import { isRefusal, type Refusal } from '@gateway/errors';
 import type { JsonObject } from '../json/json-value';
 import { estimateInputTokens, uncountedInput } from './estimate/estimate-input-tokens';
 import { longestCachePoint, type CacheableFields } from './cache-points';
 import { forwardedBody } from './forwarded-body';
-import { heldCostOf, usualInputTokens } from './held-cost';
+import { heldCostOf } from './held-cost';
 import { isOutputVisible } from './visible-output';
 import { checkCompletions } from './rules/completions';
 import { readFields } from './rules/field-values';
@@ -167,7 +167,7 @@ function validated(
   inputTokens: number,
   maxOutputTokens: number,
 ): ValidatedChatRequest {
-  const heldInputTokens = usualInputTokens(inputTokens);
+  const heldInputTokens = withTokenMargin(inputTokens);
   return {
     model,
     stream,
