@@ -25,7 +25,7 @@ export const clientModels = {
 } as const;
 
 /** A prompt whose response takes long enough to be in flight while a client, which skips its delays, retries. */
-export const SLOW = '[[delay:5000]] Hello';
+export const SLOW = '[[delay:10000]] Hello';
 
 export async function startClientTestEnv(): Promise<ClientTestEnv> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-clients-'));
@@ -36,10 +36,10 @@ export async function startClientTestEnv(): Promise<ClientTestEnv> {
   const running: Promise<unknown>[] = [];
 
   const waitUntilInFlight = async (start: () => Promise<unknown>) => {
-    const before = await inFlight(testEnv);
+    const before = await receivedCalls(testEnv);
     running.push(start().catch(() => undefined));
     await eventually('the call is in flight', async () =>
-      (await inFlight(testEnv)) > before ? true : undefined,
+      (await receivedCalls(testEnv)) > before ? true : undefined,
     );
   };
 
@@ -72,9 +72,10 @@ export async function startClientTestEnv(): Promise<ClientTestEnv> {
   };
 }
 
-async function inFlight(testEnv: TestEnv): Promise<number> {
+/** Unlike the calls in flight, it never falls when an earlier call ends. */
+async function receivedCalls(testEnv: TestEnv): Promise<number> {
   const stats = await fetch(new URL('/_emulator/stats', testEnv.emulatorUrl));
-  return ((await stats.json()) as { in_flight: number }).in_flight;
+  return ((await stats.json()) as { received: number }).received;
 }
 
 /** One upstream attempt, so that the gateway's own retries neither slow the tests nor open its circuit breaker. */
