@@ -9,8 +9,6 @@ import { searchBody } from './search-body';
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-const encoder = new TextEncoder();
-
 /**
  * Builds the provider's request: our fields, followed by the bytes of the client's
  * body. The body is parsed only when the vendor refuses a field, an id, a name or the place
@@ -40,7 +38,7 @@ export async function encodeRequest(
     fit = fitted(body, call);
     found = searchBody(fit, options.vendor);
   }
-  const changes = neededChanges(found.others, call);
+  const changes = neededChanges(found.words, call);
   return splice(withSeed, changes === undefined ? fit : await adaptMessages(fit, changes, turn));
 }
 
@@ -73,7 +71,7 @@ function fitted(bytes: Uint8Array, { options }: EncodeCall): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const body = asObject(parseJson(text));
   if (!body || !Array.isArray(body['messages'])) throw new Error('body_json is not a chat completion');
-  return encoder.encode(JSON.stringify(fitRequest(body, rulesOf(options.vendor), options)));
+  return Buffer.from(JSON.stringify(fitRequest(body, rulesOf(options.vendor), options)));
 }
 
 function splice(fields: string, body: Uint8Array): Uint8Array {
@@ -81,8 +79,8 @@ function splice(fields: string, body: Uint8Array): Uint8Array {
   if (start === 0) throw new Error('body_json is not a JSON object');
   let first = start;
   while (isSpace(body[first])) first += 1;
-  const head = encoder.encode(fields.slice(0, -1) + (body[first] === CLOSE_BRACE ? '' : ','));
-  const spliced = new Uint8Array(head.length + body.length - first);
+  const head = Buffer.from(fields.slice(0, -1) + (body[first] === CLOSE_BRACE ? '' : ','));
+  const spliced = Buffer.allocUnsafe(head.length + body.length - first);
   spliced.set(head);
   spliced.set(body.subarray(first), head.length);
   return spliced;

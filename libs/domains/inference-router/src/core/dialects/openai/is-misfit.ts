@@ -20,9 +20,9 @@ export function isMisfit(found: BodyFindings, options: EncodeCall['options']): b
     options.repairsToolHistory === true ||
     found.hasMisnamedTool ||
     found.hasMisfitCallId ||
-    (!rules.allowedTools && found.others.has('allowed_tools')) ||
+    (!rules.allowedTools && found.words.has('allowed_tools')) ||
     (needsReasoningOfCalls(rules, options) && found.messagesWithCalls > found.messagesWithReasoning) ||
-    (!rules.imagesInResults && found.others.has('image_url') && hasImageInResult(text))
+    (!rules.imagesInResults && found.words.has('image_url') && hasImageInResult(text))
   );
 }
 

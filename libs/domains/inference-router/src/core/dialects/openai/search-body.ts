@@ -12,24 +12,43 @@ export interface BodyFindings {
   readonly hasMisfitCallId: boolean;
   readonly messagesWithCalls: number;
   readonly messagesWithReasoning: number;
-  readonly others: ReadonlySet<string>;
+  /** Fields and values whose presence decides. */
+  readonly words: ReadonlySet<string>;
 }
 
-/**
- * The name of a tool or an author, the id of a call, that of a result, and the words whose presence decides. The edge
- * writes bodies without white space, and quotes within strings are escaped: what precedes a colon is a field.
- */
-const FIELDS =
-  /"(?:name":"([^"]*)|id":"([^"]*)|tool_call_id":"([^"]*)|(tool(?:_calls":\[)?)|(developer|reasoning_content|reasoning_details|extra_content|cache_control|allowed_tools|image_url)")/g;
-const TOOL_CALLS = 'tool_calls":[';
+const FIELDS = [
+  'name',
+  'role',
+  'type',
+  'id',
+  'tool_call_id',
+  'tool_calls',
+  'tools',
+  'reasoning_content',
+  'reasoning_details',
+  'extra_content',
+  'cache_control',
+] as const;
 
-/** Searches the body once as text, since parsing a large one blocks the event loop. */
+/** With their quotes, by the code of the last character. */
+const fieldsByEnd: { field: (typeof FIELDS)[number]; quoted: string }[][] = [];
+for (const field of FIELDS)
+  (fieldsByEnd[field.charCodeAt(field.length - 1)] ??= []).push({ field, quoted: `"${field}"` });
+
+const QUOTE = 0x22;
+const VALUES = ['developer', 'allowed_tools', 'image_url'];
+
+/**
+ * Searches the body once as text, since parsing a large one blocks the event loop. The edge writes bodies without white
+ * space, and quotes within strings are escaped: what precedes a colon is a field. Looking at colons takes half the time of
+ * a regular expression, and a fifth of that of a search for each field.
+ */
 export function searchBody(body: Uint8Array, vendor: Vendor | undefined): BodyFindings {
   const { toolNames, authorNames, callIds, repeatsCallIds } = rulesOf(vendor);
   // Strings are searched in a fraction of the time of buffers. Latin-1 keeps every byte, and the fields are ASCII.
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).latin1Slice();
   const ids = new Set<string>();
-  const others = new Set<string>();
+  const words = new Set<string>();
   const found = {
     text,
     hasTools: false,
@@ -38,36 +57,70 @@ export function searchBody(body: Uint8Array, vendor: Vendor | undefined): BodyFi
     hasMisfitCallId: false,
     messagesWithCalls: 0,
     messagesWithReasoning: 0,
-    others,
+    words,
   };
-  FIELDS.lastIndex = 0;
-  for (let match = FIELDS.exec(text); match !== null; match = FIELDS.exec(text)) {
-    const [, name, id, resultOf, tool, other] = match;
-    if (name !== undefined) {
-      found.hasMisnamedTool ||= !isFit(name, toolNames);
-      found.hasMisnamedAuthor ||= !isFit(name, authorNames);
-    } else if (id !== undefined) {
-      // Ids that precede the first call are of other objects.
-      if (found.messagesWithCalls > 0) found.hasMisfitCallId ||= ids.has(id) || !isFit(id, callIds);
-      ids.add(id);
-    } else if (resultOf !== undefined) {
-      found.hasTools = true;
-      found.hasMisfitCallId ||= !isFit(resultOf, callIds);
-    } else if (other !== undefined) {
-      others.add(other);
-      if (other === 'reasoning_content') found.messagesWithReasoning += 1;
-    } else {
-      found.hasTools = true;
-      if (tool !== TOOL_CALLS) continue;
-      found.messagesWithCalls += 1;
-      // An id may occur again in a later turn.
-      if (repeatsCallIds) ids.clear();
+  for (let colon = text.indexOf(':'); colon !== -1; colon = text.indexOf(':', colon + 1)) {
+    if (text.charCodeAt(colon - 1) !== QUOTE) continue;
+    const field = fieldBefore(text, colon);
+    switch (field) {
+      case undefined:
+        break;
+      case 'name': {
+        const name = textAfter(text, colon);
+        found.hasMisnamedTool ||= !isFit(name, toolNames);
+        found.hasMisnamedAuthor ||= !isFit(name, authorNames);
+        break;
+      }
+      case 'id': {
+        const id = textAfter(text, colon);
+        // Ids that precede the first call are of other objects.
+        if (found.messagesWithCalls > 0 && id !== undefined)
+          found.hasMisfitCallId ||= ids.has(id) || !isFit(id, callIds);
+        if (id !== undefined) ids.add(id);
+        break;
+      }
+      case 'tool_call_id':
+        found.hasTools = true;
+        found.hasMisfitCallId ||= !isFit(textAfter(text, colon), callIds);
+        break;
+      case 'tool_calls':
+        found.hasTools = true;
+        found.messagesWithCalls += 1;
+        // An id may occur again in a later turn.
+        if (repeatsCallIds) ids.clear();
+        break;
+      case 'tools':
+        found.hasTools = true;
+        break;
+      case 'role':
+      case 'type': {
+        const value = VALUES.find((each) => text.startsWith(each, colon + 2));
+        if (value !== undefined) words.add(value);
+        break;
+      }
+      case 'reasoning_content':
+        found.messagesWithReasoning += 1;
+        words.add(field);
+        break;
+      default:
+        words.add(field);
     }
   }
   return found;
 }
 
+function fieldBefore(text: string, colon: number): (typeof FIELDS)[number] | undefined {
+  const candidates = fieldsByEnd[text.charCodeAt(colon - 2)];
+  return candidates?.find(({ quoted }) => text.startsWith(quoted, colon - quoted.length))?.field;
+}
+
+/** The string after a colon; undefined for another value. */
+function textAfter(text: string, colon: number): string | undefined {
+  if (text.charCodeAt(colon + 1) !== QUOTE) return undefined;
+  return text.slice(colon + 2, text.indexOf('"', colon + 2));
+}
+
 /** A backslash may escape the quote that ends the text here. */
-function isFit(text: string, rule: TextRule | undefined): boolean {
-  return rule === undefined || (fits(text, rule) && !text.includes('\\'));
+function isFit(text: string | undefined, rule: TextRule | undefined): boolean {
+  return text === undefined || rule === undefined || (fits(text, rule) && !text.includes('\\'));
 }
