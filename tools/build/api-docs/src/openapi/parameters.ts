@@ -35,6 +35,7 @@ const day = { type: 'string', format: 'date' };
 export function parametersOf({ name }: Endpoint): JsonObject[] {
   switch (name) {
     case 'chat_completions':
+    case 'messages':
       return [
         parameter(
           'header',

@@ -1,0 +1,8 @@
+import { chatFormat } from './chat-format';
+import { messagesRequest } from './messages/request';
+import type { FormatName, RequestFormat } from './request-format';
+
+export const requestFormats: Readonly<Record<FormatName, RequestFormat>> = {
+  chat: chatFormat,
+  messages: messagesRequest,
+};
