@@ -40,12 +40,12 @@ export const edgeProxyEnvironment = {
     })
     .transform((names): readonly InferenceApi[] => names.filter(isInferenceApi))
     .describe(
-      'Inference endpoints, separated by commas: `chat` (`/v1/chat/completions`) is always served, `messages` adds `/v1/messages` and `/v1/messages/count_tokens`, which Claude Code and the SDKs of Anthropic call.',
+      'Inference endpoints, separated by commas: `chat` (`/v1/chat/completions`) is always served, `messages` adds `/v1/messages` and `/v1/messages/count_tokens`, which Claude Code and the SDKs of Anthropic call, and `responses` adds `/v1/responses`, which Codex and the AI SDK call.',
     ),
   GATEWAY_DROP_HOSTED_TOOLS: flagSetting
     .default(defaults.dropsHostedTools)
     .describe(
-      'Whether hosted tools such as web search, which the gateway does not have, are removed from requests to `/v1/messages` instead of refused.',
+      'Whether hosted tools such as web search, which the gateway does not have, are removed from requests to `/v1/messages` and `/v1/responses` instead of refused. Codex lists web search by default.',
     ),
   GATEWAY_MAX_BODY_BYTES: bytes
     .min(KIB)

@@ -23,6 +23,7 @@ export function createHandlers(ports: HandlerPorts): Readonly<Record<RouteName, 
   return {
     chat_completions: (exchange) => handleChatCompletion(ports, exchange, 'chat'),
     messages: (exchange) => handleChatCompletion(ports, exchange, 'messages'),
+    responses: (exchange) => handleChatCompletion(ports, exchange, 'responses'),
     message_tokens: (exchange) => countMessageTokens(ports, exchange),
     models: (exchange) => listModels(ports, exchange),
     credits: (exchange) => readCredits(ports, exchange),

@@ -3,10 +3,17 @@ import type { FormatName } from './formats/request-format';
 import type { KeyScope } from './access/check-key-grant';
 
 export type EndpointName =
-  'chat_completions' | 'messages' | 'message_tokens' | 'models' | 'credits' | 'generation' | 'usage';
+  | 'chat_completions'
+  | 'messages'
+  | 'message_tokens'
+  | 'responses'
+  | 'models'
+  | 'credits'
+  | 'generation'
+  | 'usage';
 
 /** The inference endpoints that a deployment serves; `chat` always. */
-export const inferenceApis = ['chat', 'messages'] as const;
+export const inferenceApis = ['chat', 'messages', 'responses'] as const;
 export type InferenceApi = (typeof inferenceApis)[number];
 
 /** A public endpoint and every error that it can return. */
@@ -126,6 +133,23 @@ export const endpoints: readonly Endpoint[] = [
       'json_mode_no_stream',
       ...MODEL_ERRORS,
       'rpm_exceeded',
+      ...SERVER_ERRORS,
+    ],
+  },
+  {
+    name: 'responses',
+    method: 'POST',
+    path: '/v1/responses',
+    scope: 'chat',
+    api: 'responses',
+    format: 'responses',
+    errors: [
+      ...KEY_ERRORS,
+      ...BODY_ERRORS,
+      'json_mode_no_stream',
+      ...MODEL_ERRORS,
+      'reasoning_effort_not_supported',
+      ...ADMISSION_ERRORS,
       ...SERVER_ERRORS,
     ],
   },

@@ -9,7 +9,16 @@ import {
   usageView,
 } from '@gateway/public-api';
 import type { ResponseExamples } from '../openapi/examples';
-import { ABLE, cents, CHAT_REQUEST, GENERATION_ID, MODELS, NOW, REQUEST_ID } from './example-data';
+import {
+  ABLE,
+  cents,
+  CHAT_REQUEST,
+  GENERATION_ID,
+  RESPONSE_REQUEST,
+  MODELS,
+  NOW,
+  REQUEST_ID,
+} from './example-data';
 
 const CONTEXT: ResponseContext = {
   generationId: GENERATION_ID,
@@ -68,6 +77,9 @@ export function responseExamples(): ResponseExamples {
     message: JSON.parse(String(responseFormats.messages.response(stored, CONTEXT))) as object,
     messageStream: responseFormats.messages.replay(stored, CONTEXT),
     messageTokens: { input_tokens: CONTEXT.estimatedInputTokens },
+    responseRequest: RESPONSE_REQUEST,
+    response: JSON.parse(String(responseFormats.responses.response(stored, CONTEXT))) as object,
+    responseStream: responseFormats.responses.replay(stored, CONTEXT),
     models: modelListView(MODELS, { allowedModels: [ABLE] }),
     credits: creditsView({ totalCredits: cents(10_050), totalUsage: cents(2_575), reserved: cents(35) }),
     generation: generationView({

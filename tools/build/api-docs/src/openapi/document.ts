@@ -17,6 +17,7 @@ import { errorFacts } from './error-facts';
 import type { ResponseExamples, ErrorExample } from './examples';
 import { headerReferences, headers, OF_ADMISSION, EVERY_RESPONSE } from './headers';
 import { parametersOf } from './parameters';
+import { typedResponseSchemas } from './typed-response-schemas';
 import { reference } from './schema';
 
 /** Examples, from the code that renders responses. */
@@ -31,6 +32,7 @@ const operationIds: Readonly<Record<EndpointName, string>> = {
   chat_completions: 'createChatCompletion',
   messages: 'createMessage',
   message_tokens: 'countMessageTokens',
+  responses: 'createResponse',
   models: 'listModels',
   credits: 'getCredits',
   generation: 'getGeneration',
@@ -41,6 +43,7 @@ const summaries: Readonly<Record<EndpointName, string>> = {
   chat_completions: 'Run a chat completion',
   messages: 'Run a message in the format of Anthropic',
   message_tokens: 'Count the input tokens of a message',
+  responses: 'Run a response in the format of OpenAI',
   models: 'List the models that the key may use',
   credits: 'Read the balance',
   generation: 'Look up one past request',
@@ -54,6 +57,8 @@ const descriptions: Readonly<Record<EndpointName, string>> = {
     'Compatible with the Messages API of Anthropic. The same checks, limits, holds and charges as a chat completion, for every model. `?beta=true` and the header `anthropic-beta` are accepted and have no effect.',
   message_tokens:
     'The estimate that a message would be admitted with. Reserves and costs nothing. `max_tokens` is not needed.',
+  responses:
+    'Compatible with the Responses API of OpenAI, without anything stored: send the whole conversation. The same checks, limits, holds and charges as a chat completion, for every model.',
   models: 'Enabled models, sorted by ID. Not paginated.',
   credits: 'The balance of the organization of the key.',
   generation:
@@ -65,6 +70,7 @@ const tags: Readonly<Record<EndpointName, string>> = {
   chat_completions: 'Inference',
   messages: 'Inference',
   message_tokens: 'Inference',
+  responses: 'Inference',
   models: 'Inference',
   credits: 'Account',
   generation: 'Account',
@@ -116,8 +122,10 @@ export function openApiDocument({ responses, errors }: DocumentExamples): JsonOb
       schemas: {
         ChatCompletionRequest: requestJsonSchema(chatFields),
         MessageRequest: requestJsonSchema(requestFormats.messages.fields),
+        ResponseRequest: requestJsonSchema(requestFormats.responses.fields),
         ...responseSchemas,
         ...messageSchemas,
+        ...typedResponseSchemas,
         ErrorDetail: errorDetailSchema(),
         ...errorSchemas(errorCodes),
       },
@@ -155,6 +163,8 @@ function requestOf(name: EndpointName, responses: ResponseExamples): JsonObject 
     case 'messages':
     case 'message_tokens':
       return { schema: reference('MessageRequest'), example: responses.messageRequest };
+    case 'responses':
+      return { schema: reference('ResponseRequest'), example: responses.responseRequest };
     default:
       return undefined;
   }
@@ -176,6 +186,8 @@ function success(name: EndpointName, responses: ResponseExamples): JsonObject {
       return chatSuccess(responses);
     case 'messages':
       return typedSuccess('The message', 'Message', responses.message, responses.messageStream);
+    case 'responses':
+      return typedSuccess('The response', 'Response', responses.response, responses.responseStream);
     case 'message_tokens':
       return json('The count.', 'MessageTokens', responses.messageTokens);
     case 'models':
@@ -278,7 +290,7 @@ function errorContent(
 }
 
 function isGeneration(name: EndpointName): boolean {
-  return name === 'chat_completions' || name === 'messages';
+  return name === 'chat_completions' || name === 'messages' || name === 'responses';
 }
 
 /** Statuses of a generation that can occur once rate limits were checked. */

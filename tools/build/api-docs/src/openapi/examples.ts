@@ -33,6 +33,9 @@ export interface ResponseExamples {
   readonly message: object;
   readonly messageStream: string;
   readonly messageTokens: object;
+  readonly responseRequest: JsonObject;
+  readonly response: object;
+  readonly responseStream: string;
   readonly models: object;
   readonly credits: object;
   readonly generation: object;

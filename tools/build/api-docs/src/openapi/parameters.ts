@@ -36,6 +36,7 @@ export function parametersOf({ name }: Endpoint): JsonObject[] {
   switch (name) {
     case 'chat_completions':
     case 'messages':
+    case 'responses':
       return [
         parameter(
           'header',

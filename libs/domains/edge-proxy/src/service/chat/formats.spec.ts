@@ -26,7 +26,16 @@ const messages: Case = {
   errorType: 'error',
 };
 
-const cases: readonly Case[] = [messages];
+const responses: Case = {
+  name: 'responses',
+  path: '/v1/responses',
+  body: { model: 'acme/m-1', max_output_tokens: 100, input: [{ role: 'user', content: 'Hi' }] },
+  textOf: ({ output }: { output: [{ content: [{ text: string }] }] }) => output[0].content[0].text,
+  events: { text: 'response.output_text.delta', last: 'response.completed', failure: 'response.failed' },
+  errorType: undefined,
+};
+
+const cases: readonly Case[] = [messages, responses];
 
 interface Sent {
   readonly id: string | undefined;
@@ -236,7 +245,9 @@ describe.each(cases)('$name', ({ path, body, textOf, events, errorType, name }) 
     expect(ids).toEqual(all.slice(known).map((event) => event.id));
     expect(followed).toMatchObject([{ afterEvent: 0 }]);
 
-    await until(() => [...edge.ledger.claims.values()].every(({ responseJson }) => responseJson !== undefined));
+    await until(() =>
+      [...edge.ledger.claims.values()].every(({ responseJson }) => responseJson !== undefined),
+    );
     const request = { generationId: id } as never;
     const stored = [frames(request, 'Hel', 3), frames(request, 'lo', 7), ending(request)]
       .map(({ event }) => (event?.$case === 'frames' ? event.value.sse.toString() : ''))

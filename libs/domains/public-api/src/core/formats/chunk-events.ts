@@ -17,6 +17,6 @@ export function parseObject(json: string | Uint8Array): JsonObject {
 }
 
 /** An event with a type, as Anthropic and OpenAI write it. */
-export function typedEvent(event: { readonly type: string }): string {
+export function typedEvent(event: { readonly type: string; readonly [name: string]: unknown }): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }

@@ -1,11 +1,11 @@
 import type { Refusal } from '@gateway/errors';
 import type { Field } from '../chat-completion/schema/field';
 import type { ModelView } from '../chat-completion/types';
-import type { JsonObject } from '../json/json-value';
+import type { JsonObject, JsonValue } from '../json/json-value';
 import type { RequestedResponse } from './requested-response';
 
 /** The public formats of a generation. */
-export const formatNames = ['chat', 'messages'] as const;
+export const formatNames = ['chat', 'messages', 'responses'] as const;
 export type FormatName = (typeof formatNames)[number];
 
 /** A request as one of a chat completion, which is the only form behind the checks of its format. */
@@ -39,6 +39,26 @@ export interface RequestFormat {
 
 export function byName(fields: readonly Field[]): ReadonlyMap<string, Field> {
   return new Map(fields.map((field) => [field.name, field]));
+}
+
+/** The fields that are present. */
+export function named(copy: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    names.flatMap((name): [string, JsonValue][] => {
+      const value = copy[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** The fields that the model accepts beyond the schema. */
+export function extraParameters(copy: JsonObject, fields: ReadonlyMap<string, Field>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(copy).filter(([name]) => {
+      const field = fields.get(name);
+      return field === undefined || field.disposition === 'reject';
+    }),
+  );
 }
 
 /** The field of a request that is a field of a chat completion, or within it. */

@@ -1,12 +1,14 @@
 import { eventNumbering, splitEvents } from '../stream/event-ids';
 import { chatResponse } from './chat-response';
 import { messagesResponse } from './messages/response';
+import { responsesResponse } from './responses/response';
 import type { FormatName } from './request-format';
 import type { ResponseContext, ResponseFormat, StreamRenderer } from './response-format';
 
 export const responseFormats: Readonly<Record<FormatName, ResponseFormat>> = {
   chat: chatResponse,
   messages: messagesResponse,
+  responses: responsesResponse,
 };
 
 /**

@@ -16,7 +16,7 @@ import {
 /** Function names that some provider accepts. Where another does not, the router renames the tool for it. */
 export const functionName = text({ minLength: 1, maxLength: 128, pattern: /^[a-zA-Z0-9_.:/-]+$/ });
 
-const formatName = text({ minLength: 1, maxLength: 64, pattern: /^[a-zA-Z0-9_-]+$/ });
+export const formatName = text({ minLength: 1, maxLength: 64, pattern: /^[a-zA-Z0-9_-]+$/ });
 
 /** No input tokens are counted for it. */
 export const stopSequence = text({ maxLength: 1_024 });

@@ -1,15 +1,17 @@
 import { isRefusal } from '@gateway/errors';
 import type { JsonObject, JsonValue } from '../../json/json-value';
 import { hostedToolHints, withoutHostedTools } from '../hosted-tools';
-import { byName, type RequestFormat } from '../request-format';
+import { byName, extraParameters, named, type RequestFormat } from '../request-format';
 import { Conversation, textPart } from './conversation';
 import { effortOf } from './effort';
 import { messagesFields } from './fields';
 
+const fieldsByName = byName(messagesFields);
+
 /** Anthropic's Messages API. */
 export const messagesRequest: RequestFormat = {
   fields: messagesFields,
-  fieldsByName: byName(messagesFields),
+  fieldsByName,
   conversation: 'messages',
   hasConversation: ({ messages }) => Array.isArray(messages) && messages.length > 0,
   withoutHostedTools: (body) => withoutHostedTools(body, hostedToolHints.messages),
@@ -25,7 +27,7 @@ export const messagesRequest: RequestFormat = {
     const { stop_sequences: stop } = copy;
     return {
       chat: {
-        ...extraParameters(copy),
+        ...extraParameters(copy, fieldsByName),
         ...named(copy, ['model', 'max_tokens', 'stream', 'temperature', 'top_p']),
         messages: withLastPoint(messages, copy['cache_control']),
         ...toolFields(copy),
@@ -54,25 +56,6 @@ export const messagesRequest: RequestFormat = {
 function systemContent(system: JsonValue): JsonValue {
   if (typeof system === 'string') return system;
   return (system as JsonObject[]).length === 0 ? '' : (system as JsonObject[]).map(textPart);
-}
-
-/** Those that the model accepts beyond the schema. */
-function extraParameters(copy: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(copy).filter(([name]) => {
-      const field = messagesRequest.fieldsByName.get(name);
-      return field === undefined || field.disposition === 'reject';
-    }),
-  );
-}
-
-function named(copy: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    names.flatMap((name): [string, JsonValue][] => {
-      const value = copy[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
 }
 
 /** Moves the point of the request to the end of the conversation. */
