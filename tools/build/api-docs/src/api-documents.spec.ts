@@ -43,14 +43,18 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes the responses of the views, member by member', () => {
-    const { chatCompletion, models, credits, generation, usage } = responseExamples();
+    const { chatCompletion, message, messageTokens, response, models, credits, generation, usage } =
+      responseExamples();
     expect([
       document.problemsOfValue('ChatCompletion', chatCompletion),
+      document.problemsOfValue('Message', message),
+      document.problemsOfValue('MessageTokens', messageTokens),
+      document.problemsOfValue('Response', response),
       document.problemsOfValue('ModelList', models),
       document.problemsOfValue('Credits', credits),
       document.problemsOfValue('Generation', generation),
       document.problemsOfValue('UsageReport', usage),
-    ]).toEqual([[], [], [], [], []]);
+    ]).toEqual([[], [], [], [], [], [], [], []]);
   });
 
   it('describes the events of a stream', () => {

@@ -1,5 +1,6 @@
 import { httpServerEnvironment, tlsFilesOf } from '@gateway/http-server';
-import { listSetting, millisecondsSetting, portSetting } from '@gateway/runtime';
+import { type InferenceApi, inferenceApis } from '@gateway/public-api';
+import { flagSetting, listSetting, millisecondsSetting, portSetting } from '@gateway/runtime';
 import { z } from 'zod';
 import { defaultEdgeProxySettings as defaults, type EdgeProxySettings } from './settings';
 
@@ -31,6 +32,20 @@ export const edgeProxyEnvironment = {
     })
     .describe(
       'Origins, separated by commas, whose pages may call the public API from a browser, or `*` for all. Default: CORS is off. Anyone who can open such a page can read the key in it.',
+    ),
+  GATEWAY_ENDPOINTS: listSetting
+    .default([...defaults.endpoints])
+    .refine((names) => names.every((name) => isInferenceApi(name)), {
+      error: `must be a list of ${inferenceApis.join(', ')}, separated by commas`,
+    })
+    .transform((names): readonly InferenceApi[] => names.filter(isInferenceApi))
+    .describe(
+      'Inference endpoints, separated by commas: `chat` (`/v1/chat/completions`) is always served, `messages` adds `/v1/messages` and `/v1/messages/count_tokens`, which Claude Code and the SDKs of Anthropic call, and `responses` adds `/v1/responses`, which Codex and the AI SDK call.',
+    ),
+  GATEWAY_DROP_HOSTED_TOOLS: flagSetting
+    .default(defaults.dropsHostedTools)
+    .describe(
+      'Whether hosted tools such as web search, which the gateway does not have, are removed from requests to `/v1/messages` and `/v1/responses` instead of refused. Codex lists web search by default.',
     ),
   GATEWAY_MAX_BODY_BYTES: bytes
     .min(KIB)
@@ -110,6 +125,8 @@ export function edgeProxySettingsOf(values: EdgeProxyEnvironment): Partial<EdgeP
     tls: tlsFilesOf(values),
     trustedProxies: values.GATEWAY_TRUSTED_PROXIES,
     corsOrigins: values.GATEWAY_CORS_ORIGINS,
+    endpoints: values.GATEWAY_ENDPOINTS,
+    dropsHostedTools: values.GATEWAY_DROP_HOSTED_TOOLS,
     maxBodyBytes: values.GATEWAY_MAX_BODY_BYTES,
     maxInflightBodyBytes: values.GATEWAY_MAX_INFLIGHT_BODY_BYTES,
     maxFailedAuthenticationsPerMinute: values.GATEWAY_MAX_FAILED_AUTHENTICATIONS_PER_MINUTE,
@@ -123,6 +140,10 @@ export function edgeProxySettingsOf(values: EdgeProxyEnvironment): Partial<EdgeP
     elasticHoldTokens: values.GATEWAY_ELASTIC_HOLD_TOKENS,
     claimLeaseMs: values.GATEWAY_IDEMPOTENCY_LEASE_MS,
   };
+}
+
+function isInferenceApi(name: string): name is InferenceApi {
+  return (inferenceApis as readonly string[]).includes(name);
 }
 
 /** In the form that browsers send: lower case, without a path or the scheme's default port. No patterns. */

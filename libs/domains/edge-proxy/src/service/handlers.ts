@@ -1,5 +1,6 @@
 import { refusalError } from '@gateway/errors';
-import { routeNotFound } from '@gateway/public-api';
+import { type Endpoint, routeNotFound } from '@gateway/public-api';
+import { countMessageTokens } from './chat/count-message-tokens';
 import { handleChatCompletion, type ChatCompletionsPorts } from './chat/handle-chat-completion';
 import { listModels } from './endpoints/list-models';
 import { lookUpGeneration, type LookUpGenerationPorts } from './endpoints/look-up-generation';
@@ -15,12 +16,15 @@ export type Handler = (exchange: Exchange) => Promise<void> | void;
 export type HandlerPorts = ChatCompletionsPorts &
   LookUpGenerationPorts &
   ReadCreditsPorts &
-  ReadUsagePorts & { readonly cors: Cors };
+  ReadUsagePorts & { readonly cors: Cors; readonly endpoints: readonly Endpoint[] };
 
 /** The handler of every route of the public API. */
 export function createHandlers(ports: HandlerPorts): Readonly<Record<RouteName, Handler>> {
   return {
-    chat_completions: (exchange) => handleChatCompletion(ports, exchange),
+    chat_completions: (exchange) => handleChatCompletion(ports, exchange, 'chat'),
+    messages: (exchange) => handleChatCompletion(ports, exchange, 'messages'),
+    responses: (exchange) => handleChatCompletion(ports, exchange, 'responses'),
+    message_tokens: (exchange) => countMessageTokens(ports, exchange),
     models: (exchange) => listModels(ports, exchange),
     credits: (exchange) => readCredits(ports, exchange),
     generation: (exchange) => lookUpGeneration(ports, exchange),
@@ -30,9 +34,9 @@ export function createHandlers(ports: HandlerPorts): Readonly<Record<RouteName, 
 }
 
 /** A CORS preflight is no route and has no key; everything else is `route_not_found`. */
-function handleUnknownRoute({ writer, cors }: HandlerPorts, exchange: Exchange): void {
+function handleUnknownRoute({ writer, cors, endpoints }: HandlerPorts, exchange: Exchange): void {
   const path = pathOf(exchange.request);
   const preflight = cors.preflight(exchange.request, path);
   if (preflight) writer.empty(exchange, preflight);
-  else writer.error(exchange, refusalError(routeNotFound(path)));
+  else writer.error(exchange, refusalError(routeNotFound(path, endpoints)));
 }

@@ -3,6 +3,7 @@ import { type Clock, withTimeout } from '@gateway/base';
 import type { KeyGrant } from '@gateway/contracts/auth';
 import { createHttpServer } from '@gateway/http-server';
 import type { GatewayModule } from '@gateway/module';
+import { endpointsOf } from '@gateway/public-api';
 import { type Logger, newId, newRequestId, type Registry } from '@gateway/runtime';
 import { createHoldWaits } from './admission/hold-waits';
 import { createRecentRefusals } from './admission/recent-refusals';
@@ -66,7 +67,8 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     idleMs: settings.keepAliveCommentMs,
     firstMs: settings.firstCommentMs,
   });
-  const cors = createCors(settings.corsOrigins, settings.isDashboardOrigin);
+  const endpoints = endpointsOf(settings.endpoints);
+  const cors = createCors(endpoints, settings.corsOrigins, settings.isDashboardOrigin);
   const writer = createResponseWriter(
     { cors, now, isStopping: () => stopping },
     {
@@ -96,6 +98,8 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
   };
   const handlers = createHandlers({
     cors,
+    endpoints,
+    dropsHostedTools: settings.dropsHostedTools,
     authenticate,
     abuseLimiter,
     admissionQueue,
@@ -141,7 +145,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
   });
   const server = createHttpServer(
     {
-      handle: createApp(requests),
+      handle: createApp({ endpoints, ...requests }),
       renderUnreadable: (request) => unreadableResponse(request, newRequestId()),
       onError: (error) => log.error({ err: error }, 'the public server failed'),
     },

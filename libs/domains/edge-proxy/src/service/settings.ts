@@ -1,5 +1,5 @@
 import type { TlsFiles } from '@gateway/http-server';
-import { defaultPublicLimits } from '@gateway/public-api';
+import { defaultPublicLimits, type InferenceApi } from '@gateway/public-api';
 
 /** Settings of the edge. Sizes in bytes, times in milliseconds. */
 export interface EdgeProxySettings {
@@ -14,6 +14,10 @@ export interface EdgeProxySettings {
   readonly corsOrigins: readonly string[];
   /** Whether the origin is the dashboard's; called for each request. Absent: never. */
   readonly isDashboardOrigin?: (origin: string) => boolean;
+  /** The inference endpoints that it serves. */
+  readonly endpoints: readonly InferenceApi[];
+  /** Whether hosted tools are removed from requests instead of refused. */
+  readonly dropsHostedTools: boolean;
   /** Of one request body, after decompression. */
   readonly maxBodyBytes: number;
   /** Total of the bodies of all requests in flight; beyond it, requests get `no_capacity`. */
@@ -66,6 +70,8 @@ export const defaultEdgeProxySettings: EdgeProxySettings = {
   port: 8080,
   trustedProxies: [],
   corsOrigins: [],
+  endpoints: ['chat'],
+  dropsHostedTools: false,
   ...defaultPublicLimits,
   maxInflightBodyBytes: 512 * MIB,
   bodyTimeoutMs: 60_000,

@@ -47,6 +47,8 @@ export interface TestEdge {
   failNextGenerate(error: Error): void;
   /** Sends a chat completion with fetch. */
   chat(body?: object, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
+  /** Sends a request in another format. */
+  post(path: string, body: object, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   stop(): Promise<void>;
 }
@@ -215,6 +217,13 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
   await module.start();
   const port = module.port() ?? 0;
   const url = `http://127.0.0.1:${port}`;
+  const post: TestEdge['post'] = (path, body, headers = {}, signal) =>
+    fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+      ...(signal ? { signal } : {}),
+    });
 
   return {
     module,
@@ -232,13 +241,8 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
     query,
     failNextLookup: (error) => (lookupError = error),
     failNextGenerate: (error) => (generateError = error),
-    chat: (body = BODY, headers = {}, signal) =>
-      fetch(`${url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(body),
-        ...(signal ? { signal } : {}),
-      }),
+    chat: (body = BODY, headers = {}, signal) => post('/v1/chat/completions', body, headers, signal),
+    post,
     get: (path, headers = { authorization: `Bearer ${KEY}` }) => fetch(`${url}${path}`, { headers }),
     stop: () => module.stop(),
   };

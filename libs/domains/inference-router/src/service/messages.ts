@@ -32,6 +32,7 @@ export function toGenerationRequest(message: GenerateRequest): GenerationRequest
     modelId: message.modelId,
     stream: message.stream,
     includeUsage: message.includeUsage,
+    includeStopSequence: message.includeStopSequence ?? false,
     bodyJson: message.bodyJson,
     exactSeed: message.exactSeed,
     maxOutputTokens: message.maxOutputTokens,

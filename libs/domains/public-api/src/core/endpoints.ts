@@ -1,7 +1,20 @@
 import type { ErrorCode } from '@gateway/errors';
+import type { FormatName } from './formats/request-format';
 import type { KeyScope } from './access/check-key-grant';
 
-export type EndpointName = 'chat_completions' | 'models' | 'credits' | 'generation' | 'usage';
+export type EndpointName =
+  | 'chat_completions'
+  | 'messages'
+  | 'message_tokens'
+  | 'responses'
+  | 'models'
+  | 'credits'
+  | 'generation'
+  | 'usage';
+
+/** The inference endpoints that a deployment serves; `chat` always. */
+export const inferenceApis = ['chat', 'messages', 'responses'] as const;
+export type InferenceApi = (typeof inferenceApis)[number];
 
 /** A public endpoint and every error that it can return. */
 export interface Endpoint {
@@ -11,6 +24,10 @@ export interface Endpoint {
   readonly path: string;
   /** Absent when any valid key is enough. */
   readonly scope?: KeyScope;
+  /** Absent: it is always served. */
+  readonly api?: InferenceApi;
+  /** Of its requests, responses and errors; absent: the gateway's own, whose errors are those of `chat`. */
+  readonly format?: FormatName;
   /** In the order of checks. */
   readonly errors: readonly ErrorCode[];
 }
@@ -31,6 +48,40 @@ const KEY_ERRORS = [
 
 const SERVER_ERRORS = ['no_capacity', 'internal_error'] as const;
 
+/** Those of a request body, before its tokens are counted. */
+const BODY_ERRORS = [
+  'missing_scope',
+  'request_too_large',
+  'request_timeout',
+  'invalid_json',
+  'missing_model',
+  'missing_messages',
+  'unknown_parameter',
+  'invalid_request',
+  'image_url_not_supported',
+] as const;
+
+const MODEL_ERRORS = [
+  'max_tokens_exceeds_cap',
+  'model_not_found',
+  'model_not_allowed',
+  'tools_not_supported',
+  'vision_not_available',
+  'json_mode_not_supported',
+] as const;
+
+const ADMISSION_ERRORS = [
+  'context_length_exceeded',
+  'idempotency_key_reused',
+  'idempotency_key_in_flight',
+  'rpm_exceeded',
+  'tpm_exceeded',
+  'insufficient_credits',
+  'daily_budget_exceeded',
+  'upstream_config_error',
+  'upstream_error',
+] as const;
+
 /**
  * The public API. The routes, the documentation and its tests are generated from
  * this table; all other paths are `route_not_found`.
@@ -41,35 +92,64 @@ export const endpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/v1/chat/completions',
     scope: 'chat',
+    format: 'chat',
     errors: [
       ...KEY_ERRORS,
-      'missing_scope',
-      'request_too_large',
-      'request_timeout',
-      'invalid_json',
-      'missing_model',
-      'missing_messages',
-      'unknown_parameter',
-      'invalid_request',
-      'image_url_not_supported',
+      ...BODY_ERRORS,
       'json_mode_no_stream',
       'n_not_allowed',
-      'max_tokens_exceeds_cap',
-      'model_not_found',
-      'model_not_allowed',
-      'tools_not_supported',
-      'vision_not_available',
-      'json_mode_not_supported',
+      ...MODEL_ERRORS,
       'reasoning_effort_not_supported',
-      'context_length_exceeded',
-      'idempotency_key_reused',
-      'idempotency_key_in_flight',
+      ...ADMISSION_ERRORS,
+      ...SERVER_ERRORS,
+    ],
+  },
+  {
+    name: 'messages',
+    method: 'POST',
+    path: '/v1/messages',
+    scope: 'chat',
+    api: 'messages',
+    format: 'messages',
+    errors: [
+      ...KEY_ERRORS,
+      ...BODY_ERRORS,
+      'json_mode_no_stream',
+      ...MODEL_ERRORS,
+      ...ADMISSION_ERRORS,
+      ...SERVER_ERRORS,
+    ],
+  },
+  {
+    name: 'message_tokens',
+    method: 'POST',
+    path: '/v1/messages/count_tokens',
+    scope: 'chat',
+    api: 'messages',
+    format: 'messages',
+    errors: [
+      ...KEY_ERRORS,
+      ...BODY_ERRORS,
+      'json_mode_no_stream',
+      ...MODEL_ERRORS,
       'rpm_exceeded',
-      'tpm_exceeded',
-      'insufficient_credits',
-      'daily_budget_exceeded',
-      'upstream_config_error',
-      'upstream_error',
+      ...SERVER_ERRORS,
+    ],
+  },
+  {
+    name: 'responses',
+    method: 'POST',
+    path: '/v1/responses',
+    scope: 'chat',
+    api: 'responses',
+    format: 'responses',
+    errors: [
+      ...KEY_ERRORS,
+      ...BODY_ERRORS,
+      'json_mode_no_stream',
+      ...MODEL_ERRORS,
+      'reasoning_effort_not_supported',
+      ...ADMISSION_ERRORS,
       ...SERVER_ERRORS,
     ],
   },
@@ -108,6 +188,18 @@ export const endpoints: readonly Endpoint[] = [
     errors: [...HTTP_ERRORS, ...ABUSE_LIMIT_ERRORS, ...KEY_ERRORS, 'missing_scope', ...SERVER_ERRORS],
   },
 ];
+
+const byName: ReadonlyMap<string, Endpoint> = new Map(endpoints.map((each) => [each.name, each]));
+
+/** Undefined for a name that is no endpoint. */
+export function endpointNamed(name: string): Endpoint | undefined {
+  return byName.get(name);
+}
+
+/** The endpoints of a deployment. */
+export function endpointsOf(apis: readonly InferenceApi[]): readonly Endpoint[] {
+  return endpoints.filter(({ api }) => api === undefined || apis.includes(api));
+}
 
 /** Maximum characters of the `id` of GET /v1/generation; longer ids are not found. */
 export const MAX_GENERATION_ID_LENGTH = 128;

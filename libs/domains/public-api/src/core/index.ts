@@ -11,10 +11,12 @@ export {
   validateChatRequest,
   type ChatValidation,
 } from './chat-completion/validate-chat-request';
+export { estimateInputTokens } from './chat-completion/estimate/estimate-input-tokens';
 export { heldCostOf, holdingAllInput } from './chat-completion/held-cost';
 export { affordableOutputTokens, lowerToMaxCost } from './chat-completion/lower-to-max-cost';
-export { chatFields, type Disposition, type Field } from './chat-completion/schema/fields';
-export { chatRequestJsonSchema } from './chat-completion/schema/json-schema';
+export { chatFields } from './chat-completion/schema/fields';
+export { type Disposition, type Field } from './chat-completion/schema/field';
+export { requestJsonSchema } from './chat-completion/schema/json-schema';
 export * from './endpoints';
 export { bodyExceedsMemory, bodyTooLarge, bodyTooSlow, bodyUndecodable } from './errors/bodies';
 export {
@@ -43,6 +45,16 @@ export {
   unknownRun,
 } from './errors/money';
 export { generationIdMissing, generationNotFound, routeNotFound } from './errors/not-found';
+export { type FormatName, formatNames, publicParam } from './formats/request-format';
+export { requestFormats } from './formats/request-formats';
+export { type RequestedResponse } from './formats/requested-response';
+export { type ResponseContext, type StreamRenderer } from './formats/response-format';
+export {
+  openResponseStream,
+  replayEvents,
+  responseFormats,
+  routerEventAfter,
+} from './formats/response-formats';
 export {
   addRateLimitHeaders,
   addRetryHeaders,
@@ -65,9 +77,6 @@ export {
   type SpendLimits,
   USD_PATTERN,
 } from './spend-limits/parse-spend-limits';
-export { DONE, errorChunk, type ErrorChunkOptions } from './stream/error-chunk';
-export { eventNumbering, splitEvents } from './stream/event-ids';
-export { replayChunks } from './stream/replay-chunks';
 export {
   MAX_MODEL_ID_LENGTH,
   MAX_USAGE_DAYS,

@@ -29,6 +29,7 @@ import {
   chatCompletionError,
   parseJsonBody,
   parseUsageQuery,
+  endpointsOf,
   routeNotFound,
 } from '@gateway/public-api';
 import type { ErrorExample, RequestExample } from '../openapi/examples';
@@ -326,10 +327,15 @@ function ofMoney(): ErrorExample[] {
 
 function ofPaths(): ErrorExample[] {
   return [
-    example('route_not_found', 'A base URL without `/v1`.', routeNotFound('/chat/completions'), {
-      method: 'POST',
-      path: '/chat/completions',
-    }),
+    example(
+      'route_not_found',
+      'A base URL without `/v1`.',
+      routeNotFound('/chat/completions', endpointsOf(['chat'])),
+      {
+        method: 'POST',
+        path: '/chat/completions',
+      },
+    ),
   ];
 }
 

@@ -62,6 +62,12 @@ export const CHAT_REQUEST: JsonObject = {
   max_tokens: 100,
 };
 
+export const RESPONSE_REQUEST: JsonObject = {
+  model: ABLE,
+  input: 'Say hello.',
+  max_output_tokens: 100,
+};
+
 const openPolicy: CallerPolicy = { allowedModels: [], multipleCompletions: false };
 
 /** Four characters per token, a rule of thumb. */

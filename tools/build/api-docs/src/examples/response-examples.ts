@@ -1,15 +1,34 @@
 import { costOfUsage, type UnixMs, usdNumber, type UtcDay } from '@gateway/base';
 import {
   creditsView,
-  DONE,
   generationView,
   modelListView,
-  replayChunks,
+  type ResponseContext,
+  responseFormats,
   type UsageSums,
   usageView,
 } from '@gateway/public-api';
 import type { ResponseExamples } from '../openapi/examples';
-import { ABLE, cents, CHAT_REQUEST, GENERATION_ID, MODELS, NOW, REQUEST_ID } from './example-data';
+import {
+  ABLE,
+  cents,
+  CHAT_REQUEST,
+  GENERATION_ID,
+  RESPONSE_REQUEST,
+  MODELS,
+  NOW,
+  REQUEST_ID,
+} from './example-data';
+
+const CONTEXT: ResponseContext = {
+  generationId: GENERATION_ID,
+  createdUnixS: Math.floor(NOW / 1000),
+  modelId: ABLE,
+  estimatedInputTokens: 12,
+  n: 1,
+  includeUsage: true,
+  requested: {},
+};
 
 /** One example per kind of response, rendered by the gateway's own views where possible. */
 export function responseExamples(): ResponseExamples {
@@ -47,12 +66,20 @@ export function responseExamples(): ResponseExamples {
       cost: usdNumber(cost),
     },
   };
+  const stored = Buffer.from(JSON.stringify(chatCompletion));
   const sums: UsageSums = { requests: 1, ...usage, cost };
 
   return {
     chatRequest: CHAT_REQUEST,
     chatCompletion,
-    chatStream: replayChunks(Buffer.from(JSON.stringify(chatCompletion)), true) + DONE,
+    chatStream: responseFormats.chat.replay(stored, CONTEXT),
+    messageRequest: CHAT_REQUEST,
+    message: JSON.parse(String(responseFormats.messages.response(stored, CONTEXT))) as object,
+    messageStream: responseFormats.messages.replay(stored, CONTEXT),
+    messageTokens: { input_tokens: CONTEXT.estimatedInputTokens },
+    responseRequest: RESPONSE_REQUEST,
+    response: JSON.parse(String(responseFormats.responses.response(stored, CONTEXT))) as object,
+    responseStream: responseFormats.responses.replay(stored, CONTEXT),
     models: modelListView(MODELS, { allowedModels: [ABLE] }),
     credits: creditsView({ totalCredits: cents(10_050), totalUsage: cents(2_575), reserved: cents(35) }),
     generation: generationView({

@@ -1,18 +1,23 @@
 import { errorCodes, errorTable, type ErrorCode } from '@gateway/errors';
 import {
-  chatRequestJsonSchema,
+  chatFields,
   type Endpoint,
+  endpointNamed,
   type EndpointName,
   endpoints,
   type JsonObject,
   type JsonValue,
+  requestFormats,
+  requestJsonSchema,
 } from '@gateway/public-api';
+import { messageSchemas } from './message-schemas';
 import { responseSchemas } from './response-schemas';
 import { adviceTexts, errorDetailSchema, errorSchemaName, errorSchemas } from './error-schemas';
 import { errorFacts } from './error-facts';
 import type { ResponseExamples, ErrorExample } from './examples';
 import { headerReferences, headers, OF_ADMISSION, EVERY_RESPONSE } from './headers';
 import { parametersOf } from './parameters';
+import { typedResponseSchemas } from './typed-response-schemas';
 import { reference } from './schema';
 
 /** Examples, from the code that renders responses. */
@@ -25,6 +30,9 @@ export interface DocumentExamples {
 /** Names of the operations in generated clients. */
 const operationIds: Readonly<Record<EndpointName, string>> = {
   chat_completions: 'createChatCompletion',
+  messages: 'createMessage',
+  message_tokens: 'countMessageTokens',
+  responses: 'createResponse',
   models: 'listModels',
   credits: 'getCredits',
   generation: 'getGeneration',
@@ -33,6 +41,9 @@ const operationIds: Readonly<Record<EndpointName, string>> = {
 
 const summaries: Readonly<Record<EndpointName, string>> = {
   chat_completions: 'Run a chat completion',
+  messages: 'Run a message in the format of Anthropic',
+  message_tokens: 'Count the input tokens of a message',
+  responses: 'Run a response in the format of OpenAI',
   models: 'List the models that the key may use',
   credits: 'Read the balance',
   generation: 'Look up one past request',
@@ -42,6 +53,12 @@ const summaries: Readonly<Record<EndpointName, string>> = {
 const descriptions: Readonly<Record<EndpointName, string>> = {
   chat_completions:
     'Compatible with OpenAI. The maximum cost of the request is held on the balance before it runs; its actual cost is charged when it finishes. A null in a known field means that the field is absent. Bodies may be compressed with `gzip`, `deflate` or `br`; the limit of 32 MiB applies after decompression.',
+  messages:
+    'Compatible with the Messages API of Anthropic. The same checks, limits, holds and charges as a chat completion, for every model. `?beta=true` and the header `anthropic-beta` are accepted and have no effect.',
+  message_tokens:
+    'The estimate that a message would be admitted with. Reserves and costs nothing. `max_tokens` is not needed.',
+  responses:
+    'Compatible with the Responses API of OpenAI, without anything stored: send the whole conversation. The same checks, limits, holds and charges as a chat completion, for every model.',
   models: 'Enabled models, sorted by ID. Not paginated.',
   credits: 'The balance of the organization of the key.',
   generation:
@@ -51,6 +68,9 @@ const descriptions: Readonly<Record<EndpointName, string>> = {
 
 const tags: Readonly<Record<EndpointName, string>> = {
   chat_completions: 'Inference',
+  messages: 'Inference',
+  message_tokens: 'Inference',
+  responses: 'Inference',
   models: 'Inference',
   credits: 'Account',
   generation: 'Account',
@@ -100,8 +120,12 @@ export function openApiDocument({ responses, errors }: DocumentExamples): JsonOb
       },
       headers,
       schemas: {
-        ChatCompletionRequest: chatRequestJsonSchema(),
+        ChatCompletionRequest: requestJsonSchema(chatFields),
+        MessageRequest: requestJsonSchema(requestFormats.messages.fields),
+        ResponseRequest: requestJsonSchema(requestFormats.responses.fields),
         ...responseSchemas,
+        ...messageSchemas,
+        ...typedResponseSchemas,
         ErrorDetail: errorDetailSchema(),
         ...errorSchemas(errorCodes),
       },
@@ -115,30 +139,35 @@ function operation(
   responses: ResponseExamples,
   errors: readonly ErrorExample[],
 ): JsonObject {
-  const { name, scope } = endpoint;
+  const { name, scope, api } = endpoint;
   const parameters = parametersOf(endpoint);
+  const body = requestOf(name, responses);
+  const optIn =
+    api === undefined ? '' : ` Off by default: \`GATEWAY_ENDPOINTS\` with \`${api}\` turns it on.`;
   return {
     operationId: operationIds[name],
     tags: [tags[name]],
     summary: summaries[name],
-    description: `${descriptions[name]} Needs ${scope === undefined ? 'any valid key' : `the scope \`${scope}\``}.`,
+    description: `${descriptions[name]} Needs ${scope === undefined ? 'any valid key' : `the scope \`${scope}\``}.${optIn}`,
     security: [{ apiKey: scope === undefined ? [] : [scope] }],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(name === 'chat_completions'
-      ? {
-          requestBody: {
-            required: true,
-            content: {
-              'application/json': {
-                schema: reference('ChatCompletionRequest'),
-                example: responses.chatRequest,
-              },
-            },
-          },
-        }
-      : {}),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': body } } }),
     responses: { '200': success(name, responses), ...errorResponses(endpoint, errors) },
   };
+}
+
+function requestOf(name: EndpointName, responses: ResponseExamples): JsonObject | undefined {
+  switch (name) {
+    case 'chat_completions':
+      return { schema: reference('ChatCompletionRequest'), example: responses.chatRequest };
+    case 'messages':
+    case 'message_tokens':
+      return { schema: reference('MessageRequest'), example: responses.messageRequest };
+    case 'responses':
+      return { schema: reference('ResponseRequest'), example: responses.responseRequest };
+    default:
+      return undefined;
+  }
 }
 
 function success(name: EndpointName, responses: ResponseExamples): JsonObject {
@@ -155,6 +184,12 @@ function success(name: EndpointName, responses: ResponseExamples): JsonObject {
   switch (name) {
     case 'chat_completions':
       return chatSuccess(responses);
+    case 'messages':
+      return typedSuccess('The message', 'Message', responses.message, responses.messageStream);
+    case 'responses':
+      return typedSuccess('The response', 'Response', responses.response, responses.responseStream);
+    case 'message_tokens':
+      return json('The count.', 'MessageTokens', responses.messageTokens);
     case 'models':
       return json('The models.', 'ModelList', responses.models);
     case 'credits':
@@ -202,6 +237,29 @@ function chatSuccess({ chatCompletion, chatStream }: ResponseExamples): JsonObje
   };
 }
 
+/** A response, or its typed events. */
+function typedSuccess(what: string, schema: string, example: object, stream: string): JsonObject {
+  return {
+    description: `${what}, or with \`stream\` its events. A stream that fails ends with an event that has the error. Comments keep an idle connection open.`,
+    headers: headerReferences([...EVERY_RESPONSE, ...OF_ADMISSION, 'idempotent-replayed']),
+    content: {
+      'application/json': { schema: reference(schema), example: example as JsonObject },
+      'text/event-stream': {
+        schema: {
+          type: 'object',
+          description: 'One event.',
+          properties: {
+            event: { type: 'string', description: 'The type of the event.' },
+            data: { type: 'string', contentMediaType: 'application/json', description: 'The event.' },
+          },
+          required: ['event', 'data'],
+        },
+        'x-example': stream,
+      },
+    },
+  };
+}
+
 function errorResponses({ name, errors: codes }: Endpoint, errors: readonly ErrorExample[]): JsonObject {
   const statuses = [...new Set(codes.map((code) => errorTable[code].httpStatus))].sort((a, b) => a - b);
   return Object.fromEntries(
@@ -209,22 +267,33 @@ function errorResponses({ name, errors: codes }: Endpoint, errors: readonly Erro
       const ofStatus = codes.filter((code) => errorTable[code].httpStatus === status);
       const examples = errors.filter(({ code }) => ofStatus.includes(code));
       const retry = [...new Set(examples.flatMap((example) => Object.keys(example.headers)))];
-      const limited = name === 'chat_completions' ? headersOfAdmission(status) : [];
+      const limited = isGeneration(name) ? headersOfAdmission(status) : [];
       return [
         String(status),
         {
           description: ofStatus.map((code) => `\`${code}\``).join(', '),
           headers: headerReferences([...EVERY_RESPONSE, ...limited, ...retry]),
-          content: {
-            'application/json': { schema: anyOfCodes(ofStatus), examples: exampleReferences(name, examples) },
-          },
+          content: { 'application/json': errorContent(name, ofStatus, examples) },
         },
       ];
     }),
   );
 }
 
-/** Statuses of a chat completion that can occur once rate limits were checked. */
+function errorContent(
+  name: EndpointName,
+  codes: readonly ErrorCode[],
+  examples: readonly ErrorExample[],
+): JsonObject {
+  if (endpointNamed(name)?.format === 'messages') return { schema: reference('MessagesError') };
+  return { schema: anyOfCodes(codes), examples: exampleReferences(name, examples) };
+}
+
+function isGeneration(name: EndpointName): boolean {
+  return name === 'chat_completions' || name === 'messages' || name === 'responses';
+}
+
+/** Statuses of a generation that can occur once rate limits were checked. */
 function headersOfAdmission(status: number): readonly string[] {
   return [400, 402, 404, 408, 429, 500, 502, 503].includes(status) ? OF_ADMISSION : [];
 }

@@ -29,6 +29,13 @@ export interface ResponseExamples {
   readonly chatCompletion: object;
   /** The event stream of the same request, as sent. */
   readonly chatStream: string;
+  readonly messageRequest: JsonObject;
+  readonly message: object;
+  readonly messageStream: string;
+  readonly messageTokens: object;
+  readonly responseRequest: JsonObject;
+  readonly response: object;
+  readonly responseStream: string;
   readonly models: object;
   readonly credits: object;
   readonly generation: object;

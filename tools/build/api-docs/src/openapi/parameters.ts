@@ -35,6 +35,8 @@ const day = { type: 'string', format: 'date' };
 export function parametersOf({ name }: Endpoint): JsonObject[] {
   switch (name) {
     case 'chat_completions':
+    case 'messages':
+    case 'responses':
       return [
         parameter(
           'header',

@@ -127,14 +127,15 @@ export function createBodyThreads(given: BodyThreadsOptions): ChatBodyThreads {
   }
 
   function send(worker: Worker, id: number, { body: { chunks, rules } }: PendingCheck): void {
-    const { policy, models, wantsSha256 } = rules;
+    const { models, policy, wantsSha256, format, dropsHostedTools } = rules;
     if (models !== modelsOf.get(worker)) {
       modelsOf.set(worker, models);
       post(worker, { kind: 'models', models: models && [...models.values()] }, []);
     }
     // Chunks that share their ArrayBuffer are copied instead.
     const transferred = chunks.filter(({ buffer, byteLength }) => buffer.byteLength === byteLength);
-    post(worker, { kind: 'check', id, chunks, policy, wantsSha256 }, transferred);
+    const check = { id, chunks, policy, wantsSha256, format, dropsHostedTools };
+    post(worker, { kind: 'check', ...check }, transferred);
   }
 
   function post(worker: Worker, message: ToThread, transferred: readonly Uint8Array[]): void {

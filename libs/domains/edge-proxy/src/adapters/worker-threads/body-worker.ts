@@ -45,10 +45,10 @@ function lowerPriority(): void {
   }
 }
 
-function check({ chunks, policy, wantsSha256 }: CheckRequest): CheckedChatBody | RefusedChatBody {
+function check({ chunks, ...rules }: CheckRequest): CheckedChatBody | RefusedChatBody {
   const [first] = chunks;
   const bytes = chunks.length === 1 && first ? first : Buffer.concat(chunks);
-  return checkChatBody(bytes, { policy, models, wantsSha256 }, sha256);
+  return checkChatBody(bytes, { ...rules, models }, sha256);
 }
 
 function sha256(text: string): Uint8Array {

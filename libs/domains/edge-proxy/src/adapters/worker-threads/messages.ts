@@ -1,4 +1,10 @@
-import type { CallerPolicy, CheckedChatBody, ModelView, RefusedChatBody } from '@gateway/public-api';
+import type {
+  CallerPolicy,
+  CheckedChatBody,
+  FormatName,
+  ModelView,
+  RefusedChatBody,
+} from '@gateway/public-api';
 
 /** To a thread. */
 export type ToThread =
@@ -12,6 +18,8 @@ export interface CheckRequest {
   readonly chunks: readonly Uint8Array[];
   readonly policy: CallerPolicy;
   readonly wantsSha256: boolean;
+  readonly format: FormatName | undefined;
+  readonly dropsHostedTools: boolean | undefined;
 }
 
 /** From a thread. */

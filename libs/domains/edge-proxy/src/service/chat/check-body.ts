@@ -8,6 +8,8 @@ import {
   type RefusedChatBody,
   type ChatBodyRules,
   countChatRequest,
+  endpointNamed,
+  type FormatName,
   holdingAllInput,
   type ListedModel,
   lowerToMaxCost,
@@ -26,6 +28,7 @@ export interface CheckBodyPorts {
   readonly catalogue: ModelCatalogue<ListedModel>;
   readonly tokenCounter: TokenCounter;
   readonly bodyThreads: BodyThreads<ChatBodyRules, CheckedChatBody | RefusedChatBody>;
+  readonly dropsHostedTools: boolean;
 }
 
 export interface CheckedBody {
@@ -34,7 +37,6 @@ export interface CheckedBody {
   readonly spendLimits: SpendLimits;
 }
 
-const PATH = '/v1/chat/completions';
 const { maxInlineBytes, maxInlineValues } = limits.bodies;
 
 /**
@@ -49,30 +51,20 @@ export async function checkBody(
   exchange: Exchange,
   grant: KeyGrant,
   chunks: readonly Uint8Array[],
+  format: FormatName,
 ): Promise<CheckedBody | Refusal> {
-  const models = ports.catalogue.current();
-  const scope = readIdempotencyScope(exchange, grant.keyId, PATH);
-  const policy: CallerPolicy = {
-    allowedModels: grant.allowedModels,
-    targetRules: grant.targetRules,
-    maxOutputTokensCap: grant.organizationLimits?.maxOutputTokens,
-    multipleCompletions: grant.organizationLimits?.multipleCompletions ?? false,
-  };
-  const rules: ChatBodyRules = { policy, models, wantsSha256: typeof scope === 'string' };
-  const checked = checkInline(chunks, rules) ?? (await checkInThread(ports, exchange, grant, chunks, rules));
-  if (isRefusal(checked)) {
-    const { requestedModel } = checked;
-    if (requestedModel !== undefined) {
-      exchange.requestedModel = requestedModel;
-      if (models?.has(requestedModel)) exchange.modelId = requestedModel;
-    }
-    return checked;
-  }
-  exchange.modelId = checked.request.modelId;
+  const scope = readIdempotencyScope(exchange, grant.keyId, endpointNamed(exchange.route)?.path ?? '');
+  const uncounted = await checkUncounted(ports, exchange, grant, chunks, {
+    format,
+    wantsSha256: typeof scope === 'string',
+  });
+  if (isRefusal(uncounted)) return uncounted;
+  const { checked, policy, findModel } = uncounted;
 
   const chat = await countChatRequest(checked.request, {
     policy,
-    findModel: (id) => models?.get(id),
+    findModel,
+    format,
     tokenCounter: ports.tokenCounter,
     owner: grant.organizationId,
   });
@@ -88,6 +80,47 @@ export async function checkBody(
     spendLimits,
     idempotent: scope && bodySha256 ? { scope, bodySha256: Buffer.from(bodySha256), lastEventId } : undefined,
   };
+}
+
+/** A body that passed all checks but that of its token count, and what they were made against. */
+export interface UncountedBody {
+  readonly checked: CheckedChatBody;
+  readonly policy: CallerPolicy;
+  readonly findModel: (id: string) => ListedModel | undefined;
+}
+
+/**
+ * All checks of a body that need no token count.
+ *
+ * @param chunks - may be transferred to a thread; not readable afterwards.
+ */
+export async function checkUncounted(
+  ports: CheckBodyPorts,
+  exchange: Exchange,
+  grant: KeyGrant,
+  chunks: readonly Uint8Array[],
+  { format, wantsSha256 }: { readonly format: FormatName; readonly wantsSha256: boolean },
+): Promise<UncountedBody | Refusal> {
+  const models = ports.catalogue.current();
+  const policy: CallerPolicy = {
+    allowedModels: grant.allowedModels,
+    targetRules: grant.targetRules,
+    maxOutputTokensCap: grant.organizationLimits?.maxOutputTokens,
+    multipleCompletions: grant.organizationLimits?.multipleCompletions ?? false,
+  };
+  const { dropsHostedTools } = ports;
+  const rules: ChatBodyRules = { policy, models, wantsSha256, format, dropsHostedTools };
+  const checked = checkInline(chunks, rules) ?? (await checkInThread(ports, exchange, grant, chunks, rules));
+  if (isRefusal(checked)) {
+    const { requestedModel } = checked;
+    if (requestedModel !== undefined) {
+      exchange.requestedModel = requestedModel;
+      if (models?.has(requestedModel)) exchange.modelId = requestedModel;
+    }
+    return checked;
+  }
+  exchange.modelId = checked.request.modelId;
+  return { checked, policy, findModel: (id) => models?.get(id) };
 }
 
 function withinSpendLimits(chat: ValidatedChatRequest, { maxCost, run }: SpendLimits): ValidatedChatRequest {

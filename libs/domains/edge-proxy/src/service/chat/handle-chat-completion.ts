@@ -6,12 +6,11 @@ import type { ClaimIdempotencyKeyResponse, Completed, InFlight } from '@gateway/
 import type { ElasticHold, GenerateRequest } from '@gateway/contracts/inference-router';
 import { GatewayError, isRefusal, type Refusal, refusalError } from '@gateway/errors';
 import {
-  DONE,
+  type FormatName,
   idempotencyKeyInFlight,
   idempotencyKeyReused,
-  eventNumbering,
-  replayChunks,
-  splitEvents,
+  replayEvents,
+  responseFormats,
   streamNotResumable,
   type ValidatedChatRequest,
 } from '@gateway/public-api';
@@ -26,13 +25,24 @@ import type { BodyReader } from '../http/request/read-body';
 import { ownRunId } from '../own-run-id';
 import { checkBody, type CheckBodyPorts, type CheckedBody } from './check-body';
 import type { IdempotentRequest } from './idempotent-request';
-import { followGeneration, REPLAYED, runGeneration, type RunGenerationPorts } from './run-generation';
+import {
+  followGeneration,
+  REPLAYED,
+  type RequestedFormat,
+  runGeneration,
+  type RunGenerationPorts,
+} from './run-generation';
 
-export interface ChatCompletionsPorts extends RunGenerationPorts, CheckBodyPorts, ReservePorts {
+export interface ReceiveBodyPorts extends Pick<RunGenerationPorts, 'metrics' | 'now'> {
   readonly authenticate: Authenticator;
   readonly abuseLimiter: AbuseLimiter;
   readonly admissionQueue: AdmissionQueue;
   readonly readBody: BodyReader;
+}
+
+export interface ChatCompletionsPorts
+  extends ReceiveBodyPorts, RunGenerationPorts, CheckBodyPorts, ReservePorts {
+  readonly abuseLimiter: AbuseLimiter;
   readonly openReservation: () => Reservation;
   readonly newGenerationId: () => string;
   readonly clock: Clock;
@@ -48,14 +58,18 @@ interface Checked extends CheckedBody {
 }
 
 /**
- * POST /v1/chat/completions. Releases the reservations of a request that did
+ * POST /v1/chat/completions, and the endpoints of other formats. Releases the reservations of a request that did
  * not run, also after an exception or a cancellation.
  */
-export async function handleChatCompletion(ports: ChatCompletionsPorts, exchange: Exchange): Promise<void> {
+export async function handleChatCompletion(
+  ports: ChatCompletionsPorts,
+  exchange: Exchange,
+  format: FormatName,
+): Promise<void> {
   const reservation = ports.openReservation();
   let refusal: Refusal | undefined;
   try {
-    refusal = await checkAndRun(ports, exchange, reservation);
+    refusal = await checkAndRun(ports, exchange, reservation, format);
   } finally {
     await reservation.release();
   }
@@ -83,9 +97,13 @@ async function checkAndRun(
   ports: ChatCompletionsPorts,
   exchange: Exchange,
   reservation: Reservation,
+  format: FormatName,
 ): Promise<Refusal | undefined> {
-  const checked = await check(ports, exchange);
-  if (isRefusal(checked)) return checked;
+  const received = await receiveBody(ports, exchange, (grant, chunks) =>
+    checkBody(ports, exchange, grant, chunks, format),
+  );
+  if (isRefusal(received)) return received;
+  const checked: Checked = { grant: received.grant, ...received.body };
   const { chat, idempotent } = checked;
   let responseKey: Buffer | undefined;
   const admissible: Admissible = {
@@ -99,8 +117,9 @@ async function checkAndRun(
     const claim = await claimIdempotencyKey(reservation, admissible, idempotent);
     if (isRefusal(claim)) return claim;
     if (claim.$case === 'completed')
-      return replay(ports, exchange, chat, claim.value, idempotent.lastEventId);
-    if (claim.$case === 'inFlight') return follow(ports, exchange, admissible, claim.value, idempotent);
+      return replay(ports, exchange, { ...admissible, format }, claim.value, idempotent.lastEventId);
+    if (claim.$case === 'inFlight')
+      return follow(ports, exchange, { ...admissible, format }, claim.value, idempotent);
     // The stream ended without a response, so its events are not those of this generation.
     if (idempotent.lastEventId) return streamNotResumable();
     exchange.throwIfCancelled();
@@ -118,10 +137,12 @@ async function checkAndRun(
   exchange.generationId = admissible.generationId;
   const { bodyReadAtMs = exchange.startedAtMs, waitedForCreditMs = 0 } = exchange;
   ports.metrics.admitted(ports.now() - bodyReadAtMs - waitedForCreditMs);
+  const request = generateRequest(exchange, admissible, { ...reserved, responseKey });
   const run = {
     exchange,
     grant: admissible.grant,
-    request: generateRequest(exchange, admissible, { ...reserved, responseKey }),
+    request,
+    response: responseTo(format, request, chat),
     reservation,
     runToCompletion: idempotent !== undefined,
     lastEventId: idempotent?.lastEventId,
@@ -141,7 +162,11 @@ async function checkAndRun(
  * The checks that reserve nothing. A separate function, so that the received and
  * the parsed body can be garbage collected before the generation runs.
  */
-async function check(ports: ChatCompletionsPorts, exchange: Exchange): Promise<Checked | Refusal> {
+export async function receiveBody<Body extends object>(
+  ports: ReceiveBodyPorts,
+  exchange: Exchange,
+  check: (grant: KeyGrant, chunks: readonly Uint8Array[]) => Promise<Body | Refusal>,
+): Promise<{ readonly grant: KeyGrant; readonly body: Body } | Refusal> {
   const grant = await ports.authenticate(exchange, 'chat');
   if (isRefusal(grant)) return grant;
   const abuseRefusal = ports.abuseLimiter.refuseKey(grant);
@@ -151,14 +176,16 @@ async function check(ports: ChatCompletionsPorts, exchange: Exchange): Promise<C
 
   const { chunks, bytes } = await ports.readBody(exchange.request, exchange.response, grant.organizationId);
   exchange.bodyReadAtMs = ports.now();
-  const checked = isRefusal(chunks) ? chunks : await checkBody(ports, exchange, grant, chunks);
-  if (isRefusal(checked)) ports.abuseLimiter.countInvalidRequest(grant, checked, bytes);
-  return isRefusal(checked) ? checked : { grant, ...checked };
+  const body = isRefusal(chunks) ? chunks : await check(grant, chunks);
+  if (!isRefusal(body)) return { grant, body };
+  const refusal: Refusal = body as Refusal;
+  ports.abuseLimiter.countInvalidRequest(grant, refusal, bytes);
+  return refusal;
 }
 
 /** Requests are queued before their bodies are read, so that a queued request uses little memory. */
 async function waitForGrant(
-  { metrics }: ChatCompletionsPorts,
+  { metrics }: ReceiveBodyPorts,
   exchange: Exchange,
   admission: Exclude<Admission, { kind: 'granted' }>,
 ): Promise<void> {
@@ -233,20 +260,37 @@ function generateRequest(
     projectId: grant.project?.id,
     elasticHold,
     responseKey,
+    includeStopSequence: chat.response?.stopSequences === undefined ? undefined : true,
   };
+}
+
+function responseTo(
+  format: FormatName,
+  { generationId, createdUnixMs, modelId, n, includeUsage, estimatedInputTokens }: GenerateRequest,
+  { response: requested = {} }: ValidatedChatRequest,
+): RequestedFormat {
+  const createdUnixS = Math.floor(Number(createdUnixMs) / 1000);
+  const context = { generationId, createdUnixS, modelId, n, includeUsage, estimatedInputTokens, requested };
+  return { format, context };
+}
+
+/** A request and its format. */
+interface InFormat extends Admissible {
+  readonly format: FormatName;
 }
 
 /** Continues the stream of the first request with this Idempotency-Key, if the client wants that and it can be continued. */
 async function follow(
   ports: ChatCompletionsPorts,
   exchange: Exchange,
-  admissible: Admissible,
+  admissible: InFormat,
   { generationId }: InFlight,
   { lastEventId }: IdempotentRequest,
 ): Promise<Refusal | undefined> {
   if (lastEventId === undefined) return idempotencyKeyInFlight();
   const request = generateRequest(exchange, { ...admissible, generationId });
-  return (await followGeneration(ports, { exchange, request, lastEventId }))
+  const response = responseTo(admissible.format, request, admissible.chat);
+  return (await followGeneration(ports, { exchange, request, response, lastEventId }))
     ? undefined
     : idempotencyKeyInFlight();
 }
@@ -255,27 +299,24 @@ async function follow(
 async function replay(
   { writer }: ChatCompletionsPorts,
   exchange: Exchange,
-  chat: ValidatedChatRequest,
+  admissible: InFormat,
   { generationId, responseJson, responseEvents }: Completed,
   lastEventId: number | undefined,
 ): Promise<Refusal | undefined> {
   // Without stored events, earlier ids have no meaning.
   if (lastEventId && !responseEvents) return streamNotResumable();
   exchange.generationId = generationId;
+  const { chat } = admissible;
+  const request = generateRequest(exchange, { ...admissible, generationId });
+  const { format, context } = responseTo(admissible.format, request, chat);
   if (!chat.stream) {
-    writer.json(exchange, 200, responseJson, REPLAYED);
+    writer.json(exchange, 200, responseFormats[format].response(responseJson, context), REPLAYED);
     return undefined;
   }
-  const chunks =
-    responseEvents && lastEventId !== undefined
-      ? await eventsAfter(responseEvents, lastEventId)
-      : replayChunks(responseJson, chat.includeUsage);
+  const wantsEvents = responseEvents !== undefined && lastEventId !== undefined;
+  const events = wantsEvents ? (await inflate(responseEvents)).toString() : undefined;
+  const rest = replayEvents(format, { json: responseJson, events }, context, lastEventId);
   writer.openEventStream(exchange, REPLAYED);
-  writer.end(exchange, chunks + DONE);
+  writer.end(exchange, rest);
   return undefined;
-}
-
-async function eventsAfter(compressed: Uint8Array, lastEventId: number): Promise<string> {
-  const events = splitEvents((await inflate(compressed)).toString());
-  return eventNumbering(lastEventId)(events.slice(lastEventId).join(''));
 }

@@ -12,7 +12,17 @@ import { callMetadata } from '../http/request/call-metadata';
 import { RequestCancelled } from '../http/request-cancelled';
 import { createEventStream, type EventStream, type KeepAlive } from '../http/response/event-stream';
 import type { Exchange } from '../http/exchange';
-import { DONE, errorChunk, eventNumbering, type ResponseHeaders } from '@gateway/public-api';
+import {
+  type FormatName,
+  openResponseStream,
+  publicParam,
+  requestFormats,
+  type ResponseContext,
+  responseFormats,
+  type ResponseHeaders,
+  routerEventAfter,
+  type StreamRenderer,
+} from '@gateway/public-api';
 import type { GenerationRunner } from '../../core';
 
 /** Of a response that is charged to an earlier request. */
@@ -30,10 +40,17 @@ export interface RunGenerationPorts {
   readonly generationTimeoutMs: number;
 }
 
+/** The format of a response, and what it says of its request. */
+export interface RequestedFormat {
+  readonly format: FormatName;
+  readonly context: ResponseContext;
+}
+
 export interface GenerationRun {
   readonly exchange: Exchange;
   readonly grant: KeyGrant;
   readonly request: GenerateRequest;
+  readonly response: RequestedFormat;
   readonly reservation: Reservation;
   /** The client may retry with its Idempotency-Key, so its disconnect does not cancel the generation. */
   readonly runToCompletion: boolean;
@@ -44,7 +61,7 @@ export interface GenerationRun {
 /**
  * Runs one generation and writes its response. The status is sent with the
  * router's first message, or with the first keep-alive comment: an earlier failure has its own status,
- * a later one ends the stream with an error chunk. Calls `reservation.finish`;
+ * a later one ends the stream with an error event. Calls `reservation.finish`;
  * the caller calls `release`.
  *
  * @throws GatewayError before the router's first message; RequestCancelled.
@@ -64,7 +81,7 @@ export async function runGeneration(ports: RunGenerationPorts, run: GenerationRu
     if (finished.usage) ports.metrics.tokensUsed(finished.usage);
     if (finished.exceedsEstimate) ports.abuseLimiter.countSuspicious(run.grant);
     await reservation.finish({ usedTokens: promptTokens + completionTokens, outcome: 'settles' });
-    return finishResponse(ports, exchange, request, forwarded.hasSent, finished);
+    return finishResponse(ports, run, forwarded, finished);
   }
 
   exchange.generationRecorded = hasStarted ? !isRpcLost(thrown) : toGatewayError(thrown).generationRecorded;
@@ -84,11 +101,12 @@ export async function runGeneration(ports: RunGenerationPorts, run: GenerationRu
     outcome: settles ? 'settles_failed' : isCancelled ? 'cancelled' : 'unknown',
   });
   if (isCancelled) throw new RequestCancelled();
-  failResponse(ports, exchange, request, forwarded, streamFailure(thrown));
+  failResponse(ports, run, forwarded, streamFailure(thrown));
 }
 
 export interface FollowedGeneration {
   readonly exchange: Exchange;
+  readonly response: RequestedFormat;
   /** As the running request, except that its time is that of this one. */
   readonly request: GenerateRequest;
   /** The number of the last event that the client has; 0 for none. */
@@ -103,18 +121,19 @@ export interface FollowedGeneration {
  */
 export async function followGeneration(
   ports: RunGenerationPorts,
-  { exchange, request, lastEventId }: FollowedGeneration,
+  followed: FollowedGeneration,
 ): Promise<boolean> {
+  const { exchange, request, response, lastEventId } = followed;
   const cancel = new Cancellation();
   exchange.onCancelled(() => cancel.abort());
   const { generationId, organizationId } = request;
   exchange.generationId = generationId;
   const forwarded = await forwardFrames(
     ports,
-    { exchange, request, lastEventId },
+    followed,
     (onMessage) =>
       ports.generationRunner.follow(
-        { generationId, organizationId, afterEvent: lastEventId },
+        { generationId, organizationId, afterEvent: routerEventAfter(response.format, lastEventId) },
         callOf(ports, exchange, cancel),
         onMessage,
       ),
@@ -122,8 +141,8 @@ export async function followGeneration(
   );
   if (exchange.isCancelled()) throw new RequestCancelled();
   const { finished, hasSent, hasStarted, thrown } = forwarded;
-  if (finished) finishResponse(ports, exchange, request, hasSent, finished, REPLAYED);
-  else if (hasStarted || hasSent) failResponse(ports, exchange, request, forwarded, streamFailure(thrown));
+  if (finished) finishResponse(ports, followed, forwarded, finished, REPLAYED);
+  else if (hasStarted || hasSent) failResponse(ports, followed, forwarded, streamFailure(thrown));
   else exchange.generationId = undefined;
   return hasStarted || hasSent;
 }
@@ -133,6 +152,9 @@ function streamFailure(thrown: unknown): GatewayError {
   if (!isRpcLost(thrown)) return toGatewayError(thrown);
   return new GatewayError('internal_error', { internalMessage: thrown.internalMessage, cause: thrown });
 }
+
+/** What is needed to write a response. */
+type WrittenRun = Pick<GenerationRun, 'exchange' | 'request' | 'response' | 'lastEventId'>;
 
 /** The state after the router's last message. */
 interface ForwardResult {
@@ -147,6 +169,8 @@ interface ForwardResult {
   readonly completionTokens: number;
   /** As last reported by the router. */
   readonly finishedChoices: readonly number[];
+  /** Writes the end of the response. */
+  readonly renderer: StreamRenderer;
 }
 
 function callOf({ generationTimeoutMs }: RunGenerationPorts, exchange: Exchange, signal: CancelSignal) {
@@ -156,12 +180,13 @@ function callOf({ generationTimeoutMs }: RunGenerationPorts, exchange: Exchange,
 /** Forwards frames to the client as they arrive, no faster than the client reads. */
 async function forwardFrames(
   ports: RunGenerationPorts,
-  { exchange, request, lastEventId }: Pick<GenerationRun, 'exchange' | 'request' | 'lastEventId'>,
+  run: WrittenRun,
   readMessages: (onMessage: (message: GenerateResponse) => Promise<void> | undefined) => Promise<void>,
   headers?: ResponseHeaders,
 ): Promise<ForwardResult> {
-  const numbered = lastEventId === undefined ? undefined : eventNumbering(lastEventId);
-  const stream = request.stream ? eventStream(ports, exchange, request, headers) : undefined;
+  const { exchange, request, response, lastEventId } = run;
+  const renderer = openResponseStream(response.format, response.context, lastEventId);
+  const stream = request.stream ? eventStream(ports, exchange, renderer, headers) : undefined;
   let finished: Finished | undefined;
   let thrown: unknown;
   let hasStarted = false;
@@ -176,15 +201,14 @@ async function forwardFrames(
       } else if (event?.$case === 'frames') {
         ({ completionTokens, finishedChoices } = event.value);
         if (exchange.isCancelled()) return undefined;
-        const { sse } = event.value;
-        return stream?.write(numbered ? Buffer.from(numbered(sse.toString())) : sse);
+        return stream?.write(renderer.push(event.value.sse));
       }
       return undefined;
     });
     if (!finished)
       throw new GatewayError('internal_error', { internalMessage: 'the generation has no last message' });
   } catch (error) {
-    thrown = error;
+    thrown = inFormat(error, response.format);
   } finally {
     stream?.close();
     if (stream?.isOpen) ports.metrics.streamClosed();
@@ -196,46 +220,54 @@ async function forwardFrames(
     hasSent: stream?.isOpen === true,
     completionTokens,
     finishedChoices,
+    renderer,
   };
+}
+
+/** An error of the router names fields of a chat completion. */
+function inFormat(error: unknown, format: FormatName): unknown {
+  if (format === 'chat' || !(error instanceof GatewayError) || error.param === undefined) return error;
+  const { message, cause } = error;
+  const param = publicParam(requestFormats[format], error.param);
+  return new GatewayError(error.code, { ...error, message, cause, param });
 }
 
 function eventStream(
   { writer, keepAlive, metrics, now }: RunGenerationPorts,
   exchange: Exchange,
-  request: GenerateRequest,
+  renderer: StreamRenderer,
   headers: ResponseHeaders | undefined,
 ): EventStream {
   return createEventStream(exchange.response, keepAlive, now, () => {
     writer.openEventStream(exchange, headers);
     metrics.streamOpened();
-    exchange.failStream = (error) => endWithError(writer, exchange, request, [], error);
+    exchange.failStream = (error) => endWithError(writer, exchange, renderer, [], error);
   });
 }
 
 function finishResponse(
   { writer }: RunGenerationPorts,
-  exchange: Exchange,
-  request: GenerateRequest,
-  hasSent: boolean,
+  { exchange, request, response: { format, context } }: WrittenRun,
+  { hasSent, renderer }: ForwardResult,
   { responseJson }: Finished,
   headers?: ResponseHeaders,
 ): void {
   if (exchange.isCancelled()) return;
   if (!request.stream) {
-    if (responseJson) return writer.json(exchange, 200, responseJson);
+    if (responseJson)
+      return writer.json(exchange, 200, responseFormats[format].response(responseJson, context));
     throw new GatewayError('internal_error', {
       internalMessage: 'the finished generation has no response',
     });
   }
   if (!hasSent) writer.openEventStream(exchange, headers);
-  writer.end(exchange, DONE);
+  writer.end(exchange, renderer.end());
 }
 
 function failResponse(
   { writer, log }: RunGenerationPorts,
-  exchange: Exchange,
-  request: GenerateRequest,
-  { hasSent, finishedChoices }: ForwardResult,
+  { exchange, request }: WrittenRun,
+  { hasSent, finishedChoices, renderer }: ForwardResult,
   error: GatewayError,
 ): void {
   const { generationId, requestId } = request;
@@ -243,31 +275,17 @@ function failResponse(
   if (exchange.isCancelled()) return;
   // While nothing is sent, the failure can have its own status.
   if (!hasSent) throw error;
-  endWithError(writer, exchange, request, finishedChoices, error);
+  endWithError(writer, exchange, renderer, finishedChoices, error);
 }
 
 /** Ends an open stream. */
 function endWithError(
   writer: ResponseWriter,
   exchange: Exchange,
-  request: GenerateRequest,
+  renderer: StreamRenderer,
   finishedChoices: readonly number[],
   error: GatewayError,
 ): void {
   exchange.error = error;
-  const chunk = errorChunk({
-    generationId: request.generationId,
-    createdUnixS: Math.floor(Number(request.createdUnixMs) / 1000),
-    modelId: request.modelId,
-    error,
-    unfinishedChoices: unfinishedChoices(request.n, finishedChoices),
-  });
-  writer.end(exchange, chunk + DONE);
-}
-
-/** All of them when every completion has finished, so that the client notices the error. */
-function unfinishedChoices(n: number, finished: readonly number[]): readonly number[] {
-  const all = Array.from({ length: n }, (_, index) => index);
-  const unfinished = all.filter((index) => !finished.includes(index));
-  return unfinished.length > 0 ? unfinished : all;
+  writer.end(exchange, renderer.fail(error, finishedChoices));
 }

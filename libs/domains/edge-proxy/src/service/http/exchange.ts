@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '@gateway/errors';
-import type { RateLimitState } from '@gateway/public-api';
+import type { EndpointName, RateLimitState } from '@gateway/public-api';
 import type { Span } from '@gateway/telemetry';
 import { RequestCancelled } from './request-cancelled';
 
 /** The routes as metrics and logs name them. */
-export type RouteName = 'chat_completions' | 'models' | 'credits' | 'generation' | 'usage' | 'unknown';
+export type RouteName = EndpointName | 'unknown';
 
 /** One request and its response, with the ids and results that become known while it is handled. */
 export interface Exchange {

@@ -2,6 +2,7 @@ import type { Clock } from '@gateway/base';
 import { createPeriodicTask, type Logger } from '@gateway/runtime';
 import { type RefusalBatch, RefusalCounts, type RefusalReporter, limits } from '../../core';
 import type { Exchange } from '../http/exchange';
+import { isGeneration } from '../http/generation-format';
 
 export interface RefusalRecorderPorts {
   readonly reporter: RefusalReporter;
@@ -12,7 +13,7 @@ export interface RefusalRecorderPorts {
 }
 
 export interface RefusalRecorder {
-  /** Counts a chat completion that ended with an error, unless a generation has a record of it. */
+  /** Counts a request for a generation that ended with an error, unless a generation has a record of it. */
   count(exchange: Exchange): void;
   start(): void;
   /** Sends the remaining counts. */
@@ -54,7 +55,7 @@ export function createRefusalRecorder(
     count(exchange) {
       const { requestId, route, organizationId, keyId, projectId, error, generationRecorded } = exchange;
       if (!error || generationRecorded || organizationId === undefined || keyId === undefined) return;
-      if (route !== 'chat_completions') return;
+      if (!isGeneration(route)) return;
       const { modelId = '', requestedModel = modelId } = exchange;
       const counted = counts.add({
         requestId,

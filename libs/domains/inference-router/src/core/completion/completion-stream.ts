@@ -218,8 +218,9 @@ export class CompletionStream {
     const rendered = this.applyDelta(choice, read, first);
     if (logprobs) addLogprobs(choice, logprobs);
     if (finishReason !== undefined) choice.finishReason = finishReason;
+    if (read.stopSequence !== undefined) choice.stopSequence = read.stopSequence;
     if (!first && !rendered.hasOutput && logprobs === null && finishReason === undefined) return '';
-    return this.renderDelta(index, rendered.delta, logprobs, finishReason);
+    return this.renderDelta(index, rendered.delta, logprobs, finishReason, read.stopSequence);
   }
 
   private applyDelta(
@@ -306,9 +307,11 @@ export class CompletionStream {
     delta: object,
     logprobs: object | null,
     finish: FinishReason | undefined,
+    stopSequence?: string,
   ): string {
+    const stop = stopSequence === undefined ? '' : `,"stop_sequence":${JSON.stringify(stopSequence)}`;
     const reason = finish === undefined ? 'null' : `"${finish}"`;
-    return `{"index":${index},"delta":${JSON.stringify(delta)},"logprobs":${logprobs === null ? 'null' : JSON.stringify(logprobs)},"finish_reason":${reason}}`;
+    return `{"index":${index},"delta":${JSON.stringify(delta)},"logprobs":${logprobs === null ? 'null' : JSON.stringify(logprobs)},"finish_reason":${reason}${stop}}`;
   }
 
   private setFingerprint(value: unknown): void {

@@ -26,6 +26,8 @@ export interface Choice {
   readonly toolCalls: ToolCall[];
   logprobs: Logprobs | null;
   finishReason: FinishReason | undefined;
+  /** Only of requests that want it. */
+  stopSequence?: string | undefined;
 }
 
 /** Fingerprints that are passed on: bounded, and safe for terminals and logs. */
@@ -84,6 +86,7 @@ export function completionsOf(
     })),
     logprobs: delta.logprobs,
     finishReason: delta.finishReason ?? (delta.toolCalls.length > 0 ? 'tool_calls' : 'stop'),
+    stopSequence: delta.stopSequence,
   }));
 }
 
@@ -169,6 +172,7 @@ function renderChoice(choice: Choice, unfinished: string | null): object {
     },
     logprobs: choice.logprobs,
     finish_reason: choice.finishReason ?? unfinished,
+    ...(choice.stopSequence === undefined ? {} : { stop_sequence: choice.stopSequence }),
   };
 }
 

@@ -18,6 +18,8 @@ const CUT: readonly FinishReason[] = ['length', 'content_filter'];
 export interface NormalizeOptions {
   /** Whether the request contains an id of a call, which the response must not repeat. */
   readonly isIdInRequest: (id: string) => boolean;
+  /** Whether the response names the stop sequence that ended it. */
+  readonly keepsStopSequence?: boolean | undefined;
 }
 
 /**
@@ -27,14 +29,15 @@ export interface NormalizeOptions {
 export function normalizedDecoder(decoder: EventDecoder, options: NormalizeOptions): EventDecoder {
   const response = new NormalizedResponse(options);
   return {
-    decode: (data) => response.event(decoder.decode(data)),
+    decode: (data) => response.event(withStopSequences(decoder.decode(data), options)),
     templateOf: (data) => decoder.templateOf(data),
   };
 }
 
 /** The same for a response that is not streamed. */
-export function normalizedResponse(read: ReadResponse, options: NormalizeOptions): ReadResponse {
+export function normalizedResponse(response: ReadResponse, options: NormalizeOptions): ReadResponse {
   const ids = new CallIds(options);
+  const read = withStopSequences(response, options);
   return {
     ...read,
     choices: read.choices.map((read) => {
@@ -52,6 +55,14 @@ export function normalizedResponse(read: ReadResponse, options: NormalizeOptions
       };
     }),
   };
+}
+
+function withStopSequences<Read extends { readonly choices: readonly ChoiceDelta[] }>(
+  read: Read,
+  { keepsStopSequence }: NormalizeOptions,
+): Read {
+  if (keepsStopSequence || read.choices.every(({ stopSequence }) => stopSequence === undefined)) return read;
+  return { ...read, choices: read.choices.map(({ stopSequence: _, ...choice }) => choice) };
 }
 
 class NormalizedResponse {

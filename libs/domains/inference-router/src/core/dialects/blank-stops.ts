@@ -14,24 +14,33 @@ export function stopsOf(stop: unknown): readonly unknown[] {
 class StopCutter {
   private held = '';
   private isCut = false;
+  /** The sequence at which the text was cut. */
+  private stop = '';
 
   constructor(private readonly stops: readonly string[]) {}
 
   cut(choice: ChoiceDelta): ChoiceDelta {
     const isLast = choice.finishReason !== undefined;
-    if (this.isCut) return { ...silenced(choice), ...(isLast ? { finishReason: 'stop' } : {}) };
+    if (this.isCut) return { ...silenced(choice), ...(isLast ? this.ending() : {}) };
     const text = this.held + (choice.content ?? '');
-    const positions = this.stops.map((stop) => text.indexOf(stop)).filter((at) => at !== -1);
-    if (positions.length > 0) {
+    const found = this.stops
+      .filter((stop) => text.includes(stop))
+      .sort((one, other) => text.indexOf(one) - text.indexOf(other))[0];
+    if (found !== undefined) {
       this.isCut = true;
-      const content = text.slice(0, Math.min(...positions));
-      return { ...silenced(choice), content, ...(isLast ? { finishReason: 'stop' } : {}) };
+      this.stop = found;
+      const content = text.slice(0, text.indexOf(found));
+      return { ...silenced(choice), content, ...(isLast ? this.ending() : {}) };
     }
     // A call ends the text: the rest of a stop sequence cannot follow.
     const keeps = isLast || choice.toolCalls.length > 0 ? 0 : this.startOfStop(text);
     this.held = text.slice(text.length - keeps);
     const sent = text.slice(0, text.length - keeps);
     return { ...choice, content: sent === '' ? (choice.content === null ? null : '') : sent };
+  }
+
+  private ending(): Pick<ChoiceDelta, 'finishReason' | 'stopSequence'> {
+    return { finishReason: 'stop', stopSequence: this.stop };
   }
 
   /** The length of the end of the text that may be the start of a stop sequence. */

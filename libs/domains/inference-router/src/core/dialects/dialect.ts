@@ -157,6 +157,8 @@ export interface ChoiceDelta {
   readonly toolCalls: readonly ToolCallDelta[];
   readonly logprobs: Logprobs | null;
   readonly finishReason: FinishReason | undefined;
+  /** The stop sequence of the request that ended it; empty when the provider does not say which. */
+  readonly stopSequence?: string | undefined;
 }
 
 export interface Logprobs {

@@ -13,6 +13,8 @@ export interface GenerationRequest {
   readonly modelId: string;
   readonly stream: boolean;
   readonly includeUsage: boolean;
+  /** Whether the finished choice names the stop sequence that ended it. */
+  readonly includeStopSequence?: boolean;
   /** A JSON object without the fields that the router sets itself. */
   readonly bodyJson: Uint8Array;
   /** A seed of more than 53 bits; the body then has none. */

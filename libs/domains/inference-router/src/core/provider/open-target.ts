@@ -204,7 +204,7 @@ function notAnObject(): UpstreamFailure {
 }
 
 /** The body is searched at the first call of a tool: most responses have none. */
-function normalization({ bodyJson }: GenerationRequest): NormalizeOptions {
+function normalization({ bodyJson, includeStopSequence }: GenerationRequest): NormalizeOptions {
   let ids: ReadonlySet<string> | undefined;
   return {
     isIdInRequest: (id) => {
@@ -212,6 +212,7 @@ function normalization({ bodyJson }: GenerationRequest): NormalizeOptions {
       ids ??= new Set(textsOfField(body, CALL_ID));
       return ids.has(JSON.stringify(id).slice(1, -1));
     },
+    keepsStopSequence: includeStopSequence,
   };
 }
 

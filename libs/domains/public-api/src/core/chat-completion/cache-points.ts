@@ -13,8 +13,8 @@ export interface CacheableFields {
 }
 
 /**
- * Brings the cache points of a request into one form, `cache_control` on tools and
- * content parts, so that a dialect reads only that. A point on a message moves to
+ * Brings the cache points of a request into one form, `cache_control` on tools,
+ * content parts and tool calls, so that a dialect reads only that. A point on a message moves to
  * its last part. Of more than four points the last four count. A model without the
  * capability `prompt_cache` gets none.
  */
@@ -36,8 +36,12 @@ export function normalizeCachePoints(fields: CacheableFields, model: ModelView):
 /** The longest lifetime of the cache points of normalized fields. */
 export function longestCachePoint({ messages, tools = [] }: CacheableFields): CacheWriteLifetime {
   let longest = longestOf(tools);
-  for (const { content } of messages) {
-    const ofMessage = Array.isArray(content) ? longestOf(content as JsonObject[]) : 'none';
+  for (const message of messages) {
+    const { content } = message;
+    const ofMessage = longestOf([
+      ...(Array.isArray(content) ? (content as JsonObject[]) : []),
+      ...callsOf(message),
+    ]);
     if (ofMessage === '1h') return '1h';
     if (ofMessage === '5m' && longest === 'none') longest = '5m';
   }
@@ -71,14 +75,23 @@ function normalizedMessage(message: JsonObject, keepsNext: () => boolean): JsonO
   const ofMessage = pointOf(message);
   const rest = withoutPoint(message);
   const parts = partsOf(message, ofMessage !== undefined);
-  if (parts === undefined) return rest;
-  const last = parts.length - 1;
+  const last = (parts?.length ?? 0) - 1;
+  const content = parts?.map((part, index) =>
+    withPoint(part, pointOf(part) ?? (index === last ? ofMessage : undefined), keepsNext),
+  );
+  const calls = callsOf(message);
   return {
     ...rest,
-    content: parts.map((part, index) =>
-      withPoint(part, pointOf(part) ?? (index === last ? ofMessage : undefined), keepsNext),
-    ),
+    ...(content === undefined ? {} : { content }),
+    ...(calls.some(hasPoint)
+      ? { tool_calls: calls.map((call) => withPoint(call, pointOf(call), keepsNext)) }
+      : {}),
   };
+}
+
+/** Calls follow the content. Only some formats have points on them. */
+function callsOf({ tool_calls: calls }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(calls) ? (calls as JsonObject[]) : [];
 }
 
 /** The content as parts; a text becomes one only if it gets a point. */
@@ -90,7 +103,7 @@ function partsOf({ content }: JsonObject, getsPoint: boolean): readonly JsonObje
 }
 
 function hasPointWithin(message: JsonObject): boolean {
-  if (hasPoint(message)) return true;
+  if (hasPoint(message) || callsOf(message).some(hasPoint)) return true;
   const { content } = message;
   return Array.isArray(content) && content.some((part) => hasPoint(part as JsonObject));
 }

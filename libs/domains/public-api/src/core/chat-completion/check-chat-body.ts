@@ -1,4 +1,5 @@
 import { isRefusal, refuse, type Refusal } from '@gateway/errors';
+import type { FormatName } from '../formats/request-format';
 import { canonicalBodySha256Input } from '../json/canonical-json';
 import type { JsonObject } from '../json/json-value';
 import type { JsonMeasure } from '../json/measure-json';
@@ -14,6 +15,10 @@ export interface ChatBodyRules {
   readonly models: ReadonlyMap<string, ModelView> | undefined;
   /** Whether to compute `bodySha256`. */
   readonly wantsSha256: boolean;
+  /** Absent: a chat completion. */
+  readonly format?: FormatName | undefined;
+  /** Whether hosted tools are removed instead of refused. */
+  readonly dropsHostedTools?: boolean | undefined;
 }
 
 export type Sha256 = (text: string) => Uint8Array;
@@ -41,15 +46,17 @@ const MAX_NAMED_CHARACTERS = 256;
  */
 export function checkChatBody(
   bytes: Uint8Array,
-  { policy, models, wantsSha256 }: ChatBodyRules,
+  { policy, models, wantsSha256, format = 'chat', dropsHostedTools }: ChatBodyRules,
   sha256: Sha256,
   measure?: JsonMeasure,
 ): CheckedChatBody | RefusedChatBody {
   const body = parseJsonBody(bytes, measure);
   if (isRefusal(body)) return body;
   if (!models) return refuse('no_capacity', { internalMessage: 'no model catalogue yet' });
-  const seed = readExactSeed(bytes, body.value);
-  const request = checkChatRequest(body.value, { policy, findModel: (id) => models.get(id) }, seed);
+  // Only chat completions have a seed.
+  const seed = format === 'chat' ? readExactSeed(bytes, body.value) : undefined;
+  const findModel = (id: string) => models.get(id);
+  const request = checkChatRequest(body.value, { policy, findModel, format, dropsHostedTools }, seed);
   if (isRefusal(request)) return { ...request, ...modelNamedBy(body.value) };
   if (!wantsSha256) return { request };
   return { request, bodySha256: sha256(canonicalBodySha256Input(body.value) + (seed ?? '')) };

@@ -1,10 +1,12 @@
 import { normalizeCachePoints } from './cache-points';
-import type { JsonObject, JsonValue } from '../json/json-value';
+import { isUnsigned } from '../formats/sealed-reasoning';
+import type { JsonObject } from '../json/json-value';
 import { supports } from './rules/model-support';
 import { isJsonMode } from './rules/json-mode';
 import { isExtraParameter } from './rules/unknown-parameter';
 import type { CheckedFields, ForwardedFields } from './schema/checked-fields';
-import { chatFields, type Field } from './schema/fields';
+import type { Field } from './schema/field';
+import { chatFields } from './schema/fields';
 import type { ModelView } from './types';
 
 /** Fields that are sent outside the body, or used only here. */
@@ -58,18 +60,12 @@ function forwardedMessages(messages: JsonObject[], model: ModelView): JsonObject
 function forwardedTurn(message: JsonObject, { forwardReasoningContent }: ModelView): JsonObject {
   const { reasoning_content: content, reasoning: alias, reasoning_details: details, ...rest } = message;
   const text = content ?? alias;
-  const kept = Array.isArray(details) ? details.filter((detail) => !isUnsigned(detail)) : [];
+  const kept = Array.isArray(details) ? details.filter((detail) => !isUnsigned(detail as JsonObject)) : [];
   return {
     ...rest,
     ...(text !== undefined && forwardReasoningContent ? { reasoning_content: text } : {}),
     ...(kept.length === 0 ? {} : { reasoning_details: kept }),
   };
-}
-
-/** As the gateway adds it to responses. Parts of a signed text have an index. */
-function isUnsigned(detail: JsonValue): boolean {
-  const { type, index, signature, format } = detail as JsonObject;
-  return type === 'reasoning.text' && (index ?? signature ?? format) === undefined;
 }
 
 function isForwarded(field: Field, fields: CheckedFields, model: ModelView): boolean {

@@ -1,3 +1,4 @@
+import type { RequestedResponse } from '../formats/requested-response';
 import type { CacheWriteLifetime, NanoUsd, Prices, TargetPlace, TargetRules } from '@gateway/base';
 
 export type ImageFormula = 'tiles' | 'patches' | 'pixels' | 'gemini_tiles' | 'constant';
@@ -111,6 +112,8 @@ export interface UncountedChatRequest {
   readonly cacheWrites: CacheWriteLifetime;
   /** The output length as sent by the client. */
   readonly output: { readonly max_tokens?: number; readonly max_completion_tokens?: number };
+  /** Absent in chat completions. */
+  readonly response?: RequestedResponse;
 }
 
 /** A chat completion that has passed every check. */
@@ -145,4 +148,6 @@ export interface ValidatedChatRequest {
   readonly promptCacheKey?: string;
   /** The client's identifier of its end user. */
   readonly externalUser?: string;
+  /** Absent in chat completions. */
+  readonly response?: RequestedResponse;
 }

@@ -1,5 +1,7 @@
 import { wellFormedJson, withTokenMargin, type CacheWriteLifetime } from '@gateway/base';
 import { isRefusal, type Refusal } from '@gateway/errors';
+import type { ChatTranslation, FormatName, RequestFormat } from '../formats/request-format';
+import { requestFormats } from '../formats/request-formats';
 import type { JsonObject } from '../json/json-value';
 import { estimateInputTokens, uncountedInput } from './estimate/estimate-input-tokens';
 import { longestCachePoint, type CacheableFields } from './cache-points';
@@ -7,7 +9,7 @@ import { forwardedBody } from './forwarded-body';
 import { heldCostOf } from './held-cost';
 import { isOutputVisible } from './visible-output';
 import { checkCompletions } from './rules/completions';
-import { readFields } from './rules/field-values';
+import { checkBetweenFields, readFields } from './rules/field-values';
 import { checkImagesInline, checkVision, findImages, type FoundImage } from './rules/images';
 import { checkJsonModeSupported, checkJsonModeWithoutStream } from './rules/json-mode';
 import { checkModelAllowed, modelNotFound } from './rules/model-access';
@@ -28,6 +30,10 @@ import type {
 export interface ChatRules {
   readonly policy: CallerPolicy;
   readonly findModel: (id: string) => ModelView | undefined;
+  /** Absent: a chat completion. */
+  readonly format?: FormatName | undefined;
+  /** Whether hosted tools are removed instead of refused. */
+  readonly dropsHostedTools?: boolean | undefined;
 }
 
 export interface ChatValidation extends ChatRules {
@@ -57,23 +63,45 @@ export function validateChatRequest(
  * @param exactSeed - see readExactSeed.
  */
 export function checkChatRequest(
-  body: JsonObject,
-  { policy, findModel }: ChatRules,
+  given: JsonObject,
+  rules: ChatRules,
   exactSeed?: bigint,
 ): UncountedChatRequest | Refusal {
-  const named = Object.hasOwn(body, 'model') ? body['model'] : undefined;
+  const { policy, findModel, dropsHostedTools } = rules;
+  const format = requestFormats[rules.format ?? 'chat'];
+  const named = Object.hasOwn(given, 'model') ? given['model'] : undefined;
   const found = typeof named === 'string' ? findModel(named) : undefined;
   const model = found?.disabled === false ? found : undefined;
+  const body = dropsHostedTools ? format.withoutHostedTools(given) : given;
 
-  const absent = checkModelPresent(body) ?? checkMessagesPresent(body) ?? checkParametersKnown(body, model);
+  const absent =
+    checkModelPresent(body) ??
+    checkMessagesPresent(body, format) ??
+    checkParametersKnown(body, model, format);
   if (absent) return absent;
-  const read = readFields(body, model, exactSeed);
+  const read = readFields(body, model, format);
   if (isRefusal(read)) return read;
-  const { fields, copy } = read;
-  const images = findImages(fields.messages);
+  const translated = format.toChat(read, model);
+  if (isRefusal(translated)) return translated;
+  const checked = checkTranslated(translated, model, { policy, format }, exactSeed);
+  return isRefusal(checked) ? inFormat(checked, format) : checked;
+}
+
+/** The checks that are the same for every format. Their errors name fields of a chat completion. */
+function checkTranslated(
+  { chat: copy, imagePaths, response }: ChatTranslation,
+  model: ModelView | undefined,
+  { policy, format }: { readonly policy: CallerPolicy; readonly format: RequestFormat },
+  exactSeed: bigint | undefined,
+): UncountedChatRequest | Refusal {
+  // CheckedFields mirrors the shapes of the schema.
+  const fields = copy as unknown as CheckedFields;
+  const contradiction = checkBetweenFields(fields, exactSeed);
+  if (contradiction) return contradiction;
+  const images = findImages(fields.messages, imagePaths);
 
   const bodyOrPolicyRefusal =
-    checkImagesInline(images) ??
+    checkImagesInline(images, format) ??
     checkJsonModeWithoutStream(fields) ??
     checkCompletions(fields, policy) ??
     checkOutputCap(fields, policy);
@@ -89,19 +117,26 @@ export function checkChatRequest(
     checkFieldSupport(copy, model);
   if (modelRefusal) return modelRefusal;
 
-  return uncounted(fields, forwardedBody(fields, copy, model), images, model, exactSeed);
+  const request = uncounted(fields, forwardedBody(fields, copy, model), images, model, exactSeed);
+  return response === undefined ? request : { ...request, response };
+}
+
+/** The cap of the output is `max_tokens` in every format: the public contract fixes it. */
+function inFormat(refusal: Refusal, { params }: RequestFormat): Refusal {
+  const param = params.get(refusal.param ?? '');
+  return param === undefined || refusal.code === 'max_tokens_exceeds_cap' ? refusal : { ...refusal, param };
 }
 
 /** Counts the input and makes the last check, the context window. */
 export function countChatRequest(
   uncounted: UncountedChatRequest,
-  { policy, findModel, tokenCounter, owner }: ChatValidation,
+  { policy, findModel, tokenCounter, owner, format = 'chat' }: ChatValidation,
 ): ValidatedChatRequest | Refusal | Promise<ValidatedChatRequest | Refusal> {
   const model = findModel(uncounted.modelId);
   if (!model) throw new Error('the model is missing from the catalogue that the request was checked against');
   const finish = (inputTokens: number): ValidatedChatRequest | Refusal => {
     const outputTokens = fitOutput(uncounted.output, policy, model, inputTokens);
-    if (typeof outputTokens !== 'number') return outputTokens;
+    if (typeof outputTokens !== 'number') return inFormat(outputTokens, requestFormats[format]);
     return validated(uncounted, model, inputTokens, outputTokens);
   };
   const estimate = estimateInputTokens(uncounted.input, model, tokenCounter, owner);
@@ -162,6 +197,7 @@ function validated(
     input,
     isOutputVisible,
     cacheWrites,
+    response,
   }: UncountedChatRequest,
   model: ModelView,
   inputTokens: number,
@@ -185,5 +221,6 @@ function validated(
     ...(signedBy === undefined ? {} : { signedBy }),
     ...(promptCacheKey === undefined ? {} : { promptCacheKey }),
     ...(externalUser === undefined ? {} : { externalUser }),
+    ...(response === undefined ? {} : { response }),
   };
 }

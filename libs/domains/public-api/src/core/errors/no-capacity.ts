@@ -3,7 +3,7 @@ import { errorTable, GatewayError } from '@gateway/errors';
 const NOT_BILLED = 'This request was not billed.';
 
 /**
- * The error of a chat completion. Only chat completions can be billed, so only
+ * The error of a generation. Only generations can be billed, so only
  * their `no_capacity` says that nothing was billed.
  */
 export function chatCompletionError(error: GatewayError): GatewayError {

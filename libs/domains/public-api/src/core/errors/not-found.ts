@@ -1,35 +1,44 @@
 import { type Refusal, refuse } from '@gateway/errors';
-import { endpoints } from '../endpoints';
+import type { Endpoint } from '../endpoints';
 
-/** The method of each path. */
-const METHODS: ReadonlyMap<string, string> = new Map(endpoints.map(({ path, method }) => [path, method]));
-
-/** Endpoints of OpenAI that clients call, with the replacement. */
-const INSTEAD: readonly (readonly [RegExp, string])[] = [
-  [/^\/v1\/responses(?:\/|$)/, 'The Responses API is not supported. Use POST /v1/chat/completions.'],
-  [/^\/v1\/messages(?:\/|$)/, 'The Messages API is not supported. Use POST /v1/chat/completions.'],
+/** Endpoints that clients call, with the replacement, unless the deployment serves them. */
+const INSTEAD: readonly (readonly [pattern: RegExp, hint: string, served?: string])[] = [
+  [
+    /^\/v1\/responses(?:\/|$)/,
+    'The Responses API is not supported. Use POST /v1/chat/completions.',
+    '/v1/responses',
+  ],
+  [
+    /^\/v1\/messages(?:\/|$)/,
+    'The Messages API is not supported. Use POST /v1/chat/completions.',
+    '/v1/messages',
+  ],
   [/^\/v1\/completions$/, 'Text completions are not supported. Use POST /v1/chat/completions.'],
   [/^\/v1\/embeddings$/, 'Embeddings are not supported. GET /v1/models lists the available chat models.'],
   [/^\/v1\/models\/./, 'Retrieving a single model is not supported. Find it by its id in GET /v1/models.'],
 ];
 
-/** The error of an unknown route, with a hint for common mistakes. Independent of the key. */
-export function routeNotFound(path: string): Refusal {
-  const hint = hintFor(path);
+/**
+ * The error of an unknown route, with a hint for common mistakes. Independent of the key.
+ *
+ * @param endpoints of the deployment.
+ */
+export function routeNotFound(path: string, endpoints: readonly Endpoint[]): Refusal {
+  const hint = hintFor(path, new Map(endpoints.map(({ path: known, method }) => [known, method])));
   const message = hint === undefined ? 'This path does not exist.' : `This path does not exist. ${hint}`;
   return refuse('route_not_found', { message });
 }
 
-function hintFor(path: string): string | undefined {
-  const known = METHODS.get(path);
+function hintFor(path: string, methods: ReadonlyMap<string, string>): string | undefined {
+  const known = methods.get(path);
   if (known !== undefined) return `Use ${known} ${path}.`;
-  const instead = INSTEAD.find(([pattern]) => pattern.test(path));
+  const instead = INSTEAD.find(([pattern, , served]) => pattern.test(path) && !methods.has(served ?? ''));
   if (instead) return instead[1];
   // The hint is one of our own paths, so that the response repeats no client text.
   const parts = path.toLowerCase().split('/').filter(Boolean);
   const rest = parts.slice(parts.findIndex((part) => part !== 'v1'));
   const meant = `/v1/${rest.join('/')}`;
-  if (METHODS.get(meant) === undefined) return undefined;
+  if (methods.get(meant) === undefined) return undefined;
   if (parts[0] !== 'v1') return `The prefix /v1 is missing: use ${meant}.`;
   if (parts[1] === 'v1') return `The prefix /v1 is doubled: use ${meant}.`;
   return `Paths are matched exactly: use ${meant}.`;

@@ -1,4 +1,5 @@
 import { isRefusal, type Refusal } from '@gateway/errors';
+import type { FormatName } from '../formats/request-format';
 import type { JsonObject, JsonValue } from '../json/json-value';
 import type { CallerPolicy, ModelView, TokenCounter, ValidatedChatRequest } from '../chat-completion/types';
 import { validateChatRequest } from '../chat-completion/validate-chat-request';
@@ -100,11 +101,15 @@ export function validate(
   body: JsonObject,
   policy: Partial<CallerPolicy> = {},
   tokenCounter: TokenCounter = quarterCounter,
+  format: FormatName = 'chat',
+  dropsHostedTools = false,
 ): ValidatedChatRequest | Refusal {
   const result = validateChatRequest(body, {
     policy: { ...openPolicy, ...policy },
     findModel: (id) => models.get(id),
     tokenCounter,
+    format,
+    dropsHostedTools,
   });
   if (result instanceof Promise) throw new Error('the counter of this test must be synchronous');
   return result;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { endpoints, type ResponseHeaders, SPEND_LIMIT_HEADERS } from '@gateway/public-api';
+import { type Endpoint, type ResponseHeaders, SPEND_LIMIT_HEADERS } from '@gateway/public-api';
 
 /** Cross-origin access of browsers. */
 export interface Cors {
@@ -23,7 +23,8 @@ const ALLOWED_HEADERS = [
 ];
 
 /** Headers that SDKs add, such as x-stainless-retry-count. */
-const SDK_HEADERS = /^(?:x-stainless-[a-z0-9-]{1,64}|user-agent|openai-[a-z-]{1,64}|http-referer|x-title)$/;
+const SDK_HEADERS =
+  /^(?:x-stainless-[a-z0-9-]{1,64}|user-agent|openai-[a-z-]{1,64}|anthropic-[a-z-]{1,64}|http-referer|x-title)$/;
 
 const EXPOSED_HEADERS = [
   'x-request-id',
@@ -41,17 +42,21 @@ const EXPOSED_HEADERS = [
   'idempotent-replayed',
 ].join(', ');
 
-const METHODS: ReadonlyMap<string, string> = new Map(endpoints.map(({ path, method }) => [path, method]));
-
 /**
  * Off unless an operator names origins, since every visitor of a page can read
  * the key in it. Browser credentials such as cookies are never allowed; none are
  * read.
  *
+ * @param endpoints - of the deployment.
  * @param origins - such as "https://app.example.com"; "*" for all; empty: off.
  * @param isOwnPage - whether the origin is the dashboard's, whose port may be chosen at its start.
  */
-export function createCors(origins: readonly string[], isOwnPage?: (origin: string) => boolean): Cors {
+export function createCors(
+  endpoints: readonly Endpoint[],
+  origins: readonly string[],
+  isOwnPage?: (origin: string) => boolean,
+): Cors {
+  const methods = new Map(endpoints.map(({ path, method }) => [path, method]));
   const isForAll = origins.includes('*');
   const allowed: ReadonlySet<string> = new Set(origins);
   const isOff = origins.length === 0 && isOwnPage === undefined;
@@ -70,7 +75,7 @@ export function createCors(origins: readonly string[], isOwnPage?: (origin: stri
 
   function preflight(request: IncomingMessage, path: string): ResponseHeaders | undefined {
     const { method, headers } = request;
-    const endpointMethod = METHODS.get(path);
+    const endpointMethod = methods.get(path);
     const isPreflight =
       method === 'OPTIONS' &&
       headers.origin !== undefined &&

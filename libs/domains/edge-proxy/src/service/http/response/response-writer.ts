@@ -1,12 +1,14 @@
-import { errorEnvelope, type GatewayError } from '@gateway/errors';
+import type { GatewayError } from '@gateway/errors';
 import {
   type ResponseHeaders,
   addRateLimitHeaders,
   addRetryHeaders,
   chatCompletionError,
+  responseFormats,
 } from '@gateway/public-api';
 import { limits } from '../../../core';
 import type { Exchange } from '../exchange';
+import { errorFormatOf, isGeneration } from '../generation-format';
 import { expectsContinue } from '../request/read-body';
 import type { Cors } from './cors';
 import { sendHead } from './response-sink';
@@ -82,11 +84,12 @@ export function createResponseWriter(
   }
 
   function error(exchange: Exchange, raised: GatewayError): void {
-    const gatewayError = exchange.route === 'chat_completions' ? chatCompletionError(raised) : raised;
+    const gatewayError = isGeneration(exchange.route) ? chatCompletionError(raised) : raised;
     exchange.error = gatewayError;
     const headers: ResponseHeaders = {};
     addRetryHeaders(headers, gatewayError);
-    json(exchange, gatewayError.row.httpStatus, JSON.stringify(errorEnvelope(gatewayError)), headers);
+    const { errorBody } = responseFormats[errorFormatOf(exchange.route)];
+    json(exchange, gatewayError.row.httpStatus, JSON.stringify(errorBody(gatewayError)), headers);
   }
 
   function empty(exchange: Exchange, extra: ResponseHeaders): void {
@@ -118,6 +121,8 @@ export function createResponseWriter(
       ...cors.headersFor(exchange.request),
     };
     if (exchange.generationId !== undefined) headers['x-generation-id'] = exchange.generationId;
+    // The SDKs of Anthropic read this name.
+    if (errorFormatOf(exchange.route) === 'messages') headers['request-id'] = exchange.requestId;
     if (exchange.rateLimits) addRateLimitHeaders(headers, exchange.rateLimits);
     if (isStopping()) headers['connection'] = 'close';
     return extra ? Object.assign(headers, extra) : headers;

@@ -1,6 +1,6 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { endpoints } from '@gateway/public-api';
+import type { Endpoint } from '@gateway/public-api';
 import type { RouteName } from '../exchange';
 import { pathOf } from '../request/query';
 
@@ -8,6 +8,8 @@ import { pathOf } from '../request/query';
 type Serve = (route: RouteName, request: IncomingMessage, response: ServerResponse) => void;
 
 export interface AppPorts {
+  /** Those that this deployment serves. */
+  readonly endpoints: readonly Endpoint[];
   readonly serve: Serve;
   /** Responds to errors outside of `serve`. */
   readonly serveFailure: (error: unknown, request: IncomingMessage, response: ServerResponse) => void;
@@ -24,7 +26,7 @@ export interface AppPorts {
 export function createApp(ports: AppPorts): RequestListener {
   const app = createExpressApp(ports);
   const routes = new Map<string | undefined, Map<string, RouteName>>();
-  for (const { name, method, path } of endpoints) {
+  for (const { name, method, path } of ports.endpoints) {
     const ofMethod = routes.get(method);
     if (ofMethod) ofMethod.set(path, name);
     else routes.set(method, new Map([[path, name]]));
@@ -36,7 +38,7 @@ export function createApp(ports: AppPorts): RequestListener {
   };
 }
 
-function createExpressApp({ serve, serveFailure }: AppPorts): Express {
+function createExpressApp({ endpoints, serve, serveFailure }: AppPorts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');

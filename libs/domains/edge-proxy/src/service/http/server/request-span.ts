@@ -1,4 +1,4 @@
-import { endpoints } from '@gateway/public-api';
+import { endpointNamed } from '@gateway/public-api';
 import { type Span, tracing } from '@gateway/telemetry';
 import type { Exchange } from '../exchange';
 import { clientTrace } from '../request/call-metadata';
@@ -8,7 +8,7 @@ export function openRequestSpan(exchange: Exchange): Span | undefined {
   const tracer = tracing();
   if (tracer === undefined) return undefined;
   const { request, route, requestId } = exchange;
-  const path = endpoints.find(({ name }) => name === route)?.path;
+  const path = endpointNamed(route)?.path;
   return tracer.start([request.method, path].filter(Boolean).join(' '), {
     kind: 'server',
     parent: clientTrace(request) ?? 'none',

@@ -12,7 +12,7 @@ import { choiceDelta } from '../choice-delta';
 import { malformed } from '../failures';
 import { readErrorEvent } from './classify-error';
 import { mergeFirstUsage, mergeUsage, NO_USAGE, toReportedUsage, type UsageReport } from './read-usage';
-import { finishReasonOf } from './stop-reason';
+import { finishReasonOf, stopSequenceOf } from './stop-reason';
 
 /** A content block that has started and not stopped. */
 type OpenBlock =
@@ -165,8 +165,9 @@ class AnthropicDecoder implements EventDecoder {
   }
 
   private endMessage(event: JsonObject): DecodedEvent {
-    const finishReason = finishReasonOf(asObject(event['delta'])?.['stop_reason']);
-    const choices = finishReason === undefined ? [] : [this.finish(finishReason)];
+    const delta = asObject(event['delta']) ?? {};
+    const finishReason = finishReasonOf(delta['stop_reason']);
+    const choices = finishReason === undefined ? [] : [this.finish(finishReason, stopSequenceOf(delta))];
     const block = asObject(event['usage']);
     if (!block) return { choices };
     this.usage = mergeUsage(this.usage, block);
@@ -174,13 +175,14 @@ class AnthropicDecoder implements EventDecoder {
   }
 
   /** Stops the blocks that are still open, in one delta: a chunk has one entry per choice. */
-  private finish(finishReason: FinishReason): ChoiceDelta {
+  private finish(finishReason: FinishReason, stopSequence: string | undefined): ChoiceDelta {
     const stopped = [...this.open.keys()].flatMap((index) => this.stopBlock(index) ?? []);
     const details = stopped.flatMap(({ reasoningDetails }) => reasoningDetails ?? []);
     return choiceDelta({
       toolCalls: stopped.flatMap(({ toolCalls }) => toolCalls ?? []),
       ...(details.length === 0 ? {} : { reasoningDetails: details }),
       finishReason,
+      ...(stopSequence === undefined ? {} : { stopSequence }),
     });
   }
 

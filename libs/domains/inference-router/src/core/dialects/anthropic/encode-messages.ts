@@ -131,11 +131,13 @@ function assistantBlocks(message: JsonObject): Block[] {
 function toolUse(value: unknown): Block {
   const call = asObject(value) ?? {};
   const called = asObject(call['function']) ?? {};
+  const point = readCachePoint(call);
   return {
     type: 'tool_use',
     id: call['id'],
     name: called['name'],
     input: argumentsObject(called['arguments']),
+    ...(point === undefined ? {} : { cache_control: point }),
   };
 }
 

@@ -4,7 +4,7 @@ import { malformed } from '../failures';
 import { readErrorEvent } from './classify-error';
 import { choiceDelta } from '../choice-delta';
 import { mergeUsage, NO_USAGE, toReportedUsage } from './read-usage';
-import { finishReasonOf } from './stop-reason';
+import { finishReasonOf, stopSequenceOf } from './stop-reason';
 
 /** @throws UpstreamFailure for content that is unreadable. */
 export function readResponse(response: JsonObject): ReadResponse {
@@ -47,6 +47,7 @@ export function readResponse(response: JsonObject): ReadResponse {
     }
   }
   const usage = asObject(response['usage']);
+  const stopSequence = stopSequenceOf(response);
   return {
     choices: [
       choiceDelta({
@@ -55,6 +56,7 @@ export function readResponse(response: JsonObject): ReadResponse {
         ...(details.length === 0 ? {} : { reasoningDetails: details }),
         toolCalls,
         finishReason: finishReasonOf(stop_reason) ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop'),
+        ...(stopSequence === undefined ? {} : { stopSequence }),
       }),
     ],
     usage: usage && toReportedUsage(mergeUsage(NO_USAGE, usage)),

@@ -1,4 +1,5 @@
 import type { FinishReason } from '../../completion/finish-reason';
+import type { JsonObject } from '../../completion/json';
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
@@ -10,6 +11,15 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
   tool_use: 'tool_calls',
   refusal: 'content_filter',
 };
+
+/** The sequence that ended a message. */
+export function stopSequenceOf({
+  stop_reason: reason,
+  stop_sequence: sequence,
+}: JsonObject): string | undefined {
+  if (reason !== 'stop_sequence') return undefined;
+  return typeof sequence === 'string' ? sequence : '';
+}
 
 /** @returns undefined while the message continues; an unknown reason is "stop". */
 export function finishReasonOf(stopReason: unknown): FinishReason | undefined {

@@ -13,7 +13,7 @@ import { choiceDelta } from '../choice-delta';
 import { malformed } from '../failures';
 import type { ModelFamily } from './model-family';
 import { readStreamUsageOfOpenAi, readUsage } from './read-usage';
-import { finishReasonOf } from './stop-reason';
+import { finishReasonOf, stopSequenceOf } from './stop-reason';
 
 const NO_CHOICES: readonly ChoiceDelta[] = [];
 
@@ -67,9 +67,7 @@ export class ConverseDecoder implements EventDecoder {
         return this.choices(this.stopBlock(required(fields, name)));
       case 'messageStop':
         this.stopped = true;
-        return this.choices(
-          choiceDelta({ finishReason: finishReasonOf(required(fields, name)['stopReason']) }),
-        );
+        return this.choices(stopped(required(fields, name)['stopReason']));
       case 'metadata':
         return this.readMetadata(required(fields, name));
       default:
@@ -194,4 +192,8 @@ function blockIndex({ contentBlockIndex }: JsonObject): number {
     throw malformed('a content block without an index');
   }
   return contentBlockIndex;
+}
+
+function stopped(reason: unknown): ChoiceDelta {
+  return choiceDelta({ finishReason: finishReasonOf(reason), ...stopSequenceOf(reason) });
 }

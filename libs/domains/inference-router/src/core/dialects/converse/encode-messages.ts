@@ -108,7 +108,9 @@ export class MessageEncoder {
     for (const value of Array.isArray(calls) ? (calls as unknown[]) : []) {
       const call = asObject(value);
       const called = asObject(call?.['function']);
-      if (call && called) blocks.push(this.toolUse(call, called));
+      if (!call || !called) continue;
+      blocks.push(this.toolUse(call, called));
+      this.points.append(blocks, call, 'messages');
     }
     return blocks;
   }

@@ -5,7 +5,7 @@ import { errorIn } from './classify-error';
 import { choiceDelta } from '../choice-delta';
 import { malformed } from '../failures';
 import { readUsage } from './read-usage';
-import { finishReasonOf } from './stop-reason';
+import { finishReasonOf, stopSequenceOf } from './stop-reason';
 
 /** Reads a response of Converse. */
 export function readResponse(response: JsonObject): ReadResponse {
@@ -17,8 +17,9 @@ export function readResponse(response: JsonObject): ReadResponse {
   if (!Array.isArray(content)) throw malformed('a message without a list of content blocks');
   const read = readBlocks(content as unknown[]);
   const usage = asObject(response['usage']);
+  const reason = response['stopReason'];
   return {
-    choices: [choiceDelta({ ...read, finishReason: finishReasonOf(response['stopReason']) })],
+    choices: [choiceDelta({ ...read, finishReason: finishReasonOf(reason), ...stopSequenceOf(reason) })],
     usage: usage && readUsage(usage),
   };
 }

@@ -14,6 +14,11 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 
 const failures = new Set(['malformed_model_output', 'malformed_tool_use']);
 
+/** Empty for a stop sequence: Converse does not say which. */
+export function stopSequenceOf(stopReason: unknown): { readonly stopSequence?: string } {
+  return stopReason === 'stop_sequence' ? { stopSequence: '' } : {};
+}
+
 /**
  * @returns "stop" for a reason that is not known.
  * @throws UpstreamFailure when the model failed, or there is no reason.

@@ -1,25 +1,24 @@
 import { refuse, type Refusal } from '@gateway/errors';
+import type { RequestFormat } from '../../formats/request-format';
 import type { JsonObject } from '../../json/json-value';
 import { checkShape, Issue, isAbsent } from '../schema/check-shape';
 import type { CheckedFields } from '../schema/checked-fields';
-import { chatFields } from '../schema/fields';
 import type { ModelView } from '../types';
 import { isExtraParameter } from './unknown-parameter';
 
 /**
  * invalid_request for a value of the wrong type or range: the first in the order
- * of the schema, in arrays the lowest index. Rules between fields come last.
+ * of the schema, in arrays the lowest index.
  *
- * @param exactSeed - see readExactSeed.
  * @returns the validated copy, with the fields of the schema and the model's extra parameters.
  */
 export function readFields(
   body: JsonObject,
   model: ModelView | undefined,
-  exactSeed?: bigint,
-): { readonly fields: CheckedFields; readonly copy: JsonObject } | Refusal {
+  { fields, fieldsByName }: Pick<RequestFormat, 'fields' | 'fieldsByName'>,
+): JsonObject | Refusal {
   const copy: JsonObject = {};
-  for (const field of chatFields) {
+  for (const field of fields) {
     if (!Object.hasOwn(body, field.name)) continue;
     const value = body[field.name];
     if (value === undefined || value === null || field.disposition === 'reject') continue;
@@ -29,11 +28,10 @@ export function readFields(
   }
   for (const name of model?.extraParameters ?? []) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined;
-    if (value !== undefined && value !== null && isExtraParameter(name, model)) copy[name] = value;
+    if (value !== undefined && value !== null && isExtraParameter(name, model, fieldsByName))
+      copy[name] = value;
   }
-  // CheckedFields mirrors the shapes of the schema.
-  const fields = copy as unknown as CheckedFields;
-  return checkExactSeed(exactSeed) ?? checkBetweenFields(fields) ?? { fields, copy };
+  return copy;
 }
 
 export function invalidValue(param: string, problem: string): Refusal {
@@ -47,8 +45,18 @@ function checkExactSeed(seed: bigint | undefined): Refusal | undefined {
     : invalidValue('seed', 'it must fit in 64 bits.');
 }
 
-function checkBetweenFields(fields: CheckedFields): Refusal | undefined {
-  return checkOneOutputLength(fields) ?? checkToolChoice(fields) ?? checkTopLogprobs(fields);
+/**
+ * invalid_request for fields that contradict each other.
+ *
+ * @param exactSeed - see readExactSeed.
+ */
+export function checkBetweenFields(fields: CheckedFields, exactSeed?: bigint): Refusal | undefined {
+  return (
+    checkExactSeed(exactSeed) ??
+    checkOneOutputLength(fields) ??
+    checkToolChoice(fields) ??
+    checkTopLogprobs(fields)
+  );
 }
 
 function checkOneOutputLength(fields: CheckedFields): Refusal | undefined {

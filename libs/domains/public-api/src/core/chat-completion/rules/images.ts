@@ -1,4 +1,5 @@
 import { refuse, type Refusal } from '@gateway/errors';
+import type { RequestFormat } from '../../formats/request-format';
 import { readImageSource } from '../images/data-uri';
 import type { ChatMessage, ImageUrl } from '../schema/checked-fields';
 import type { ModelView } from '../types';
@@ -10,15 +11,23 @@ export interface FoundImage {
   readonly path: string;
 }
 
-/** The images of all messages, in order. */
-export function findImages(messages: readonly ChatMessage[]): readonly FoundImage[] {
+/**
+ * The images of all messages, in order.
+ *
+ * @param paths in another format, by image.
+ */
+export function findImages(
+  messages: readonly ChatMessage[],
+  paths?: ReadonlyMap<unknown, string>,
+): readonly FoundImage[] {
   const found: FoundImage[] = [];
   for (let message = 0; message < messages.length; message += 1) {
     const content = messages[message]?.content;
     if (content === undefined || typeof content === 'string') continue;
     content.forEach((part, index) => {
       if (part.type === 'image_url') {
-        found.push({ image: part.image_url, path: `messages[${message}].content[${index}]` });
+        const path = paths?.get(part.image_url) ?? `messages[${message}].content[${index}]`;
+        found.push({ image: part.image_url, path });
       }
     });
   }
@@ -26,9 +35,12 @@ export function findImages(messages: readonly ChatMessage[]): readonly FoundImag
 }
 
 /** image_url_not_supported: the first image that is a link instead of data. */
-export function checkImagesInline(images: readonly FoundImage[]): Refusal | undefined {
+export function checkImagesInline(
+  images: readonly FoundImage[],
+  { imageUrl }: Pick<RequestFormat, 'imageUrl'>,
+): Refusal | undefined {
   const remote = images.find(({ image }) => readImageSource(image.url).kind === 'remote');
-  return remote && refuse('image_url_not_supported', { param: `${remote.path}.image_url.url` });
+  return remote && refuse('image_url_not_supported', { param: remote.path + imageUrl });
 }
 
 /** vision_not_available: an image for a model that cannot read any. */

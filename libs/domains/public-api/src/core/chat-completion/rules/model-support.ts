@@ -2,7 +2,8 @@ import type { Capability } from '@gateway/base';
 import { refuse, type Refusal } from '@gateway/errors';
 import type { JsonObject } from '../../json/json-value';
 import type { CheckedFields } from '../schema/checked-fields';
-import { chatFields, type Field } from '../schema/fields';
+import type { Field } from '../schema/field';
+import { chatFields } from '../schema/fields';
 import type { ModelView } from '../types';
 
 /** tools_not_supported: tools for a model that cannot call any. */

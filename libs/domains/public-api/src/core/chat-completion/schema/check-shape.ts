@@ -152,8 +152,9 @@ export function isAbsent(shape: Shape, checked: JsonValue): boolean {
 }
 
 function checkVariants(shape: VariantsShape, value: JsonObject): JsonObject | Issue {
-  const tag = Object.hasOwn(value, shape.tag) ? value[shape.tag] : undefined;
-  if (tag === undefined || tag === null) return new Issue(`.${shape.tag}`, 'it is required.');
+  const given = Object.hasOwn(value, shape.tag) ? value[shape.tag] : undefined;
+  const tag = given ?? shape.untagged;
+  if (tag === undefined) return new Issue(`.${shape.tag}`, 'it is required.');
   if (typeof tag !== 'string') return wrongType('a string', tag).within(`.${shape.tag}`);
   const variant = shape.variants.get(tag);
   if (variant) return checkRecord(variant, value);

@@ -14,9 +14,12 @@ import {
 /** The shapes of fields with a structure. */
 
 /** Function names that some provider accepts. Where another does not, the router renames the tool for it. */
-const functionName = text({ minLength: 1, maxLength: 128, pattern: /^[a-zA-Z0-9_.:/-]+$/ });
+export const functionName = text({ minLength: 1, maxLength: 128, pattern: /^[a-zA-Z0-9_.:/-]+$/ });
 
-const formatName = text({ minLength: 1, maxLength: 64, pattern: /^[a-zA-Z0-9_-]+$/ });
+export const formatName = text({ minLength: 1, maxLength: 64, pattern: /^[a-zA-Z0-9_-]+$/ });
+
+/** No input tokens are counted for it. */
+export const stopSequence = text({ maxLength: 1_024 });
 
 /** Metadata is not stored, so any value is accepted: some clients send nested objects or text. */
 export const ignoredMetadata = textOr(anyObject());

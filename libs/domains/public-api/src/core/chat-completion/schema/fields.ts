@@ -1,4 +1,4 @@
-import type { Capability } from '@gateway/base';
+import { accept, AS_THE_MODEL, type Field, forward, honour, reject, required } from './field';
 import { messageShape, MAX_MESSAGES } from './message-shape';
 import {
   externalUser,
@@ -6,81 +6,11 @@ import {
   outputLength,
   predictionShape,
   responseFormatShape,
+  stopSequence,
   toolChoiceShape,
   toolShape,
 } from './field-shapes';
-import { any, anyObject, boolean, list, number, optional, record, text, textOr, type Shape } from './shape';
-
-/**
- * What the gateway does with a top-level field.
- * - `honour`: uses it.
- * - `forward`: validates it and passes it to the model.
- * - `accept`: validates and ignores it.
- * - `reject`: returns `unknown_parameter`; listed for its hint, and because null means absent.
- */
-export type Disposition = 'honour' | 'forward' | 'accept' | 'reject';
-
-export interface Field {
-  readonly name: string;
-  readonly disposition: Disposition;
-  readonly shape: Shape;
-  /** For the API documentation: its meaning and, for a quantity, its unit. */
-  readonly doc: string;
-  /** The default, which follows "Default: " in the documentation; undefined for a required field. */
-  readonly absent?: string;
-  /** The model capability that the field requires. */
-  readonly capability?: Capability;
-  /** Without the capability, the request is refused or the field, a hint, is dropped. */
-  readonly ifUnsupported?: 'refuse' | 'drop';
-  /** Added to the message of a rejected field. */
-  readonly hint?: string;
-}
-
-/** A required field. */
-const required = (name: string, shape: Shape, doc: string): Field => ({
-  name,
-  disposition: 'honour',
-  shape,
-  doc,
-});
-
-const honour = (name: string, shape: Shape, doc: string, absent: string): Field => ({
-  name,
-  disposition: 'honour',
-  shape,
-  doc,
-  absent,
-});
-
-const forward = (
-  name: string,
-  shape: Shape,
-  doc: string,
-  absent: string,
-  support: Pick<Field, 'capability' | 'ifUnsupported'> = {},
-): Field => ({ name, disposition: 'forward', shape, doc, absent, ...support });
-
-const accept = (name: string, shape: Shape, doc: string, absent: string): Field => ({
-  name,
-  disposition: 'accept',
-  shape,
-  doc,
-  absent,
-});
-
-/** No input tokens are counted for it. */
-const stopSequence = text({ maxLength: 1_024 });
-
-/** The default of fields that the model decides. */
-const AS_THE_MODEL = "the model's own";
-
-const reject = (name: string, hint?: string): Field => ({
-  name,
-  disposition: 'reject',
-  shape: any(),
-  doc: 'Not supported.',
-  ...(hint === undefined ? {} : { hint }),
-});
+import { anyObject, boolean, list, number, optional, record, text, textOr } from './shape';
 
 /**
  * Every top-level field of POST /v1/chat/completions, in the order of

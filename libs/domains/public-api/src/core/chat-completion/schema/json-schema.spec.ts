@@ -1,9 +1,9 @@
 import { chatFields } from './fields';
-import { chatRequestJsonSchema, shapeToJsonSchema } from './json-schema';
+import { requestJsonSchema, shapeToJsonSchema } from './json-schema';
 import { any, boolean, list, number, optional, record, required, text, textOr, variants } from './shape';
 
 it('lists every field, those that are refused with null only, and no other', () => {
-  const schema = chatRequestJsonSchema();
+  const schema = requestJsonSchema(chatFields);
   const properties = schema['properties'] as Record<string, { type?: string }>;
   expect(Object.keys(properties)).toEqual(chatFields.map(({ name }) => name));
   const onlyNull = Object.keys(properties).filter((name) => properties[name]?.type === 'null');
@@ -13,7 +13,7 @@ it('lists every field, those that are refused with null only, and no other', () 
 });
 
 it('describes every field, and the default of every optional one', () => {
-  const { properties, required: names } = chatRequestJsonSchema();
+  const { properties, required: names } = requestJsonSchema(chatFields);
   for (const [name, { description }] of Object.entries(
     properties as Record<string, { description: string }>,
   )) {
@@ -26,7 +26,7 @@ it('describes every field, and the default of every optional one', () => {
 });
 
 it('is plain JSON', () => {
-  const schema = chatRequestJsonSchema();
+  const schema = requestJsonSchema(chatFields);
   expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
 });
 

@@ -1,11 +1,11 @@
 import { unreachable } from '@gateway/base';
 import type { JsonObject, JsonValue } from '../../json/json-value';
-import { chatFields } from './fields';
+import type { Field } from './field';
 import { describe, type Member, type Shape, type VariantsShape } from './shape';
 
-/** The body of POST /v1/chat/completions as JSON Schema 2020-12, for the API documentation. */
-export function chatRequestJsonSchema(): JsonObject {
-  const properties = chatFields.map((field): [string, JsonValue] => [
+/** The body of a request as JSON Schema 2020-12, for the API documentation. */
+export function requestJsonSchema(fields: readonly Field[]): JsonObject {
+  const properties = fields.map((field): [string, JsonValue] => [
     field.name,
     field.disposition === 'reject'
       ? onlyNull(field.hint)
@@ -14,7 +14,9 @@ export function chatRequestJsonSchema(): JsonObject {
   return {
     type: 'object',
     properties: Object.fromEntries(properties),
-    required: ['model', 'messages'],
+    required: fields
+      .filter(({ absent, disposition }) => absent === undefined && disposition !== 'reject')
+      .map(({ name }) => name),
     additionalProperties: false,
   };
 }

@@ -21,10 +21,10 @@ export const MAX_MESSAGES = 10_000;
  * Vendors create ids of some dozen characters, but clients also put signatures into them. Longer ids than a provider
  * accepts are mapped. An id counts as input tokens.
  */
-const callId = text({ minLength: 1, maxLength: 65_536 });
+export const callId = text({ minLength: 1, maxLength: 65_536 });
 
 /** Vendors accept names of 64 to 128 characters; some models call functions that do not exist. */
-const calledName = text({ minLength: 1, maxLength: 256 });
+export const calledName = text({ minLength: 1, maxLength: 256 });
 
 const PART_TYPE = 'The kind of part.';
 

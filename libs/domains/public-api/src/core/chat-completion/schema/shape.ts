@@ -102,6 +102,8 @@ export interface VariantsShape {
   readonly variants: ReadonlyMap<string, RecordShape>;
   /** What to use instead of a known but unsupported variant. */
   readonly hints?: ReadonlyMap<string, string>;
+  /** The variant of a record without the tag; absent: the tag is required. */
+  readonly untagged?: string;
 }
 
 /** An object of any names with values of one shape. */
@@ -165,11 +167,13 @@ export const variants = (
   tag: string,
   shapes: Readonly<Record<string, RecordShape>>,
   hints: Readonly<Record<string, string>> = {},
+  untagged?: string,
 ): VariantsShape => ({
   kind: 'variants',
   tag,
   variants: new Map(Object.entries(shapes)),
   hints: new Map(Object.entries(hints)),
+  ...(untagged === undefined ? {} : { untagged }),
 });
 export const anyObject = (options: Omit<AnyObjectShape, 'kind'> = {}): AnyObjectShape => ({
   kind: 'object',

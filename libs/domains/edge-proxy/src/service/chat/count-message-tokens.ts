@@ -1,0 +1,27 @@
+import { isRefusal, refusalError } from '@gateway/errors';
+import { estimateInputTokens } from '@gateway/public-api';
+import type { Exchange } from '../http/exchange';
+import type { ResponseWriter } from '../http/response/response-writer';
+import { checkUncounted, type CheckBodyPorts } from './check-body';
+import { receiveBody, type ReceiveBodyPorts } from './handle-chat-completion';
+
+export interface CountMessageTokensPorts extends ReceiveBodyPorts, CheckBodyPorts {
+  readonly writer: ResponseWriter;
+}
+
+/** POST /v1/messages/count_tokens: the count that a request would be admitted with. It reserves and costs nothing. */
+export async function countMessageTokens(ports: CountMessageTokensPorts, exchange: Exchange): Promise<void> {
+  const received = await receiveBody(ports, exchange, async (grant, chunks) => {
+    const options = { format: 'messages', wantsSha256: false } as const;
+    const uncounted = await checkUncounted(ports, exchange, grant, chunks, options);
+    if (isRefusal(uncounted)) return uncounted;
+    const { request } = uncounted.checked;
+    const model = uncounted.findModel(request.modelId);
+    if (!model)
+      throw new Error('the model is missing from the catalogue that the request was checked against');
+    const { tokenCounter } = ports;
+    return { tokens: await estimateInputTokens(request.input, model, tokenCounter, grant.organizationId) };
+  });
+  if (isRefusal(received)) return ports.writer.error(exchange, refusalError(received));
+  ports.writer.json(exchange, 200, JSON.stringify({ input_tokens: received.body.tokens }));
+}

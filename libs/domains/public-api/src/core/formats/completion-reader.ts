@@ -1,0 +1,170 @@
+import type { JsonObject, JsonValue } from '../json/json-value';
+import { detailsOf, isUnsigned } from './sealed-reasoning';
+
+/** What the chunks of one completion add, in order. */
+export interface CompletionConsumer {
+  reasoning(text: string): void;
+  /** A complete part of the reasoning that later requests repeat, as in `reasoning_details`. */
+  signed(detail: JsonObject): void;
+  text(text: string): void;
+  refusal(text: string): void;
+  /** No other output comes before the end of the call. */
+  startCall(id: string, name: string): void;
+  callArguments(text: string): void;
+  endCall(): void;
+  /** Data of a call that later requests repeat, before or after the call. */
+  extraOfCall(id: string, extra: JsonValue): void;
+  finish(reason: string, stopSequence: string | undefined): void;
+  usage(usage: JsonObject): void;
+}
+
+interface Call {
+  readonly id: string;
+  readonly name: string;
+  arguments: string;
+  extra: JsonValue | undefined;
+}
+
+/** Reads the chunks of one completion. */
+export class CompletionReader {
+  /** Parts of the reasoning that are not complete. */
+  private details: JsonObject[] = [];
+  private open: { readonly index: number; readonly call: Call } | undefined;
+  /** Calls that started before an earlier one was complete, by position. */
+  private readonly waiting = new Map<number, Call>();
+
+  constructor(private readonly consumer: CompletionConsumer) {}
+
+  read(chunk: JsonObject): void {
+    const { choices, usage } = chunk;
+    const choice = (choices as JsonObject[])[0];
+    if (choice) this.readChoice(choice);
+    else if (usage !== null && usage !== undefined) this.consumer.usage(usage as JsonObject);
+  }
+
+  private readChoice({ delta, finish_reason: reason, stop_sequence: stop }: JsonObject): void {
+    const { content, refusal, reasoning_content: reasoning, tool_calls: calls } = delta as JsonObject;
+    if (isText(reasoning)) this.consumer.reasoning(reasoning);
+    for (const detail of detailsOf(delta as JsonObject)) if (!isUnsigned(detail)) this.addDetail(detail);
+    if (isText(content)) {
+      this.endReasoning();
+      this.endCalls();
+      this.consumer.text(content);
+    }
+    if (isText(refusal)) {
+      this.endReasoning();
+      this.endCalls();
+      this.consumer.refusal(refusal);
+    }
+    if (Array.isArray(calls)) {
+      this.endReasoning();
+      for (const call of calls as JsonObject[]) this.addCall(call);
+    }
+    if (typeof reason !== 'string') return;
+    this.endReasoning();
+    this.endCalls();
+    this.consumer.finish(reason, typeof stop === 'string' ? stop : undefined);
+  }
+
+  /** Texts and signatures of a part may arrive in several deltas of the same index. */
+  private addDetail(detail: JsonObject): void {
+    const last = this.details.at(-1);
+    const continues =
+      last !== undefined &&
+      detail['index'] !== undefined &&
+      detail['type'] === last['type'] &&
+      detail['index'] === last['index'];
+    if (continues) {
+      const joined: JsonObject = { ...last, ...detail };
+      for (const name of ['text', 'signature', 'summary'])
+        if (isText(last[name])) joined[name] = last[name] + (isText(detail[name]) ? detail[name] : '');
+      this.details[this.details.length - 1] = joined;
+    } else {
+      this.details.push(detail);
+    }
+    if (this.details.every(isComplete)) this.endReasoning();
+  }
+
+  private endReasoning(): void {
+    if (this.details.length === 0) return;
+    for (const detail of this.details) this.consumer.signed(detail);
+    this.details = [];
+  }
+
+  private addCall(delta: JsonObject): void {
+    const index = delta['index'] as number;
+    const { name, arguments: text = '' } = (delta['function'] ?? {}) as JsonObject;
+    const extra = delta['extra_content'];
+    if (typeof delta['id'] === 'string' && typeof name === 'string') {
+      const call = { id: delta['id'], name, arguments: text as string, extra };
+      // Arguments that are complete JSON have no more parts.
+      if (this.open && isJson(this.open.call.arguments)) this.endOpenCall();
+      if (this.open) this.waiting.set(index, call);
+      else this.startCall(index, call);
+      return;
+    }
+    const waiting = this.waiting.get(index);
+    if (waiting) {
+      waiting.arguments += text as string;
+      waiting.extra ??= extra;
+    } else if (this.open?.index === index) {
+      this.open.call.arguments += text as string;
+      this.open.call.extra ??= extra;
+      if (text !== '') this.consumer.callArguments(text as string);
+      if (this.waiting.size > 0 && isJson(this.open.call.arguments)) this.endOpenCall();
+    }
+    this.startWaiting();
+  }
+
+  private startCall(index: number, call: Call): void {
+    this.open = { index, call };
+    if (call.extra !== undefined) this.consumer.extraOfCall(call.id, call.extra);
+    this.consumer.startCall(call.id, call.name);
+    if (call.arguments !== '') this.consumer.callArguments(call.arguments);
+    // Sent already; one that arrives later is sent after the call.
+    call.extra = undefined;
+  }
+
+  private endOpenCall(): void {
+    if (!this.open) return;
+    const { call } = this.open;
+    this.open = undefined;
+    this.consumer.endCall();
+    if (call.extra !== undefined) this.consumer.extraOfCall(call.id, call.extra);
+  }
+
+  /** Starts waiting calls; all but the last are complete. */
+  private startWaiting(): void {
+    for (const [index, call] of this.waiting) {
+      if (this.open) return;
+      this.waiting.delete(index);
+      this.startCall(index, call);
+      if (this.waiting.size > 0 && isJson(call.arguments)) this.endOpenCall();
+    }
+  }
+
+  private endCalls(): void {
+    while (this.open) {
+      this.endOpenCall();
+      this.startWaiting();
+    }
+  }
+}
+
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** Whether no further part of it follows. */
+function isComplete({ type, signature }: JsonObject): boolean {
+  return type === 'reasoning.encrypted' || isText(signature);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

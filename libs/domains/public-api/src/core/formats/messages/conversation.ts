@@ -1,0 +1,179 @@
+import { isRefusal, type Refusal } from '@gateway/errors';
+import { readImageUrl } from '../../chat-completion/images/read-image-url';
+import { invalidValue } from '../../chat-completion/rules/field-values';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/json-value';
+import { type SealedReasoning, unseal } from '../sealed-reasoning';
+
+/** Translates the conversation of a request to the messages of a chat completion. */
+export class Conversation {
+  readonly messages: JsonObject[] = [];
+  /** By `image_url`. */
+  readonly imagePaths = new Map<unknown, string>();
+
+  /** @returns the first invalid image. */
+  add(message: JsonObject, path: string): Refusal | undefined {
+    const { role, content } = message;
+    if (typeof content === 'string') {
+      this.messages.push({ role: role as string, content });
+      return undefined;
+    }
+    const blocks = content as JsonObject[];
+    if (role === 'assistant') {
+      this.addAssistant(blocks);
+      return undefined;
+    }
+    return this.addUser(role as string, blocks, `${path}.content`);
+  }
+
+  /** Results of tools come first: they follow their calls in a chat completion. */
+  private addUser(role: string, blocks: readonly JsonObject[], path: string): Refusal | undefined {
+    const parts: JsonObject[] = [];
+    for (const [index, block] of blocks.entries()) {
+      const here = `${path}[${index}]`;
+      if (block['type'] === 'tool_result') {
+        const content = this.resultContent(block['content'], `${here}.content`);
+        if (isRefusal(content)) return content;
+        this.messages.push({
+          role: 'tool',
+          tool_call_id: block['tool_use_id'] as string,
+          content,
+          ...pointOf(block),
+        });
+      } else {
+        const part = this.part(block, here);
+        if (isRefusal(part)) return part;
+        parts.push(part);
+      }
+    }
+    if (parts.length > 0) this.messages.push({ role, content: parts });
+    else if (blocks.length === 0) this.messages.push({ role, content: '' });
+    return undefined;
+  }
+
+  private resultContent(content: JsonValue | undefined, path: string): JsonValue | Refusal {
+    if (!Array.isArray(content) || content.length === 0) return typeof content === 'string' ? content : '';
+    const parts: JsonObject[] = [];
+    for (const [index, block] of (content as JsonObject[]).entries()) {
+      const part = this.part(block, `${path}[${index}]`);
+      if (isRefusal(part)) return part;
+      parts.push(part);
+    }
+    return parts;
+  }
+
+  private part(block: JsonObject, path: string): JsonObject | Refusal {
+    if (block['type'] === 'text') return textPart(block);
+    const source = block['source'] as JsonObject;
+    const { url, media_type: label, data } = source;
+    const read = readImageUrl(
+      url === undefined ? `data:${String(label)};base64,${String(data)}` : String(url),
+    );
+    if ('text' in read) return this.image(read.text, block, path);
+    return invalidValue(`${path}.source.${url === undefined ? 'data' : 'url'}`, read.problem);
+  }
+
+  private image(url: string, block: JsonObject, path: string): JsonObject {
+    const image = { url };
+    this.imagePaths.set(image, path);
+    return { type: 'image_url', image_url: image, ...pointOf(block) };
+  }
+
+  /** Thinking after other content starts another message, since a message of a chat completion starts with its reasoning. */
+  private addAssistant(blocks: readonly JsonObject[]): void {
+    const extras = extrasOf(blocks);
+    let turn = new AssistantTurn();
+    for (const block of blocks) {
+      const isThinking = block['type'] === 'thinking' || block['type'] === 'redacted_thinking';
+      if (isThinking && turn.speaks) {
+        this.messages.push(turn.message());
+        turn = new AssistantTurn();
+      }
+      turn.add(block, extras);
+    }
+    this.messages.push(turn.message());
+  }
+}
+
+/** One assistant message of a chat completion. */
+class AssistantTurn {
+  private readonly parts: JsonObject[] = [];
+  private readonly calls: JsonObject[] = [];
+  private readonly details: JsonObject[] = [];
+  private unsigned = '';
+
+  /** Whether it has text. After a call, the rest of the turn belongs to it: the results follow. */
+  get speaks(): boolean {
+    return this.parts.length > 0 && this.calls.length === 0;
+  }
+
+  add(block: JsonObject, extras: JsonObject): void {
+    switch (block['type']) {
+      case 'text':
+        this.parts.push(textPart(block));
+        return;
+      case 'tool_use': {
+        const { id, name, input } = block;
+        const extra = Object.hasOwn(extras, id as string) ? extras[id as string] : undefined;
+        this.calls.push({
+          id: id as string,
+          type: 'function',
+          function: { name: name as string, arguments: JSON.stringify(input) },
+          ...(extra === undefined ? {} : { extra_content: extra }),
+          ...pointOf(block),
+        });
+        return;
+      }
+      case 'thinking':
+        this.addThinking(block['thinking'] as string, (block['signature'] ?? '') as string);
+        return;
+      default: {
+        const data = block['data'] as string;
+        const sealed = unseal(data);
+        this.details.push(...(sealed ? (sealed.details ?? []) : [{ type: 'reasoning.encrypted', data }]));
+      }
+    }
+  }
+
+  message(): JsonObject {
+    return {
+      role: 'assistant',
+      ...(this.parts.length === 0 && this.calls.length > 0 ? {} : { content: contentOf(this.parts) }),
+      ...(this.unsigned === '' ? {} : { reasoning_content: this.unsigned }),
+      ...(this.details.length === 0 ? {} : { reasoning_details: this.details }),
+      ...(this.calls.length === 0 ? {} : { tool_calls: this.calls }),
+    };
+  }
+
+  private addThinking(text: string, signature: string): void {
+    if (signature === '') {
+      this.unsigned += text;
+      return;
+    }
+    const sealed = unseal(signature);
+    // Its text is readable in the block, and sealed only once.
+    if (sealed) this.details.push(...(sealed.details ?? []).map((detail) => ({ ...detail, text })));
+    else this.details.push({ type: 'reasoning.text', text, signature });
+  }
+}
+
+/** `extra_content` of the calls of a turn, by the id of the call. */
+function extrasOf(blocks: readonly JsonObject[]): JsonObject {
+  const sealed = blocks.map(({ type, data }): SealedReasoning | undefined =>
+    type === 'redacted_thinking' ? unseal(data as string) : undefined,
+  );
+  const calls = sealed.flatMap((each) => Object.entries(each?.calls ?? {}));
+  // Unlike assignment, fromEntries treats `__proto__` as an ordinary name.
+  return Object.fromEntries(calls.filter(([, extra]) => isJsonObject(extra)));
+}
+
+export function textPart(block: JsonObject): JsonObject {
+  return { type: 'text', text: block['text'] as string, ...pointOf(block) };
+}
+
+function pointOf({ cache_control: point }: JsonObject): JsonObject {
+  return point === undefined ? {} : { cache_control: point };
+}
+
+function contentOf(parts: JsonObject[]): JsonValue {
+  return parts.length === 0 ? '' : parts;
+}

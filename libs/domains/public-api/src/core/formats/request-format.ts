@@ -1,0 +1,71 @@
+import type { Refusal } from '@gateway/errors';
+import type { Field } from '../chat-completion/schema/field';
+import type { ModelView } from '../chat-completion/types';
+import type { JsonObject, JsonValue } from '../json/json-value';
+import type { RequestedResponse } from './requested-response';
+
+/** The public formats of a generation. */
+export const formatNames = ['chat', 'messages', 'responses'] as const;
+export type FormatName = (typeof formatNames)[number];
+
+/** A request as one of a chat completion, which is the only form behind the checks of its format. */
+export interface ChatTranslation {
+  /** Valid fields of a chat completion. */
+  readonly chat: JsonObject;
+  /** The paths of images in the request by their `image_url`; absent: as in a chat completion. */
+  readonly imagePaths?: ReadonlyMap<unknown, string>;
+  /** What the response repeats of the request, or depends on. */
+  readonly response?: RequestedResponse;
+}
+
+/** How requests of a public format are read. Pure. */
+export interface RequestFormat {
+  /** In the order of validation. */
+  readonly fields: readonly Field[];
+  readonly fieldsByName: ReadonlyMap<string, Field>;
+  /** The field with the conversation; its absence is `missing_messages`. */
+  readonly conversation: 'messages' | 'input';
+  /** Whether the conversation is present. */
+  readonly hasConversation: (body: JsonObject) => boolean;
+  /** The body without its hosted tools. */
+  readonly withoutHostedTools: (body: JsonObject) => JsonObject;
+  /** @param copy the checked fields. */
+  readonly toChat: (copy: JsonObject, model: ModelView | undefined) => ChatTranslation | Refusal;
+  /** The fields of this format by those of a chat completion, for errors; those with the same name are absent. */
+  readonly params: ReadonlyMap<string, string>;
+  /** The member of an image with its URL, from the image's path. */
+  readonly imageUrl: string;
+}
+
+export function byName(fields: readonly Field[]): ReadonlyMap<string, Field> {
+  return new Map(fields.map((field) => [field.name, field]));
+}
+
+/** The fields that are present. */
+export function named(copy: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    names.flatMap((name): [string, JsonValue][] => {
+      const value = copy[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** The fields that the model accepts beyond the schema. */
+export function extraParameters(copy: JsonObject, fields: ReadonlyMap<string, Field>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(copy).filter(([name]) => {
+      const field = fields.get(name);
+      return field === undefined || field.disposition === 'reject';
+    }),
+  );
+}
+
+/** The field of a request that is a field of a chat completion, or within it. */
+export function publicParam({ params }: Pick<RequestFormat, 'params'>, chatParam: string): string {
+  const exact = params.get(chatParam);
+  if (exact !== undefined) return exact;
+  const [name = ''] = /^[^.[]+/.exec(chatParam) ?? [];
+  // Positions in a translated conversation have no meaning for the client.
+  return params.get(name) ?? chatParam;
+}

@@ -1,0 +1,145 @@
+import type { JsonObject, JsonValue } from '../../json/json-value';
+import { unseal } from '../sealed-reasoning';
+import { customArguments } from './custom-tools';
+
+/** Translates the items of a request to the messages of a chat completion. */
+export class Conversation {
+  readonly messages: JsonObject[] = [];
+  /** By `image_url`. */
+  readonly imagePaths = new Map<unknown, string>();
+  /** The parts of the assistant's turn: they are one message of a chat completion. */
+  private turn: Turn | undefined;
+
+  add(item: JsonObject, path: string): void {
+    const { role, call_id: id, name } = item;
+    switch (item['type']) {
+      case 'function_call':
+        this.assistant().addCall(id, name, item['arguments'] as string);
+        return;
+      case 'custom_tool_call':
+        this.assistant().addCall(id, name, customArguments(item['input'] as string));
+        return;
+      case 'reasoning':
+        this.addReasoning(item);
+        return;
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        this.endTurn();
+        this.messages.push({
+          role: 'tool',
+          tool_call_id: id as string,
+          content: this.contentOf(item['output'], `${path}.output`),
+        });
+        return;
+      default: {
+        const content = this.contentOf(item['content'], `${path}.content`);
+        if (role === 'assistant') this.assistant().addContent(content);
+        else {
+          this.endTurn();
+          this.messages.push({ role: role as string, content });
+        }
+      }
+    }
+  }
+
+  /** The last turn may be the assistant's. */
+  endTurn(): void {
+    // Reasoning alone is no turn for a provider.
+    if (this.turn?.hasOutput || (this.turn && this.messages.length === 0))
+      this.messages.push(this.turn.message());
+    this.turn = undefined;
+  }
+
+  private assistant(): Turn {
+    return (this.turn ??= new Turn());
+  }
+
+  /** Reasoning after other output starts another message, since a message of a chat completion starts with it. */
+  private addReasoning(item: JsonObject): void {
+    if (this.turn?.speaks) this.endTurn();
+    this.assistant().addReasoning(item);
+  }
+
+  private contentOf(content: JsonValue | undefined, path: string): JsonValue {
+    if (!Array.isArray(content) || content.length === 0) return typeof content === 'string' ? content : '';
+    return (content as JsonObject[]).map((part, index) => this.part(part, `${path}[${index}]`));
+  }
+
+  private part(part: JsonObject, path: string): JsonObject {
+    const { prompt_cache_breakpoint: point } = part;
+    const pointed: JsonObject = point === undefined ? {} : { prompt_cache_breakpoint: point };
+    switch (part['type']) {
+      case 'input_image': {
+        const { detail } = part;
+        const image: JsonObject = {
+          url: part['image_url'] as string,
+          ...(detail === undefined ? {} : { detail: detail === 'original' ? 'high' : detail }),
+        };
+        this.imagePaths.set(image, path);
+        return { type: 'image_url', image_url: image, ...pointed };
+      }
+      case 'refusal':
+        // Only assistants refuse in a chat completion; clients repeat whole conversations.
+        return { type: 'text', text: part['refusal'] as string };
+      default:
+        return { type: 'text', text: part['text'] as string, ...pointed };
+    }
+  }
+}
+
+/** The assistant's turn: one message of a chat completion. */
+class Turn {
+  private content: JsonValue[] = [];
+  private readonly calls: JsonObject[] = [];
+  private readonly details: JsonObject[] = [];
+  private extras: JsonObject = {};
+  private readable = '';
+
+  get hasOutput(): boolean {
+    return this.content.length + this.calls.length > 0;
+  }
+
+  /** Whether it has text. After a call, the rest of the turn belongs to it: the outputs follow. */
+  get speaks(): boolean {
+    return this.content.length > 0 && this.calls.length === 0;
+  }
+
+  addContent(content: JsonValue): void {
+    if (Array.isArray(content)) this.content.push(...content);
+    else if (content !== '') this.content.push({ type: 'text', text: content });
+  }
+
+  addCall(id: JsonValue | undefined, name: JsonValue | undefined, text: string): void {
+    this.calls.push({
+      id: id as string,
+      type: 'function',
+      function: { name: name as string, arguments: text },
+    });
+  }
+
+  addReasoning({ summary, content, encrypted_content: encrypted }: JsonObject): void {
+    const { details = [], calls = {} } = (typeof encrypted === 'string' && unseal(encrypted)) || {};
+    this.details.push(...details);
+    this.extras = { ...this.extras, ...calls };
+    const parts = [summary, content].find((each) => Array.isArray(each) && each.length > 0);
+    for (const part of (parts ?? []) as JsonObject[]) this.readable += part['text'] as string;
+  }
+
+  message(): JsonObject {
+    const calls = this.calls.map((call) => {
+      const id = call['id'] as string;
+      return Object.hasOwn(this.extras, id) ? { ...call, extra_content: this.extras[id] as JsonValue } : call;
+    });
+    return {
+      role: 'assistant',
+      ...(this.content.length === 0 && calls.length > 0 ? {} : { content: this.textOrParts() }),
+      ...(this.readable === '' ? {} : { reasoning_content: this.readable }),
+      ...(this.details.length === 0 ? {} : { reasoning_details: this.details }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    };
+  }
+
+  private textOrParts(): JsonValue {
+    return this.content.length === 0 ? '' : this.content;
+  }
+}

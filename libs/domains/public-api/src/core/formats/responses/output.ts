@@ -1,0 +1,187 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/json-value';
+import type { ResponseContext } from '../response-format';
+import { detailsOf, isUnsigned, seal } from '../sealed-reasoning';
+import { customInput } from './custom-tools';
+
+/** A response as OpenAI's SDKs type it. Of fields that the gateway does not have, the value that says so. */
+export function responseHead(context: ResponseContext): JsonObject {
+  const { generationId, createdUnixS, modelId, requested } = context;
+  const { reasoning, ...echo } = requested.echo ?? {};
+  return {
+    id: generationId,
+    object: 'response',
+    created_at: createdUnixS,
+    status: 'in_progress',
+    background: false,
+    error: null,
+    incomplete_details: null,
+    instructions: null,
+    max_output_tokens: null,
+    max_tool_calls: null,
+    metadata: {},
+    model: modelId,
+    output: [],
+    parallel_tool_calls: true,
+    previous_response_id: null,
+    prompt_cache_key: null,
+    reasoning: { effort: null, summary: null, ...(isJsonObject(reasoning) ? reasoning : {}) },
+    safety_identifier: null,
+    service_tier: 'default',
+    store: false,
+    temperature: null,
+    text: { format: { type: 'text' } },
+    tool_choice: 'auto',
+    tools: [],
+    top_logprobs: 0,
+    top_p: null,
+    truncation: 'disabled',
+    usage: null,
+    user: null,
+    ...echo,
+  };
+}
+
+const INCOMPLETE: ReadonlyMap<string, string> = new Map([
+  ['length', 'max_output_tokens'],
+  ['content_filter', 'content_filter'],
+]);
+
+/** The fields of a response that has ended. */
+export function endOf(reason: string, output: readonly JsonObject[], usage: JsonObject | null): JsonObject {
+  const incomplete = INCOMPLETE.get(reason);
+  return {
+    status: incomplete === undefined ? 'completed' : 'incomplete',
+    incomplete_details: incomplete === undefined ? null : { reason: incomplete },
+    output: [...output],
+    usage,
+  };
+}
+
+/** @param usage of a chat completion. */
+export function usageOf(usage: JsonObject): JsonObject {
+  const { prompt_tokens: input, completion_tokens: output, total_tokens: total, cost } = usage;
+  return {
+    input_tokens: input ?? 0,
+    input_tokens_details: usage['prompt_tokens_details'] ?? { cached_tokens: 0 },
+    output_tokens: output ?? 0,
+    output_tokens_details: usage['completion_tokens_details'] ?? { reasoning_tokens: 0 },
+    total_tokens: total ?? 0,
+    cost: cost ?? null,
+  };
+}
+
+const PREFIXES = { reasoning: 'rs', message: 'msg', function_call: 'fc', custom_tool_call: 'ctc' } as const;
+
+/** The id of an item, from its position. */
+export function itemId(
+  type: keyof typeof PREFIXES,
+  { generationId }: ResponseContext,
+  index: number,
+): string {
+  return `${PREFIXES[type]}_${generationId.replace(/^gen-/, '')}_${index}`;
+}
+
+/** What a reasoning item is built from. */
+export interface Reasoning {
+  readonly text: string;
+  readonly details: readonly JsonObject[];
+  /** `extra_content` of calls, by the id of the call. */
+  readonly calls: JsonObject;
+}
+
+export function reasoningItem(
+  id: string,
+  { text, details, calls }: Reasoning,
+  { requested }: ResponseContext,
+): JsonObject {
+  const isSealed = requested.sealsReasoning === true && (details.length > 0 || Object.keys(calls).length > 0);
+  return {
+    id,
+    type: 'reasoning',
+    summary: text === '' ? [] : [{ type: 'summary_text', text }],
+    ...(isSealed ? { encrypted_content: seal({ details, calls }) } : {}),
+  };
+}
+
+export function messageItem(id: string, content: readonly JsonObject[], status: string): JsonObject {
+  return { id, type: 'message', status, role: 'assistant', content: [...content] };
+}
+
+export function textPart(text: string): JsonObject {
+  return { type: 'output_text', text, annotations: [], logprobs: [] };
+}
+
+export function refusalPart(refusal: string): JsonObject {
+  return { type: 'refusal', refusal };
+}
+
+/** A call, as one of a function or of a custom tool. */
+export function callItem(
+  call: { readonly id: string; readonly name: string; readonly arguments: string },
+  index: number,
+  context: ResponseContext,
+  status = 'completed',
+): JsonObject {
+  const { id: call_id, name } = call;
+  return context.requested.customTools?.includes(name)
+    ? {
+        id: itemId('custom_tool_call', context, index),
+        ...{ type: 'custom_tool_call', status, call_id, name },
+        input: status === 'completed' ? customInput(call.arguments) : '',
+      }
+    : {
+        id: itemId('function_call', context, index),
+        ...{ type: 'function_call', status, call_id, name },
+        arguments: call.arguments,
+      };
+}
+
+/** @param completion a chat.completion object. */
+export function responseOf(completion: JsonObject, context: ResponseContext): JsonObject {
+  const choice = (completion['choices'] as JsonObject[])[0] ?? {};
+  const reason = choice['finish_reason'] as string;
+  const output = outputOf(choice['message'] as JsonObject, context, INCOMPLETE.has(reason));
+  const usage = usageOf(completion['usage'] as JsonObject);
+  return { ...responseHead(context), ...endOf(reason, output, usage) };
+}
+
+function outputOf(message: JsonObject, context: ResponseContext, isCut: boolean): JsonObject[] {
+  const { content, refusal, reasoning_content: reasoning } = message;
+  const calls = (message['tool_calls'] ?? []) as JsonObject[];
+  const seals = context.requested.sealsReasoning === true;
+  const output: JsonObject[] = [];
+  let open: Reasoning | undefined;
+  const addReasoning = (more: Partial<Reasoning>) => {
+    const { text = '', details = [], calls: extras = {} } = more;
+    if (text === '' && (!seals || (details.length === 0 && Object.keys(extras).length === 0))) return;
+    if (open) output.pop();
+    open = {
+      text: (open?.text ?? '') + text,
+      details: [...(open?.details ?? []), ...details],
+      calls: { ...open?.calls, ...extras },
+    };
+    output.push(reasoningItem(itemId('reasoning', context, output.length), open, context));
+  };
+  addReasoning({ text: textIn(reasoning), details: detailsOf(message).filter((each) => !isUnsigned(each)) });
+  const parts = [
+    ...(textIn(content) === '' ? [] : [textPart(textIn(content))]),
+    ...(textIn(refusal) === '' ? [] : [refusalPart(textIn(refusal))]),
+  ];
+  if (parts.length > 0) {
+    open = undefined;
+    const status = isCut && calls.length === 0 ? 'incomplete' : 'completed';
+    output.push(messageItem(itemId('message', context, output.length), parts, status));
+  }
+  for (const call of calls) {
+    const { name, arguments: text } = call['function'] as JsonObject;
+    const id = call['id'] as string;
+    if (call['extra_content'] !== undefined) addReasoning({ calls: { [id]: call['extra_content'] } });
+    open = undefined;
+    output.push(callItem({ id, name: name as string, arguments: text as string }, output.length, context));
+  }
+  return output;
+}
+
+function textIn(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,294 @@
+import { errorEnvelope, type GatewayError } from '@gateway/errors';
+import type { JsonObject, JsonValue } from '../../json/json-value';
+import { dataOfEvents, parseObject, typedEvent } from '../chunk-events';
+import { CompletionReader, type CompletionConsumer } from '../completion-reader';
+import type { ResponseContext, StreamRenderer } from '../response-format';
+import { TextChunks } from '../text-chunks';
+import {
+  callItem,
+  endOf,
+  itemId,
+  messageItem,
+  reasoningItem,
+  refusalPart,
+  responseHead,
+  textPart,
+  usageOf,
+} from './output';
+
+/** The text of a part is decoded after this many pieces: V8 retains every piece of a concatenated string. */
+const MAX_PENDING_BODIES = 16;
+
+/** The item that has started and not ended. */
+type Open =
+  | {
+      readonly kind: 'reasoning';
+      readonly id: string;
+      text: string;
+      readonly details: JsonObject[];
+      readonly calls: JsonObject;
+    }
+  | {
+      readonly kind: 'message';
+      readonly id: string;
+      readonly parts: JsonObject[];
+      /** The kind of the open part. */
+      part: 'text' | 'refusal' | undefined;
+    }
+  | { readonly kind: 'call'; readonly call: { id: string; name: string; arguments: string } };
+
+/** The events of one response. */
+export class ResponseStream implements StreamRenderer, CompletionConsumer {
+  private readonly reader = new CompletionReader(this);
+  private readonly texts = new TextChunks();
+  private events = '';
+  private sequence = 0;
+  private hasStarted = false;
+  private open: Open | undefined;
+  private readonly output: JsonObject[] = [];
+  /** The open part of a message. */
+  private partText = '';
+  private bodies = '';
+  private pendingBodies = 0;
+  /** The fixed part of its text events. */
+  private deltaStart = '';
+  private reason = 'stop';
+  private lastUsage: JsonObject | null = null;
+
+  constructor(private readonly context: ResponseContext) {}
+
+  push(chunks: Buffer): Buffer {
+    for (const data of dataOfEvents(chunks.toString('utf8'))) {
+      const body = this.isInText() ? this.texts.match(data) : undefined;
+      if (body !== undefined) {
+        this.textDelta(body);
+        continue;
+      }
+      this.start();
+      this.texts.learn(data);
+      this.reader.read(parseObject(data));
+    }
+    return Buffer.from(this.take(), 'utf8');
+  }
+
+  end(): string {
+    this.start();
+    this.closeItem();
+    const ending = endOf(this.reason, this.output, this.lastUsage);
+    const type = ending['status'] === 'completed' ? 'response.completed' : 'response.incomplete';
+    this.emit(type, { response: { ...responseHead(this.context), ...ending } });
+    return this.take();
+  }
+
+  fail(error: GatewayError): string {
+    this.start();
+    const failed = { status: 'failed', error: { ...errorEnvelope(error).error }, output: this.output };
+    this.emit('response.failed', { response: { ...responseHead(this.context), ...failed } });
+    return this.take();
+  }
+
+  reasoning(text: string): void {
+    const open = this.openReasoning();
+    if (open.text === '') {
+      const part = { type: 'summary_text', text: '' };
+      this.emitOf(open.id, 'response.reasoning_summary_part.added', { summary_index: 0, part });
+    }
+    open.text += text;
+    this.emitOf(open.id, 'response.reasoning_summary_text.delta', { summary_index: 0, delta: text });
+  }
+
+  signed(detail: JsonObject): void {
+    if (this.context.requested.sealsReasoning) this.openReasoning().details.push(detail);
+  }
+
+  extraOfCall(id: string, extra: JsonValue): void {
+    if (this.context.requested.sealsReasoning) this.openReasoning().calls[id] = extra;
+  }
+
+  text(text: string): void {
+    this.openPart('text');
+    this.textDelta(JSON.stringify(text).slice(1, -1));
+  }
+
+  refusal(text: string): void {
+    const id = this.openPart('refusal');
+    this.partText += text;
+    this.emitOf(id, 'response.refusal.delta', { content_index: this.contentIndex(), delta: text });
+  }
+
+  startCall(id: string, name: string): void {
+    this.closeItem();
+    const call = { id, name, arguments: '' };
+    this.open = { kind: 'call', call };
+    this.emitItem(
+      'response.output_item.added',
+      callItem(call, this.output.length, this.context, 'in_progress'),
+    );
+  }
+
+  callArguments(text: string): void {
+    if (this.open?.kind !== 'call') return;
+    const { call } = this.open;
+    call.arguments += text;
+    // The input of a custom tool is within the arguments: it is sent when they are complete.
+    if (this.isCustom(call.name)) return;
+    this.emitOf(this.callId(call.name), 'response.function_call_arguments.delta', { delta: text });
+  }
+
+  endCall(): void {
+    this.closeItem();
+  }
+
+  finish(reason: string): void {
+    this.reason = reason;
+    this.closeItem();
+  }
+
+  usage(usage: JsonObject): void {
+    this.lastUsage = usageOf(usage);
+  }
+
+  private start(): void {
+    if (this.hasStarted) return;
+    this.hasStarted = true;
+    const response = responseHead(this.context);
+    this.emit('response.created', { response });
+    this.emit('response.in_progress', { response });
+  }
+
+  private openReasoning(): Extract<Open, { kind: 'reasoning' }> {
+    if (this.open?.kind === 'reasoning') return this.open;
+    this.closeItem();
+    const id = itemId('reasoning', this.context, this.output.length);
+    const open: Open = { kind: 'reasoning', id, text: '', details: [], calls: {} };
+    this.open = open;
+    this.emitItem('response.output_item.added', { id, type: 'reasoning', summary: [] });
+    return open;
+  }
+
+  private openPart(kind: 'text' | 'refusal'): string {
+    if (this.open?.kind !== 'message') {
+      this.closeItem();
+      const id = itemId('message', this.context, this.output.length);
+      this.open = { kind: 'message', id, parts: [], part: undefined };
+      this.emitItem('response.output_item.added', messageItem(id, [], 'in_progress'));
+    }
+    const { open } = this;
+    if (open.part === kind) return open.id;
+    this.closePart(open);
+    open.part = kind;
+    const part = kind === 'text' ? textPart('') : refusalPart('');
+    this.emitOf(open.id, 'response.content_part.added', { content_index: open.parts.length, part });
+    this.deltaStart = `"item_id":${JSON.stringify(open.id)},"output_index":${this.output.length},"content_index":${open.parts.length},"delta":"`;
+    return open.id;
+  }
+
+  private closePart(open: Extract<Open, { kind: 'message' }>): void {
+    if (open.part === undefined) return;
+    this.decodeBodies();
+    const content_index = open.parts.length;
+    const text = this.partText;
+    const part = open.part === 'text' ? textPart(text) : refusalPart(text);
+    if (open.part === 'text')
+      this.emitOf(open.id, 'response.output_text.done', { content_index, text, logprobs: [] });
+    else this.emitOf(open.id, 'response.refusal.done', { content_index, refusal: text });
+    this.emitOf(open.id, 'response.content_part.done', { content_index, part });
+    open.parts.push(part);
+    open.part = undefined;
+    this.partText = '';
+  }
+
+  private closeItem(): void {
+    const { open } = this;
+    if (!open) return;
+    const item = this.itemOf(open);
+    this.open = undefined;
+    this.emitItem('response.output_item.done', item);
+    this.output.push(item);
+  }
+
+  private itemOf(open: Open): JsonObject {
+    switch (open.kind) {
+      case 'reasoning': {
+        if (open.text !== '') {
+          const part = { type: 'summary_text', text: open.text };
+          const done = { summary_index: 0, text: open.text };
+          this.emitOf(open.id, 'response.reasoning_summary_text.done', done);
+          this.emitOf(open.id, 'response.reasoning_summary_part.done', { summary_index: 0, part });
+        }
+        return reasoningItem(open.id, open, this.context);
+      }
+      case 'message': {
+        this.closePart(open);
+        const status = endOf(this.reason, [], null)['status'] as string;
+        return messageItem(open.id, open.parts, status);
+      }
+      case 'call': {
+        const item = callItem(open.call, this.output.length, this.context);
+        const id = item['id'] as string;
+        if (item['type'] === 'function_call') {
+          const done = { name: open.call.name, arguments: open.call.arguments };
+          this.emitOf(id, 'response.function_call_arguments.done', done);
+        } else {
+          const { input = '' } = item;
+          if (input !== '') this.emitOf(id, 'response.custom_tool_call_input.delta', { delta: input });
+          this.emitOf(id, 'response.custom_tool_call_input.done', { input });
+        }
+        return item;
+      }
+    }
+  }
+
+  private isInText(): boolean {
+    return this.open?.kind === 'message' && this.open.part === 'text';
+  }
+
+  private isCustom(name: string): boolean {
+    return this.context.requested.customTools?.includes(name) ?? false;
+  }
+
+  private callId(name: string): string {
+    return itemId(
+      this.isCustom(name) ? 'custom_tool_call' : 'function_call',
+      this.context,
+      this.output.length,
+    );
+  }
+
+  private contentIndex(): number {
+    return this.open?.kind === 'message' ? this.open.parts.length : 0;
+  }
+
+  /** @param body the body of a JSON string. */
+  private textDelta(body: string): void {
+    this.bodies += body;
+    this.pendingBodies += 1;
+    if (this.pendingBodies >= MAX_PENDING_BODIES) this.decodeBodies();
+    this.events += `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":${this.sequence++},${this.deltaStart}${body}","logprobs":[]}\n\n`;
+  }
+
+  private decodeBodies(): void {
+    if (this.pendingBodies === 0) return;
+    this.partText += this.bodies.includes('\\') ? (JSON.parse(`"${this.bodies}"`) as string) : this.bodies;
+    this.bodies = '';
+    this.pendingBodies = 0;
+  }
+
+  private emitItem(type: string, item: JsonObject): void {
+    this.emit(type, { output_index: this.output.length, item });
+  }
+
+  private emitOf(id: string, type: string, fields: JsonObject): void {
+    this.emit(type, { item_id: id, output_index: this.output.length, ...fields });
+  }
+
+  private emit(type: string, fields: object): void {
+    this.events += typedEvent({ type, sequence_number: this.sequence++, ...fields });
+  }
+
+  private take(): string {
+    const { events } = this;
+    this.events = '';
+    return events;
+  }
+}
