@@ -1,5 +1,6 @@
 import { createEstimator } from '@gateway/dashboard-api';
 import type { Model } from '@gateway/contracts/inference-router';
+import { parts, type Endpoint } from '@gateway/dashboard-contract';
 import {
   createDashboardFixture,
   OPERATOR,
@@ -140,26 +141,28 @@ beforeAll(async () => {
         ],
       }),
     } as never,
-    generationReports: {
-      getUsageReconciliation: async () => {
-        if (usageIsDown) throw new Error('usage is down');
-        const sums = { generations: 2n, costNanoUsd: 7n, chargedNanoUsd: 7n };
-        return {
-          comparedUntilUnixMs: 1_764_000_000_000n,
-          knownDifferences: 1,
-          differences: [
-            {
-              organizationId: 'org-1',
-              kind: 'hourly_sums',
-              startsUnixMs: 1_763_996_400_000n,
-              expected: sums,
-              found: { ...sums, generations: 3n },
-              firstSeenUnixMs: 1_764_000_000_000n,
-            },
-          ],
-        };
-      },
-    } as never,
+    owners: {
+      'generation-query': {
+        call: async (endpoint: Endpoint) => {
+          if (usageIsDown || endpoint !== parts.usageReconciliation) throw new Error('usage is down');
+          const sums = { generations: 2, cost_usd: '0.000000007', charged_usd: '0.000000007' };
+          return {
+            compared_until: '2025-11-24T16:00:00.000Z',
+            known_differences: 1,
+            differences: [
+              {
+                organization_id: 'org-1',
+                kind: 'hourly_sums',
+                starts_at: '2025-11-24T15:00:00.000Z',
+                expected: sums,
+                found: { ...sums, generations: 3 },
+                first_seen_at: '2025-11-24T16:00:00.000Z',
+              },
+            ],
+          };
+        },
+      } as never,
+    },
     deadLetters: new Map([
       ['g', { countWaiting: async () => ({ groups: [{ topic: 't', group: 'g', events: 12n }] }) } as never],
     ]),

@@ -86,7 +86,7 @@ async function createFixture() {
   const api = createDashboardApi({
     authAdmin,
     ledger: {} as never,
-    generationReports: {} as never,
+    owners: {} as never,
     ledgerAdmin: {} as never,
     routerAdmin: {} as never,
     catalogueAdmin: {} as never,

@@ -2,6 +2,8 @@ import { hostname } from 'node:os';
 import { createActorSigner, createActorVerifier, publicKeysOf, type SigningKeys } from '@gateway/actors';
 import { openAuthModule, type OpenAuthOptions } from '@gateway/auth';
 import type { Clock } from '@gateway/base';
+import { createAdminClient } from '@gateway/admin-calls';
+import { AdminDefinition } from '@gateway/contracts/admin';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
 import {
   AuthAdminDefinition,
@@ -13,7 +15,7 @@ import {
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { ADMIN_CALLERS } from '@gateway/contracts/callers';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
-import { GenerationQueryDefinition, GenerationReportsDefinition } from '@gateway/contracts/generation-query';
+import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import {
   CatalogueAdminDefinition,
   ContentLogDefinition,
@@ -150,13 +152,15 @@ function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) 
     metrics,
   });
   const generationQuery = openGenerationQueryModule({ pool: pools.usage });
-  const services = [auth, notifications, rateLimit, billingLedger, statements, generationQuery].flatMap(
-    (module) => module.services,
-  );
+  const services = [auth, notifications, rateLimit, billingLedger, statements, generationQuery]
+    .flatMap((module) => module.services)
+    // Each owner of endpoints serves it under the same name.
+    .filter(({ definition }) => definition !== AdminDefinition);
   return {
     transportFor: (caller: string): RpcTransport => transportTo(services, caller, deps),
     encryptionKeys,
     usageAggregator,
+    generationQuery,
     /** Each serves the dead letters of its own group, under the same service name. */
     withDeadLetters: [billingLedger, usageAggregator],
     withAuditLog: [statements, usageAggregator],
@@ -215,10 +219,14 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
   const router = transportTo(inferenceRouter.services, 'dashboard-api', deps);
   return openDashboardApi({
     config,
+    owners: {
+      'generation-query': createAdminClient(
+        transportTo(stores.generationQuery.services, 'dashboard-api', deps),
+      ),
+    },
     authAdmin: createClient(AuthAdminDefinition, transport),
     notifications: createClient(OperatorNotificationsDefinition, transport),
     ledger: createClient(BillingLedgerDefinition, transport),
-    generationReports: createClient(GenerationReportsDefinition, transport),
     ledgerAdmin: createClient(BillingLedgerAdminDefinition, transport),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     routerAdmin: createClient(InferenceRouterAdminDefinition, router),

@@ -9,7 +9,6 @@ import { createEncryptionKey } from '@gateway/secrets';
 import type { Clock } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition, GetBalanceResponse } from '@gateway/contracts/billing-ledger';
-import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { allEndpoints, errorsOf } from '@gateway/dashboard-contract';
 import { createDashboardApi, type DashboardApiPorts } from '@gateway/dashboard-api';
@@ -99,7 +98,7 @@ export async function createDashboardFixture(
     auditLogs: [],
     ledger: createLedgerStub(),
     // Without it, keys are listed without their activity.
-    generationReports: {} as RpcClient<typeof GenerationReportsDefinition>,
+    owners: { 'generation-query': {} as never },
     // No key in these tests is restricted to models.
     inferenceRouter: {} as RpcClient<typeof InferenceRouterDefinition>,
     deadLetters: new Map(),

@@ -1,3 +1,4 @@
+import { createAdminClient } from '@gateway/admin-calls';
 import {
   BILLING_LEDGER_SCHEMA,
   billingLedgerSchema,
@@ -11,11 +12,15 @@ import { DAY_MS } from '@gateway/base';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
 import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
-import { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { TransactionalAppender } from '@gateway/events';
 import type { PoolClient } from 'pg';
-import { createActingTransport, createClient, createInProcessTransport } from '@gateway/rpc';
+import {
+  createActingTransport,
+  createClient,
+  createInProcessTransport,
+  type BoundService,
+} from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
 import { createEncryptionKey } from '@gateway/secrets';
 import {
@@ -128,19 +133,21 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
     clock,
     metrics: createMetrics({ processMetrics: false }),
   });
-  const query = createGenerationQueryModule({ reader: createPostgresUsageReader(pools.usage) });
-  const services = [...ledgerModule.services, ...statements.services, ...query.services];
+  const query = createGenerationQueryModule({ reader: createPostgresUsageReader(pools.usage), clock });
+  const services = [...ledgerModule.services, ...statements.services];
   /** Acts for the person of the dashboard's request. */
-  const transport = createActingTransport(createInProcessTransport(services, { actors: unsignedActors }), {
-    audience: 'test',
-    signer: unsignedActors,
-  });
+  const actingOn = (served: readonly BoundService[]) =>
+    createActingTransport(createInProcessTransport(served, { actors: unsignedActors }), {
+      audience: 'test',
+      signer: unsignedActors,
+    });
+  const transport = actingOn(services);
   const ledger = createClient(BillingLedgerDefinition, inProcessFor(services));
   const dashboard = await createDashboardFixture({
     ledger: createClient(BillingLedgerDefinition, transport),
     auditLogs: [createClient(AuditLogDefinition, transport)],
     ledgerAdmin: createClient(BillingLedgerAdminDefinition, transport),
-    generationReports: createClient(GenerationReportsDefinition, transport),
+    owners: { 'generation-query': createAdminClient(actingOn(query.services)) },
     clock,
   });
 

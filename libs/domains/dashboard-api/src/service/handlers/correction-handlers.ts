@@ -1,10 +1,9 @@
+import { isoTime, usd } from '@gateway/admin-calls';
 import { formatUsd, nanoUsd } from '@gateway/base';
 import { CorrectionRefusal, type CorrectionRefused } from '@gateway/contracts/billing-ledger';
-import { endpoints } from '@gateway/dashboard-contract';
-import { DashboardError } from '../dashboard-error';
+import { DashboardError, endpoints } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { balanceView } from '../messages/credit-views';
-import { isoTime, usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 /** A correction needs a preview, whose token confirms exactly that amount and reason. */

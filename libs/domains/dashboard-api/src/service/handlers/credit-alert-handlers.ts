@@ -1,5 +1,4 @@
-import { endpoints } from '@gateway/dashboard-contract';
-import { DashboardError } from '../dashboard-error';
+import { DashboardError, endpoints } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { creditAlertView } from '../messages/credit-views';
 import { throwIfRefused } from '../messages/errors';

@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto';
 import { formatUsd } from '@gateway/base';
-import { endpoints } from '@gateway/dashboard-contract';
+import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
 import { GatewayError } from '@gateway/errors';
 import { RpcError } from '@gateway/rpc';
-import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
 import { balanceView, lowBalanceView } from '../messages/credit-views';
-import { usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 export function createCreditHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { ledger, ledgerAdmin, generationReports, clock, newId } = ports;
+  const { owners, ledger, ledgerAdmin, newId } = ports;
 
   async function readBalance(organizationId: string) {
     const [balance, { alert }] = await Promise.all([
@@ -24,17 +22,11 @@ export function createCreditHandlers(ports: DashboardApiPorts): readonly Impleme
     implement(endpoints.credit.balance, ({ params }) => readBalance(params.organization_id)),
 
     implement(endpoints.credit.live, async ({ params }) => {
-      const organizationId = params.organization_id;
       const [balance, now] = await Promise.all([
-        readBalance(organizationId),
-        generationReports.getUsageNow({ organizationId, nowUnixMs: BigInt(clock.now()) }),
+        readBalance(params.organization_id),
+        owners['generation-query'].call(parts.usageNow, { params }),
       ]);
-      return {
-        ...balance,
-        spend_today_usd: usd(now.chargedTodayNanoUsd),
-        requests_today: Number(now.requestsToday),
-        latest_generation_id: now.latestGenerationId ?? null,
-      };
+      return { ...balance, ...now };
     }),
 
     implement(endpoints.credit.add, async ({ params, body, headers }) => {

@@ -37,7 +37,7 @@ beforeAll(async () => {
   api = createDashboardApi({
     authAdmin: recording<Admin>(() => admin),
     ledger: {} as never,
-    generationReports: {} as never,
+    owners: {} as never,
     ledgerAdmin: {} as never,
     routerAdmin: {} as never,
     catalogueAdmin: {} as never,

@@ -1,5 +1,5 @@
-import { endpoints } from '@gateway/dashboard-contract';
-import { DashboardError } from '../dashboard-error';
+import { isoTime, pageRequest, pageView } from '@gateway/admin-calls';
+import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { toDashboardError } from '../messages/errors';
 import {
@@ -9,14 +9,12 @@ import {
   providerHealthView,
   targetView,
 } from '../messages/operator-views';
-import { ledgerReconciliationView, usageReconciliationView } from '../messages/reconciliation-views';
-import { marginView, usageTotalsView } from '../messages/usage-views';
-import { isoTime, pageRequest, pageView } from '../messages/views';
+import { ledgerReconciliationView } from '../messages/reconciliation-views';
 import { withFigures } from '../organization-figures';
 import type { DashboardApiPorts } from '../ports';
 
 export function createOperatorHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { authAdmin, routerAdmin, ledgerAdmin, generationReports, clock, log, settings } = ports;
+  const { owners, authAdmin, routerAdmin, ledgerAdmin, clock, log, settings } = ports;
   const startedAt = clock.now();
 
   /** Null for an unavailable part: the rest of the page is needed most during an incident. */
@@ -36,14 +34,7 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
     }),
 
     implement(endpoints.operator.platformUsage, () =>
-      orUnavailable('Usage', async () => {
-        const usage = await generationReports.getPlatformUsage({ nowUnixMs: BigInt(clock.now()) });
-        return {
-          today: usageTotalsView(usage.today),
-          last_30_days: usageTotalsView(usage.last30Days),
-          margin: marginView(usage.margin),
-        };
-      }),
+      orUnavailable('Usage', () => owners['generation-query'].call(endpoints.operator.platformUsage)),
     ),
 
     implement(endpoints.operator.catalogue, () =>
@@ -92,13 +83,13 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
     implement(endpoints.operator.reconciliation, async () => {
       const [ledger, usage] = await Promise.all([
         orNull('ledger reconciliation', ledgerAdmin.getLedgerReconciliation({})),
-        orNull('usage reconciliation', generationReports.getUsageReconciliation({})),
+        orNull('usage reconciliation', owners['generation-query'].call(parts.usageReconciliation)),
       ]);
       return {
         reconciliation: {
           observed_at: isoTime(BigInt(clock.now())),
           ledger: ledger && ledgerReconciliationView(ledger),
-          usage: usage && usageReconciliationView(usage),
+          usage,
         },
       };
     }),

@@ -1,12 +1,11 @@
+import { isoTime, usd } from '@gateway/admin-calls';
 import { utcDay, type UnixMs } from '@gateway/base';
 import { Scope, type CreatedKey, type Organization } from '@gateway/contracts/auth';
-import { endpoints } from '@gateway/dashboard-contract';
+import { DashboardError, endpoints } from '@gateway/dashboard-contract';
 import { isRefusal } from '@gateway/errors';
-import { DashboardError } from '../dashboard-error';
 import { implement, sessionOf, type Implementation } from '../http/implement';
 import { unwrap } from '../messages/errors';
 import { offeredModelView } from '../messages/operator-views';
-import { isoTime, usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 

@@ -1,11 +1,11 @@
+import { pageRequest, pageView, usd } from '@gateway/admin-calls';
 import type { Project, ProjectResponse } from '@gateway/contracts/auth';
 import type { ProjectSpend } from '@gateway/contracts/billing-ledger';
-import { endpoints } from '@gateway/dashboard-contract';
-import { DashboardError } from '../dashboard-error';
+import { DashboardError, endpoints } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { projectBudgetsMessage } from '../messages/bodies';
 import { unwrap } from '../messages/errors';
-import { pageRequest, pageView, projectView, usd } from '../messages/views';
+import { projectView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 

@@ -1,3 +1,4 @@
+import { isoTime, pageRequest, pageView, usd } from '@gateway/admin-calls';
 import type { BillingLedgerAdminDefinition, StatementLine } from '@gateway/contracts/billing-ledger';
 import { endpoints } from '@gateway/dashboard-contract';
 import type { RpcClient } from '@gateway/rpc';
@@ -9,7 +10,6 @@ import {
   statementLineView,
   statementMonthView,
 } from '../messages/credit-views';
-import { isoTime, pageRequest, pageView, usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 const CSV_HEADER: CsvRow = ['posted_at_utc', 'kind', 'reference', 'amount_usd', 'balance_usd', 'note'];

@@ -2,7 +2,6 @@ import { get } from 'node:http';
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { AdminRefusalReason, MemberRole, SignInMethod } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
-import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import { GatewayError } from '@gateway/errors';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import type { RpcClient } from '@gateway/rpc';
@@ -55,13 +54,13 @@ const BALANCE = {
 };
 
 type Admin = RpcClient<typeof AuthAdminDefinition>;
-type Reports = RpcClient<typeof GenerationReportsDefinition>;
 type Ledger = RpcClient<typeof BillingLedgerDefinition>;
 type Router = RpcClient<typeof InferenceRouterDefinition>;
 
 describe('the dashboard API over HTTP', () => {
   const calls: { method: string; request: unknown }[] = [];
-  let overrides: Partial<Admin & Ledger & Reports> = {};
+  let overrides: Partial<Admin & Ledger> = {};
+  let usageFails = false;
   let api: DashboardApi;
 
   const handlers = {
@@ -100,16 +99,6 @@ describe('the dashboard API over HTTP', () => {
     updateKey: () => ({ outcome: { $case: 'key', value: KEY } }),
     revokeKey: () => ({ outcome: { $case: 'key', value: KEY } }),
     createKey: () => ({ outcome: { $case: 'created', value: { key: KEY, secret: 'sk-gw-secret' } } }),
-    getKeyActivity: () => ({
-      keys: [
-        {
-          keyId: 'key-1',
-          lastUsedUnixMs: 1_764_000_000_000n,
-          chargedTodayNanoUsd: 1n,
-          chargedThisMonthNanoUsd: 2_000_000_000n,
-        },
-      ],
-    }),
     getBalance: () => BALANCE,
     getCreditAlert: () => ({ alert: undefined }),
     addCredit: () => ({ balance: BALANCE }),
@@ -140,11 +129,19 @@ describe('the dashboard API over HTTP', () => {
     },
   );
 
+  const usage = {
+    call: async () => {
+      if (usageFails) throw new GatewayError('no_capacity');
+      const last_used_at = '2025-11-24T16:00:00.000Z';
+      return { data: [{ last_used_at, spend_today_usd: '0.000000001', spend_this_month_usd: '2' }] };
+    },
+  };
+
   async function startApi(settings: Partial<DashboardApiSettings> = {}): Promise<DashboardApi> {
     const started = createDashboardApi({
       authAdmin: stub as Admin,
       ledger: stub as Ledger,
-      generationReports: stub as Reports,
+      owners: { 'generation-query': usage as never },
       ledgerAdmin: stub as never,
       routerAdmin: stub as never,
       ...{ catalogueAdmin: stub as never, contentLog: stub as never },
@@ -169,6 +166,7 @@ describe('the dashboard API over HTTP', () => {
   beforeEach(() => {
     calls.length = 0;
     overrides = {};
+    usageFails = false;
   });
 
   interface RequestOptions {
@@ -482,11 +480,7 @@ describe('the dashboard API over HTTP', () => {
         spend_this_month_usd: '2',
       },
     });
-    overrides = {
-      getKeyActivity: async () => {
-        throw new GatewayError('no_capacity');
-      },
-    };
+    usageFails = true;
     const without = await request(endpoint);
     expect([without.status, without.json['key']]).toEqual([200, expect.objectContaining({ activity: null })]);
   });

@@ -1,10 +1,10 @@
+import type { JsonResult } from '@gateway/admin-calls';
 import type { AuthorizedManagementToken, Member, OrganizationRole, Session } from '@gateway/contracts/auth';
 import type {
   Access,
   BodyOf,
   Endpoint,
   HeadersOf,
-  JsonOf,
   PathParameters,
   QueryOf,
 } from '@gateway/dashboard-contract';
@@ -58,14 +58,7 @@ export interface HandlerInput<Of extends Endpoint> {
 }
 
 /** Returns the endpoint's JSON; undefined for empty responses and those that it has written itself. */
-export type Handler<Of extends Endpoint> = (input: HandlerInput<Of>) => Promise<ReadonlyDeep<JsonOf<Of>>>;
-
-/** Handlers may return readonly values. */
-type ReadonlyDeep<Value> = Value extends readonly (infer Item)[]
-  ? readonly ReadonlyDeep<Item>[]
-  : Value extends object
-    ? { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> }
-    : Value;
+export type Handler<Of extends Endpoint> = (input: HandlerInput<Of>) => Promise<JsonResult<Of>>;
 
 export interface Implementation {
   readonly endpoint: Endpoint;

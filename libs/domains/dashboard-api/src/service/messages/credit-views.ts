@@ -1,12 +1,13 @@
+import { isoTime, timeOrNull, usd } from '@gateway/admin-calls';
 import type {
   Credit,
   CreditAlert,
   GetBalanceResponse,
+  LedgerEntry,
   StatementDay,
   StatementLine,
   StatementMonth,
 } from '@gateway/contracts/billing-ledger';
-import { isoTime, timeOrNull, usd } from './views';
 
 const NO_BALANCE: GetBalanceResponse = {
   totalCreditsNanoUsd: 0n,
@@ -99,5 +100,20 @@ export function statementLineView(line: StatementLine) {
     amount_usd: usd(line.amountNanoUsd),
     balance_usd: usd(line.balanceNanoUsd),
     note: line.note ?? null,
+  };
+}
+
+const ENTRY_KINDS = ['credit', 'correction', 'hold', 'extension', 'settlement', 'void'] as const;
+
+export function ledgerEntryView(entry: LedgerEntry) {
+  const kind = ENTRY_KINDS.find((name) => name === entry.kind);
+  if (!kind) throw new Error(`unknown kind of a ledger entry: ${entry.kind}`);
+  return {
+    kind,
+    posted_at: isoTime(entry.postedUnixMs),
+    credit_usd: usd(entry.creditNanoUsd),
+    held_usd: usd(entry.heldNanoUsd),
+    revenue_usd: usd(entry.revenueNanoUsd),
+    uncollected_usd: usd(-entry.uncollectedNanoUsd),
   };
 }

@@ -1,3 +1,4 @@
+import { isoTime, usd } from '@gateway/admin-calls';
 import type { GetLedgerHealthResponse } from '@gateway/contracts/billing-ledger';
 import type { TokenPrices } from '@gateway/base';
 import type { Prices } from '@gateway/contracts/common';
@@ -12,7 +13,6 @@ import type {
   TargetHealth,
 } from '@gateway/contracts/inference-router';
 import type { UnixMs } from '@gateway/base';
-import { isoTime, usd } from './views';
 
 export function catalogueView(catalogue: GetCatalogueResponse) {
   const { refused: rejected } = catalogue;
