@@ -34,7 +34,7 @@ const sharedRules = {
   auth: ['auth-shared', 'people'],
   people: ['auth-shared'],
   'operator-notifications': ['auth-shared'],
-  statements: ['billing-ledger'],
+  statements: [...ADMIN, 'billing-ledger'],
   'edge-proxy': ['public-api'],
   usage: ADMIN,
   'admin-calls': ['dashboard-contract'],

@@ -1,7 +1,6 @@
 import { createAdminClient } from '@gateway/admin-calls';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
 import { AuthAdminDefinition, OperatorNotificationsDefinition } from '@gateway/contracts/auth';
-import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import {
   CatalogueAdminDefinition,
@@ -35,14 +34,13 @@ export async function wireDashboardApi({
   const module = openDashboardApi({
     config,
     owners: {
+      'billing-ledger': createAdminClient(ledger),
       'generation-query': createAdminClient(
         connectActing('generation-query', config.GATEWAY_GENERATION_QUERY_TARGET),
       ),
     },
     authAdmin: createClient(AuthAdminDefinition, auth),
     notifications: createClient(OperatorNotificationsDefinition, auth),
-    ledger: createClient(BillingLedgerDefinition, ledger),
-    ledgerAdmin: createClient(BillingLedgerAdminDefinition, ledger),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     routerAdmin: createClient(InferenceRouterAdminDefinition, router),
     catalogueAdmin: createClient(CatalogueAdminDefinition, router),

@@ -1,4 +1,5 @@
 import type { ActingPerson, CallActor } from '@gateway/actors';
+import { createAdminClient } from '@gateway/admin-calls';
 import { AUTH_SCHEMA } from '@gateway/auth';
 import { AdminDefinition } from '@gateway/contracts/admin';
 import {
@@ -11,7 +12,7 @@ import {
   SecretToEnd,
 } from '@gateway/contracts/auth';
 import { isOpenToManagementTokens, isPermission } from '@gateway/base';
-import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { AUDITED, PERMISSIONS, WITHOUT_PERSON } from '@gateway/contracts/callers';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import {
@@ -19,7 +20,7 @@ import {
   ContentLogDefinition,
   InferenceRouterAdminDefinition,
 } from '@gateway/contracts/inference-router';
-import { allEndpoints, allParts, nameOf as endpointName } from '@gateway/dashboard-contract';
+import { allEndpoints, allParts, endpoints, nameOf as endpointName } from '@gateway/dashboard-contract';
 import { createPool } from '@gateway/database';
 import { createClient, type ServiceDefinition } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
@@ -42,7 +43,7 @@ const NOT_AUDITED: Readonly<Record<string, string>> = {
   CountEmails: 'counts emails',
   StartOidc: 'stores the state of a sign-in in flight',
   LookUpInvitation: 'counts attempts',
-  PreviewCorrection: 'moves no money',
+  [endpointName(endpoints.credit.previewCorrection)]: 'moves no money',
   CheckCatalogue: 'changes nothing',
   EditCatalogueEntry: 'changes nothing',
   ProposePrices: 'changes nothing',
@@ -68,9 +69,14 @@ const clientOf = <Definition extends ServiceDefinition>(definition: Definition, 
     inProcessFor(module?.services ?? [], () => actor),
   );
 };
+const ownerOf = (moduleName: string) => {
+  const module = fleet.modules.inOrder.find(({ name }) => name === moduleName);
+  return createAdminClient(inProcessFor(module?.services ?? [], () => actor));
+};
+const inOrganization = () => ({ params: { organization_id: organizationId } });
 const auth = () => clientOf(AuthAdminDefinition, 'auth');
 const ledger = () => clientOf(BillingLedgerDefinition, 'billing-ledger');
-const statements = () => clientOf(BillingLedgerAdminDefinition, 'statements');
+const statements = () => ownerOf('statements');
 const notifications = () => clientOf(OperatorNotificationsDefinition, 'operator-notifications');
 const deadLetters = () => clientOf(DeadLettersDefinition, 'billing-ledger');
 const router = () => clientOf(InferenceRouterAdminDefinition, 'inference-router');
@@ -220,6 +226,12 @@ async function linkIdentity(memberId: string): Promise<string> {
 async function credit(amountNanoUsd = 1_000n): Promise<void> {
   await ledger().addCredit({ creditId: newId('crd'), organizationId, amountNanoUsd, note: '' });
 }
+
+const setAlert = () =>
+  statements().call(endpoints.credit.setAlert, {
+    ...inOrganization(),
+    body: { threshold_usd: '0.000000005', webhook_url: null, emails: ['a@b.example'] },
+  });
 
 async function deadLetter() {
   const ref = { topic: 'generation.finished', group: 'billing-ledger', position: BigInt(Date.now()) };
@@ -468,31 +480,34 @@ const CASES: Readonly<Record<string, Case>> = {
     // A repeated call adds nothing, so it leaves no second entry.
     return { call: async () => [await ledger().addCredit(added), await ledger().addCredit(added)] };
   },
-  CorrectCredit: async () => {
+  [endpointName(endpoints.credit.add)]: async () => {
+    const added = {
+      ...inOrganization(),
+      body: { amount_usd: '0.000000005', note: 'a test' },
+      headers: { 'idempotency-key': newId('key') },
+    };
+    const add = () => statements().call(endpoints.credit.add, added);
+    // A repeated call adds nothing, so it leaves no second entry.
+    return { call: async () => [await add(), await add()] };
+  },
+  [endpointName(endpoints.credit.correct)]: async () => {
     await credit();
-    const correction = { organizationId, amountNanoUsd: 5n, note: 'a test' };
-    const { outcome } = await statements().previewCorrection(correction);
-    const correctionId = outcome?.$case === 'preview' ? outcome.value.correctionId : '';
-    const correct = () => statements().correctCredit({ ...correction, correctionId });
+    const body = { amount_usd: '0.000000005', reason: 'a test' };
+    const { confirmation_token } = await statements().call(endpoints.credit.previewCorrection, {
+      ...inOrganization(),
+      body,
+    });
+    const correct = () =>
+      statements().call(endpoints.credit.correct, {
+        ...inOrganization(),
+        body: { ...body, confirmation_token },
+      });
     return { call: async () => [await correct(), await correct()] };
   },
-  SetCreditAlert: async () => ({
-    call: () =>
-      statements().setCreditAlert({
-        organizationId,
-        thresholdNanoUsd: 5n,
-        emails: ['a@b.example'],
-        keepWebhook: false,
-      }),
-  }),
-  TestCreditAlert: async () => {
-    await statements().setCreditAlert({
-      organizationId,
-      thresholdNanoUsd: 5n,
-      emails: ['a@b.example'],
-      keepWebhook: false,
-    });
-    return { call: () => statements().testCreditAlert({ organizationId }) };
+  [endpointName(endpoints.credit.setAlert)]: async () => ({ call: setAlert }),
+  [endpointName(endpoints.credit.testAlert)]: async () => {
+    await setAlert();
+    return { call: () => statements().call(endpoints.credit.testAlert, { ...inOrganization(), body: {} }) };
   },
   SetNotificationSettings: async () => ({ call: () => setWebhook() }),
   SendTestNotification: async () => {
@@ -606,7 +621,7 @@ it.each(Object.entries(CASES))(
 );
 
 /** The case does what only a person may: it grants the role admin, and confirms a preview of the operator. */
-const BY_A_PERSON = ['SetOrganizationRole', 'CorrectCredit'];
+const BY_A_PERSON = ['SetOrganizationRole', endpointName(endpoints.credit.correct)];
 
 const openToTokens = Object.entries(CASES).filter(([name]) => {
   if (BY_A_PERSON.includes(name)) return false;

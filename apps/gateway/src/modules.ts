@@ -12,7 +12,7 @@ import {
   IncidentsDefinition,
   OperatorNotificationsDefinition,
 } from '@gateway/contracts/auth';
-import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { ADMIN_CALLERS } from '@gateway/contracts/callers';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
@@ -160,6 +160,7 @@ function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) 
     transportFor: (caller: string): RpcTransport => transportTo(services, caller, deps),
     encryptionKeys,
     usageAggregator,
+    statements,
     generationQuery,
     /** Each serves the dead letters of its own group, under the same service name. */
     withDeadLetters: [billingLedger, usageAggregator],
@@ -217,17 +218,16 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
   const { config, log, metrics } = deps;
   const transport = stores.transportFor('dashboard-api');
   const router = transportTo(inferenceRouter.services, 'dashboard-api', deps);
+  const ownerOf = ({ services }: GatewayModule) =>
+    createAdminClient(transportTo(services, 'dashboard-api', deps));
   return openDashboardApi({
     config,
     owners: {
-      'generation-query': createAdminClient(
-        transportTo(stores.generationQuery.services, 'dashboard-api', deps),
-      ),
+      'billing-ledger': ownerOf(stores.statements),
+      'generation-query': ownerOf(stores.generationQuery),
     },
     authAdmin: createClient(AuthAdminDefinition, transport),
     notifications: createClient(OperatorNotificationsDefinition, transport),
-    ledger: createClient(BillingLedgerDefinition, transport),
-    ledgerAdmin: createClient(BillingLedgerAdminDefinition, transport),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     routerAdmin: createClient(InferenceRouterAdminDefinition, router),
     catalogueAdmin: createClient(CatalogueAdminDefinition, router),

@@ -10,7 +10,7 @@ import {
 import { createAuditEntries } from '@gateway/audit';
 import { DAY_MS } from '@gateway/base';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
-import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { TransactionalAppender } from '@gateway/events';
@@ -134,20 +134,19 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
     metrics: createMetrics({ processMetrics: false }),
   });
   const query = createGenerationQueryModule({ reader: createPostgresUsageReader(pools.usage), clock });
-  const services = [...ledgerModule.services, ...statements.services];
   /** Acts for the person of the dashboard's request. */
   const actingOn = (served: readonly BoundService[]) =>
     createActingTransport(createInProcessTransport(served, { actors: unsignedActors }), {
       audience: 'test',
       signer: unsignedActors,
     });
-  const transport = actingOn(services);
-  const ledger = createClient(BillingLedgerDefinition, inProcessFor(services));
+  const ledger = createClient(BillingLedgerDefinition, inProcessFor(ledgerModule.services));
   const dashboard = await createDashboardFixture({
-    ledger: createClient(BillingLedgerDefinition, transport),
-    auditLogs: [createClient(AuditLogDefinition, transport)],
-    ledgerAdmin: createClient(BillingLedgerAdminDefinition, transport),
-    owners: { 'generation-query': createAdminClient(actingOn(query.services)) },
+    auditLogs: [createClient(AuditLogDefinition, actingOn(statements.services))],
+    owners: {
+      'billing-ledger': createAdminClient(actingOn(statements.services)),
+      'generation-query': createAdminClient(actingOn(query.services)),
+    },
     clock,
   });
 

@@ -15,8 +15,6 @@ export interface OpenDashboardApiOptions extends Pick<
   | 'owners'
   | 'authAdmin'
   | 'notifications'
-  | 'ledger'
-  | 'ledgerAdmin'
   | 'inferenceRouter'
   | 'routerAdmin'
   | 'catalogueAdmin'

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { endpoint, json, type Endpoint } from './endpoint';
-import { id, usd } from './fields';
+import { id, page, usd } from './fields';
 import { affected } from './families/catalogue';
-import { generationDetail } from './families/generations';
+import { statementLine, STATEMENT_TIMEOUT_MS } from './families/credit';
+import { generationDetail, ledgerEntry } from './families/generations';
 import { keyActivity } from './families/keys';
-import { organizationUsage, usageReconciliation } from './families/operator';
+import { ledgerReconciliation, openHolds, organizationUsage, usageReconciliation } from './families/operator';
+import { projectSpend } from './families/projects';
 
 /** What fits on one page of a list. */
 const ids = z.array(id).max(200);
@@ -70,6 +72,59 @@ export const parts = {
     access: 'platform:settlement',
     summary: 'Differences between usage and settlements in all organizations',
     response: json(usageReconciliation),
+  }),
+  ledgerEntries: endpoint({
+    method: 'GET',
+    path: '/internal/organizations/{organization_id}/ledger-entries',
+    owner: 'billing-ledger',
+    access: 'credit:read',
+    summary: 'The postings of one generation, in order',
+    query: z.strictObject({ reference: id }),
+    response: json(z.object({ data: z.array(ledgerEntry) })),
+  }),
+  statementLines: endpoint({
+    method: 'GET',
+    path: '/internal/organizations/{organization_id}/statement-lines',
+    owner: 'billing-ledger',
+    timeoutMs: STATEMENT_TIMEOUT_MS,
+    access: 'credit:read',
+    summary: 'The lines of a month, oldest first, in the pages of a file',
+    query: z.strictObject({ month: z.string(), page_token: z.string() }),
+    response: json(page(statementLine).extend({ opening_balance_usd: usd })),
+  }),
+  projectSpend: endpoint({
+    method: 'GET',
+    path: '/internal/organizations/{organization_id}/project-spend',
+    owner: 'billing-ledger',
+    access: 'usage:read',
+    summary: 'What projects have spent and hold, in the order of the query',
+    query: z.strictObject({ project_ids: ids }),
+    response: json(z.object({ data: z.array(projectSpend) })),
+  }),
+  balances: endpoint({
+    method: 'GET',
+    path: '/internal/balances',
+    owner: 'billing-ledger',
+    access: 'platform:organizations',
+    summary: 'The balances of organizations, in the order of the query',
+    query: z.strictObject({ organization_ids: ids }),
+    response: json(z.object({ data: z.array(usd) })),
+  }),
+  openHolds: endpoint({
+    method: 'GET',
+    path: '/internal/open-holds',
+    owner: 'billing-ledger',
+    access: 'platform:settlement',
+    summary: 'The open holds of all organizations',
+    response: json(openHolds),
+  }),
+  ledgerReconciliation: endpoint({
+    method: 'GET',
+    path: '/internal/ledger-reconciliation',
+    owner: 'billing-ledger',
+    access: 'platform:settlement',
+    summary: 'Differences between balances and postings in all organizations',
+    response: json(ledgerReconciliation),
   }),
 } as const;
 

@@ -16,15 +16,17 @@ function portsWith({ ledger, usage }: { ledger?: unknown; usage?: unknown }) {
     return value;
   };
   const ports = {
-    ledgerAdmin: { listBalances: respond('balances', ledger) },
-    owners: { 'generation-query': { call: respond('usage', usage) } },
+    owners: {
+      'billing-ledger': { call: respond('balances', ledger) },
+      'generation-query': { call: respond('usage', usage) },
+    },
     log: createSilentLogger(),
   } as unknown as Ports;
   return { ports, calls };
 }
 
 describe('the figures of organizations', () => {
-  const ledger = { balances: [{ organizationId: 'org-7', balanceNanoUsd: 1_500_000_000n }] };
+  const ledger = { data: organizations.map((_, index) => (index === 7 ? '1.5' : '0')) };
   const last30Days = { requests: 4, errors: 1, spend_usd: '0.000000001' };
   const usage = {
     data: organizations.map(() => ({ last_30_days: last30Days, margin: null, last_used_at: null })),

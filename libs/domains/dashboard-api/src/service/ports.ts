@@ -6,10 +6,6 @@ import type {
   OperatorNotificationsDefinition,
   OrganizationLimits,
 } from '@gateway/contracts/auth';
-import type {
-  BillingLedgerAdminDefinition,
-  BillingLedgerDefinition,
-} from '@gateway/contracts/billing-ledger';
 import type { DeadLettersDefinition } from '@gateway/contracts/events';
 import type {
   CatalogueAdminDefinition,
@@ -83,8 +79,6 @@ export interface DashboardApiPorts {
   readonly owners: Readonly<Record<Owner, AdminClient>>;
   readonly authAdmin: RpcClient<typeof AuthAdminDefinition>;
   readonly notifications: RpcClient<typeof OperatorNotificationsDefinition>;
-  readonly ledger: RpcClient<typeof BillingLedgerDefinition>;
-  readonly ledgerAdmin: RpcClient<typeof BillingLedgerAdminDefinition>;
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
   readonly routerAdmin: RpcClient<typeof InferenceRouterAdminDefinition>;
   readonly catalogueAdmin: RpcClient<typeof CatalogueAdminDefinition>;

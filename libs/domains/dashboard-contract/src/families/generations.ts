@@ -82,7 +82,7 @@ const providerAttempt = z
   })
   .meta({ id: 'ProviderAttempt' });
 
-const ledgerEntry = z
+export const ledgerEntry = z
   .object({
     kind: z.enum(['credit', 'correction', 'hold', 'extension', 'settlement', 'void']),
     posted_at: time,

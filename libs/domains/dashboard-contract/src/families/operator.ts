@@ -122,18 +122,17 @@ const providerHealth = z
   })
   .meta({ id: 'ProviderHealth' });
 
+export const openHolds = z.object({
+  count: number,
+  held_usd: usd,
+  oldest_age_ms: number.nullable().meta({ description: 'Null without open holds.' }),
+  overdue: number.meta({ description: 'Past their deadline and not yet voided.' }),
+});
+
 const settlementHealth = z
   .object({
     observed_at: time,
-    open_holds: z
-      .object({
-        count: number,
-        held_usd: usd,
-        oldest_age_ms: number.nullable().meta({ description: 'Null without open holds.' }),
-        overdue: number.meta({ description: 'Past their deadline and not yet voided.' }),
-      })
-      .nullable()
-      .meta({ description: 'Null when the ledger is unavailable.' }),
+    open_holds: openHolds.nullable().meta({ description: 'Null when the ledger is unavailable.' }),
     event_log: z
       .array(
         z.object({

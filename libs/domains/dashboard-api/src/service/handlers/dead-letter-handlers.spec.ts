@@ -36,9 +36,7 @@ const admin = {
 beforeAll(async () => {
   api = createDashboardApi({
     authAdmin: recording<Admin>(() => admin),
-    ledger: {} as never,
     owners: {} as never,
-    ledgerAdmin: {} as never,
     routerAdmin: {} as never,
     catalogueAdmin: {} as never,
     contentLog: {} as never,

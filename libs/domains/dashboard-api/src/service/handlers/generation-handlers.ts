@@ -1,15 +1,14 @@
 import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
-import { ledgerEntryView } from '../messages/credit-views';
 import type { DashboardApiPorts } from '../ports';
 
 export function createGenerationHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { owners, ledgerAdmin, log } = ports;
+  const { owners, log } = ports;
 
   /** Null while the ledger is unavailable: the generation is shown without its entries. */
-  const readEntries = (organizationId: string, reference: string) =>
-    ledgerAdmin.listEntries({ organizationId, reference }).then(
-      ({ entries }) => entries.map(ledgerEntryView),
+  const readEntries = (params: { readonly organization_id: string }, reference: string) =>
+    owners['billing-ledger'].call(parts.ledgerEntries, { params, query: { reference } }).then(
+      ({ data }) => data,
       (error: unknown) => {
         log.warn({ err: error, reference }, 'ledger entries of a generation are unavailable');
         return null;
@@ -20,7 +19,7 @@ export function createGenerationHandlers(ports: DashboardApiPorts): readonly Imp
     implement(endpoints.generations.get, async ({ params }) => {
       const [{ generation }, entries] = await Promise.all([
         owners['generation-query'].call(parts.generation, { params }),
-        readEntries(params.organization_id, params.generation_id),
+        readEntries(params, params.generation_id),
       ]);
       if (!generation) {
         throw new DashboardError('not_found', {

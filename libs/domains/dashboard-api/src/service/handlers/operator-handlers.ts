@@ -5,16 +5,14 @@ import { toDashboardError } from '../messages/errors';
 import {
   catalogueModelView,
   catalogueView,
-  openHoldsView,
   providerHealthView,
   targetView,
 } from '../messages/operator-views';
-import { ledgerReconciliationView } from '../messages/reconciliation-views';
 import { withFigures } from '../organization-figures';
 import type { DashboardApiPorts } from '../ports';
 
 export function createOperatorHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { owners, authAdmin, routerAdmin, ledgerAdmin, clock, log, settings } = ports;
+  const { owners, authAdmin, routerAdmin, clock, log, settings } = ports;
   const startedAt = clock.now();
 
   /** Null for an unavailable part: the rest of the page is needed most during an incident. */
@@ -65,7 +63,7 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
 
     implement(endpoints.operator.settlementHealth, async () => {
       const [holds, router, lags] = await Promise.all([
-        orNull('ledger health', ledgerAdmin.getLedgerHealth({})),
+        orNull('ledger health', owners['billing-ledger'].call(parts.openHolds)),
         orNull('router health', routerAdmin.getProviderHealth({})),
         orNull('event log lag', readEventLag(ports)),
       ]);
@@ -73,7 +71,7 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
       return {
         health: {
           observed_at: isoTime(BigInt(now)),
-          open_holds: holds && openHoldsView(holds, now),
+          open_holds: holds,
           event_log: lags,
           spool: router && { generations: router.spooledGenerations, bytes: Number(router.spoolBytes) },
         },
@@ -82,13 +80,13 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
 
     implement(endpoints.operator.reconciliation, async () => {
       const [ledger, usage] = await Promise.all([
-        orNull('ledger reconciliation', ledgerAdmin.getLedgerReconciliation({})),
+        orNull('ledger reconciliation', owners['billing-ledger'].call(parts.ledgerReconciliation)),
         orNull('usage reconciliation', owners['generation-query'].call(parts.usageReconciliation)),
       ]);
       return {
         reconciliation: {
           observed_at: isoTime(BigInt(clock.now())),
-          ledger: ledger && ledgerReconciliationView(ledger),
+          ledger,
           usage,
         },
       };

@@ -9,6 +9,7 @@ import type {
   QueryOf,
 } from '@gateway/dashboard-contract';
 import type { Request, Response } from 'express';
+import type { z } from 'zod';
 
 /** The session of a request. */
 export interface SignedIn {
@@ -41,6 +42,8 @@ export interface HandlerInput<Of extends Endpoint> {
   readonly params: PathParameters<Of['path']>;
   readonly query: QueryOf<Of>;
   readonly body: BodyOf<Of>;
+  /** The body as it was sent, for the owner of the endpoint. */
+  readonly sent: SentOf<Of>;
   readonly headers: HeadersOf<Of>;
   /** The client's address in canonical form; empty when none can be read. */
   readonly address: string;
@@ -56,6 +59,8 @@ export interface HandlerInput<Of extends Endpoint> {
   /** For cookies, and for responses other than JSON, which the handler writes and ends itself. */
   readonly response: Response;
 }
+
+type SentOf<Of extends Endpoint> = Of['body'] extends z.ZodType ? z.input<Of['body']> : undefined;
 
 /** Returns the endpoint's JSON; undefined for empty responses and those that it has written itself. */
 export type Handler<Of extends Endpoint> = (input: HandlerInput<Of>) => Promise<JsonResult<Of>>;

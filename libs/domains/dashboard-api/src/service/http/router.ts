@@ -172,6 +172,7 @@ function inputOf(
     params: request.params as Record<string, string>,
     query: readInput(query, request.query, 'query'),
     body: body ? readInput(body, (request.body as unknown) ?? {}, 'body') : {},
+    sent: (request.body as unknown) ?? {},
     headers: headers ? readInput(headers, request.headers, 'headers') : {},
     address,
     request,
