@@ -23,16 +23,22 @@ const domains = [
   'usage',
   'dashboard-api',
   'dashboard-contract',
+  'admin-calls',
 ];
+
+/** The endpoints of the dashboard API, and what serves and calls them. */
+const ADMIN = ['admin-calls', 'dashboard-contract'];
 
 /** Domains that a domain may import: shared libraries of its service, and the two public contracts. */
 const sharedRules = {
   auth: ['auth-shared', 'people'],
   people: ['auth-shared'],
   'operator-notifications': ['auth-shared'],
-  statements: ['billing-ledger'],
+  statements: [...ADMIN, 'billing-ledger'],
   'edge-proxy': ['public-api'],
-  'dashboard-api': ['dashboard-contract', 'public-api'],
+  usage: ADMIN,
+  'admin-calls': ['dashboard-contract'],
+  'dashboard-api': [...ADMIN, 'public-api'],
   'api-docs': ['public-api', 'dashboard-contract'],
 };
 
@@ -182,7 +188,7 @@ export default [
         {
           patterns: [
             {
-              regex: '^@gateway/(test-support|dev-infra|ledger-audit|billing-ledger/testing)$',
+              regex: '^@gateway/(test-support|dev-infra|ledger-audit|(admin-calls|billing-ledger)/testing)$',
               message: 'Only tests and tools import it.',
             },
           ],

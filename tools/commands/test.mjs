@@ -8,11 +8,14 @@ import { startClusterForTests } from './lib/cluster-for-tests.mjs';
 import { contractBaseline } from './lib/contract-baseline.mjs';
 import { createInitialState } from './lib/initial-state.mjs';
 import { build, CLUSTER_PROJECTS, nxCommand } from './lib/nx.mjs';
+import { breakingChanges } from './lib/openapi-breaking.mjs';
 import { capture, exitOnFailure, root, runVisibly } from './lib/run.mjs';
 import { makeTestFolder } from './lib/test-folder.mjs';
 
 /** Targets of the project `workspace`. */
 const CHECKS = ['lint', 'unused-code', 'spelling', 'typecheck', 'format-check', 'contracts-check'];
+
+const DASHBOARD_DOCUMENT = 'docs/reference/dashboard-openapi.json';
 
 const jestArguments = process.argv.slice(2);
 
@@ -99,7 +102,16 @@ async function runChecks() {
   const buf = path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf');
   const breaking = await capture(process.execPath, [buf, 'breaking', '--against', `.git#ref=${baseline}`]);
   totals[breaking.code === 0 ? 'passed' : 'failed'] += 1;
-  return output + breaking.output;
+  return output + breaking.output + (await compareDashboardContracts(baseline));
+}
+
+/** The endpoints that owners serve are no messages of proto/, so their document is compared. @returns its output */
+async function compareDashboardContracts(baseline) {
+  const { code, output } = await capture('git', ['show', `${baseline}:${DASHBOARD_DOCUMENT}`]);
+  if (code !== 0) return '';
+  const changes = breakingChanges(JSON.parse(output), JSON.parse(readFileSync(DASHBOARD_DOCUMENT, 'utf8')));
+  totals[changes.length === 0 ? 'passed' : 'failed'] += 1;
+  return changes.map((change) => `${DASHBOARD_DOCUMENT}: ${change}\n`).join('');
 }
 
 async function auditDependencies() {

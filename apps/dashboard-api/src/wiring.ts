@@ -1,8 +1,7 @@
+import { createAdminClient } from '@gateway/admin-calls';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
 import { AuthAdminDefinition, OperatorNotificationsDefinition } from '@gateway/contracts/auth';
-import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
-import { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import {
   CatalogueAdminDefinition,
   ContentLogDefinition,
@@ -34,14 +33,14 @@ export async function wireDashboardApi({
   const usageAggregator = connectActing('usage-aggregator', config.GATEWAY_USAGE_AGGREGATOR_TARGET);
   const module = openDashboardApi({
     config,
+    owners: {
+      'billing-ledger': createAdminClient(ledger),
+      'generation-query': createAdminClient(
+        connectActing('generation-query', config.GATEWAY_GENERATION_QUERY_TARGET),
+      ),
+    },
     authAdmin: createClient(AuthAdminDefinition, auth),
     notifications: createClient(OperatorNotificationsDefinition, auth),
-    ledger: createClient(BillingLedgerDefinition, ledger),
-    ledgerAdmin: createClient(BillingLedgerAdminDefinition, ledger),
-    generationReports: createClient(
-      GenerationReportsDefinition,
-      connectActing('generation-query', config.GATEWAY_GENERATION_QUERY_TARGET),
-    ),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     routerAdmin: createClient(InferenceRouterAdminDefinition, router),
     catalogueAdmin: createClient(CatalogueAdminDefinition, router),

@@ -1,10 +1,12 @@
+import { createAdminClient } from '@gateway/admin-calls';
 import { createActorSigner, createActorVerifier, createSigningKeys, publicKeysOf } from '@gateway/actors';
 import type { ActingPerson } from '@gateway/actors';
 import { AUTH_SCHEMA } from '@gateway/auth';
 import { createAuthority, issueCertificate, type KeyPairPem } from '@gateway/certificates';
 import { AuthAdminDefinition, OperatorNotificationsDefinition, Scope } from '@gateway/contracts/auth';
-import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { ADMIN_CALLERS, DEFAULT_IDENTITY_DOMAIN, isServedTo } from '@gateway/contracts/callers';
+import { endpoints } from '@gateway/dashboard-contract';
 import { createPool } from '@gateway/database';
 import { actAs, createActingTransport, createClient, RpcError, type RpcTransport } from '@gateway/rpc';
 import { createGrpcServer, createGrpcTransport, type GrpcServer } from '@gateway/rpc/grpc';
@@ -122,10 +124,9 @@ const ATTACKS: Readonly<Record<string, (transport: RpcTransport) => Promise<unkn
       note: 'system',
     }),
   'correct the balance': (transport) =>
-    createClient(BillingLedgerAdminDefinition, transport).previewCorrection({
-      organizationId: victim.organizationId,
-      amountNanoUsd: 1n,
-      note: 'x',
+    createAdminClient(transport).call(endpoints.credit.previewCorrection, {
+      params: { organization_id: victim.organizationId },
+      body: { amount_usd: '0.000000001', reason: 'x' },
     }),
   'create a key in a foreign organization': (transport) =>
     createClient(AuthAdminDefinition, transport).createKey({

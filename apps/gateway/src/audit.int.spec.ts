@@ -1,5 +1,7 @@
 import type { ActingPerson, CallActor } from '@gateway/actors';
+import { createAdminClient } from '@gateway/admin-calls';
 import { AUTH_SCHEMA } from '@gateway/auth';
+import { AdminDefinition } from '@gateway/contracts/admin';
 import {
   AuthAdminDefinition,
   ManagementTokenAccess,
@@ -10,7 +12,7 @@ import {
   SecretToEnd,
 } from '@gateway/contracts/auth';
 import { isOpenToManagementTokens, isPermission } from '@gateway/base';
-import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { AUDITED, PERMISSIONS, WITHOUT_PERSON } from '@gateway/contracts/callers';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import {
@@ -18,6 +20,7 @@ import {
   ContentLogDefinition,
   InferenceRouterAdminDefinition,
 } from '@gateway/contracts/inference-router';
+import { allEndpoints, allParts, endpoints, nameOf as endpointName } from '@gateway/dashboard-contract';
 import { createPool } from '@gateway/database';
 import { createClient, type ServiceDefinition } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
@@ -40,7 +43,7 @@ const NOT_AUDITED: Readonly<Record<string, string>> = {
   CountEmails: 'counts emails',
   StartOidc: 'stores the state of a sign-in in flight',
   LookUpInvitation: 'counts attempts',
-  PreviewCorrection: 'moves no money',
+  [endpointName(endpoints.credit.previewCorrection)]: 'moves no money',
   CheckCatalogue: 'changes nothing',
   EditCatalogueEntry: 'changes nothing',
   ProposePrices: 'changes nothing',
@@ -66,9 +69,14 @@ const clientOf = <Definition extends ServiceDefinition>(definition: Definition, 
     inProcessFor(module?.services ?? [], () => actor),
   );
 };
+const ownerOf = (moduleName: string) => {
+  const module = fleet.modules.inOrder.find(({ name }) => name === moduleName);
+  return createAdminClient(inProcessFor(module?.services ?? [], () => actor));
+};
+const inOrganization = () => ({ params: { organization_id: organizationId } });
 const auth = () => clientOf(AuthAdminDefinition, 'auth');
 const ledger = () => clientOf(BillingLedgerDefinition, 'billing-ledger');
-const statements = () => clientOf(BillingLedgerAdminDefinition, 'statements');
+const statements = () => ownerOf('statements');
 const notifications = () => clientOf(OperatorNotificationsDefinition, 'operator-notifications');
 const deadLetters = () => clientOf(DeadLettersDefinition, 'billing-ledger');
 const router = () => clientOf(InferenceRouterAdminDefinition, 'inference-router');
@@ -218,6 +226,12 @@ async function linkIdentity(memberId: string): Promise<string> {
 async function credit(amountNanoUsd = 1_000n): Promise<void> {
   await ledger().addCredit({ creditId: newId('crd'), organizationId, amountNanoUsd, note: '' });
 }
+
+const setAlert = () =>
+  statements().call(endpoints.credit.setAlert, {
+    ...inOrganization(),
+    body: { threshold_usd: '0.000000005', webhook_url: null, emails: ['a@b.example'] },
+  });
 
 async function deadLetter() {
   const ref = { topic: 'generation.finished', group: 'billing-ledger', position: BigInt(Date.now()) };
@@ -466,31 +480,34 @@ const CASES: Readonly<Record<string, Case>> = {
     // A repeated call adds nothing, so it leaves no second entry.
     return { call: async () => [await ledger().addCredit(added), await ledger().addCredit(added)] };
   },
-  CorrectCredit: async () => {
+  [endpointName(endpoints.credit.add)]: async () => {
+    const added = {
+      ...inOrganization(),
+      body: { amount_usd: '0.000000005', note: 'a test' },
+      headers: { 'idempotency-key': newId('key') },
+    };
+    const add = () => statements().call(endpoints.credit.add, added);
+    // A repeated call adds nothing, so it leaves no second entry.
+    return { call: async () => [await add(), await add()] };
+  },
+  [endpointName(endpoints.credit.correct)]: async () => {
     await credit();
-    const correction = { organizationId, amountNanoUsd: 5n, note: 'a test' };
-    const { outcome } = await statements().previewCorrection(correction);
-    const correctionId = outcome?.$case === 'preview' ? outcome.value.correctionId : '';
-    const correct = () => statements().correctCredit({ ...correction, correctionId });
+    const body = { amount_usd: '0.000000005', reason: 'a test' };
+    const { confirmation_token } = await statements().call(endpoints.credit.previewCorrection, {
+      ...inOrganization(),
+      body,
+    });
+    const correct = () =>
+      statements().call(endpoints.credit.correct, {
+        ...inOrganization(),
+        body: { ...body, confirmation_token },
+      });
     return { call: async () => [await correct(), await correct()] };
   },
-  SetCreditAlert: async () => ({
-    call: () =>
-      statements().setCreditAlert({
-        organizationId,
-        thresholdNanoUsd: 5n,
-        emails: ['a@b.example'],
-        keepWebhook: false,
-      }),
-  }),
-  TestCreditAlert: async () => {
-    await statements().setCreditAlert({
-      organizationId,
-      thresholdNanoUsd: 5n,
-      emails: ['a@b.example'],
-      keepWebhook: false,
-    });
-    return { call: () => statements().testCreditAlert({ organizationId }) };
+  [endpointName(endpoints.credit.setAlert)]: async () => ({ call: setAlert }),
+  [endpointName(endpoints.credit.testAlert)]: async () => {
+    await setAlert();
+    return { call: () => statements().call(endpoints.credit.testAlert, { ...inOrganization(), body: {} }) };
   },
   SetNotificationSettings: async () => ({ call: () => setWebhook() }),
   SendTestNotification: async () => {
@@ -566,25 +583,37 @@ async function entries(): Promise<readonly Entry[]> {
 }
 
 const nameOf = (rpc: string) => rpc.split('/')[1] ?? '';
+const isOfAdmin = (rpc: string) => rpc.startsWith(`${AdminDefinition.fullName}/`);
 
-it('every method that changes something for people is audited', () => {
-  const audited = Object.keys(AUDITED).map(nameOf);
+/** The endpoints that services serve over `Admin`, by method and path. */
+const owned = [...allEndpoints(), ...allParts()].filter(({ owner }) => owner !== undefined);
+
+/** What each method and endpoint records. */
+const ACTIONS: Readonly<Record<string, readonly string[]>> = Object.fromEntries([
+  ...Object.entries(AUDITED).map(([rpc, action]) => [nameOf(rpc), [action]]),
+  ...owned.flatMap((endpoint) => (endpoint.audit ? [[endpointName(endpoint), endpoint.audit]] : [])),
+]);
+
+it('every method and endpoint that changes something for people is audited', () => {
+  const audited = Object.keys(ACTIONS);
   expect(audited.sort()).toEqual([...Object.keys(CASES), ...Object.keys(ELSEWHERE)].sort());
-  const reading = [...Object.keys(PERMISSIONS), ...Object.keys(WITHOUT_PERSON)]
-    .map(nameOf)
-    .filter((name) => !audited.includes(name) && !Object.hasOwn(NOT_AUDITED, name));
-  expect(reading.filter((name) => !/^(Get|List|Count|Watch|Verify)/.test(name))).toEqual([]);
+  const reading = [
+    ...[...Object.keys(PERMISSIONS), ...Object.keys(WITHOUT_PERSON)]
+      .filter((rpc) => !isOfAdmin(rpc))
+      .map(nameOf),
+    ...owned.map(endpointName),
+  ].filter((name) => !audited.includes(name) && !Object.hasOwn(NOT_AUDITED, name));
+  expect(reading.filter((name) => !/^(Get|GET|List|Count|Watch|Verify)/.test(name))).toEqual([]);
 });
 
 it.each(Object.entries(CASES))(
   '%s leaves exactly one entry, of the verified person',
   async (name, prepare) => {
-    const [, action] = Object.entries(AUDITED).find(([rpc]) => nameOf(rpc) === name) ?? [];
     const { call, author = operator } = await prepare();
     const before = new Set((await entries()).map(({ id }) => id));
     await call();
     const added = (await entries()).filter(({ id }) => !before.has(id));
-    expect(added.filter((entry) => entry.action === action)).toEqual([
+    expect(added.filter((entry) => ACTIONS[name]?.includes(entry.action))).toEqual([
       expect.objectContaining({ actor_id: author.id }),
     ]);
     expect(new Set(added.map((entry) => entry.actor_id))).toEqual(new Set([author.id]));
@@ -592,11 +621,13 @@ it.each(Object.entries(CASES))(
 );
 
 /** The case does what only a person may: it grants the role admin, and confirms a preview of the operator. */
-const BY_A_PERSON = ['SetOrganizationRole', 'CorrectCredit'];
+const BY_A_PERSON = ['SetOrganizationRole', endpointName(endpoints.credit.correct)];
 
 const openToTokens = Object.entries(CASES).filter(([name]) => {
   if (BY_A_PERSON.includes(name)) return false;
-  const [, permission = ''] = Object.entries(PERMISSIONS).find(([rpc]) => nameOf(rpc) === name) ?? [];
+  const endpoint = owned.find((each) => endpointName(each) === name);
+  const [, ofMethod = ''] = Object.entries(PERMISSIONS).find(([rpc]) => nameOf(rpc) === name) ?? [];
+  const permission = endpoint?.access ?? ofMethod;
   return isPermission(permission) && isOpenToManagementTokens(permission, 'read_write', 'change');
 });
 

@@ -1,7 +1,10 @@
+import { implement } from '@gateway/admin-calls';
 import { createEstimator } from '@gateway/dashboard-api';
 import type { Model } from '@gateway/contracts/inference-router';
+import { endpoints, parts } from '@gateway/dashboard-contract';
 import {
   createDashboardFixture,
+  ownerWith,
   OPERATOR,
   type DashboardResponse,
   type Browser,
@@ -113,53 +116,58 @@ beforeAll(async () => {
         return { target: target() };
       },
     } as never,
-    ledgerAdmin: {
-      getCreditAlert: async () => ({ alert: undefined }),
-      getLedgerHealth: async () => {
-        if (ledgerIsDown) throw new Error('the ledger is down');
-        return {
-          openHolds: 4n,
-          heldNanoUsd: 5_000_000_000n,
-          oldestHoldUnixMs: undefined,
-          overdueHolds: 1n,
-        };
-      },
-      getLedgerReconciliation: async () => ({
-        lastRunUnixMs: 1_764_000_000_000n,
-        reconciledUntilUnixMs: undefined,
-        knownDifferences: 1,
-        differences: [
-          {
-            organizationId: 'org-1',
-            kind: 'available',
-            generationId: undefined,
-            expectedNanoUsd: 5_000_000_000n,
-            foundNanoUsd: -1n,
-            firstSeenUnixMs: 1_764_000_000_000n,
+    owners: {
+      'billing-ledger': ownerWith(
+        'billing-ledger',
+        implement(endpoints.credit.balance, async () => ({
+          balance: {
+            ...{ total_credits_usd: '0', total_usage_usd: '0', balance_usd: '0' },
+            ...{ reserved_usd: '0', available_usd: '0' },
           },
-        ],
-      }),
-    } as never,
-    generationReports: {
-      getUsageReconciliation: async () => {
-        if (usageIsDown) throw new Error('usage is down');
-        const sums = { generations: 2n, costNanoUsd: 7n, chargedNanoUsd: 7n };
-        return {
-          comparedUntilUnixMs: 1_764_000_000_000n,
-          knownDifferences: 1,
+          low_balance: null,
+        })),
+        implement(parts.openHolds, async () => {
+          if (ledgerIsDown) throw new Error('the ledger is down');
+          return { count: 4, held_usd: '5', oldest_age_ms: null, overdue: 1 };
+        }),
+        implement(parts.ledgerReconciliation, async () => ({
+          last_run_at: '2025-11-24T16:00:00.000Z',
+          reconciled_until: null,
+          known_differences: 1,
           differences: [
             {
-              organizationId: 'org-1',
-              kind: 'hourly_sums',
-              startsUnixMs: 1_763_996_400_000n,
-              expected: sums,
-              found: { ...sums, generations: 3n },
-              firstSeenUnixMs: 1_764_000_000_000n,
+              organization_id: 'org-1',
+              kind: 'available',
+              generation_id: null,
+              expected_usd: '5',
+              found_usd: '-0.000000001',
+              first_seen_at: '2025-11-24T16:00:00.000Z',
             },
           ],
-        };
-      },
-    } as never,
+        })),
+      ),
+      'generation-query': ownerWith(
+        'generation-query',
+        implement(parts.usageReconciliation, async () => {
+          if (usageIsDown) throw new Error('usage is down');
+          const sums = { generations: 2, cost_usd: '0.000000007', charged_usd: '0.000000007' };
+          return {
+            compared_until: '2025-11-24T16:00:00.000Z',
+            known_differences: 1,
+            differences: [
+              {
+                organization_id: 'org-1',
+                kind: 'hourly_sums',
+                starts_at: '2025-11-24T15:00:00.000Z',
+                expected: sums,
+                found: { ...sums, generations: 3 },
+                first_seen_at: '2025-11-24T16:00:00.000Z',
+              },
+            ],
+          };
+        }),
+      ),
+    },
     deadLetters: new Map([
       ['g', { countWaiting: async () => ({ groups: [{ topic: 't', group: 'g', events: 12n }] }) } as never],
     ]),

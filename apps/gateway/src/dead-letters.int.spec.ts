@@ -85,9 +85,7 @@ async function createFixture() {
   const deadLetters = createClient(DeadLettersDefinition, acting(ledgerModule));
   const api = createDashboardApi({
     authAdmin,
-    ledger: {} as never,
-    generationReports: {} as never,
-    ledgerAdmin: {} as never,
+    owners: {} as never,
     routerAdmin: {} as never,
     catalogueAdmin: {} as never,
     contentLog: {} as never,

@@ -2,6 +2,8 @@ import { hostname } from 'node:os';
 import { createActorSigner, createActorVerifier, publicKeysOf, type SigningKeys } from '@gateway/actors';
 import { openAuthModule, type OpenAuthOptions } from '@gateway/auth';
 import type { Clock } from '@gateway/base';
+import { createAdminClient } from '@gateway/admin-calls';
+import { AdminDefinition } from '@gateway/contracts/admin';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
 import {
   AuthAdminDefinition,
@@ -10,10 +12,10 @@ import {
   IncidentsDefinition,
   OperatorNotificationsDefinition,
 } from '@gateway/contracts/auth';
-import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { ADMIN_CALLERS } from '@gateway/contracts/callers';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
-import { GenerationQueryDefinition, GenerationReportsDefinition } from '@gateway/contracts/generation-query';
+import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import {
   CatalogueAdminDefinition,
   ContentLogDefinition,
@@ -150,13 +152,16 @@ function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) 
     metrics,
   });
   const generationQuery = openGenerationQueryModule({ pool: pools.usage });
-  const services = [auth, notifications, rateLimit, billingLedger, statements, generationQuery].flatMap(
-    (module) => module.services,
-  );
+  const services = [auth, notifications, rateLimit, billingLedger, statements, generationQuery]
+    .flatMap((module) => module.services)
+    // Each owner of endpoints serves it under the same name.
+    .filter(({ definition }) => definition !== AdminDefinition);
   return {
     transportFor: (caller: string): RpcTransport => transportTo(services, caller, deps),
     encryptionKeys,
     usageAggregator,
+    statements,
+    generationQuery,
     /** Each serves the dead letters of its own group, under the same service name. */
     withDeadLetters: [billingLedger, usageAggregator],
     withAuditLog: [statements, usageAggregator],
@@ -213,13 +218,16 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
   const { config, log, metrics } = deps;
   const transport = stores.transportFor('dashboard-api');
   const router = transportTo(inferenceRouter.services, 'dashboard-api', deps);
+  const ownerOf = ({ services }: GatewayModule) =>
+    createAdminClient(transportTo(services, 'dashboard-api', deps));
   return openDashboardApi({
     config,
+    owners: {
+      'billing-ledger': ownerOf(stores.statements),
+      'generation-query': ownerOf(stores.generationQuery),
+    },
     authAdmin: createClient(AuthAdminDefinition, transport),
     notifications: createClient(OperatorNotificationsDefinition, transport),
-    ledger: createClient(BillingLedgerDefinition, transport),
-    generationReports: createClient(GenerationReportsDefinition, transport),
-    ledgerAdmin: createClient(BillingLedgerAdminDefinition, transport),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     routerAdmin: createClient(InferenceRouterAdminDefinition, router),
     catalogueAdmin: createClient(CatalogueAdminDefinition, router),

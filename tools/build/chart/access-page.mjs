@@ -24,6 +24,7 @@ export function renderAccess({ callers, servers, permissions, withoutPerson }) {
 function rightOf(permission) {
   if (permission === 'signed_in') return 'a person';
   if (permission === 'authenticated') return 'a person or management token';
+  if (permission === 'endpoint') return 'what the endpoint requires';
   return `a person with \`${permission}\``;
 }
 

@@ -6,12 +6,25 @@ import {
   type AuthAdapterOptions,
 } from '@gateway/auth';
 import { createEncryptionKey } from '@gateway/secrets';
+import {
+  createAdminClient,
+  implement,
+  serveEndpoints,
+  usd,
+  type AdminClient,
+  type Implementation,
+} from '@gateway/admin-calls';
 import type { Clock } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
-import type { BillingLedgerDefinition, GetBalanceResponse } from '@gateway/contracts/billing-ledger';
-import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
-import { allEndpoints, errorsOf } from '@gateway/dashboard-contract';
+import {
+  allEndpoints,
+  allParts,
+  endpoints,
+  errorsOf,
+  type Endpoint,
+  type Owner,
+} from '@gateway/dashboard-contract';
 import { createDashboardApi, type DashboardApiPorts } from '@gateway/dashboard-api';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createActingTransport, createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
@@ -21,28 +34,42 @@ import { createCuttableDatabase } from './cuttable-database';
 
 export const OPERATOR = { email: 'ops@example.com', password: 'correct horse battery' };
 
-/** Balances in memory, idempotent by credit id as the ledger's contract requires. */
-function createLedgerStub(): RpcClient<typeof BillingLedgerDefinition> {
+/** Serves the endpoints of an owner with its real checks. Those without a handler fail. */
+export function ownerWith(owner: Owner, ...implementations: readonly Implementation[]): AdminClient {
+  const isStubbed = (endpoint: Endpoint) => implementations.every((each) => each.endpoint !== endpoint);
+  const others = [...allEndpoints(), ...allParts()]
+    .filter((endpoint) => endpoint.owner === owner && isStubbed(endpoint))
+    .map((endpoint) => implement(endpoint, () => Promise.reject(new Error(`${owner} is a stub`))));
+  const service = serveEndpoints(owner, [...implementations, ...others], { isUnavailable: () => false });
+  const transport = createInProcessTransport([service], { actors: unsignedActors });
+  return createAdminClient(createActingTransport(transport, { audience: 'test', signer: unsignedActors }));
+}
+
+/** Balances in memory. Credit of the same Idempotency-Key is added once. */
+function createLedgerStub(): AdminClient {
   const credits = new Map<string, { organizationId: string; amount: bigint }>();
-  const balanceOf = (organizationId: string): GetBalanceResponse => {
+  const balanceOf = (organizationId: string) => {
     const own = [...credits.values()].filter((credit) => credit.organizationId === organizationId);
-    const total = own.reduce((sum, { amount }) => sum + amount, 0n);
+    const total = usd(own.reduce((sum, credit) => sum + credit.amount, 0n));
     return {
-      totalCreditsNanoUsd: total,
-      totalUsageNanoUsd: 0n,
-      balanceNanoUsd: total,
-      heldNanoUsd: 0n,
-      availableNanoUsd: total,
+      ...{ total_credits_usd: total, total_usage_usd: '0', balance_usd: total },
+      ...{ reserved_usd: '0', available_usd: total },
     };
   };
-  const stub: Pick<RpcClient<typeof BillingLedgerDefinition>, 'getBalance' | 'addCredit'> = {
-    getBalance: async ({ organizationId }) => balanceOf(organizationId),
-    addCredit: async ({ creditId, organizationId, amountNanoUsd }) => {
-      if (!credits.has(creditId)) credits.set(creditId, { organizationId, amount: amountNanoUsd });
-      return { balance: balanceOf(organizationId) };
-    },
-  };
-  return stub as RpcClient<typeof BillingLedgerDefinition>;
+  return ownerWith(
+    'billing-ledger',
+    implement(endpoints.credit.balance, async ({ params }) => ({
+      balance: balanceOf(params.organization_id),
+      low_balance: null,
+    })),
+    implement(endpoints.credit.add, async ({ params, body, headers }) => {
+      const { organization_id: organizationId } = params;
+      const id = headers['idempotency-key'] ?? newId('crd');
+      if (!credits.has(id)) credits.set(id, { organizationId, amount: body.amount_usd });
+      const credit = { id, amount_usd: usd(body.amount_usd), note: body.note ?? null };
+      return { credit, balance: balanceOf(organizationId) };
+    }),
+  );
 }
 
 /** Options of auth that differ from the defaults. */
@@ -97,9 +124,8 @@ export async function createDashboardFixture(
     ),
     notifications: {} as never,
     auditLogs: [],
-    ledger: createLedgerStub(),
     // Without it, keys are listed without their activity.
-    generationReports: {} as RpcClient<typeof GenerationReportsDefinition>,
+    owners: { 'billing-ledger': createLedgerStub(), 'generation-query': ownerWith('generation-query') },
     // No key in these tests is restricted to models.
     inferenceRouter: {} as RpcClient<typeof InferenceRouterDefinition>,
     deadLetters: new Map(),
@@ -108,7 +134,6 @@ export async function createDashboardFixture(
     log,
     metrics: createMetrics({ processMetrics: false }),
     settings: { host: '127.0.0.1', port: 0 },
-    ledgerAdmin: { getCreditAlert: async () => ({ alert: undefined }) } as never,
     routerAdmin: {} as never,
     catalogueAdmin: {} as never,
     contentLog: {} as never,

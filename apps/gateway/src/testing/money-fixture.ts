@@ -1,3 +1,4 @@
+import { createAdminClient } from '@gateway/admin-calls';
 import {
   BILLING_LEDGER_SCHEMA,
   billingLedgerSchema,
@@ -9,13 +10,17 @@ import {
 import { createAuditEntries } from '@gateway/audit';
 import { DAY_MS } from '@gateway/base';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
-import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GenerationFinished, GenerationSettled } from '@gateway/contracts/events';
-import { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { TransactionalAppender } from '@gateway/events';
 import type { PoolClient } from 'pg';
-import { createActingTransport, createClient, createInProcessTransport } from '@gateway/rpc';
+import {
+  createActingTransport,
+  createClient,
+  createInProcessTransport,
+  type BoundService,
+} from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
 import { createEncryptionKey } from '@gateway/secrets';
 import {
@@ -128,19 +133,20 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
     clock,
     metrics: createMetrics({ processMetrics: false }),
   });
-  const query = createGenerationQueryModule({ reader: createPostgresUsageReader(pools.usage) });
-  const services = [...ledgerModule.services, ...statements.services, ...query.services];
+  const query = createGenerationQueryModule({ reader: createPostgresUsageReader(pools.usage), clock });
   /** Acts for the person of the dashboard's request. */
-  const transport = createActingTransport(createInProcessTransport(services, { actors: unsignedActors }), {
-    audience: 'test',
-    signer: unsignedActors,
-  });
-  const ledger = createClient(BillingLedgerDefinition, inProcessFor(services));
+  const actingOn = (served: readonly BoundService[]) =>
+    createActingTransport(createInProcessTransport(served, { actors: unsignedActors }), {
+      audience: 'test',
+      signer: unsignedActors,
+    });
+  const ledger = createClient(BillingLedgerDefinition, inProcessFor(ledgerModule.services));
   const dashboard = await createDashboardFixture({
-    ledger: createClient(BillingLedgerDefinition, transport),
-    auditLogs: [createClient(AuditLogDefinition, transport)],
-    ledgerAdmin: createClient(BillingLedgerAdminDefinition, transport),
-    generationReports: createClient(GenerationReportsDefinition, transport),
+    auditLogs: [createClient(AuditLogDefinition, actingOn(statements.services))],
+    owners: {
+      'billing-ledger': createAdminClient(actingOn(statements.services)),
+      'generation-query': createAdminClient(actingOn(query.services)),
+    },
     clock,
   });
 

@@ -13,12 +13,6 @@ export * from './service/module';
 export { fillLedgerHistory, type SyntheticHistory } from './testing/synthetic-history';
 // For the statements library, which belongs to the same service.
 export { withRetries } from './adapters/postgres/retry';
-export { NO_BALANCE, type Balance } from './core/credit/balance';
-export {
-  noteOf,
-  parseAmount,
-  parseIdentifier,
-  parseNote,
-  parseRequest,
-  renderBalance,
-} from './service/messages';
+export { NO_BALANCE, remainderOf, type Balance } from './core/credit/balance';
+export { addCredit, type AddCreditPorts } from './service/add-credit';
+export { noteOf, parseAmount, parseIdentifier, parseNote, parseRequest } from './service/messages';

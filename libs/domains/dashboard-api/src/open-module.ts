@@ -12,11 +12,9 @@ const MAX_WAITING_COUNTS = 64;
 
 export interface OpenDashboardApiOptions extends Pick<
   DashboardApiPorts,
+  | 'owners'
   | 'authAdmin'
   | 'notifications'
-  | 'ledger'
-  | 'ledgerAdmin'
-  | 'generationReports'
   | 'inferenceRouter'
   | 'routerAdmin'
   | 'catalogueAdmin'

@@ -11,6 +11,11 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  */
 export type Access = 'anyone' | 'signed_in' | 'authenticated' | Permission;
 
+/** The services that implement endpoints. dashboard-api forwards requests to them. */
+export const OWNERS = ['billing-ledger', 'generation-query'] as const;
+
+export type Owner = (typeof OWNERS)[number];
+
 /** The response of an endpoint on success. */
 export type EndpointResponse =
   | JsonResponse<z.ZodType>
@@ -32,8 +37,12 @@ export interface JsonResponse<Schema extends z.ZodType> {
  */
 export interface Endpoint {
   readonly method: Method;
-  /** Path parameters are in braces; `pathParameters` describes them. */
-  readonly path: `/api/${string}`;
+  /** Path parameters are in braces; `pathParameters` describes them. Paths below /internal are not routed. */
+  readonly path: `/api/${string}` | `/internal/${string}`;
+  /** The service that implements it, and checks its access. Absent: dashboard-api, from calls of several services. */
+  readonly owner?: Owner;
+  /** How long the owner may take. Default: 5 seconds. */
+  readonly timeoutMs?: number;
   /** One line, for the documentation. */
   readonly summary: string;
   /** Sentences for the documentation. */
@@ -87,6 +96,10 @@ export function stream<const MediaType extends string>(mediaType: MediaType) {
 export type EndpointNameOf<Of extends Endpoint> = Of extends Endpoint
   ? `${Of['method']} ${Of['path']}`
   : never;
+
+export function nameOf({ method, path }: Endpoint): string {
+  return `${method} ${path}`;
+}
 
 /** The path parameters, as strings. */
 export type PathParameters<Path extends string> = {

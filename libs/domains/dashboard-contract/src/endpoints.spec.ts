@@ -1,17 +1,28 @@
 import { z } from 'zod';
-import { namesIn, type Endpoint } from './endpoint';
+import { nameOf, namesIn } from './endpoint';
 import { allEndpoints } from './endpoints';
 import { dashboardErrors } from './errors';
 import { pathParameters } from './fields';
 import { managementTokenAccessOf } from './management-token-access';
+import { allParts } from './parts';
 import { isPermission, isPlatformPermission, permissions } from './permissions';
 
-const nameOf = ({ method, path }: Endpoint) => `${method} ${path}`;
-const named = allEndpoints().map((endpoint) => [nameOf(endpoint), endpoint] as const);
+const named = [...allEndpoints(), ...allParts()].map((endpoint) => [nameOf(endpoint), endpoint] as const);
 
 it('names each endpoint once', () => {
   const lines = named.map(([line]) => line);
   expect(lines).toEqual([...new Set(lines)]);
+});
+
+it('routes every endpoint but the parts of composed responses, which have an owner', () => {
+  for (const { path } of allEndpoints()) expect(path).toMatch(/^\/api\//);
+  for (const { path, owner, response } of allParts()) {
+    expect([path, owner, response.kind]).toEqual([
+      expect.stringMatching(/^\/internal\//),
+      expect.anything(),
+      'json',
+    ]);
+  }
 });
 
 /** A position in a list, the last characters of a secret, and a duration. */

@@ -1,4 +1,5 @@
 import type { GatewayModule } from '@gateway/module';
+import { systemClock } from '@gateway/runtime';
 import type { Pool } from 'pg';
 import { createPostgresRefusalStore } from './adapters/postgres/refusal-store';
 import { createPostgresSettlementStore } from './adapters/postgres/settlement-store';
@@ -31,5 +32,5 @@ export function openUsageAggregatorModule({ config, pool, clock, ...options }: O
 
 /** The read side with its adapter, for every app that runs it. `pool` connects to the migrated schema `usage`. */
 export function openGenerationQueryModule({ pool }: { readonly pool: Pool }): GatewayModule {
-  return createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
+  return createGenerationQueryModule({ reader: createPostgresUsageReader(pool), clock: systemClock });
 }

@@ -3,9 +3,9 @@ import { AUDITED, BATCHED, CALLERS, PERMISSIONS, SERVERS } from './generated/acc
 /**
  * `CALLERS`: the services that may call each method, by names such as
  * "gateway.auth.v1.Auth/VerifyKey"; the option `callers` in `proto/`.
- * `CALLS`: the services that each service calls.
+ * `CALLS`: the services that each service calls. `SERVERS`: those that serve each definition.
  */
-export { CALLERS, CALLS } from './generated/access';
+export { CALLERS, CALLS, SERVERS } from './generated/access';
 
 /**
  * By method: `PERMISSIONS` what the acting person needs, `WITHOUT_PERSON` what

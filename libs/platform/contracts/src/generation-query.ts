@@ -1,2 +1,1 @@
 export * from './generated/gateway/generation_query/v1/generation_query';
-export * from './generated/gateway/generation_query/v1/generation_reports';

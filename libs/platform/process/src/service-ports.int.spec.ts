@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ActingPerson } from '@gateway/actors';
 import { writeActorKeys, writeServiceCertificates } from '@gateway/certificates';
-import { BillingLedgerAdminDefinition, BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
+import { AdminDefinition } from '@gateway/contracts/admin';
+import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { findFreePort } from '@gateway/database';
 import {
   actAs,
@@ -43,6 +44,7 @@ const emptyService = (definition: ServiceDefinition) => ({
       async () => method.responseType.decode(new Uint8Array()),
     ]),
   ),
+  accessOf: () => ({ permission: 'platform:settlement', audited: false }),
 });
 
 describe('the ports of a service', () => {
@@ -95,7 +97,7 @@ describe('the ports of a service', () => {
         modules: [
           {
             name: 'billing-ledger',
-            services: [BillingLedgerDefinition, BillingLedgerAdminDefinition].map(emptyService),
+            services: [BillingLedgerDefinition, AdminDefinition].map(emptyService),
             consumers: [],
             start: async () => undefined,
             stop: async () => undefined,
@@ -120,11 +122,11 @@ describe('the ports of a service', () => {
     const signer = openActorSigner(join(folder, 'dashboard-api'), 'dashboard-api');
     const acting = createActingTransport(transport, { audience: 'billing-ledger', signer });
     const ledger = createClient(BillingLedgerDefinition, acting);
-    const admin = createClient(BillingLedgerAdminDefinition, acting);
+    const admin = createClient(AdminDefinition, acting);
     const credit = { creditId: 'crd-1', organizationId: 'org-1', amountNanoUsd: 1_000_000n, note: '' };
     const call = (): Promise<unknown> => {
       if (method === 'hold') return ledger.holdCredit({ holds: [] });
-      return method === 'add' ? ledger.addCredit(credit) : admin.getLedgerHealth({});
+      return method === 'add' ? ledger.addCredit(credit) : admin.read({ endpoint: 'x', inputJson: '{}' });
     };
     try {
       await actAs(person, call);

@@ -35,15 +35,18 @@ export function denial(
 
 /**
  * The person or management token of a call, whom its assertion names and who has
- * the permission of the method's contract. Throws an RpcError `unauthenticated`
- * or `permission_denied` otherwise. Without a verifier every call is refused.
+ * the permission of the method's contract, or of its message. Throws an RpcError
+ * `unauthenticated` or `permission_denied` otherwise. Without a verifier every call
+ * that needs an actor is refused.
  */
 export async function admitActor(
-  { service, method, permission = '', audited }: AdmittedMethod,
+  served: AdmittedMethod,
   { request, metadata }: { readonly request: unknown; readonly metadata: CallMetadata },
   verifier: ActorVerifier | undefined,
-): Promise<CallActor> {
-  const rpc = `${service}/${method}`;
+): Promise<CallActor | undefined> {
+  const { permission, audited } = served.accessOf?.(request) ?? served;
+  if (permission === undefined) return undefined;
+  const rpc = `${served.service}/${served.method}`;
   const assertion = metadata[ASSERTION_HEADER];
   if (verifier === undefined || assertion === undefined || assertion === '') {
     throw new RpcError('unauthenticated', `${rpc} needs the assertion of a person or a token`);
@@ -66,7 +69,7 @@ export async function admitActor(
   throw new RpcError('permission_denied', `the person or token lacks ${permission} for ${rpc}`);
 }
 
-type AdmittedMethod = Pick<ServedMethod, 'service' | 'method' | 'permission' | 'audited'>;
+type AdmittedMethod = Pick<ServedMethod, 'service' | 'method' | 'permission' | 'audited' | 'accessOf'>;
 
 async function verifyActor(verifier: ActorVerifier, assertion: string, rpc: string): Promise<CallActor> {
   try {

@@ -92,12 +92,26 @@ export type RpcHandlers<Service extends ServiceDefinition> = {
 export interface BoundService {
   readonly definition: ServiceDefinition;
   readonly handlers: Readonly<Record<string, (request: never, context: CallContext) => unknown>>;
+  /** What a call needs, for methods whose contract leaves it to the message. Without it, such calls are refused. */
+  readonly accessOf?: AccessOfRequest;
 }
+
+/** What the actor of a call needs. */
+export interface CallAccess {
+  /** A permission, "signed_in" or "authenticated"; undefined: the call has no actor. */
+  readonly permission: string | undefined;
+  /** Whether the call changes something. */
+  readonly audited: boolean;
+}
+
+/** Throws an RpcError `unimplemented` for a message that names nothing that is served. */
+export type AccessOfRequest = (method: string, request: unknown) => CallAccess;
 
 /** Binds handlers to their definition; the compiler checks that none is missing. */
 export function bindService<Service extends ServiceDefinition>(
   definition: Service,
   handlers: RpcHandlers<Service>,
+  accessOf?: AccessOfRequest,
 ): BoundService {
-  return { definition, handlers: handlers as unknown as BoundService['handlers'] };
+  return { definition, handlers: handlers as unknown as BoundService['handlers'], accessOf };
 }

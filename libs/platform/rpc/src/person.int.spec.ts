@@ -11,6 +11,7 @@ import {
 } from '@gateway/actors';
 import { isPermission, type UnixMs } from '@gateway/base';
 import { createAuthority, issueCertificate } from '@gateway/certificates';
+import * as adminContracts from '@gateway/contracts/admin';
 import * as auditContracts from '@gateway/contracts/audit';
 import * as authContracts from '@gateway/contracts/auth';
 import * as ledgerContracts from '@gateway/contracts/billing-ledger';
@@ -29,7 +30,7 @@ import * as routerContracts from '@gateway/contracts/inference-router';
 import { ASSERTION_HEADER } from './access';
 import { actAs, createActingTransport } from './acting';
 import { createClient } from './client';
-import type { BoundService, CallContext, CallOptions, ServiceDefinition } from './definition';
+import type { BoundService, CallAccess, CallContext, CallOptions, ServiceDefinition } from './definition';
 import { createGrpcServer } from './grpc/grpc-server';
 import { createGrpcTransport } from './grpc/grpc-transport';
 import { createInProcessTransport } from './in-process/in-process-transport';
@@ -39,6 +40,7 @@ import type { RpcTransport } from './transport';
 const { BillingLedgerDefinition } = ledgerContracts;
 const { AuthAdminDefinition } = authContracts;
 const DEFINITIONS: readonly ServiceDefinition[] = [
+  adminContracts,
   auditContracts,
   authContracts,
   ledgerContracts,
@@ -103,7 +105,20 @@ function recordingService(definition: ServiceDefinition): BoundService {
           },
     ]),
   );
-  return { definition, handlers };
+  return { definition, handlers, accessOf: accessOfEndpoint };
+}
+
+/** What endpoints of the service Admin need; the empty name is that of an empty message. */
+const ENDPOINTS: Readonly<Record<string, string | undefined>> = {
+  '': 'authenticated',
+  'of anyone': undefined,
+  'of keys': 'keys:manage',
+};
+
+function accessOfEndpoint(_method: string, request: unknown): CallAccess {
+  const { endpoint } = request as { readonly endpoint: string };
+  if (!Object.hasOwn(ENDPOINTS, endpoint)) throw new RpcError('unimplemented', `no ${endpoint}`);
+  return { permission: ENDPOINTS[endpoint], audited: false };
 }
 
 interface Served {
@@ -186,11 +201,12 @@ describe.each(Object.entries(TRANSPORTS))('a person, %s', (_name, open) => {
     const transport = createActingTransport(opened.transport, { audience: AUDIENCE, signer });
     const client = createClient(BillingLedgerDefinition, transport);
     await actAs(OPERATOR, () => client.addCredit(CREDIT));
-    await actAs(OPERATOR, () => client.getBalance({ organizationId: 'org-2' }));
+    const auth = createClient(AuthAdminDefinition, transport);
+    await actAs(OPERATOR, () => auth.signOut({ sessionToken: 'a token' }));
     expect(await failureOf(client.addCredit(CREDIT))).toBe('unauthenticated');
     expect(served).toEqual([
       { method: 'AddCredit', actor: OPERATOR },
-      { method: 'GetBalance', actor: undefined },
+      { method: 'SignOut', actor: undefined },
     ]);
   });
 
@@ -328,6 +344,22 @@ describe.each(Object.entries(TRANSPORTS))('a person, %s', (_name, open) => {
     },
   );
 
+  it('needs what the message says, where the contract leaves it to the message', async () => {
+    const admin = createClient(adminContracts.AdminDefinition, opened.transport);
+    const read = (endpoint: string, options?: CallOptions) =>
+      failureOf(admin.read({ endpoint, organizationId: 'org-1', inputJson: '' }, options));
+    const member: ActingPerson = { ...ADMIN, organization: { id: 'org-1', role: 'member' } };
+    expect(await read('of anyone')).toBeUndefined();
+    expect(await read('of keys')).toBe('unauthenticated');
+    expect(await read('of keys', asserting(await signedBy(keys, member)))).toBe('permission_denied');
+    expect(await read('of keys', asserting(await signedBy(keys, ADMIN)))).toBeUndefined();
+    expect(await read('of a later version', asserting(await signedBy(keys, ADMIN)))).toBe('unimplemented');
+    expect(served).toEqual([
+      { method: 'Read', actor: undefined },
+      { method: 'Read', actor: ADMIN },
+    ]);
+  });
+
   it('is admitted by no service without keys', async () => {
     const { transport, close } = await open();
     const client = createClient(BillingLedgerDefinition, transport);
@@ -344,7 +376,7 @@ it('every method for dashboard-api or demo declares a known permission, or what 
     .map(([rpc]) => rpc);
   expect([...Object.keys(PERMISSIONS), ...Object.keys(WITHOUT_PERSON)].sort()).toEqual(forPeople.sort());
   const unknown = Object.values(PERMISSIONS).filter(
-    (name) => !['signed_in', 'authenticated'].includes(name) && !isPermission(name),
+    (name) => !['signed_in', 'authenticated', 'endpoint'].includes(name) && !isPermission(name),
   );
   expect(unknown).toEqual([]);
 });
@@ -371,9 +403,17 @@ it('the methods without a person are these', () => {
     'RenewRecoveryCodes',
     'RemoveTotp',
     'UnlinkOwnIdentity',
-    'GetBalance',
     'ListGroups',
     'ListDeadLetters',
     'WatchCatalogue',
   ]);
+});
+
+it('calls whose contract leaves the permission to the message are refused by a service that reads none', async () => {
+  const service = { ...recordingService(adminContracts.AdminDefinition), accessOf: undefined };
+  const transport = createInProcessTransport([service], { actors: { verify: async () => OPERATOR } });
+  const admin = createClient(adminContracts.AdminDefinition, transport);
+  const options = { metadata: { [ASSERTION_HEADER]: 'an assertion' } };
+  const request = { endpoint: '', organizationId: 'org-1', inputJson: '' };
+  expect(await failureOf(admin.read(request, options))).toBe('permission_denied');
 });

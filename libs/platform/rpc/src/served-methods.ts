@@ -2,7 +2,7 @@ import { createLogSampler } from '@gateway/base';
 import { callersOf, isAudited, permissionOf } from '@gateway/contracts/callers';
 import { GatewayError, toGatewayError } from '@gateway/errors';
 import { tracing } from '@gateway/telemetry';
-import type { BoundService, CallContext, MessageCodec } from './definition';
+import type { BoundService, CallAccess, CallContext, MessageCodec } from './definition';
 import { encodeMessage } from './encode-message';
 import { RpcError } from './rpc-error';
 import { invokeTraced } from './traced-call';
@@ -23,6 +23,8 @@ export interface ServedMethod {
   readonly permission: string | undefined;
   /** Whether it changes something, by its contract. */
   readonly audited: boolean;
+  /** Replaces `permission` and `audited` where the contract leaves them to the message. */
+  readonly accessOf?: (request: unknown) => CallAccess;
   readonly streams: boolean;
   /** Returns a promise, or an async iterable for a streaming method. May throw. */
   invoke(request: unknown, context: CallContext): unknown;
@@ -31,12 +33,15 @@ export interface ServedMethod {
   encode(response: unknown): Uint8Array;
 }
 
+/** The permission of a contract that leaves it to the message. */
+const ENDPOINT = 'endpoint';
+
 export type ServedMethods = ReadonlyMap<string, ReadonlyMap<string, ServedMethod>>;
 
 /** The methods by service and method name. Throws if a service is given twice, or a method streams its requests. */
 export function servedMethods(services: readonly BoundService[]): ServedMethods {
   const byService = new Map<string, Map<string, ServedMethod>>();
-  for (const { definition, handlers } of services) {
+  for (const { definition, handlers, accessOf } of services) {
     const service = definition.fullName;
     if (byService.has(service)) throw new Error(`${service} is served twice`);
     const byMethod = new Map<string, ServedMethod>();
@@ -53,11 +58,13 @@ export function servedMethods(services: readonly BoundService[]): ServedMethods 
       const { name: method, responseStream: streams } = generated;
       const invoke = (request: unknown, context: CallContext): unknown =>
         handlers[property]?.(request as never, context);
+      const permission = permissionOf(`${service}/${method}`);
       byMethod.set(method, {
         service,
         method,
         callers: callersOf(`${service}/${method}`),
-        permission: permissionOf(`${service}/${method}`),
+        permission,
+        ...(accessOf && permission === ENDPOINT && { accessOf: (request) => accessOf(method, request) }),
         audited: isAudited(`${service}/${method}`),
         streams,
         invoke: (request, context) => {

@@ -6,6 +6,7 @@ import { createDashboardDocument } from './dashboard/dashboard-document';
 import { prettyJson } from './pretty-json';
 import { configurationReference } from './reference/configuration-page';
 import { dashboardErrorsReference } from './reference/dashboard-errors';
+import { endpointOwnersReference } from './reference/endpoint-owners';
 import { checkOrderReference, errorCodesReference } from './reference/errors-page';
 import { alertsReference, metricsReference } from './reference/metrics-page';
 
@@ -27,6 +28,7 @@ export function documentFiles(root: string): ReadonlyMap<string, string> {
     page('configuration.md', { settings: configurationReference() }),
     page('errors.md', { order: checkOrderReference(), codes: errorCodesReference() }),
     page('dashboard-api.md', { errors: dashboardErrorsReference() }),
+    page('service-access.md', { endpoints: endpointOwnersReference() }),
     page('metrics-and-alerts.md', { metrics: metricsReference(root), alerts: alertsReference(root) }),
   ]);
 }

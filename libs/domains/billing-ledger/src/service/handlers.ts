@@ -1,4 +1,4 @@
-import { auditOf, formatUsd, type Clock } from '@gateway/base';
+import type { Clock } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
 import { createResponseKey } from '@gateway/events';
@@ -7,11 +7,10 @@ import { newId } from '@gateway/runtime';
 import type { ClaimStore, LedgerStore } from '../core/ports';
 import { RESOLUTION_RULES, type ResolutionRule } from '../core/idempotency/resolutions';
 import { SETTLING_LEASE_MS } from '../core/limits';
+import { addCredit } from './add-credit';
 import type { ExtensionBatcher } from './extension-batcher';
 import type { HoldBatcher } from './hold-batcher';
 import {
-  noteOf,
-  parseAmount,
   parseClaimRef,
   parseResolution,
   parseFinished,
@@ -19,7 +18,6 @@ import {
   parseIdentifier,
   parseItems,
   parseLease,
-  parseNote,
   parseRequest,
   parseRunId,
   parseSha256,
@@ -107,29 +105,14 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
     },
 
     addCredit: async (request, context) => {
-      const actor = actorOf(context);
-      const credit = parseRequest(() => ({
-        creditId: parseIdentifier('credit_id', request.creditId),
-        organizationId: parseIdentifier('organization_id', request.organizationId),
-        amountNanoUsd: parseAmount('amount_nano_usd', request.amountNanoUsd, 1n),
-        note: parseNote(noteOf(actor, request.note)),
-      }));
-      const { creditId, organizationId, amountNanoUsd } = credit;
-      const details = {
-        amount_usd: formatUsd(amountNanoUsd),
-        note: request.note === '' ? null : request.note,
-      };
-      const audit = auditOf(
-        { actor, organizationId, action: 'credit.add', target: creditId, details },
-        { newId, clock },
-      );
-      if ((await store.addCredit(credit, audit)) === 'conflict') {
+      const balance = await addCredit({ ledger: store, newId, clock }, actorOf(context), request);
+      if (balance === 'conflict') {
         throw new GatewayError('invalid_request', {
           message: 'This credit id was used before for another organization or amount.',
           param: 'credit_id',
         });
       }
-      return { balance: renderBalance(await store.readBalance(credit.organizationId)) };
+      return { balance: renderBalance(balance) };
     },
 
     claimIdempotencyKey: async (request) => {

@@ -1,6 +1,4 @@
-import { formatUsd, nanoUsd } from '@gateway/base';
-import type { KeyActivity } from '@gateway/contracts/generation-query';
-import { timeOrNull } from './messages/views';
+import { parts } from '@gateway/dashboard-contract';
 import type { DashboardApiPorts } from './ports';
 
 /** Shorter than the default timeout, since keys can be listed without their activity. */
@@ -8,25 +6,22 @@ const ACTIVITY_TIMEOUT_MS = 3_000;
 
 /** The last use and the spend of each key, by key id; empty while usage is unavailable. */
 export async function activityOf(
-  { generationReports, clock, log }: Pick<DashboardApiPorts, 'generationReports' | 'clock' | 'log'>,
+  { owners, log }: Pick<DashboardApiPorts, 'owners' | 'log'>,
   organizationId: string,
   keyIds: readonly string[],
 ) {
-  if (keyIds.length === 0) return new Map<string, ReturnType<typeof activityView>>();
-  const request = { organizationId, keyIds: [...keyIds], nowUnixMs: BigInt(clock.now()) };
-  try {
-    const { keys } = await generationReports.getKeyActivity(request, { timeoutMs: ACTIVITY_TIMEOUT_MS });
-    return new Map(keys.map((key) => [key.keyId, activityView(key)]));
-  } catch (error) {
+  const request = { params: { organization_id: organizationId }, query: { key_ids: [...keyIds] } };
+  const read = async () =>
+    keyIds.length === 0
+      ? []
+      : (
+          await owners['generation-query'].call(parts.keyActivity, request, {
+            timeoutMs: ACTIVITY_TIMEOUT_MS,
+          })
+        ).data;
+  const activities = await read().catch((error: unknown) => {
     log.warn({ err: error, organizationId }, 'listing keys without their activity');
-    return new Map<string, ReturnType<typeof activityView>>();
-  }
-}
-
-function activityView(activity: KeyActivity) {
-  return {
-    last_used_at: timeOrNull(activity.lastUsedUnixMs),
-    spend_today_usd: formatUsd(nanoUsd(activity.chargedTodayNanoUsd)),
-    spend_this_month_usd: formatUsd(nanoUsd(activity.chargedThisMonthNanoUsd)),
-  };
+    return [];
+  });
+  return new Map(activities.map((activity, index) => [keyIds[index] ?? '', activity]));
 }

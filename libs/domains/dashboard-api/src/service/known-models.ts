@@ -1,6 +1,6 @@
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
+import { DashboardError } from '@gateway/dashboard-contract';
 import type { RpcClient } from '@gateway/rpc';
-import { DashboardError } from './dashboard-error';
 
 /** The router sends the catalogue from memory. */
 const CATALOGUE_TIMEOUT_MS = 5_000;

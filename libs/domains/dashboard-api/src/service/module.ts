@@ -1,7 +1,7 @@
+import { DashboardError, type DashboardErrorCode } from '@gateway/dashboard-contract';
 import { createHttpServer, type UnreadableRequest } from '@gateway/http-server';
 import type { GatewayModule } from '@gateway/module';
 import { newRequestId } from '@gateway/runtime';
-import { DashboardError, type DashboardErrorCode } from './dashboard-error';
 import { createApp } from './http/app';
 import type { DashboardApiPorts } from './ports';
 

@@ -1,3 +1,4 @@
+import type { AdminClient } from '@gateway/admin-calls';
 import type { Clock, TargetRules } from '@gateway/base';
 import type { AuditLogDefinition } from '@gateway/contracts/audit';
 import type {
@@ -5,12 +6,7 @@ import type {
   OperatorNotificationsDefinition,
   OrganizationLimits,
 } from '@gateway/contracts/auth';
-import type {
-  BillingLedgerAdminDefinition,
-  BillingLedgerDefinition,
-} from '@gateway/contracts/billing-ledger';
 import type { DeadLettersDefinition } from '@gateway/contracts/events';
-import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
 import type {
   CatalogueAdminDefinition,
   ContentLogDefinition,
@@ -18,6 +14,7 @@ import type {
   InferenceRouterDefinition,
   Model,
 } from '@gateway/contracts/inference-router';
+import type { Owner } from '@gateway/dashboard-contract';
 import type { Refusal } from '@gateway/errors';
 import type { TlsFiles } from '@gateway/http-server';
 import type { RpcClient } from '@gateway/rpc';
@@ -79,11 +76,9 @@ export type EstimateRequest = (
 >;
 
 export interface DashboardApiPorts {
+  readonly owners: Readonly<Record<Owner, AdminClient>>;
   readonly authAdmin: RpcClient<typeof AuthAdminDefinition>;
   readonly notifications: RpcClient<typeof OperatorNotificationsDefinition>;
-  readonly ledger: RpcClient<typeof BillingLedgerDefinition>;
-  readonly generationReports: RpcClient<typeof GenerationReportsDefinition>;
-  readonly ledgerAdmin: RpcClient<typeof BillingLedgerAdminDefinition>;
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
   readonly routerAdmin: RpcClient<typeof InferenceRouterAdminDefinition>;
   readonly catalogueAdmin: RpcClient<typeof CatalogueAdminDefinition>;

@@ -83,7 +83,7 @@ const fields = z.record(z.string(), z.unknown()).meta({
   description: 'The fields of a provider or model as in the models file.',
 });
 
-const affected = z
+export const affected = z
   .object({
     model: z.string(),
     organizations: number,

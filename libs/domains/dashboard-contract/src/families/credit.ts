@@ -40,7 +40,7 @@ const statementMonth = z
   .object({ month, ...monthSums })
   .meta({ id: 'StatementMonth', description: 'Entries posted in a UTC month; the current month so far.' });
 
-const statementLine = z
+export const statementLine = z
   .object({
     posted_at: time,
     kind: z.enum(['credit', 'correction', 'settlement']),
@@ -91,10 +91,16 @@ const correctionBody = {
   reason: z.string().trim().min(1).max(200),
 };
 
+/** The first request after a month ends may sum up that month. */
+export const STATEMENT_TIMEOUT_MS = 25_000;
+/** A test waits for its deliveries. */
+const DELIVERY_TIMEOUT_MS = 25_000;
+
 export const creditEndpoints = {
   balance: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/balance',
+    owner: 'billing-ledger',
     access: 'credit:read',
     summary: 'Get the balance of an organization',
     response: json(z.object({ balance, low_balance: lowBalance.nullable() })),
@@ -119,6 +125,7 @@ export const creditEndpoints = {
   add: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/credits',
+    owner: 'billing-ledger',
     access: 'platform:credit',
     summary: 'Add credit',
     description:
@@ -137,6 +144,7 @@ export const creditEndpoints = {
   previewCorrection: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/corrections/preview',
+    owner: 'billing-ledger',
     access: 'platform:credit',
     summary: 'Preview a correction',
     description:
@@ -155,6 +163,7 @@ export const creditEndpoints = {
   correct: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/corrections',
+    owner: 'billing-ledger',
     access: 'platform:credit',
     summary: 'Remove credit that was added by mistake',
     description:
@@ -172,6 +181,8 @@ export const creditEndpoints = {
   months: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/statement/months',
+    owner: 'billing-ledger',
+    timeoutMs: STATEMENT_TIMEOUT_MS,
     access: 'credit:read',
     summary: 'List the months of the statement, newest first',
     response: json(z.object({ timezone: z.literal('UTC'), data: z.array(statementMonth) })),
@@ -179,6 +190,8 @@ export const creditEndpoints = {
   statement: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/statement',
+    owner: 'billing-ledger',
+    timeoutMs: STATEMENT_TIMEOUT_MS,
     access: 'credit:read',
     summary: 'List the statement lines of a month or a day, newest first',
     query: pageQuery.extend({
@@ -195,6 +208,8 @@ export const creditEndpoints = {
   statementDays: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/statement/days',
+    owner: 'billing-ledger',
+    timeoutMs: STATEMENT_TIMEOUT_MS,
     access: 'credit:read',
     summary: 'List the days of a statement month with their sums, newest first',
     description: 'Days on which nothing changed the balance are omitted.',
@@ -209,6 +224,7 @@ export const creditEndpoints = {
   credits: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/statement/credits',
+    owner: 'billing-ledger',
     access: 'credit:read',
     summary: 'List the credits and corrections of a month, newest first',
     query: pageQuery.extend({ month }),
@@ -225,6 +241,7 @@ export const creditEndpoints = {
   alert: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/credit-alert',
+    owner: 'billing-ledger',
     access: 'credit:read',
     summary: 'Get the alerts about a low balance and about budgets',
     response: json(z.object({ alert: creditAlert })),
@@ -232,6 +249,7 @@ export const creditEndpoints = {
   setAlert: endpoint({
     method: 'PUT',
     path: '/api/organizations/{organization_id}/credit-alert',
+    owner: 'billing-ledger',
     access: 'credit:alerts',
     summary: 'Set the alerts about a low balance and about budgets',
     description:
@@ -255,6 +273,8 @@ export const creditEndpoints = {
   testAlert: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/credit-alert/test',
+    owner: 'billing-ledger',
+    timeoutMs: DELIVERY_TIMEOUT_MS,
     access: 'credit:alerts',
     summary: 'Send a test to the recipients of low-balance alerts',
     description:

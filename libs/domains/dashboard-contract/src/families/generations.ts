@@ -82,7 +82,7 @@ const providerAttempt = z
   })
   .meta({ id: 'ProviderAttempt' });
 
-const ledgerEntry = z
+export const ledgerEntry = z
   .object({
     kind: z.enum(['credit', 'correction', 'hold', 'extension', 'settlement', 'void']),
     posted_at: time,
@@ -93,7 +93,7 @@ const ledgerEntry = z
   })
   .meta({ id: 'LedgerEntry', description: 'One ledger entry.' });
 
-const generationDetail = z
+export const generationDetail = z
   .object({
     ...shared,
     ...tokens,
@@ -152,6 +152,7 @@ export const generationEndpoints = {
   list: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/generations',
+    owner: 'generation-query',
     access: 'usage:read',
     summary: 'List settled generations, newest first',
     description:
@@ -169,6 +170,7 @@ export const generationEndpoints = {
   refused: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/refused-requests',
+    owner: 'generation-query',
     access: 'usage:read',
     summary: 'List the latest refused requests, newest first',
     description:

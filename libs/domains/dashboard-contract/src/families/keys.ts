@@ -61,7 +61,7 @@ const key = z
   })
   .meta({ id: 'Key' });
 
-const keyActivity = z
+export const keyActivity = z
   .object({
     last_used_at: time
       .nullable()

@@ -122,18 +122,17 @@ const providerHealth = z
   })
   .meta({ id: 'ProviderHealth' });
 
+export const openHolds = z.object({
+  count: number,
+  held_usd: usd,
+  oldest_age_ms: number.nullable().meta({ description: 'Null without open holds.' }),
+  overdue: number.meta({ description: 'Past their deadline and not yet voided.' }),
+});
+
 const settlementHealth = z
   .object({
     observed_at: time,
-    open_holds: z
-      .object({
-        count: number,
-        held_usd: usd,
-        oldest_age_ms: number.nullable().meta({ description: 'Null without open holds.' }),
-        overdue: number.meta({ description: 'Past their deadline and not yet voided.' }),
-      })
-      .nullable()
-      .meta({ description: 'Null when the ledger is unavailable.' }),
+    open_holds: openHolds.nullable().meta({ description: 'Null when the ledger is unavailable.' }),
     event_log: z
       .array(
         z.object({
@@ -160,48 +159,50 @@ const known = number.meta({ description: 'The number of known differences, count
 
 const sums = z.object({ generations: number, cost_usd: usd, charged_usd: usd });
 
+export const usageReconciliation = z.object({
+  compared_until: time.nullable().meta({
+    description: 'Settlements before this time have been compared; null before the first comparison.',
+  }),
+  known_differences: known,
+  differences: z
+    .array(
+      z.object({
+        ...difference,
+        kind: z.string().meta({ description: 'The compared figure.' }),
+        starts_at: time.meta({ description: 'The start of the hour or day.' }),
+        expected: sums,
+        found: sums,
+      }),
+    )
+    .meta({ description: 'The oldest differences.' }),
+});
+
+export const ledgerReconciliation = z.object({
+  last_run_at: time.nullable(),
+  reconciled_until: time.nullable().meta({
+    description: 'Every difference before this time has been found; null before the first full pass.',
+  }),
+  known_differences: known,
+  differences: z
+    .array(
+      z.object({
+        ...difference,
+        kind: z.string().meta({ description: 'The compared figure.' }),
+        generation_id: z.string().nullable().meta({ description: 'Set for settlements.' }),
+        expected_usd: usd,
+        found_usd: usd,
+      }),
+    )
+    .meta({ description: 'The oldest differences.' }),
+});
+
 const reconciliation = z
   .object({
     observed_at: time,
-    ledger: z
-      .object({
-        last_run_at: time.nullable(),
-        reconciled_until: time.nullable().meta({
-          description: 'Every difference before this time has been found; null before the first full pass.',
-        }),
-        known_differences: known,
-        differences: z
-          .array(
-            z.object({
-              ...difference,
-              kind: z.string().meta({ description: 'The compared figure.' }),
-              generation_id: z.string().nullable().meta({ description: 'Set for settlements.' }),
-              expected_usd: usd,
-              found_usd: usd,
-            }),
-          )
-          .meta({ description: 'The oldest differences.' }),
-      })
+    ledger: ledgerReconciliation
       .nullable()
       .meta({ description: 'Balances compared with postings; null when the ledger is unavailable.' }),
-    usage: z
-      .object({
-        compared_until: time.nullable().meta({
-          description: 'Settlements before this time have been compared; null before the first comparison.',
-        }),
-        known_differences: known,
-        differences: z
-          .array(
-            z.object({
-              ...difference,
-              kind: z.string().meta({ description: 'The compared figure.' }),
-              starts_at: time.meta({ description: 'The start of the hour or day.' }),
-              expected: sums,
-              found: sums,
-            }),
-          )
-          .meta({ description: 'The oldest differences.' }),
-      })
+    usage: usageReconciliation
       .nullable()
       .meta({ description: 'Usage compared with settlements; null when usage is unavailable.' }),
   })
@@ -216,19 +217,18 @@ const margin = z
   .nullable()
   .meta({ id: 'Margin', description: 'Of the last 30 days; null when no provider cost is known.' });
 
+export const organizationUsage = z.object({
+  last_30_days: usageTotals,
+  margin,
+  last_used_at: time
+    .nullable()
+    .meta({ description: 'When its latest settled request was admitted; null: never.' }),
+});
+
 const organizationFigures = organization
   .extend({
     balance_usd: usd.nullable().meta({ description: 'Null when the ledger is unavailable.' }),
-    usage: z
-      .object({
-        last_30_days: usageTotals,
-        margin,
-        last_used_at: time
-          .nullable()
-          .meta({ description: 'When its latest settled request was admitted; null: never.' }),
-      })
-      .nullable()
-      .meta({ description: 'Null when usage is unavailable.' }),
+    usage: organizationUsage.nullable().meta({ description: 'Null when usage is unavailable.' }),
   })
   .meta({ id: 'OrganizationFigures' });
 
@@ -246,6 +246,7 @@ export const operatorEndpoints = {
   platformUsage: endpoint({
     method: 'GET',
     path: '/api/operator/usage',
+    owner: 'generation-query',
     access: 'platform:organizations',
     summary: 'Get usage and margin of all organizations',
     description: 'Days are UTC. The last 30 days include today.',

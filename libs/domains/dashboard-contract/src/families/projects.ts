@@ -18,7 +18,7 @@ const project = z
   })
   .meta({ id: 'Project', description: 'Keys of an organization that share budgets. Null: no budget.' });
 
-const projectSpend = z
+export const projectSpend = z
   .object({
     today_usd: usd,
     this_month_usd: usd,

@@ -106,6 +106,7 @@ export const usageEndpoints = {
   summary: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/usage/summary',
+    owner: 'generation-query',
     access: 'usage:read',
     summary: 'Get the last 30 days, compared with the 30 days before',
     response: json(
@@ -124,6 +125,7 @@ export const usageEndpoints = {
   series: endpoint({
     method: 'GET',
     path,
+    owner: 'generation-query',
     access: 'usage:read',
     summary: 'Get usage over time',
     description: `Hours and days are UTC. At most ${USAGE_MAX_DAYS_BY_HOUR} days by hour and ${USAGE_MAX_DAYS_BY_DAY} by day, and 20,000 rows.`,
@@ -134,6 +136,7 @@ export const usageEndpoints = {
   errors: endpoint({
     method: 'GET',
     path: `${path}/errors`,
+    owner: 'generation-query',
     access: 'usage:read',
     summary: 'Count refused requests and failed generations by error code',
     query: usageRange.pick({ start: true, model_id: true, key_id: true, project_id: true }).extend({

@@ -42,7 +42,6 @@ export const WEBHOOK_RECIPIENT = 'webhook';
 
 /** The shares in percent that are reported unless an organization chooses others. */
 export const DEFAULT_BUDGET_SHARES: readonly number[] = [80, 100];
-export const MAX_BUDGET_SHARES = 5;
 
 /** Alerts about past periods are deleted after this time; those about totals stay. */
 export const BUDGET_ALERT_RETENTION_DAYS = 90;

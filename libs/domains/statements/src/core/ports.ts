@@ -38,7 +38,7 @@ export interface StatementStore {
 }
 
 /** What counts against the budgets of a project. Days and months are UTC, by the time of admission. */
-interface ProjectSpend {
+export interface ProjectSpend {
   readonly projectId: string;
   readonly todayNanoUsd: bigint;
   readonly thisMonthNanoUsd: bigint;

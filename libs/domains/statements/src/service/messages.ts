@@ -1,28 +1,9 @@
 import { isUtcDay, type UnixMs } from '@gateway/base';
 import type { Announcement } from '@gateway/billing-ledger/core';
-import type {
-  Credit as CreditMessage,
-  CreditAlert as AlertMessage,
-  GetLedgerReconciliationResponse,
-  LedgerEntry,
-  StatementDay as DayMessage,
-  StatementLine as LineMessage,
-  StatementMonth as MonthMessage,
-} from '@gateway/contracts/billing-ledger';
 import { GenerationSettled } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
-import type { CreditAlert } from '../core/credit-alert';
-import type { LedgerReconciliation } from '../core/ports';
 import type { SettledWindow } from '../core/settled-window';
-import type {
-  Credit,
-  CreditCursor,
-  Entry,
-  StatementCursor,
-  StatementDay,
-  StatementLine,
-  StatementMonth,
-} from '../core/statement';
+import type { Credit, CreditCursor, StatementCursor, StatementLine } from '../core/statement';
 
 export function parseMonth(month: string): string {
   if (/^[12]\d{3}-(0[1-9]|1[0-2])$/.test(month)) return month;
@@ -39,52 +20,6 @@ export function parseDay(day: string | undefined, month: string): string | undef
     param: 'day',
     message: `day must be a day of the month, such as ${month}-01.`,
   });
-}
-
-export function renderEntry({ posted, ...entry }: Entry): LedgerEntry {
-  return { ...entry, postedUnixMs: BigInt(posted) };
-}
-
-export function renderLine({ posted, ...line }: StatementLine): LineMessage {
-  return { ...line, postedUnixMs: BigInt(posted) };
-}
-
-export function renderMonth(month: StatementMonth): MonthMessage {
-  return { ...month };
-}
-
-export function renderDay({ day, ...sums }: StatementDay): DayMessage {
-  const { addedNanoUsd, correctedNanoUsd, usedNanoUsd, closingNanoUsd } = sums;
-  return { day, addedNanoUsd, correctedNanoUsd, usedNanoUsd, closingNanoUsd };
-}
-
-export function renderCredit({ posted, ...credit }: Credit): CreditMessage {
-  return { ...credit, postedUnixMs: BigInt(posted) };
-}
-
-export function renderReconciliation(found: LedgerReconciliation): GetLedgerReconciliationResponse {
-  const { lastRun, reconciledUntil, knownDifferences, differences } = found;
-  return {
-    lastRunUnixMs: lastRun === undefined ? undefined : BigInt(lastRun),
-    reconciledUntilUnixMs: reconciledUntil === undefined ? undefined : BigInt(reconciledUntil),
-    knownDifferences,
-    differences: differences.map(({ firstSeenUnixMs, ...difference }) => ({
-      ...difference,
-      firstSeenUnixMs: BigInt(firstSeenUnixMs),
-    })),
-  };
-}
-
-export function renderAlert(alert: CreditAlert): AlertMessage {
-  return {
-    thresholdNanoUsd: alert.thresholdNanoUsd,
-    webhookUrl: alert.webhookUrl,
-    emails: [...alert.emails],
-    belowSinceUnixMs: alert.belowSince === undefined ? undefined : BigInt(alert.belowSince),
-    lastSentUnixMs: alert.lastSent === undefined ? undefined : BigInt(alert.lastSent),
-    lastFailure: alert.lastFailure,
-    budgetShares: [...alert.budgetShares],
-  };
 }
 
 /** The page token: the last line, and the balance from which the next page continues. */

@@ -1,10 +1,8 @@
+import { serveEndpoints } from '@gateway/admin-calls';
 import { createAuditService, type AuditEntries } from '@gateway/audit';
 import type { Clock } from '@gateway/base';
 import { LedgerUnavailableError, type LedgerStore } from '@gateway/billing-ledger/core';
-import { BillingLedgerAdminDefinition } from '@gateway/contracts/billing-ledger';
-import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import type { GatewayModule } from '@gateway/module';
-import { bindService } from '@gateway/rpc';
 import type { Logger, Registry } from '@gateway/runtime';
 import type {
   AlertSender,
@@ -13,15 +11,17 @@ import type {
   LedgerReconciler,
   StatementStore,
 } from '../core/ports';
-import { createAdminHandlers } from './admin-handlers';
 import { createAlertDispatcher } from './alert-dispatcher';
+import { createAlertEndpoints } from './alert-endpoints';
 import { createBudgetAlerts, type BudgetAlertPorts } from './budget-alerts';
+import { createCreditEndpoints } from './credit-endpoints';
 import { createReconciliationMetrics } from './metrics';
 import { createReconciliation } from './reconciliation';
+import { createStatementEndpoints } from './statement-endpoints';
 
 export interface StatementsPorts {
   /** The store of the billing-ledger library. */
-  readonly ledger: Pick<LedgerStore, 'readBalance' | 'readHealth'>;
+  readonly ledger: Pick<LedgerStore, 'addCredit' | 'readBalance' | 'readHealth'>;
   readonly statements: StatementStore;
   readonly alerts: CreditAlertStore;
   /** Each sends an alert to the recipients of its channel. */
@@ -76,12 +76,14 @@ export function createStatementsModule(options: StatementsPorts): GatewayModule 
   return {
     name: 'statements',
     services: [
-      bindService(
-        BillingLedgerAdminDefinition,
-        handlersUnavailableAsNoCapacity(
-          createAdminHandlers({ ...options, dispatcher }),
-          (error) => error instanceof LedgerUnavailableError,
-        ),
+      serveEndpoints(
+        'billing-ledger',
+        [
+          ...createCreditEndpoints(options),
+          ...createStatementEndpoints(options),
+          ...createAlertEndpoints({ ...options, dispatcher }),
+        ],
+        { isUnavailable: (error) => error instanceof LedgerUnavailableError },
       ),
       createAuditService(options.auditEntries),
     ],

@@ -1,10 +1,7 @@
+import { createAdminClient, isoTime, type AdminClient, type CallInput } from '@gateway/admin-calls';
 import { DAY_MS, HOUR_MS, type UnixMs } from '@gateway/base';
-import {
-  GenerationReportsDefinition,
-  UsageDimension,
-  UsageGranularity,
-} from '@gateway/contracts/generation-query';
 import { RecordRefusalsRequest, UsageAggregatorDefinition } from '@gateway/contracts/usage-aggregator';
+import { endpoints } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { EventHandler } from '@gateway/events';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
@@ -22,7 +19,7 @@ import { createUsageAggregatorModule } from './usage-aggregator/module';
 
 let database: TestDatabase;
 let pool: Pool;
-let reports: RpcClient<typeof GenerationReportsDefinition>;
+let admin: AdminClient;
 let aggregator: RpcClient<typeof UsageAggregatorDefinition>;
 let handle: EventHandler;
 
@@ -30,9 +27,9 @@ beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool({ url: database.url, schema: USAGE_SCHEMA, applicationName: 'test', maxConnections: 4 });
   await applyMigrations(pool, usageSchema);
-  const query = createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
-  reports = createClient(GenerationReportsDefinition, inProcessFor(query.services));
   const clock = createTestClock(NOON);
+  const reader = createPostgresUsageReader(pool);
+  admin = createAdminClient(inProcessFor(createGenerationQueryModule({ reader, clock }).services));
   const module = createUsageAggregatorModule({
     store: createPostgresSettlementStore(pool),
     refusals: createPostgresRefusalStore(pool),
@@ -93,32 +90,21 @@ const report = (more: Partial<RecordRefusalsRequest>) =>
     RecordRefusalsRequest.fromPartial({ reporterId: `edge-${(reporters += 1)}`, reportNumber: 1n, ...more }),
   );
 const record = (...events: Settled[]) => handle(events.map((each) => logged(settled(each))));
-const errors = async (more: object = {}) => {
-  const query = { organizationId: 'org-1', startUnixMs: BigInt(NOON), endUnixMs: BigInt(NOON + 1), ...more };
-  const found = await reports.getErrorCounts({ modelId: undefined, keyId: undefined, ...query });
-  return found.errors.map(({ errorCode, refused, failed }) => [errorCode, Number(refused), Number(failed)]);
+const paramsOf = (organization_id: string) => ({ params: { organization_id } });
+type QueryOf<Name extends keyof typeof endpoints.usage> = CallInput<(typeof endpoints.usage)[Name]>['query'];
+const errors = async (more: Partial<QueryOf<'errors'>> = {}, organizationId = 'org-1') => {
+  const query = { start: isoTime(NOON), end: isoTime(NOON + 1), ...more };
+  const { data } = await admin.call(endpoints.usage.errors, { ...paramsOf(organizationId), query });
+  return data.map(({ code, refused, failed }) => [code, refused, failed]);
 };
-const refused = async (more: object = {}) => {
-  const query = {
-    organizationId: 'org-1',
-    requestId: undefined,
-    keyId: undefined,
-    model: undefined,
-    limit: 200,
-  };
-  const { requests } = await reports.listRefusedRequests({ ...query, ...more });
-  return requests.map(({ requestId }) => requestId);
-};
-const series = (more: object = {}) =>
-  reports.getUsageSeries({
-    organizationId: 'org-1',
-    startUnixMs: BigInt(NOON),
-    endUnixMs: BigInt(NOON + HOUR_MS),
-    granularity: UsageGranularity.USAGE_GRANULARITY_HOUR,
-    splitBy: [],
-    modelId: undefined,
-    keyId: undefined,
-    ...more,
+const refusedRequests = async (query: CallInput<typeof endpoints.generations.refused>['query'] = {}) =>
+  (await admin.call(endpoints.generations.refused, { ...paramsOf('org-1'), query })).data;
+const refused = async (query: CallInput<typeof endpoints.generations.refused>['query'] = {}) =>
+  (await refusedRequests(query)).map((each) => each.request_id);
+const series = (more: Partial<QueryOf<'series'>> = {}) =>
+  admin.call(endpoints.usage.series, {
+    ...paramsOf('org-1'),
+    query: { start: isoTime(NOON), end: isoTime(NOON + HOUR_MS), granularity: 'hour', ...more },
   });
 
 it('a report that is delivered twice counts once; later ones of the same edge and those of others count, too', async () => {
@@ -168,20 +154,20 @@ it('errors are counted by code, with failed generations, within an organization,
     { generationId: 'd' },
     { generationId: 'e', cancelled: true, finishReason: '' },
   );
-  expect(await errors({ projectId: 'proj-1' })).toEqual([]);
-  expect(await errors({ projectId: '' })).toHaveLength(3);
+  expect(await errors({ project_id: 'proj-1' })).toEqual([]);
+  expect(await errors({ project_id: '' })).toHaveLength(3);
   expect(await errors()).toEqual([
     ['rpm_exceeded', 3, 1],
     ['upstream_error', 0, 2],
     ['model_not_found', 1, 0],
   ]);
-  expect(await errors({ keyId: 'key-2' })).toEqual([
+  expect(await errors({ key_id: 'key-2' })).toEqual([
     ['model_not_found', 1, 0],
     ['upstream_error', 0, 1],
   ]);
-  expect(await errors({ modelId: 'acme/m-2' })).toEqual([['upstream_error', 0, 1]]);
-  expect(await errors({ endUnixMs: BigInt(NOON + HOUR_MS + 1) })).toContainEqual(['rpm_exceeded', 4, 1]);
-  expect(await errors({ organizationId: 'org-3' })).toEqual([]);
+  expect(await errors({ model_id: 'acme/m-2' })).toEqual([['upstream_error', 0, 1]]);
+  expect(await errors({ end: isoTime(NOON + HOUR_MS + 1) })).toContainEqual(['rpm_exceeded', 4, 1]);
+  expect(await errors({}, 'org-3')).toEqual([]);
 });
 
 it('a generation that is delivered twice fails once', async () => {
@@ -200,20 +186,16 @@ describe('usage over time', () => {
         count({ at: NOON + DAY_MS, requests: 7 }),
       ],
     });
-    const splitBy = [UsageDimension.USAGE_DIMENSION_MODEL];
-    const { points, totals } = await series({ splitBy });
-    expect(points.map(({ modelId, metrics }) => [modelId, metrics?.requests, metrics?.refused])).toEqual([
-      ['', 0n, 5n],
-      ['acme/m-1', 1n, 2n],
+    const { data, totals } = await series({ split_by: 'model' });
+    expect(data.map((point) => [point.model_id, point.requests, point.refused])).toEqual([
+      ['', 0, 5],
+      ['acme/m-1', 1, 2],
     ]);
-    expect(totals).toMatchObject({ requests: 1n, errors: 0n, refused: 7n });
-    const byDay = await series({
-      granularity: UsageGranularity.USAGE_GRANULARITY_DAY,
-      endUnixMs: BigInt(NOON + DAY_MS),
-    });
-    expect(byDay.points.map(({ startUnixMs, metrics }) => [startUnixMs, metrics?.refused])).toEqual([
-      [BigInt(Date.UTC(2026, 10, 20)), 7n],
-      [BigInt(Date.UTC(2026, 10, 21)), 7n],
+    expect(totals).toMatchObject({ requests: 1, errors: 0, refused: 7 });
+    const byDay = await series({ granularity: 'day', end: isoTime(NOON + DAY_MS) });
+    expect(byDay.data.map((point) => [point.start, point.refused])).toEqual([
+      [isoTime(Date.UTC(2026, 10, 20)), 7],
+      [isoTime(Date.UTC(2026, 10, 21)), 7],
     ]);
   });
 
@@ -230,9 +212,9 @@ describe('usage over time', () => {
       },
     );
     const { totals } = await series();
-    expect(totals).toMatchObject({ requests: 2n, errors: 1n });
-    expect(totals?.duration?.meanMs).toBe(1_000);
-    expect(totals?.duration?.p50Ms).toBeGreaterThan(750);
+    expect(totals).toMatchObject({ requests: 2, errors: 1 });
+    expect(totals.duration?.mean_ms).toBe(1_000);
+    expect(totals.duration?.p50_ms).toBeGreaterThan(750);
   });
 });
 
@@ -255,7 +237,6 @@ describe('the latest refused requests', () => {
     expect(found.filter((id) => id.startsWith('req-2'))).toHaveLength(5);
     expect(found.filter((id) => id.startsWith('req-3'))).toHaveLength(15);
     expect(found).toHaveLength(35);
-    expect(await refused({ limit: 3 })).toHaveLength(3);
   });
 
   it('are found by request, key and model, within one organization', async () => {
@@ -268,19 +249,18 @@ describe('the latest refused requests', () => {
       ],
     });
     expect(await refused()).toEqual(['a', 'b', 'c']);
-    expect(await refused({ requestId: 'b' })).toEqual(['b']);
-    expect(await refused({ requestId: 'x' })).toEqual([]);
-    expect(await refused({ keyId: 'key-2' })).toEqual(['b']);
+    expect(await refused({ request_id: 'b' })).toEqual(['b']);
+    expect(await refused({ request_id: 'x' })).toEqual([]);
+    expect(await refused({ key_id: 'key-2' })).toEqual(['b']);
     expect(await refused({ model: 'no/model' })).toEqual(['c']);
-    const query = { organizationId: 'org-1', requestId: 'b', keyId: undefined, model: undefined, limit: 1 };
-    expect((await reports.listRefusedRequests(query)).requests).toEqual([
+    expect(await refusedRequests({ request_id: 'b' })).toEqual([
       {
-        requestId: 'b',
-        keyId: 'key-2',
+        request_id: 'b',
+        key_id: 'key-2',
         model: 'acme/m-1',
-        errorCode: 'rpm_exceeded',
-        errorMessage: 'a "quoted" \\ text',
-        refusedUnixMs: BigInt(NOON + 1),
+        error_code: 'rpm_exceeded',
+        error_message: 'a "quoted" \\ text',
+        refused_at: isoTime(NOON + 1),
       },
     ]);
   });
@@ -293,7 +273,7 @@ it('sums and requests past their retention are deleted', async () => {
     latest: [request('old'), request('new', { refusedUnixMs: BigInt(NOON + HOUR_MS) })],
   });
   await store.deleteBefore((NOON + HOUR_MS) as UnixMs);
-  expect(await errors({ endUnixMs: BigInt(NOON + 2 * HOUR_MS) })).toEqual([['rpm_exceeded', 1, 0]]);
+  expect(await errors({ end: isoTime(NOON + 2 * HOUR_MS) })).toEqual([['rpm_exceeded', 1, 0]]);
   expect(await refused()).toEqual(['new']);
 });
 

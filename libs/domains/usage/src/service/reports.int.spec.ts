@@ -1,14 +1,8 @@
-import { HOUR_MS } from '@gateway/base';
-import {
-  GenerationReportsDefinition,
-  GenerationStatus,
-  UsageDimension,
-  UsageGranularity,
-  ListGenerationsRequest,
-} from '@gateway/contracts/generation-query';
+import { createAdminClient, isoTime, usd, type AdminClient, type CallInput } from '@gateway/admin-calls';
+import { DAY_MS, HOUR_MS } from '@gateway/base';
+import { endpoints, parts } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { EventHandler } from '@gateway/events';
-import { createClient, type RpcClient } from '@gateway/rpc';
 import { createMetrics } from '@gateway/runtime';
 import { createTestClock, createTestDatabase, inProcessFor, type TestDatabase } from '@gateway/test-support';
 import type { Pool } from 'pg';
@@ -24,24 +18,19 @@ import {
 } from '../index';
 import { logged, NOON, settled, type Settled } from '../testing/settled-events';
 
-const {
-  USAGE_DIMENSION_MODEL: MODEL,
-  USAGE_DIMENSION_API_KEY: KEY,
-  USAGE_DIMENSION_PROJECT: PROJECT,
-} = UsageDimension;
-const { USAGE_GRANULARITY_HOUR: HOUR, USAGE_GRANULARITY_DAY: DAY } = UsageGranularity;
-
 let database: TestDatabase;
 let pool: Pool;
 let handle: EventHandler;
-let reports: RpcClient<typeof GenerationReportsDefinition>;
+let admin: AdminClient;
+/** Two hours later. */
+const clock = createTestClock(NOON + 2 * HOUR_MS);
 
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool({ url: database.url, schema: USAGE_SCHEMA, applicationName: 'test', maxConnections: 4 });
   await applyMigrations(pool, usageSchema);
-  const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
-  reports = createClient(GenerationReportsDefinition, inProcessFor(services));
+  const reader = createPostgresUsageReader(pool);
+  admin = createAdminClient(inProcessFor(createGenerationQueryModule({ reader, clock }).services));
 });
 
 beforeEach(async () => {
@@ -49,7 +38,6 @@ beforeEach(async () => {
   const metrics = createMetrics({ processMetrics: false });
   const store = createPostgresSettlementStore(pool);
   const refusals = createPostgresRefusalStore(pool);
-  const clock = createTestClock(NOON);
   const reconciler = createPostgresUsageReconciler({ pool, clock });
   const aggregator = createUsageAggregatorModule({ store, refusals, reconciler, clock, metrics });
   handle = aggregator.consumers[0]!.handle;
@@ -61,12 +49,10 @@ afterAll(async () => {
 });
 
 const record = (...events: Settled[]) => handle(events.map((each) => logged(settled(each))));
-const list = (more: Partial<ListGenerationsRequest> = {}) =>
-  reports.listGenerations(
-    ListGenerationsRequest.fromPartial({ organizationId: 'org-1', pageSize: 50, ...more }),
-  );
-const idsOf = async (more: Partial<ListGenerationsRequest> = {}) =>
-  (await list(more)).generations.map(({ generation }) => generation?.id);
+const params = { organization_id: 'org-1' };
+type Filter = CallInput<typeof endpoints.generations.list>['query'];
+const list = (query: Filter = {}) => admin.call(endpoints.generations.list, { params, query });
+const idsOf = async (query: Filter = {}) => (await list(query)).data.map(({ id }) => id);
 
 describe('usage over time', () => {
   beforeEach(() =>
@@ -114,83 +100,74 @@ describe('usage over time', () => {
     ),
   );
 
-  const series = (more: object = {}) =>
-    reports.getUsageSeries({
-      organizationId: 'org-1',
-      startUnixMs: BigInt(NOON),
-      endUnixMs: BigInt(NOON + 2 * HOUR_MS),
-      granularity: HOUR,
-      splitBy: [],
-      ...more,
+  type Range = CallInput<typeof endpoints.usage.series>['query'];
+  const series = (more: Partial<Range> = {}, organization_id = 'org-1') =>
+    admin.call(endpoints.usage.series, {
+      params: { organization_id },
+      query: { start: isoTime(NOON), end: isoTime(NOON + 2 * HOUR_MS), granularity: 'hour', ...more },
     });
 
   it('is grouped by UTC hour, with errors, cancellations, tokens by kind, cost and charge', async () => {
-    const { points, totals, startUnixMs, endUnixMs } = await series({ startUnixMs: BigInt(NOON + 5) });
-    expect([startUnixMs, endUnixMs]).toEqual([BigInt(NOON), BigInt(NOON + 2 * HOUR_MS)]);
-    expect(points.map(({ startUnixMs: start, metrics }) => [start, metrics])).toEqual([
-      [
-        BigInt(NOON),
-        expect.objectContaining({
-          requests: 2n,
-          errors: 1n,
-          cancelled: 0n,
-          costNanoUsd: 21n,
-          chargedNanoUsd: 16n,
-          promptTokens: 20n,
-        }),
-      ],
-      [
-        BigInt(NOON + HOUR_MS),
-        expect.objectContaining({
-          requests: 1n,
-          errors: 0n,
-          cancelled: 1n,
-          cachedTokens: 1n,
-          cacheWriteTokens: 5n,
-          cacheWrite1hTokens: 3n,
-          reasoningTokens: 2n,
-        }),
-      ],
+    const { data, totals, start, end } = await series({ start: isoTime(NOON + 5) });
+    expect([start, end]).toEqual([isoTime(NOON), isoTime(NOON + 2 * HOUR_MS)]);
+    expect(data).toEqual([
+      expect.objectContaining({
+        start: isoTime(NOON),
+        requests: 2,
+        errors: 1,
+        cancelled: 0,
+        cost_usd: usd(21n),
+        spend_usd: usd(16n),
+        prompt_tokens: 20,
+      }),
+      expect.objectContaining({
+        start: isoTime(NOON + HOUR_MS),
+        requests: 1,
+        errors: 0,
+        cancelled: 1,
+        cached_tokens: 1,
+        cache_write_tokens: 5,
+        cache_write_1h_tokens: 3,
+        reasoning_tokens: 2,
+      }),
     ]);
-    expect(totals).toMatchObject({ requests: 3n, errors: 1n, cancelled: 1n, costNanoUsd: 321n });
-    expect(totals).toMatchObject({ cachedTokens: 1n, cacheWriteTokens: 5n, cacheWrite1hTokens: 3n });
+    expect(totals).toMatchObject({ requests: 3, errors: 1, cancelled: 1, cost_usd: usd(321n) });
+    expect(totals).toMatchObject({ cached_tokens: 1, cache_write_tokens: 5, cache_write_1h_tokens: 3 });
   });
 
   it('has the total duration of requests that did not fail, and the time to the first token of streamed requests', async () => {
-    const { points } = await series({ modelId: 'm1' });
-    expect(points).toHaveLength(1);
+    const { data } = await series({ model_id: 'm1' });
+    expect(data).toHaveLength(1);
     // Without the failed one.
-    expect(points[0]?.metrics?.duration?.meanMs).toBe(1_000);
-    expect(points[0]?.metrics?.timeToFirstToken?.meanMs).toBe(400);
-    expect(points[0]?.metrics?.timeToFirstToken?.p95Ms).toBeGreaterThan(250);
-    expect(points[0]?.metrics?.timeToFirstToken?.p95Ms).toBeLessThanOrEqual(500);
-    const { points: unstreamed } = await series({ modelId: 'm2' });
-    expect(unstreamed[0]?.metrics?.timeToFirstToken).toBeUndefined();
+    expect(data[0]?.duration?.mean_ms).toBe(1_000);
+    expect(data[0]?.time_to_first_token?.mean_ms).toBe(400);
+    expect(data[0]?.time_to_first_token?.p95_ms).toBeGreaterThan(250);
+    expect(data[0]?.time_to_first_token?.p95_ms).toBeLessThanOrEqual(500);
+    const { data: unstreamed } = await series({ model_id: 'm2' });
+    expect(unstreamed[0]?.time_to_first_token).toBeNull();
   });
 
   it('is grouped by day, split by model and key, filtered by model or key', async () => {
-    const { points } = await series({
-      granularity: DAY,
-      endUnixMs: BigInt(NOON + 24 * HOUR_MS),
-      splitBy: [MODEL, KEY],
+    const { data } = await series({
+      granularity: 'day',
+      end: isoTime(NOON + DAY_MS),
+      split_by: 'model,key',
     });
-    const midnight = BigInt(Date.UTC(2026, 10, 20));
-    expect(
-      points.map((point) => [point.startUnixMs, point.modelId, point.keyId, point.metrics?.costNanoUsd]),
-    ).toEqual([
-      [midnight, 'm1', 'k1', 1n],
-      [midnight, 'm1', 'k2', 20n],
-      [midnight, 'm2', 'k1', 300n],
-      [midnight + 24n * BigInt(HOUR_MS), 'm2', 'k1', 4_000n],
+    const midnight = Date.UTC(2026, 10, 20);
+    expect(data.map((point) => [point.start, point.model_id, point.key_id, point.cost_usd])).toEqual([
+      [isoTime(midnight), 'm1', 'k1', usd(1n)],
+      [isoTime(midnight), 'm1', 'k2', usd(20n)],
+      [isoTime(midnight), 'm2', 'k1', usd(300n)],
+      [isoTime(midnight + DAY_MS), 'm2', 'k1', usd(4_000n)],
     ]);
-    const { totals } = await series({ granularity: DAY, keyId: 'k2' });
-    expect(totals).toMatchObject({ requests: 1n, costNanoUsd: 20n });
+    const { totals } = await series({ granularity: 'day', key_id: 'k2' });
+    expect(totals).toMatchObject({ requests: 1, cost_usd: usd(20n) });
   });
 
   it('is empty without usage', async () => {
-    const { points, totals } = await series({ organizationId: 'org-3' });
-    expect(points).toEqual([]);
-    expect(totals).toMatchObject({ requests: 0n, duration: undefined });
+    const { data, totals } = await series({}, 'org-3');
+    expect(data).toEqual([]);
+    expect(totals).toMatchObject({ requests: 0, duration: null });
   });
 
   it('is split by project, or filtered by one or by none', async () => {
@@ -199,43 +176,41 @@ describe('usage over time', () => {
       { generationId: 'p2', modelId: 'm2', keyId: 'k1', projectId: 'proj-1', cost: 30n },
       { generationId: 'p3', modelId: 'm2', keyId: 'k1', projectId: 'proj-2', cost: 500n },
     );
-    const query = { granularity: DAY, splitBy: [PROJECT] };
-    const rows = async (more: object = {}) =>
-      (await series({ ...query, ...more })).points.map(({ projectId, keyId, metrics }) => [
-        projectId,
-        keyId,
-        metrics?.costNanoUsd,
+    const rows = async (more: Partial<Range> = {}) =>
+      (await series({ granularity: 'day', split_by: 'project', ...more })).data.map((point) => [
+        point.project_id,
+        point.key_id,
+        point.cost_usd,
       ]);
     expect(await rows()).toEqual([
-      ['', undefined, 321n],
-      ['proj-1', undefined, 37n],
-      ['proj-2', undefined, 500n],
+      ['', null, usd(321n)],
+      ['proj-1', null, usd(37n)],
+      ['proj-2', null, usd(500n)],
     ]);
-    expect(await rows({ projectId: 'proj-1' })).toEqual([['proj-1', undefined, 37n]]);
-    expect(await rows({ projectId: '' })).toEqual([['', undefined, 321n]]);
-    const { totals } = await series({ projectId: 'proj-1', splitBy: [MODEL] });
-    expect(totals).toMatchObject({ requests: 2n, costNanoUsd: 37n });
+    expect(await rows({ project_id: 'proj-1' })).toEqual([['proj-1', null, usd(37n)]]);
+    expect(await rows({ project_id: '' })).toEqual([['', null, usd(321n)]]);
+    const { totals } = await series({ project_id: 'proj-1', split_by: 'model' });
+    expect(totals).toMatchObject({ requests: 2, cost_usd: usd(37n) });
   });
 
   it.each([
-    ['end', { endUnixMs: BigInt(NOON) }],
-    ['start', { startUnixMs: BigInt(NOON - 40 * 24 * HOUR_MS) }],
-    ['start', { startUnixMs: -1n }],
-    ['split_by', { splitBy: [UsageDimension.USAGE_DIMENSION_DAY] }],
+    ['end', { end: isoTime(NOON) }],
+    ['start', { start: isoTime(NOON - 40 * DAY_MS) }],
+    ['start', { start: '1969-12-31T23:59:59Z' }],
+    ['split_by', { split_by: 'day' as 'model' }],
   ])('refuses an invalid %s', async (param, query) => {
-    await expect(series(query)).rejects.toMatchObject({ code: 'invalid_request', param });
+    await expect(series(query)).rejects.toMatchObject({ code: expect.stringMatching(/^invalid/), param });
   });
 
   it("returns today's usage and the latest generation", async () => {
-    const now = { nowUnixMs: BigInt(NOON + 2 * HOUR_MS) };
-    expect(await reports.getUsageNow({ organizationId: 'org-1', ...now })).toEqual({
-      requestsToday: 3n,
-      chargedTodayNanoUsd: 316n,
-      latestGenerationId: 'd',
+    expect(await admin.call(parts.usageNow, { params })).toEqual({
+      requests_today: 3,
+      spend_today_usd: usd(316n),
+      latest_generation_id: 'd',
     });
-    expect(await reports.getUsageNow({ organizationId: 'org-3', ...now })).toMatchObject({
-      requestsToday: 0n,
-      latestGenerationId: undefined,
+    expect(await admin.call(parts.usageNow, { params: { organization_id: 'org-3' } })).toMatchObject({
+      requests_today: 0,
+      latest_generation_id: null,
     });
   });
 });
@@ -264,43 +239,31 @@ describe('the list of generations', () => {
     const seen: (string | undefined)[] = [];
     let pageToken = '';
     do {
-      const page = await list({ pageSize: 7, pageToken });
-      seen.push(...page.generations.map(({ generation }) => generation?.id));
-      pageToken = page.nextPageToken;
+      const page = await list({ page_size: '7', page_token: pageToken });
+      seen.push(...page.data.map(({ id }) => id));
+      pageToken = page.next_page_token ?? '';
     } while (pageToken !== '');
     expect(seen).toEqual(expected(() => true));
   });
 
   it.each([
-    ['model', { modelId: 'm1' }, (_: unknown, index: number) => index % 2 === 1],
-    ['key', { keyId: 'k2' }, (_: unknown, index: number) => index % 5 === 0],
-    [
-      'failed',
-      { status: GenerationStatus.GENERATION_STATUS_FAILED },
-      (_: unknown, index: number) => index % 10 === 0,
-    ],
-    [
-      'cancelled',
-      { status: GenerationStatus.GENERATION_STATUS_CANCELLED },
-      (_: unknown, index: number) => index % 10 === 1,
-    ],
-    [
-      'completed',
-      { status: GenerationStatus.GENERATION_STATUS_COMPLETED },
-      (_: unknown, index: number) => index % 10 > 1,
-    ],
+    ['model', { model_id: 'm1' }, (_: unknown, index: number) => index % 2 === 1],
+    ['key', { key_id: 'k2' }, (_: unknown, index: number) => index % 5 === 0],
+    ['failed', { status: 'failed' }, (_: unknown, index: number) => index % 10 === 0],
+    ['cancelled', { status: 'cancelled' }, (_: unknown, index: number) => index % 10 === 1],
+    ['completed', { status: 'completed' }, (_: unknown, index: number) => index % 10 > 1],
     [
       'cost',
-      { minCostNanoUsd: 3n, maxCostNanoUsd: 9n },
+      { min_cost_usd: usd(3n), max_cost_usd: usd(9n) },
       (_: unknown, index: number) => index >= 3 && index <= 9,
     ],
     [
       'time',
-      { sinceUnixMs: BigInt(NOON + 1), untilUnixMs: BigInt(NOON + 3) },
+      { since: isoTime(NOON + 1), until: isoTime(NOON + 3) },
       (_: unknown, index: number) => index >= 3 && index < 9,
     ],
-    ['external user', { externalUser: 'customer-7' }, (_: unknown, index: number) => index === 7],
-    ['model and key', { modelId: 'm2', keyId: 'k2' }, (_: unknown, index: number) => index % 10 === 0],
+    ['external user', { external_user: 'customer-7' }, (_: unknown, index: number) => index === 7],
+    ['model and key', { model_id: 'm2', key_id: 'k2' }, (_: unknown, index: number) => index % 10 === 0],
   ] as const)('can be of one %s', async (_name, filter, keep) => {
     expect(await idsOf(filter)).toEqual(expected(keep));
   });
@@ -318,7 +281,7 @@ describe('the list of generations', () => {
   });
 
   it('refuses an invalid page token', async () => {
-    await expect(list({ pageToken: 'nonsense' })).rejects.toMatchObject({
+    await expect(list({ page_token: 'nonsense' })).rejects.toMatchObject({
       code: 'invalid_request',
       param: 'page_token',
     });
@@ -363,23 +326,25 @@ describe('the list of generations', () => {
       prices,
       errorCode: 'upstream_error',
     });
-    const { record: found } = await reports.getGenerationRecord({
-      organizationId: 'org-1',
-      generationId: 'gen-detail',
-    });
+    const find = async (organization_id: string) => {
+      const params = { organization_id, generation_id: 'gen-detail' };
+      return (await admin.call(parts.generation, { params })).generation;
+    };
+    const found = await find('org-1');
     expect(found).toMatchObject({
-      generation: { id: 'gen-detail', provider: 'acme' },
-      status: GenerationStatus.GENERATION_STATUS_FAILED,
-      providerModel: 'm-1-0601',
-      settledUnixMs: BigInt(NOON + 100),
-      timeToFirstTokenMs: 0,
-      attempts,
-      prices,
+      id: 'gen-detail',
+      status: 'failed',
+      settled_at: isoTime(NOON + 100),
+      time_to_first_token_ms: 0,
+      attempts: attempts.map(({ providerModel, durationMs, ...attempt }) => ({
+        ...attempt,
+        provider_model: providerModel,
+        duration_ms: durationMs,
+      })),
     });
-    const foreign = await reports.getGenerationRecord({
-      organizationId: 'org-2',
-      generationId: 'gen-detail',
+    expect(found?.cost_by_kind?.find(({ kind }) => kind === 'output')).toMatchObject({
+      price_usd_per_million: usd(3n),
     });
-    expect(foreign.record).toBeUndefined();
+    expect(await find('org-2')).toBeNull();
   });
 });

@@ -1,8 +1,8 @@
+import { createAdminClient, usd, type AdminClient } from '@gateway/admin-calls';
 import { DAY_MS, HOUR_MS } from '@gateway/base';
-import { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
+import { endpoints, parts } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { EventHandler } from '@gateway/events';
-import { createClient, type RpcClient } from '@gateway/rpc';
 import { createMetrics } from '@gateway/runtime';
 import { createTestClock, createTestDatabase, inProcessFor, type TestDatabase } from '@gateway/test-support';
 import type { Pool } from 'pg';
@@ -22,9 +22,8 @@ describe('summaries of the last 30 days', () => {
   let database: TestDatabase;
   let pool: Pool;
   let handle: EventHandler;
-  let reports: RpcClient<typeof GenerationReportsDefinition>;
+  let admin: AdminClient;
   let created = 0;
-  const nowUnixMs = BigInt(NOON);
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -35,9 +34,9 @@ describe('summaries of the last 30 days', () => {
       maxConnections: 4,
     });
     await applyMigrations(pool, usageSchema);
-    const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
-    reports = createClient(GenerationReportsDefinition, inProcessFor(services));
     const clock = createTestClock(NOON);
+    const reader = createPostgresUsageReader(pool);
+    admin = createAdminClient(inProcessFor(createGenerationQueryModule({ reader, clock }).services));
     const aggregator = createUsageAggregatorModule({
       store: createPostgresSettlementStore(pool),
       refusals: createPostgresRefusalStore(pool),
@@ -55,9 +54,14 @@ describe('summaries of the last 30 days', () => {
 
   const at = (unixMs: number, more: Settled = {}) =>
     logged(settled({ generationId: `gen-${(created += 1)}`, createdUnixMs: BigInt(unixMs), ...more }));
-  const noMargin = { chargedNanoUsd: 0n, providerCostNanoUsd: 0n };
   const failed = { errorCode: 'upstream_error' };
-  const summary = () => reports.getUsageSummary({ organizationId: 'org-1', nowUnixMs });
+  const params = { organization_id: 'org-1' };
+  const summary = () => admin.call(endpoints.usage.summary, { params });
+  const platformUsage = () => admin.call(endpoints.operator.platformUsage);
+  const usageOf = async (organization_ids: string[]) =>
+    (await admin.call(parts.organizationUsage, { query: { organization_ids } })).data;
+  const useOf = async (model_ids: string[]) =>
+    (await admin.call(parts.modelUse, { query: { model_ids } })).data;
 
   it('compare with as much of the 30 days before', async () => {
     const midnight = NOON - 12 * HOUR_MS;
@@ -72,8 +76,8 @@ describe('summaries of the last 30 days', () => {
       at(NOON, { cost: 7_000_000n, organizationId: 'org-2' }),
     ]);
     expect(await summary()).toMatchObject({
-      current: { requests: 2n, errors: 1n, chargedNanoUsd: 21n },
-      previous: { requests: 2n, errors: 1n, chargedNanoUsd: 50_300n },
+      current: { requests: 2, errors: 1, spend_usd: usd(21n) },
+      previous: { requests: 2, errors: 1, spend_usd: usd(50_300n) },
     });
   });
 
@@ -83,7 +87,7 @@ describe('summaries of the last 30 days', () => {
       at(NOON + HOUR_MS - 7 * DAY_MS, { cost: 20n }),
       at(NOON + HOUR_MS - 7 * DAY_MS - 1, { cost: 300n }),
     ]);
-    expect((await summary()).chargedLast7DaysNanoUsd).toBe(21n);
+    expect((await summary()).spend_last_7_days_usd).toBe(usd(21n));
   });
 
   it('name the five keys with the highest charges, also of days past', async () => {
@@ -93,14 +97,14 @@ describe('summaries of the last 30 days', () => {
       at(NOON - 31 * DAY_MS, { keyId: 'key-2', cost: 1_000n }),
       at(NOON, { keyId: 'key-free', cost: 0n }),
     ]);
-    const { topKeys } = await summary();
-    expect(topKeys.map(({ keyId }) => keyId)).toEqual(['key-1', 'key-6', 'key-5', 'key-4', 'key-3']);
-    expect(topKeys[0]?.totals).toEqual({ requests: 2n, errors: 1n, chargedNanoUsd: 101n });
+    const { top_keys: topKeys } = await summary();
+    expect(topKeys.map((key) => key.key_id)).toEqual(['key-1', 'key-6', 'key-5', 'key-4', 'key-3']);
+    expect(topKeys[0]).toEqual({ key_id: 'key-1', requests: 2, errors: 1, spend_usd: usd(101n) });
   });
 
   it('are empty without usage', async () => {
-    const none = { requests: 0n, errors: 0n, chargedNanoUsd: 0n };
-    const nothing = { current: none, previous: none, chargedLast7DaysNanoUsd: 0n, topKeys: [] };
+    const none = { requests: 0, errors: 0, spend_usd: usd(0n) };
+    const nothing = { current: none, previous: none, spend_last_7_days_usd: '0', top_keys: [] };
     expect(await summary()).toEqual(nothing);
   });
 
@@ -109,31 +113,18 @@ describe('summaries of the last 30 days', () => {
       at(NOON, { organizationId: 'org-2', cost: 20n, ...failed }),
       at(NOON - 90 * DAY_MS, { cost: 1n }),
     ]);
-    const organizationIds = ['org-2', 'org-none', 'org-1'];
-    expect((await reports.listOrganizationUsage({ organizationIds, nowUnixMs })).organizations).toEqual([
+    const none = { requests: 0, errors: 0, spend_usd: '0' };
+    expect(await usageOf(['org-2', 'org-none', 'org-1'])).toEqual([
       {
-        organizationId: 'org-2',
-        totals: { requests: 1n, errors: 1n, chargedNanoUsd: 20n },
-        margin: noMargin,
-        lastUsedUnixMs: BigInt(NOON),
+        last_30_days: { requests: 1, errors: 1, spend_usd: usd(20n) },
+        margin: null,
+        last_used_at: new Date(NOON).toISOString(),
       },
-      {
-        organizationId: 'org-none',
-        totals: { requests: 0n, errors: 0n, chargedNanoUsd: 0n },
-        margin: noMargin,
-        lastUsedUnixMs: undefined,
-      },
-      {
-        organizationId: 'org-1',
-        totals: { requests: 0n, errors: 0n, chargedNanoUsd: 0n },
-        margin: noMargin,
-        lastUsedUnixMs: BigInt(NOON - 90 * DAY_MS),
-      },
+      { last_30_days: none, margin: null, last_used_at: null },
+      { last_30_days: none, margin: null, last_used_at: new Date(NOON - 90 * DAY_MS).toISOString() },
     ]);
     const tooMany = Array.from({ length: 201 }, (_, index) => `org-${index}`);
-    await expect(
-      reports.listOrganizationUsage({ organizationIds: tooMany, nowUnixMs }),
-    ).rejects.toMatchObject({ code: 'invalid_request', param: 'organization_ids' });
+    await expect(usageOf(tooMany)).rejects.toMatchObject({ code: 'invalid', param: 'organization_ids' });
   });
 
   it('of models count who used them within the last 30 days', async () => {
@@ -145,15 +136,11 @@ describe('summaries of the last 30 days', () => {
       at(NOON - 31 * DAY_MS, { modelId: 'acme/old' }),
       at(NOON, { modelId: 'acme/other' }),
     ]);
-    const modelIds = ['acme/m', 'acme/old', 'acme/none'];
-    expect((await reports.listModelUse({ modelIds, nowUnixMs })).models).toEqual([
-      { modelId: 'acme/m', organizations: 2n, keys: 3n, requests: 4n },
+    expect(await useOf(['acme/m', 'acme/old', 'acme/none'])).toEqual([
+      { model: 'acme/m', organizations: 2, keys: 3, requests: 4 },
     ]);
     const tooMany = Array.from({ length: 201 }, (_, index) => `acme/${index}`);
-    await expect(reports.listModelUse({ modelIds: tooMany, nowUnixMs })).rejects.toMatchObject({
-      code: 'invalid_request',
-      param: 'model_ids',
-    });
+    await expect(useOf(tooMany)).rejects.toMatchObject({ code: 'invalid', param: 'model_ids' });
   });
 
   it('of the platform add up all organizations', async () => {
@@ -163,10 +150,10 @@ describe('summaries of the last 30 days', () => {
       at(NOON - DAY_MS, { organizationId: 'org-2', cost: 300n }),
       at(NOON - 30 * DAY_MS, { cost: 4_000n }),
     ]);
-    expect(await reports.getPlatformUsage({ nowUnixMs })).toEqual({
-      today: { requests: 2n, errors: 1n, chargedNanoUsd: 21n },
-      last30Days: { requests: 3n, errors: 1n, chargedNanoUsd: 321n },
-      margin: noMargin,
+    expect(await platformUsage()).toEqual({
+      today: { requests: 2, errors: 1, spend_usd: usd(21n) },
+      last_30_days: { requests: 3, errors: 1, spend_usd: usd(321n) },
+      margin: null,
     });
   });
 
@@ -184,17 +171,16 @@ describe('summaries of the last 30 days', () => {
       // Before the last 30 days.
       at(NOON - 30 * DAY_MS, { cost: 600_000_000n, providerCostNanoUsd: 700_000_000n }),
     ];
-    const organizationIds = ['org-1', 'org-2', 'org-3'];
     const expectMargins = async () => {
-      const { organizations } = await reports.listOrganizationUsage({ organizationIds, nowUnixMs });
+      const organizations = await usageOf(['org-1', 'org-2', 'org-3']);
       expect(organizations.map(({ margin }) => margin)).toEqual([
-        { chargedNanoUsd: 20_600n, providerCostNanoUsd: 760n },
-        { chargedNanoUsd: 3n, providerCostNanoUsd: 5n },
-        { chargedNanoUsd: 0n, providerCostNanoUsd: 0n },
+        { spend_usd: usd(20_600n), provider_cost_usd: usd(760n), margin_usd: usd(19_840n) },
+        { spend_usd: usd(3n), provider_cost_usd: usd(5n), margin_usd: usd(-2n) },
+        null,
       ]);
-      expect(await reports.getPlatformUsage({ nowUnixMs })).toMatchObject({
-        last30Days: { requests: 6n, chargedNanoUsd: 54_020_603n },
-        margin: { chargedNanoUsd: 20_603n, providerCostNanoUsd: 765n },
+      expect(await platformUsage()).toMatchObject({
+        last_30_days: { requests: 6, spend_usd: usd(54_020_603n) },
+        margin: { spend_usd: usd(20_603n), provider_cost_usd: usd(765n) },
       });
     };
 

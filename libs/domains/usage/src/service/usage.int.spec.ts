@@ -1,12 +1,13 @@
+import { createAdminClient, isoTime, usd } from '@gateway/admin-calls';
 import { DAY_MS, type ConsumerProgress } from '@gateway/base';
 import { UsageSource } from '@gateway/contracts/common';
 import { GenerationSettled } from '@gateway/contracts/events';
 import {
   GenerationQueryDefinition,
-  GenerationReportsDefinition,
   UsageDimension,
   type UsageRow,
 } from '@gateway/contracts/generation-query';
+import { parts } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import { UnprocessableEventsError, type EventHandler, type LoggedEvent } from '@gateway/events';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
@@ -60,7 +61,7 @@ beforeEach(async () => {
   const reconciler = createPostgresUsageReconciler({ pool, clock });
   const aggregator = createUsageAggregatorModule({ store, refusals, reconciler, clock, metrics });
   handle = aggregator.consumers[0]!.handle;
-  const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
+  const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool), clock });
   query = createClient(GenerationQueryDefinition, createInProcessTransport(services));
 });
 
@@ -92,21 +93,16 @@ it('returns when keys were last used and what they spent today and this month', 
       organizationId: 'org-2',
     },
   );
-  const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool) });
-  const reports = createClient(GenerationReportsDefinition, inProcessFor(services));
-  const keyIds = ['key-b', 'key-none', 'key-a'];
-  const nowUnixMs = BigInt(NOON);
-  const { keys } = await reports.getKeyActivity({ organizationId: 'org-1', keyIds, nowUnixMs });
-  const none = { lastUsedUnixMs: undefined, chargedTodayNanoUsd: 0n, chargedThisMonthNanoUsd: 0n };
-  expect(keys).toEqual([
-    { ...none, keyId: 'key-b', lastUsedUnixMs: BigInt(NOON - 40 * DAY_MS) },
-    { ...none, keyId: 'key-none' },
-    {
-      keyId: 'key-a',
-      lastUsedUnixMs: BigInt(NOON),
-      chargedTodayNanoUsd: 7n,
-      chargedThisMonthNanoUsd: 12n,
-    },
+  const reader = createPostgresUsageReader(pool);
+  const { services } = createGenerationQueryModule({ reader, clock: createTestClock(NOON) });
+  const admin = createAdminClient(inProcessFor(services));
+  const query = { key_ids: ['key-b', 'key-none', 'key-a'] };
+  const { data } = await admin.call(parts.keyActivity, { params: { organization_id: 'org-1' }, query });
+  const none = { last_used_at: null, spend_today_usd: '0', spend_this_month_usd: '0' };
+  expect(data).toEqual([
+    { ...none, last_used_at: isoTime(NOON - 40 * DAY_MS) },
+    none,
+    { last_used_at: isoTime(NOON), spend_today_usd: usd(7n), spend_this_month_usd: usd(12n) },
   ]);
 });
 

@@ -1,5 +1,6 @@
 import { createAuthority, issueCertificate, type KeyPairPem } from '@gateway/certificates';
 import type { ActingPerson } from '@gateway/actors';
+import * as adminContracts from '@gateway/contracts/admin';
 import * as auditContracts from '@gateway/contracts/audit';
 import * as authContracts from '@gateway/contracts/auth';
 import * as ledgerContracts from '@gateway/contracts/billing-ledger';
@@ -22,6 +23,7 @@ import { createGrpcServer, type GrpcServer } from './grpc-server';
 import { createGrpcTransport, type GrpcTransport } from './grpc-transport';
 
 const DEFINITIONS: readonly ServiceDefinition[] = [
+  adminContracts,
   auditContracts,
   authContracts,
   ledgerContracts,
@@ -66,7 +68,7 @@ function emptyService(definition: ServiceDefinition): BoundService {
         : async () => method.responseType.decode(new Uint8Array()),
     ]),
   );
-  return { definition, handlers };
+  return { definition, handlers, accessOf: () => ({ permission: 'authenticated', audited: false }) };
 }
 
 /** As an operator and owner admitted to every method, so that only the caller decides. */

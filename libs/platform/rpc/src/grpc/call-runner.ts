@@ -78,7 +78,7 @@ export function createCallRunner({
     return deniedFailure(denied);
   }
 
-  /** The refusal of a call whose actor the method's contract does not admit. Sets the actor of an admitted call. */
+  /** The refusal of a call whose actor is not admitted. Sets the actor of an admitted call. */
   async function actorDenialOf(
     { served, context, caller }: CallInFlight,
     request: unknown,
@@ -89,7 +89,9 @@ export function createCallRunner({
     } catch (denied) {
       if (!(denied instanceof RpcError)) throw denied;
       const rpc = `${served.service}/${served.method}`;
-      onDenied?.({ rpc, caller, reason: denied.internalMessage ?? '' });
+      if (denied.failure !== 'unimplemented') {
+        onDenied?.({ rpc, caller, reason: denied.internalMessage ?? '' });
+      }
       return denied;
     }
   }

@@ -3,7 +3,7 @@ import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { GatewayError, toGatewayError } from '@gateway/errors';
 import type { CallMetadata } from '../definition';
 import { decodeError, encodeError } from '../error-codec';
-import { RpcError } from '../rpc-error';
+import { RpcError, type RpcFailure } from '../rpc-error';
 import type { TransportCall } from '../transport';
 
 /** The trailer with a gateway.common.v1.ErrorDetail. */
@@ -68,10 +68,15 @@ export function unimplementedFailure(path: string): GrpcFailure {
   return { code: status.UNIMPLEMENTED, details: `${path} is not served here`, metadata: new Metadata() };
 }
 
+const DENIED_STATUS: Readonly<Partial<Record<RpcFailure, status>>> = {
+  unauthenticated: status.UNAUTHENTICATED,
+  unimplemented: status.UNIMPLEMENTED,
+};
+
 /** Carries no error of a handler, so that the client gets an RpcError. */
 export function deniedFailure(denied: RpcError): GrpcFailure {
   return {
-    code: denied.failure === 'unauthenticated' ? status.UNAUTHENTICATED : status.PERMISSION_DENIED,
+    code: DENIED_STATUS[denied.failure] ?? status.PERMISSION_DENIED,
     details: denied.internalMessage ?? '',
     metadata: new Metadata(),
   };

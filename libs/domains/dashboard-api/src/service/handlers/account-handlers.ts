@@ -1,3 +1,4 @@
+import { isoTime } from '@gateway/admin-calls';
 import type {
   ConfirmedTotp,
   PasswordResetLink,
@@ -13,7 +14,6 @@ import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 import { createSessionCookies, deviceOf } from '../http/session-cookie';
 import { throwIfRefused, unwrap } from '../messages/errors';
 import { identityView, sessionStateView } from '../messages/people-views';
-import { isoTime } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 /** Password hashing is slow and may be queued. */

@@ -1,7 +1,8 @@
+import { pageRequest, pageView } from '@gateway/admin-calls';
 import { endpoints } from '@gateway/dashboard-contract';
 import { listAudit } from '../audit-log';
 import { implement, type Implementation } from '../http/implement';
-import { auditEntryForCustomer, auditEntryView, auditFilter, pageRequest, pageView } from '../messages/views';
+import { auditEntryForCustomer, auditEntryView, auditFilter } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 export function createAuditHandlers(ports: DashboardApiPorts): readonly Implementation[] {

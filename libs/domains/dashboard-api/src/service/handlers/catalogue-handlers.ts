@@ -3,11 +3,9 @@ import {
   type CatalogueChange,
   type CatalogueRefusal,
 } from '@gateway/contracts/inference-router';
-import { endpoints } from '@gateway/dashboard-contract';
-import { DashboardError, type DashboardErrorCode } from '../dashboard-error';
+import { DashboardError, type DashboardErrorCode, endpoints, parts } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import {
-  affectedModelView,
   catalogueChangeView,
   catalogueDraftView,
   catalogueFieldsView,
@@ -25,8 +23,7 @@ const MAX_AFFECTED_MODELS = 200;
 
 export function createCatalogueHandlers({
   catalogueAdmin,
-  generationReports,
-  clock,
+  owners,
   log,
 }: DashboardApiPorts): readonly Implementation[] {
   /** Null when usage is unavailable: a change is published during an incident, too. */
@@ -37,8 +34,8 @@ export function createCatalogueHandlers({
       .slice(0, MAX_AFFECTED_MODELS);
     if (modelIds.length === 0) return [];
     try {
-      const nowUnixMs = BigInt(clock.now());
-      return (await generationReports.listModelUse({ modelIds, nowUnixMs })).models.map(affectedModelView);
+      const query = { model_ids: modelIds };
+      return (await owners['generation-query'].call(parts.modelUse, { query })).data;
     } catch (error) {
       log.warn({ err: error }, 'the use of changed models is unavailable');
       return null;

@@ -1,8 +1,7 @@
+import { isoTime } from '@gateway/admin-calls';
 import type { ContentLogState } from '@gateway/contracts/inference-router';
-import { endpoints } from '@gateway/dashboard-contract';
-import { DashboardError } from '../dashboard-error';
+import { DashboardError, endpoints } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
-import { isoTime } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 /** An erasure deletes row by row. */

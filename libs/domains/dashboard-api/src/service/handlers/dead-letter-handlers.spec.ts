@@ -36,9 +36,7 @@ const admin = {
 beforeAll(async () => {
   api = createDashboardApi({
     authAdmin: recording<Admin>(() => admin),
-    ledger: {} as never,
-    generationReports: {} as never,
-    ledgerAdmin: {} as never,
+    owners: {} as never,
     routerAdmin: {} as never,
     catalogueAdmin: {} as never,
     contentLog: {} as never,

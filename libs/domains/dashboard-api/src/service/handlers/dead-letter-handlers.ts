@@ -1,3 +1,4 @@
+import { isoTime, pageView } from '@gateway/admin-calls';
 import {
   DeadLetterOutcome,
   DeadLetterState,
@@ -6,11 +7,9 @@ import {
   type DeadLettersDefinition,
   type WholeDeadLetter,
 } from '@gateway/contracts/events';
-import { endpoints } from '@gateway/dashboard-contract';
+import { DashboardError, endpoints } from '@gateway/dashboard-contract';
 import type { RpcClient } from '@gateway/rpc';
-import { DashboardError } from '../dashboard-error';
 import { implement, type Implementation } from '../http/implement';
-import { isoTime, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 const STATES = {

@@ -4,7 +4,6 @@ import { createAccountHandlers } from './account-handlers';
 import { createAuditHandlers } from './audit-handlers';
 import { createCatalogueHandlers } from './catalogue-handlers';
 import { createContentLogHandlers } from './content-log-handlers';
-import { createCorrectionHandlers } from './correction-handlers';
 import { createCreditAlertHandlers } from './credit-alert-handlers';
 import { createCreditHandlers } from './credit-handlers';
 import { createDeadLetterHandlers } from './dead-letter-handlers';
@@ -39,7 +38,6 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createAuditHandlers,
     createDeadLetterHandlers,
     createStatementHandlers,
-    createCorrectionHandlers,
     createCreditAlertHandlers,
     createUsageHandlers,
     createGenerationHandlers,

@@ -1,3 +1,4 @@
+import { pageRequest, pageView } from '@gateway/admin-calls';
 import type { CreatedInvitation, InvitationForGuest, SignedIn } from '@gateway/contracts/auth';
 import { endpoints } from '@gateway/dashboard-contract';
 import { dashboardUrlOf } from '../http/dashboard-url';
@@ -16,7 +17,6 @@ import {
   organizationRoleMessage,
   sessionStateView,
 } from '../messages/people-views';
-import { pageRequest, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 /** Password hashing and sending email are slow. */

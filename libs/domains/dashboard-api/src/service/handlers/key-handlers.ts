@@ -1,3 +1,4 @@
+import { pageRequest, pageView } from '@gateway/admin-calls';
 import {
   KeyState,
   SecretToEnd,
@@ -7,14 +8,13 @@ import {
   type KeyResponse,
   type Organization,
 } from '@gateway/contracts/auth';
-import { endpoints, type BodyOf } from '@gateway/dashboard-contract';
-import { DashboardError } from '../dashboard-error';
+import { type BodyOf, DashboardError, endpoints } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { activityOf } from '../key-activity';
 import { requireKnownModels } from '../known-models';
 import { changedKeySettings, UNRESTRICTED_KEY } from '../messages/bodies';
 import { unwrap } from '../messages/errors';
-import { keyBoundsView, keyView, pageRequest, pageView } from '../messages/views';
+import { keyBoundsView, keyView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 

@@ -1,3 +1,4 @@
+import { pageRequest, pageView } from '@gateway/admin-calls';
 import {
   ManagementTokenAccess,
   type CreatedManagementToken,
@@ -10,7 +11,6 @@ import { implement, type Implementation } from '../http/implement';
 import { unwrap } from '../messages/errors';
 import { managementTokenView } from '../messages/management-token-views';
 import { organizationRoleMessage } from '../messages/people-views';
-import { pageRequest, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 const ACCESS_MESSAGES = {

@@ -1,8 +1,7 @@
+import { isoTime, timeOrNull } from '@gateway/admin-calls';
 import type { GetNotificationsResponse, NotificationSettings } from '@gateway/contracts/auth';
-import { endpoints } from '@gateway/dashboard-contract';
-import { DashboardError } from '../dashboard-error';
+import { DashboardError, endpoints } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
-import { isoTime, timeOrNull } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 export function createNotificationHandlers({ notifications }: DashboardApiPorts): readonly Implementation[] {

@@ -1,22 +1,18 @@
-import { endpoints } from '@gateway/dashboard-contract';
-import { DashboardError } from '../dashboard-error';
+import { isoTime, pageRequest, pageView } from '@gateway/admin-calls';
+import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { toDashboardError } from '../messages/errors';
 import {
   catalogueModelView,
   catalogueView,
-  openHoldsView,
   providerHealthView,
   targetView,
 } from '../messages/operator-views';
-import { ledgerReconciliationView, usageReconciliationView } from '../messages/reconciliation-views';
-import { marginView, usageTotalsView } from '../messages/usage-views';
-import { isoTime, pageRequest, pageView } from '../messages/views';
 import { withFigures } from '../organization-figures';
 import type { DashboardApiPorts } from '../ports';
 
 export function createOperatorHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { authAdmin, routerAdmin, ledgerAdmin, generationReports, clock, log, settings } = ports;
+  const { owners, authAdmin, routerAdmin, clock, log, settings } = ports;
   const startedAt = clock.now();
 
   /** Null for an unavailable part: the rest of the page is needed most during an incident. */
@@ -36,14 +32,7 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
     }),
 
     implement(endpoints.operator.platformUsage, () =>
-      orUnavailable('Usage', async () => {
-        const usage = await generationReports.getPlatformUsage({ nowUnixMs: BigInt(clock.now()) });
-        return {
-          today: usageTotalsView(usage.today),
-          last_30_days: usageTotalsView(usage.last30Days),
-          margin: marginView(usage.margin),
-        };
-      }),
+      orUnavailable('Usage', () => owners['generation-query'].call(endpoints.operator.platformUsage)),
     ),
 
     implement(endpoints.operator.catalogue, () =>
@@ -74,7 +63,7 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
 
     implement(endpoints.operator.settlementHealth, async () => {
       const [holds, router, lags] = await Promise.all([
-        orNull('ledger health', ledgerAdmin.getLedgerHealth({})),
+        orNull('ledger health', owners['billing-ledger'].call(parts.openHolds)),
         orNull('router health', routerAdmin.getProviderHealth({})),
         orNull('event log lag', readEventLag(ports)),
       ]);
@@ -82,7 +71,7 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
       return {
         health: {
           observed_at: isoTime(BigInt(now)),
-          open_holds: holds && openHoldsView(holds, now),
+          open_holds: holds,
           event_log: lags,
           spool: router && { generations: router.spooledGenerations, bytes: Number(router.spoolBytes) },
         },
@@ -91,14 +80,14 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
 
     implement(endpoints.operator.reconciliation, async () => {
       const [ledger, usage] = await Promise.all([
-        orNull('ledger reconciliation', ledgerAdmin.getLedgerReconciliation({})),
-        orNull('usage reconciliation', generationReports.getUsageReconciliation({})),
+        orNull('ledger reconciliation', owners['billing-ledger'].call(parts.ledgerReconciliation)),
+        orNull('usage reconciliation', owners['generation-query'].call(parts.usageReconciliation)),
       ]);
       return {
         reconciliation: {
           observed_at: isoTime(BigInt(clock.now())),
-          ledger: ledger && ledgerReconciliationView(ledger),
-          usage: usage && usageReconciliationView(usage),
+          ledger,
+          usage,
         },
       };
     }),

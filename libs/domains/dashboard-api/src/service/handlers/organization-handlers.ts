@@ -1,10 +1,10 @@
+import { pageRequest, pageView } from '@gateway/admin-calls';
 import { AdminRefusalReason, type Organization, type OrganizationResponse } from '@gateway/contracts/auth';
-import { endpoints } from '@gateway/dashboard-contract';
-import { DashboardError } from '../dashboard-error';
+import { DashboardError, endpoints } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { organizationLimitsMessage } from '../messages/bodies';
 import { unwrap } from '../messages/errors';
-import { organizationView, pageRequest, pageView } from '../messages/views';
+import { organizationView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 /** Changes that edges must apply return once every edge has applied them, which takes at most one lease. */

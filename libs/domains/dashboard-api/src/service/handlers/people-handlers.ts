@@ -1,3 +1,4 @@
+import { pageRequest, pageView } from '@gateway/admin-calls';
 import type { Member, OrganizationDomain, OrganizationMember } from '@gateway/contracts/auth';
 import { endpoints } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
@@ -10,7 +11,6 @@ import {
   personView,
 } from '../messages/people-views';
 import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
-import { pageRequest, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 const ENDS_KEYS = { timeoutMs: EDGE_CHANGE_TIMEOUT_MS };

@@ -1,12 +1,11 @@
-import { utcDay, type UnixMs } from '@gateway/base';
+import { isoTime, usd } from '@gateway/admin-calls';
+import { parseUsd, utcDay, type UnixMs } from '@gateway/base';
 import { Scope, type CreatedKey, type Organization } from '@gateway/contracts/auth';
-import { endpoints } from '@gateway/dashboard-contract';
+import { DashboardError, endpoints } from '@gateway/dashboard-contract';
 import { isRefusal } from '@gateway/errors';
-import { DashboardError } from '../dashboard-error';
 import { implement, sessionOf, type Implementation } from '../http/implement';
 import { unwrap } from '../messages/errors';
 import { offeredModelView } from '../messages/operator-views';
-import { isoTime, usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 
@@ -15,7 +14,7 @@ const DEFAULT_BUDGET_NANO_USD = 1_000_000_000n;
 const MAX_BUDGET_NANO_USD = 10_000_000_000n;
 
 export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { authAdmin, ledger, routerAdmin, estimateRequest, clock, settings } = ports;
+  const { owners, authAdmin, routerAdmin, estimateRequest, clock, settings } = ports;
 
   const readModels = async () => {
     const { models } = await routerAdmin.getCatalogue({});
@@ -84,10 +83,10 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
       const organizationId = params.organization_id;
       if (!estimateRequest)
         throw new DashboardError('unavailable', { message: 'Cost estimates are not available.' });
-      const [{ effectiveLimits: limits, targetRules }, models, balance] = await Promise.all([
+      const [{ effectiveLimits: limits, targetRules }, models, { balance }] = await Promise.all([
         readOrganization(organizationId),
         readModels(),
-        ledger.getBalance({ organizationId }),
+        owners['billing-ledger'].call(endpoints.credit.balance, { params }),
       ]);
       const estimate = await estimateRequest(body.request, { limits, targetRules, models });
       if (isRefusal(estimate)) {
@@ -102,8 +101,8 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
         estimated_input_tokens: estimate.estimatedInputTokens,
         max_output_tokens: estimate.maxOutputTokens,
         max_cost_usd: usd(estimate.heldCostNanoUsd),
-        available_usd: usd(balance.availableNanoUsd),
-        affordable: estimate.heldCostNanoUsd <= balance.availableNanoUsd,
+        available_usd: balance.available_usd,
+        affordable: estimate.heldCostNanoUsd <= (parseUsd(balance.available_usd) ?? 0n),
       };
     }),
   ];

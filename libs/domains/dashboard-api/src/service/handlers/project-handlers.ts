@@ -1,11 +1,10 @@
+import { pageRequest, pageView } from '@gateway/admin-calls';
 import type { Project, ProjectResponse } from '@gateway/contracts/auth';
-import type { ProjectSpend } from '@gateway/contracts/billing-ledger';
-import { endpoints } from '@gateway/dashboard-contract';
-import { DashboardError } from '../dashboard-error';
+import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { projectBudgetsMessage } from '../messages/bodies';
 import { unwrap } from '../messages/errors';
-import { pageRequest, pageView, projectView, usd } from '../messages/views';
+import { projectView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 
@@ -90,26 +89,19 @@ function viewOf({ outcome }: ProjectResponse) {
 
 /** What each project has spent, by project id; empty while the ledger is unavailable. */
 async function spendOf(
-  { ledgerAdmin, log }: Pick<DashboardApiPorts, 'ledgerAdmin' | 'log'>,
+  { owners, log }: Pick<DashboardApiPorts, 'owners' | 'log'>,
   organizationId: string,
   projectIds: string[],
-): Promise<ReadonlyMap<string, ReturnType<typeof spendView>>> {
-  if (projectIds.length === 0) return new Map();
-  try {
-    const request = { organizationId, projectIds };
-    const { projects } = await ledgerAdmin.listProjectSpend(request, { timeoutMs: SPEND_TIMEOUT_MS });
-    return new Map(projects.map((project) => [project.projectId, spendView(project)]));
-  } catch (error) {
+) {
+  const request = { params: { organization_id: organizationId }, query: { project_ids: projectIds } };
+  const timeout = { timeoutMs: SPEND_TIMEOUT_MS };
+  const read = async () =>
+    projectIds.length === 0
+      ? []
+      : (await owners['billing-ledger'].call(parts.projectSpend, request, timeout)).data;
+  const spends = await read().catch((error: unknown) => {
     log.warn({ err: error, organizationId }, 'listing projects without their spend');
-    return new Map();
-  }
-}
-
-function spendView(spend: ProjectSpend) {
-  return {
-    today_usd: usd(spend.todayNanoUsd),
-    this_month_usd: usd(spend.thisMonthNanoUsd),
-    total_usd: usd(spend.totalNanoUsd),
-    held_usd: usd(spend.heldNanoUsd),
-  };
+    return [];
+  });
+  return new Map(spends.map((spend, index) => [projectIds[index] ?? '', spend]));
 }

@@ -1,11 +1,10 @@
+import { pageRequest, pageView } from '@gateway/admin-calls';
 import { AdminRefusalReason, type SignInRefused } from '@gateway/contracts/auth';
-import { endpoints } from '@gateway/dashboard-contract';
-import { DashboardError } from '../dashboard-error';
+import { DashboardError, endpoints } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { createSessionCookies, deviceOf, sessionTokenOf } from '../http/session-cookie';
 import { throwIfRefused } from '../messages/errors';
 import { sessionStateView, sessionView } from '../messages/people-views';
-import { pageRequest, pageView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 

@@ -1,7 +1,6 @@
 import { OidcRefusalReason, type OidcRefused } from '@gateway/contracts/auth';
-import { endpoints, type SignInErrorCode } from '@gateway/dashboard-contract';
+import { DashboardError, endpoints, type SignInErrorCode } from '@gateway/dashboard-contract';
 import type { Response } from 'express';
-import { DashboardError } from '../dashboard-error';
 import { dashboardUrlOf } from '../http/dashboard-url';
 import { implement, type Implementation } from '../http/implement';
 import {

@@ -1,75 +1,19 @@
-import type { BillingLedgerAdminDefinition, StatementLine } from '@gateway/contracts/billing-ledger';
-import { endpoints } from '@gateway/dashboard-contract';
-import type { RpcClient } from '@gateway/rpc';
+import type { AdminClient } from '@gateway/admin-calls';
+import { endpoints, parts, type JsonOf } from '@gateway/dashboard-contract';
 import { sendCsv, type CsvRow } from '../http/csv';
 import { implement, type Implementation } from '../http/implement';
-import {
-  creditView,
-  statementDayView,
-  statementLineView,
-  statementMonthView,
-} from '../messages/credit-views';
-import { isoTime, pageRequest, pageView, usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 const CSV_HEADER: CsvRow = ['posted_at_utc', 'kind', 'reference', 'amount_usd', 'balance_usd', 'note'];
-/** Lines per ledger request while a file is written. */
-const CSV_PAGE_SIZE = 1_000;
-/** The first request after a month ends may sum up that month. */
-const STATEMENT_TIMEOUT_MS = 25_000;
 
-export function createStatementHandlers({ ledgerAdmin }: DashboardApiPorts): readonly Implementation[] {
+export function createStatementHandlers({ owners }: DashboardApiPorts): readonly Implementation[] {
   return [
-    implement(endpoints.credit.months, async ({ params }) => {
-      const { months } = await ledgerAdmin.listStatementMonths(
-        { organizationId: params.organization_id },
-        { timeoutMs: STATEMENT_TIMEOUT_MS },
-      );
-      return { timezone: 'UTC' as const, data: months.map(statementMonthView) };
-    }),
-
-    implement(endpoints.credit.statement, async ({ params, query }) => {
-      const { sums, lines, nextPageToken } = await ledgerAdmin.listStatement(
-        {
-          organizationId: params.organization_id,
-          month: query.month,
-          oldestFirst: false,
-          pageSize: query.page_size,
-          pageToken: query.page_token,
-          day: query.day,
-        },
-        { timeoutMs: STATEMENT_TIMEOUT_MS },
-      );
-      return {
-        ...pageView(lines.map(statementLineView), nextPageToken),
-        timezone: 'UTC' as const,
-        ...statementMonthView(sums),
-      };
-    }),
-
-    implement(endpoints.credit.statementDays, async ({ params, query }) => {
-      const { sums, days } = await ledgerAdmin.listStatementDays(
-        { organizationId: params.organization_id, month: query.month },
-        { timeoutMs: STATEMENT_TIMEOUT_MS },
-      );
-      return { timezone: 'UTC' as const, ...statementMonthView(sums), data: days.map(statementDayView) };
-    }),
-
-    implement(endpoints.credit.credits, async ({ params, query }) => {
-      const { credits, nextPageToken } = await ledgerAdmin.listCredits({
-        organizationId: params.organization_id,
-        month: query.month,
-        ...pageRequest(query),
-      });
-      return pageView(credits.map(creditView), nextPageToken);
-    }),
-
     implement(endpoints.credit.statementCsv, async ({ params, query, response }) =>
       sendCsv(
         response,
         `statement_${query.month}_utc.csv`,
         CSV_HEADER,
-        csvChunks(ledgerAdmin, params.organization_id, query.month),
+        csvChunks(owners['billing-ledger'], params.organization_id, query.month),
       ),
     ),
   ];
@@ -77,35 +21,29 @@ export function createStatementHandlers({ ledgerAdmin }: DashboardApiPorts): rea
 
 /** Includes the opening and closing balance as rows, so that the file adds up on its own. */
 async function* csvChunks(
-  ledgerAdmin: RpcClient<typeof BillingLedgerAdminDefinition>,
+  ledger: AdminClient,
   organizationId: string,
   month: string,
 ): AsyncGenerator<readonly CsvRow[]> {
-  let pageToken = '';
-  let balance: bigint | undefined;
+  const params = { organization_id: organizationId };
+  let pageToken: string | null = '';
+  let balance: string | undefined;
   do {
-    const page = await ledgerAdmin.listStatement(
-      { organizationId, month, day: undefined, oldestFirst: true, pageSize: CSV_PAGE_SIZE, pageToken },
-      { timeoutMs: STATEMENT_TIMEOUT_MS },
-    );
+    const query = { month, page_token: pageToken };
+    const page: LinesPage = await ledger.call(parts.statementLines, { params, query });
     if (balance === undefined) {
-      balance = page.sums?.openingNanoUsd ?? 0n;
-      yield [[null, 'opening', null, null, usd(balance), null]];
+      balance = page.opening_balance_usd;
+      yield [[null, 'opening', null, null, balance, null]];
     }
-    yield page.lines.map(csvRowOf);
-    balance = page.lines.at(-1)?.balanceNanoUsd ?? balance;
-    pageToken = page.nextPageToken;
-  } while (pageToken !== '');
-  yield [[null, 'closing', null, null, usd(balance), null]];
+    yield page.data.map(csvRowOf);
+    balance = page.data.at(-1)?.balance_usd ?? balance;
+    pageToken = page.next_page_token;
+  } while (pageToken !== null);
+  yield [[null, 'closing', null, null, balance, null]];
 }
 
-function csvRowOf(line: StatementLine): CsvRow {
-  return [
-    isoTime(line.postedUnixMs),
-    line.kind,
-    line.reference,
-    usd(line.amountNanoUsd),
-    usd(line.balanceNanoUsd),
-    line.note ?? null,
-  ];
+type LinesPage = JsonOf<typeof parts.statementLines>;
+
+function csvRowOf(line: LinesPage['data'][number]): CsvRow {
+  return [line.posted_at, line.kind, line.reference, line.amount_usd, line.balance_usd, line.note];
 }

@@ -1,14 +1,6 @@
-import { endpoints } from '@gateway/dashboard-contract';
+import { endpoints, type JsonOf } from '@gateway/dashboard-contract';
 import { sendCsv, type CsvRow } from '../http/csv';
 import { implement, type Implementation } from '../http/implement';
-import {
-  seriesRequest,
-  usageMetricsView,
-  usagePointView,
-  usageTotalsView,
-  type UsageRangeQuery,
-} from '../messages/usage-views';
-import { isoTime, usd } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
 
 const CSV_HEADER: CsvRow = [
@@ -39,63 +31,13 @@ const CSV_HEADER: CsvRow = [
 /** Rows per chunk of a file. */
 const CSV_CHUNK_ROWS = 500;
 
-export function createUsageHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { generationReports, clock } = ports;
-
-  const readSeries = (organizationId: string, query: UsageRangeQuery) =>
-    generationReports.getUsageSeries(seriesRequest(organizationId, query));
-
+export function createUsageHandlers({ owners }: DashboardApiPorts): readonly Implementation[] {
   return [
-    implement(endpoints.usage.series, async ({ params, query }) => {
-      const { startUnixMs, endUnixMs, totals, points } = await readSeries(params.organization_id, query);
-      return {
-        timezone: 'UTC' as const,
-        granularity: query.granularity,
-        start: isoTime(startUnixMs),
-        end: isoTime(endUnixMs),
-        totals: usageMetricsView(totals),
-        data: points.map(usagePointView),
-      };
-    }),
-
-    implement(endpoints.usage.errors, async ({ params, query }) => {
-      const { errors } = await generationReports.getErrorCounts({
-        organizationId: params.organization_id,
-        startUnixMs: BigInt(Date.parse(query.start)),
-        endUnixMs: BigInt(Date.parse(query.end)),
-        modelId: query.model_id,
-        keyId: query.key_id,
-        projectId: query.project_id,
-      });
-      const data = errors.map(({ errorCode, refused, failed }) => ({
-        code: errorCode,
-        refused: Number(refused),
-        failed: Number(failed),
-      }));
-      return { data };
-    }),
-
-    implement(endpoints.usage.summary, async ({ params }) => {
-      const summary = await generationReports.getUsageSummary({
-        organizationId: params.organization_id,
-        nowUnixMs: BigInt(clock.now()),
-      });
-      return {
-        current: usageTotalsView(summary.current),
-        previous: usageTotalsView(summary.previous),
-        spend_last_7_days_usd: usd(summary.chargedLast7DaysNanoUsd),
-        top_keys: summary.topKeys.map(({ keyId, totals }) => ({ key_id: keyId, ...usageTotalsView(totals) })),
-      };
-    }),
-
     implement(endpoints.usage.csv, async ({ params, query, response }) => {
-      const { points } = await readSeries(params.organization_id, query);
+      const { data } = await owners['generation-query'].call(endpoints.usage.series, { params, query });
       async function* chunks() {
-        for (let from = 0; from < points.length; from += CSV_CHUNK_ROWS) {
-          yield points
-            .slice(from, from + CSV_CHUNK_ROWS)
-            .map(usagePointView)
-            .map(csvRowOf);
+        for (let from = 0; from < data.length; from += CSV_CHUNK_ROWS) {
+          yield data.slice(from, from + CSV_CHUNK_ROWS).map(csvRowOf);
         }
       }
       const days = [query.start, query.end].map((time) => time.slice(0, 10)).join('_');
@@ -104,7 +46,7 @@ export function createUsageHandlers(ports: DashboardApiPorts): readonly Implemen
   ];
 }
 
-function csvRowOf(point: ReturnType<typeof usagePointView>): CsvRow {
+function csvRowOf(point: JsonOf<typeof endpoints.usage.series>['data'][number]): CsvRow {
   return [
     point.start,
     point.model_id,

@@ -1,9 +1,9 @@
 import { createClientAddressReader } from '@gateway/addresses';
+import { DashboardError } from '@gateway/dashboard-contract';
 import { newRequestId } from '@gateway/runtime';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { Counter } from 'prom-client';
-import { DashboardError } from '../dashboard-error';
 import type { DashboardApiPorts } from '../ports';
 import { toDashboardError } from '../messages/errors';
 import { createDocumentRoutes } from '../handlers/document-routes';

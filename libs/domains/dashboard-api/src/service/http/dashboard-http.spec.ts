@@ -1,9 +1,9 @@
 import { get } from 'node:http';
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { AdminRefusalReason, MemberRole, SignInMethod } from '@gateway/contracts/auth';
-import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
-import type { GenerationReportsDefinition } from '@gateway/contracts/generation-query';
+import { DashboardError, nameOf, type Endpoint } from '@gateway/dashboard-contract';
 import { GatewayError } from '@gateway/errors';
+import type { RawInput } from '@gateway/admin-calls';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import type { RpcClient } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
@@ -46,22 +46,14 @@ const KEY = {
   version: 3,
   owner: { memberId: 'mem-2', email: 'ada@example.com', operator: false, hasLeft: false },
 };
-const BALANCE = {
-  totalCreditsNanoUsd: 10_000_000_000n,
-  totalUsageNanoUsd: 1n,
-  balanceNanoUsd: 9_999_999_999n,
-  heldNanoUsd: 0n,
-  availableNanoUsd: 9_999_999_999n,
-};
-
 type Admin = RpcClient<typeof AuthAdminDefinition>;
-type Reports = RpcClient<typeof GenerationReportsDefinition>;
-type Ledger = RpcClient<typeof BillingLedgerDefinition>;
 type Router = RpcClient<typeof InferenceRouterDefinition>;
 
 describe('the dashboard API over HTTP', () => {
   const calls: { method: string; request: unknown }[] = [];
-  let overrides: Partial<Admin & Ledger & Reports> = {};
+  let overrides: Partial<Admin> = {};
+  let usageFails = false;
+  let ledgerRefuses = false;
   let api: DashboardApi;
 
   const handlers = {
@@ -100,19 +92,6 @@ describe('the dashboard API over HTTP', () => {
     updateKey: () => ({ outcome: { $case: 'key', value: KEY } }),
     revokeKey: () => ({ outcome: { $case: 'key', value: KEY } }),
     createKey: () => ({ outcome: { $case: 'created', value: { key: KEY, secret: 'sk-gw-secret' } } }),
-    getKeyActivity: () => ({
-      keys: [
-        {
-          keyId: 'key-1',
-          lastUsedUnixMs: 1_764_000_000_000n,
-          chargedTodayNanoUsd: 1n,
-          chargedThisMonthNanoUsd: 2_000_000_000n,
-        },
-      ],
-    }),
-    getBalance: () => BALANCE,
-    getCreditAlert: () => ({ alert: undefined }),
-    addCredit: () => ({ balance: BALANCE }),
   } as const;
 
   async function* catalogue() {
@@ -140,12 +119,28 @@ describe('the dashboard API over HTTP', () => {
     },
   );
 
+  const forwarded: unknown[] = [];
+  const ledger = {
+    call: () => Promise.reject(new Error('not called')),
+    forward: async (endpoint: Endpoint, input: RawInput) => {
+      forwarded.push({ endpoint: nameOf(endpoint), ...input });
+      if (ledgerRefuses)
+        throw new DashboardError('conflict', { message: 'No.', metadata: { available_usd: '1' } });
+      return '{"as":"the owner wrote it"}';
+    },
+  };
+  const usage = {
+    call: async () => {
+      if (usageFails) throw new GatewayError('no_capacity');
+      const last_used_at = '2025-11-24T16:00:00.000Z';
+      return { data: [{ last_used_at, spend_today_usd: '0.000000001', spend_this_month_usd: '2' }] };
+    },
+  };
+
   async function startApi(settings: Partial<DashboardApiSettings> = {}): Promise<DashboardApi> {
     const started = createDashboardApi({
       authAdmin: stub as Admin,
-      ledger: stub as Ledger,
-      generationReports: stub as Reports,
-      ledgerAdmin: stub as never,
+      owners: { 'billing-ledger': ledger, 'generation-query': usage as never },
       routerAdmin: stub as never,
       ...{ catalogueAdmin: stub as never, contentLog: stub as never },
       inferenceRouter: { watchCatalogue: () => catalogue() } as unknown as Router,
@@ -169,6 +164,9 @@ describe('the dashboard API over HTTP', () => {
   beforeEach(() => {
     calls.length = 0;
     overrides = {};
+    usageFails = false;
+    ledgerRefuses = false;
+    forwarded.length = 0;
   });
 
   interface RequestOptions {
@@ -482,11 +480,7 @@ describe('the dashboard API over HTTP', () => {
         spend_this_month_usd: '2',
       },
     });
-    overrides = {
-      getKeyActivity: async () => {
-        throw new GatewayError('no_capacity');
-      },
-    };
+    usageFails = true;
     const without = await request(endpoint);
     expect([without.status, without.json['key']]).toEqual([200, expect.objectContaining({ activity: null })]);
   });
@@ -588,10 +582,6 @@ describe('the dashboard API over HTTP', () => {
       { name: 'x', scopes: ['chat'], daily_budget_usd: 5 },
       'daily_budget_usd',
     ],
-    ['POST /api/organizations/org-1/credits', { amount_usd: '-1' }, 'amount_usd'],
-    ['POST /api/organizations/org-1/credits', { amount_usd: '0.00' }, 'amount_usd'],
-    ['POST /api/organizations/org-1/credits', { amount_usd: '1e3' }, 'amount_usd'],
-    ['POST /api/organizations/org-1/credits', { amount_usd: '1', to: 'x' }, 'to'],
     ['POST /api/organizations/org-1/suspend', { reason: 5 }, 'reason'],
     ['POST /api/organizations/org-1/resume', { now: true }, 'now'],
     ['POST /api/session', { email: 'a@b' }, 'password'],
@@ -605,46 +595,35 @@ describe('the dashboard API over HTTP', () => {
     expect(calls.filter(({ method }) => method !== 'authorize')).toEqual([]);
   });
 
-  it('adds credit', async () => {
+  it('forwards a request to the owner of its endpoint as it was sent, and returns the owner’s JSON', async () => {
     const response = await request('POST /api/organizations/org-1/credits', {
-      body: { amount_usd: '10.00', note: 'hello' },
+      body: { amount_usd: '10.00', other: [1] },
+      headers: { 'idempotency-key': 'one', 'x-other': 'y' },
     });
-    expect(response.status).toBe(201);
-    expect(response.json).toMatchObject({
-      credit: { amount_usd: '10', note: 'hello' },
-      balance: { total_credits_usd: '10', balance_usd: '9.999999999', available_usd: '9.999999999' },
-    });
-    expect(calls.map(({ method }) => method)).toEqual(['authorize', 'addCredit']);
-    expect(calls.at(-1)?.request).toMatchObject({ organizationId: 'org-1', note: 'hello' });
+    expect([response.status, response.text]).toEqual([201, '{"as":"the owner wrote it"}']);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(forwarded).toEqual([
+      {
+        endpoint: 'POST /api/organizations/{organization_id}/credits',
+        params: { organization_id: 'org-1' },
+        query: {},
+        body: { amount_usd: '10.00', other: [1] },
+        headers: { 'idempotency-key': 'one' },
+      },
+    ]);
+    expect(calls.map(({ method }) => method)).toEqual(['authorize']);
   });
 
-  it('derives the same credit from the same Idempotency-Key, per organization', async () => {
-    const add = (key: string) =>
-      request('POST /api/organizations/org-1/credits', {
-        body: { amount_usd: '1' },
-        headers: { 'idempotency-key': key },
-      });
-    const ids = [];
-    for (const key of ['one', 'one', 'two']) ids.push(((await add(key)).json['credit'] as { id: string }).id);
-    expect(ids[0]).toBe(ids[1]);
-    expect(ids[2]).not.toBe(ids[0]);
-    expect((await add('')).status).toBe(400);
-  });
-
-  it('reports a refused credit as a conflict, and one with an unknown outcome as a failure', async () => {
-    const add = () => request('POST /api/organizations/org-1/credits', { body: { amount_usd: '1' } });
-    overrides = {
-      addCredit: async () => {
-        throw new GatewayError('invalid_request', { param: 'credit_id' });
-      },
-    };
-    expect((await add()).status).toBe(409);
-    overrides = {
-      addCredit: async () => {
-        throw new Error('connection lost');
-      },
-    };
-    expect((await add()).status).toBe(500);
+  it('forwards nothing without a session, and returns a refusal of the owner', async () => {
+    const credits = 'POST /api/organizations/org-1/credits';
+    expect((await request(credits, { body: {}, signedIn: false })).status).toBe(401);
+    expect(forwarded).toEqual([]);
+    ledgerRefuses = true;
+    const refused = await request(credits, { body: {} });
+    expect([refused.status, refused.json.error]).toEqual([
+      409,
+      expect.objectContaining({ code: 'conflict', message: 'No.', metadata: { available_usd: '1' } }),
+    ]);
   });
 
   it.each<[string, RequestOptions, number, string]>([

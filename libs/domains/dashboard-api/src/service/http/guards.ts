@@ -1,7 +1,6 @@
-import { BACKGROUND_HEADER, isPermission } from '@gateway/dashboard-contract';
+import { BACKGROUND_HEADER, DashboardError, isPermission } from '@gateway/dashboard-contract';
 import type { Request, RequestHandler, Response } from 'express';
 import { isOwnHost, isSameOrigin } from '../../core/same-origin';
-import { DashboardError } from '../dashboard-error';
 import type { DashboardApiPorts } from '../ports';
 import type { AuthorizationInput, Requester, SignedIn } from './implement';
 import { authorizeManagementToken, managementTokenOf } from './management-token';

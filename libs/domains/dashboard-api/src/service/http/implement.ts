@@ -1,14 +1,15 @@
+import type { JsonResult } from '@gateway/admin-calls';
 import type { AuthorizedManagementToken, Member, OrganizationRole, Session } from '@gateway/contracts/auth';
 import type {
   Access,
   BodyOf,
   Endpoint,
   HeadersOf,
-  JsonOf,
   PathParameters,
   QueryOf,
 } from '@gateway/dashboard-contract';
 import type { Request, Response } from 'express';
+import type { z } from 'zod';
 
 /** The session of a request. */
 export interface SignedIn {
@@ -41,6 +42,8 @@ export interface HandlerInput<Of extends Endpoint> {
   readonly params: PathParameters<Of['path']>;
   readonly query: QueryOf<Of>;
   readonly body: BodyOf<Of>;
+  /** The body as it was sent, for the owner of the endpoint. */
+  readonly sent: SentOf<Of>;
   readonly headers: HeadersOf<Of>;
   /** The client's address in canonical form; empty when none can be read. */
   readonly address: string;
@@ -57,15 +60,10 @@ export interface HandlerInput<Of extends Endpoint> {
   readonly response: Response;
 }
 
-/** Returns the endpoint's JSON; undefined for empty responses and those that it has written itself. */
-export type Handler<Of extends Endpoint> = (input: HandlerInput<Of>) => Promise<ReadonlyDeep<JsonOf<Of>>>;
+type SentOf<Of extends Endpoint> = Of['body'] extends z.ZodType ? z.input<Of['body']> : undefined;
 
-/** Handlers may return readonly values. */
-type ReadonlyDeep<Value> = Value extends readonly (infer Item)[]
-  ? readonly ReadonlyDeep<Item>[]
-  : Value extends object
-    ? { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> }
-    : Value;
+/** Returns the endpoint's JSON; undefined for empty responses and those that it has written itself. */
+export type Handler<Of extends Endpoint> = (input: HandlerInput<Of>) => Promise<JsonResult<Of>>;
 
 export interface Implementation {
   readonly endpoint: Endpoint;

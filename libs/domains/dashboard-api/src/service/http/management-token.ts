@@ -1,7 +1,6 @@
 import type { AuthorizedManagementToken } from '@gateway/contracts/auth';
-import { isPermission } from '@gateway/dashboard-contract';
+import { DashboardError, isPermission } from '@gateway/dashboard-contract';
 import type { Request } from 'express';
-import { DashboardError } from '../dashboard-error';
 import type { DashboardApiPorts } from '../ports';
 import type { AuthorizationInput } from './implement';
 

@@ -1,6 +1,13 @@
 import type { CallActor } from '@gateway/actors';
+import { readInput, type RawInput } from '@gateway/admin-calls';
 import { ManagementTokenAccess, MemberRole, type ManagementToken } from '@gateway/contracts/auth';
-import { allEndpoints, isPermission, isPlatformPermission, type Endpoint } from '@gateway/dashboard-contract';
+import {
+  allEndpoints,
+  isPermission,
+  isPlatformPermission,
+  nameOf,
+  type Endpoint,
+} from '@gateway/dashboard-contract';
 import { Router, type Request, type Response } from 'express';
 import { actAs } from '@gateway/rpc';
 import { z } from 'zod';
@@ -8,14 +15,14 @@ import { organizationRoleView } from '../messages/people-views';
 import type { DashboardApiPorts } from '../ports';
 import { addressOf, authorize } from './guards';
 import type { HandlerInput, Implementation, Requester } from './implement';
-import { readInput } from './read-input';
 import { sendJson } from './send-json';
 
 const NO_QUERY = z.strictObject({});
 
 /**
- * The routes of the whole contract. A request is authorized before it is validated.
- * @throws Error when an endpoint of the contract has no handler, or two.
+ * The routes of the whole contract. A request is authorized before it is validated. Without a handler, it is forwarded
+ * to the endpoint's owner, which authorizes and validates it.
+ * @throws Error when an endpoint of the contract has neither a handler nor an owner, or two handlers.
  */
 export function createEndpointRouter(
   ports: DashboardApiPorts,
@@ -24,26 +31,52 @@ export function createEndpointRouter(
   const router = Router({ caseSensitive: true, strict: true });
   const handlers = handlersOf(implementations);
   for (const endpoint of allEndpoints()) {
-    const handler = handlers.get(endpoint);
-    if (!handler) throw new Error(`${endpoint.method} ${endpoint.path} has no handler`);
+    const respond = responderOf(ports, endpoint, handlers.get(endpoint));
     const method = endpoint.method.toLowerCase() as Lowercase<Endpoint['method']>;
     router[method](routeOf(endpoint), async (request: Request, response: Response) => {
       const requester = await authorizeFor(ports, endpoint, request, response);
-      const handle = () => handler(inputOf(endpoint, request, response, requester));
-      const result = await (requester
+      const handle = () => respond(request, response, requester);
+      const json = await (requester
         ? actAs(actorOf(endpoint, requester, request, response), handle)
         : handle());
-      if (endpoint.response.kind === 'json') await sendJson(request, response, endpoint, result);
+      if (endpoint.response.kind === 'json') await sendJson(request, response, endpoint, json);
       if (endpoint.response.kind === 'no_content') response.status(endpoint.response.status).end();
     });
   }
   return router;
 }
 
+/** Returns the JSON of a response; empty for those without, and for those that the handler has sent. */
+type Responder = (request: Request, response: Response, requester: Requester | undefined) => Promise<string>;
+
+function responderOf(
+  { owners }: DashboardApiPorts,
+  endpoint: Endpoint,
+  handler: Implementation['handler'] | undefined,
+): Responder {
+  if (handler) {
+    return async (...args) => JSON.stringify(await handler(inputOf(endpoint, ...args))) ?? '';
+  }
+  const { owner } = endpoint;
+  if (!owner) throw new Error(`${nameOf(endpoint)} has neither a handler nor an owner`);
+  return (request) => owners[owner].forward(endpoint, rawInputOf(endpoint, request));
+}
+
+/** The parts of a request that the endpoint reads. */
+function rawInputOf({ headers }: Endpoint, request: Request): RawInput {
+  const read = Object.keys(headers?.shape ?? {});
+  return {
+    params: request.params as Record<string, string>,
+    query: request.query,
+    body: (request.body as unknown) ?? {},
+    headers: Object.fromEntries(read.map((name) => [name, request.headers[name]])),
+  };
+}
+
 function handlersOf(implementations: readonly Implementation[]): Map<Endpoint, Implementation['handler']> {
   const handlers = new Map<Endpoint, Implementation['handler']>();
   for (const { endpoint, handler } of implementations) {
-    if (handlers.has(endpoint)) throw new Error(`${endpoint.method} ${endpoint.path} has two handlers`);
+    if (handlers.has(endpoint)) throw new Error(`${nameOf(endpoint)} has two handlers`);
     handlers.set(endpoint, handler);
   }
   return handlers;
@@ -139,6 +172,7 @@ function inputOf(
     params: request.params as Record<string, string>,
     query: readInput(query, request.query, 'query'),
     body: body ? readInput(body, (request.body as unknown) ?? {}, 'body') : {},
+    sent: (request.body as unknown) ?? {},
     headers: headers ? readInput(headers, request.headers, 'headers') : {},
     address,
     request,

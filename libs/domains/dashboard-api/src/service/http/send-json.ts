@@ -19,22 +19,22 @@ const ENCODINGS = [
   { name: 'gzip', compress: (body: Buffer) => promisify(gzip)(body) },
 ] as const;
 
-/** Sends a value as JSON, compressed if its endpoint and the client allow it. */
+/** Sends JSON, compressed if its endpoint and the client allow it. */
 export async function sendJson(
   request: Request,
   response: Response,
   { response: { status }, compressed }: Endpoint,
-  value: unknown,
+  json: string,
 ): Promise<void> {
-  response.status(status);
+  response.status(status).type('json');
   if (!compressed) {
-    response.json(value);
+    response.send(json);
     return;
   }
-  const body = Buffer.from(JSON.stringify(value));
+  const body = Buffer.from(json);
   const accepted = acceptedEncodings(request.headers['accept-encoding']);
   const encoding = ENCODINGS.find(({ name }) => accepted.includes(name));
-  response.vary('accept-encoding').type('json');
+  response.vary('accept-encoding');
   if (!encoding || body.length < MIN_COMPRESSED_BYTES) {
     response.send(body);
     return;

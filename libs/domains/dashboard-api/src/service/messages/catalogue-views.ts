@@ -1,4 +1,4 @@
-import type { ModelUse } from '@gateway/contracts/generation-query';
+import { isoTime } from '@gateway/admin-calls';
 import type {
   CatalogueChange,
   CatalogueDraft,
@@ -8,7 +8,6 @@ import type {
   ProviderSecret,
   PublishedModel,
 } from '@gateway/contracts/inference-router';
-import { isoTime } from './views';
 
 export function catalogueVersionView(version: CatalogueVersion) {
   return {
@@ -65,15 +64,6 @@ export function catalogueFieldsView(json: string) {
 
 export function publishedModelView({ provider, model, entryJson }: PublishedModel) {
   return { provider, model, entry: catalogueFieldsView(entryJson) };
-}
-
-export function affectedModelView({ modelId, organizations, keys, requests }: ModelUse) {
-  return {
-    model: modelId,
-    organizations: Number(organizations),
-    keys: Number(keys),
-    requests: Number(requests),
-  };
 }
 
 function numberOrNull(value: bigint | undefined): number | null {

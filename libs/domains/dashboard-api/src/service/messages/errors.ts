@@ -1,7 +1,7 @@
 import { AdminRefusalReason, type AdminRefusal } from '@gateway/contracts/auth';
+import { DashboardError, type DashboardErrorCode } from '@gateway/dashboard-contract';
 import { GatewayError } from '@gateway/errors';
 import { isRpcCancelled, isRpcDeadlineExceeded, isRpcUnavailable } from '@gateway/rpc';
-import { DashboardError, type DashboardErrorCode } from '../dashboard-error';
 
 const CODE_OF_REASON: Readonly<Record<AdminRefusalReason, DashboardErrorCode>> = {
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_UNSPECIFIED]: 'internal',

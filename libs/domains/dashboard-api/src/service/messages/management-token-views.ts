@@ -1,6 +1,6 @@
+import { isoTime, timeOrNull } from '@gateway/admin-calls';
 import { ManagementTokenAccess, ManagementTokenState, type ManagementToken } from '@gateway/contracts/auth';
 import { organizationRoleView } from './people-views';
-import { isoTime, timeOrNull } from './views';
 
 const STATES = {
   [ManagementTokenState.MANAGEMENT_TOKEN_STATE_UNSPECIFIED]: 'expired',

@@ -1,4 +1,4 @@
-import type { GetLedgerHealthResponse } from '@gateway/contracts/billing-ledger';
+import { isoTime, usd } from '@gateway/admin-calls';
 import type { TokenPrices } from '@gateway/base';
 import type { Prices } from '@gateway/contracts/common';
 import type {
@@ -11,8 +11,6 @@ import type {
   SwitchedOff,
   TargetHealth,
 } from '@gateway/contracts/inference-router';
-import type { UnixMs } from '@gateway/base';
-import { isoTime, usd } from './views';
 
 export function catalogueView(catalogue: GetCatalogueResponse) {
   const { refused: rejected } = catalogue;
@@ -124,15 +122,5 @@ function targetHealthView(health: TargetHealth) {
       : null,
     calls_in_flight: health.callsInFlight,
     models: health.modelIds,
-  };
-}
-
-export function openHoldsView(holds: GetLedgerHealthResponse, now: UnixMs) {
-  const { oldestHoldUnixMs: oldest } = holds;
-  return {
-    count: Number(holds.openHolds),
-    held_usd: usd(holds.heldNanoUsd),
-    oldest_age_ms: oldest === undefined ? null : Math.max(0, now - Number(oldest)),
-    overdue: Number(holds.overdueHolds),
   };
 }

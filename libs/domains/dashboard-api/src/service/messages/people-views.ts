@@ -1,3 +1,4 @@
+import { isoTime, timeOrNull } from '@gateway/admin-calls';
 import { OPERATOR_LABEL } from '@gateway/base';
 import {
   InvitationState,
@@ -15,7 +16,6 @@ import {
   type Person,
   type Session,
 } from '@gateway/contracts/auth';
-import { isoTime, timeOrNull } from './views';
 
 /** Maps people and their sessions to JSON. */
 

@@ -1,4 +1,5 @@
-import { formatUsd, nanoUsd, OPERATOR_LABEL, utcDay, type UnixMs } from '@gateway/base';
+import { isoTime, timeOrNull, usdOrNull } from '@gateway/admin-calls';
+import { OPERATOR_LABEL, utcDay, type UnixMs } from '@gateway/base';
 import {
   Scope,
   type AuditEntry,
@@ -168,33 +169,7 @@ export function auditFilter(query: {
   };
 }
 
-/** The page requested from a list. */
-export function pageRequest(query: { readonly page_size: number; readonly page_token: string }) {
-  return { pageSize: query.page_size, pageToken: query.page_token };
-}
-
-/** One page of a list. */
-export function pageView<Item>(data: readonly Item[], nextPageToken: string) {
-  return { data, next_page_token: nextPageToken === '' ? null : nextPageToken };
-}
-
-export function isoTime(unixMs: bigint): string {
-  return new Date(Number(unixMs)).toISOString();
-}
-
-export function timeOrNull(unixMs: bigint | undefined): string | null {
-  return unixMs === undefined ? null : isoTime(unixMs);
-}
-
 /** The time of a query or body, for a request to another service. */
 export function unixMsOf(time: string | undefined): bigint | undefined {
   return time === undefined ? undefined : BigInt(Date.parse(time));
-}
-
-export function usd(amountNanoUsd: bigint): string {
-  return formatUsd(nanoUsd(amountNanoUsd));
-}
-
-function usdOrNull(amountNanoUsd: bigint | undefined): string | null {
-  return amountNanoUsd === undefined ? null : usd(amountNanoUsd);
 }

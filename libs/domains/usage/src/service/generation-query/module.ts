@@ -1,18 +1,21 @@
-import { GenerationQueryDefinition, GenerationReportsDefinition } from '@gateway/contracts/generation-query';
+import { serveEndpoints } from '@gateway/admin-calls';
+import type { Clock } from '@gateway/base';
+import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import { isDatabaseUnavailable } from '@gateway/database';
 import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import { bindService } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import type { UsageReader } from '../../core/ports';
+import { createUsageEndpoints } from './endpoints';
 import { createGenerationQueryHandlers } from './handlers';
-import { createGenerationReportsHandlers } from './report-handlers';
 
 export interface GenerationQueryPorts {
   readonly reader: UsageReader;
+  readonly clock: Clock;
 }
 
 /** The read side: looks up settled generations and sums usage within one organization. */
-export function createGenerationQueryModule({ reader }: GenerationQueryPorts): GatewayModule {
+export function createGenerationQueryModule({ reader, clock }: GenerationQueryPorts): GatewayModule {
   return {
     name: 'generation-query',
     services: [
@@ -20,10 +23,9 @@ export function createGenerationQueryModule({ reader }: GenerationQueryPorts): G
         GenerationQueryDefinition,
         handlersUnavailableAsNoCapacity(createGenerationQueryHandlers(reader), isDatabaseUnavailable),
       ),
-      bindService(
-        GenerationReportsDefinition,
-        handlersUnavailableAsNoCapacity(createGenerationReportsHandlers(reader), isDatabaseUnavailable),
-      ),
+      serveEndpoints('generation-query', createUsageEndpoints(reader, clock), {
+        isUnavailable: isDatabaseUnavailable,
+      }),
     ],
     consumers: [],
     start: async () => undefined,

@@ -1,10 +1,4 @@
-import {
-  dashboardErrors,
-  type DashboardErrorCode,
-  type DashboardErrorRow,
-} from '@gateway/dashboard-contract';
-
-export type { DashboardErrorCode };
+import { dashboardErrors, type DashboardErrorCode, type DashboardErrorRow } from './errors';
 
 export interface DashboardErrorOptions {
   /** Public text; that of the error table by default. */

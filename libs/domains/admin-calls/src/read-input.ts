@@ -1,5 +1,5 @@
+import { DashboardError } from '@gateway/dashboard-contract';
 import type { z } from 'zod';
-import { DashboardError } from '../dashboard-error';
 
 /**
  * Validates a part of the request.
@@ -9,7 +9,7 @@ import { DashboardError } from '../dashboard-error';
 export function readInput<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
-  where: 'body' | 'query' | 'headers',
+  where: 'params' | 'body' | 'query' | 'headers',
 ): z.output<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;

@@ -1,0 +1,5 @@
+export { createAdminClient, type AdminClient, type CallInput, type RawInput } from './admin-client';
+export { serveEndpoints } from './serve-endpoints';
+export { implement, type Implementation, type JsonResult } from './implement';
+export { readInput } from './read-input';
+export * from './views';

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { endpoint, json, type Endpoint } from './endpoint';
+import { id, page, usd } from './fields';
+import { affected } from './families/catalogue';
+import { statementLine, STATEMENT_TIMEOUT_MS } from './families/credit';
+import { generationDetail, ledgerEntry } from './families/generations';
+import { keyActivity } from './families/keys';
+import { ledgerReconciliation, openHolds, organizationUsage, usageReconciliation } from './families/operator';
+import { projectSpend } from './families/projects';
+
+/** What fits on one page of a list. */
+const ids = z.array(id).max(200);
+
+/**
+ * Endpoints that only dashboard-api calls: the parts of responses that it composes from several services. They have an
+ * owner, and are neither routed nor in the OpenAPI document.
+ */
+export const parts = {
+  generation: endpoint({
+    method: 'GET',
+    path: '/internal/organizations/{organization_id}/generations/{generation_id}',
+    owner: 'generation-query',
+    access: 'usage:read',
+    summary: 'A generation without its ledger entries',
+    response: json(z.object({ generation: generationDetail.omit({ ledger_entries: true }).nullable() })),
+  }),
+  usageNow: endpoint({
+    method: 'GET',
+    path: '/internal/organizations/{organization_id}/usage-now',
+    owner: 'generation-query',
+    access: 'usage:read',
+    summary: 'What was charged today, for pages that poll',
+    response: json(
+      z.object({
+        spend_today_usd: usd,
+        requests_today: z.int(),
+        latest_generation_id: id.nullable(),
+      }),
+    ),
+  }),
+  keyActivity: endpoint({
+    method: 'GET',
+    path: '/internal/organizations/{organization_id}/key-activity',
+    owner: 'generation-query',
+    access: 'keys:read',
+    summary: 'The last use and the spend of keys, in the order of the query',
+    query: z.strictObject({ key_ids: ids }),
+    response: json(z.object({ data: z.array(keyActivity) })),
+  }),
+  organizationUsage: endpoint({
+    method: 'GET',
+    path: '/internal/organization-usage',
+    owner: 'generation-query',
+    access: 'platform:organizations',
+    summary: 'The last 30 days of organizations, in the order of the query',
+    query: z.strictObject({ organization_ids: ids }),
+    response: json(z.object({ data: z.array(organizationUsage) })),
+  }),
+  modelUse: endpoint({
+    method: 'GET',
+    path: '/internal/model-use',
+    owner: 'generation-query',
+    access: 'platform:models',
+    summary: 'Who used models within the last 30 days, of those that were used',
+    query: z.strictObject({ model_ids: ids }),
+    response: json(z.object({ data: z.array(affected) })),
+  }),
+  usageReconciliation: endpoint({
+    method: 'GET',
+    path: '/internal/usage-reconciliation',
+    owner: 'generation-query',
+    access: 'platform:settlement',
+    summary: 'Differences between usage and settlements in all organizations',
+    response: json(usageReconciliation),
+  }),
+  ledgerEntries: endpoint({
+    method: 'GET',
+    path: '/internal/organizations/{organization_id}/ledger-entries',
+    owner: 'billing-ledger',
+    access: 'credit:read',
+    summary: 'The postings of one generation, in order',
+    query: z.strictObject({ reference: id }),
+    response: json(z.object({ data: z.array(ledgerEntry) })),
+  }),
+  statementLines: endpoint({
+    method: 'GET',
+    path: '/internal/organizations/{organization_id}/statement-lines',
+    owner: 'billing-ledger',
+    timeoutMs: STATEMENT_TIMEOUT_MS,
+    access: 'credit:read',
+    summary: 'The lines of a month, oldest first, in the pages of a file',
+    query: z.strictObject({ month: z.string(), page_token: z.string() }),
+    response: json(page(statementLine).extend({ opening_balance_usd: usd })),
+  }),
+  projectSpend: endpoint({
+    method: 'GET',
+    path: '/internal/organizations/{organization_id}/project-spend',
+    owner: 'billing-ledger',
+    access: 'usage:read',
+    summary: 'What projects have spent and hold, in the order of the query',
+    query: z.strictObject({ project_ids: ids }),
+    response: json(z.object({ data: z.array(projectSpend) })),
+  }),
+  balances: endpoint({
+    method: 'GET',
+    path: '/internal/balances',
+    owner: 'billing-ledger',
+    access: 'platform:organizations',
+    summary: 'The balances of organizations, in the order of the query',
+    query: z.strictObject({ organization_ids: ids }),
+    response: json(z.object({ data: z.array(usd) })),
+  }),
+  openHolds: endpoint({
+    method: 'GET',
+    path: '/internal/open-holds',
+    owner: 'billing-ledger',
+    access: 'platform:settlement',
+    summary: 'The open holds of all organizations',
+    response: json(openHolds),
+  }),
+  ledgerReconciliation: endpoint({
+    method: 'GET',
+    path: '/internal/ledger-reconciliation',
+    owner: 'billing-ledger',
+    access: 'platform:settlement',
+    summary: 'Differences between balances and postings in all organizations',
+    response: json(ledgerReconciliation),
+  }),
+} as const;
+
+export function allParts(): readonly Endpoint[] {
+  return Object.values<Endpoint>(parts);
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { implement, type Implementation } from '@gateway/admin-calls';
+import { auditOf, formatUsd, isEmailAddress, type Clock } from '@gateway/base';
+import { parseAmount, parseRequest } from '@gateway/billing-ledger';
+import { DashboardError, endpoints } from '@gateway/dashboard-contract';
+import type { CreditAlertStore } from '../core/ports';
+import type { AlertDispatcher } from './alert-dispatcher';
+import { creditAlertView } from './views';
+
+export interface AlertEndpointPorts {
+  readonly alerts: CreditAlertStore;
+  readonly dispatcher: AlertDispatcher;
+  /** Why a webhook URL is refused; undefined if it is accepted. */
+  readonly webhookUrlIssue: (url: string) => string | undefined;
+  readonly clock: Clock;
+  readonly newId: (prefix: string) => string;
+}
+
+/** The alerts about a low balance and about budgets. */
+export function createAlertEndpoints(ports: AlertEndpointPorts): readonly Implementation[] {
+  const { alerts, dispatcher } = ports;
+
+  function checkWebhook(webhookUrl: string): void {
+    if (!alerts.storesWebhooks)
+      throw invalid('webhook_url', 'cannot be stored: GATEWAY_SECRETS_KEY is not set for billing-ledger');
+    const issue = ports.webhookUrlIssue(webhookUrl);
+    if (issue) throw invalid('webhook_url', issue);
+  }
+
+  return [
+    implement(endpoints.credit.alert, async ({ params }) => ({
+      alert: creditAlertView(await alerts.readAlert(params.organization_id)),
+    })),
+
+    implement(endpoints.credit.setAlert, async ({ params, body, actor }) => {
+      const organizationId = params.organization_id;
+      const { threshold_usd: amount, webhook_url: given, emails, budget_shares: shares } = body;
+      const keepsWebhook = given === undefined;
+      const webhookUrl = given ?? undefined;
+      if (webhookUrl !== undefined) checkWebhook(webhookUrl);
+      const index = emails.findIndex((email) => !isEmailAddress(email));
+      if (index !== -1) throw invalid(`emails[${index}]`, 'must be an email address');
+      const budgetShares = shares && [...new Set(shares)].sort((a, b) => a - b);
+      const thresholdNanoUsd =
+        amount === null ? undefined : parseRequest(() => parseAmount('threshold_nano_usd', amount, 1n));
+      const details = {
+        threshold_usd: thresholdNanoUsd === undefined ? null : formatUsd(thresholdNanoUsd),
+        // The path of a webhook URL may be a secret.
+        webhook_host: keepsWebhook ? 'unchanged' : webhookUrl === undefined ? null : new URL(webhookUrl).host,
+        emails,
+        budget_shares: budgetShares ?? 'unchanged',
+      };
+      const { alert, secret } = await alerts.setAlert(
+        organizationId,
+        { thresholdNanoUsd, webhookUrl, emails, keepsWebhook, budgetShares },
+        `whsec_${randomBytes(32).toString('base64url')}`,
+        auditOf(
+          { actor, organizationId, action: 'credit_alert.set', target: organizationId, details },
+          ports,
+        ),
+      );
+      return { alert: creditAlertView(alert), webhook_secret: secret ?? null };
+    }),
+
+    implement(endpoints.credit.testAlert, async ({ params, actor }) => {
+      const organizationId = params.organization_id;
+      const recipients = await alerts.readRecipients(organizationId);
+      if (!recipients) {
+        throw new DashboardError('conflict', {
+          message: 'The alert has no recipients. Add a webhook or an email address first.',
+        });
+      }
+      const test = {
+        actor,
+        organizationId,
+        action: 'credit_alert.test',
+        target: organizationId,
+        details: {},
+      };
+      await alerts.recordTest(auditOf(test, ports));
+      const failure = await dispatcher.deliver({ ...recipients, testedAt: ports.clock.now() });
+      return { delivered: failure === undefined, failure: failure ?? null };
+    }),
+  ];
+}
+
+function invalid(param: string, what: string): DashboardError {
+  return new DashboardError('invalid', { param, message: `${param} ${what}.` });
+}

@@ -1,0 +1,95 @@
+import { createAdminClient } from '@gateway/admin-calls';
+import { describeAccessOfEndpoints } from '@gateway/admin-calls/testing';
+import { nanoUsd } from '@gateway/base';
+import { LedgerUnavailableError } from '@gateway/billing-ledger/core';
+import { endpoints } from '@gateway/dashboard-contract';
+import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
+import { createTestClock, inProcessFor } from '@gateway/test-support';
+import { createStatementsModule, type StatementsPorts } from './module';
+
+const BALANCE = {
+  creditedNanoUsd: nanoUsd(10_000_000_000n),
+  chargedNanoUsd: nanoUsd(1n),
+  heldNanoUsd: nanoUsd(0n),
+  availableNanoUsd: nanoUsd(9_999_999_999n),
+};
+
+function servicesWith(ledger: object = {}) {
+  const { services } = createStatementsModule({
+    ledger: { readBalance: async () => BALANCE, ...ledger } as unknown as StatementsPorts['ledger'],
+    statements: {} as never,
+    alerts: {} as never,
+    alertSenders: [],
+    webhookUrlIssue: () => undefined,
+    reconciler: {} as never,
+    budgetAlerts: {} as never,
+    auditEntries: [],
+    newId,
+    clock: createTestClock(0),
+    log: createSilentLogger(),
+    metrics: createMetrics({ processMetrics: false }),
+  });
+  return services;
+}
+
+describeAccessOfEndpoints('billing-ledger', servicesWith());
+
+describe('adding credit', () => {
+  const params = { organization_id: 'org-1' };
+  const add = (addCredit: (credit: { creditId: string }) => Promise<string>, input: object) =>
+    createAdminClient(inProcessFor(servicesWith({ addCredit }))).call(endpoints.credit.add, {
+      ...{ params, body: { amount_usd: '10.00', note: 'hello' } },
+      ...input,
+    });
+
+  it('records amount, note and author, and returns the balance', async () => {
+    const seen: unknown[] = [];
+    const response = await add(async (...args) => String(seen.push(args)), {});
+    expect(response).toMatchObject({
+      credit: { amount_usd: '10', note: 'hello' },
+      balance: { total_credits_usd: '10', balance_usd: '9.999999999', available_usd: '9.999999999' },
+    });
+    expect(seen).toEqual([
+      [
+        expect.objectContaining({ organizationId: 'org-1', note: 'operator@example.com: hello' }),
+        expect.objectContaining({ action: 'credit.add', details: { amount_usd: '10', note: 'hello' } }),
+      ],
+    ]);
+  });
+
+  it('derives the same credit from the same Idempotency-Key, per organization', async () => {
+    const ids: string[] = [];
+    const addWith = (key: string, organization_id = 'org-1') =>
+      add(async ({ creditId }) => String(ids.push(creditId)), {
+        ...{ headers: { 'idempotency-key': key }, params: { organization_id } },
+      });
+    await addWith('one');
+    await addWith('one');
+    await addWith('two');
+    await addWith('one', 'org-2');
+    expect(ids[0]).toBe(ids[1]);
+    expect(new Set(ids).size).toBe(3);
+    await expect(addWith('')).rejects.toMatchObject({ code: 'invalid', param: 'idempotency-key' });
+  });
+
+  it('of another amount with the same key is a conflict, and one with an unknown outcome a failure', async () => {
+    await expect(add(async () => 'conflict', {})).rejects.toMatchObject({
+      ...{ code: 'conflict', param: 'Idempotency-Key' },
+    });
+    const unavailable = () => Promise.reject(new LedgerUnavailableError('lost'));
+    await expect(add(unavailable, {})).rejects.toMatchObject({ code: 'no_capacity' });
+    await expect(add(() => Promise.reject(new Error('lost')), {})).rejects.toMatchObject({
+      code: 'internal_error',
+    });
+  });
+
+  it.each([
+    [{ amount_usd: '-1' }, 'amount_usd'],
+    [{ amount_usd: '0.00' }, 'amount_usd'],
+    [{ amount_usd: '1e3' }, 'amount_usd'],
+    [{ amount_usd: '1', to: 'x' }, 'to'],
+  ])('is refused with %j, naming %s', async (body, param) => {
+    const addCredit = () => Promise.reject(new Error('not called'));
+    await expect(add(addCredit, { body })).rejects.toMatchObject({ code: 'invalid', param });
+  });
+});

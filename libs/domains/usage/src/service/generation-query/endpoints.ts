@@ -1,0 +1,147 @@
+import { implement, pageView, storable, timeIn, timeOrNull, usd } from '@gateway/admin-calls';
+import type { Implementation } from '@gateway/admin-calls';
+import { HOUR_MS, nanoUsd, type Clock, type NanoUsd, type UnixMs } from '@gateway/base';
+import { endpoints, parts } from '@gateway/dashboard-contract';
+import { isRefusal, refusalError } from '@gateway/errors';
+import { listGenerations } from '../../core/list-generations';
+import type { UsageReader } from '../../core/ports';
+import { reportSeries, type SeriesDimension } from '../../core/usage-series';
+import { generationDetailView, generationSummaryView, refusedRequestView } from './generation-views';
+import {
+  errorCountView,
+  keyActivityView,
+  modelUseView,
+  organizationUsageView,
+  platformUsageView,
+  reconciliationView,
+  seriesView,
+  summaryView,
+} from './usage-views';
+
+/** The most refused requests of a list. */
+const MAX_REFUSED = 200;
+
+const SPLITS: Readonly<Record<string, readonly SeriesDimension[]>> = {
+  none: [],
+  model: ['model'],
+  key: ['api_key'],
+  'model,key': ['model', 'api_key'],
+  project: ['project'],
+};
+
+/** The endpoints of usage. All but those for operators are limited to one organization. */
+export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonly Implementation[] {
+  return [
+    implement(endpoints.usage.series, async ({ params, query }) => {
+      const series = await reportSeries(reader, {
+        ...filterOf(params.organization_id, query),
+        start: timeIn('start', query.start),
+        end: timeIn('end', query.end),
+        granularity: query.granularity,
+        splitBy: new Set(SPLITS[query.split_by]),
+      });
+      if (isRefusal(series)) throw refusalError(series);
+      return seriesView(series, query.granularity);
+    }),
+
+    implement(endpoints.usage.errors, async ({ params, query }) => {
+      const errors = await reader.countErrors({
+        ...filterOf(params.organization_id, query),
+        start: (Math.floor(timeIn('start', query.start) / HOUR_MS) * HOUR_MS) as UnixMs,
+        end: (Math.ceil(timeIn('end', query.end) / HOUR_MS) * HOUR_MS) as UnixMs,
+      });
+      return { data: errors.map(errorCountView) };
+    }),
+
+    implement(endpoints.usage.summary, async ({ params }) =>
+      summaryView(await reader.readSummary(params.organization_id, clock.now())),
+    ),
+
+    implement(endpoints.operator.platformUsage, async () =>
+      platformUsageView(await reader.readPlatformUsage(clock.now())),
+    ),
+
+    implement(endpoints.generations.list, async ({ params, query }) => {
+      const page = await listGenerations(reader, {
+        organizationId: params.organization_id,
+        search: storable(query.search),
+        since: query.since === undefined ? undefined : timeIn('since', query.since),
+        until: query.until === undefined ? undefined : timeIn('until', query.until),
+        modelId: storable(query.model_id),
+        keyId: storable(query.key_id),
+        externalUser: storable(query.external_user),
+        status: query.status,
+        minCostNanoUsd: amountOf(query.min_cost_usd),
+        maxCostNanoUsd: amountOf(query.max_cost_usd),
+        pageSize: query.page_size,
+        pageToken: query.page_token,
+      });
+      if (isRefusal(page)) throw refusalError(page);
+      return {
+        ...pageView(page.generations.map(generationSummaryView), page.nextPageToken),
+        searched_until: timeOrNull(page.searchedUntil),
+      };
+    }),
+
+    implement(endpoints.generations.refused, async ({ params, query }) => {
+      const filter = {
+        organizationId: params.organization_id,
+        requestId: storable(query.request_id),
+        keyId: storable(query.key_id),
+        model: storable(query.model),
+      };
+      return { data: (await reader.listRefused(filter, MAX_REFUSED)).map(refusedRequestView) };
+    }),
+
+    implement(parts.generation, async ({ params, isOperator }) => {
+      const { organization_id: organizationId, generation_id: id } = params;
+      // PostgreSQL text cannot contain NUL, so there is no such id.
+      const found = id.includes('\0') ? undefined : await reader.findGeneration(organizationId, id);
+      return { generation: found ? generationDetailView(found, { showsTargets: isOperator }) : null };
+    }),
+
+    implement(parts.usageNow, async ({ params }) => {
+      const now = await reader.readNow(params.organization_id, clock.now());
+      return {
+        spend_today_usd: usd(now.chargedNanoUsd),
+        requests_today: Number(now.requests),
+        latest_generation_id: now.latestGenerationId ?? null,
+      };
+    }),
+
+    implement(parts.keyActivity, async ({ params, query }) => {
+      const keys = await reader.readKeyActivity(params.organization_id, query.key_ids, clock.now());
+      return { data: keys.map(keyActivityView) };
+    }),
+
+    implement(parts.organizationUsage, async ({ query }) => {
+      const organizations = await reader.readOrganizationUsage(query.organization_ids, clock.now());
+      return { data: organizations.map(organizationUsageView) };
+    }),
+
+    implement(parts.modelUse, async ({ query }) => ({
+      data: (await reader.readModelUse(query.model_ids, clock.now())).map(modelUseView),
+    })),
+
+    implement(parts.usageReconciliation, async () => reconciliationView(await reader.readReconciliation())),
+  ];
+}
+
+interface FilterQuery {
+  readonly model_id?: string | undefined;
+  readonly key_id?: string | undefined;
+  readonly project_id?: string | undefined;
+}
+
+function filterOf(organizationId: string, query: FilterQuery) {
+  return {
+    organizationId,
+    modelId: storable(query.model_id),
+    keyId: storable(query.key_id),
+    projectId: storable(query.project_id),
+  };
+}
+
+function amountOf(amountNanoUsd: bigint | undefined): NanoUsd | undefined {
+  return amountNanoUsd === undefined ? undefined : nanoUsd(amountNanoUsd);
+}

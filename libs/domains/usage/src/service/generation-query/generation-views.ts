@@ -1,0 +1,73 @@
+import { isoTime, usd } from '@gateway/admin-calls';
+import { costByKind } from '@gateway/base';
+import type { RefusedRequest } from '../../core/refusals';
+import { statusOf, type SettledGeneration } from '../../core/settled-generation';
+
+export function generationSummaryView(generation: SettledGeneration) {
+  return {
+    id: generation.id,
+    created_at: isoTime(generation.createdAt),
+    model_id: generation.modelId,
+    key_id: generation.keyId,
+    request_id: generation.requestId,
+    external_user: generation.externalUser ?? null,
+    status: statusOf(generation),
+    finish_reason: generation.finishReason === '' ? null : generation.finishReason,
+    error_code: generation.errorCode ?? null,
+    streamed: generation.streamed,
+    cost_usd: usd(generation.costNanoUsd),
+    charged_usd: usd(generation.chargedNanoUsd),
+    duration_ms: generation.latencyMs + generation.generationTimeMs,
+    time_to_first_token_ms: generation.timeToFirstTokenMs ?? null,
+    prompt_tokens: generation.usage.promptTokens,
+    completion_tokens: generation.usage.completionTokens,
+  };
+}
+
+export function generationDetailView(
+  generation: SettledGeneration,
+  { showsTargets }: { readonly showsTargets: boolean },
+) {
+  const { usage, prices, attempts = [] } = generation;
+  return {
+    ...generationSummaryView(generation),
+    cached_tokens: usage.cachedTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+    cache_write_1h_tokens: usage.cacheWrite1hTokens,
+    image_tokens: usage.imageTokens,
+    reasoning_tokens: usage.reasoningTokens,
+    settled_at: isoTime(generation.settledAt),
+    usage_source: generation.usageSource ?? null,
+    latency_ms: generation.latencyMs,
+    generation_time_ms: generation.generationTimeMs,
+    cost_by_kind: prices
+      ? costByKind(usage, prices).map(({ kind, tokens, priceNanoUsdPerMillion, costNanoUsd }) => ({
+          kind,
+          tokens,
+          price_usd_per_million: usd(priceNanoUsdPerMillion),
+          cost_usd: usd(costNanoUsd),
+        }))
+      : null,
+    attempts:
+      attempts.length === 0
+        ? null
+        : attempts.map(({ provider, providerModel, reason, outcome, durationMs }) => ({
+            provider,
+            provider_model: showsTargets ? providerModel : null,
+            reason,
+            outcome,
+            duration_ms: durationMs,
+          })),
+  };
+}
+
+export function refusedRequestView(request: RefusedRequest) {
+  return {
+    request_id: request.requestId,
+    refused_at: isoTime(request.refusedAt),
+    key_id: request.keyId,
+    model: request.model === '' ? null : request.model,
+    error_code: request.errorCode,
+    error_message: request.errorMessage,
+  };
+}

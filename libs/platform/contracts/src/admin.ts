@@ -1,0 +1,1 @@
+export * from './generated/gateway/admin/v1/admin';
