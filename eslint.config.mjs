@@ -36,6 +36,7 @@ const sharedRules = {
   'operator-notifications': ['auth-shared'],
   statements: [...ADMIN, 'billing-ledger'],
   'edge-proxy': ['public-api'],
+  'inference-router': ADMIN,
   usage: ADMIN,
   'admin-calls': ['dashboard-contract'],
   'dashboard-api': [...ADMIN, 'public-api'],

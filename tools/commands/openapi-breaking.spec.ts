@@ -77,7 +77,7 @@ it.each<[string, (document: Document) => void, RegExp]>([
     },
     /does not accept/,
   ],
-])('%s that is gone is found', (_what, change, message) => {
+])('%s that is missing is found', (_what, change, message) => {
   expect(changesOf(change)).toContainEqual(expect.stringMatching(message));
 });
 

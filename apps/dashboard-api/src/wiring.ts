@@ -2,12 +2,7 @@ import { createAdminClient } from '@gateway/admin-calls';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
 import { AuthAdminDefinition, OperatorNotificationsDefinition } from '@gateway/contracts/auth';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
-import {
-  CatalogueAdminDefinition,
-  ContentLogDefinition,
-  InferenceRouterAdminDefinition,
-  InferenceRouterDefinition,
-} from '@gateway/contracts/inference-router';
+import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { openDashboardApi } from '@gateway/dashboard-api';
 import { openActorSigner, type ServiceCommand, type ServiceDeps, type ServiceWiring } from '@gateway/process';
 import { createActingTransport, createClient, type RpcTransport } from '@gateway/rpc';
@@ -38,13 +33,11 @@ export async function wireDashboardApi({
       'generation-query': createAdminClient(
         connectActing('generation-query', config.GATEWAY_GENERATION_QUERY_TARGET),
       ),
+      'inference-router': createAdminClient(router),
     },
     authAdmin: createClient(AuthAdminDefinition, auth),
     notifications: createClient(OperatorNotificationsDefinition, auth),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
-    routerAdmin: createClient(InferenceRouterAdminDefinition, router),
-    catalogueAdmin: createClient(CatalogueAdminDefinition, router),
-    contentLog: createClient(ContentLogDefinition, router),
     auditLogs: [ledger, router, usageAggregator].map((each) => createClient(AuditLogDefinition, each)),
     deadLetters: new Map([
       ['billing-ledger', createClient(DeadLettersDefinition, ledger)],

@@ -16,11 +16,12 @@ import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { AUDITED, PERMISSIONS, WITHOUT_PERSON } from '@gateway/contracts/callers';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import {
-  CatalogueAdminDefinition,
-  ContentLogDefinition,
-  InferenceRouterAdminDefinition,
-} from '@gateway/contracts/inference-router';
-import { allEndpoints, allParts, endpoints, nameOf as endpointName } from '@gateway/dashboard-contract';
+  allEndpoints,
+  allParts,
+  endpoints,
+  nameOf as endpointName,
+  parts,
+} from '@gateway/dashboard-contract';
 import { createPool } from '@gateway/database';
 import { createClient, type ServiceDefinition } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
@@ -44,14 +45,16 @@ const NOT_AUDITED: Readonly<Record<string, string>> = {
   StartOidc: 'stores the state of a sign-in in flight',
   LookUpInvitation: 'counts attempts',
   [endpointName(endpoints.credit.previewCorrection)]: 'moves no money',
-  CheckCatalogue: 'changes nothing',
-  EditCatalogueEntry: 'changes nothing',
-  ProposePrices: 'changes nothing',
+  [endpointName(parts.catalogueCheck)]: 'changes nothing',
+  [endpointName(endpoints.catalogue.entries)]: 'changes nothing',
+  [endpointName(endpoints.catalogue.editEntry)]: 'changes nothing',
+  [endpointName(endpoints.catalogue.proposePrices)]: 'changes nothing',
 };
 /** These need an identity provider, a mail server or a generation; the named specs check their entries. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   FinishOidc: 'dashboard-single-sign-on.int.spec.ts',
-  ReadContent: 'content-log.e2e.spec.ts',
+  [endpointName(endpoints.contentLog.read)]: 'content-log.e2e.spec.ts',
+  [endpointName(endpoints.contentLog.erase)]: 'content-log.int.spec.ts',
   RequestPasswordReset: 'dashboard-email.int.spec.ts',
 };
 
@@ -79,9 +82,7 @@ const ledger = () => clientOf(BillingLedgerDefinition, 'billing-ledger');
 const statements = () => ownerOf('statements');
 const notifications = () => clientOf(OperatorNotificationsDefinition, 'operator-notifications');
 const deadLetters = () => clientOf(DeadLettersDefinition, 'billing-ledger');
-const router = () => clientOf(InferenceRouterAdminDefinition, 'inference-router');
-const catalogue = () => clientOf(CatalogueAdminDefinition, 'inference-router');
-const contentLog = () => clientOf(ContentLogDefinition, 'inference-router');
+const router = () => ownerOf('inference-router');
 
 beforeAll(async () => {
   // The models file becomes version 1.
@@ -244,28 +245,29 @@ async function deadLetter() {
 }
 
 async function target() {
-  const { models } = await router().getCatalogue({});
-  const found = models[0]?.targets[0];
-  return { provider: found?.provider ?? '', providerModel: found?.providerModel ?? '' };
+  const { catalogue } = await router().call(endpoints.operator.catalogue);
+  const found = catalogue.models[0]?.targets[0];
+  return { provider: found?.provider ?? '', provider_model: found?.provider_model ?? '' };
 }
 
 /** Makes each change differ from the one before. */
 let changes = 0;
 
+const catalogueState = () => router().call(endpoints.catalogue.state);
+
 /** Saves a draft with the text in effect. @returns its revision. */
-async function catalogueDraft(): Promise<bigint> {
-  const { text, draft } = await catalogue().getCatalogueState({});
-  const { outcome } = await catalogue().saveCatalogueDraft({
-    text: `${text}# A change.\n`,
-    expectedRevision: draft?.revision ?? 0n,
-  });
-  if (outcome?.$case !== 'draft') throw new Error('the draft was refused');
-  return outcome.value.revision;
+async function catalogueDraft(): Promise<number> {
+  const { text, draft } = await catalogueState();
+  const body = { text: `${text}# A change.\n`, expected_revision: draft?.revision ?? 0 };
+  return (await router().call(endpoints.catalogue.saveDraft, { body })).draft.revision;
 }
 
-async function catalogueVersion(): Promise<bigint> {
-  return (await catalogue().getCatalogueState({})).version?.version ?? 0n;
+async function expectedVersion() {
+  return { expected_version: (await catalogueState()).version?.version ?? 0, comment: 'a test' };
 }
+
+const setSecret = (name: string) =>
+  router().call(endpoints.catalogue.setSecret, { body: { name, value: `sk-${name}` } });
 
 /** Each prepares its state and returns the audited call. `self` is the author when that is not the operator. */
 type Case = () => Promise<{
@@ -522,49 +524,52 @@ const CASES: Readonly<Record<string, Case>> = {
     const ref = await deadLetter();
     return { call: () => deadLetters().discardDeadLetter({ ref, reason: 'a test' }) };
   },
-  SetModelDisabled: async () => {
-    const change = { modelId: 'demo/vision', disabled: true, reason: 'x' };
-    await router().setModelDisabled({ ...change, disabled: false });
-    return { call: () => router().setModelDisabled(change) };
+  [endpointName(endpoints.operator.disableModel)]: async () => {
+    const disable = (disabled: boolean) =>
+      router().call(endpoints.operator.disableModel, {
+        body: { model: 'demo/vision', disabled, reason: 'x' },
+      });
+    await disable(false);
+    return { call: () => disable(true) };
   },
-  SetTargetDrained: async () => {
-    const drain = { ...(await target()), drained: true, reason: 'a test' };
-    await router().setTargetDrained({ ...drain, drained: false });
-    return { call: () => router().setTargetDrained(drain) };
+  [endpointName(endpoints.operator.drainTarget)]: async () => {
+    const of = await target();
+    const drain = (drained: boolean) =>
+      router().call(endpoints.operator.drainTarget, { body: { ...of, drained, reason: 'a test' } });
+    await drain(false);
+    return { call: () => drain(true) };
   },
-  SetContentLog: async () => {
+  [endpointName(endpoints.contentLog.set)]: async () => {
     actAsOwner();
-    const change = { organizationId, enabled: true, retentionDays: 1 + (changes += 1), erase: false };
-    return { call: () => contentLog().setContentLog(change) };
+    const body = { enabled: true, retention_days: 1 + (changes += 1) };
+    return { call: () => router().call(endpoints.contentLog.set, { ...inOrganization(), body }) };
   },
-  EraseContent: async () => {
+  [endpointName(endpoints.contentLog.eraseAll)]: async () => {
     actAsOwner();
-    return { call: () => contentLog().eraseContent({ organizationId, generationId: undefined }) };
+    return { call: () => router().call(endpoints.contentLog.eraseAll, { ...inOrganization(), body: {} }) };
   },
-  SaveCatalogueDraft: async () => ({ call: catalogueDraft }),
-  DiscardCatalogueDraft: async () => {
-    const expectedRevision = await catalogueDraft();
-    return { call: () => catalogue().discardCatalogueDraft({ expectedRevision }) };
+  [endpointName(endpoints.catalogue.saveDraft)]: async () => ({ call: catalogueDraft }),
+  [endpointName(endpoints.catalogue.discardDraft)]: async () => {
+    const body = { expected_revision: await catalogueDraft() };
+    return { call: () => router().call(endpoints.catalogue.discardDraft, { body }) };
   },
-  PublishCatalogue: async () => {
-    const draftRevision = await catalogueDraft();
-    const change = { draftRevision, expectedVersion: await catalogueVersion(), comment: 'a test' };
-    return { call: () => catalogue().publishCatalogue(change) };
+  [endpointName(endpoints.catalogue.publish)]: async () => {
+    const body = { draft_revision: await catalogueDraft(), ...(await expectedVersion()) };
+    return { call: () => router().call(endpoints.catalogue.publish, { body }) };
   },
-  RollBackCatalogue: async () => {
-    const change = { version: 1n, expectedVersion: await catalogueVersion(), comment: 'a test' };
-    return { call: () => catalogue().rollBackCatalogue(change) };
+  [endpointName(endpoints.catalogue.rollBack)]: async () => {
+    const body = { version: 1, ...(await expectedVersion()) };
+    return { call: () => router().call(endpoints.catalogue.rollBack, { body }) };
   },
-  SetProviderSecret: async () => ({
-    call: () => catalogue().setProviderSecret({ name: 'audited', value: 'sk-audited' }),
-  }),
-  DeleteProviderSecret: async () => {
-    await catalogue().setProviderSecret({ name: 'deleted', value: 'sk-deleted' });
-    return { call: () => catalogue().deleteProviderSecret({ name: 'deleted' }) };
+  [endpointName(endpoints.catalogue.setSecret)]: async () => ({ call: () => setSecret('audited') }),
+  [endpointName(endpoints.catalogue.deleteSecret)]: async () => {
+    await setSecret('deleted');
+    const deletion = { params: { secret_name: 'deleted' }, body: {} };
+    return { call: () => router().call(endpoints.catalogue.deleteSecret, deletion) };
   },
-  TestTarget: async () => {
-    const { text } = await catalogue().getCatalogueState({});
-    return { call: () => catalogue().testTarget({ text, modelId: 'demo/vision', target: 0 }) };
+  [endpointName(endpoints.catalogue.test)]: async () => {
+    const body = { text: (await catalogueState()).text, model: 'demo/vision', target: 0 };
+    return { call: () => router().call(endpoints.catalogue.test, { body }) };
   },
 };
 

@@ -1,7 +1,7 @@
 import { implement } from '@gateway/admin-calls';
 import { createEstimator } from '@gateway/dashboard-api';
 import type { Model } from '@gateway/contracts/inference-router';
-import { endpoints, parts } from '@gateway/dashboard-contract';
+import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
 import {
   createDashboardFixture,
   ownerWith,
@@ -45,7 +45,26 @@ const MODEL: Model = {
   targetPlaces: [{ provider: 'acme', region: 'eu' }],
   writesCacheImplicitly: true,
 };
-const DRAINED = { sinceUnixMs: 1_764_000_000_000n, by: OPERATOR.email, reason: 'repair' };
+const DRAINED = { since: '2025-11-24T16:00:00.000Z', by: OPERATOR.email, reason: 'repair' };
+const SHOWN_PRICES = {
+  input_usd_per_million: '1',
+  cached_input_usd_per_million: '0.5',
+  cache_write_usd_per_million: '1.25',
+  cache_write_1h_usd_per_million: '2',
+  output_usd_per_million: '4',
+  reasoning_usd_per_million: '3',
+  image_usd_per_million: '0.75',
+};
+const SHOWN_MODEL = {
+  ...{ id: 'acme/m', name: 'M', owned_by: 'acme', context_length: 1_000, max_output_tokens: 100 },
+  capabilities: ['tools'],
+  reasoning_efforts: [],
+  target_places: [{ provider: 'acme', region: 'eu' }],
+  prices: {
+    ...SHOWN_PRICES,
+    tiers: [{ above_prompt_tokens: 200_000, ...SHOWN_PRICES, input_usd_per_million: '7' }],
+  },
+};
 
 let fixture: DashboardFixture;
 let operator: Browser;
@@ -57,65 +76,22 @@ let ledgerIsDown: boolean;
 let usageIsDown: boolean;
 
 beforeAll(async () => {
-  const target = () => ({ provider: 'acme', providerModel: 'm-1', drained: drained ? DRAINED : undefined });
+  const target = () => ({ provider: 'acme', provider_model: 'm-1', drained: drained ? DRAINED : null });
+  const model = (disabled: boolean, switchedOff: typeof DRAINED | null = null) => ({
+    ...{ ...SHOWN_MODEL, disabled, disabled_in_file: false, switched_off: switchedOff },
+    targets: [target()],
+  });
   const whileRouterIsUp =
     <Body>(response: () => Body) =>
     async () => {
       if (routerIsDown) throw new Error('the router is down');
       return response();
     };
+  async function* watchCatalogue() {
+    yield { models: [MODEL, { ...MODEL, id: 'acme/off', disabled: true }] };
+  }
   fixture = await createDashboardFixture({
-    routerAdmin: {
-      getCatalogue: whileRouterIsUp(() => ({
-        version: 7n,
-        file: 'models.yaml',
-        sha256: 'ab',
-        loadedUnixMs: 1_764_000_000_000n,
-        refused: {
-          sinceUnixMs: 1_764_000_000_001n,
-          issues: [{ message: 'models[0].id: is not unique', line: 3 }],
-        },
-        models: [
-          { model: MODEL, targets: [target()], disabledInFile: false },
-          { model: { ...MODEL, id: 'acme/off', disabled: true }, targets: [], disabledInFile: true },
-        ],
-      })),
-      getProviderHealth: whileRouterIsUp(() => ({
-        observer: 'router-1',
-        windowMs: 300_000,
-        providers: [{ name: 'acme', callsInFlight: 2, maxConcurrent: 64 }],
-        targets: [
-          {
-            target: target(),
-            breaker: 'half_open',
-            organizationsOpen: 1,
-            calls: 10,
-            failures: { failed: 2, timed_out: 1 },
-            firstEvent: undefined,
-            callsInFlight: 2,
-            modelIds: ['acme/m'],
-          },
-        ],
-        spooledGenerations: 3,
-        spoolBytes: 900n,
-      })),
-      setModelDisabled: async ({ modelId, disabled }: { modelId: string; disabled: boolean }) => ({
-        model:
-          modelId === MODEL.id
-            ? {
-                model: { ...MODEL, disabled },
-                targets: [],
-                disabledInFile: false,
-                switchedOff: disabled ? DRAINED : undefined,
-              }
-            : undefined,
-      }),
-      setTargetDrained: async (request: { providerModel: string; drained: boolean }) => {
-        if (request.providerModel !== 'm-1') return { target: undefined };
-        drained = request.drained;
-        return { target: target() };
-      },
-    } as never,
+    inferenceRouter: { watchCatalogue } as never,
     owners: {
       'billing-ledger': ownerWith(
         'billing-ledger',
@@ -145,6 +121,56 @@ beforeAll(async () => {
             },
           ],
         })),
+      ),
+      'inference-router': ownerWith(
+        'inference-router',
+        implement(
+          endpoints.operator.catalogue,
+          whileRouterIsUp(() => ({
+            catalogue: {
+              ...{ version: '7', file: 'models.yaml', published_version: null, sha256: 'ab' },
+              loaded_at: DRAINED.since,
+              rejected: {
+                since: DRAINED.since,
+                issues: [{ message: 'models[0].id: is not unique', line: 3 }],
+              },
+              models: [model(false)],
+            },
+          })),
+        ),
+        implement(
+          endpoints.operator.providerHealth,
+          whileRouterIsUp(() => ({
+            health: {
+              ...{ window_ms: 300_000, observed_at: DRAINED.since, instance: 'router-1' },
+              providers: [{ name: 'acme', calls_in_flight: 2, max_concurrent: 64 }],
+              targets: [
+                {
+                  ...target(),
+                  breaker: 'half_open' as const,
+                  ...{ open_for_organizations: 1, calls: 10, failures: 3, calls_in_flight: 2 },
+                  failures_by_kind: { failed: 2, timed_out: 1 },
+                  first_event: null,
+                  models: ['acme/m'],
+                },
+              ],
+            },
+          })),
+        ),
+        implement(
+          parts.spool,
+          whileRouterIsUp(() => ({ generations: 3, bytes: 900 })),
+        ),
+        implement(parts.models, async () => ({ data: [SHOWN_MODEL] })),
+        implement(endpoints.operator.disableModel, async ({ body }) => {
+          if (body.model !== MODEL.id) throw new DashboardError('not_found');
+          return { model: model(body.disabled, body.disabled ? DRAINED : null) };
+        }),
+        implement(endpoints.operator.drainTarget, async ({ body }) => {
+          if (body.provider_model !== 'm-1') throw new DashboardError('not_found');
+          drained = body.drained;
+          return { target: target() };
+        }),
       ),
       'generation-query': ownerWith(
         'generation-query',
@@ -194,16 +220,6 @@ beforeEach(() => {
 });
 
 const jsonOf = (response: DashboardResponse): Json => response.json;
-
-const SHOWN_PRICES = {
-  input_usd_per_million: '1',
-  cached_input_usd_per_million: '0.5',
-  cache_write_usd_per_million: '1.25',
-  cache_write_1h_usd_per_million: '2',
-  output_usd_per_million: '4',
-  reasoning_usd_per_million: '3',
-  image_usd_per_million: '0.75',
-};
 
 describe('the operator', () => {
   it('sees the model catalogue, with the errors of a rejected change', async () => {

@@ -86,9 +86,6 @@ async function createFixture() {
   const api = createDashboardApi({
     authAdmin,
     owners: {} as never,
-    routerAdmin: {} as never,
-    catalogueAdmin: {} as never,
-    contentLog: {} as never,
     inferenceRouter: {} as never,
     notifications: {} as never,
     auditLogs: [],

@@ -16,12 +16,7 @@ import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { ADMIN_CALLERS } from '@gateway/contracts/callers';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
-import {
-  CatalogueAdminDefinition,
-  ContentLogDefinition,
-  InferenceRouterAdminDefinition,
-  InferenceRouterDefinition,
-} from '@gateway/contracts/inference-router';
+import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { RateLimitDefinition } from '@gateway/contracts/rate-limit';
 import { UsageAggregatorDefinition } from '@gateway/contracts/usage-aggregator';
 import { openDashboardApi } from '@gateway/dashboard-api';
@@ -225,13 +220,11 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
     owners: {
       'billing-ledger': ownerOf(stores.statements),
       'generation-query': ownerOf(stores.generationQuery),
+      'inference-router': ownerOf(inferenceRouter),
     },
     authAdmin: createClient(AuthAdminDefinition, transport),
     notifications: createClient(OperatorNotificationsDefinition, transport),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
-    routerAdmin: createClient(InferenceRouterAdminDefinition, router),
-    catalogueAdmin: createClient(CatalogueAdminDefinition, router),
-    contentLog: createClient(ContentLogDefinition, router),
     auditLogs: [...stores.withAuditLog, inferenceRouter].map(({ services }) =>
       createClient(AuditLogDefinition, transportTo(services, 'dashboard-api', deps)),
     ),

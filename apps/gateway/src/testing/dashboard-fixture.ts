@@ -125,7 +125,11 @@ export async function createDashboardFixture(
     notifications: {} as never,
     auditLogs: [],
     // Without it, keys are listed without their activity.
-    owners: { 'billing-ledger': createLedgerStub(), 'generation-query': ownerWith('generation-query') },
+    owners: {
+      'billing-ledger': createLedgerStub(),
+      'generation-query': ownerWith('generation-query'),
+      'inference-router': ownerWith('inference-router'),
+    },
     // No key in these tests is restricted to models.
     inferenceRouter: {} as RpcClient<typeof InferenceRouterDefinition>,
     deadLetters: new Map(),
@@ -134,9 +138,6 @@ export async function createDashboardFixture(
     log,
     metrics: createMetrics({ processMetrics: false }),
     settings: { host: '127.0.0.1', port: 0 },
-    routerAdmin: {} as never,
-    catalogueAdmin: {} as never,
-    contentLog: {} as never,
     ...others,
   });
   await api.start();

@@ -46,7 +46,7 @@ import {
   USAGE_SCHEMA,
   usageSchema,
 } from '@gateway/usage';
-import { createDashboardFixture } from './dashboard-fixture';
+import { createDashboardFixture, ownerWith } from './dashboard-fixture';
 
 const PRICES = {
   inputNanoUsdPerMillion: 1_000_000_000n,
@@ -146,6 +146,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
     owners: {
       'billing-ledger': createAdminClient(actingOn(statements.services)),
       'generation-query': createAdminClient(actingOn(query.services)),
+      'inference-router': ownerWith('inference-router'),
     },
     clock,
   });

@@ -1,4 +1,5 @@
 import type { CallActor } from '@gateway/actors';
+import type { CancelSignal } from '@gateway/base';
 import type {
   BodyOf,
   Endpoint,
@@ -18,6 +19,8 @@ export interface HandlerInput<Of extends Endpoint> {
   readonly actor: Of['access'] extends 'anyone' ? undefined : CallActor;
   /** Whether the actor has the permissions of operators. */
   readonly isOperator: boolean;
+  /** Aborts when the caller no longer waits. */
+  readonly signal: CancelSignal;
 }
 
 /** The JSON of an endpoint; handlers may return readonly values. */

@@ -64,11 +64,11 @@ function accessOf({ access, method }: Endpoint): CallAccess {
 async function respond(
   { endpoint, handler }: Implementation,
   request: CallRequest,
-  { actor }: CallContext,
+  { actor, signal }: CallContext,
 ): Promise<CallResponse> {
   try {
     const isOperator = actor?.memberRole === 'operator';
-    const input = { ...inputOf(endpoint, request), actor, isOperator };
+    const input = { ...inputOf(endpoint, request), actor, isOperator, signal };
     const result = await handler(input as unknown as HandlerInput<Endpoint>);
     return { outcome: { $case: 'json', value: result === undefined ? '' : JSON.stringify(result) } };
   } catch (error) {

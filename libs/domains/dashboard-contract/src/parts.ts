@@ -1,11 +1,18 @@
 import { z } from 'zod';
 import { endpoint, json, type Endpoint } from './endpoint';
 import { id, page, usd } from './fields';
-import { affected } from './families/catalogue';
+import { affected, catalogueCheck, catalogueText } from './families/catalogue';
 import { statementLine, STATEMENT_TIMEOUT_MS } from './families/credit';
 import { generationDetail, ledgerEntry } from './families/generations';
 import { keyActivity } from './families/keys';
-import { ledgerReconciliation, openHolds, organizationUsage, usageReconciliation } from './families/operator';
+import {
+  ledgerReconciliation,
+  offeredModel,
+  openHolds,
+  organizationUsage,
+  spool,
+  usageReconciliation,
+} from './families/operator';
 import { projectSpend } from './families/projects';
 
 /** What fits on one page of a list. */
@@ -125,6 +132,31 @@ export const parts = {
     access: 'platform:settlement',
     summary: 'Differences between balances and postings in all organizations',
     response: json(ledgerReconciliation),
+  }),
+  catalogueCheck: endpoint({
+    method: 'POST',
+    path: '/internal/catalogue/check',
+    owner: 'inference-router',
+    access: 'platform:models',
+    summary: 'The issues of a text, and its changes to the text in effect',
+    body: catalogueText,
+    response: json(catalogueCheck),
+  }),
+  models: endpoint({
+    method: 'GET',
+    path: '/internal/models',
+    owner: 'inference-router',
+    access: 'authenticated',
+    summary: 'The models that are not disabled',
+    response: json(z.object({ data: z.array(offeredModel) })),
+  }),
+  spool: endpoint({
+    method: 'GET',
+    path: '/internal/spool',
+    owner: 'inference-router',
+    access: 'platform:settlement',
+    summary: 'Finished generations on disk, waiting for the event log',
+    response: json(spool),
   }),
 } as const;
 

@@ -84,8 +84,7 @@ const CLOSED_TO_TOKENS = [
   ...['ListSessions', 'EndSession', 'EndOtherSessions', 'EndSessionsOf', 'ListIdentities', 'UnlinkIdentity'],
   ...['MapDomain', 'UnmapDomain', 'LeaveOrganization', 'SetSecondFactorRequired', 'ResetSecondFactor'],
   ...['MakePasswordResetLink', 'SetDisabled', 'SetOperator', 'EnsureMember'],
-  ...['SetTargetRules', 'SetContentLog', 'ReadContent', 'EraseContent'],
-  ...['PublishCatalogue', 'RollBackCatalogue', 'SetProviderSecret', 'DeleteProviderSecret', 'TestTarget'],
+  'SetTargetRules',
 ];
 const CREDIT = { creditId: 'crd-1', organizationId: 'org-1', amountNanoUsd: 1n, note: '' };
 const KEY = { organizationId: 'org-1', settings: undefined };

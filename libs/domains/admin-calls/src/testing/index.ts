@@ -62,7 +62,7 @@ function refusedBy(endpoint: Endpoint): Readonly<Record<string, CallActor>> {
 }
 
 /** Each endpoint refuses everyone but those who have its access, before its handler runs. */
-export function describeAccessOfEndpoints(owner: Owner, services: readonly BoundService[]): void {
+export function describeAccessOfEndpoints(owner: Owner, services: () => readonly BoundService[]): void {
   const owned = [...allEndpoints(), ...allParts()].filter((endpoint) => endpoint.owner === owner);
   const refusalOf = async (endpoint: Endpoint, transport: Parameters<typeof createAdminClient>[0]) => {
     const params = Object.fromEntries(
@@ -79,7 +79,7 @@ export function describeAccessOfEndpoints(owner: Owner, services: readonly Bound
   describe.each(owned.map((endpoint) => [nameOf(endpoint), endpoint] as const))('%s', (_name, endpoint) => {
     if (endpoint.access !== 'anyone') {
       it('refuses a call without a person', async () => {
-        const transport = createInProcessTransport(services);
+        const transport = createInProcessTransport(services());
         expect(await refusalOf(endpoint, transport)).toBe('unauthenticated');
       });
     }
@@ -88,7 +88,7 @@ export function describeAccessOfEndpoints(owner: Owner, services: readonly Bound
       for (const [who, actor] of Object.entries(refusedBy(endpoint))) {
         const outcome = await refusalOf(
           endpoint,
-          inProcessFor(services, () => actor),
+          inProcessFor(services(), () => actor),
         );
         expect({ who, outcome }).toEqual({ who, outcome: 'permission_denied' });
       }
@@ -96,7 +96,7 @@ export function describeAccessOfEndpoints(owner: Owner, services: readonly Bound
       expect(
         await refusalOf(
           endpoint,
-          inProcessFor(services, () => admitted),
+          inProcessFor(services(), () => admitted),
         ),
       ).toBe('admitted');
     });

@@ -1,4 +1,4 @@
-import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
+import type { InferenceRouterDefinition, Model } from '@gateway/contracts/inference-router';
 import { DashboardError } from '@gateway/dashboard-contract';
 import type { RpcClient } from '@gateway/rpc';
 
@@ -16,7 +16,8 @@ export async function requireKnownModels(
   alreadyAllowed: readonly string[] = [],
 ): Promise<void> {
   if (!requested || requested.every((id) => alreadyAllowed.includes(id))) return;
-  const known = new Set([...(await catalogueIds(router)), ...alreadyAllowed]);
+  const models = await readModels(router);
+  const known = new Set([...models.map(({ id }) => id), ...alreadyAllowed]);
   const index = requested.findIndex((id) => !known.has(id));
   if (index === -1) return;
   const param = `allowed_models[${index}]`;
@@ -26,9 +27,9 @@ export async function requireKnownModels(
   });
 }
 
-/** The first message of the watch is the whole catalogue. */
-async function catalogueIds(router: RpcClient<typeof InferenceRouterDefinition>): Promise<string[]> {
+/** All models, also disabled ones: the first message of the watch is the whole catalogue. */
+export async function readModels(router: RpcClient<typeof InferenceRouterDefinition>): Promise<Model[]> {
   for await (const { models } of router.watchCatalogue({}, { timeoutMs: CATALOGUE_TIMEOUT_MS }))
-    return models.map(({ id }) => id);
+    return models;
   throw new DashboardError('unavailable');
 }

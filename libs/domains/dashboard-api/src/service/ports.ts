@@ -7,13 +7,7 @@ import type {
   OrganizationLimits,
 } from '@gateway/contracts/auth';
 import type { DeadLettersDefinition } from '@gateway/contracts/events';
-import type {
-  CatalogueAdminDefinition,
-  ContentLogDefinition,
-  InferenceRouterAdminDefinition,
-  InferenceRouterDefinition,
-  Model,
-} from '@gateway/contracts/inference-router';
+import type { InferenceRouterDefinition, Model } from '@gateway/contracts/inference-router';
 import type { Owner } from '@gateway/dashboard-contract';
 import type { Refusal } from '@gateway/errors';
 import type { TlsFiles } from '@gateway/http-server';
@@ -80,9 +74,6 @@ export interface DashboardApiPorts {
   readonly authAdmin: RpcClient<typeof AuthAdminDefinition>;
   readonly notifications: RpcClient<typeof OperatorNotificationsDefinition>;
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
-  readonly routerAdmin: RpcClient<typeof InferenceRouterAdminDefinition>;
-  readonly catalogueAdmin: RpcClient<typeof CatalogueAdminDefinition>;
-  readonly contentLog: RpcClient<typeof ContentLogDefinition>;
   /** Absent: cost estimates are unavailable. */
   readonly estimateRequest?: EstimateRequest;
   /** The services with audit logs of their own; auth has another. */

@@ -92,6 +92,15 @@ export const affected = z
   })
   .meta({ id: 'AffectedModel', description: 'Who used a changed or removed model within the last 30 days.' });
 
+export const catalogueText = z.strictObject({ text });
+
+export const catalogueCheck = z.object({
+  issues: z.array(issue),
+  changes: z.array(change).meta({ description: 'Empty for a text with issues.' }),
+});
+
+/** A test of a target waits for the provider. */
+const TEST_TIMEOUT_MS = 15_000;
 const access = 'platform:models';
 const published = json(z.object({ version }));
 
@@ -100,6 +109,7 @@ export const catalogueEndpoints = {
   state: endpoint({
     method: 'GET',
     path: '/api/operator/catalogue/state',
+    owner: 'inference-router',
     access,
     summary: 'Get the text of the catalogue, its draft, stored secrets, and what each router runs',
     response: json(
@@ -127,6 +137,7 @@ export const catalogueEndpoints = {
   versions: endpoint({
     method: 'GET',
     path: '/api/operator/catalogue/versions',
+    owner: 'inference-router',
     access,
     summary: 'List the published versions',
     query: pageQuery,
@@ -135,6 +146,7 @@ export const catalogueEndpoints = {
   version: endpoint({
     method: 'GET',
     path: '/api/operator/catalogue/versions/{version}',
+    owner: 'inference-router',
     access,
     summary: 'Get a published version with its text, and its changes to the version before it',
     response: json(z.object({ version, text: z.string(), changes: z.array(change) })),
@@ -146,11 +158,9 @@ export const catalogueEndpoints = {
     access,
     summary: 'Check a text, and compare it with the text in effect',
     description: 'Changes nothing. The issues are those of the models file.',
-    body: z.strictObject({ text }),
+    body: catalogueText,
     response: json(
-      z.object({
-        issues: z.array(issue),
-        changes: z.array(change).meta({ description: 'Empty for a text with issues.' }),
+      catalogueCheck.extend({
         affected: z
           .array(affected)
           .nullable()
@@ -161,10 +171,11 @@ export const catalogueEndpoints = {
   entries: endpoint({
     method: 'POST',
     path: '/api/operator/catalogue/entries',
+    owner: 'inference-router',
     access,
     summary: 'Get the providers and models of a text, and the JSON Schema of a text',
     description: 'Without entries if the text is not YAML. Defaults are not filled in.',
-    body: z.strictObject({ text }),
+    body: catalogueText,
     response: json(
       z.object({
         providers: z.array(fields),
@@ -177,6 +188,7 @@ export const catalogueEndpoints = {
   editEntry: endpoint({
     method: 'POST',
     path: '/api/operator/catalogue/entries/edit',
+    owner: 'inference-router',
     access,
     summary: 'Get a text in which one provider or model is added, replaced or removed',
     description:
@@ -198,6 +210,7 @@ export const catalogueEndpoints = {
   saveDraft: endpoint({
     method: 'PUT',
     path: '/api/operator/catalogue/draft',
+    owner: 'inference-router',
     access,
     summary: 'Save the draft',
     description: 'It may have issues. All operators share one draft.',
@@ -214,6 +227,7 @@ export const catalogueEndpoints = {
   discardDraft: endpoint({
     method: 'POST',
     path: '/api/operator/catalogue/draft/discard',
+    owner: 'inference-router',
     access,
     summary: 'Discard the draft',
     body: z.strictObject({ expected_revision: z.int().min(1) }),
@@ -224,6 +238,7 @@ export const catalogueEndpoints = {
   publish: endpoint({
     method: 'POST',
     path: '/api/operator/catalogue/publish',
+    owner: 'inference-router',
     access: 'platform:catalogue',
     confirmed: true,
     summary: 'Publish the draft as the next version',
@@ -241,6 +256,7 @@ export const catalogueEndpoints = {
   rollBack: endpoint({
     method: 'POST',
     path: '/api/operator/catalogue/roll-back',
+    owner: 'inference-router',
     access: 'platform:catalogue',
     confirmed: true,
     summary: 'Publish the text of an earlier version as the next version',
@@ -256,6 +272,7 @@ export const catalogueEndpoints = {
   setSecret: endpoint({
     method: 'PUT',
     path: '/api/operator/catalogue/secrets',
+    owner: 'inference-router',
     access: 'platform:catalogue',
     confirmed: true,
     summary: 'Store or replace an API key of a provider',
@@ -269,6 +286,7 @@ export const catalogueEndpoints = {
   deleteSecret: endpoint({
     method: 'DELETE',
     path: '/api/operator/catalogue/secrets/{secret_name}',
+    owner: 'inference-router',
     access: 'platform:catalogue',
     confirmed: true,
     summary: 'Delete a stored secret that the version in effect does not use',
@@ -280,6 +298,7 @@ export const catalogueEndpoints = {
   proposePrices: endpoint({
     method: 'POST',
     path: '/api/operator/catalogue/proposals',
+    owner: 'inference-router',
     access,
     summary: 'Get a text with the published prices of providers plus a margin',
     description: 'Changes nothing: the text becomes a draft when it is saved.',
@@ -310,6 +329,8 @@ export const catalogueEndpoints = {
   test: endpoint({
     method: 'POST',
     path: '/api/operator/catalogue/test',
+    owner: 'inference-router',
+    timeoutMs: TEST_TIMEOUT_MS,
     access: 'platform:catalogue',
     confirmed: true,
     summary: 'Request one token from a target of a text',

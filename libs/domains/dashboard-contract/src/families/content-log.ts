@@ -34,10 +34,14 @@ const content = z
   })
   .meta({ id: 'GenerationContent', description: 'The prompt and response of a generation.' });
 
+/** An erasure deletes row by row. */
+const ERASE_TIMEOUT_MS = 60_000;
+
 export const contentLogEndpoints = {
   get: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/content-log',
+    owner: 'inference-router',
     access: 'organization:read',
     summary: 'Get whether prompts and responses are stored',
     response: json(z.object({ content_log: contentLog })),
@@ -45,6 +49,8 @@ export const contentLogEndpoints = {
   set: endpoint({
     method: 'PUT',
     path: '/api/organizations/{organization_id}/content-log',
+    owner: 'inference-router',
+    timeoutMs: ERASE_TIMEOUT_MS,
     access: 'content_log:manage',
     summary: 'Turn the content log on or off',
     description:
@@ -61,6 +67,8 @@ export const contentLogEndpoints = {
   eraseAll: endpoint({
     method: 'DELETE',
     path: '/api/organizations/{organization_id}/content-log/contents',
+    owner: 'inference-router',
+    timeoutMs: ERASE_TIMEOUT_MS,
     access: 'content_log:manage',
     summary: 'Delete the prompts and responses of all generations',
     description: 'Those of running generations are not stored either.',
@@ -71,6 +79,7 @@ export const contentLogEndpoints = {
   read: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/generations/{generation_id}/content',
+    owner: 'inference-router',
     access: 'content_log:manage',
     summary: 'Read the prompt and response of a generation',
     description: 'A POST, since each access is written to the audit log.',
@@ -81,6 +90,7 @@ export const contentLogEndpoints = {
   erase: endpoint({
     method: 'DELETE',
     path: '/api/organizations/{organization_id}/generations/{generation_id}/content',
+    owner: 'inference-router',
     access: 'content_log:manage',
     summary: 'Delete the prompt and response of a generation',
     body: emptyBody,

@@ -129,6 +129,8 @@ export const openHolds = z.object({
   overdue: number.meta({ description: 'Past their deadline and not yet voided.' }),
 });
 
+export const spool = z.object({ generations: number, bytes: number });
+
 const settlementHealth = z
   .object({
     observed_at: time,
@@ -143,7 +145,7 @@ const settlementHealth = z
       )
       .nullable()
       .meta({ description: 'Null when it is unavailable.' }),
-    spool: z.object({ generations: number, bytes: number }).nullable().meta({
+    spool: spool.nullable().meta({
       description:
         'Finished generations on disk, waiting for the event log; null when the router is unavailable.',
     }),
@@ -255,6 +257,7 @@ export const operatorEndpoints = {
   catalogue: endpoint({
     method: 'GET',
     path: '/api/operator/catalogue',
+    owner: 'inference-router',
     access: 'platform:models',
     summary: 'Get the active model catalogue',
     response: json(z.object({ catalogue })),
@@ -263,6 +266,7 @@ export const operatorEndpoints = {
   providerHealth: endpoint({
     method: 'GET',
     path: '/api/operator/providers',
+    owner: 'inference-router',
     access: 'platform:models',
     summary: 'Get the health of providers and targets',
     response: json(z.object({ health: providerHealth })),
@@ -270,6 +274,7 @@ export const operatorEndpoints = {
   drainTarget: endpoint({
     method: 'PUT',
     path: '/api/operator/targets/drain',
+    owner: 'inference-router',
     access: 'platform:models',
     summary: 'Drain or resume a target',
     description:
@@ -287,6 +292,7 @@ export const operatorEndpoints = {
   disableModel: endpoint({
     method: 'PUT',
     path: '/api/operator/models/disabled',
+    owner: 'inference-router',
     access: 'platform:models',
     summary: 'Disable or enable a model',
     description:

@@ -1,11 +1,10 @@
+import { createAdminClient, type AdminClient } from '@gateway/admin-calls';
+import { describeAccessOfEndpoints } from '@gateway/admin-calls/testing';
 import { createAuditEntries } from '@gateway/audit';
 import type { UnixMs } from '@gateway/base';
-import {
-  InferenceRouterAdminDefinition,
-  type WatchCatalogueResponse,
-} from '@gateway/contracts/inference-router';
+import type { WatchCatalogueResponse } from '@gateway/contracts/inference-router';
+import { endpoints, parts } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
-import { createClient, type RpcClient } from '@gateway/rpc';
 import {
   createAuditEntry,
   createTestDatabase,
@@ -29,7 +28,11 @@ import {
 let first: ScriptedProvider;
 let second: ScriptedProvider;
 let router: RouterUnderTest;
-let admin: RpcClient<typeof InferenceRouterAdminDefinition>;
+let admin: AdminClient;
+
+const { catalogue, disableModel, drainTarget, providerHealth } = endpoints.operator;
+const catalogueOfRouter = async (client = admin) => (await client.call(catalogue)).catalogue;
+const healthOf = async () => (await admin.call(providerHealth)).health;
 let store: SwitchStore & { unavailable: boolean };
 let disabledModelStore: SwitchStore;
 
@@ -62,16 +65,13 @@ beforeEach(async () => {
     ],
     { drainStore: store, disabledModelStore, processName: 'router-1' },
   );
-  admin = createClient(InferenceRouterAdminDefinition, inProcessFor(router.module.services));
+  admin = createAdminClient(inProcessFor(router.module.services));
 });
 afterEach(() => router.stop());
 
 const drain = (drained: boolean, of = 'first') =>
-  admin.setTargetDrained({
-    provider: of,
-    providerModel: 'upstream-model',
-    drained,
-    reason: 'repair',
+  admin.call(drainTarget, {
+    body: { provider: of, provider_model: 'upstream-model', drained, reason: 'repair' },
   });
 
 it('a drained target gets no new requests: the next target gets them, or they fail with no_capacity', async () => {
@@ -91,7 +91,7 @@ it('a drained target gets no new requests: the next target gets them, or they fa
   expect(refused.error).toMatchObject({ code: 'no_capacity', providerCalled: false });
   expect(first.calls).toEqual([]);
 
-  expect((await drain(false)).target?.drained).toBeUndefined();
+  expect((await drain(false)).target.drained).toBeNull();
   expect((await router.collect(generateRequest({ modelId: 'acme/alone' }))).error).toBeUndefined();
 });
 
@@ -104,30 +104,33 @@ it('a target stays drained while the store is unavailable, and changes are rejec
 });
 
 it('a target that no model uses cannot be drained', async () => {
-  expect((await drain(true, 'third')).target).toBeUndefined();
+  await expect(drain(true, 'third')).rejects.toMatchObject({ code: 'not_found' });
 });
 
 it('reports the results of recent calls by target', async () => {
   first.play(failure(500));
   second.play(helloCompletion);
   await router.collect(generateRequest());
-  const { observer, targets, providers } = await admin.getProviderHealth({});
-  expect(observer).toBe('router-1');
-  expect(providers.map(({ name, callsInFlight }) => [name, callsInFlight])).toEqual([
+  const { instance, targets, providers } = await healthOf();
+  expect(instance).toBe('router-1');
+  expect(providers.map((each) => [each.name, each.calls_in_flight])).toEqual([
     ['first', 0],
     ['second', 0],
   ]);
   expect(targets).toMatchObject([
     {
-      target: { provider: 'first' },
+      provider: 'first',
+      provider_model: 'upstream-model',
+      drained: null,
       breaker: 'closed',
       calls: 1,
-      failures: { failed: 1 },
-      firstEvent: undefined,
-      callsInFlight: 0,
-      modelIds: ['acme/m-1', 'acme/alone'],
+      failures: 1,
+      failures_by_kind: { failed: 1 },
+      first_event: null,
+      calls_in_flight: 0,
+      models: ['acme/m-1', 'acme/alone'],
     },
-    { target: { provider: 'second' }, calls: 1, failures: {}, firstEvent: { p95Ms: expect.any(Number) } },
+    { provider: 'second', calls: 1, failures: 0, first_event: { p95_ms: expect.any(Number) } },
   ]);
 });
 
@@ -141,28 +144,45 @@ it('counts a call as in flight until it ends', async () => {
   });
   const running = router.collect(generateRequest());
   await received;
-  const during = await admin.getProviderHealth({});
-  expect(during.targets[0]?.callsInFlight).toBe(1);
-  expect(during.providers[0]?.callsInFlight).toBe(1);
+  const during = await healthOf();
+  expect(during.targets[0]?.calls_in_flight).toBe(1);
+  expect(during.providers[0]?.calls_in_flight).toBe(1);
   respond();
   await running;
-  expect((await admin.getProviderHealth({})).targets[0]?.callsInFlight).toBe(0);
+  expect((await healthOf()).targets[0]?.calls_in_flight).toBe(0);
 });
 
 it('returns the catalogue with the targets of each model, but no address or key of a provider', async () => {
-  const response = await admin.getCatalogue({});
-  expect(response.models.map(({ model: of, targets }) => [of?.id, targets.length])).toEqual([
+  const response = await catalogueOfRouter();
+  expect(response.models.map(({ id, targets }) => [id, targets.length])).toEqual([
     ['acme/m-1', 2],
     ['acme/alone', 1],
   ]);
-  const text = JSON.stringify(response, (_key, value: unknown) =>
-    typeof value === 'bigint' ? `${value}` : value,
-  );
-  expect(text).not.toContain('127.0.0.1');
+  expect(JSON.stringify(response)).not.toContain('127.0.0.1');
+});
+
+it('shows prices in dollars, and offers models without their targets unless they are disabled', async () => {
+  const [shown] = (await catalogueOfRouter()).models;
+  expect(shown?.prices).toEqual({
+    input_usd_per_million: expect.stringMatching(/^[\d.]+$/),
+    cached_input_usd_per_million: expect.any(String),
+    cache_write_usd_per_million: expect.any(String),
+    cache_write_1h_usd_per_million: expect.any(String),
+    output_usd_per_million: expect.any(String),
+    reasoning_usd_per_million: expect.any(String),
+    image_usd_per_million: expect.any(String),
+    tiers: [],
+  });
+  const offered = async () => (await admin.call(parts.models)).data;
+  expect((await offered()).map(({ id }) => id)).toEqual(['acme/m-1', 'acme/alone']);
+  expect((await offered())[0]).not.toHaveProperty('targets');
+  await disable(true);
+  expect((await offered()).map(({ id }) => id)).toEqual(['acme/m-1']);
+  expect(await admin.call(parts.spool)).toEqual({ generations: 0, bytes: 0 });
 });
 
 const disable = (disabled: boolean, modelId = 'acme/alone') =>
-  admin.setModelDisabled({ modelId, disabled, reason: 'wrong price' });
+  admin.call(disableModel, { body: { model: modelId, disabled, reason: 'wrong price' } });
 
 it('a disabled model gets no new requests, while running ones finish, until it is enabled', async () => {
   let respond: () => void = () => undefined;
@@ -175,16 +195,17 @@ it('a disabled model gets no new requests, while running ones finish, until it i
   const running = router.collect(generateRequest({ modelId: 'acme/alone' }));
   await received;
   expect((await disable(true)).model).toMatchObject({
-    model: { id: 'acme/alone', disabled: true },
-    disabledInFile: false,
-    switchedOff: { by: TEST_OPERATOR.label, reason: 'wrong price' },
+    id: 'acme/alone',
+    disabled: true,
+    disabled_in_file: false,
+    switched_off: { by: TEST_OPERATOR.label, reason: 'wrong price' },
   });
   const refused = await router.collect(generateRequest({ modelId: 'acme/alone' }));
   expect(refused.error).toMatchObject({ code: 'model_not_found' });
   respond();
   expect((await running).finished?.finishReason).toBe('stop');
 
-  expect((await disable(false)).model).toMatchObject({ model: { disabled: false }, switchedOff: undefined });
+  expect((await disable(false)).model).toMatchObject({ disabled: false, switched_off: null });
   first.play(helloCompletion);
   expect((await router.collect(generateRequest({ modelId: 'acme/alone' }))).error).toBeUndefined();
 });
@@ -209,16 +230,13 @@ it('edges receive a disabled model at once, by a catalogue with a later version'
 it('a model stays disabled over a change of the models file and over a restart', async () => {
   await disable(true);
   const models = [model([provider('first', first.url)], { id: 'acme/alone' })];
-  const catalogue = new FixedCatalogue(catalogueOf(models));
-  const restarted = await RouterUnderTest.start([], { catalogue, disabledModelStore });
-  const restartedAdmin = createClient(
-    InferenceRouterAdminDefinition,
-    inProcessFor(restarted.module.services),
-  );
+  const source = new FixedCatalogue(catalogueOf(models));
+  const restarted = await RouterUnderTest.start([], { catalogue: source, disabledModelStore });
+  const restartedAdmin = createAdminClient(inProcessFor(restarted.module.services));
   const disabled = async () =>
-    (await restartedAdmin.getCatalogue({})).models.map((one) => [one.model?.disabled, one.disabledInFile]);
+    (await catalogueOfRouter(restartedAdmin)).models.map((one) => [one.disabled, one.disabled_in_file]);
   expect(await disabled()).toEqual([[true, false]]);
-  catalogue.change(catalogueOf(models, 2));
+  source.change(catalogueOf(models, 2));
   expect(await disabled()).toEqual([[true, false]]);
   await restarted.stop();
 });
@@ -227,26 +245,26 @@ it('every router applies a disabled model', async () => {
   const models = [model([provider('first', first.url)], { id: 'acme/alone' })];
   const other = await RouterUnderTest.start(models, { disabledModelStore });
   await disable(true);
-  const otherAdmin = createClient(InferenceRouterAdminDefinition, inProcessFor(other.module.services));
+  const otherAdmin = createAdminClient(inProcessFor(other.module.services));
   await eventually('the other router disables the model', async () => {
-    const { models: known } = await otherAdmin.getCatalogue({});
-    return known.every((one) => one.model?.disabled) || undefined;
+    const { models: known } = await catalogueOfRouter(otherAdmin);
+    return known.every((one) => one.disabled) || undefined;
   });
   await other.stop();
 });
 
 it('a model that the models file disables stays disabled, and an unknown model cannot be disabled', async () => {
   const inFile = await RouterUnderTest.start([model([], { id: 'acme/off', disabled: true })]);
-  const client = createClient(InferenceRouterAdminDefinition, inProcessFor(inFile.module.services));
-  const change = { modelId: 'acme/off', disabled: false, reason: 'x' };
-  expect((await client.setModelDisabled(change)).model).toMatchObject({
-    model: { disabled: true },
-    disabledInFile: true,
-    switchedOff: undefined,
+  const client = createAdminClient(inProcessFor(inFile.module.services));
+  const body = { model: 'acme/off', disabled: false, reason: 'x' };
+  expect((await client.call(disableModel, { body })).model).toMatchObject({
+    ...{ disabled: true, disabled_in_file: true, switched_off: null },
   });
   await inFile.stop();
-  expect((await disable(true, 'acme/none')).model).toBeUndefined();
+  await expect(disable(true, 'acme/none')).rejects.toMatchObject({ code: 'not_found' });
 });
+
+describeAccessOfEndpoints('inference-router', () => router.module.services);
 
 describe.each(['drained_targets', 'disabled_models'] as const)('%s in PostgreSQL', (table) => {
   it('are shared, and keep the entry of the first operator', async () => {

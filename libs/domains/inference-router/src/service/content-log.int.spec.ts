@@ -1,9 +1,11 @@
+import { createAdminClient } from '@gateway/admin-calls';
 import { createAuditEntries } from '@gateway/audit';
 import type { ActingPerson } from '@gateway/actors';
 import { DAY_MS, ORGANIZATION_ROLES, type Clock, type UnixMs } from '@gateway/base';
-import { ContentLogDefinition, type GenerateRequest } from '@gateway/contracts/inference-router';
+import type { GenerateRequest } from '@gateway/contracts/inference-router';
+import { DashboardError, endpoints } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
-import { createClient, type RpcClient } from '@gateway/rpc';
+import { GatewayError } from '@gateway/errors';
 import { createMetrics, createSilentLogger } from '@gateway/runtime';
 import { createEncryptionKey, createSecretCipher } from '@gateway/secrets';
 import {
@@ -57,11 +59,13 @@ const owner: ActingPerson = {
 
 const storeWith = (keys: readonly string[], maxRetentionDays = MAX_DAYS) =>
   createPostgresContentStore({ pool, cipher: createSecretCipher(keys), clock, maxRetentionDays, log });
-const clientFor = (actor: unknown, under = router): RpcClient<typeof ContentLogDefinition> =>
-  createClient(
-    ContentLogDefinition,
-    inProcessFor(under.module.services, () => actor as ActingPerson),
-  );
+const clientFor = (actor: unknown, under = router) =>
+  createAdminClient(inProcessFor(under.module.services, () => actor as ActingPerson));
+const inOrganization = (organization_id = ORGANIZATION) => ({ params: { organization_id } });
+const ofGeneration = (generation_id: string) => ({
+  params: { organization_id: ORGANIZATION, generation_id },
+  body: {},
+});
 
 async function startRouter(contentStore: ContentStore | undefined): Promise<RouterUnderTest> {
   return RouterUnderTest.start([model([provider('acme', upstream.url, { maxAttempts: 1 })])], {
@@ -98,13 +102,19 @@ afterEach(async () => {
 
 const usage = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
 const turnOn = (retentionDays = 7, organizationId = ORGANIZATION) =>
-  clientFor({ ...owner, organization: { id: organizationId, role: 'owner' } }).setContentLog({
-    ...{ organizationId, enabled: true, retentionDays, erase: false },
-  });
+  clientFor({ ...owner, organization: { id: organizationId, role: 'owner' } }).call(
+    endpoints.contentLog.set,
+    {
+      ...inOrganization(organizationId),
+      body: { enabled: true, retention_days: retentionDays },
+    },
+  );
 const turnOff = (erase: boolean) =>
-  clientFor(owner).setContentLog({
-    ...{ organizationId: ORGANIZATION, enabled: false, retentionDays: 7, erase },
+  clientFor(owner).call(endpoints.contentLog.set, {
+    ...inOrganization(),
+    body: { enabled: false, retention_days: 7, erase },
   });
+const isNotFound = (error: unknown) => error instanceof DashboardError && error.code === 'not_found';
 
 const saying = (content: unknown = MARKER) =>
   Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }] }));
@@ -121,8 +131,19 @@ async function run(changes: Partial<GenerateRequest> = {}): Promise<string> {
   return sent.generationId;
 }
 
-const read = async (generationId: string, actor: unknown = owner) =>
-  (await clientFor(actor).readContent({ organizationId: ORGANIZATION, generationId })).content;
+/** Undefined for content that is not stored. */
+const read = (generationId: string, actor: unknown = owner) =>
+  clientFor(actor)
+    .call(endpoints.contentLog.read, ofGeneration(generationId))
+    .then(
+      ({ content }) => content,
+      (error: unknown) => {
+        if (!isNotFound(error)) throw error;
+        return undefined;
+      },
+    );
+const isOn = async () =>
+  (await clientFor(owner).call(endpoints.contentLog.get, inOrganization())).content_log.enabled;
 const readSoon = (generationId: string) =>
   eventually(`the content of ${generationId}`, () => read(generationId));
 const counted = (result: string) => router.metric('gateway_inference_router_contents_total', { result });
@@ -233,9 +254,9 @@ describe('an organization that has it on', () => {
     const generationId = await run({ maxOutputTokens: 70 });
     const content = await readSoon(generationId);
     expect(content).toMatchObject({
-      ...{ requestCut: false, responseCut: false },
-      createdUnixMs: BigInt(now),
-      expiresUnixMs: BigInt(now + 7 * DAY_MS),
+      ...{ request_cut: false, response_cut: false },
+      created_at: new Date(now).toISOString(),
+      expires_at: new Date(now + 7 * DAY_MS).toISOString(),
     });
     expect(JSON.parse(content.request)).toEqual({
       ...{ model: 'acme/m-1', stream: false, max_tokens: 70, n: 1 },
@@ -331,17 +352,17 @@ describe('an organization that has it on', () => {
     upstream.play(failure(503));
     const { request: stored, response } = await readSoon(await run());
     expect(stored).toContain(MARKER);
-    expect(response).toBeUndefined();
+    expect(response).toBeNull();
   });
 
   it('cuts long texts and drops images, and marks both', async () => {
     upstream.play(json(completion({ content: 'r'.repeat(2 * MAX_BYTES) }, usage)));
     const image = { type: 'image_url', image_url: { url: PNG } };
     const long = await readSoon(await run({ bodyJson: saying('p'.repeat(2 * MAX_BYTES)) }));
-    expect([long.requestCut, long.responseCut]).toEqual([true, true]);
+    expect([long.request_cut, long.response_cut]).toEqual([true, true]);
     expect([long.request.length, long.response?.length]).toEqual([MAX_BYTES, MAX_BYTES]);
     const withImage = await readSoon(await run({ bodyJson: saying([image]) }));
-    expect(withImage.requestCut).toBe(false);
+    expect(withImage.request_cut).toBe(false);
     expect(withImage.request).toContain('data:image/png;base64,[440 characters removed]');
   });
 
@@ -349,26 +370,25 @@ describe('an organization that has it on', () => {
     const generationId = await run();
     await readSoon(generationId);
     const before = (await audited()).length;
-    const inOrganization = (role: string) => ({ ...owner, organization: { id: ORGANIZATION, role } });
+    const withRole = (role: string) => ({ ...owner, organization: { id: ORGANIZATION, role } });
     const others = [
-      ...ORGANIZATION_ROLES.filter((role) => role !== 'owner').map(inOrganization),
+      ...ORGANIZATION_ROLES.filter((role) => role !== 'owner').map(withRole),
       TEST_OPERATOR,
       { ...TEST_OPERATOR, organization: { id: ORGANIZATION, role: 'admin' } },
       { ...owner, organization: { id: 'org-other', role: 'owner' } },
       ...['read', 'read_write'].flatMap((tokenAccess) =>
-        (['owner', 'admin'] as const).map((role) => ({ ...inOrganization(role), tokenAccess })),
+        (['owner', 'admin'] as const).map((role) => ({ ...withRole(role), tokenAccess })),
       ),
       { ...TEST_OPERATOR, tokenAccess: 'read_write' },
     ];
-    const settings = { organizationId: ORGANIZATION, enabled: true, retentionDays: 1, erase: true };
+    const body = { enabled: true, retention_days: 1, erase: true };
     for (const actor of others) {
       const client = clientFor(actor);
-      const one = { organizationId: ORGANIZATION, generationId };
       const attempts = await Promise.allSettled([
-        client.readContent(one),
-        client.eraseContent(one),
-        client.eraseContent({ organizationId: ORGANIZATION, generationId: undefined }),
-        client.setContentLog(settings),
+        client.call(endpoints.contentLog.read, ofGeneration(generationId)),
+        client.call(endpoints.contentLog.erase, ofGeneration(generationId)),
+        client.call(endpoints.contentLog.eraseAll, { ...inOrganization(), body: {} }),
+        client.call(endpoints.contentLog.set, { ...inOrganization(), body }),
       ]);
       expect(attempts.map((attempt) => attempt.status === 'rejected' && attempt.reason)).toEqual(
         attempts.map(() => expect.objectContaining({ name: 'RpcPermissionDenied' })),
@@ -396,23 +416,23 @@ describe('an organization that has it on', () => {
     ]);
     await pool.query(`alter table audit_entries add constraint no_more check (false) not valid`);
     await expect(read(generationId)).rejects.toThrow();
-    const one = { organizationId: ORGANIZATION, generationId };
-    await expect(clientFor(owner).eraseContent(one)).rejects.toThrow();
+    const erasing = clientFor(owner).call(endpoints.contentLog.erase, ofGeneration(generationId));
+    await expect(erasing).rejects.toThrow(GatewayError);
     await expect(turnOff(true)).rejects.toThrow();
     expect(await rowsStored()).toBe(1n);
-    expect((await clientFor(owner).getContentLog(one)).state?.enabled).toBe(true);
+    expect(await isOn()).toBe(true);
   });
 
   it('erases one generation, and then all', async () => {
     const [first, second, third] = [await run(), await run(), await run()];
     await settled(3);
-    const erase = (generationId: string | undefined) =>
-      clientFor(owner).eraseContent({ organizationId: ORGANIZATION, generationId });
-    expect(await erase(first)).toEqual({ erased: true });
-    expect(await erase(first)).toEqual({ erased: false });
+    const erase = (generationId: string) =>
+      clientFor(owner).call(endpoints.contentLog.erase, ofGeneration(generationId));
+    await erase(first);
+    await expect(erase(first)).rejects.toMatchObject({ code: 'not_found' });
     expect(await read(first)).toBeUndefined();
     expect(await read(second)).toBeDefined();
-    expect(await erase(undefined)).toEqual({ erased: true });
+    await clientFor(owner).call(endpoints.contentLog.eraseAll, { ...inOrganization(), body: {} });
     expect(await rowsStored()).toBe(0n);
     expect(await read(third)).toBeUndefined();
     expect((await audited()).map(({ action, target }) => `${action} ${target}`)).toEqual([
@@ -443,9 +463,7 @@ describe('an organization that has it on', () => {
     ending.resolve();
     await ended;
     expect(await rowsStored()).toBe(0n);
-    expect((await clientFor(owner).getContentLog({ organizationId: ORGANIZATION })).state?.enabled).toBe(
-      false,
-    );
+    expect(await isOn()).toBe(false);
     const row = kept.rows[0] as Record<string, unknown>;
     await pool.query('insert into generation_contents values ($1, $2, $3, $4, $5)', Object.values(row));
     expect(await read(row['generation_id'] as string)).toBeUndefined();
@@ -479,13 +497,15 @@ describe('an organization that has it on', () => {
   it('keeps the retention within the maximum, and refuses others', async () => {
     const client = clientFor(owner);
     for (const retentionDays of [0, MAX_DAYS + 1]) {
-      const change = { organizationId: ORGANIZATION, enabled: true, retentionDays, erase: false };
-      await expect(client.setContentLog(change)).rejects.toMatchObject({ param: 'retention_days' });
+      const body = { enabled: true, retention_days: retentionDays };
+      const setting = client.call(endpoints.contentLog.set, { ...inOrganization(), body });
+      await expect(setting).rejects.toMatchObject({ code: 'invalid', param: 'retention_days' });
     }
-    const { state } = await client.getContentLog({ organizationId: ORGANIZATION });
-    expect(state).toEqual({
-      ...{ enabled: true, retentionDays: 7, available: true },
-      ...{ maxRetentionDays: MAX_DAYS, maxBytes: MAX_BYTES },
+    expect(await client.call(endpoints.contentLog.get, inOrganization())).toEqual({
+      content_log: {
+        ...{ enabled: true, retention_days: 7, available: true },
+        ...{ max_retention_days: MAX_DAYS, max_bytes: MAX_BYTES },
+      },
     });
   });
 
@@ -497,10 +517,10 @@ describe('an organization that has it on', () => {
     const rotated = await startRouter(storeWith([newKey, secretsKey]));
     await rotated.stop();
     const withNewKey = await startRouter(storeWith([newKey]));
-    const one = { organizationId: ORGANIZATION, generationId };
-    const { content } = await clientFor(owner, withNewKey).readContent(one);
+    const one = ofGeneration(generationId);
+    const { content } = await clientFor(owner, withNewKey).call(endpoints.contentLog.read, one);
     await withNewKey.stop();
-    expect(content?.request).toContain(MARKER);
+    expect(content.request).toContain(MARKER);
     await expect(read(generationId)).rejects.toThrow();
   });
 });
@@ -550,11 +570,15 @@ describe('a failure', () => {
 it('cannot be turned on without a secrets key, and everyone in the organization sees that', async () => {
   const without = await startRouter(undefined);
   const client = clientFor(owner, without);
-  const change = { organizationId: ORGANIZATION, enabled: true, retentionDays: 7, erase: false };
-  expect(await client.setContentLog(change)).toEqual({ state: undefined });
+  const body = { enabled: true, retention_days: 7 };
+  const setting = client.call(endpoints.contentLog.set, { ...inOrganization(), body });
+  await expect(setting).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('GATEWAY_SECRETS_KEY of inference-router'),
+  });
   const member = { ...owner, organization: { id: ORGANIZATION, role: 'member' } };
-  const { state } = await clientFor(member, without).getContentLog({ organizationId: ORGANIZATION });
-  expect(state).toMatchObject({ enabled: false, available: false });
+  const shown = await clientFor(member, without).call(endpoints.contentLog.get, inOrganization());
+  expect(shown.content_log).toMatchObject({ enabled: false, available: false });
   await without.stop();
 });
 

@@ -1,7 +1,7 @@
+import { createAdminClient, type AdminClient } from '@gateway/admin-calls';
 import { createAuditEntries } from '@gateway/audit';
-import { CatalogueAdminDefinition, CatalogueRefusalReason } from '@gateway/contracts/inference-router';
+import { endpoints, parts } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
-import { createClient, type RpcClient } from '@gateway/rpc';
 import { createSilentLogger, systemClock } from '@gateway/runtime';
 import { createEncryptionKey, createSecretCipher } from '@gateway/secrets';
 import {
@@ -58,7 +58,7 @@ afterEach(async () => {
 
 interface Router {
   readonly under: RouterUnderTest;
-  readonly admin: RpcClient<typeof CatalogueAdminDefinition>;
+  readonly admin: AdminClient;
 }
 
 async function startRouter(
@@ -88,7 +88,7 @@ async function startRouter(
     processName: name,
   });
   running.push(under);
-  return { under, admin: createClient(CatalogueAdminDefinition, inProcessFor(under.module.services)) };
+  return { under, admin: createAdminClient(inProcessFor(under.module.services)) };
 }
 
 function storeWith(keys: readonly string[]) {
@@ -109,20 +109,26 @@ models:
     prices: { input: '${input}', output: '2' }
 `;
 
-async function publish({ admin }: Router, text: string, comment = 'A change.') {
-  const { version, draft } = await admin.getCatalogueState({});
-  const saved = await admin.saveCatalogueDraft({ text, expectedRevision: draft?.revision ?? 0n });
-  if (saved.outcome?.$case !== 'draft') return saved.outcome;
-  const { outcome } = await admin.publishCatalogue({
-    draftRevision: saved.outcome.value.revision,
-    expectedVersion: version?.version ?? 0n,
-    comment,
+const { saveDraft, discardDraft, rollBack, setSecret, deleteSecret, editEntry } = endpoints.catalogue;
+
+const stateOf = ({ admin }: Router) => admin.call(endpoints.catalogue.state);
+const versionsOf = async ({ admin }: Router, page_size = '20') =>
+  admin.call(endpoints.catalogue.versions, { query: { page_size } });
+const check = ({ admin }: Router, text: string) => admin.call(parts.catalogueCheck, { body: { text } });
+
+async function publish(router: Router, text: string, comment = 'A change.') {
+  const { version, draft } = await stateOf(router);
+  const saved = await router.admin.call(saveDraft, {
+    body: { text, expected_revision: draft?.revision ?? 0 },
   });
-  return outcome;
+  const body = {
+    ...{ draft_revision: saved.draft.revision, expected_version: version?.version ?? 0, comment },
+  };
+  return (await router.admin.call(endpoints.catalogue.publish, { body })).version;
 }
 
 async function setKey({ admin }: Router, value = KEY) {
-  return admin.setProviderSecret({ name: 'acme', value });
+  return admin.call(setSecret, { body: { name: 'acme', value } });
 }
 
 const publishedVersion = (router: Router) =>
@@ -143,8 +149,7 @@ it('a published version is active in every router, and each reports which one it
   expect((await one.under.collect(generateRequest())).error).toMatchObject({ code: 'model_not_found' });
   await setKey(one);
   expect(await publish(one, textWith())).toMatchObject({
-    $case: 'version',
-    value: { version: 1n, publishedBy: TEST_OPERATOR.label, comment: 'A change.' },
+    ...{ version: 1, published_by: TEST_OPERATOR.label, comment: 'A change.' },
   });
   await Promise.all([runs(one, 1), runs(other, 1)]);
   for (const { under } of [one, other]) {
@@ -153,10 +158,10 @@ it('a published version is active in every router, and each reports which one it
     expect(provider.calls.at(-1)?.headers).toMatchObject({ authorization: `Bearer ${KEY}` });
   }
   await eventually('both routers report version 1', async () => {
-    const { routers } = await one.admin.getCatalogueState({});
-    return routers.filter(({ version }) => version === 1n).length === 2 || undefined;
+    const { routers } = await stateOf(one);
+    return routers.filter(({ version }) => version === 1).length === 2 || undefined;
   });
-  const { routers } = await one.admin.getCatalogueState({});
+  const { routers } = await stateOf(one);
   expect(routers.map(({ name }) => name)).toEqual(['router-1', 'router-2']);
 });
 
@@ -165,7 +170,7 @@ it('a stored secret is never returned, is encrypted in the database, and a new v
   await setKey(router);
   await publish(router, textWith());
   await runs(router, 1);
-  const state = await router.admin.getCatalogueState({});
+  const state = await stateOf(router);
   expect(state.secrets).toMatchObject([{ name: 'acme', hint: '7f3a', used: true }]);
   const stored = await pool.query('select * from provider_secrets');
   const audited = await pool.query('select * from audit_entries');
@@ -188,55 +193,43 @@ it('a stored secret is never returned, is encrypted in the database, and a new v
 it('a text with errors is saved as a draft but not published, with the messages of the models file', async () => {
   const router = await startRouter('router-1');
   const text = textWith().replace("'1'", '1');
-  const outcome = await publish(router, text);
   const message = expect.stringContaining('models[0].prices.input (line 12)');
-  expect(outcome).toMatchObject({
-    $case: 'refusal',
-    value: {
-      reason: CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_INVALID,
-      issues: [{ message, line: 12 }],
-    },
+  await expect(publish(router, text)).rejects.toMatchObject({
+    code: 'invalid',
+    metadata: { issues: [{ message, line: 12 }] },
   });
-  expect((await router.admin.getCatalogueState({})).draft?.text).toBe(text);
-  expect((await router.admin.checkCatalogue({ text })).issues).toEqual([{ message, line: 12 }]);
+  expect((await stateOf(router)).draft?.text).toBe(text);
+  expect((await check(router, text)).issues).toEqual([{ message, line: 12 }]);
   // A router must be able to load it: its secrets must exist.
-  expect((await router.admin.checkCatalogue({ text: textWith() })).issues).toEqual([
+  expect((await check(router, textWith())).issues).toEqual([
     { message: expect.stringContaining('the stored secret acme is missing'), line: 4 },
   ]);
-  expect((await router.admin.listCatalogueVersions({ pageSize: 0, before: 0n })).versions).toEqual([]);
+  expect((await versionsOf(router)).data).toEqual([]);
 });
 
 it('of concurrent changes one is made, and the others are conflicts', async () => {
   const router = await startRouter('router-1');
   await setKey(router);
   const save = (input: string) =>
-    router.admin.saveCatalogueDraft({ text: textWith({ input }), expectedRevision: 0n });
-  const saves = await Promise.all(['1', '2', '3', '4'].map(save));
-  const drafts = saves.flatMap(({ outcome }) => (outcome?.$case === 'draft' ? [outcome.value] : []));
+    router.admin.call(saveDraft, { body: { text: textWith({ input }), expected_revision: 0 } });
+  const saves = await Promise.allSettled(['1', '2', '3', '4'].map(save));
+  const drafts = saves.flatMap((saved) => (saved.status === 'fulfilled' ? [saved.value.draft] : []));
   expect(drafts).toHaveLength(1);
-  const publishes = await Promise.all(
-    ['a', 'b', 'c', 'd'].map((comment) =>
-      router.admin.publishCatalogue({
-        draftRevision: drafts[0]?.revision ?? 0n,
-        expectedVersion: 0n,
-        comment,
-      }),
-    ),
+  const publishDraft = (draft_revision: number, comment: string) =>
+    router.admin.call(endpoints.catalogue.publish, {
+      body: { draft_revision, expected_version: 0, comment },
+    });
+  const publishes = await Promise.allSettled(
+    ['a', 'b', 'c', 'd'].map((comment) => publishDraft(drafts[0]?.revision ?? 0, comment)),
   );
-  expect(publishes.map(({ outcome }) => outcome?.$case).sort()).toEqual([
-    'refusal',
-    'refusal',
-    'refusal',
-    'version',
-  ]);
+  expect(publishes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  for (const { reason } of publishes as PromiseRejectedResult[]) {
+    if (reason !== undefined) expect(reason).toMatchObject({ code: 'conflict' });
+  }
   // A discarded draft's revision is never used again.
-  const again = await save('5');
-  const revision = again.outcome?.$case === 'draft' ? again.outcome.value.revision : 0n;
-  expect(revision).toBeGreaterThan(drafts[0]?.revision ?? 0n);
-  const stale = { draftRevision: revision, expectedVersion: 0n, comment: 'stale' };
-  expect((await router.admin.publishCatalogue(stale)).outcome).toMatchObject({
-    value: { reason: CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_CONFLICT },
-  });
+  const { revision } = (await save('5')).draft;
+  expect(revision).toBeGreaterThan(drafts[0]?.revision ?? 0);
+  await expect(publishDraft(revision, 'stale')).rejects.toMatchObject({ code: 'conflict' });
 });
 
 it('a rollback publishes the exact text of an earlier version as a new one', async () => {
@@ -244,15 +237,13 @@ it('a rollback publishes the exact text of an earlier version as a new one', asy
   await setKey(router);
   await publish(router, textWith());
   await publish(router, textWith({ input: '3' }), 'A mistake.');
-  const { outcome } = await router.admin.rollBackCatalogue({
-    version: 1n,
-    expectedVersion: 2n,
-    comment: 'Back.',
+  const rolledBack = await router.admin.call(rollBack, {
+    body: { version: 1, expected_version: 2, comment: 'Back.' },
   });
-  expect(outcome).toMatchObject({ $case: 'version', value: { version: 3n, restoredVersion: 1n } });
-  const { text, version } = await router.admin.getCatalogueState({});
-  expect([version?.version, text]).toEqual([3n, textWith()]);
-  const { changes } = await router.admin.getCatalogueVersion({ version: 3n });
+  expect(rolledBack.version).toMatchObject({ version: 3, restored_version: 1 });
+  const { text, version } = await stateOf(router);
+  expect([version?.version, text]).toEqual([3, textWith()]);
+  const { changes } = await router.admin.call(endpoints.catalogue.version, { params: { version: '3' } });
   expect(changes).toEqual([
     {
       kind: 'model',
@@ -261,12 +252,10 @@ it('a rollback publishes the exact text of an earlier version as a new one', asy
       fields: [{ field: 'prices.input', before: '3', after: '1' }],
     },
   ]);
-  const { versions, hasMore } = await router.admin.listCatalogueVersions({ pageSize: 2, before: 0n });
-  expect([versions.map((one) => one.version), hasMore]).toEqual([[3n, 2n], true]);
-  const missing = { version: 9n, expectedVersion: 3n, comment: 'None.' };
-  expect((await router.admin.rollBackCatalogue(missing)).outcome).toMatchObject({
-    value: { reason: CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_NOT_FOUND },
-  });
+  const page = await versionsOf(router, '2');
+  expect([page.data.map((one) => one.version), page.next_page_token]).toEqual([[3, 2], '2']);
+  const missing = { version: 9, expected_version: 3, comment: 'None.' };
+  await expect(router.admin.call(rollBack, { body: missing })).rejects.toMatchObject({ code: 'not_found' });
   expect(await auditActions()).toEqual([
     'provider_secret.set acme',
     'catalogue.save_draft draft',
@@ -280,13 +269,13 @@ it('a rollback publishes the exact text of an earlier version as a new one', asy
 it('a secret that the version in effect uses cannot be deleted', async () => {
   const router = await startRouter('router-1');
   await setKey(router);
-  await router.admin.setProviderSecret({ name: 'unused', value: 'sk-unused' });
+  await router.admin.call(setSecret, { body: { name: 'unused', value: 'sk-unused' } });
   await publish(router, textWith());
-  expect((await router.admin.deleteProviderSecret({ name: 'acme' })).refusal).toMatchObject({
-    reason: CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_IN_USE,
-  });
-  expect((await router.admin.deleteProviderSecret({ name: 'unused' })).refusal).toBeUndefined();
-  expect((await router.admin.getCatalogueState({})).secrets.map(({ name }) => name)).toEqual(['acme']);
+  const remove = (secret_name: string) =>
+    router.admin.call(deleteSecret, { params: { secret_name }, body: {} });
+  await expect(remove('acme')).rejects.toMatchObject({ code: 'conflict' });
+  await remove('unused');
+  expect((await stateOf(router)).secrets.map(({ name }) => name)).toEqual(['acme']);
 });
 
 it('a router keeps its version while the database is unavailable, and when it cannot load a later one', async () => {
@@ -319,10 +308,10 @@ it('a router keeps its version while the database is unavailable, and when it ca
   await publish(router, textWith({ input: '6' }));
   await runs(router, 3);
   const report = await eventually('router-2 reports that it rejected version 3', async () => {
-    const { routers } = await router.admin.getCatalogueState({});
-    return routers.find(({ name, rejectedVersion }) => name === 'router-2' && rejectedVersion === 3n);
+    const { routers } = await stateOf(router);
+    return routers.find((each) => each.name === 'router-2' && each.rejected_version === 3);
   });
-  expect(report.version).toBe(2n);
+  expect(report.version).toBe(2);
   provider.play(helloCompletion);
   expect((await other.under.collect(generateRequest())).error).toBeUndefined();
 });
@@ -338,13 +327,12 @@ it('an empty database gets the models file as version 1, with its keys as encryp
     expect(provider.calls.at(-1)?.headers).toMatchObject({ authorization: `Bearer ${KEY}` });
   }
   const [first] = routers as [Router];
-  const { version, text, secrets } = await first.admin.getCatalogueState({});
-  expect(version).toMatchObject({ version: 1n, publishedBy: 'system' });
+  const { version, text, secrets } = await stateOf(first);
+  expect(version).toMatchObject({ version: 1, published_by: 'system' });
   expect(text).toBe(textWith({ key: 'api_key_secret: ACME_KEY' }));
   expect(secrets).toMatchObject([{ name: 'ACME_KEY', used: true }]);
   await startRouter('router-3', { modelsFile: modelsFile.replace('acme/m-1', 'acme/other') });
-  const { versions } = await first.admin.listCatalogueVersions({ pageSize: 0, before: 0n });
-  expect(versions).toHaveLength(1);
+  expect((await versionsOf(first)).data).toHaveLength(1);
 });
 
 it('secrets are encrypted with the current key, and older keys decrypt', async () => {
@@ -359,12 +347,11 @@ it('secrets are encrypted with the current key, and older keys decrypt', async (
 it('a test requests one token from a target of a draft, and shows only the status of a host without a preset', async () => {
   const router = await startRouter('router-1');
   await setKey(router);
-  const test = { text: textWith(), modelId: 'acme/m-1', target: 0 };
+  const body = { text: textWith(), model: 'acme/m-1', target: 0 };
+  const test = (change: object = {}) =>
+    router.admin.call(endpoints.catalogue.test, { body: { ...body, ...change } });
   provider.play(helloCompletion);
-  expect((await router.admin.testTarget(test)).outcome).toMatchObject({
-    $case: 'test',
-    value: { error: undefined },
-  });
+  expect((await test()).test.error).toBeNull();
   expect(provider.calls.at(-1)?.body).toMatchObject({
     model: 'upstream-model',
     max_tokens: 1,
@@ -372,14 +359,9 @@ it('a test requests one token from a target of a draft, and shows only the statu
   });
   const response = { message: `Incorrect API key provided: ${KEY}.`, code: 'internal-value', type: 'other' };
   provider.play(failure(401, response));
-  const { outcome } = await router.admin.testTarget(test);
-  const error = outcome?.$case === 'test' ? outcome.value.error : undefined;
-  expect(error).toMatch(/^acme: HTTP 401 from http:\S+$/);
+  expect((await test()).test.error).toMatch(/^acme: HTTP 401 from http:\S+$/);
   expect(await auditActions()).toContain('target.test acme/upstream-model');
-  const unknown = await router.admin.testTarget({ ...test, modelId: 'acme/none' });
-  expect(unknown.outcome).toMatchObject({
-    value: { reason: CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_NOT_FOUND },
-  });
+  await expect(test({ model: 'acme/none' })).rejects.toMatchObject({ code: 'not_found' });
 });
 
 it('a stored secret is sent only to the origins of its first use, until its value is replaced', async () => {
@@ -390,25 +372,21 @@ it('a stored secret is sent only to the origins of its first use, until its valu
   const elsewhere = await ScriptedProvider.start();
   elsewhere.play(helloCompletion);
   const moved = textWith().replace(provider.url, elsewhere.url);
-  const refusal = {
-    $case: 'refusal',
-    value: {
-      issues: [{ message: expect.stringContaining('the stored secret acme belongs to http://127.0.0.1:') }],
-    },
-  };
-  const test = { text: moved, modelId: 'acme/m-1', target: 0 };
-  expect((await router.admin.testTarget(test)).outcome).toMatchObject(refusal);
-  expect(await publish(router, moved)).toMatchObject(refusal);
+  const message = expect.stringContaining('the stored secret acme belongs to http://127.0.0.1:');
+  const refusal = { code: 'invalid', metadata: { issues: [expect.objectContaining({ message })] } };
+  const body = { text: moved, model: 'acme/m-1', target: 0 };
+  await expect(router.admin.call(endpoints.catalogue.test, { body })).rejects.toMatchObject(refusal);
+  await expect(publish(router, moved)).rejects.toMatchObject(refusal);
   expect(elsewhere.calls).toHaveLength(0);
   // Another version of the same origin needs no value.
-  const { draft } = await router.admin.getCatalogueState({});
-  await router.admin.discardCatalogueDraft({ expectedRevision: draft?.revision ?? 0n });
-  expect(await publish(router, textWith({ input: '3' }))).toMatchObject({ $case: 'version' });
+  const { draft } = await stateOf(router);
+  await router.admin.call(discardDraft, { body: { expected_revision: draft?.revision ?? 0 } });
+  expect(await publish(router, textWith({ input: '3' }))).toMatchObject({ version: 2 });
   await setKey(router, 'sk-another-key-of-the-new-address-1234');
-  expect(await publish(router, moved)).toMatchObject({ $case: 'version' });
+  expect(await publish(router, moved)).toMatchObject({ version: 3 });
   await runs(router, 3);
-  const back = { version: 1n, expectedVersion: 3n, comment: 'Back.' };
-  expect((await router.admin.rollBackCatalogue(back)).outcome).toMatchObject(refusal);
+  const back = { version: 1, expected_version: 3, comment: 'Back.' };
+  await expect(router.admin.call(rollBack, { body: back })).rejects.toMatchObject(refusal);
   await elsewhere.stop();
 });
 
@@ -439,14 +417,14 @@ models:
     max_output_tokens: 1000
     prices: { input: '1', output: '2' }
 `;
-  const proposed = await router.admin.proposePrices({ text, marginPercent: 12.5 });
-  if (proposed.outcome?.$case !== 'proposal') throw new Error('there is no proposal');
-  const { value } = proposed.outcome;
-  expect(value.changedModels).toEqual(['acme/sonnet']);
+  const propose = (from: string) =>
+    router.admin.call(endpoints.catalogue.proposePrices, { body: { text: from, margin_percent: 12.5 } });
+  const value = await propose(text);
+  expect(value.changed_models).toEqual(['acme/sonnet']);
   expect(value.notes).toContain('acme/own: not in the price data');
   // Published: 3 and 15 US dollars.
   expect(value.text).toContain("image: '9'");
-  const { changes, issues } = await router.admin.checkCatalogue({ text: value.text });
+  const { changes, issues } = await check(router, value.text);
   expect(issues).toEqual([]);
   const sonnet = changes.find(({ name }) => name === 'acme/sonnet')?.fields ?? [];
   expect(sonnet.find(({ field }) => field === 'prices.input')?.after).toBe('3.375');
@@ -455,8 +433,8 @@ models:
   expect(value.text.slice(value.text.indexOf('extra_parameters'))).toBe(
     text.slice(text.indexOf('extra_parameters')),
   );
-  const opus = value.newModels.find(({ model }) => model === 'claude-opus-4-5');
-  expect(JSON.parse(opus?.entryJson ?? '')).toEqual({
+  const opus = value.new_models.find(({ model }) => model === 'claude-opus-4-5');
+  expect(opus?.entry).toEqual({
     id: 'anthropic/claude-opus-4-5',
     name: 'Claude Opus 4.5',
     owned_by: 'anthropic',
@@ -464,65 +442,63 @@ models:
     context_window: 200_000,
     prices: expect.objectContaining({ input: '5.625', output: '28.125' }),
   });
-  expect(value.newModels.map(({ model }) => model)).not.toContain('claude-sonnet-4-5');
-  expect(new Set(value.newModels.map((each) => each.provider))).toEqual(new Set(['anthropic']));
-  const again = await router.admin.proposePrices({ text: value.text, marginPercent: 12.5 });
-  expect(again.outcome).toMatchObject({ value: { text: value.text, changedModels: [] } });
-  const state = await router.admin.getCatalogueState({});
-  expect([state.version, state.draft]).toEqual([undefined, undefined]);
+  expect(value.new_models.map(({ model }) => model)).not.toContain('claude-sonnet-4-5');
+  expect(new Set(value.new_models.map((each) => each.provider))).toEqual(new Set(['anthropic']));
+  expect(await propose(value.text)).toMatchObject({ text: value.text, changed_models: [] });
+  const state = await stateOf(router);
+  expect([state.version, state.draft]).toEqual([null, null]);
 });
 
 it('entries are read and edited as values, for forms, with the JSON Schema of the text', async () => {
   const router = await startRouter('router-1');
   await setKey(router);
   const text = textWith();
-  const { providersJson, modelsJson, schemaJson } = await router.admin.listCatalogueEntries({ text });
-  expect(providersJson.map((json) => JSON.parse(json).name)).toEqual(['acme']);
-  expect(JSON.parse(schemaJson).properties.models.items.required).toContain('prices');
-  const model = JSON.parse(modelsJson[0] ?? '');
-  const edit = (entry: object | undefined, index: number | undefined) =>
-    router.admin.editCatalogueEntry({
-      ...{ text, kind: 'model', index },
-      entryJson: entry && JSON.stringify(entry),
-    });
-  const edited = await edit({ ...model, prices: { ...model.prices, input: '7' } }, 0);
-  expect(edited.outcome).toEqual({
-    $case: 'text',
-    value: textWith({ input: '7' }).replace(/\[(.*)]/, '[ $1 ]'),
+  const { providers, models, schema } = await router.admin.call(endpoints.catalogue.entries, {
+    body: { text },
   });
-  const added = await edit({ ...model, id: 'acme/m-2', prices: { input: 1 } }, undefined);
-  const longer = added.outcome?.$case === 'text' ? added.outcome.value : '';
-  expect((await router.admin.checkCatalogue({ text: longer })).issues).toEqual([
+  expect(providers.map((entry) => entry['name'])).toEqual(['acme']);
+  expect(schema).toMatchObject({
+    properties: { models: { items: { required: expect.arrayContaining(['prices']) } } },
+  });
+  const [model = {}] = models;
+  const prices = model['prices'] as object;
+  const edit = async (entry: Record<string, unknown> | null, index: number | null) =>
+    (await router.admin.call(editEntry, { body: { text, kind: 'model', index, entry } })).text;
+  expect(await edit({ ...model, prices: { ...prices, input: '7' } }, 0)).toBe(
+    textWith({ input: '7' }).replace(/\[(.*)]/, '[ $1 ]'),
+  );
+  const longer = await edit({ ...model, id: 'acme/m-2', prices: { input: 1 } }, null);
+  expect((await check(router, longer)).issues).toEqual([
     expect.objectContaining({ message: expect.stringContaining('models[1].prices.input') }),
     expect.objectContaining({ message: expect.stringContaining('models[1].prices.output') }),
   ]);
-  expect((await edit(undefined, 5)).outcome).toMatchObject({
-    value: {
-      reason: CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_INVALID,
-      message: 'The text has no such entry.',
-    },
+  await expect(edit(null, 5)).rejects.toMatchObject({
+    code: 'invalid',
+    message: 'The text has no such entry.',
   });
-  await expect(edit([], 0)).rejects.toMatchObject({ code: 'invalid_request', param: 'entry' });
-  expect((await router.admin.getCatalogueState({})).draft).toBeUndefined();
+  await expect(edit([] as never, 0)).rejects.toMatchObject({ code: 'invalid', param: 'entry' });
+  expect((await stateOf(router)).draft).toBeNull();
 });
 
 it('a catalogue in a file is shown, and every change is refused', async () => {
   const under = await RouterUnderTest.start([]);
   running.push(under);
-  const admin = createClient(CatalogueAdminDefinition, inProcessFor(under.module.services));
-  expect(await admin.getCatalogueState({})).toMatchObject({ source: 'file', secrets: [], routers: [] });
-  const outcomes = await Promise.all([
-    admin.saveCatalogueDraft({ text: '', expectedRevision: 0n }),
-    admin.publishCatalogue({ draftRevision: 1n, expectedVersion: 0n, comment: 'x' }),
-    admin.rollBackCatalogue({ version: 1n, expectedVersion: 0n, comment: 'x' }),
-    admin.setProviderSecret({ name: 'a', value: 'b' }),
-    admin.testTarget({ text: '', modelId: 'a', target: 0 }),
-    admin.proposePrices({ text: '', marginPercent: 0 }),
-    admin.editCatalogueEntry({ text: '', kind: 'model' }),
+  const router = { under, admin: createAdminClient(inProcessFor(under.module.services)) };
+  const { admin } = router;
+  expect(await stateOf(router)).toMatchObject({ source: 'file', secrets: [], routers: [] });
+  const next = { expected_version: 0, comment: 'x' };
+  const attempts = await Promise.allSettled([
+    admin.call(saveDraft, { body: { text: '', expected_revision: 0 } }),
+    admin.call(discardDraft, { body: { expected_revision: 1 } }),
+    admin.call(endpoints.catalogue.publish, { body: { draft_revision: 1, ...next } }),
+    admin.call(rollBack, { body: { version: 1, ...next } }),
+    admin.call(setSecret, { body: { name: 'a', value: 'b' } }),
+    admin.call(deleteSecret, { params: { secret_name: 'a' }, body: {} }),
+    admin.call(endpoints.catalogue.test, { body: { text: '', model: 'a', target: 0 } }),
+    admin.call(endpoints.catalogue.proposePrices, { body: { text: '', margin_percent: 0 } }),
+    admin.call(editEntry, { body: { text: '', kind: 'model', index: null, entry: null } }),
   ]);
-  const refusals = outcomes.map(({ outcome }) => outcome?.$case === 'refusal' && outcome.value.reason);
-  const readOnly = CatalogueRefusalReason.CATALOGUE_REFUSAL_REASON_READ_ONLY;
-  expect(refusals).toEqual(outcomes.map(() => readOnly));
-  expect((await admin.discardCatalogueDraft({ expectedRevision: 0n })).refusal?.reason).toBe(readOnly);
-  expect((await admin.deleteProviderSecret({ name: 'a' })).refusal?.reason).toBe(readOnly);
+  expect(attempts.map((attempt) => attempt.status === 'rejected' && attempt.reason)).toEqual(
+    attempts.map(() => expect.objectContaining({ code: 'conflict' })),
+  );
 });

@@ -150,7 +150,7 @@ export function toWatchCatalogueResponse(catalogue: Catalogue): WatchCatalogueRe
   };
 }
 
-export function toModelMessage(model: Model): ModelMessage {
+function toModelMessage(model: Model): ModelMessage {
   return {
     id: model.id,
     name: model.name,

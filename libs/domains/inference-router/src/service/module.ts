@@ -1,18 +1,13 @@
+import { serveEndpoints } from '@gateway/admin-calls';
 import { createAuditService, type AuditEntries } from '@gateway/audit';
 import type { Clock } from '@gateway/base';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
-import {
-  CatalogueAdminDefinition,
-  ContentLogDefinition,
-  InferenceRouterAdminDefinition,
-  InferenceRouterDefinition,
-} from '@gateway/contracts/inference-router';
+import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import type { EventAppender } from '@gateway/events';
 import { bindService, type RpcClient } from '@gateway/rpc';
 import type { GatewayModule } from '@gateway/module';
 import type { Logger, Registry } from '@gateway/runtime';
 import { isDatabaseUnavailable } from '@gateway/database';
-import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import { Bulkheads } from '../core/resilience/bulkhead';
 import { createMemorySwitchStore, type SwitchStore } from '../core/resilience/switched-off';
 import { TargetHealth } from '../core/resilience/target-health';
@@ -35,13 +30,13 @@ import { OutputLimitNames } from '../core/provider/output-limit-names';
 import { RetryBudgets } from '../core/resilience/retry-budget';
 import { createHoldExtender } from './hold-extender';
 import { createGenerationRecorder } from './generation-recorder';
-import { createAdminHandlers } from './admin-handlers';
-import { createCatalogueHandlers } from './catalogue-handlers';
-import { createContentLogHandlers, type ContentLogLimits } from './content-log-handlers';
+import { createCatalogueEndpoints } from './catalogue-endpoints';
+import { createContentLogEndpoints, type ContentLogLimits } from './content-log-endpoints';
 import { createContentRecorder } from './content-recorder';
 import { createEffectiveCatalogue } from './effective-catalogue';
 import { createRouterIncidents, type RouterIncidents } from './incidents';
 import { createRouterHandlers } from './handlers';
+import { createOperatorEndpoints } from './operator-endpoints';
 import { createCatalogueMetrics, createRouterMetrics } from './metrics';
 import { createSwitchWatch } from './switch-watch';
 
@@ -164,10 +159,10 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
           stopping: watches.signal,
         }),
       ),
-      bindService(
-        InferenceRouterAdminDefinition,
-        handlersUnavailableAsNoCapacity(
-          createAdminHandlers({
+      serveEndpoints(
+        'inference-router',
+        [
+          ...createOperatorEndpoints({
             ...ports,
             catalogue,
             file: ports.catalogue,
@@ -177,26 +172,14 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
             disabledModels,
             processName,
           }),
-          isDatabaseUnavailable,
-        ),
-      ),
-      bindService(
-        CatalogueAdminDefinition,
-        handlersUnavailableAsNoCapacity(
-          createCatalogueHandlers({ ...ports, managed: ports.managedCatalogue }),
-          isDatabaseUnavailable,
-        ),
-      ),
-      bindService(
-        ContentLogDefinition,
-        handlersUnavailableAsNoCapacity(
-          createContentLogHandlers({
+          ...createCatalogueEndpoints({ ...ports, managed: ports.managedCatalogue }),
+          ...createContentLogEndpoints({
             ...ports,
             contentLog: contentStore && contents && { store: contentStore, refresh: contents.refresh },
             limits,
           }),
-          isDatabaseUnavailable,
-        ),
+        ],
+        { isUnavailable: isDatabaseUnavailable },
       ),
       ...(ports.auditEntries ? [createAuditService([ports.auditEntries])] : []),
     ],

@@ -32,7 +32,8 @@ function servicesWith(ledger: object = {}) {
   return services;
 }
 
-describeAccessOfEndpoints('billing-ledger', servicesWith());
+const services = servicesWith();
+describeAccessOfEndpoints('billing-ledger', () => services);
 
 describe('adding credit', () => {
   const params = { organization_id: 'org-1' };

@@ -37,9 +37,6 @@ beforeAll(async () => {
   api = createDashboardApi({
     authAdmin: recording<Admin>(() => admin),
     owners: {} as never,
-    routerAdmin: {} as never,
-    catalogueAdmin: {} as never,
-    contentLog: {} as never,
     inferenceRouter: {} as never,
     notifications: {} as never,
     auditLogs: [],

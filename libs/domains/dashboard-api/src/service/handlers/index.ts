@@ -3,7 +3,6 @@ import type { DashboardApiPorts } from '../ports';
 import { createAccountHandlers } from './account-handlers';
 import { createAuditHandlers } from './audit-handlers';
 import { createCatalogueHandlers } from './catalogue-handlers';
-import { createContentLogHandlers } from './content-log-handlers';
 import { createCreditAlertHandlers } from './credit-alert-handlers';
 import { createCreditHandlers } from './credit-handlers';
 import { createDeadLetterHandlers } from './dead-letter-handlers';
@@ -41,7 +40,6 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createCreditAlertHandlers,
     createUsageHandlers,
     createGenerationHandlers,
-    createContentLogHandlers,
     createOperatorHandlers,
     createCatalogueHandlers,
     createNotificationHandlers,

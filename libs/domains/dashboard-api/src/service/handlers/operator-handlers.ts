@@ -2,17 +2,11 @@ import { isoTime, pageRequest, pageView } from '@gateway/admin-calls';
 import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { toDashboardError } from '../messages/errors';
-import {
-  catalogueModelView,
-  catalogueView,
-  providerHealthView,
-  targetView,
-} from '../messages/operator-views';
 import { withFigures } from '../organization-figures';
 import type { DashboardApiPorts } from '../ports';
 
 export function createOperatorHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { owners, authAdmin, routerAdmin, clock, log, settings } = ports;
+  const { owners, authAdmin, clock, log, settings } = ports;
   const startedAt = clock.now();
 
   /** Null for an unavailable part: the rest of the page is needed most during an incident. */
@@ -32,39 +26,21 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
     }),
 
     implement(endpoints.operator.platformUsage, () =>
-      orUnavailable('Usage', () => owners['generation-query'].call(endpoints.operator.platformUsage)),
+      orUnavailable('Usage', owners['generation-query'].call(endpoints.operator.platformUsage)),
     ),
 
     implement(endpoints.operator.catalogue, () =>
-      orUnavailable('The model catalogue', async () => ({
-        catalogue: catalogueView(await routerAdmin.getCatalogue({})),
-      })),
+      orUnavailable('The model catalogue', owners['inference-router'].call(endpoints.operator.catalogue)),
     ),
 
     implement(endpoints.operator.providerHealth, () =>
-      orUnavailable('Provider health', async () => ({
-        health: providerHealthView(await routerAdmin.getProviderHealth({}), BigInt(clock.now())),
-      })),
+      orUnavailable('Provider health', owners['inference-router'].call(endpoints.operator.providerHealth)),
     ),
 
-    implement(endpoints.operator.drainTarget, async ({ body }) => {
-      const { provider, provider_model: providerModel, drained, reason } = body;
-      const { target } = await routerAdmin.setTargetDrained({ provider, providerModel, drained, reason });
-      if (!target) throw new DashboardError('not_found', { message: 'No model uses this target.' });
-      return { target: targetView(target) };
-    }),
-
-    implement(endpoints.operator.disableModel, async ({ body }) => {
-      const { model: modelId, disabled, reason } = body;
-      const { model } = await routerAdmin.setModelDisabled({ modelId, disabled, reason });
-      if (!model) throw new DashboardError('not_found', { message: 'No such model.' });
-      return { model: catalogueModelView(model) };
-    }),
-
     implement(endpoints.operator.settlementHealth, async () => {
-      const [holds, router, lags] = await Promise.all([
+      const [holds, spool, lags] = await Promise.all([
         orNull('ledger health', owners['billing-ledger'].call(parts.openHolds)),
-        orNull('router health', routerAdmin.getProviderHealth({})),
+        orNull('router health', owners['inference-router'].call(parts.spool)),
         orNull('event log lag', readEventLag(ports)),
       ]);
       const now = clock.now();
@@ -73,7 +49,7 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
           observed_at: isoTime(BigInt(now)),
           open_holds: holds,
           event_log: lags,
-          spool: router && { generations: router.spooledGenerations, bytes: Number(router.spoolBytes) },
+          spool,
         },
       };
     }),
@@ -104,9 +80,9 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
  * Reports an unclassified failure of another service as `unavailable`, not as an internal error of this
  * API. Classified errors stay as they are.
  */
-async function orUnavailable<Value>(what: string, read: () => Promise<Value>): Promise<Value> {
+async function orUnavailable<Value>(what: string, value: Promise<Value>): Promise<Value> {
   try {
-    return await read();
+    return await value;
   } catch (error) {
     const known = toDashboardError(error);
     if (known.code !== 'internal') throw known;

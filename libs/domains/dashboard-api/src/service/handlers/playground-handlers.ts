@@ -1,11 +1,11 @@
 import { isoTime, usd } from '@gateway/admin-calls';
 import { parseUsd, utcDay, type UnixMs } from '@gateway/base';
 import { Scope, type CreatedKey, type Organization } from '@gateway/contracts/auth';
-import { DashboardError, endpoints } from '@gateway/dashboard-contract';
+import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
 import { isRefusal } from '@gateway/errors';
 import { implement, sessionOf, type Implementation } from '../http/implement';
 import { unwrap } from '../messages/errors';
-import { offeredModelView } from '../messages/operator-views';
+import { readModels } from '../known-models';
 import type { DashboardApiPorts } from '../ports';
 import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 
@@ -14,12 +14,7 @@ const DEFAULT_BUDGET_NANO_USD = 1_000_000_000n;
 const MAX_BUDGET_NANO_USD = 10_000_000_000n;
 
 export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { owners, authAdmin, routerAdmin, estimateRequest, clock, settings } = ports;
-
-  const readModels = async () => {
-    const { models } = await routerAdmin.getCatalogue({});
-    return models.flatMap(({ model }) => (model && !model.disabled ? [model] : []));
-  };
+  const { owners, authAdmin, inferenceRouter, estimateRequest, clock, settings } = ports;
 
   const readOrganization = async (organizationId: string) => {
     const { outcome } = await authAdmin.getOrganization({ organizationId });
@@ -28,8 +23,8 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
 
   return [
     implement(endpoints.playground.models, async () => ({
-      base_url: ports.settings.publicApiUrl?.() ?? null,
-      data: (await readModels()).map(offeredModelView),
+      base_url: settings.publicApiUrl?.() ?? null,
+      ...(await owners['inference-router'].call(parts.models)),
     })),
 
     implement(endpoints.playground.createKey, async ({ params, body, signedIn }) => {
@@ -85,10 +80,11 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
         throw new DashboardError('unavailable', { message: 'Cost estimates are not available.' });
       const [{ effectiveLimits: limits, targetRules }, models, { balance }] = await Promise.all([
         readOrganization(organizationId),
-        readModels(),
+        readModels(inferenceRouter),
         owners['billing-ledger'].call(endpoints.credit.balance, { params }),
       ]);
-      const estimate = await estimateRequest(body.request, { limits, targetRules, models });
+      const enabled = models.filter(({ disabled }) => !disabled);
+      const estimate = await estimateRequest(body.request, { limits, targetRules, models: enabled });
       if (isRefusal(estimate)) {
         const { message, param, code } = estimate;
         throw new DashboardError('invalid', {

@@ -140,9 +140,11 @@ describe('the dashboard API over HTTP', () => {
   async function startApi(settings: Partial<DashboardApiSettings> = {}): Promise<DashboardApi> {
     const started = createDashboardApi({
       authAdmin: stub as Admin,
-      owners: { 'billing-ledger': ledger, 'generation-query': usage as never },
-      routerAdmin: stub as never,
-      ...{ catalogueAdmin: stub as never, contentLog: stub as never },
+      owners: {
+        'billing-ledger': ledger,
+        'generation-query': usage as never,
+        'inference-router': {} as never,
+      },
       inferenceRouter: { watchCatalogue: () => catalogue() } as unknown as Router,
       notifications: {} as never,
       auditLogs: [],

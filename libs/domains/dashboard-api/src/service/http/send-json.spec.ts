@@ -10,7 +10,9 @@ describe('JSON of an endpoint', () => {
 
   beforeAll(async () => {
     const app = express();
-    app.get('/', (request, response) => sendJson(request, response, shown.endpoint, JSON.stringify(shown.value)));
+    app.get('/', (request, response) =>
+      sendJson(request, response, shown.endpoint, JSON.stringify(shown.value)),
+    );
     server = createServer(app).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
   });

@@ -170,6 +170,6 @@ export function auditFilter(query: {
 }
 
 /** The time of a query or body, for a request to another service. */
-export function unixMsOf(time: string | undefined): bigint | undefined {
+function unixMsOf(time: string | undefined): bigint | undefined {
   return time === undefined ? undefined : BigInt(Date.parse(time));
 }

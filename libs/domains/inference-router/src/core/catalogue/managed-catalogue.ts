@@ -199,7 +199,7 @@ export interface CatalogueTexts {
   /** Whether a preset has this host, so that it is no address of the operator's network. */
   isPresetHost(url: URL): boolean;
   /** The JSON Schema of a text. */
-  schema(): object;
+  schema(): Readonly<Record<string, unknown>>;
   /** The stored secrets that a text names; none of an unreadable one. */
   secretNames(text: string): ReadonlySet<string>;
 }

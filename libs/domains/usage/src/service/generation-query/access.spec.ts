@@ -4,4 +4,4 @@ import { createGenerationQueryModule } from './module';
 
 const { services } = createGenerationQueryModule({ reader: {} as never, clock: createTestClock(0) });
 
-describeAccessOfEndpoints('generation-query', services);
+describeAccessOfEndpoints('generation-query', () => services);
