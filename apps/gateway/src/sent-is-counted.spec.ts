@@ -1,9 +1,11 @@
 import { capabilities } from '@gateway/base';
 import { dialects } from '@gateway/inference-router';
 import {
-  chatFields,
+  formatNames,
+  requestFormats,
   validateChatRequest,
   type Field,
+  type FormatName,
   type JsonObject,
   type JsonValue,
   type TokenCounter,
@@ -60,7 +62,10 @@ function leavesOf(shape: Shape, path: string): readonly Leaf[] {
   switch (shape.kind) {
     case 'text':
       if (shape.oneOf || shape.read) return [];
-      return [{ path, build: (text) => text.slice(0, shape.maxLength) }];
+      return [
+        { path, build: (text) => text.slice(0, shape.maxLength) },
+        ...(SEALED.test(path) ? sealedLeaves(path) : []),
+      ];
     case 'list':
       return leavesOf(shape.items, `${path}[]`).map((leaf) => ({
         path: leaf.path,
@@ -97,7 +102,10 @@ function leavesOf(shape: Shape, path: string): readonly Leaf[] {
           path,
           build: (_text, items) =>
             Object.fromEntries(
-              Array.from({ length: Math.min(items, shape.maxEntries) }, (_, index) => [`${index}`, 1]),
+              Array.from({ length: Math.min(items, shape.maxEntries) }, (_, index) => [
+                `${index}`,
+                valueOf(shape.values),
+              ]),
             ),
         },
       ];
@@ -124,6 +132,19 @@ function freeObject(path: string, maxCharacters: number | undefined): readonly L
     { path: `${path}(thought)`, build: (text) => ({ google: { thought_signature: text } }) },
   ];
 }
+
+const valueOf = (shape: Shape): JsonValue => (shape.kind === 'number' ? 1 : exampleOf(shape));
+
+/** A text that may be sealed: what it has then is sent. */
+function sealedLeaves(path: string): readonly Leaf[] {
+  const seal = (reasoning: object) => `gw1.${Buffer.from(JSON.stringify(reasoning)).toString('base64url')}`;
+  return freeObject(path, undefined).map((leaf) => ({
+    path: leaf.path,
+    build: (text) => seal({ details: [leaf.build(text, 1)], calls: { a: leaf.build(text, 1) } }),
+  }));
+}
+
+const SEALED = /\((?:redacted_thinking|thinking|reasoning)\)\.(?:data|signature|encrypted_content)$/;
 
 /** The smallest valid value. */
 function exampleOf(shape: Shape): JsonValue {
@@ -160,6 +181,50 @@ const user: JsonValue = { role: 'user', content: 'hi' };
 const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } };
 const tool = { type: 'function', function: { name: 'f' } };
 const result = (id: string): JsonValue => ({ role: 'tool', tool_call_id: id, content: 'r' });
+
+/** Bodies of each format with a text of a field. */
+const bodiesIn: Readonly<
+  Record<FormatName, (field: Field, leaf: Leaf, text: string, items: number) => readonly JsonObject[]>
+> = {
+  chat: bodiesOf,
+  messages: (field, leaf, text, items) => {
+    const value = leaf.build(text, items);
+    const named = { name: 'f', input_schema: {} };
+    if (field.name === 'tool_choice') {
+      const { name = 'f' } = value as JsonObject;
+      return [{ messages: [user], tool_choice: value, tools: [{ ...named, name }] }];
+    }
+    if (field.name !== 'messages') return [{ messages: [user], [field.name]: value }];
+    return inConversations(value as JsonObject[], (messages) => ({ messages, tools: [named] }));
+  },
+  responses: (field, leaf, text, items) => {
+    const value = leaf.build(text, items);
+    const named = { type: 'function', name: 'f' };
+    if (field.name === 'tool_choice' && typeof value === 'object') {
+      const { tools = [value] } = value as { tools?: JsonValue[] };
+      return [{ input: 'hi', tool_choice: value, tools }];
+    }
+    if (field.name !== 'input') return [{ input: 'hi', [field.name]: value }];
+    if (typeof value === 'string') return [{ input: value }];
+    return inConversations(value as JsonObject[], (input) => ({ input, tools: [named] }));
+  },
+};
+
+/** With what surrounds the items of a conversation, with and without definitions of tools. */
+function inConversations(
+  given: readonly JsonObject[],
+  bodyOf: (conversation: JsonValue[]) => JsonObject,
+): readonly JsonObject[] {
+  const spoken: JsonValue = { role: 'assistant', content: 'ok' };
+  return [
+    [user, ...given],
+    [user, ...given, spoken, user],
+    [user, ...given.flatMap((item) => [item, spoken]), user],
+  ].flatMap((conversation) => {
+    const { tools, ...body } = bodyOf(conversation);
+    return [body, { ...body, tools: tools as JsonValue }];
+  });
+}
 
 /** Bodies with a text of a field: with and without definitions of tools, since dialects then write calls differently. */
 function bodiesOf(field: Field, leaf: Leaf, text: string, items: number): readonly JsonObject[] {
@@ -230,12 +295,29 @@ const targets = Object.entries(dialects).flatMap(([name, dialect]) =>
   })),
 );
 
-const leaves = chatFields
-  .filter(({ disposition }) => disposition !== 'reject')
-  .flatMap((field) => leavesOf(field.shape, field.name).map((leaf) => ({ field, leaf })));
 const extra: Field = { name: 'guided_regex', disposition: 'forward', shape: { kind: 'text' }, doc: '' };
-leaves.push({ field: extra, leaf: { path: extra.name, build: (text) => text } });
-leaves.push({ field: extra, leaf: { path: `${extra.name}.*`, build: (text) => ({ any: [text] }) } });
+
+function leavesIn(format: FormatName): readonly { readonly field: Field; readonly leaf: Leaf }[] {
+  return [
+    ...requestFormats[format].fields
+      .filter(({ disposition }) => disposition !== 'reject')
+      .flatMap((field) => leavesOf(field.shape, field.name).map((leaf) => ({ field, leaf }))),
+    { field: extra, leaf: { path: extra.name, build: (text) => text } },
+    { field: extra, leaf: { path: `${extra.name}.*`, build: (text) => ({ any: [text] }) } },
+  ];
+}
+
+/** Texts that are refused: levels of reasoning are those of the model, and images are checked. */
+const REFUSED: Readonly<Record<FormatName, readonly string[]>> = {
+  chat: ['reasoning_effort'],
+  messages: [
+    'messages[](user).content[](image).source(base64).data',
+    'messages[](user).content[](image).source(url).url',
+    'messages[](user).content[](tool_result).content[](image).source(base64).data',
+    'messages[](user).content[](tool_result).content[](image).source(url).url',
+  ],
+  responses: ['reasoning.effort'],
+};
 
 const VALUES: readonly (readonly [how: string, text: string, items: number])[] = [
   ['one long text', 'x'.repeat(LONG), 1],
@@ -244,13 +326,17 @@ const VALUES: readonly (readonly [how: string, text: string, items: number])[] =
 ];
 
 /** The most bytes that any target is sent per counted token, and the targets that were sent anything. */
-async function worstOf(body: JsonObject): Promise<{ readonly bytesPerToken: number; readonly sent: number }> {
+async function worstOf(
+  body: JsonObject,
+  format: FormatName,
+): Promise<{ readonly bytesPerToken: number; readonly sent: number }> {
   const request = await validateChatRequest(
     { model: model.id, ...body },
     {
       policy: { allowedModels: [], multipleCompletions: false },
       findModel: () => model as never,
       tokenCounter,
+      format,
     },
   );
   if (isRefusal(request)) return { bytesPerToken: 0, sent: 0 };
@@ -271,11 +357,13 @@ async function worstOf(body: JsonObject): Promise<{ readonly bytesPerToken: numb
   return { bytesPerToken: Math.max(0, bytes - UNCOUNTED_BYTES) / request.estimatedInputTokens, sent };
 }
 
-describe('what is sent to a provider is counted', () => {
+describe.each(formatNames)('what is sent to a provider is counted, in the format %s', (format) => {
+  const leaves = leavesIn(format);
+
   it.each(leaves.map((each) => [each.leaf.path, each] as const))('%s', async (_path, { field, leaf }) => {
     for (const [how, text, items] of VALUES) {
-      for (const body of bodiesOf(field, leaf, text, items)) {
-        const { bytesPerToken } = await worstOf(body);
+      for (const body of bodiesIn[format](field, leaf, text, items)) {
+        const { bytesPerToken } = await worstOf(body, format);
         if (bytesPerToken > BYTES_PER_TOKEN) {
           const shown = JSON.stringify(body).slice(0, 300);
           throw new Error(`${how}: ${bytesPerToken.toFixed(1)} bytes per token of ${shown}`);
@@ -287,10 +375,9 @@ describe('what is sent to a provider is counted', () => {
   it('is tested with every text of the schema that reaches a provider', async () => {
     const reached = new Set<string>();
     for (const { field, leaf } of leaves)
-      for (const body of bodiesOf(field, leaf, 'x', 1))
-        if ((await worstOf(body)).sent > 0) reached.add(leaf.path);
+      for (const body of bodiesIn[format](field, leaf, 'x', 1))
+        if ((await worstOf(body, format)).sent > 0) reached.add(leaf.path);
     const missed = leaves.map(({ leaf }) => leaf.path).filter((path) => !reached.has(path));
-    // A level of reasoning is one of the model's.
-    expect(missed).toEqual(['reasoning_effort']);
+    expect(missed).toEqual(REFUSED[format]);
   });
 });

@@ -42,6 +42,7 @@ export function banner(facts: BannerFacts): string {
     `${showSecrets ? 'These values are also' : 'Key and password are'} in ${devFile}. Ctrl-C stops all services and keeps the data.`,
     `  Models              ${modelsFile}`,
     `  Health and metrics  ${facts.adminUrl}`,
+    '  Claude Code, Codex  need GATEWAY_ENDPOINTS=chat,messages,responses',
     '',
   ];
   return `${lines.join('\n')}\n`;

@@ -29,6 +29,8 @@ export interface Choice {
   readonly content: readonly TextSegment[];
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: FinishReason;
+  /** The stop sequence of the request that ended it. */
+  readonly stopSequence?: string | undefined;
 }
 
 export interface Usage extends CacheUse {
@@ -127,7 +129,8 @@ function composeChoice(request: ChatRequest, random: Random, limit: number, idSu
     : request.directives.faults.contentFilter
       ? 'content_filter'
       : 'stop';
-  return { reasoning, content: limited.segments, toolCalls: [], finishReason };
+  const stopSequence = finishReason === 'stop' ? stopped.stopSequence : undefined;
+  return { reasoning, content: limited.segments, toolCalls: [], finishReason, stopSequence };
 }
 
 /** The first segments within `limit` tokens, and whether others were cut off. */
@@ -147,12 +150,14 @@ function takeTokens(
 function cutAtStop(
   segments: readonly TextSegment[],
   stop: readonly string[],
-): { segments: readonly TextSegment[] } {
+): { segments: readonly TextSegment[]; stopSequence?: string } {
   if (stop.length === 0) return { segments };
   const text = segments.map((segment) => segment.text).join('');
-  const found = stop.map((one) => text.indexOf(one)).filter((at) => at >= 0);
-  if (found.length === 0) return { segments };
-  let left = Math.min(...found);
+  const [stopSequence] = stop
+    .filter((one) => text.includes(one))
+    .sort((one, other) => text.indexOf(one) - text.indexOf(other));
+  if (stopSequence === undefined) return { segments };
+  let left = text.indexOf(stopSequence);
   const kept: TextSegment[] = [];
   for (const segment of segments) {
     if (left <= 0) break;
@@ -161,7 +166,7 @@ function cutAtStop(
     );
     left -= segment.text.length;
   }
-  return { segments: kept };
+  return { segments: kept, stopSequence };
 }
 
 function composeReasoning(request: ChatRequest, random: Random): TextSegment[] {

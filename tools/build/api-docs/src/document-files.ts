@@ -8,6 +8,7 @@ import { configurationReference } from './reference/configuration-page';
 import { dashboardErrorsReference } from './reference/dashboard-errors';
 import { endpointOwnersReference } from './reference/endpoint-owners';
 import { checkOrderReference, errorCodesReference } from './reference/errors-page';
+import { fidelityReference } from './reference/formats-page';
 import { alertsReference, metricsReference } from './reference/metrics-page';
 
 const REFERENCE = 'docs/reference';
@@ -27,6 +28,10 @@ export function documentFiles(root: string): ReadonlyMap<string, string> {
     [`${REFERENCE}/dashboard-openapi.json`, `${prettyJson(createDashboardDocument() as JsonValue)}\n`],
     page('configuration.md', { settings: configurationReference() }),
     page('errors.md', { order: checkOrderReference(), codes: errorCodesReference() }),
+    page('formats.md', {
+      messages: fidelityReference('messages'),
+      responses: fidelityReference('responses'),
+    }),
     page('dashboard-api.md', { errors: dashboardErrorsReference() }),
     page('service-access.md', { endpoints: endpointOwnersReference() }),
     page('metrics-and-alerts.md', { metrics: metricsReference(root), alerts: alertsReference(root) }),

@@ -1,8 +1,8 @@
 import { refusalError } from '@gateway/errors';
-import { type Endpoint, routeNotFound } from '@gateway/public-api';
+import { routeNotFound } from '@gateway/public-api';
 import { countMessageTokens } from './chat/count-message-tokens';
 import { handleChatCompletion, type ChatCompletionsPorts } from './chat/handle-chat-completion';
-import { listModels } from './endpoints/list-models';
+import { listModels, type ListModelsPorts } from './endpoints/list-models';
 import { lookUpGeneration, type LookUpGenerationPorts } from './endpoints/look-up-generation';
 import { readCredits, type ReadCreditsPorts } from './endpoints/read-credits';
 import { readUsage, type ReadUsagePorts } from './endpoints/read-usage';
@@ -16,7 +16,8 @@ export type Handler = (exchange: Exchange) => Promise<void> | void;
 export type HandlerPorts = ChatCompletionsPorts &
   LookUpGenerationPorts &
   ReadCreditsPorts &
-  ReadUsagePorts & { readonly cors: Cors; readonly endpoints: readonly Endpoint[] };
+  ReadUsagePorts &
+  ListModelsPorts & { readonly cors: Cors };
 
 /** The handler of every route of the public API. */
 export function createHandlers(ports: HandlerPorts): Readonly<Record<RouteName, Handler>> {

@@ -12,7 +12,7 @@ const block = (
 const content = list('The blocks of the response, in order.', {
   oneOf: [
     block('text', 'Text.', {
-      text: text('The text.'),
+      text: text('What the model says.'),
       citations: nothing('None: documents are not supported.'),
     }),
     block('thinking', 'Readable thinking.', {
@@ -71,7 +71,7 @@ export const messageSchemas = {
       description: 'Of a refusal; its category and explanation are null.',
     },
     container: nothing('There are no containers.'),
-    diagnostics: nothing('None.'),
+    diagnostics: nothing('There are none.'),
     usage,
   }),
   MessageTokens: record('The count that a request would be admitted with.', {

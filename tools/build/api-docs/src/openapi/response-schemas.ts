@@ -224,6 +224,10 @@ const model = record(
       input_modalities: list('Kinds of input.', { type: 'string', enum: ['text', 'image'] }),
       output_modalities: list('Kinds of output.', { type: 'string', enum: ['text'] }),
     }),
+    endpoints: list(
+      'The inference endpoints that serve it; only where the deployment has more than chat completions.',
+      { type: 'string' },
+    ),
     supported_parameters: list('Supported request fields.', { type: 'string' }),
     pricing: record(
       'US dollars per token, as decimal strings.',
@@ -240,7 +244,7 @@ const model = record(
       ['tiers'],
     ),
   },
-  ['reasoning'],
+  ['reasoning', 'endpoints'],
 );
 
 const credits = record('The balance of the organization.', {

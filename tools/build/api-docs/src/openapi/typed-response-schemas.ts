@@ -34,7 +34,7 @@ const output = list('The items of the response, in order.', {
           'Readable reasoning.',
           record('A part.', {
             type: constant('summary_text', 'The kind of part.'),
-            text: text('The text.'),
+            text: text('What the model thinks.'),
           }),
         ),
         encrypted_content: text('To be repeated unchanged, when `include` requests it.'),
@@ -48,9 +48,9 @@ const output = list('The items of the response, in order.', {
         oneOf: [
           record('Text.', {
             type: constant('output_text', 'The kind of part.'),
-            text: text('The text.'),
-            annotations: list('None.', { type: 'object' }),
-            logprobs: list('None.', { type: 'object' }),
+            text: text('What the model says.'),
+            annotations: list('Empty: there are no hosted tools.', { type: 'object' }),
+            logprobs: list('Empty: they are in chat completions only.', { type: 'object' }),
           }),
           record('A refusal.', {
             type: constant('refusal', 'The kind of part.'),
@@ -97,14 +97,17 @@ export const typedResponseSchemas = {
       'failed',
     ]),
     background: flag('Always false.'),
-    error: { anyOf: [reference('ErrorDetail'), nothing('No failure.')] },
+    error: {
+      description: 'Why it failed; null otherwise.',
+      anyOf: [reference('ErrorDetail'), nothing('No failure.')],
+    },
     incomplete_details: orNull(
       record('Why it is incomplete.', {
         reason: oneOfTexts('The reason.', ['max_output_tokens', 'content_filter']),
       }),
     ),
     instructions: nothing('Not repeated.'),
-    max_output_tokens: repeated('The output limit.'),
+    max_output_tokens: repeated('The output limit, in tokens.'),
     max_tool_calls: nothing('There are no hosted tools.'),
     metadata: repeated('Not stored.'),
     model: text('The ID of the model, as requested.'),
@@ -120,10 +123,13 @@ export const typedResponseSchemas = {
     text: repeated('The format.'),
     tool_choice: repeated('Which tool the model must call.'),
     tools: list('Empty: not repeated.', { type: 'object' }),
-    top_logprobs: count('Always 0.'),
+    top_logprobs: count('Always 0: chat completions have them.'),
     top_p: repeated('Nucleus sampling.'),
     truncation: constant('disabled', 'Input that does not fit is refused.'),
-    usage: { anyOf: [usage, nothing('Before the end.')] },
+    usage: {
+      description: 'Tokens and cost; null before the end.',
+      anyOf: [usage, nothing('Before the end.')],
+    },
     user: textOrNull('As in the request.'),
   }),
 } as const satisfies Readonly<Record<string, JsonObject>>;

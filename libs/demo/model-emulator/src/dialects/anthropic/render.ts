@@ -30,10 +30,15 @@ export function renderCompletion(completion: Completion, usageFault: UsageFault 
   return JSON.stringify({
     ...headOf(completion),
     content: contentOf(completion, choice),
-    stop_reason: STOP_REASONS[choice.finishReason],
-    stop_sequence: null,
+    ...stopOf(choice),
     ...(usage === undefined ? {} : { usage }),
   });
+}
+
+function stopOf({ finishReason, stopSequence }: Choice): object {
+  return stopSequence === undefined
+    ? { stop_reason: STOP_REASONS[finishReason], stop_sequence: null }
+    : { stop_reason: 'stop_sequence', stop_sequence: stopSequence };
 }
 
 function contentOf(completion: Completion, choice: Choice): object[] {
@@ -107,7 +112,7 @@ function* renderEvents(
   yield JSON.stringify({ type: 'message_start', message: { ...message, ...first } });
   yield '{"type": "ping"}';
   yield* renderBlocks(completion, choice);
-  const delta = { stop_reason: STOP_REASONS[choice.finishReason], stop_sequence: null };
+  const delta = stopOf(choice);
   yield padded(
     JSON.stringify({
       type: 'message_delta',

@@ -22,9 +22,13 @@ export function renderCompletion(completion: Completion, usageFault: UsageFault 
   return JSON.stringify({
     metrics: METRICS,
     output: { message: { content: contentOf(completion, choice), role: 'assistant' } },
-    stopReason: STOP_REASONS[choice.finishReason],
+    stopReason: stopReasonOf(choice),
     ...(usage === undefined ? {} : { usage }),
   });
+}
+
+function stopReasonOf({ finishReason, stopSequence }: Choice): string {
+  return stopSequence === undefined ? STOP_REASONS[finishReason] : 'stop_sequence';
 }
 
 function contentOf(completion: Completion, choice: Choice): object[] {
@@ -90,7 +94,7 @@ function* renderEvents(
   const choice = completion.choices[0] as Choice;
   yield event('messageStart', { role: 'assistant' });
   yield* renderBlocks(completion, choice);
-  yield event('messageStop', { stopReason: STOP_REASONS[choice.finishReason] });
+  yield event('messageStop', { stopReason: stopReasonOf(choice) });
   const usage = renderUsage(completion.usage, usageFault);
   yield event('metadata', { metrics: METRICS, ...(usage === undefined ? {} : { usage }) });
 }

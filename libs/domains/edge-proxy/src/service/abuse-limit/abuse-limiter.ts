@@ -25,6 +25,8 @@ export interface AbuseLimiter {
    * once, and once more for each full `bytesPerCount` of its body after decompression. Server errors do not count.
    */
   countInvalidRequest(grant: KeyGrant, refusal: Pick<Refusal, 'code'>, bodyBytes: number): void;
+  /** Counts a request that costs nothing, such as a count of tokens, like a refused one. */
+  countFreeRequest(grant: KeyGrant, bodyBytes: number): void;
   /**
    * Counts an admitted request that may cost more than is charged: one that was cancelled before its response, or
    * whose provider reports a prompt far above the estimate.
@@ -82,6 +84,11 @@ export function createAbuseLimiter(ports: AbuseLimiterPorts, options: AbuseLimit
     return limit;
   }
 
+  function countFreeRequest(grant: KeyGrant, bodyBytes: number): void {
+    if (maxOf(grant, timesRequestsPerMinute) === Infinity) return;
+    invalid.add(grant.keyId, clock.now(), 1 + Math.floor(bodyBytes / bytesPerCount));
+  }
+
   return {
     isAddressLimited(request) {
       // While no address has reached the limit, neither the clock nor the address is read.
@@ -110,9 +117,10 @@ export function createAbuseLimiter(ports: AbuseLimiterPorts, options: AbuseLimit
     },
 
     countInvalidRequest(grant, { code }, bodyBytes) {
-      if (errorTable[code].httpStatus >= 500 || maxOf(grant, timesRequestsPerMinute) === Infinity) return;
-      invalid.add(grant.keyId, clock.now(), 1 + Math.floor(bodyBytes / bytesPerCount));
+      if (errorTable[code].httpStatus < 500) countFreeRequest(grant, bodyBytes);
     },
+
+    countFreeRequest,
 
     countSuspicious(grant) {
       if (maxOf(grant, suspiciousShareOfRequests) < Infinity) suspicious.add(grant.keyId, clock.now());

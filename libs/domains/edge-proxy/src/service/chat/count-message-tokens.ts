@@ -23,5 +23,6 @@ export async function countMessageTokens(ports: CountMessageTokensPorts, exchang
     return { tokens: await estimateInputTokens(request.input, model, tokenCounter, grant.organizationId) };
   });
   if (isRefusal(received)) return ports.writer.error(exchange, refusalError(received));
+  ports.abuseLimiter.countFreeRequest(received.grant, received.bytes);
   ports.writer.json(exchange, 200, JSON.stringify({ input_tokens: received.body.tokens }));
 }

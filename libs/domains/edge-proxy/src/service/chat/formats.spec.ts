@@ -1,9 +1,10 @@
 import { deflateSync } from 'node:zlib';
+import type { UnixMs } from '@gateway/base';
 import { LimitScope, LimitType } from '@gateway/contracts/rate-limit';
 import type { GenerateRequest, GenerateResponse } from '@gateway/contracts/inference-router';
 import { GatewayError } from '@gateway/errors';
 import type { FormatName } from '@gateway/public-api';
-import { startEdge, type TestEdge, until } from '../../testing/start-edge';
+import { grant, KEY, startEdge, type TestEdge, until } from '../../testing/start-edge';
 import { aborted, finished, frames } from '../../testing/stub-router';
 
 interface Case {
@@ -286,6 +287,18 @@ describe('messages', () => {
     const unknown = await edge.post('/v1/messages/count_tokens', { ...body, model: 'acme/none' });
     expect(unknown.status).toBe(404);
     expect(await unknown.json()).toMatchObject({ type: 'error', error: { code: 'model_not_found' } });
+  });
+
+  it('limits the counts of tokens of a key per minute, as it limits invalid requests', async () => {
+    const settings = { endpoints: ['chat', 'messages'] as const, maxInvalidRequestsPerMinute: 2 };
+    const limited = await startEdge({ settings, clock: { now: () => 1_000 as UnixMs } });
+    limited.keys.set(
+      KEY,
+      grant({ organizationLimits: undefined, keyLimits: { requestsPerMinute: 0 } as never }),
+    );
+    const count = async () => (await limited.post('/v1/messages/count_tokens', messages.body)).status;
+    expect([await count(), await count(), await count()]).toEqual([200, 200, 429]);
+    await limited.stop();
   });
 
   it('accepts betas as a header and a query parameter, and sends the id of the request as request-id', async () => {

@@ -158,6 +158,13 @@ async function checkAndRun(
   return undefined;
 }
 
+interface ReceivedBody<Body> {
+  readonly grant: KeyGrant;
+  readonly body: Body;
+  /** Of the body as received, after decompression. */
+  readonly bytes: number;
+}
+
 /**
  * The checks that reserve nothing. A separate function, so that the received and
  * the parsed body can be garbage collected before the generation runs.
@@ -166,7 +173,7 @@ export async function receiveBody<Body extends object>(
   ports: ReceiveBodyPorts,
   exchange: Exchange,
   check: (grant: KeyGrant, chunks: readonly Uint8Array[]) => Promise<Body | Refusal>,
-): Promise<{ readonly grant: KeyGrant; readonly body: Body } | Refusal> {
+): Promise<ReceivedBody<Body> | Refusal> {
   const grant = await ports.authenticate(exchange, 'chat');
   if (isRefusal(grant)) return grant;
   const abuseRefusal = ports.abuseLimiter.refuseKey(grant);
@@ -177,7 +184,7 @@ export async function receiveBody<Body extends object>(
   const { chunks, bytes } = await ports.readBody(exchange.request, exchange.response, grant.organizationId);
   exchange.bodyReadAtMs = ports.now();
   const body = isRefusal(chunks) ? chunks : await check(grant, chunks);
-  if (!isRefusal(body)) return { grant, body };
+  if (!isRefusal(body)) return { grant, body, bytes };
   const refusal: Refusal = body as Refusal;
   ports.abuseLimiter.countInvalidRequest(grant, refusal, bytes);
   return refusal;

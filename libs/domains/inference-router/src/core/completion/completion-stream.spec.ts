@@ -1,3 +1,4 @@
+import { choiceDelta } from '../dialects/choice-delta';
 import fc from 'fast-check';
 import { collectGarbage, fuzzRuns, unicodeText } from '@gateway/test-support';
 import { renderCompletion, completionsOf } from './completion';
@@ -39,6 +40,16 @@ function completionOf(stream: CompletionStream): { choices: { message: Record<st
 }
 
 describe('a stream of chunks', () => {
+  it('names the stop sequence that ended it, as the response does', () => {
+    const choices = [choiceDelta({ content: 'a', finishReason: 'stop', stopSequence: 'END' })];
+    const decoder = { decode: () => ({ choices }), templateOf: () => undefined };
+    const options = { head, n: 1, includeUsage: false, decoder, signer: undefined, failureOf };
+    const stream = new CompletionStream(options);
+    const ending = { finish_reason: 'stop', stop_sequence: 'END' };
+    expect(read(stream.push(''))).toMatchObject({ choices: [ending] });
+    expect(completionOf(stream)).toMatchObject({ choices: [ending] });
+  });
+
   it('reports which of several completions have finished', () => {
     const stream = streamOf(3);
     for (const index of [0, 2]) stream.push(delta({ content: 'Hi' }, index));

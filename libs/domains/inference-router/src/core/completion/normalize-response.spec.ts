@@ -146,6 +146,19 @@ describe('the finish reason', () => {
   });
 });
 
+it('the stop sequence is named only where the request wants it, in a stream and in a response', () => {
+  const choices = [choiceDelta({ content: 'a', finishReason: 'stop', stopSequence: 'END' })];
+  const decoder: EventDecoder = { decode: () => ({ choices }), templateOf: () => undefined };
+  for (const keepsStopSequence of [true, false]) {
+    const options = { isIdInRequest, keepsStopSequence };
+    const named = [
+      normalizedDecoder(decoder, options).decode('').choices[0]?.stopSequence,
+      normalizedResponse({ choices, usage: undefined }, options).choices[0]?.stopSequence,
+    ];
+    expect(named).toEqual(keepsStopSequence ? ['END', 'END'] : [undefined, undefined]);
+  }
+});
+
 it('a later report of usage does not lower a count to zero', () => {
   const { usage: reported } = read(
     usage({ promptTokens: 20, completionTokens: 3, cachedTokens: 5 }),

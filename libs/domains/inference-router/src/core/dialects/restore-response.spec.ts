@@ -35,7 +35,7 @@ it('cuts the text before a stop sequence of white space, also across deltas', ()
   const deltas = [...texts, choiceDelta({ finishReason: 'length' })];
   const { read, decoder } = streamed({ stop: ['END', '\n\n'] }, deltas);
   expect(read.map(({ content }) => content ?? '').join('')).toBe('a\nb');
-  expect(read.at(-1)?.finishReason).toBe('stop');
+  expect(read.at(-1)).toMatchObject({ finishReason: 'stop', stopSequence: '\n\n' });
   expect(decoder.templateOf('')).toBeUndefined();
   const whole = of({ stop: '\n' }).response({
     choices: [choiceDelta({ content: 'a\nb' })],

@@ -30,6 +30,8 @@ export class CompletionReader {
   /** Parts of the reasoning that are not complete. */
   private details: JsonObject[] = [];
   private open: { readonly index: number; readonly call: Call } | undefined;
+  /** The last output was text. */
+  private isInText = false;
   /** Calls that started before an earlier one was complete, by position. */
   private readonly waiting = new Map<number, Call>();
 
@@ -44,13 +46,18 @@ export class CompletionReader {
 
   private readChoice({ delta, finish_reason: reason, stop_sequence: stop }: JsonObject): void {
     const { content, refusal, reasoning_content: reasoning, tool_calls: calls } = delta as JsonObject;
+    const details = detailsOf(delta as JsonObject).filter((detail) => !isUnsigned(detail));
     if (isText(reasoning)) this.consumer.reasoning(reasoning);
-    for (const detail of detailsOf(delta as JsonObject)) if (!isUnsigned(detail)) this.addDetail(detail);
+    // The signature of a text comes with the end of the text.
+    const isSignatureOfText = this.isInText && isText(content);
+    if (!isSignatureOfText) for (const detail of details) this.addDetail(detail);
     if (isText(content)) {
       this.endReasoning();
       this.endCalls();
       this.consumer.text(content);
     }
+    if (isSignatureOfText) for (const detail of details) this.addDetail(detail);
+    this.isInText = isText(content) && details.length === 0;
     if (isText(refusal)) {
       this.endReasoning();
       this.endCalls();

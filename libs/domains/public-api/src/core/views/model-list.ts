@@ -29,14 +29,22 @@ const FIELD_CAPABILITIES: Readonly<Record<string, readonly Capability[]>> = {
   reasoning_effort: ['reasoning'],
 };
 
-/** The response of GET /v1/models: enabled models that the key may use, sorted by id. */
-export function modelListView(models: Iterable<ListedModel>, policy: ModelPolicy): object {
+/**
+ * The response of GET /v1/models: enabled models that the key may use, sorted by id.
+ *
+ * @param paths the inference endpoints of the deployment, which every model serves; named where there are several.
+ */
+export function modelListView(
+  models: Iterable<ListedModel>,
+  policy: ModelPolicy,
+  paths: readonly string[] = [],
+): object {
   const available = [...models].filter((model) => !model.disabled && mayUseModel(model, policy));
   available.sort((one, other) => (one.id < other.id ? -1 : 1));
-  return { object: 'list', data: available.map(modelView) };
+  return { object: 'list', data: available.map((model) => modelView(model, paths)) };
 }
 
-function modelView(model: ListedModel): object {
+function modelView(model: ListedModel, paths: readonly string[]): object {
   const capabilities = PUBLIC_CAPABILITIES.filter((name) => hasCapability(model, name));
   return {
     id: model.id,
@@ -61,6 +69,7 @@ function modelView(model: ListedModel): object {
       input_modalities: capabilities.includes('vision') ? ['text', 'image'] : ['text'],
       output_modalities: ['text'],
     },
+    ...(paths.length > 1 ? { endpoints: paths } : {}),
     supported_parameters: supportedParameters(model),
     pricing: pricingView(model.prices),
   };

@@ -103,6 +103,16 @@ describe('the model list', () => {
     expect(parametersOf(plainModel)).toContain('temperature');
   });
 
+  it('names the endpoints that a model serves, where there are several', () => {
+    const paths = ['/v1/chat/completions', '/v1/messages'];
+    expect(modelListView([listed(plainModel)], EVERY_MODEL, paths)).toMatchObject({
+      data: [{ endpoints: paths }],
+    });
+    expect(JSON.stringify(modelListView([listed(plainModel)], EVERY_MODEL, paths.slice(1)))).not.toContain(
+      'endpoints',
+    );
+  });
+
   it('shows the absence of reasoning and vision', () => {
     expect(modelListView([listed(plainModel)], EVERY_MODEL)).toMatchObject({
       data: [{ capabilities: [], architecture: { input_modalities: ['text'] } }],

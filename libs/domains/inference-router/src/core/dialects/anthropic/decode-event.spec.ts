@@ -194,11 +194,20 @@ const FINISH_REASONS: Readonly<Record<StopReason, FinishReason>> = {
 it.each([...Object.entries(FINISH_REASONS), ['a_future_reason', 'stop']])(
   'the stop reason %s is %s, in a stream and in a response',
   (stop_reason, finishReason) => {
-    expect(deltas(start(), end(stop_reason))).toEqual([{ finishReason }]);
+    const expected = stop_reason === 'stop_sequence' ? { finishReason, stopSequence: '' } : { finishReason };
+    expect(deltas(start(), end(stop_reason))).toEqual([expected]);
     const response = anthropic.readResponse({ type: 'message', content: [], stop_reason }, 1);
     expect(response.choices[0]?.finishReason).toBe(finishReason);
   },
 );
+
+it('a stop sequence is named, in a stream and in a response', () => {
+  const stop = { stop_reason: 'stop_sequence', stop_sequence: 'END' };
+  const delta = { type: 'message_delta', delta: stop, usage: { output_tokens: 7 } };
+  expect(deltas(start(), delta)).toEqual([{ finishReason: 'stop', stopSequence: 'END' }]);
+  const response = anthropic.readResponse({ type: 'message', content: [], ...stop }, 1);
+  expect(response.choices[0]).toMatchObject({ finishReason: 'stop', stopSequence: 'END' });
+});
 
 describe('usage', () => {
   const last = (...events: readonly object[]) =>

@@ -188,12 +188,12 @@ describe('cache points', () => {
   const hour = { cache_control: { type: 'ephemeral', ttl: '1h' } };
   const tool = { type: 'function', function: { name: 'find' } };
 
-  it('of parts and tools are sent, with their lifetime; that of a part of a tool result is that of the result', async () => {
+  it('of parts, tools and calls are sent, with their lifetime; that of a part of a tool result is that of the result', async () => {
     const request = await encode(
       [
         { role: 'system', content: [text('A', hour)] },
         user([text('1'), text('2', point)]),
-        { role: 'assistant', tool_calls: [called('c', '{}')] },
+        { role: 'assistant', tool_calls: [{ ...called('c', '{}'), ...hour }] },
         { role: 'tool', tool_call_id: 'c', content: [text('x', point), text('y')] },
       ],
       { tools: [{ ...tool, ...hour }] },
@@ -201,6 +201,7 @@ describe('cache points', () => {
     expect(request.tools?.[0]).toHaveProperty('cache_control', hour.cache_control);
     expect(request.system).toEqual([text('A', hour)]);
     expect(request.messages[0]?.content).toEqual([text('1'), text('2', point)]);
+    expect(request.messages[1]?.content).toMatchObject([{ type: 'tool_use', id: 'c', ...hour }]);
     expect(request.messages[2]?.content).toEqual([
       { type: 'tool_result', tool_use_id: 'c', content: [text('x'), text('y')], ...point },
     ]);

@@ -133,6 +133,11 @@ describe('the decoder of ConverseStream', () => {
     },
   );
 
+  it('says that a stop sequence ended the message, but not which', () => {
+    const [event] = decode([stop('stop_sequence')]);
+    expect(event?.choices[0]).toMatchObject({ finishReason: 'stop', stopSequence: '' });
+  });
+
   it('ignores unknown events and deltas, and tools that the provider runs itself', () => {
     const whole = assemble(
       decode([

@@ -434,20 +434,21 @@ describe('cache points', () => {
     cache_control: control,
   });
 
-  it('follow the parts and tools that request them, with their lifetime', async () => {
+  it('follow the parts, tools and calls that request them, with their lifetime', async () => {
     const sent = await encode({
       tools: [{ ...tools[0], cache_control: { type: 'ephemeral', ttl: '1h' } }],
       messages: [
         { role: 'system', content: [cached('S', { type: 'ephemeral', ttl: '5m' })] },
         user([cached('A'), { type: 'text', text: 'B' }]),
-        { role: 'assistant', tool_calls: [call('a')] },
+        { role: 'assistant', tool_calls: [{ ...call('a'), cache_control: ephemeral }] },
         { role: 'tool', tool_call_id: 'a', content: [cached('R')] },
       ],
     });
     expect((sent['toolConfig'] as { tools: object[] }).tools[1]).toEqual(hourPoint);
     expect(sent['system']).toEqual([{ text: 'S' }, point]);
-    const [first, , third] = sent['messages'] as { content: object[] }[];
+    const [first, second, third] = sent['messages'] as { content: object[] }[];
     expect(first?.content).toEqual([{ text: 'A' }, point, { text: 'B' }]);
+    expect(second?.content.at(-1)).toEqual(point);
     expect(third?.content).toEqual([{ toolResult: { toolUseId: 'a', content: [{ text: 'R' }] } }, point]);
   });
 

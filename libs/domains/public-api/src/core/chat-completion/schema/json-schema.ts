@@ -91,7 +91,7 @@ function onlyNull(instead = 'It is not supported.'): JsonObject {
   return { type: 'null', description: `Refused: ${instead}` };
 }
 
-function variantSchemas({ tag, variants }: VariantsShape): JsonObject {
+function variantSchemas({ tag, variants, untagged }: VariantsShape): JsonObject {
   const schemas = [...variants].map(([value, variant]) => {
     const schema = shapeToJsonSchema(variant);
     const meaning = variant.members[tag]?.meaning ?? '';
@@ -101,7 +101,9 @@ function variantSchemas({ tag, variants }: VariantsShape): JsonObject {
     };
     return { ...schema, properties };
   });
-  return schemas.length === 1 && schemas[0] ? schemas[0] : { oneOf: schemas };
+  if (schemas.length === 1 && schemas[0]) return schemas[0];
+  // Without the tag, a record may match several.
+  return untagged === undefined ? { oneOf: schemas } : { anyOf: schemas };
 }
 
 function defined(schema: Readonly<Record<string, JsonValue | undefined>>): JsonObject {

@@ -78,13 +78,15 @@ export class Conversation {
     return { type: 'image_url', image_url: image, ...pointOf(block) };
   }
 
-  /** Thinking after other content starts another message, since a message of a chat completion starts with its reasoning. */
+  /**
+   * Thinking after other content starts another message, since a message of a chat completion starts with its reasoning.
+   * Redacted blocks do not: Gemini's signature of a text follows the text.
+   */
   private addAssistant(blocks: readonly JsonObject[]): void {
     const extras = extrasOf(blocks);
     let turn = new AssistantTurn();
     for (const block of blocks) {
-      const isThinking = block['type'] === 'thinking' || block['type'] === 'redacted_thinking';
-      if (isThinking && turn.speaks) {
+      if (block['type'] === 'thinking' && turn.speaks) {
         this.messages.push(turn.message());
         turn = new AssistantTurn();
       }

@@ -91,6 +91,7 @@ it('keeps signed and redacted thinking, in the order of the turn', () => {
       content: [
         { type: 'thinking', thinking: 'one', signature: 'c2ln' },
         { type: 'text', text: 'A' },
+        { type: 'thinking', thinking: 'two', signature: 'b3RoZXI=' },
         { type: 'redacted_thinking', data: 'b3BhcXVl' },
         { type: 'tool_use', id: 'c', name: 'f', input: {} },
       ],
@@ -105,8 +106,26 @@ it('keeps signed and redacted thinking, in the order of the turn', () => {
     },
     {
       role: 'assistant',
-      reasoning_details: [{ type: 'reasoning.encrypted', data: 'b3BhcXVl' }],
+      reasoning_details: [
+        { type: 'reasoning.text', text: 'two', signature: 'b3RoZXI=' },
+        { type: 'reasoning.encrypted', data: 'b3BhcXVl' },
+      ],
       tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+    },
+  ]);
+});
+
+it('keeps the signature of a text with the text before it', () => {
+  const content: JsonObject[] = [
+    { type: 'text', text: 'A' },
+    { type: 'redacted_thinking', data: '0.1.c2ln' },
+  ];
+  expect(messagesOf([user, { role: 'assistant', content }])).toEqual([
+    user,
+    {
+      role: 'assistant',
+      content: [{ type: 'text', text: 'A' }],
+      reasoning_details: [{ type: 'reasoning.encrypted', data: '0.1.c2ln' }],
     },
   ]);
 });
@@ -219,6 +238,12 @@ it('moves the cache point of the request to the end of the conversation', () => 
   expect(bodyOf({ cache_control: { type: 'ephemeral' } })['messages']).toEqual([
     { role: 'user', content: [{ type: 'text', text: 'Hello', cache_control: { type: 'ephemeral' } }] },
   ]);
+});
+
+it('counts the cache points of calls: the longest lifetime is held', () => {
+  const call = { type: 'tool_use', id: 'c', name: 'f', input: {}, cache_control: point };
+  const messages: JsonValue[] = [user, { role: 'assistant', content: [call] }, user];
+  expect(accepted(check({ messages })).cacheWrites).toBe('1h');
 });
 
 it('keeps the end user, and the output limit', () => {

@@ -169,6 +169,20 @@ it('closes a part of the thinking with its signature before the next one', () =>
   ]);
 });
 
+it('does not divide a text by the signature that comes with its end', () => {
+  const reasoning_details = [{ type: 'reasoning.encrypted', data: '0.2.c2ln' }];
+  const events = streamed([
+    chunkOf({ content: 'A' }),
+    chunkOf({ content: 'B', reasoning_details }),
+    chunkOf({}, { finish_reason: 'stop' }),
+    usageChunk,
+  ]);
+  expect(folded(events)['content']).toEqual([
+    { type: 'text', text: 'AB', citations: null },
+    { type: 'redacted_thinking', data: '0.2.c2ln' },
+  ]);
+});
+
 it('ends a failed stream with an error event that has the envelope', () => {
   const stream = messagesResponse.openStream(context);
   stream.push(Buffer.from(chunkOf({ content: 'Hi' })));

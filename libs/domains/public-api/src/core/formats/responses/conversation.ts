@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../json/json-value';
-import { unseal } from '../sealed-reasoning';
+import { type SealedReasoning, unseal } from '../sealed-reasoning';
 import { customArguments } from './custom-tools';
 
 /** Translates the items of a request to the messages of a chat completion. */
@@ -54,10 +54,17 @@ export class Conversation {
     return (this.turn ??= new Turn());
   }
 
-  /** Reasoning after other output starts another message, since a message of a chat completion starts with it. */
-  private addReasoning(item: JsonObject): void {
-    if (this.turn?.speaks) this.endTurn();
-    this.assistant().addReasoning(item);
+  /**
+   * Signed thinking after other output starts another message, since a message of a chat completion starts with it.
+   * Gemini's signature of a text follows the text.
+   */
+  private addReasoning({ summary, content, encrypted_content: encrypted }: JsonObject): void {
+    const sealed = (typeof encrypted === 'string' && unseal(encrypted)) || {};
+    const isThinking = sealed.details?.some(({ type }) => type === 'reasoning.text');
+    if (isThinking && this.turn?.speaks) this.endTurn();
+    const parts = [summary, content].find((each) => Array.isArray(each) && each.length > 0);
+    const texts = ((parts ?? []) as JsonObject[]).map((part) => part['text'] as string);
+    this.assistant().addReasoning(sealed, texts.join(''));
   }
 
   private contentOf(content: JsonValue | undefined, path: string): JsonValue {
@@ -117,12 +124,10 @@ class Turn {
     });
   }
 
-  addReasoning({ summary, content, encrypted_content: encrypted }: JsonObject): void {
-    const { details = [], calls = {} } = (typeof encrypted === 'string' && unseal(encrypted)) || {};
+  addReasoning({ details = [], calls = {} }: SealedReasoning, readable: string): void {
     this.details.push(...details);
     this.extras = { ...this.extras, ...calls };
-    const parts = [summary, content].find((each) => Array.isArray(each) && each.length > 0);
-    for (const part of (parts ?? []) as JsonObject[]) this.readable += part['text'] as string;
+    this.readable += readable;
   }
 
   message(): JsonObject {

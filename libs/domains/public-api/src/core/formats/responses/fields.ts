@@ -57,9 +57,9 @@ const toolShape = variants(
       description,
       format: optional(
         variants('type', {
-          text: record({ type: required(text(), 'Any text.') }),
+          text: record({ type: required(text(), 'The kind of form: any text.') }),
           grammar: record({
-            type: required(text(), 'Text of a grammar.'),
+            type: required(text(), 'The kind of form: text of a grammar.'),
             syntax: required(text({ oneOf: ['lark', 'regex'] }), 'The notation of the grammar.'),
             definition: required(text(), 'The grammar. The model reads it; nothing enforces it.'),
           }),

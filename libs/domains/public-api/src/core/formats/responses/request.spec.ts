@@ -103,6 +103,27 @@ it('joins the items of a turn, and keeps calls with their outputs and signatures
   expect(result.signedBy).toBe('a');
 });
 
+it('starts another message with signed thinking, and keeps the signature of a text with the text', () => {
+  const sealed = (details: JsonObject[]): JsonObject => ({
+    type: 'reasoning',
+    summary: [],
+    encrypted_content: seal({ details }),
+  });
+  const thinking = { type: 'reasoning.text', text: 't', signature: 's' };
+  const ofText = { type: 'reasoning.encrypted', data: '0.1.c2ln' };
+  const said = { role: 'assistant', content: 'A' };
+  const text = { role: 'assistant', content: [{ type: 'text', text: 'A' }] };
+  expect(messagesOf([user, said, sealed([ofText])])).toEqual([
+    user,
+    { ...text, reasoning_details: [ofText] },
+  ]);
+  expect(messagesOf([user, said, sealed([thinking]), said])).toEqual([
+    user,
+    text,
+    { ...text, reasoning_details: [thinking] },
+  ]);
+});
+
 it('sends no turn of reasoning alone, and ignores what is not sealed here', () => {
   const reasoning = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' };
   expect(messagesOf([user, reasoning])).toEqual([user]);

@@ -127,6 +127,9 @@ function lengthField({ max_output_tokens: limit }: JsonObject): JsonObject {
   return limit === undefined ? {} : { max_completion_tokens: limit };
 }
 
+/** Of the JSON of a field, such as a schema in `text`: a stream repeats it three times. */
+const MAX_ECHOED_CHARACTERS = 16_384;
+
 /** Instructions and tools are not repeated: they are as long as prompts. */
 const ECHOED = [
   'max_output_tokens',
@@ -146,8 +149,9 @@ function requestedOf(copy: JsonObject): RequestedResponse {
   const tools = (copy['tools'] ?? []) as JsonObject[];
   const customTools = tools.filter(({ type }) => type === 'custom').map(({ name }) => name as string);
   const include = (copy['include'] ?? []) as string[];
+  const short = ECHOED.filter((name) => JSON.stringify(copy[name] ?? null).length <= MAX_ECHOED_CHARACTERS);
   return {
-    echo: named(copy, ECHOED),
+    echo: named(copy, short),
     ...(customTools.length === 0 ? {} : { customTools }),
     ...(include.includes(ENCRYPTED) ? { sealsReasoning: true } : {}),
   };

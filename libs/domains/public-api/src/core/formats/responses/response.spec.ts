@@ -164,6 +164,17 @@ it('repeats the fields of the request, and says that nothing is stored', () => {
   expect(response.sealsReasoning).toBe(true);
 });
 
+it('does not repeat a long schema', () => {
+  const schema = { description: 'x'.repeat(20_000) };
+  const text = { format: { type: 'json_schema', name: 'n', schema } };
+  const { response = {} } = accepted(
+    validate({ model: 'acme/able', input: 'Hi', text }, {}, undefined, 'responses'),
+  );
+  expect(responseOf(completionOf({ content: '{}' }), contextOf(response))['text']).toEqual({
+    format: { type: 'text' },
+  });
+});
+
 it('ends a failed stream as response.failed with the envelope and the output so far, also before any event', () => {
   const stream = responsesResponse.openStream(context);
   stream.push(Buffer.from(chunkOf({ content: 'Hi' })));
