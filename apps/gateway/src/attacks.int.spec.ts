@@ -169,6 +169,7 @@ const hold = (transport: RpcTransport) =>
         prices: undefined,
         lifetimeMs: 60_000,
         createdUnixMs: BigInt(Date.now()),
+        budgets: [],
       },
     ],
   });

@@ -162,6 +162,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
             prices: PRICES,
             lifetimeMs: DAY_MS / 2,
             createdUnixMs: now,
+            budgets: [],
           },
         ],
       });
