@@ -170,6 +170,7 @@ const hold = (transport: RpcTransport) =>
         prices: undefined,
         lifetimeMs: 60_000,
         createdUnixMs: BigInt(Date.now()),
+        budgets: [],
       },
     ],
   });
