@@ -77,21 +77,8 @@ export async function handleChatCompletion(
 }
 
 /**
- * The public order of checks. Errors that depend on the request only come first,
- * so that an invalid request gets the same error under any load and balance:
- *
- *  1     route (before this function)
- *  2–7   key: known, not revoked, not expired, address, organization, scope
- *        (then the abuse limit of the key, see AbuseLimiter, and overload, see AdmissionQueue)
- *  8     size of the body
- *  9     JSON
- *  10–17 the body, then the body against the organization's settings
- *  18–24 the body against the model: existence, allowance, capabilities, context
- *  25    Idempotency-Key, Last-Event-ID and the headers of spend limits: usable;
- *        Idempotency-Key: same body, replay, continued stream, in flight
- *  26–28 requests and tokens per minute, concurrency
- *  29–30 maximum cost of the request, run known, balance, budgets
- *  31    the model itself
+ * The public order of checks, which docs/reference/errors.md lists. Errors that depend on the request only come first, so
+ * that an invalid request gets the same error under any load and balance.
  */
 async function checkAndRun(
   ports: ChatCompletionsPorts,
