@@ -132,7 +132,8 @@ describeWith(kafkaBroker, 'the ledger in two processes, over PostgreSQL and Kafk
       prices: PRICES,
       lifetimeMs: 600_000,
       createdUnixMs: BigInt(clock.now()),
-      budgets: [],
+      keyDailyBudgetNanoUsd: undefined,
+      organizationDailyBudgetNanoUsd: undefined,
       idempotencyScope: undefined,
     };
   }

@@ -170,7 +170,6 @@ const hold = (transport: RpcTransport) =>
         prices: undefined,
         lifetimeMs: 60_000,
         createdUnixMs: BigInt(Date.now()),
-        budgets: [],
       },
     ],
   });

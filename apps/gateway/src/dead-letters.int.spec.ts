@@ -218,12 +218,13 @@ it('a dead-lettered generation fails again on redelivery, and settles when its h
       keyId: 'key-1',
       amountNanoUsd: nanoUsd(20n),
       prices: PRICES,
-      budgets: [],
+      organizationBudgets: {},
+      keyBudgets: {},
       createdUnixMs: at,
       lifetimeMs: 60_000,
       idempotencyScope: undefined,
-      runId: undefined,
-      projectId: undefined,
+      run: undefined,
+      project: undefined,
     },
   ]);
   expect(hold).toEqual({ kind: 'held' });

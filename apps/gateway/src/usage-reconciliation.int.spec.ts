@@ -167,7 +167,6 @@ async function spend(): Promise<void> {
         prices: PRICES,
         createdUnixMs,
         lifetimeMs: 60_000,
-        budgets: [],
       })),
   });
   await ledger.settleGenerations({

@@ -1,4 +1,4 @@
-import type { Budget, Clock, OrganizationRole, UnixMs } from '@gateway/base';
+import type { Clock, OrganizationRole, UnixMs } from '@gateway/base';
 import type {
   ActorCheck,
   AdminRefusal,
@@ -11,7 +11,15 @@ import type {
   Decision,
   Secrets,
 } from '@gateway/auth-shared';
-import type { ApiKey, KeyGrant, KeyState, Organization, OrganizationLimits, Project } from './model';
+import type {
+  ApiKey,
+  KeyGrant,
+  KeyState,
+  Organization,
+  OrganizationLimits,
+  Project,
+  ProjectBudgets,
+} from './model';
 
 /** A committed state. Edges that have acknowledged `sequence` cannot act on an older state. */
 interface Committed<Value> {
@@ -145,7 +153,7 @@ export interface KeyVerifier {
 interface BudgetOwner {
   readonly ownerId: string;
   readonly name: string;
-  readonly budgets: readonly Budget[];
+  readonly budgets: ProjectBudgets;
 }
 
 export interface BudgetReader {

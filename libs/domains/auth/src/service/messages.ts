@@ -1,10 +1,5 @@
-import { nanoUsd, restrictsTargets, type Budget, type TargetRules, type UnixMs } from '@gateway/base';
-import {
-  budgetPeriodMessage,
-  budgetScopeMessage,
-  type Budget as BudgetMessage,
-  type TargetRules as TargetRulesMessage,
-} from '@gateway/contracts/common';
+import { nanoUsd, restrictsTargets, type TargetRules, type UnixMs } from '@gateway/base';
+import type { TargetRules as TargetRulesMessage } from '@gateway/contracts/common';
 import {
   KeyState,
   Scope,
@@ -184,16 +179,11 @@ export function keyGrantMessage({ settings, ...grant }: core.KeyGrant): KeyGrant
     organizationLimits: grant.organizationLimits,
     organizationSuspended: grant.organizationSuspended,
     targetRules: restrictsTargets(grant.targetRules) ? targetRulesMessage(grant.targetRules) : undefined,
-    projectId: settings.projectId,
-    budgets: grant.budgets.map(budgetMessage),
+    project: grant.project,
     elasticHolds: grant.elasticHolds,
     expiresUnixMs: grant.expiresAt === undefined ? undefined : BigInt(grant.expiresAt),
     secretEndsUnixMs: grant.secretEndsAt === undefined ? undefined : BigInt(grant.secretEndsAt),
   };
-}
-
-export function budgetMessage({ scope, period, ...budget }: Budget): BudgetMessage {
-  return { ...budget, scope: budgetScopeMessage(scope), period: budgetPeriodMessage(period) };
 }
 
 export function invalidationMessage({ sequence, target }: shared.Invalidation): WatchInvalidationsResponse {

@@ -1,4 +1,6 @@
-import type { BudgetPeriod, NanoUsd, UnixMs } from '@gateway/base';
+import type { NanoUsd, UnixMs } from '@gateway/base';
+
+export type BudgetPeriod = 'day' | 'month' | 'total';
 
 /** A budget of an organization, a project or a key. */
 export interface Budget {

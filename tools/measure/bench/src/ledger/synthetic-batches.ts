@@ -26,12 +26,13 @@ export function newHolds(organizationIds: readonly string[], at: UnixMs, lifetim
     keyId: 'key-bench',
     amountNanoUsd: nanoUsd(1_000n),
     prices: PRICES,
-    budgets: [],
+    organizationBudgets: {},
+    keyBudgets: {},
     createdUnixMs: at,
     lifetimeMs,
     idempotencyScope: undefined,
-    runId: undefined,
-    projectId: undefined,
+    run: undefined,
+    project: undefined,
   }));
 }
 

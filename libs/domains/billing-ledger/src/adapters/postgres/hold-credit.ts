@@ -1,23 +1,32 @@
-import { encodePrices, nanoUsd, type BudgetPeriod, type BudgetScope } from '@gateway/base';
+import { encodePrices, nanoUsd } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
-import type { HoldOutcome, HoldRequest } from '../../core/credit/hold';
+import type { BudgetPeriod, BudgetScope, HoldOutcome, HoldRequest } from '../../core/credit/hold';
 import { batchCall } from './batch-call';
-import { budgetsOfHold } from './budgets-text';
 
 const CALL = batchCall<HoldRequest>('hold_credit', [
   ['p_hold_ids', (holds) => textArray(holds, (hold) => hold.holdId)],
   ['p_organization_ids', (holds) => textArray(holds, (hold) => hold.organizationId)],
   ['p_key_ids', (holds) => textArray(holds, (hold) => hold.keyId)],
-  ['p_project_ids', (holds) => textArray(holds, (hold) => hold.projectId)],
-  ['p_run_ids', (holds) => textArray(holds, (hold) => hold.runId)],
   ['p_amounts', (holds) => plainArray(holds, (hold) => hold.amountNanoUsd)],
   ['p_prices', (holds) => textArray(holds, (hold) => encodePrices(hold.prices))],
-  ['p_budgets', (holds) => textArray(holds, budgetsOfHold)],
+  ['p_organization_day_budgets', (holds) => plainArray(holds, (hold) => hold.organizationBudgets.day)],
+  ['p_organization_month_budgets', (holds) => plainArray(holds, (hold) => hold.organizationBudgets.month)],
+  ['p_organization_total_budgets', (holds) => plainArray(holds, (hold) => hold.organizationBudgets.total)],
+  ['p_key_day_budgets', (holds) => plainArray(holds, (hold) => hold.keyBudgets.day)],
+  ['p_key_month_budgets', (holds) => plainArray(holds, (hold) => hold.keyBudgets.month)],
+  ['p_key_total_budgets', (holds) => plainArray(holds, (hold) => hold.keyBudgets.total)],
   ['p_created_unix_ms', (holds) => plainArray(holds, (hold) => hold.createdUnixMs)],
   ['p_lifetimes_ms', (holds) => plainArray(holds, (hold) => hold.lifetimeMs)],
   ['p_idempotency_scopes', (holds) => textArray(holds, (hold) => hold.idempotencyScope)],
+  ['p_run_ids', (holds) => textArray(holds, (hold) => hold.run?.runId)],
+  ['p_run_budgets', (holds) => plainArray(holds, (hold) => hold.run?.budgetNanoUsd)],
+  ['p_project_ids', (holds) => textArray(holds, (hold) => hold.project?.projectId)],
+  ['p_project_day_budgets', (holds) => plainArray(holds, (hold) => hold.project?.budgets.day)],
+  ['p_project_month_budgets', (holds) => plainArray(holds, (hold) => hold.project?.budgets.month)],
+  ['p_project_total_budgets', (holds) => plainArray(holds, (hold) => hold.project?.budgets.total)],
 ]);
+
 const HOLD_CREDIT = { name: 'billing_ledger.hold_credit', text: `select * from ${CALL.sql}` };
 
 const HELD: HoldOutcome = { kind: 'held' };

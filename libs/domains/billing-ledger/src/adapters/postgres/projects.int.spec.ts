@@ -1,7 +1,7 @@
 import type { UnixMs } from '@gateway/base';
 import { auditLedger } from '@gateway/ledger-audit';
 import { createAuditEntry } from '@gateway/test-support';
-import type { HoldRequest } from '../../core/credit/hold';
+import type { Budgets, HoldRequest } from '../../core/credit/hold';
 import type { FinishedGeneration } from '../../core/settlement/settlement';
 import {
   announce,
@@ -9,8 +9,6 @@ import {
   makeFinished,
   makeHold,
   usdNano,
-  type Amounts,
-  type HoldChanges,
   type LedgerFixture,
 } from '../../testing/ledger-fixture';
 
@@ -38,9 +36,9 @@ afterEach(async () => {
 });
 
 const idOf = (name: string) => `${organizationId}-${name}`;
-const hold = (name: string, amount: number, more: HoldChanges = {}) =>
+const hold = (name: string, amount: number, more: Partial<HoldRequest> = {}) =>
   makeHold({ holdId: idOf(name), organizationId, amount, at: fixture.clock.now(), ...more });
-const inProject = (projectId: string, project: Amounts = {}) => ({ projectId, limits: { project } });
+const inProject = (projectId: string, budgets: Budgets = {}) => ({ project: { projectId, budgets } });
 const settle = (name: string, cost: number, more: Partial<FinishedGeneration> = {}) => {
   const at = fixture.clock.now();
   const generation = makeFinished({ generationId: idOf(name), organizationId, cost, at, ...more });
@@ -59,13 +57,13 @@ async function accountsOf(owner: string) {
 }
 
 it('counts the holds and charges of all keys of a project, and releases voided holds', async () => {
-  const project = inProject('proj-a', { total: 100 });
+  const project = inProject('proj-a', { total: usdNano(100) });
   expect(
     await place(
       hold('g1', 60, { ...project, keyId: 'key-1' }),
       hold('g2', 40, { ...project, keyId: 'key-2' }),
       hold('g3', 1, { ...project, keyId: 'key-3' }),
-      hold('elsewhere', 50, inProject('proj-b', { total: 100 })),
+      hold('elsewhere', 50, inProject('proj-b', { total: usdNano(100) })),
       hold('without', 50),
     ),
   ).toMatchObject([
@@ -121,14 +119,15 @@ it('writes no account of a project for requests without a project', async () => 
 });
 
 it('names the budget of the key before that of the project, and this before the organization', async () => {
-  const projectId = 'proj-a';
+  const budgets = (period: 'day' | 'month' | 'total'): Budgets => ({ [period]: usdNano(10) });
   for (const period of ['day', 'month', 'total'] as const) {
-    const [organization, project, key] = [{ [period]: 10 }, { [period]: 10 }, { [period]: 10 }];
+    const project = inProject('proj-a', budgets(period));
+    const organization = { organizationBudgets: budgets(period) };
     expect(
       await place(
-        hold(`all-${period}`, 11, { projectId, limits: { organization, project, key } }),
-        hold(`two-${period}`, 11, { projectId, limits: { organization, project } }),
-        hold(`one-${period}`, 11, { limits: { organization } }),
+        hold(`all-${period}`, 11, { ...project, ...organization, keyBudgets: budgets(period) }),
+        hold(`two-${period}`, 11, { ...project, ...organization }),
+        hold(`one-${period}`, 11, organization),
       ),
     ).toMatchObject([
       { scope: 'key', period },
@@ -144,7 +143,7 @@ it.each(['day', 'month', 'total'] as const)(
     const outcomes = await Promise.all(
       Array.from({ length: 80 }, (_, index) => {
         const { store } = index % 2 === 0 ? fixture.first : fixture.second;
-        const more = { ...inProject('proj-a', { [period]: 100 }), keyId: `key-${index % 7}` };
+        const more = { ...inProject('proj-a', { [period]: usdNano(100) }), keyId: `key-${index % 7}` };
         return store.holdCredit([hold(`${period}-${index}`, 7, more)]);
       }),
     );

@@ -6,7 +6,6 @@ import type { Pool } from 'pg';
 import type { LedgerStore } from '../../core/ports';
 import {
   announce,
-  budgetsOf,
   createLedgerFixture,
   makeFinished,
   makeHold,
@@ -97,7 +96,6 @@ function expectFlat(reads: readonly TableRead[], partitions: readonly string[]):
   expect([...new Set(history)].sort()).toEqual([...partitions].sort());
 }
 
-const LIMITS = { day: 1e9, month: 1e12, total: 1e12 };
 const organizationOf = (index: number) => `org-${index * 7}`;
 const items = Array.from({ length: BATCH }, (_, index) => index);
 const newHolds = (name: string) =>
@@ -125,10 +123,12 @@ it('holds without reading history, except the month of their ids', async () => {
 
 it('extends holds without reading history', async () => {
   await store.holdCredit(newHolds('extended'));
+  const budgets = { day: usdNano(1e9), month: usdNano(1e12), total: usdNano(1e12) };
   const larger = newHolds('extended').map((hold) => ({
     ...hold,
     amountNanoUsd: usdNano(2_000),
-    budgets: budgetsOf(hold, { organization: LIMITS, key: LIMITS }),
+    organizationBudgets: budgets,
+    keyBudgets: budgets,
   }));
   const reads = await readsBy(async () => {
     const outcomes = await store.extendHolds(larger);
@@ -249,8 +249,8 @@ describe('a process whose plans date from empty tables', () => {
     async function everything(store: LedgerStore, name: string, count: number): Promise<void> {
       const refused = makeHold({
         holdId: `${smallestIdAt('gen', now)}${name}R`,
-        organizationId: 'org-1',
-        amount: 1e12,
+        organizationId: 'org-without-credit',
+        amount: 1,
         at: now,
       });
       for (const [index, before] of [[], [refused]].entries()) {

@@ -1,4 +1,4 @@
-import type { Budget, BudgetPeriod, BudgetScope, NanoUsd, Prices, UnixMs } from '@gateway/base';
+import type { NanoUsd, Prices, UnixMs } from '@gateway/base';
 
 /** An amount to reserve before a generation runs. */
 export interface HoldRequest {
@@ -10,18 +10,30 @@ export interface HoldRequest {
   readonly amountNanoUsd: NanoUsd;
   /** Frozen for settlement. */
   readonly prices: Prices;
+  readonly organizationBudgets: Budgets;
+  readonly keyBudgets: Budgets;
   /** When the edge admitted the request, by the edge's clock. */
   readonly createdUnixMs: UnixMs;
   /** How long after it is held the reaper voids it. */
   readonly lifetimeMs: number;
   /** The claim of the request's Idempotency-Key. */
   readonly idempotencyScope: string | undefined;
-  /** Requests of the organization that share a budget. */
-  readonly runId: string | undefined;
+  readonly run: RunRef | undefined;
   /** The project of the key. */
-  readonly projectId: string | undefined;
-  /** Of the hold's owners. That of a run is fixed by its first hold; later holds may have none. */
-  readonly budgets: readonly Budget[];
+  readonly project: ProjectRef | undefined;
+}
+
+/** A project of an organization: keys that share budgets. */
+export interface ProjectRef {
+  readonly projectId: string;
+  readonly budgets: Budgets;
+}
+
+/** A run of an organization: requests that share a budget. */
+export interface RunRef {
+  readonly runId: string;
+  /** The first hold of the run fixes it; later ones are ignored. */
+  readonly budgetNanoUsd: NanoUsd | undefined;
 }
 
 /** The budget of a run. */
@@ -32,6 +44,13 @@ export interface RunAccount {
   readonly heldNanoUsd: NanoUsd;
   readonly createdUnixMs: UnixMs;
 }
+
+/** The owner of a budget. */
+export type BudgetScope = 'run' | 'key' | 'project' | 'organization';
+/** What a budget limits: the current UTC day, its month, or all time. */
+export type BudgetPeriod = 'day' | 'month' | 'total';
+/** The most that a key, a project or an organization may spend. */
+export type Budgets = Readonly<Partial<Record<BudgetPeriod, NanoUsd>>>;
 
 export interface HoldRef {
   readonly holdId: string;

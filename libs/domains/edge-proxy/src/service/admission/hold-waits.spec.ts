@@ -1,5 +1,4 @@
-import type { HoldResult } from '@gateway/contracts/billing-ledger';
-import { BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
+import { BudgetPeriod, BudgetScope, type HoldResult } from '@gateway/contracts/billing-ledger';
 import type { ErrorEnvelope } from '@gateway/errors';
 import { limits } from '../../core';
 import { BODY, startEdge, type TestEdge, until } from '../../testing/start-edge';

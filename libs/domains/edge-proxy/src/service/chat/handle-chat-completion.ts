@@ -251,7 +251,7 @@ function generateRequest(
     runId: spendLimits.run && ownRunId(grant, spendLimits.run.id),
     maxInputTokens:
       spendLimits.run === undefined && spendLimits.maxCost === undefined ? undefined : chat.heldInputTokens,
-    projectId: grant.projectId,
+    projectId: grant.project?.id,
     elasticHold,
     responseKey,
     includeStopSequence: chat.response?.stopSequences === undefined ? undefined : true,

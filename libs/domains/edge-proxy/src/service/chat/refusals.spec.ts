@@ -1,5 +1,4 @@
-import type { HoldResult } from '@gateway/contracts/billing-ledger';
-import { BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
+import { BudgetPeriod, BudgetScope, type HoldResult } from '@gateway/contracts/billing-ledger';
 import { LimitScope, LimitType } from '@gateway/contracts/rate-limit';
 import type { UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';

@@ -1,13 +1,4 @@
-import {
-  type BudgetPeriod,
-  type BudgetScope,
-  formatUsd,
-  msUntilUtcMidnight,
-  nanoUsd,
-  type NanoUsd,
-  type UnixMs,
-  usdNumber,
-} from '@gateway/base';
+import { formatUsd, msUntilUtcMidnight, nanoUsd, type NanoUsd, type UnixMs, usdNumber } from '@gateway/base';
 import { type Refusal, refuse } from '@gateway/errors';
 import { affordableOutputTokens } from '../chat-completion/lower-to-max-cost';
 import type { ValidatedChatRequest } from '../chat-completion/types';
@@ -76,8 +67,9 @@ export function unknownRun(): Refusal {
 
 /** A budget and the estimated cost of a request. */
 export interface ExceededBudget {
-  readonly scope: BudgetScope;
-  readonly period: BudgetPeriod;
+  /** The owner of the budget. */
+  readonly scope: 'run' | 'key' | 'project' | 'organization';
+  readonly period: 'day' | 'month' | 'total';
   readonly limit: NanoUsd;
   /** Used or reserved in the period. */
   readonly used: NanoUsd;
@@ -94,7 +86,7 @@ export function budgetExceeded(exceeded: ExceededBudget, chat: ValidatedChatRequ
     : longBudgetExceeded(exceeded, period, chat, at);
 }
 
-const OWNERS: Readonly<Record<BudgetScope, string>> = {
+const OWNERS: Readonly<Record<ExceededBudget['scope'], string>> = {
   run: 'run',
   key: 'API key',
   project: 'project',
@@ -103,7 +95,7 @@ const OWNERS: Readonly<Record<BudgetScope, string>> = {
 
 function longBudgetExceeded(
   { scope, limit, used, held, estimatedCost }: ExceededBudget,
-  period: Exclude<BudgetPeriod, 'day'>,
+  period: 'month' | 'total',
   chat: ValidatedChatRequest,
   at: UnixMs,
 ): Refusal {
