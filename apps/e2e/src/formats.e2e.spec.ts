@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import type { Tenant } from '@gateway/test-support';
 import {
   credits,
@@ -147,7 +147,13 @@ describe.each(['openai', ...otherDialects] as const)('over the dialect %s', (dia
       );
       const second = await run();
       expect(second.stop_reason).toBe('end_turn');
-      expect(second.content.at(-1)).toMatchObject({ type: 'text' });
+      expect(second.content.some(({ type }) => type === 'text')).toBe(true);
+      // Providers verify the signatures of the whole conversation.
+      messages.push(
+        { role: 'assistant', content: second.content },
+        { role: 'user', content: 'Thanks. [[calls:0]]' },
+      );
+      expect((await run()).stop_reason).toBe('end_turn');
       await expectCharged(first.id, { ...ofMessage(first.usage), ...(await costOf(first.id)) }, reasoner);
       await expectCharged(second.id, { ...ofMessage(second.usage), ...(await costOf(second.id)) }, reasoner);
     });
@@ -279,6 +285,11 @@ describe.each(['openai', ...otherDialects] as const)('over the dialect %s', (dia
       );
       const second = await run();
       expect(second.output_text).toMatch(/\S/);
+      input.push(...(second.output as OpenAI.Responses.ResponseInput), {
+        role: 'user',
+        content: 'Thanks. [[calls:0]]',
+      });
+      expect((await run()).output_text).toMatch(/\S/);
       await expectCharged(first.id, ofResponse(first.usage), reasoner);
       await expectCharged(second.id, ofResponse(second.usage), reasoner);
     });

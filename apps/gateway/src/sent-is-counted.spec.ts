@@ -64,7 +64,7 @@ function leavesOf(shape: Shape, path: string): readonly Leaf[] {
       if (shape.oneOf || shape.read) return [];
       return [
         { path, build: (text) => text.slice(0, shape.maxLength) },
-        ...(SEALED.test(path) ? sealedLeaves(path) : []),
+        ...(PACKED.test(path) ? packedLeaves(path) : []),
       ];
     case 'list':
       return leavesOf(shape.items, `${path}[]`).map((leaf) => ({
@@ -135,16 +135,16 @@ function freeObject(path: string, maxCharacters: number | undefined): readonly L
 
 const valueOf = (shape: Shape): JsonValue => (shape.kind === 'number' ? 1 : exampleOf(shape));
 
-/** A text that may be sealed: what it has then is sent. */
-function sealedLeaves(path: string): readonly Leaf[] {
-  const seal = (reasoning: object) => `gw1.${Buffer.from(JSON.stringify(reasoning)).toString('base64url')}`;
+/** A text that may be packed: what it has then is sent. */
+function packedLeaves(path: string): readonly Leaf[] {
+  const pack = (reasoning: object) => `gw1.${Buffer.from(JSON.stringify(reasoning)).toString('base64url')}`;
   return freeObject(path, undefined).map((leaf) => ({
     path: leaf.path,
-    build: (text) => seal({ details: [leaf.build(text, 1)], calls: { a: leaf.build(text, 1) } }),
+    build: (text) => pack({ details: [leaf.build(text, 1)], calls: { a: leaf.build(text, 1) } }),
   }));
 }
 
-const SEALED = /\((?:redacted_thinking|thinking|reasoning)\)\.(?:data|signature|encrypted_content)$/;
+const PACKED = /\((?:redacted_thinking|thinking|reasoning)\)\.(?:data|signature|encrypted_content)$/;
 
 /** The smallest valid value. */
 function exampleOf(shape: Shape): JsonValue {

@@ -29,7 +29,6 @@ import {
   chatCompletionError,
   parseJsonBody,
   parseUsageQuery,
-  endpointsOf,
   routeNotFound,
 } from '@gateway/public-api';
 import type { ErrorExample, RequestExample } from '../openapi/examples';
@@ -327,15 +326,10 @@ function ofMoney(): ErrorExample[] {
 
 function ofPaths(): ErrorExample[] {
   return [
-    example(
-      'route_not_found',
-      'A base URL without `/v1`.',
-      routeNotFound('/chat/completions', endpointsOf(['chat'])),
-      {
-        method: 'POST',
-        path: '/chat/completions',
-      },
-    ),
+    example('route_not_found', 'A base URL without `/v1`.', routeNotFound('/chat/completions'), {
+      method: 'POST',
+      path: '/chat/completions',
+    }),
   ];
 }
 

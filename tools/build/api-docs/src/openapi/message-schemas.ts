@@ -77,7 +77,7 @@ export const messageSchemas = {
   MessageTokens: record('The count that a request would be admitted with.', {
     input_tokens: count('Estimated input tokens.'),
   }),
-  MessagesError: record('An error: the same as everywhere, with a type beside it.', {
+  MessagesError: record('An error: the same as everywhere, with a type next to it.', {
     type: constant('error', 'The type of this object.'),
     error: reference('ErrorDetail'),
   }),

@@ -1,5 +1,5 @@
 import { normalizeCachePoints } from './cache-points';
-import { isUnsigned } from '../formats/sealed-reasoning';
+import { isUnsigned } from '../formats/packed-reasoning';
 import type { JsonObject } from '../json/json-value';
 import { supports } from './rules/model-support';
 import { isJsonMode } from './rules/json-mode';

@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from '@gateway/errors';
-import type { Endpoint } from '../endpoints';
+import { type Endpoint, endpointsOf } from '../endpoints';
 
 /** Endpoints that clients call, with the replacement, unless the deployment serves them. */
 const INSTEAD: readonly (readonly [pattern: RegExp, hint: string, served?: string])[] = [
@@ -21,9 +21,9 @@ const INSTEAD: readonly (readonly [pattern: RegExp, hint: string, served?: strin
 /**
  * The error of an unknown route, with a hint for common mistakes. Independent of the key.
  *
- * @param endpoints of the deployment.
+ * @param endpoints of the deployment; by default those that are always served.
  */
-export function routeNotFound(path: string, endpoints: readonly Endpoint[]): Refusal {
+export function routeNotFound(path: string, endpoints: readonly Endpoint[] = endpointsOf(['chat'])): Refusal {
   const hint = hintFor(path, new Map(endpoints.map(({ path: known, method }) => [known, method])));
   const message = hint === undefined ? 'This path does not exist.' : `This path does not exist. ${hint}`;
   return refuse('route_not_found', { message });

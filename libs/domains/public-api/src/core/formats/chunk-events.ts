@@ -1,13 +1,18 @@
 import { isJsonObject, type JsonObject } from '../json/json-value';
 
 const DATA = 'data: ';
+const END = '\n\n';
 
 /** The data of the events of a chat completion. Comments and the final [DONE] are not chunks. */
 export function dataOfEvents(sse: string): readonly string[] {
-  return sse
-    .split('\n\n')
-    .filter((event) => event.startsWith(DATA))
-    .map((event) => event.slice(DATA.length));
+  const data: string[] = [];
+  for (
+    let start = 0, end = sse.indexOf(END);
+    end !== -1;
+    start = end + END.length, end = sse.indexOf(END, start)
+  )
+    if (sse.startsWith(DATA, start)) data.push(sse.slice(start + DATA.length, end));
+  return data;
 }
 
 export function parseObject(json: string | Uint8Array): JsonObject {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/json-value';
-import { detailsOf, isUnsigned } from './sealed-reasoning';
+import { detailsOf, isUnsigned } from './packed-reasoning';
 
 /** What the chunks of one completion add, in order. */
 export interface CompletionConsumer {

@@ -7,7 +7,7 @@ export interface RequestedResponse {
   /** Names of tools whose input is text instead of JSON. */
   readonly customTools?: readonly string[];
   /** Whether reasoning is returned for later requests. */
-  readonly sealsReasoning?: boolean;
+  readonly packsReasoning?: boolean;
   /** Fields that the response repeats. */
   readonly echo?: JsonObject;
 }

@@ -55,7 +55,7 @@ const imageBlock = record({
 const NO_DOCUMENTS = 'Documents are not supported.';
 const NO_SERVER_TOOLS = 'Server tools are not supported.';
 
-export const blockHints = {
+const blockHints = {
   document: NO_DOCUMENTS,
   search_result: 'Search results are not supported.',
   container_upload: 'Containers are not supported.',

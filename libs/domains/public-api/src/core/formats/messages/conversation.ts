@@ -2,7 +2,7 @@ import { isRefusal, type Refusal } from '@gateway/errors';
 import { readImageUrl } from '../../chat-completion/images/read-image-url';
 import { invalidValue } from '../../chat-completion/rules/field-values';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/json-value';
-import { type SealedReasoning, unseal } from '../sealed-reasoning';
+import { type PackedReasoning, unpack } from '../packed-reasoning';
 
 /** Translates the conversation of a request to the messages of a chat completion. */
 export class Conversation {
@@ -130,8 +130,8 @@ class AssistantTurn {
         return;
       default: {
         const data = block['data'] as string;
-        const sealed = unseal(data);
-        this.details.push(...(sealed ? (sealed.details ?? []) : [{ type: 'reasoning.encrypted', data }]));
+        const packed = unpack(data);
+        this.details.push(...(packed ? (packed.details ?? []) : [{ type: 'reasoning.encrypted', data }]));
       }
     }
   }
@@ -151,19 +151,19 @@ class AssistantTurn {
       this.unsigned += text;
       return;
     }
-    const sealed = unseal(signature);
-    // Its text is readable in the block, and sealed only once.
-    if (sealed) this.details.push(...(sealed.details ?? []).map((detail) => ({ ...detail, text })));
+    const packed = unpack(signature);
+    // Its text is readable in the block, and packed only once.
+    if (packed) this.details.push(...(packed.details ?? []).map((detail) => ({ ...detail, text })));
     else this.details.push({ type: 'reasoning.text', text, signature });
   }
 }
 
 /** `extra_content` of the calls of a turn, by the id of the call. */
 function extrasOf(blocks: readonly JsonObject[]): JsonObject {
-  const sealed = blocks.map(({ type, data }): SealedReasoning | undefined =>
-    type === 'redacted_thinking' ? unseal(data as string) : undefined,
+  const packed = blocks.map(({ type, data }): PackedReasoning | undefined =>
+    type === 'redacted_thinking' ? unpack(data as string) : undefined,
   );
-  const calls = sealed.flatMap((each) => Object.entries(each?.calls ?? {}));
+  const calls = packed.flatMap((each) => Object.entries(each?.calls ?? {}));
   // Unlike assignment, fromEntries treats `__proto__` as an ordinary name.
   return Object.fromEntries(calls.filter(([, extra]) => isJsonObject(extra)));
 }

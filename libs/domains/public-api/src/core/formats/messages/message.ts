@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/json-value';
 import type { ResponseContext } from '../response-format';
-import { detailsOf, isUnsigned, seal } from '../sealed-reasoning';
+import { detailsOf, isUnsigned, pack } from '../packed-reasoning';
 
 /** A message as Anthropic's SDKs type it. Fields that the gateway has no value for are null. */
 export function messageHead({ generationId, modelId }: ResponseContext): JsonObject {
@@ -24,7 +24,7 @@ export function firstUsage({ estimatedInputTokens }: ResponseContext): JsonObjec
 }
 
 /** @param usage of a chat completion. */
-export function wholeUsage(usage: JsonObject): JsonObject {
+function wholeUsage(usage: JsonObject): JsonObject {
   return { ...cumulativeUsage(usage), ...UNUSED };
 }
 
@@ -92,16 +92,16 @@ export function signedBlock(detail: JsonObject): JsonObject {
   const isPlain = Object.keys(rest).length === 0;
   if (type === 'reasoning.text' && typeof signature === 'string') {
     const { text: __, ...hidden } = detail;
-    const sealed = isPlain ? signature : seal({ details: [hidden] });
-    return { type: 'thinking', thinking: typeof text === 'string' ? text : '', signature: sealed };
+    const packed = isPlain ? signature : pack({ details: [hidden] });
+    return { type: 'thinking', thinking: typeof text === 'string' ? text : '', signature: packed };
   }
   if (type === 'reasoning.encrypted' && typeof data === 'string' && isPlain)
     return { type: 'redacted_thinking', data };
-  return { type: 'redacted_thinking', data: seal({ details: [detail] }) };
+  return { type: 'redacted_thinking', data: pack({ details: [detail] }) };
 }
 
 export function extraBlock(id: string, extra: JsonValue): JsonObject {
-  return { type: 'redacted_thinking', data: seal({ calls: { [id]: extra } }) };
+  return { type: 'redacted_thinking', data: pack({ calls: { [id]: extra } }) };
 }
 
 export function toolUseBlock(id: string, name: string, input: JsonObject): JsonObject {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../json/json-value';
 import { accepted, forwarded, refused, validate } from '../../testing/chat-fixtures';
 import { png } from '../../testing/image-fixtures';
-import { seal } from '../sealed-reasoning';
+import { pack } from '../packed-reasoning';
 
 const user = { role: 'user', content: 'Hello' };
 const body = (fields: JsonObject = {}): JsonObject => ({
@@ -130,7 +130,7 @@ it('keeps the signature of a text with the text before it', () => {
   ]);
 });
 
-it('restores what responses seal: signers, reasoning of other vendors, signatures of calls', () => {
+it('restores what responses pack: signers, reasoning of other vendors, signatures of calls', () => {
   const extra = { google: { thought_signature: 's' } };
   const messages: JsonValue[] = [
     user,
@@ -140,10 +140,10 @@ it('restores what responses seal: signers, reasoning of other vendors, signature
         {
           type: 'thinking',
           thinking: 'one',
-          signature: seal({ details: [{ type: 'reasoning.text', signature: 'c2ln', signed_by: 'a' }] }),
+          signature: pack({ details: [{ type: 'reasoning.text', signature: 'c2ln', signed_by: 'a' }] }),
         },
-        { type: 'redacted_thinking', data: seal({ details: [{ type: 'reasoning.summary', summary: 's' }] }) },
-        { type: 'redacted_thinking', data: seal({ calls: { c: extra } }) },
+        { type: 'redacted_thinking', data: pack({ details: [{ type: 'reasoning.summary', summary: 's' }] }) },
+        { type: 'redacted_thinking', data: pack({ calls: { c: extra } }) },
         { type: 'redacted_thinking', data: 'gw1.broken' },
         { type: 'tool_use', id: 'c', name: 'f', input: {} },
       ],

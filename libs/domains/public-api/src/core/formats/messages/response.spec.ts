@@ -7,25 +7,20 @@ import {
   completionOf,
   context,
   messages,
+  responseFormatContract,
+  streamed as streamedIn,
   typedEventsOf,
   usage,
   usageChunk,
-} from '../../testing/completions';
+} from '../response-format.contract';
 import { accepted, forwarded, validate } from '../../testing/chat-fixtures';
-import { openResponseStream, replayEvents } from '../response-formats';
 import { messageOf } from './message';
 import { messagesResponse } from './response';
 
 const RUNS = fuzzRuns();
 
-const json = (value: JsonObject) => Buffer.from(JSON.stringify(value));
-
-function streamed(chunks: readonly string[], requested = context.requested): JsonObject[] {
-  const stream = messagesResponse.openStream({ ...context, requested });
-  return typedEventsOf(
-    chunks.map((chunk) => stream.push(Buffer.from(chunk)).toString()).join('') + stream.end(),
-  );
-}
+const streamed = (chunks: readonly string[], requested = context.requested) =>
+  streamedIn('messages', chunks, requested);
 
 /** As SDKs combine the events of a stream, and check their order. */
 function folded(events: readonly JsonObject[]): JsonObject {
@@ -62,18 +57,7 @@ function folded(events: readonly JsonObject[]): JsonObject {
   return { ...message, ...delta, usage: { ...(message['usage'] as JsonObject), ...cumulative } };
 }
 
-it('streams what it returns whole, however the text is divided', () => {
-  fc.assert(
-    fc.property(messages, ({ completion, sse }) => {
-      const whole = messageOf(completion, context);
-      expect(folded(streamed(sse))).toEqual(whole);
-      expect(folded(streamed([sse.join('')]))).toEqual(whole);
-      const replay = typedEventsOf(messagesResponse.replay(json(completion), context));
-      expect(folded(replay)).toEqual(whole);
-    }),
-    RUNS,
-  );
-});
+responseFormatContract('messages', {}, folded);
 
 it('returns to the model what its response had', () => {
   fc.assert(
@@ -195,25 +179,6 @@ it('ends a failed stream with an error event that has the envelope', () => {
     type: 'error',
     error: { code: 'invalid_json' },
   });
-});
-
-it('continues a stream after any of its events, as the router stored it or sends it again', () => {
-  fc.assert(
-    fc.property(messages, fc.nat(), ({ completion, sse }, chosen) => {
-      const all = openResponseStream('messages', context, 0);
-      const whole = all.push(Buffer.from(sse.join(''))).toString() + all.end();
-      const events = whole.split('\n\n').slice(0, -1);
-      const known = chosen % (events.length + 1);
-      const rest = events.slice(known).map((event) => `${event}\n\n`);
-      const stored = { json: json(completion), events: sse.join('') };
-      expect(replayEvents('messages', stored, context, known)).toBe(rest.join(''));
-      const again = openResponseStream('messages', context, known);
-      expect(sse.map((chunk) => again.push(Buffer.from(chunk)).toString()).join('') + again.end()).toBe(
-        rest.join(''),
-      );
-    }),
-    RUNS,
-  );
 });
 
 it('is accepted back as the next turn', () => {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../json/json-value';
-import { type SealedReasoning, unseal } from '../sealed-reasoning';
+import { type PackedReasoning, unpack } from '../packed-reasoning';
 import { customArguments } from './custom-tools';
 
 /** Translates the items of a request to the messages of a chat completion. */
@@ -59,12 +59,12 @@ export class Conversation {
    * Gemini's signature of a text follows the text.
    */
   private addReasoning({ summary, content, encrypted_content: encrypted }: JsonObject): void {
-    const sealed = (typeof encrypted === 'string' && unseal(encrypted)) || {};
-    const isThinking = sealed.details?.some(({ type }) => type === 'reasoning.text');
+    const packed = (typeof encrypted === 'string' && unpack(encrypted)) || {};
+    const isThinking = packed.details?.some(({ type }) => type === 'reasoning.text');
     if (isThinking && this.turn?.speaks) this.endTurn();
     const parts = [summary, content].find((each) => Array.isArray(each) && each.length > 0);
     const texts = ((parts ?? []) as JsonObject[]).map((part) => part['text'] as string);
-    this.assistant().addReasoning(sealed, texts.join(''));
+    this.assistant().addReasoning(packed, texts.join(''));
   }
 
   private contentOf(content: JsonValue | undefined, path: string): JsonValue {
@@ -124,7 +124,7 @@ class Turn {
     });
   }
 
-  addReasoning({ details = [], calls = {} }: SealedReasoning, readable: string): void {
+  addReasoning({ details = [], calls = {} }: PackedReasoning, readable: string): void {
     this.details.push(...details);
     this.extras = { ...this.extras, ...calls };
     this.readable += readable;

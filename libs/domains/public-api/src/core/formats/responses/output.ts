@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/json-value';
 import type { ResponseContext } from '../response-format';
-import { detailsOf, isUnsigned, seal } from '../sealed-reasoning';
+import { detailsOf, isUnsigned, pack } from '../packed-reasoning';
 import { customInput } from './custom-tools';
 
 /** A response as OpenAI's SDKs type it. Of fields that the gateway does not have, the value that says so. */
@@ -94,12 +94,12 @@ export function reasoningItem(
   { text, details, calls }: Reasoning,
   { requested }: ResponseContext,
 ): JsonObject {
-  const isSealed = requested.sealsReasoning === true && (details.length > 0 || Object.keys(calls).length > 0);
+  const isPacked = requested.packsReasoning === true && (details.length > 0 || Object.keys(calls).length > 0);
   return {
     id,
     type: 'reasoning',
     summary: text === '' ? [] : [{ type: 'summary_text', text }],
-    ...(isSealed ? { encrypted_content: seal({ details, calls }) } : {}),
+    ...(isPacked ? { encrypted_content: pack({ details, calls }) } : {}),
   };
 }
 
@@ -148,12 +148,12 @@ export function responseOf(completion: JsonObject, context: ResponseContext): Js
 function outputOf(message: JsonObject, context: ResponseContext, isCut: boolean): JsonObject[] {
   const { content, refusal, reasoning_content: reasoning } = message;
   const calls = (message['tool_calls'] ?? []) as JsonObject[];
-  const seals = context.requested.sealsReasoning === true;
+  const packs = context.requested.packsReasoning === true;
   const output: JsonObject[] = [];
   let open: Reasoning | undefined;
   const addReasoning = (more: Partial<Reasoning>) => {
     const { text = '', details = [], calls: extras = {} } = more;
-    if (text === '' && (!seals || (details.length === 0 && Object.keys(extras).length === 0))) return;
+    if (text === '' && (!packs || (details.length === 0 && Object.keys(extras).length === 0))) return;
     if (open) output.pop();
     open = {
       text: (open?.text ?? '') + text,

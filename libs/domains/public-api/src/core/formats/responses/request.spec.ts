@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../json/json-value';
 import { accepted, forwarded, refused, validate } from '../../testing/chat-fixtures';
 import { dataUri, png } from '../../testing/image-fixtures';
-import { seal } from '../sealed-reasoning';
+import { pack } from '../packed-reasoning';
 
 const body = (fields: JsonObject = {}): JsonObject => ({ model: 'acme/able', input: 'Hello', ...fields });
 const check = (fields: JsonObject, dropsHostedTools = false) =>
@@ -56,7 +56,7 @@ it('joins the items of a turn, and keeps calls with their outputs and signatures
       type: 'reasoning',
       id: 'rs_1',
       summary: [{ type: 'summary_text', text: 't' }],
-      encrypted_content: seal({ details, calls: { c1: extra } }),
+      encrypted_content: pack({ details, calls: { c1: extra } }),
     },
     { type: 'message', role: 'assistant', content: 'I call' },
     {
@@ -104,27 +104,27 @@ it('joins the items of a turn, and keeps calls with their outputs and signatures
 });
 
 it('starts another message with signed thinking, and keeps the signature of a text with the text', () => {
-  const sealed = (details: JsonObject[]): JsonObject => ({
+  const packed = (details: JsonObject[]): JsonObject => ({
     type: 'reasoning',
     summary: [],
-    encrypted_content: seal({ details }),
+    encrypted_content: pack({ details }),
   });
   const thinking = { type: 'reasoning.text', text: 't', signature: 's' };
   const ofText = { type: 'reasoning.encrypted', data: '0.1.c2ln' };
   const said = { role: 'assistant', content: 'A' };
   const text = { role: 'assistant', content: [{ type: 'text', text: 'A' }] };
-  expect(messagesOf([user, said, sealed([ofText])])).toEqual([
+  expect(messagesOf([user, said, packed([ofText])])).toEqual([
     user,
     { ...text, reasoning_details: [ofText] },
   ]);
-  expect(messagesOf([user, said, sealed([thinking]), said])).toEqual([
+  expect(messagesOf([user, said, packed([thinking]), said])).toEqual([
     user,
     text,
     { ...text, reasoning_details: [thinking] },
   ]);
 });
 
-it('sends no turn of reasoning alone, and ignores what is not sealed here', () => {
+it('sends no turn of reasoning alone, and ignores what is not packed here', () => {
   const reasoning = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' };
   expect(messagesOf([user, reasoning])).toEqual([user]);
   expect(messagesOf([user, reasoning, { role: 'assistant', content: 'A' }])).toEqual([

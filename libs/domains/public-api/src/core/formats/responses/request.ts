@@ -153,6 +153,6 @@ function requestedOf(copy: JsonObject): RequestedResponse {
   return {
     echo: named(copy, short),
     ...(customTools.length === 0 ? {} : { customTools }),
-    ...(include.includes(ENCRYPTED) ? { sealsReasoning: true } : {}),
+    ...(include.includes(ENCRYPTED) ? { packsReasoning: true } : {}),
   };
 }

@@ -16,7 +16,7 @@ import {
   usageOf,
 } from './output';
 
-/** The text of a part is decoded after this many pieces: V8 retains every piece of a concatenated string. */
+/** The text of a part is decoded after this many deltas: V8 retains every part of a concatenated string. */
 const MAX_PENDING_BODIES = 16;
 
 /** The item that has started and not ended. */
@@ -98,11 +98,11 @@ export class ResponseStream implements StreamRenderer, CompletionConsumer {
   }
 
   signed(detail: JsonObject): void {
-    if (this.context.requested.sealsReasoning) this.openReasoning().details.push(detail);
+    if (this.context.requested.packsReasoning) this.openReasoning().details.push(detail);
   }
 
   extraOfCall(id: string, extra: JsonValue): void {
-    if (this.context.requested.sealsReasoning) this.openReasoning().calls[id] = extra;
+    if (this.context.requested.packsReasoning) this.openReasoning().calls[id] = extra;
   }
 
   text(text: string): void {

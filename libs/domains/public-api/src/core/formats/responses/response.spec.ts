@@ -8,27 +8,23 @@ import {
   completionOf,
   context,
   messages,
+  responseFormatContract,
+  streamed as streamedIn,
   typedEventsOf,
   usage,
   usageChunk,
-} from '../../testing/completions';
+} from '../response-format.contract';
 import type { RequestedResponse } from '../requested-response';
-import { openResponseStream, replayEvents } from '../response-formats';
 import { responseOf } from './output';
 import { responsesResponse } from './response';
 
 const RUNS = fuzzRuns();
-const SEALED: RequestedResponse = { sealsReasoning: true };
+const PACKED: RequestedResponse = { packsReasoning: true };
 
-const json = (value: JsonObject) => Buffer.from(JSON.stringify(value));
 const contextOf = (requested: RequestedResponse) => ({ ...context, requested });
 
-function streamed(chunks: readonly string[], requested: RequestedResponse = SEALED): JsonObject[] {
-  const stream = responsesResponse.openStream(contextOf(requested));
-  return typedEventsOf(
-    chunks.map((chunk) => stream.push(Buffer.from(chunk)).toString()).join('') + stream.end(),
-  );
-}
+const streamed = (chunks: readonly string[], requested = PACKED) =>
+  streamedIn('responses', chunks, requested);
 
 /** Combines the events as SDKs do, and checks their order and numbers. */
 function folded(events: readonly JsonObject[]): JsonObject {
@@ -60,27 +56,18 @@ function folded(events: readonly JsonObject[]): JsonObject {
   return response;
 }
 
-it.each([
-  ['with sealed reasoning', SEALED],
+describe.each([
+  ['with packed reasoning', PACKED],
   ['without', {}],
-  ['with a custom tool', { ...SEALED, customTools: ['f'] }],
-])('streams what it returns whole, however the text is divided, %s', (_how, requested) => {
-  fc.assert(
-    fc.property(messages, ({ completion, sse }) => {
-      const whole = responseOf(completion, contextOf(requested));
-      expect(folded(streamed(sse, requested))).toEqual(whole);
-      expect(folded(streamed([sse.join('')], requested))).toEqual(whole);
-      const replay = typedEventsOf(responsesResponse.replay(json(completion), contextOf(requested)));
-      expect(folded(replay)).toEqual(whole);
-    }),
-    RUNS,
-  );
+  ['with a custom tool', { ...PACKED, customTools: ['f'] }],
+])('a response %s', (_how, requested) => {
+  responseFormatContract('responses', requested, folded);
 });
 
 it('returns to the model what its response had', () => {
   fc.assert(
     fc.property(messages, ({ completion }) => {
-      const { output } = responseOf(completion, contextOf(SEALED));
+      const { output } = responseOf(completion, contextOf(PACKED));
       const body = {
         model: 'acme/extra',
         input: [{ role: 'user', content: 'Hi' }, ...(output as JsonObject[])],
@@ -161,7 +148,7 @@ it('repeats the fields of the request, and says that nothing is stored', () => {
     store: false,
     previous_response_id: null,
   });
-  expect(response.sealsReasoning).toBe(true);
+  expect(response.packsReasoning).toBe(true);
 });
 
 it('does not repeat a long schema', () => {
@@ -191,19 +178,4 @@ it('ends a failed stream as response.failed with the envelope and the output so 
     'response.in_progress',
     'response.failed',
   ]);
-});
-
-it('continues a stream after any of its events', () => {
-  fc.assert(
-    fc.property(messages, fc.nat(), ({ completion, sse }, chosen) => {
-      const all = openResponseStream('responses', contextOf(SEALED), 0);
-      const whole = all.push(Buffer.from(sse.join(''))).toString() + all.end();
-      const events = whole.split('\n\n').slice(0, -1);
-      const known = chosen % (events.length + 1);
-      const rest = events.slice(known).map((event) => `${event}\n\n`);
-      const stored = { json: json(completion), events: sse.join('') };
-      expect(replayEvents('responses', stored, contextOf(SEALED), known)).toBe(rest.join(''));
-    }),
-    RUNS,
-  );
 });

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
-import { unicodeText } from '@gateway/test-support';
-import type { ResponseContext } from '../formats/response-format';
+import { fuzzRuns, unicodeText } from '@gateway/test-support';
 import type { JsonObject, JsonValue } from '../json/json-value';
+import type { FormatName } from './request-format';
+import type { RequestedResponse } from './requested-response';
+import type { ResponseContext } from './response-format';
+import { openResponseStream, replayEvents, responseFormats } from './response-formats';
 
 export const context: ResponseContext = {
   generationId: 'gen-1',
@@ -146,4 +149,62 @@ export function typedEventsOf(sse: string): JsonObject[] {
         throw new Error(`an event named ${type} of the type ${String(parsed['type'])}`);
       return parsed;
     });
+}
+
+const json = (value: JsonObject) => Buffer.from(JSON.stringify(value));
+
+/** The events of a stream with these chunks. */
+export function streamed(
+  format: FormatName,
+  chunks: readonly string[],
+  requested: RequestedResponse = {},
+): JsonObject[] {
+  const stream = responseFormats[format].openStream({ ...context, requested });
+  return typedEventsOf(
+    chunks.map((chunk) => stream.push(Buffer.from(chunk)).toString()).join('') + stream.end(),
+  );
+}
+
+/** What every format with typed events keeps. */
+export function responseFormatContract(
+  format: FormatName,
+  requested: RequestedResponse,
+  /** Combines the events as SDKs do, and checks their order. */
+  folded: (events: readonly JsonObject[]) => JsonObject,
+): void {
+  const { response, replay } = responseFormats[format];
+  const scope = { ...context, requested };
+
+  it('streams what it returns whole, however the text is divided', () => {
+    fc.assert(
+      fc.property(messages, ({ completion, sse }) => {
+        const whole: unknown = JSON.parse(response(json(completion), scope).toString());
+        expect(folded(streamed(format, sse, requested))).toEqual(whole);
+        expect(folded(streamed(format, [sse.join('')], requested))).toEqual(whole);
+        expect(folded(typedEventsOf(replay(json(completion), scope)))).toEqual(whole);
+      }),
+      fuzzRuns(),
+    );
+  });
+
+  it('continues a stream after any of its events, as the router stored it or sends it again', () => {
+    fc.assert(
+      fc.property(messages, fc.nat(), ({ completion, sse }, chosen) => {
+        const all = openResponseStream(format, scope, 0);
+        const whole = all.push(Buffer.from(sse.join(''))).toString() + all.end();
+        const events = whole.split('\n\n').slice(0, -1);
+        const known = chosen % (events.length + 1);
+        const rest = events
+          .slice(known)
+          .map((event) => `${event}\n\n`)
+          .join('');
+        const stored = { json: json(completion), events: sse.join('') };
+        expect(replayEvents(format, stored, scope, known)).toBe(rest);
+        const again = openResponseStream(format, scope, known);
+        const continued = sse.map((chunk) => again.push(Buffer.from(chunk)).toString()).join('');
+        expect(continued + again.end()).toBe(rest);
+      }),
+      fuzzRuns(),
+    );
+  });
 }

@@ -3,12 +3,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-valu
 import { parseJsonBody } from '../json/parse-json-body';
 
 /*
- * Formats other than that of chat completions have one opaque text for reasoning that a later request must repeat. What a
- * chat completion has besides such a text, such as the target that signed it, is sealed into it.
+ * Formats other than that of chat completions have one opaque text for reasoning that a later request must repeat. The rest
+ * of what a chat completion has, such as the target that signed it, is packed into that text.
  */
 
 /** Signed parts of a response. */
-export interface SealedReasoning {
+export interface PackedReasoning {
   /** As in `reasoning_details`. */
   readonly details?: readonly JsonObject[];
   /** `extra_content` of tool calls, by the id of the call. */
@@ -17,12 +17,12 @@ export interface SealedReasoning {
 
 const PREFIX = 'gw1.';
 
-export function seal(reasoning: SealedReasoning): string {
+export function pack(reasoning: PackedReasoning): string {
   return PREFIX + Buffer.from(JSON.stringify(reasoning)).toString('base64url');
 }
 
-/** @returns undefined for a text that is not sealed; nothing for a damaged one. */
-export function unseal(text: string): SealedReasoning | undefined {
+/** @returns undefined for a text that is not packed; nothing for a damaged one. */
+export function unpack(text: string): PackedReasoning | undefined {
   if (!text.startsWith(PREFIX)) return undefined;
   // Bounded like every other JSON of a client.
   const parsed = parseJsonBody(Buffer.from(text.slice(PREFIX.length), 'base64url'));
