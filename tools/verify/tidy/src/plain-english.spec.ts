@@ -30,7 +30,7 @@ const REFUSED = [
 const PATTERN = new RegExp(`\\b(?:${REFUSED.join('|')})\\b`, 'gi');
 
 /** Texts of people and recordings, not of the project. */
-const EXEMPT = /^tools\/verify\/tidy\/src\/plain-english\.spec\.ts$|\.fixture\.ts$|\.jsonl$|^CODE_OF_CONDUCT\.md$/;
+const EXEMPT = /^tools\/verify\/tidy\/src\/plain-english\.spec\.ts$|\.fixture\.ts$|^CODE_OF_CONDUCT\.md$/;
 
 function refusedIn({ name, text }: ProjectFile): string[] {
   return text

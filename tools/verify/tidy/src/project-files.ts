@@ -17,8 +17,9 @@ export function projectFiles(folder = ''): ProjectFile[] {
     const name = path.posix.join(folder, entry.name);
     if (SKIPPED.has(entry.name)) return [];
     if (entry.isDirectory()) return projectFiles(name);
-    if (!entry.isFile() || entry.name === 'package-lock.json' || entry.name === 'LICENSE') return [];
-    if (entry.name.endsWith('.png')) return [];
+    if (!entry.isFile() || entry.name === 'package-lock.json' || entry.name.startsWith('LICENSE')) return [];
+    // Pictures, and recorded responses of providers.
+    if (/\.(?:png|jsonl)$/.test(entry.name)) return [];
     return [{ name, text: readFileSync(path.join(root, name), 'utf8') }];
   });
 }

