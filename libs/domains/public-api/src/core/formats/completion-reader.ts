@@ -21,8 +21,36 @@ export interface CompletionConsumer {
 interface Call {
   readonly id: string;
   readonly name: string;
+  /** Not passed on yet. */
   arguments: string;
+  readonly progress: JsonProgress;
   extra: JsonValue | undefined;
+}
+
+/** Whether the texts so far are one JSON object. Looks at each character once. */
+class JsonProgress {
+  private depth = 0;
+  private isInString = false;
+  private isEscaped = false;
+  private hasStarted = false;
+
+  get isComplete(): boolean {
+    return this.hasStarted && this.depth === 0;
+  }
+
+  add(text: string): void {
+    for (const character of text) {
+      if (this.isEscaped) this.isEscaped = false;
+      else if (this.isInString) {
+        if (character === '"') this.isInString = false;
+        this.isEscaped = character === '\\';
+      } else if (character === '"') this.isInString = true;
+      else if (character === '{') {
+        this.depth += 1;
+        this.hasStarted = true;
+      } else if (character === '}') this.depth -= 1;
+    }
+  }
 }
 
 /** Reads the chunks of one completion. */
@@ -103,33 +131,37 @@ export class CompletionReader {
     const { name, arguments: text = '' } = (delta['function'] ?? {}) as JsonObject;
     const extra = delta['extra_content'];
     if (typeof delta['id'] === 'string' && typeof name === 'string') {
-      const call = { id: delta['id'], name, arguments: text as string, extra };
+      const call = { id: delta['id'], name, arguments: '', progress: new JsonProgress(), extra };
       // Arguments that are complete JSON have no more parts.
-      if (this.open && isJson(this.open.call.arguments)) this.endOpenCall();
-      if (this.open) this.waiting.set(index, call);
-      else this.startCall(index, call);
-      return;
-    }
-    const waiting = this.waiting.get(index);
-    if (waiting) {
-      waiting.arguments += text as string;
-      waiting.extra ??= extra;
-    } else if (this.open?.index === index) {
-      this.open.call.arguments += text as string;
-      this.open.call.extra ??= extra;
-      if (text !== '') this.consumer.callArguments(text as string);
-      if (this.waiting.size > 0 && isJson(this.open.call.arguments)) this.endOpenCall();
+      if (this.open?.call.progress.isComplete) this.endOpenCall();
+      this.waiting.set(index, call);
+      addArguments(call, text as string);
+    } else {
+      const call = this.waiting.get(index) ?? (this.open?.index === index ? this.open.call : undefined);
+      if (!call) return;
+      call.extra ??= extra;
+      addArguments(call, text as string);
+      this.passOn();
     }
     this.startWaiting();
+  }
+
+  /** Passes on what the open call got, and ends it if another one waits for its end. */
+  private passOn(): void {
+    if (!this.open) return;
+    const { call } = this.open;
+    if (call.arguments !== '') this.consumer.callArguments(call.arguments);
+    call.arguments = '';
+    if (this.waiting.size > 0 && call.progress.isComplete) this.endOpenCall();
   }
 
   private startCall(index: number, call: Call): void {
     this.open = { index, call };
     if (call.extra !== undefined) this.consumer.extraOfCall(call.id, call.extra);
     this.consumer.startCall(call.id, call.name);
-    if (call.arguments !== '') this.consumer.callArguments(call.arguments);
     // Sent already; one that arrives later is sent after the call.
     call.extra = undefined;
+    this.passOn();
   }
 
   private endOpenCall(): void {
@@ -146,7 +178,6 @@ export class CompletionReader {
       if (this.open) return;
       this.waiting.delete(index);
       this.startCall(index, call);
-      if (this.waiting.size > 0 && isJson(call.arguments)) this.endOpenCall();
     }
   }
 
@@ -167,11 +198,7 @@ function isComplete({ type, signature }: JsonObject): boolean {
   return type === 'reasoning.encrypted' || isText(signature);
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+function addArguments(call: Call, text: string): void {
+  call.arguments += text;
+  call.progress.add(text);
 }

@@ -7,7 +7,8 @@ import type { Member, RecordShape, Shape } from '../chat-completion/schema/shape
 import type { JsonObject, JsonValue } from '../json/json-value';
 import { ableModel, extraModel, plainModel, validate } from '../testing/chat-fixtures';
 import { dataUri, png } from '../testing/image-fixtures';
-import { type FormatName, formatNames, type RequestFormat } from './request-format';
+import { pack } from './packed-reasoning';
+import { formatNames, type RequestFormat } from './request-format';
 import { requestFormats } from './request-formats';
 
 const PNG = dataUri('image/png', png(2, 2));
@@ -93,7 +94,26 @@ function translated(format: RequestFormat, body: JsonObject): JsonObject | undef
   return isRefusal(result) ? undefined : result.chat;
 }
 
-describe.each(others)('a request in the format %s', (name: FormatName) => {
+/** A conversation whose assistant repeats opaque texts. */
+const REPEATED: Readonly<Record<(typeof others)[number], (texts: readonly string[]) => JsonObject>> = {
+  messages: (texts) => ({
+    max_tokens: 10,
+    messages: [
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: texts.map((data) => ({ type: 'redacted_thinking', data })) },
+      { role: 'user', content: 'Hello' },
+    ],
+  }),
+  responses: (texts) => ({
+    input: [
+      ...texts.map((encrypted_content) => ({ type: 'reasoning', summary: [], encrypted_content })),
+      { role: 'assistant', content: 'Hello' },
+      { role: 'user', content: 'Hello' },
+    ],
+  }),
+};
+
+describe.each(others)('a request in the format %s', (name) => {
   const format = requestFormats[name];
 
   it.each(
@@ -133,6 +153,18 @@ describe.each(others)('a request in the format %s', (name: FormatName) => {
     for (const field of [...rejected.map((each) => each.name), 'foo', 'constructor']) {
       const result = validate({ ...minimal, model: ableModel.id, [field]: 1 }, {}, undefined, name);
       expect(result).toMatchObject({ code: 'unknown_parameter', param: field });
+    }
+  });
+
+  it('reads packed reasoning as far as its values are bounded, however many texts have it', () => {
+    const packed = (details: number) =>
+      pack({ details: Array.from({ length: details }, () => ({})), calls: {} });
+    for (const texts of [[packed(131_000)], Array.from({ length: 1_000 }, () => packed(60))]) {
+      const result = validate({ model: ableModel.id, ...REPEATED[name](texts) }, {}, undefined, name);
+      if (isRefusal(result)) throw new Error(result.message);
+      const { messages } = JSON.parse(Buffer.from(result.bodyJson).toString()) as { messages: JsonObject[] };
+      const details = messages.flatMap((each) => (each['reasoning_details'] ?? []) as JsonObject[]);
+      expect(details.length).toBeLessThanOrEqual(16_384);
     }
   });
 

@@ -62,7 +62,7 @@ export function chunkOf(delta: JsonValue, ending: JsonObject = {}): string {
   return `data: ${head},"choices":[${reason === undefined ? choice : finished}],"usage":null}\n\n`;
 }
 
-export const usageChunk = `data: ${JSON.stringify({ id: 'gen-1', choices: [], usage })}\n\n`;
+export const usageChunk = `data: ${JSON.stringify({ id: 'gen-1', created: context.createdUnixS, choices: [], usage })}\n\n`;
 
 const text = unicodeText({ maxLength: 30 }).filter((value) => value !== '');
 const name = fc.constantFrom('f', 'search');
@@ -174,6 +174,8 @@ export function responseFormatContract(
 ): void {
   const { response, replay } = responseFormats[format];
   const scope = { ...context, requested };
+  /** Of a later request that gets the same response. */
+  const later = { ...scope, createdUnixS: scope.createdUnixS + 60 };
 
   it('streams what it returns whole, however the text is divided', () => {
     fc.assert(
@@ -181,7 +183,8 @@ export function responseFormatContract(
         const whole: unknown = JSON.parse(response(json(completion), scope).toString());
         expect(folded(streamed(format, sse, requested))).toEqual(whole);
         expect(folded(streamed(format, [sse.join('')], requested))).toEqual(whole);
-        expect(folded(typedEventsOf(replay(json(completion), scope)))).toEqual(whole);
+        expect(folded(typedEventsOf(replay(json(completion), later)))).toEqual(whole);
+        expect(JSON.parse(response(json(completion), later).toString())).toEqual(whole);
       }),
       fuzzRuns(),
     );
@@ -199,8 +202,8 @@ export function responseFormatContract(
           .map((event) => `${event}\n\n`)
           .join('');
         const stored = { json: json(completion), events: sse.join('') };
-        expect(replayEvents(format, stored, scope, known)).toBe(rest);
-        const again = openResponseStream(format, scope, known);
+        expect(replayEvents(format, stored, later, known)).toBe(rest);
+        const again = openResponseStream(format, later, known);
         const continued = sse.map((chunk) => again.push(Buffer.from(chunk)).toString()).join('');
         expect(continued + again.end()).toBe(rest);
       }),

@@ -1,14 +1,15 @@
 import { isRefusal, type Refusal } from '@gateway/errors';
 import { readImageUrl } from '../../chat-completion/images/read-image-url';
 import { invalidValue } from '../../chat-completion/rules/field-values';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json/json-value';
-import { type PackedReasoning, unpack } from '../packed-reasoning';
+import type { JsonObject, JsonValue } from '../../json/json-value';
+import { type PackedReasoning, Unpacker } from '../packed-reasoning';
 
 /** Translates the conversation of a request to the messages of a chat completion. */
 export class Conversation {
   readonly messages: JsonObject[] = [];
   /** By `image_url`. */
   readonly imagePaths = new Map<unknown, string>();
+  private readonly unpacker = new Unpacker();
 
   /** @returns the first invalid image. */
   add(message: JsonObject, path: string): Refusal | undefined {
@@ -83,14 +84,15 @@ export class Conversation {
    * Redacted blocks do not: Gemini's signature of a text follows the text.
    */
   private addAssistant(blocks: readonly JsonObject[]): void {
-    const extras = extrasOf(blocks);
-    let turn = new AssistantTurn();
-    for (const block of blocks) {
+    const packed = blocks.map(({ signature, data }) => this.unpacker.unpack(String(signature ?? data ?? '')));
+    const extras = new Map(packed.flatMap((each) => Object.entries(each?.calls ?? {})));
+    let turn = new AssistantTurn(extras);
+    for (const [index, block] of blocks.entries()) {
       if (block['type'] === 'thinking' && turn.speaks) {
         this.messages.push(turn.message());
-        turn = new AssistantTurn();
+        turn = new AssistantTurn(extras);
       }
-      turn.add(block, extras);
+      turn.add(block, packed[index]);
     }
     this.messages.push(turn.message());
   }
@@ -103,19 +105,23 @@ class AssistantTurn {
   private readonly details: JsonObject[] = [];
   private unsigned = '';
 
+  /** @param extras `extra_content` of the calls, by the id of the call. */
+  constructor(private readonly extras: ReadonlyMap<string, JsonValue>) {}
+
   /** Whether it has text. After a call, the rest of the turn belongs to it: the results follow. */
   get speaks(): boolean {
     return this.parts.length > 0 && this.calls.length === 0;
   }
 
-  add(block: JsonObject, extras: JsonObject): void {
+  /** @param packed what its signature or data contains, if that is packed. */
+  add(block: JsonObject, packed: PackedReasoning | undefined): void {
     switch (block['type']) {
       case 'text':
         this.parts.push(textPart(block));
         return;
       case 'tool_use': {
         const { id, name, input } = block;
-        const extra = Object.hasOwn(extras, id as string) ? extras[id as string] : undefined;
+        const extra = this.extras.get(id as string);
         this.calls.push({
           id: id as string,
           type: 'function',
@@ -126,11 +132,10 @@ class AssistantTurn {
         return;
       }
       case 'thinking':
-        this.addThinking(block['thinking'] as string, (block['signature'] ?? '') as string);
+        this.addThinking(block['thinking'] as string, (block['signature'] ?? '') as string, packed);
         return;
       default: {
         const data = block['data'] as string;
-        const packed = unpack(data);
         this.details.push(...(packed ? (packed.details ?? []) : [{ type: 'reasoning.encrypted', data }]));
       }
     }
@@ -146,26 +151,12 @@ class AssistantTurn {
     };
   }
 
-  private addThinking(text: string, signature: string): void {
-    if (signature === '') {
-      this.unsigned += text;
-      return;
-    }
-    const packed = unpack(signature);
+  private addThinking(text: string, signature: string, packed: PackedReasoning | undefined): void {
+    if (signature === '') this.unsigned += text;
     // Its text is readable in the block, and packed only once.
-    if (packed) this.details.push(...(packed.details ?? []).map((detail) => ({ ...detail, text })));
+    else if (packed) this.details.push(...(packed.details ?? []).map((detail) => ({ ...detail, text })));
     else this.details.push({ type: 'reasoning.text', text, signature });
   }
-}
-
-/** `extra_content` of the calls of a turn, by the id of the call. */
-function extrasOf(blocks: readonly JsonObject[]): JsonObject {
-  const packed = blocks.map(({ type, data }): PackedReasoning | undefined =>
-    type === 'redacted_thinking' ? unpack(data as string) : undefined,
-  );
-  const calls = packed.flatMap((each) => Object.entries(each?.calls ?? {}));
-  // Unlike assignment, fromEntries treats `__proto__` as an ordinary name.
-  return Object.fromEntries(calls.filter(([, extra]) => isJsonObject(extra)));
 }
 
 export function textPart(block: JsonObject): JsonObject {

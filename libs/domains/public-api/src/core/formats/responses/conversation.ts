@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../json/json-value';
-import { type PackedReasoning, unpack } from '../packed-reasoning';
+import { type PackedReasoning, Unpacker } from '../packed-reasoning';
 import { customArguments } from './custom-tools';
 
 /** Translates the items of a request to the messages of a chat completion. */
@@ -7,6 +7,7 @@ export class Conversation {
   readonly messages: JsonObject[] = [];
   /** By `image_url`. */
   readonly imagePaths = new Map<unknown, string>();
+  private readonly unpacker = new Unpacker();
   /** The parts of the assistant's turn: they are one message of a chat completion. */
   private turn: Turn | undefined;
 
@@ -59,7 +60,7 @@ export class Conversation {
    * Gemini's signature of a text follows the text.
    */
   private addReasoning({ summary, content, encrypted_content: encrypted }: JsonObject): void {
-    const packed = (typeof encrypted === 'string' && unpack(encrypted)) || {};
+    const packed = this.unpacker.unpack((encrypted ?? '') as string) ?? {};
     const isThinking = packed.details?.some(({ type }) => type === 'reasoning.text');
     if (isThinking && this.turn?.speaks) this.endTurn();
     const parts = [summary, content].find((each) => Array.isArray(each) && each.length > 0);
@@ -96,10 +97,11 @@ export class Conversation {
 
 /** The assistant's turn: one message of a chat completion. */
 class Turn {
-  private content: JsonValue[] = [];
+  private readonly content: JsonValue[] = [];
   private readonly calls: JsonObject[] = [];
   private readonly details: JsonObject[] = [];
-  private extras: JsonObject = {};
+  /** `extra_content` of the calls, by the id of the call. */
+  private readonly extras = new Map<string, JsonValue>();
   private readable = '';
 
   get hasOutput(): boolean {
@@ -112,7 +114,7 @@ class Turn {
   }
 
   addContent(content: JsonValue): void {
-    if (Array.isArray(content)) this.content.push(...content);
+    if (Array.isArray(content)) for (const part of content) this.content.push(part);
     else if (content !== '') this.content.push({ type: 'text', text: content });
   }
 
@@ -126,14 +128,14 @@ class Turn {
 
   addReasoning({ details = [], calls = {} }: PackedReasoning, readable: string): void {
     this.details.push(...details);
-    this.extras = { ...this.extras, ...calls };
+    for (const [id, extra] of Object.entries(calls)) this.extras.set(id, extra);
     this.readable += readable;
   }
 
   message(): JsonObject {
     const calls = this.calls.map((call) => {
-      const id = call['id'] as string;
-      return Object.hasOwn(this.extras, id) ? { ...call, extra_content: this.extras[id] as JsonValue } : call;
+      const extra = this.extras.get(call['id'] as string);
+      return extra === undefined ? call : { ...call, extra_content: extra };
     });
     return {
       role: 'assistant',

@@ -3,14 +3,18 @@ import type { ResponseContext } from '../response-format';
 import { detailsOf, isUnsigned, pack } from '../packed-reasoning';
 import { customInput } from './custom-tools';
 
-/** A response as OpenAI's SDKs type it. Of fields that the gateway does not have, the value that says so. */
-export function responseHead(context: ResponseContext): JsonObject {
+/**
+ * A response as OpenAI's SDKs type it. Of fields that the gateway does not have, the value that says so.
+ *
+ * @param created of its completion, which may be that of an earlier request.
+ */
+export function responseHead(context: ResponseContext, created?: JsonValue): JsonObject {
   const { generationId, createdUnixS, modelId, requested } = context;
   const { reasoning, ...echo } = requested.echo ?? {};
   return {
     id: generationId,
     object: 'response',
-    created_at: createdUnixS,
+    created_at: created ?? createdUnixS,
     status: 'in_progress',
     background: false,
     error: null,
@@ -142,7 +146,7 @@ export function responseOf(completion: JsonObject, context: ResponseContext): Js
   const reason = choice['finish_reason'] as string;
   const output = outputOf(choice['message'] as JsonObject, context, INCOMPLETE.has(reason));
   const usage = usageOf(completion['usage'] as JsonObject);
-  return { ...responseHead(context), ...endOf(reason, output, usage) };
+  return { ...responseHead(context, completion['created']), ...endOf(reason, output, usage) };
 }
 
 function outputOf(message: JsonObject, context: ResponseContext, isCut: boolean): JsonObject[] {

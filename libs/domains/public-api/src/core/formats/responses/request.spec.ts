@@ -243,3 +243,17 @@ it('names the cap of the output as every format does', () => {
   );
   expect(refused(capped)).toMatchObject({ code: 'max_tokens_exceeds_cap', param: 'max_tokens' });
 });
+
+it('keeps data of a call only if it is an object', () => {
+  const encrypted = pack({ calls: { c1: 'text' as never, c2: { a: 1 } } });
+  const call = { type: 'function_call', name: 'f', arguments: '{}' };
+  const items: JsonObject[] = [
+    { type: 'reasoning', summary: [], encrypted_content: encrypted },
+    { ...call, call_id: 'c1' },
+    { ...call, call_id: 'c2' },
+  ];
+  const [{ tool_calls: calls }] = messagesOf([...items, { role: 'user', content: 'Hello' }]) as [
+    { tool_calls: JsonObject[] },
+  ];
+  expect(calls.map((each) => each['extra_content'])).toEqual([undefined, { a: 1 }]);
+});

@@ -43,7 +43,8 @@ export class ResponseStream implements StreamRenderer, CompletionConsumer {
   private readonly texts = new TextChunks();
   private events = '';
   private sequence = 0;
-  private hasStarted = false;
+  /** The response as it starts; undefined until then. */
+  private head: JsonObject | undefined;
   private open: Open | undefined;
   private readonly output: JsonObject[] = [];
   /** The open part of a message. */
@@ -64,26 +65,27 @@ export class ResponseStream implements StreamRenderer, CompletionConsumer {
         this.textDelta(body);
         continue;
       }
-      this.start();
+      const chunk = parseObject(data);
+      this.start(chunk['created']);
       this.texts.learn(data);
-      this.reader.read(parseObject(data));
+      this.reader.read(chunk);
     }
     return Buffer.from(this.take(), 'utf8');
   }
 
   end(): string {
-    this.start();
+    const head = this.start();
     this.closeItem();
     const ending = endOf(this.reason, this.output, this.lastUsage);
     const type = ending['status'] === 'completed' ? 'response.completed' : 'response.incomplete';
-    this.emit(type, { response: { ...responseHead(this.context), ...ending } });
+    this.emit(type, { response: { ...head, ...ending } });
     return this.take();
   }
 
   fail(error: GatewayError): string {
-    this.start();
+    const head = this.start();
     const failed = { status: 'failed', error: { ...errorEnvelope(error).error }, output: this.output };
-    this.emit('response.failed', { response: { ...responseHead(this.context), ...failed } });
+    this.emit('response.failed', { response: { ...head, ...failed } });
     return this.take();
   }
 
@@ -148,12 +150,13 @@ export class ResponseStream implements StreamRenderer, CompletionConsumer {
     this.lastUsage = usageOf(usage);
   }
 
-  private start(): void {
-    if (this.hasStarted) return;
-    this.hasStarted = true;
-    const response = responseHead(this.context);
+  private start(created?: JsonValue): JsonObject {
+    if (this.head) return this.head;
+    const response = responseHead(this.context, created);
+    this.head = response;
     this.emit('response.created', { response });
     this.emit('response.in_progress', { response });
+    return response;
   }
 
   private openReasoning(): Extract<Open, { kind: 'reasoning' }> {

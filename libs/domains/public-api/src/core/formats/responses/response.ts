@@ -16,7 +16,7 @@ type Event = readonly [type: string, fields: JsonObject];
 
 /** The events of a complete response: one delta per text. */
 function replay(response: JsonObject, context: ResponseContext): string {
-  const head = responseHead(context);
+  const head = responseHead(context, response['created_at']);
   const events: readonly Event[] = [
     ['response.created', { response: head }],
     ['response.in_progress', { response: head }],
