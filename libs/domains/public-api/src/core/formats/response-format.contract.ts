@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { fuzzRuns, unicodeText } from '@gateway/test-support';
 import type { JsonObject, JsonValue } from '../json/json-value';
@@ -181,10 +182,10 @@ export function responseFormatContract(
     fc.assert(
       fc.property(messages, ({ completion, sse }) => {
         const whole: unknown = JSON.parse(response(json(completion), scope).toString());
-        expect(folded(streamed(format, sse, requested))).toEqual(whole);
-        expect(folded(streamed(format, [sse.join('')], requested))).toEqual(whole);
-        expect(folded(typedEventsOf(replay(json(completion), later)))).toEqual(whole);
-        expect(JSON.parse(response(json(completion), later).toString())).toEqual(whole);
+        assert.deepEqual(folded(streamed(format, sse, requested)), whole);
+        assert.deepEqual(folded(streamed(format, [sse.join('')], requested)), whole);
+        assert.deepEqual(folded(typedEventsOf(replay(json(completion), later))), whole);
+        assert.deepEqual(JSON.parse(response(json(completion), later).toString()), whole);
       }),
       fuzzRuns(),
     );
@@ -202,10 +203,10 @@ export function responseFormatContract(
           .map((event) => `${event}\n\n`)
           .join('');
         const stored = { json: json(completion), events: sse.join('') };
-        expect(replayEvents(format, stored, later, known)).toBe(rest);
+        assert.equal(replayEvents(format, stored, later, known), rest);
         const again = openResponseStream(format, later, known);
         const continued = sse.map((chunk) => again.push(Buffer.from(chunk)).toString()).join('');
-        expect(continued + again.end()).toBe(rest);
+        assert.equal(continued + again.end(), rest);
       }),
       fuzzRuns(),
     );

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { GatewayError } from '@gateway/errors';
 import { fuzzRuns } from '@gateway/test-support';
@@ -25,34 +26,32 @@ const streamed = (chunks: readonly string[], requested = context.requested) =>
 /** As SDKs combine the events of a stream, and check their order. */
 function folded(events: readonly JsonObject[]): JsonObject {
   const [first, second, ...rest] = events as { type: string; [name: string]: unknown }[];
-  expect([first?.type, second?.type, rest.at(-2)?.type, rest.at(-1)?.type]).toEqual([
-    'message_start',
-    'ping',
-    'message_delta',
-    'message_stop',
-  ]);
-  const message = structuredClone(first?.['message']) as JsonObject & { content: JsonObject[] };
+  assert.deepEqual(
+    [first?.type, second?.type, rest.at(-2)?.type, rest.at(-1)?.type],
+    ['message_start', 'ping', 'message_delta', 'message_stop'],
+  );
+  const message = JSON.parse(JSON.stringify(first?.['message'])) as JsonObject & { content: JsonObject[] };
   let open: number | undefined;
   let input = '';
   for (const event of rest.slice(0, -2)) {
     const block = message.content.at(-1) as JsonObject;
     const delta = event['delta'] as JsonObject;
     if (event.type === 'content_block_start') {
-      expect([open, event['index']]).toEqual([undefined, message.content.length]);
+      assert.deepEqual([open, event['index']], [undefined, message.content.length]);
       open = message.content.push({ ...(event['content_block'] as JsonObject) }) - 1;
       input = '';
     } else if (event.type === 'content_block_stop') {
-      expect(event['index']).toBe(open);
+      assert.equal(event['index'], open);
       if (input !== '') block['input'] = JSON.parse(input);
       open = undefined;
     } else {
-      expect([event.type, event['index']]).toEqual(['content_block_delta', open]);
+      assert.deepEqual([event.type, event['index']], ['content_block_delta', open]);
       if (delta['type'] === 'input_json_delta') input += delta['partial_json'] as string;
       for (const name of ['text', 'thinking', 'signature'])
         if (delta[name] !== undefined) block[name] = `${block[name] as string}${delta[name] as string}`;
     }
   }
-  expect(open).toBeUndefined();
+  assert.equal(open, undefined);
   const { delta, usage: cumulative } = rest.at(-2) as unknown as { delta: JsonObject; usage: JsonObject };
   return { ...message, ...delta, usage: { ...(message['usage'] as JsonObject), ...cumulative } };
 }

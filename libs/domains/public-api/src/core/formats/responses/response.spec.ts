@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { GatewayError } from '@gateway/errors';
 import { fuzzRuns } from '@gateway/test-support';
@@ -28,31 +29,37 @@ const streamed = (chunks: readonly string[], requested = PACKED) =>
 
 /** Combines the events as SDKs do, and checks their order and numbers. */
 function folded(events: readonly JsonObject[]): JsonObject {
-  expect(events.map((event) => event['sequence_number'])).toEqual(events.map((_, index) => index));
-  expect(events.slice(0, 2).map(({ type }) => type)).toEqual(['response.created', 'response.in_progress']);
+  assert.deepEqual(
+    events.map((event) => event['sequence_number']),
+    events.map((_, index) => index),
+  );
+  assert.deepEqual(
+    events.slice(0, 2).map(({ type }) => type),
+    ['response.created', 'response.in_progress'],
+  );
   const last = events.at(-1)!;
   const output: JsonObject[] = [];
   let texts: Record<string, string> = {};
   for (const event of events.slice(2, -1)) {
     const { type, output_index: index, item, delta, part } = event;
     if (type === 'response.output_item.added') {
-      expect(index).toBe(output.length);
+      assert.equal(index, output.length);
       texts = {};
     } else if (type === 'response.output_item.done') {
       output.push(item as JsonObject);
     } else {
-      expect(event['output_index']).toBe(output.length);
+      assert.equal(event['output_index'], output.length);
       const key = `${event['content_index'] ?? event['summary_index'] ?? ''}`;
       if (delta !== undefined) texts[key] = (texts[key] ?? '') + String(delta);
       if (String(type).endsWith('.done') && part === undefined) {
         const done = event['text'] ?? event['refusal'] ?? event['arguments'] ?? event['input'];
-        expect(done).toBe(texts[key] ?? '');
+        assert.equal(done, texts[key] ?? '');
       }
     }
   }
   const { response } = last as { response: JsonObject };
-  expect(last['type']).toBe(`response.${response['status'] as string}`);
-  expect(response['output']).toEqual(output);
+  assert.equal(last['type'], `response.${response['status'] as string}`);
+  assert.deepEqual(response['output'], output);
   return response;
 }
 
