@@ -44,6 +44,8 @@ const config = {
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   // The temporary folder differs for each run.
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',
+  // Other globals are read through an interceptor: without these, tests with tight loops take 1.3 to 2 times the processor time.
+  sandboxInjectedGlobals: ['Array', 'JSON', 'Math', 'Number', 'Object'],
   testTimeout: 30_000,
   maxWorkers: 2,
   // Heaps of workers grow with each suite; collecting them takes longer than starting a new worker.
