@@ -9,9 +9,7 @@ import type { EarlyFault, FaultPlan } from './faults';
 import { parseJson, readBody, sendError, sendJson } from './http';
 import { listModels } from './models';
 import { PrefixCache } from './prefix-cache';
-import { anthropic } from './dialects/anthropic';
-import { converse } from './dialects/converse';
-import { gemini } from './dialects/gemini';
+import { FORMATS } from './dialects';
 import { openai } from './dialects/openai';
 import type { ChatRequest } from './request';
 import type { EmulatorStats, SeenRequest } from './stats';
@@ -56,7 +54,6 @@ export interface ModelEmulator {
 
 const MAX_SEEN_BODY_CHARACTERS = 16_384;
 const MODELS = listModels();
-const FORMATS: readonly WireFormat[] = [openai, anthropic, converse, gemini];
 
 /** Starts the emulator; resolves when it listens. */
 export async function startModelEmulator(options: ModelEmulatorOptions = {}): Promise<ModelEmulator> {

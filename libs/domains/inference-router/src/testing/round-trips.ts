@@ -1,20 +1,23 @@
 import fc from 'fast-check';
-import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
-import { fuzzRuns } from '@gateway/test-support';
-import { agentRequests, toolNames } from '../../testing/agent-conversations';
-import { TARGET_OPTIONS } from '../../testing/router-under-test';
-import { completionsOf, renderCompletion, type Choice } from '../completion/completion';
-import { CompletionStream } from '../completion/completion-stream';
-import { asObject, parseJson } from '../completion/json';
-import { normalizedDecoder, normalizedResponse } from '../completion/normalize-response';
-import { UpstreamFailure } from '../failure/upstream-failure';
-import { createEventParser } from '../framing/event-parser';
-import type { EncodeCall, TargetOptions } from './dialect';
-import { dialects, type DialectName } from './registry';
-import { RestoredResponse } from './restore-response';
+import {
+  createInProcessEmulator,
+  type EmulatorRequest,
+  type EmulatorResponse,
+} from '@gateway/model-emulator';
+import { agentRequests, toolNames } from './agent-conversations';
+import { TARGET_OPTIONS } from './router-under-test';
+import { completionsOf, renderCompletion, type Choice } from '../core/completion/completion';
+import { CompletionStream } from '../core/completion/completion-stream';
+import { asObject, parseJson } from '../core/completion/json';
+import { normalizedDecoder, normalizedResponse } from '../core/completion/normalize-response';
+import { UpstreamFailure } from '../core/failure/upstream-failure';
+import { createEventParser } from '../core/framing/event-parser';
+import type { EncodeCall, TargetOptions } from '../core/dialects/dialect';
+import { dialects, type DialectName } from '../core/dialects/registry';
+import { RestoredResponse } from '../core/dialects/restore-response';
 
-/** For each vendor. `npm run fuzz` makes 10,000. */
-const RUNS = { numRuns: Math.ceil(fuzzRuns().numRuns / 10) };
+/** For each of fuzzRuns: 10,000 for a dialect, divided between its vendors. */
+const CONVERSATIONS = 5;
 
 const HEAD = { generationId: 'gen-1', createdUnixS: 1, modelId: 'acme/m-1' };
 const VERTEX = '/v1/projects/p/locations/l';
@@ -67,11 +70,7 @@ const vendors: Readonly<Record<string, Vendor>> = {
   'other models of Bedrock': { dialect: 'converse', base: '', providerModel: 'meta.emu-vision' },
 };
 
-let emulator: ModelEmulator;
-beforeAll(async () => {
-  emulator = await startModelEmulator();
-});
-afterAll(() => emulator.close());
+let respond: (request: EmulatorRequest) => EmulatorResponse;
 
 interface Message {
   readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly name: string } }[];
@@ -93,14 +92,14 @@ async function complete(vendor: Vendor, stream: boolean, body: object): Promise<
   };
   const bytes = Buffer.from(JSON.stringify(body));
   const encoded = await dialect.encodeRequest(bytes, call, () => Promise.resolve());
-  const response = await fetch(new URL(emulator.url).origin + vendor.base + dialect.path(call), {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...dialect.headers?.(call.options) },
-    body: Buffer.from(encoded),
+  const text = Buffer.from(encoded).toString();
+  const { pathname: path } = new URL(vendor.base + dialect.path(call), 'http://emulator');
+  const { status, body: received } = respond({
+    path,
+    headers: { ...dialect.headers?.(call.options) },
+    body: text,
   });
-  const received = Buffer.from(await response.arrayBuffer());
-  if (response.status !== 200)
-    throw new Error(`${received.toString()}\n${JSON.stringify(vendor)}\n${Buffer.from(encoded).toString()}`);
+  if (status !== 200) throw new Error(`${received.toString()}\n${JSON.stringify(vendor)}\n${text}`);
   const choices = (stream ? streamedChoices : wholeChoices)(received, bytes, call, name);
   return (JSON.parse(renderCompletion(HEAD, choices, {})) as { choices: [{ message: Message }] }).choices[0]
     .message;
@@ -140,31 +139,46 @@ function streamedChoices(
   });
   const parser = createEventParser(dialect.framing);
   for (const event of [...parser.push(received), ...parser.end()]) if (!stream.done) stream.push(event);
-  expect(stream.complete).toBe(true);
+  if (!stream.complete) throw new Error('the stream is incomplete');
   return stream.choices;
 }
 
-describe.each(Object.entries(vendors))('%s', (_, vendor) => {
-  it('accepts requests of agents, and its message can be sent back to every vendor', async () => {
-    const others = fc.constantFrom(...Object.values(vendors));
-    await fc.assert(
-      fc.asyncProperty(
-        agentRequests,
-        fc.boolean(),
-        others,
-        fc.boolean(),
-        async (body, stream, other, streamNext) => {
-          const message = await complete(vendor, stream, body);
-          const calls = message.tool_calls ?? [];
-          for (const { function: called } of calls) expect(toolNames).toContain(called.name);
-          const results = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'done' }));
-          // The next turn of a tool loop needs the signed reasoning of this one.
-          const question = calls.length > 0 ? [] : [{ role: 'user', content: 'more [[tokens:4]]' }];
-          const messages = [...body.messages, message, ...results, ...question];
-          await complete(other, streamNext, { ...body, messages });
-        },
+/**
+ * Declares the round trips of a dialect: what an agent sends passes its vendors, and the message of the response can be
+ * sent back to any vendor of any dialect.
+ */
+export function describeRoundTrips(dialect: DialectName, fuzz: { readonly numRuns: number }): void {
+  const own = Object.entries(vendors).filter(([, vendor]) => vendor.dialect === dialect);
+  const others = fc.constantFrom(...Object.values(vendors));
+  const numRuns = Math.ceil((CONVERSATIONS * fuzz.numRuns) / own.length);
+
+  beforeAll(async () => {
+    respond = await createInProcessEmulator();
+  });
+
+  it.each(own)(
+    'requests of agents pass %s, and its message passes every vendor',
+    (_, vendor) =>
+      fc.assert(
+        fc.asyncProperty(
+          agentRequests,
+          fc.boolean(),
+          others,
+          fc.boolean(),
+          async (body, stream, other, streamNext) => {
+            const message = await complete(vendor, stream, body);
+            const calls = message.tool_calls ?? [];
+            for (const { function: called } of calls)
+              if (!toolNames.includes(called.name)) throw new Error(`no tool is called ${called.name}`);
+            const results = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'done' }));
+            // The next turn of a tool loop needs the signed reasoning of this one.
+            const question = calls.length > 0 ? [] : [{ role: 'user', content: 'more [[tokens:4]]' }];
+            const messages = [...body.messages, message, ...results, ...question];
+            await complete(other, streamNext, { ...body, messages });
+          },
+        ),
+        { numRuns },
       ),
-      RUNS,
-    );
-  }, 3_600_000);
-});
+    3_600_000,
+  );
+}

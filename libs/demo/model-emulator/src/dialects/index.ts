@@ -1,0 +1,7 @@
+import type { WireFormat } from '../wire-format';
+import { anthropic } from './anthropic';
+import { converse } from './converse';
+import { gemini } from './gemini';
+import { openai } from './openai';
+
+export const FORMATS: readonly WireFormat[] = [openai, anthropic, converse, gemini];

@@ -1,0 +1,4 @@
+import { fuzzRuns } from '@gateway/test-support';
+import { describeRoundTrips } from '../../../testing/round-trips';
+
+describeRoundTrips('gemini', fuzzRuns());
