@@ -47,6 +47,15 @@ describe('docs/how-to/use-client-libraries.md', () => {
     expect(readFileSync(path.join(e2e, script), 'utf8')).toContain(setting);
   });
 
+  it('lists the versions of Claude Code and Codex that the tests run', () => {
+    const { dependencies } = JSON.parse(readFileSync(path.join(e2e, 'agents/package.json'), 'utf8')) as {
+      dependencies: Readonly<Record<string, string>>;
+    };
+    const versions = Object.values(dependencies).map((pin) => `**${pin.split('.').slice(0, 2).join('.')}**`);
+    const row = page.split('\n').find((line) => line.startsWith('| Claude Code, Codex'));
+    expect(row).toContain(`| ${versions.join(', ')} `);
+  });
+
   it('marks only versions that the tests run', () => {
     expect(rows.filter((row) => row.includes('**'))).toHaveLength(tested.length);
   });

@@ -1,4 +1,4 @@
-import { startModelEmulator } from '@gateway/model-emulator';
+import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
 import OpenAI from 'openai';
 import { createTenant, signIn, type AdminClient, type Tenant } from '@gateway/test-support';
 import {
@@ -22,6 +22,7 @@ export interface SharedTestEnv {
 /** A test environment that no other suite uses, so that it can be stopped. */
 export interface TestEnv extends SharedTestEnv {
   readonly gateway: GatewayProcess;
+  readonly emulator: ModelEmulator;
   /** Kills the gateway and starts it again on the same state. */
   crashAndRestart(): Promise<void>;
   stop(options?: { keepState?: boolean }): Promise<void>;
@@ -74,6 +75,7 @@ export async function startTestEnv(options: StartOptions = {}): Promise<TestEnv>
     get admin() {
       return admin;
     },
+    emulator,
     emulatorUrl: emulator.url,
     tenant: (tenantOptions) => createTenant(admin, tenantOptions),
     client: (apiKey, options) => clientOf(gateway)(apiKey, options),

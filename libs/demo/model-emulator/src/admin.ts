@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { ScriptedCall } from './completion';
 import { badRequest, ProviderError } from './errors';
 import { addFault, FAULT_NAMES, noFaults, type FaultPlan } from './faults';
 import { isObject } from './json-schema';
@@ -31,6 +32,7 @@ export class Admin {
   private faults: GlobalFaults = { rate: 0, kinds: [] };
   private random: Random = createRandom(DEFAULT_FAULT_SEED);
   private readonly attempts = new Map<string, number>();
+  private script: (readonly ScriptedCall[])[] = [];
 
   constructor(private readonly maxSeen = MAX_SEEN_REQUESTS) {}
 
@@ -82,6 +84,17 @@ export class Admin {
     return plan;
   }
 
+  setScript(turns: readonly (readonly ScriptedCall[])[]): void {
+    this.script = [...turns];
+  }
+
+  /** The calls of the next turn of the script, if the request has their tools. */
+  nextCalls({ tools }: ChatRequest): readonly ScriptedCall[] | undefined {
+    const [next] = this.script;
+    const fits = next?.every((call) => tools.some(({ name }) => name === call.name));
+    return fits ? this.script.shift() : undefined;
+  }
+
   /** The attempt number of this prompt and model. */
   private countAttempt(request: ChatRequest): number {
     let hash = hashText(request.modelName);
@@ -101,6 +114,7 @@ export class Admin {
     this.statistics.reset();
     this.seen = [];
     this.attempts.clear();
+    this.script = [];
     this.setFaults({ rate: 0, kinds: [] });
   }
 

@@ -61,6 +61,14 @@ export interface CompletionContext {
   readonly createdS: number;
   readonly seed: number;
   readonly cache: CacheUse;
+  /** Calls that the model makes, instead of those it would choose. */
+  readonly calls?: readonly ScriptedCall[] | undefined;
+}
+
+/** A tool call that a test prescribes. */
+export interface ScriptedCall {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
 }
 
 /** Tokens of the whole prompt, including tool definitions. */
@@ -85,12 +93,9 @@ export function composeCompletion(request: ChatRequest, context: CompletionConte
   let completionTokens = 0;
   let reasoningTokens = 0;
   for (let index = 0; index < request.n; index++) {
-    const choice = composeChoice(
-      request,
-      createRandom(seed + index),
-      limit,
-      `${context.id.slice(-20)}${index}`,
-    );
+    const random = createRandom(seed + index);
+    const calls = context.calls ?? chooseCalls(request, random);
+    const choice = composeChoice(request, random, limit, calls, `${context.id.slice(-20)}${index}`);
     choices.push(choice);
     const choiceReasoningTokens = sumTokens(choice.reasoning);
     reasoningTokens += choiceReasoningTokens;
@@ -115,11 +120,16 @@ function sumTokens(segments: readonly TextSegment[]): number {
   return total;
 }
 
-function composeChoice(request: ChatRequest, random: Random, limit: number, idSuffix: string): Choice {
+function composeChoice(
+  request: ChatRequest,
+  random: Random,
+  limit: number,
+  calls: readonly ScriptedCall[],
+  idSuffix: string,
+): Choice {
   const reasoning = takeTokens(composeReasoning(request, random), limit).segments;
   const left = limit - sumTokens(reasoning);
-  const definitions = chooseTools(request, random);
-  if (definitions.length > 0) return callTools(definitions, random, reasoning, left, idSuffix);
+  if (calls.length > 0) return callTools(calls, reasoning, left, idSuffix);
 
   const full = composeContent(request, random, left);
   const stopped = cutAtStop(full, request.stop);
@@ -234,19 +244,26 @@ function chooseTools(request: ChatRequest, random: Random): readonly ToolDefinit
   );
 }
 
+function chooseCalls(request: ChatRequest, random: Random): readonly ScriptedCall[] {
+  return chooseTools(request, random).map(({ name, parameters }) => ({
+    name,
+    arguments: sampleValue({ type: 'object', ...parameters }, random) as ScriptedCall['arguments'],
+  }));
+}
+
 function callTools(
-  definitions: readonly ToolDefinition[],
-  random: Random,
+  calls: readonly ScriptedCall[],
   reasoning: readonly TextSegment[],
   limit: number,
   idSuffix: string,
 ): Choice {
   const toolCalls: ToolCall[] = [];
   let left = limit;
-  for (const [index, { name, parameters }] of definitions.entries()) {
+  for (const [index, call] of calls.entries()) {
+    const { name } = call;
     left -= countTokens(name);
     if (left <= 0) return { reasoning, content: [], toolCalls, finishReason: 'length' };
-    const full = splitIntoSegments(JSON.stringify(sampleValue({ type: 'object', ...parameters }, random)));
+    const full = splitIntoSegments(JSON.stringify(call.arguments));
     const taken = takeTokens(full, left);
     toolCalls.push({ id: `call_${idSuffix}${index}`, name, segments: taken.segments });
     if (taken.cut) return { reasoning, content: [], toolCalls, finishReason: 'length' };

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Admin, type GlobalFaults } from './admin';
-import { composeCompletion } from './completion';
+import { composeCompletion, type ScriptedCall } from './completion';
 import { Call } from './call';
 import { deliverStream, deliverJson } from './deliver';
 import { contextLengthExceeded, ProviderError, statusFault } from './errors';
@@ -46,7 +46,11 @@ export interface ModelEmulator {
   until(holds: (stats: EmulatorStats) => boolean): Promise<void>;
   /** Faults for calls that name none: a share `rate` (0 to 1) of them gets one of `kinds`. */
   setFaults(faults: GlobalFaults): void;
-  /** Resets counters, recorded requests, global faults and the prompt cache. */
+  /**
+   * Tool calls of the next responses, as lists of parallel calls. A request that lacks one of the tools does not take a turn.
+   */
+  setScript(turns: readonly (readonly ScriptedCall[])[]): void;
+  /** Resets counters, recorded requests, global faults, the script and the prompt cache. */
   reset(): void;
   /** Stops listening and cuts all connections. */
   close(): Promise<void>;
@@ -77,6 +81,7 @@ export async function startModelEmulator(options: ModelEmulatorOptions = {}): Pr
     requests: () => admin.seenRequests(),
     until: (holds) => admin.statistics.until(holds),
     setFaults: (faults) => admin.setFaults(faults),
+    setScript: (turns) => admin.setScript(turns),
     reset: () => emulator.reset(),
     close: () =>
       new Promise((resolve, reject) => {
@@ -198,6 +203,7 @@ class Emulator {
       createdS: Math.floor(Date.now() / 1000),
       seed: this.seed,
       cache: this.cache.lookUp(request.model.id, request.prompt),
+      calls: this.admin.nextCalls(request),
     });
     seen.usage = completion.usage;
     const { statistics } = this.admin;

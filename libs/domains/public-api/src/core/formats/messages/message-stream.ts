@@ -26,6 +26,8 @@ export class MessageStream implements StreamRenderer, CompletionConsumer {
   private open: BlockType | undefined;
   /** The position of the open block, or of the next one. */
   private index = 0;
+  /** Reasoning after a text. Clients read the last block as the response, so it is sent only if another block follows. */
+  private held: JsonObject[] = [];
   private stop: JsonObject = stopOf('stop', undefined);
   private lastUsage: JsonObject = {};
 
@@ -64,7 +66,7 @@ export class MessageStream implements StreamRenderer, CompletionConsumer {
 
   signed(detail: JsonObject): void {
     const block = signedBlock(detail);
-    if (block['type'] !== 'thinking') return this.wholeBlock(block);
+    if (block['type'] !== 'thinking') return this.addOpaque(block);
     if (this.open !== 'thinking') {
       this.openBlock('thinking', { type: 'thinking', thinking: '', signature: '' });
       if (block['thinking'] !== '')
@@ -128,12 +130,26 @@ export class MessageStream implements StreamRenderer, CompletionConsumer {
   private openBlock(type: BlockType, block: JsonObject): void {
     if (this.open === type) return;
     this.closeBlock();
+    this.sendHeld();
     this.open = type;
     this.emit({ type: 'content_block_start', index: this.index, content_block: block });
   }
 
+  private addOpaque(block: JsonObject): void {
+    if (this.open !== 'text' && this.held.length === 0) return this.wholeBlock(block);
+    this.closeBlock();
+    this.held.push(block);
+  }
+
+  private sendHeld(): void {
+    const { held } = this;
+    this.held = [];
+    for (const block of held) this.wholeBlock(block);
+  }
+
   private wholeBlock(block: JsonObject): void {
     this.closeBlock();
+    this.sendHeld();
     this.emit({ type: 'content_block_start', index: this.index, content_block: block });
     this.emit({ type: 'content_block_stop', index: this.index });
     this.index += 1;

@@ -15,7 +15,7 @@ import {
   usageChunk,
 } from '../response-format.contract';
 import { accepted, forwarded, validate } from '../../testing/chat-fixtures';
-import { messageOf } from './message';
+import { messageOf, toolUseBlock } from './message';
 import { messagesResponse } from './response';
 
 const RUNS = fuzzRuns();
@@ -152,18 +152,46 @@ it('closes a part of the thinking with its signature before the next one', () =>
   ]);
 });
 
-it('does not divide a text by the signature that comes with its end', () => {
-  const reasoning_details = [{ type: 'reasoning.encrypted', data: '0.2.c2ln' }];
-  const events = streamed([
-    chunkOf({ content: 'A' }),
-    chunkOf({ content: 'B', reasoning_details }),
-    chunkOf({}, { finish_reason: 'stop' }),
-    usageChunk,
-  ]);
-  expect(folded(events)['content']).toEqual([
-    { type: 'text', text: 'AB', citations: null },
-    { type: 'redacted_thinking', data: '0.2.c2ln' },
-  ]);
+describe('the signature of a text, which comes with its end', () => {
+  const signed = chunkOf({
+    content: 'B',
+    reasoning_details: [{ type: 'reasoning.encrypted', data: '0.2.c2ln' }],
+  });
+  const text = { type: 'text', text: 'AB', citations: null };
+  const signature = { type: 'redacted_thinking', data: '0.2.c2ln' };
+
+  it('is sent before the next block', () => {
+    const call = { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const events = streamed([
+      chunkOf({ content: 'A' }),
+      signed,
+      chunkOf({ tool_calls: [call] }),
+      chunkOf({}, { finish_reason: 'tool_calls' }),
+      usageChunk,
+    ]);
+    expect(folded(events)['content']).toEqual([text, signature, toolUseBlock('c', 'f', {})]);
+  });
+
+  it('is sent before more text', () => {
+    const events = streamed([
+      chunkOf({ content: 'A' }),
+      signed,
+      chunkOf({ content: 'AB' }),
+      chunkOf({}, { finish_reason: 'stop' }),
+      usageChunk,
+    ]);
+    expect(folded(events)['content']).toEqual([text, signature, text]);
+  });
+
+  it('is not the last block, which clients read as the response', () => {
+    const events = streamed([
+      chunkOf({ content: 'A' }),
+      signed,
+      chunkOf({}, { finish_reason: 'stop' }),
+      usageChunk,
+    ]);
+    expect(folded(events)['content']).toEqual([text]);
+  });
 });
 
 it('ends a failed stream with an error event that has the envelope', () => {
