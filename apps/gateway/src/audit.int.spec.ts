@@ -6,7 +6,6 @@ import {
   AuthAdminDefinition,
   ManagementTokenAccess,
   MemberRole,
-  OperatorNotificationsDefinition,
   OrganizationRole,
   Scope,
   SecretToEnd,
@@ -80,7 +79,7 @@ const inOrganization = () => ({ params: { organization_id: organizationId } });
 const auth = () => clientOf(AuthAdminDefinition, 'auth');
 const ledger = () => clientOf(BillingLedgerDefinition, 'billing-ledger');
 const statements = () => ownerOf('statements');
-const notifications = () => clientOf(OperatorNotificationsDefinition, 'operator-notifications');
+const authEndpoints = () => ownerOf('auth');
 const deadLetters = () => clientOf(DeadLettersDefinition, 'billing-ledger');
 const router = () => ownerOf('inference-router');
 
@@ -174,10 +173,8 @@ async function rotatedKey(): Promise<string> {
 }
 
 const setWebhook = () =>
-  notifications().setNotificationSettings({
-    emailEnabled: false,
-    extraEmails: [],
-    webhookUrl: 'https://hooks.invalid/incidents',
+  authEndpoints().call(endpoints.notifications.set, {
+    body: { email_enabled: false, extra_emails: [], webhook_url: 'https://hooks.invalid/incidents' },
   });
 
 async function invitationTo(email: string): Promise<{ readonly id: string; readonly token: string }> {
@@ -511,10 +508,10 @@ const CASES: Readonly<Record<string, Case>> = {
     await setAlert();
     return { call: () => statements().call(endpoints.credit.testAlert, { ...inOrganization(), body: {} }) };
   },
-  SetNotificationSettings: async () => ({ call: () => setWebhook() }),
-  SendTestNotification: async () => {
+  [endpointName(endpoints.notifications.set)]: async () => ({ call: () => setWebhook() }),
+  [endpointName(endpoints.notifications.test)]: async () => {
     await setWebhook();
-    return { call: () => notifications().sendTestNotification({}) };
+    return { call: () => authEndpoints().call(endpoints.notifications.test, { body: {} }) };
   },
   RedeliverDeadLetter: async () => {
     const ref = await deadLetter();

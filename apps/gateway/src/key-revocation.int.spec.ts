@@ -1,7 +1,9 @@
 import { toAbortSignal } from '@gateway/base';
 import { createHash } from 'node:crypto';
+import { stubsOf } from '@gateway/admin-calls/testing';
 import { AUTH_SCHEMA, authSchema, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import { AuthAdminDefinition, AuthDefinition, MemberRole, Scope, SecretToEnd } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createKeyDirectory } from '@gateway/edge-proxy';
 import {
@@ -101,6 +103,7 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
       newId,
       log,
       metrics: createMetrics({ processMetrics: false }),
+      endpoints: stubsOf(Object.values(endpoints.notifications)),
       settings: { leaseMs },
     }),
   );

@@ -10,7 +10,6 @@ import {
   AuthDefinition,
   BudgetsDefinition,
   IncidentsDefinition,
-  OperatorNotificationsDefinition,
 } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { ADMIN_CALLERS } from '@gateway/contracts/callers';
@@ -119,12 +118,13 @@ function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) 
   const mailer = openMailer(config);
   const encryptionKeys = config.GATEWAY_SECRETS_KEY ?? [ensureSecretsKey(config.stateDirectory)];
   const forAuth = { config, pool: pools.auth, clock, mailer, encryptionKeys, log };
-  const auth = openAuthModule({ ...forAuth, metrics, scryptCost: deps.scryptCost });
   const notifications = openOperatorNotificationsModule({
     ...forAuth,
     dashboardUrl,
     timing: deps.notificationTiming,
   });
+  const { endpoints } = notifications;
+  const auth = openAuthModule({ ...forAuth, metrics, endpoints, scryptCost: deps.scryptCost });
   const rateLimit = createRateLimitModule({ store: createMemoryLimitStore({ clock }), metrics });
   const { billingLedger, statements } = openLedgerModules({
     config,
@@ -154,6 +154,7 @@ function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) 
   return {
     transportFor: (caller: string): RpcTransport => transportTo(services, caller, deps),
     encryptionKeys,
+    auth,
     usageAggregator,
     statements,
     generationQuery,
@@ -218,12 +219,12 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
   return openDashboardApi({
     config,
     owners: {
+      auth: ownerOf(stores.auth),
       'billing-ledger': ownerOf(stores.statements),
       'generation-query': ownerOf(stores.generationQuery),
       'inference-router': ownerOf(inferenceRouter),
     },
     authAdmin: createClient(AuthAdminDefinition, transport),
-    notifications: createClient(OperatorNotificationsDefinition, transport),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     auditLogs: [...stores.withAuditLog, inferenceRouter].map(({ services }) =>
       createClient(AuditLogDefinition, transportTo(services, 'dashboard-api', deps)),

@@ -12,7 +12,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Access = 'anyone' | 'signed_in' | 'authenticated' | Permission;
 
 /** The services that implement endpoints. dashboard-api forwards requests to them. */
-export const OWNERS = ['billing-ledger', 'generation-query', 'inference-router'] as const;
+export const OWNERS = ['auth', 'billing-ledger', 'generation-query', 'inference-router'] as const;
 
 export type Owner = (typeof OWNERS)[number];
 

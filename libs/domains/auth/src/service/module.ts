@@ -1,3 +1,4 @@
+import { serveEndpoints, type Implementation } from '@gateway/admin-calls';
 import type { IdSource } from '@gateway/auth-shared';
 import type { Clock } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition, BudgetsDefinition } from '@gateway/contracts/auth';
@@ -41,6 +42,8 @@ export interface AuthModulePorts {
   readonly newId: IdSource;
   readonly log: Logger;
   readonly metrics: Registry;
+  /** Those of the service's other libraries. */
+  readonly endpoints: readonly Implementation[];
   /** Absent settings default to DEFAULT_AUTH_SETTINGS. */
   readonly settings?: Partial<AuthServiceSettings>;
 }
@@ -70,6 +73,7 @@ export function createAuthModule(options: AuthModulePorts): GatewayModule {
         handlersUnavailableAsNoCapacity(createBudgetHandlers(ports), isDatabaseUnavailable),
       ),
       bindService(AuthAdminDefinition, handlersUnavailableAsNoCapacity(authAdmin, isDatabaseUnavailable)),
+      serveEndpoints('auth', options.endpoints, { isUnavailable: isDatabaseUnavailable }),
     ],
     consumers: [],
     async start() {

@@ -1,4 +1,5 @@
 import type { ActingPerson } from '@gateway/actors';
+import { stubsOf } from '@gateway/admin-calls/testing';
 import {
   AuthAdminDefinition,
   AuthDefinition,
@@ -6,6 +7,7 @@ import {
   Scope,
   type ProjectBudgets,
 } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createEncryptionKey } from '@gateway/secrets';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
@@ -62,6 +64,7 @@ export async function createAuthFixture({
       log,
       metrics: createMetrics({ processMetrics: false }),
       settings,
+      endpoints: stubsOf(Object.values(endpoints.notifications)),
     });
     await module.start();
     stops.push(() => module.stop());

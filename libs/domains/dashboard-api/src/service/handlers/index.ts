@@ -10,7 +10,6 @@ import { createGenerationHandlers } from './generation-handlers';
 import { createInvitationHandlers } from './invitation-handlers';
 import { createKeyHandlers } from './key-handlers';
 import { createManagementTokenHandlers } from './management-token-handlers';
-import { createNotificationHandlers } from './notification-handlers';
 import { createOperatorHandlers } from './operator-handlers';
 import { createOrganizationHandlers } from './organization-handlers';
 import { createPeopleHandlers } from './people-handlers';
@@ -42,7 +41,6 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createGenerationHandlers,
     createOperatorHandlers,
     createCatalogueHandlers,
-    createNotificationHandlers,
     createPlaygroundHandlers,
   ].flatMap((create) => create(ports));
 }

@@ -141,12 +141,12 @@ describe('the dashboard API over HTTP', () => {
     const started = createDashboardApi({
       authAdmin: stub as Admin,
       owners: {
+        auth: {} as never,
         'billing-ledger': ledger,
         'generation-query': usage as never,
         'inference-router': {} as never,
       },
       inferenceRouter: { watchCatalogue: () => catalogue() } as unknown as Router,
-      notifications: {} as never,
       auditLogs: [],
       deadLetters: new Map(),
       clock: systemClock,
