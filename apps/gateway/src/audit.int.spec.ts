@@ -4,7 +4,6 @@ import { AUTH_SCHEMA } from '@gateway/auth';
 import { AdminDefinition } from '@gateway/contracts/admin';
 import {
   AuthAdminDefinition,
-  ManagementTokenAccess,
   MemberRole,
   OrganizationRole,
   Scope,
@@ -33,7 +32,7 @@ const PASSWORD = 'correct horse battery';
 const NEW_PASSWORD = 'quite another one';
 const FROM = { ipAddress: '192.0.2.1', device: 'a test' };
 const DASHBOARD = 'https://admin.example.com';
-const { ORGANIZATION_ROLE_MEMBER: MEMBER, ORGANIZATION_ROLE_ADMIN: ADMIN } = OrganizationRole;
+const { ORGANIZATION_ROLE_MEMBER: MEMBER } = OrganizationRole;
 
 /** Changes nothing that the audit log is about. */
 const NOT_AUDITED: Readonly<Record<string, string>> = {
@@ -202,17 +201,26 @@ async function confirmedSecondFactor() {
   return { ...self, sessionToken: signedIn?.sessionToken ?? '', both };
 }
 
+const ofPerson = (id: string) => ({ params: { member_id: id } });
+const ofMember = (id: string) => ({ params: { ...inOrganization().params, member_id: id } });
+
+const mapDomain = (domain: string) =>
+  authEndpoints().call(endpoints.people.mapDomain, {
+    params: { ...inOrganization().params, domain },
+    body: { role: 'member' },
+  });
+
 /** A token that reads and changes; without an organization, of the platform. */
 async function createToken(ofOrganization?: string): Promise<string> {
-  const { outcome } = await auth().createManagementToken({
-    organizationId: ofOrganization,
-    role: ofOrganization === undefined ? undefined : ADMIN,
-    name: 'automation',
-    access: ManagementTokenAccess.MANAGEMENT_TOKEN_ACCESS_READ_WRITE,
-    expiresOn: new Date(Date.now() + 86_400_000).toISOString().slice(0, 10),
-  });
-  if (outcome?.$case !== 'created') throw new Error('the token was refused');
-  return outcome.value.token?.id ?? '';
+  const body = {
+    ...{ name: 'automation', access: 'read_write' as const },
+    expires_on: new Date(Date.now() + 86_400_000).toISOString().slice(0, 10),
+  };
+  const { create, createPlatform } = endpoints.managementTokens;
+  const { token } = await (ofOrganization === undefined
+    ? authEndpoints().call(createPlatform, { body })
+    : authEndpoints().call(create, { ...inOrganization(), body: { ...body, role: 'admin' } }));
+  return token.id;
 }
 
 async function linkIdentity(memberId: string): Promise<string> {
@@ -292,35 +300,45 @@ const CASES: Readonly<Record<string, Case>> = {
     const author = await actAsSelf(self);
     return { author, call: () => auth().endOtherSessions({ keptSessionId: author.sessionId }) };
   },
-  SetOrganizationRole: async () => {
-    const { id: memberId } = await person();
-    return { call: () => auth().setOrganizationRole({ organizationId, memberId, role: ADMIN }) };
+  [endpointName(endpoints.people.setMemberRole)]: async () => {
+    const target = ofMember((await person()).id);
+    const body = { role: 'admin' as const };
+    return { call: () => authEndpoints().call(endpoints.people.setMemberRole, { ...target, body }) };
   },
-  RemoveOrganizationMember: async () => {
-    const { id: memberId } = await person();
-    return { call: () => auth().removeOrganizationMember({ organizationId, memberId }) };
+  [endpointName(endpoints.people.removeMember)]: async () => {
+    const target = ofMember((await person()).id);
+    return { call: () => authEndpoints().call(endpoints.people.removeMember, { ...target, body: {} }) };
   },
-  LeaveOrganization: async () => {
+  [endpointName(endpoints.people.leave)]: async () => {
     const author = await actAsSelf(await person());
     actor = { ...author, organization: { id: organizationId, role: 'member' } };
-    return { author, call: () => auth().leaveOrganization({ organizationId }) };
+    const leaving = { ...inOrganization(), body: {} };
+    return { author, call: () => authEndpoints().call(endpoints.people.leave, leaving) };
   },
-  CreateManagementToken: async () => ({ call: () => createToken() }),
-  RevokeManagementToken: async () => {
-    const tokenId = await createToken(organizationId);
-    return { call: () => auth().revokeManagementToken({ organizationId, tokenId }) };
-  },
-  MapDomain: async () => ({
-    call: () => auth().mapDomain({ organizationId, domain: 'mapped.example', role: MEMBER }),
+  [endpointName(endpoints.managementTokens.create)]: async () => ({
+    call: () => createToken(organizationId),
   }),
-  UnmapDomain: async () => {
-    await auth().mapDomain({ organizationId, domain: 'unmapped.example', role: MEMBER });
-    return { call: () => auth().unmapDomain({ organizationId, domain: 'unmapped.example' }) };
+  [endpointName(endpoints.managementTokens.createPlatform)]: async () => ({ call: () => createToken() }),
+  [endpointName(endpoints.managementTokens.revoke)]: async () => {
+    const params = { ...inOrganization().params, token_id: await createToken(organizationId) };
+    const revoke = { params, body: {} };
+    return { call: () => authEndpoints().call(endpoints.managementTokens.revoke, revoke) };
+  },
+  [endpointName(endpoints.managementTokens.revokePlatform)]: async () => {
+    const revoke = { params: { token_id: await createToken() }, body: {} };
+    return { call: () => authEndpoints().call(endpoints.managementTokens.revokePlatform, revoke) };
+  },
+  [endpointName(endpoints.people.mapDomain)]: async () => ({ call: () => mapDomain('mapped.example') }),
+  [endpointName(endpoints.people.unmapDomain)]: async () => {
+    await mapDomain('unmapped.example');
+    const params = { ...inOrganization().params, domain: 'unmapped.example' };
+    return { call: () => authEndpoints().call(endpoints.people.unmapDomain, { params, body: {} }) };
   },
   CreateInvitation: async () => ({ call: () => invitationTo('invited@example.com') }),
-  RevokeInvitation: async () => {
-    const { id: invitationId } = await invitationTo('revoked@example.com');
-    return { call: () => auth().revokeInvitation({ organizationId, invitationId }) };
+  [endpointName(endpoints.people.revokeInvitation)]: async () => {
+    const { id } = await invitationTo('revoked@example.com');
+    const params = { ...inOrganization().params, invitation_id: id };
+    return { call: () => authEndpoints().call(endpoints.people.revokeInvitation, { params, body: {} }) };
   },
   AcceptInvitation: async () => {
     const self = await person();
@@ -379,22 +397,27 @@ const CASES: Readonly<Record<string, Case>> = {
       call: () => auth().unlinkOwnIdentity({ sessionToken, password: PASSWORD, issuer, ipAddress: '' }),
     };
   },
-  UnlinkIdentity: async () => {
-    const { id: memberId } = await person();
-    const issuer = await linkIdentity(memberId);
-    return { call: () => auth().unlinkIdentity({ memberId, issuer }) };
+  [endpointName(endpoints.people.unlinkPersonIdentity)]: async () => {
+    const { id } = await person();
+    const unlink = { ...ofPerson(id), body: { issuer: await linkIdentity(id) } };
+    return { call: () => authEndpoints().call(endpoints.people.unlinkPersonIdentity, unlink) };
   },
-  ResetSecondFactor: async () => {
-    const { id: memberId } = await confirmedSecondFactor();
-    return { call: () => auth().resetSecondFactor({ memberId }) };
+  [endpointName(endpoints.people.resetSecondFactor)]: async () => {
+    const { id } = await confirmedSecondFactor();
+    return {
+      call: () => authEndpoints().call(endpoints.people.resetSecondFactor, { ...ofPerson(id), body: {} }),
+    };
   },
-  SetDisabled: async () => {
-    const { id: memberId } = await person();
-    return { call: () => auth().setDisabled({ memberId, disabled: true }) };
+  [endpointName(endpoints.people.setDisabled)]: async () => {
+    const { id } = await person();
+    return {
+      call: () =>
+        authEndpoints().call(endpoints.people.setDisabled, { ...ofPerson(id), body: { disabled: true } }),
+    };
   },
-  EndSessionsOf: async () => {
-    const { id: memberId } = await person();
-    return { call: () => auth().endSessionsOf({ memberId }) };
+  [endpointName(endpoints.people.endSessions)]: async () => {
+    const { id } = await person();
+    return { call: () => authEndpoints().call(endpoints.people.endSessions, { ...ofPerson(id), body: {} }) };
   },
   SetSecondFactorRequired: async () => {
     const { outcome } = await auth().createOrganization({ name: 'Careful' });
@@ -411,9 +434,12 @@ const CASES: Readonly<Record<string, Case>> = {
     const id = outcome?.$case === 'organization' ? outcome.value.id : '';
     return { call: () => auth().setElasticHolds({ organizationId: id, enabled: true }) };
   },
-  SetOperator: async () => {
-    const { id: memberId } = await person();
-    return { call: () => auth().setOperator({ memberId, operator: true }) };
+  [endpointName(endpoints.people.setOperator)]: async () => {
+    const { id } = await person();
+    return {
+      call: () =>
+        authEndpoints().call(endpoints.people.setOperator, { ...ofPerson(id), body: { operator: true } }),
+    };
   },
   CreateOrganization: async () => ({ call: () => auth().createOrganization({ name: 'Another' }) }),
   SetOrganizationLimits: async () => {
@@ -623,7 +649,7 @@ it.each(Object.entries(CASES))(
 );
 
 /** The case does what only a person may: it grants the role admin, and confirms a preview of the operator. */
-const BY_A_PERSON = ['SetOrganizationRole', endpointName(endpoints.credit.correct)];
+const BY_A_PERSON = [endpointName(endpoints.people.setMemberRole), endpointName(endpoints.credit.correct)];
 
 const openToTokens = Object.entries(CASES).filter(([name]) => {
   if (BY_A_PERSON.includes(name)) return false;

@@ -16,6 +16,9 @@ export const OWNERS = ['auth', 'billing-ledger', 'generation-query', 'inference-
 
 export type Owner = (typeof OWNERS)[number];
 
+/** Changes that edges must apply return once every edge has applied them, which takes at most one lease. */
+export const EDGE_CHANGE_TIMEOUT_MS = 20_000;
+
 /** The response of an endpoint on success. */
 export type EndpointResponse =
   | JsonResponse<z.ZodType>

@@ -6,10 +6,13 @@ import { isDatabaseUnavailable } from '@gateway/database';
 import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import type { GatewayModule } from '@gateway/module';
 import {
+  createManagementTokenEndpoints,
+  createPeopleEndpoints,
   createPeopleHandlers,
   DEFAULT_PEOPLE_SETTINGS,
   type PeoplePorts,
   type PeopleSettings,
+  withCurrentAccess,
 } from '@gateway/people';
 import { bindService } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
@@ -61,6 +64,11 @@ export function createAuthModule(options: AuthModulePorts): GatewayModule {
     ...createAuthAdminHandlers(ports, people, metrics),
     ...createProjectHandlers(ports, people, metrics),
   };
+  const endpoints = [
+    ...createPeopleEndpoints(people),
+    ...createManagementTokenEndpoints(people),
+    ...options.endpoints,
+  ];
   return {
     name: 'auth',
     services: [
@@ -73,7 +81,11 @@ export function createAuthModule(options: AuthModulePorts): GatewayModule {
         handlersUnavailableAsNoCapacity(createBudgetHandlers(ports), isDatabaseUnavailable),
       ),
       bindService(AuthAdminDefinition, handlersUnavailableAsNoCapacity(authAdmin, isDatabaseUnavailable)),
-      serveEndpoints('auth', options.endpoints, { isUnavailable: isDatabaseUnavailable }),
+      serveEndpoints(
+        'auth',
+        endpoints.map((each) => withCurrentAccess(people, each)),
+        { isUnavailable: isDatabaseUnavailable },
+      ),
     ],
     consumers: [],
     async start() {

@@ -1,4 +1,5 @@
 import { KeyState, type KeyFilter } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
 import { createTestClock } from '@gateway/test-support';
 import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
 
@@ -55,6 +56,13 @@ describe('lists with a search', () => {
     }
   }
 
+  const queryOf = ({ pageSize, pageToken }: { pageSize: number; pageToken: string }) => ({
+    ...{ page_size: String(pageSize), page_token: pageToken },
+  });
+  const pageOf = (page: {
+    readonly data: readonly { readonly id: string }[];
+    readonly next_page_token: string | null;
+  }): Page => ({ ids: page.data.map(({ id }) => id), nextPageToken: page.next_page_token ?? '' });
   const keys = (changes: Partial<KeyFilter>) =>
     allPages(async (page) => {
       const filter = {
@@ -74,16 +82,17 @@ describe('lists with a search', () => {
     });
   const members = (search: string) =>
     allPages(async (page) => {
-      const listed = await fixture.admin.listOrganizationMembers({ organizationId, ...page, search });
-      return { ids: listed.members.map(({ memberId }) => memberId), nextPageToken: listed.nextPageToken };
+      return pageOf(
+        await fixture.endpoints.call(endpoints.people.members, {
+          params: { organization_id: organizationId },
+          query: { ...queryOf(page), search },
+        }),
+      );
     });
   const people = (search: string) =>
     allPages(async (page) => {
-      const listed = await fixture.admin.listPeople({ ...page, search });
-      return {
-        ids: listed.people.map(({ member }) => member?.id ?? ''),
-        nextPageToken: listed.nextPageToken,
-      };
+      const query = { ...queryOf(page), search };
+      return pageOf(await fixture.endpoints.call(endpoints.people.list, { query }));
     });
 
   it('finds the oldest key by part of its name, its id or its last four characters, in any case', async () => {

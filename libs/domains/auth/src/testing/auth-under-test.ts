@@ -1,13 +1,15 @@
 import type { ActingPerson } from '@gateway/actors';
+import { createAdminClient } from '@gateway/admin-calls';
 import { stubsOf } from '@gateway/admin-calls/testing';
 import {
+  AdminRefusalReason,
   AuthAdminDefinition,
   AuthDefinition,
   MemberRole,
   Scope,
   type ProjectBudgets,
 } from '@gateway/contracts/auth';
-import { endpoints } from '@gateway/dashboard-contract';
+import { DashboardError, endpoints } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createEncryptionKey } from '@gateway/secrets';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
@@ -71,6 +73,7 @@ export async function createAuthFixture({
     const transport = createInProcessTransport(module.services, { actors: unsignedActors });
     const adminFor = (person: () => ActingPerson) =>
       createClient(AuthAdminDefinition, actingFor(transport, person));
+    const endpointsFor = (person: () => ActingPerson) => createAdminClient(actingFor(transport, person));
     return {
       module,
       pool,
@@ -79,6 +82,8 @@ export async function createAuthFixture({
       admin: adminFor(() => operator),
       /** Acts for another person. */
       adminAs: (person: Partial<ActingPerson>) => adminFor(() => ({ ...operator, ...person })),
+      endpoints: endpointsFor(() => operator),
+      endpointsAs: (person: Partial<ActingPerson>) => endpointsFor(() => ({ ...operator, ...person })),
     };
   }
 
@@ -140,6 +145,28 @@ export async function createAuthFixture({
 }
 
 export type AuthFixture = Awaited<ReturnType<typeof createAuthFixture>>;
+
+interface RefusableResult {
+  readonly outcome?: { readonly $case: string; readonly value: unknown } | undefined;
+  readonly refusal?: { readonly reason: AdminRefusalReason } | undefined;
+}
+
+/** Why a method refused; undefined if it did not. */
+export function reasonOf({ outcome, refusal }: RefusableResult): string | undefined {
+  const isRefused = outcome?.$case === 'refusal' || outcome?.$case === 'refused';
+  const refused = isRefused ? (outcome.value as { readonly reason: AdminRefusalReason }) : refusal;
+  return refused && AdminRefusalReason[refused.reason].replace('ADMIN_REFUSAL_REASON_', '').toLowerCase();
+}
+
+/** Why an endpoint refused; undefined if it did not. */
+export const codeOf = (call: Promise<unknown>): Promise<string | undefined> =>
+  call.then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof DashboardError) return error.code;
+      throw error;
+    },
+  );
 
 export function keySettings() {
   return {

@@ -9,10 +9,8 @@ import { createDeadLetterHandlers } from './dead-letter-handlers';
 import { createGenerationHandlers } from './generation-handlers';
 import { createInvitationHandlers } from './invitation-handlers';
 import { createKeyHandlers } from './key-handlers';
-import { createManagementTokenHandlers } from './management-token-handlers';
 import { createOperatorHandlers } from './operator-handlers';
 import { createOrganizationHandlers } from './organization-handlers';
-import { createPeopleHandlers } from './people-handlers';
 import { createPlaygroundHandlers } from './playground-handlers';
 import { createProjectHandlers } from './project-handlers';
 import { createSessionHandlers } from './session-handlers';
@@ -26,13 +24,11 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createSessionHandlers,
     createSingleSignOnHandlers,
     createAccountHandlers,
-    createPeopleHandlers,
     createInvitationHandlers,
     createOrganizationHandlers,
     createCreditHandlers,
     createProjectHandlers,
     createKeyHandlers,
-    createManagementTokenHandlers,
     createAuditHandlers,
     createDeadLetterHandlers,
     createStatementHandlers,

@@ -8,7 +8,7 @@ import {
   type KeyResponse,
   type Organization,
 } from '@gateway/contracts/auth';
-import { type BodyOf, DashboardError, endpoints } from '@gateway/dashboard-contract';
+import { type BodyOf, DashboardError, endpoints, EDGE_CHANGE_TIMEOUT_MS } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { activityOf } from '../key-activity';
 import { requireKnownModels } from '../known-models';
@@ -16,7 +16,6 @@ import { changedKeySettings, UNRESTRICTED_KEY } from '../messages/bodies';
 import { unwrap } from '../messages/errors';
 import { keyBoundsView, keyView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
-import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 
 /** Attempts at a change without a version when concurrent changes win. */
 const MAX_UPDATE_ATTEMPTS = 5;

@@ -1,14 +1,11 @@
 import { pageRequest, pageView } from '@gateway/admin-calls';
 import { AdminRefusalReason, type Organization, type OrganizationResponse } from '@gateway/contracts/auth';
-import { DashboardError, endpoints } from '@gateway/dashboard-contract';
+import { DashboardError, EDGE_CHANGE_TIMEOUT_MS, endpoints } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { organizationLimitsMessage } from '../messages/bodies';
 import { unwrap } from '../messages/errors';
 import { organizationView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
-
-/** Changes that edges must apply return once every edge has applied them, which takes at most one lease. */
-export const EDGE_CHANGE_TIMEOUT_MS = 20_000;
 
 export function createOrganizationHandlers({ authAdmin }: DashboardApiPorts): readonly Implementation[] {
   const { organizations } = endpoints;

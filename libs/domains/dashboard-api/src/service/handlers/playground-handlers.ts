@@ -1,13 +1,12 @@
 import { isoTime, usd } from '@gateway/admin-calls';
 import { parseUsd, utcDay, type UnixMs } from '@gateway/base';
 import { Scope, type CreatedKey, type Organization } from '@gateway/contracts/auth';
-import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
+import { DashboardError, endpoints, parts, EDGE_CHANGE_TIMEOUT_MS } from '@gateway/dashboard-contract';
 import { isRefusal } from '@gateway/errors';
 import { implement, sessionOf, type Implementation } from '../http/implement';
 import { unwrap } from '../messages/errors';
 import { readModels } from '../known-models';
 import type { DashboardApiPorts } from '../ports';
-import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 
 const KEY_LIFETIME_MS = 15 * 60 * 1_000;
 const DEFAULT_BUDGET_NANO_USD = 1_000_000_000n;

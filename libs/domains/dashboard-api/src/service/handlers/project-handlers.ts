@@ -1,12 +1,11 @@
 import { pageRequest, pageView } from '@gateway/admin-calls';
 import type { Project, ProjectResponse } from '@gateway/contracts/auth';
-import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
+import { DashboardError, endpoints, parts, EDGE_CHANGE_TIMEOUT_MS } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { projectBudgetsMessage } from '../messages/bodies';
 import { unwrap } from '../messages/errors';
 import { projectView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
-import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 
 const ARCHIVED = { active: false, archived: true, all: undefined } as const;
 /** Shorter than the default timeout, since projects can be listed without their spend. */
