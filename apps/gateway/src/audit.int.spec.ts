@@ -96,8 +96,7 @@ beforeAll(async () => {
   const { session } = await auth().getSession({ sessionToken: await signIn(TEST_OPERATOR.label) });
   operator = { ...operator, sessionId: session?.id ?? '' };
   actor = operator;
-  const { outcome } = await auth().createOrganization({ name: 'Audited' });
-  organizationId = outcome?.$case === 'organization' ? outcome.value.id : '';
+  organizationId = await organization('Audited');
 });
 afterAll(async () => {
   await pool?.end();
@@ -157,8 +156,8 @@ async function key(): Promise<string> {
 }
 
 async function project(): Promise<string> {
-  const { outcome } = await auth().createProject({ organizationId, name: 'Project', budgets: {} });
-  return outcome?.$case === 'project' ? outcome.value.id : '';
+  const creation = { ...inOrganization(), body: { name: 'Project' } };
+  return (await authEndpoints().call(endpoints.projects.create, creation)).project.id;
 }
 
 async function rotatedKey(): Promise<string> {
@@ -200,6 +199,18 @@ async function confirmedSecondFactor() {
   const both = { password: PASSWORD, code: recoveryCodes[0] ?? '', ipAddress: '' };
   return { ...self, sessionToken: signedIn?.sessionToken ?? '', both };
 }
+
+const NO_LIMITS = {
+  ...{ requests_per_minute: null, tokens_per_minute: null, concurrency: null, max_output_tokens: null },
+  ...{ daily_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
+  multiple_completions: false,
+};
+
+async function organization(name: string): Promise<string> {
+  return (await authEndpoints().call(endpoints.organizations.create, { body: { name } })).organization.id;
+}
+/** Another organization. */
+const other = async (name: string) => ({ params: { organization_id: await organization(name) } });
 
 const ofPerson = (id: string) => ({ params: { member_id: id } });
 const ofMember = (id: string) => ({ params: { ...inOrganization().params, member_id: id } });
@@ -419,20 +430,20 @@ const CASES: Readonly<Record<string, Case>> = {
     const { id } = await person();
     return { call: () => authEndpoints().call(endpoints.people.endSessions, { ...ofPerson(id), body: {} }) };
   },
-  SetSecondFactorRequired: async () => {
-    const { outcome } = await auth().createOrganization({ name: 'Careful' });
-    const id = outcome?.$case === 'organization' ? outcome.value.id : '';
-    return { call: () => auth().setSecondFactorRequired({ organizationId: id, required: true }) };
+  [endpointName(endpoints.organizations.setSecondFactorRequired)]: async () => {
+    const change = { ...(await other('Careful')), body: { required: true } };
+    return { call: () => authEndpoints().call(endpoints.organizations.setSecondFactorRequired, change) };
   },
-  SetTargetRules: async () => {
-    const deniedRegions = [`region-${(changes += 1)}`];
-    const lists = { allowedProviders: [], deniedProviders: [], allowedRegions: [], deniedRegions };
-    return { call: () => auth().setTargetRules({ organizationId, targetRules: lists }) };
+  [endpointName(endpoints.organizations.setTargetRules)]: async () => {
+    const lists = { allowed_providers: [], denied_providers: [], allowed_regions: [] };
+    const body = { ...lists, denied_regions: [`region-${(changes += 1)}`] };
+    return {
+      call: () => authEndpoints().call(endpoints.organizations.setTargetRules, { ...inOrganization(), body }),
+    };
   },
-  SetElasticHolds: async () => {
-    const { outcome } = await auth().createOrganization({ name: 'Elastic' });
-    const id = outcome?.$case === 'organization' ? outcome.value.id : '';
-    return { call: () => auth().setElasticHolds({ organizationId: id, enabled: true }) };
+  [endpointName(endpoints.organizations.setElasticHolds)]: async () => {
+    const change = { ...(await other('Elastic')), body: { enabled: true } };
+    return { call: () => authEndpoints().call(endpoints.organizations.setElasticHolds, change) };
   },
   [endpointName(endpoints.people.setOperator)]: async () => {
     const { id } = await person();
@@ -441,33 +452,41 @@ const CASES: Readonly<Record<string, Case>> = {
         authEndpoints().call(endpoints.people.setOperator, { ...ofPerson(id), body: { operator: true } }),
     };
   },
-  CreateOrganization: async () => ({ call: () => auth().createOrganization({ name: 'Another' }) }),
-  SetOrganizationLimits: async () => {
-    const limits = { requestsPerMinute: (changes += 1), multipleCompletions: false };
-    return { call: () => auth().setOrganizationLimits({ organizationId, limits }) };
-  },
-  CreateProject: async () => ({
-    call: () => auth().createProject({ organizationId, name: 'Project', budgets: {} }),
+  EnsureOrganization: async () => ({
+    call: () => auth().ensureOrganization({ name: 'Ensured' + newId('o') }),
   }),
-  UpdateProject: async () => {
-    const projectId = await project();
-    const change = { organizationId, projectId, name: 'Renamed', budgets: {} };
-    return { call: () => auth().updateProject(change) };
-  },
-  ArchiveProject: async () => {
-    const projectId = await project();
-    return { call: () => auth().archiveProject({ organizationId, projectId }) };
-  },
-  SetOrganizationCeilings: async () => {
-    const ceilings = { requestsPerMinute: 9_000 + (changes += 1), multipleCompletions: true };
-    return { call: () => auth().setOrganizationCeilings({ organizationId, ceilings }) };
-  },
-  SetOrganizationSuspended: async () => {
-    const { outcome } = await auth().createOrganization({ name: 'Suspended' });
-    const id = outcome?.$case === 'organization' ? outcome.value.id : '';
+  [endpointName(endpoints.organizations.create)]: async () => ({ call: () => organization('Another') }),
+  [endpointName(endpoints.organizations.setLimits)]: async () => {
+    const body = { ...NO_LIMITS, requests_per_minute: (changes += 1) };
     return {
-      call: () => auth().setOrganizationSuspended({ organizationId: id, suspended: true, reason: 'x' }),
+      call: () => authEndpoints().call(endpoints.organizations.setLimits, { ...inOrganization(), body }),
     };
+  },
+  [endpointName(endpoints.projects.create)]: async () => ({ call: project }),
+  [endpointName(endpoints.projects.update)]: async () => {
+    const params = { ...inOrganization().params, project_id: await project() };
+    const budgets = { daily_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null };
+    const change = { params, body: { name: 'Renamed', ...budgets } };
+    return { call: () => authEndpoints().call(endpoints.projects.update, change) };
+  },
+  [endpointName(endpoints.projects.archive)]: async () => {
+    const params = { ...inOrganization().params, project_id: await project() };
+    return { call: () => authEndpoints().call(endpoints.projects.archive, { params, body: {} }) };
+  },
+  [endpointName(endpoints.organizations.setCeilings)]: async () => {
+    const body = { ...NO_LIMITS, requests_per_minute: 9_000 + (changes += 1), multiple_completions: true };
+    return {
+      call: () => authEndpoints().call(endpoints.organizations.setCeilings, { ...inOrganization(), body }),
+    };
+  },
+  [endpointName(endpoints.organizations.suspend)]: async () => {
+    const suspension = { ...(await other('Suspended')), body: { reason: 'x' } };
+    return { call: () => authEndpoints().call(endpoints.organizations.suspend, suspension) };
+  },
+  [endpointName(endpoints.organizations.resume)]: async () => {
+    const of = await other('Resumed');
+    await authEndpoints().call(endpoints.organizations.suspend, { ...of, body: {} });
+    return { call: () => authEndpoints().call(endpoints.organizations.resume, { ...of, body: {} }) };
   },
   CreateKey: async () => ({ call: key }),
   CreateSessionKey: async () => {

@@ -1,2 +1,2 @@
 export { missing, refusalMessage } from './messages';
-export { accepted } from './refusals';
+export { accepted, acceptedOrCurrent } from './refusals';

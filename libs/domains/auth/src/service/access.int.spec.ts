@@ -6,14 +6,14 @@ import {
   codeOf,
   createAuthFixture,
   keySettings,
+  limitsBody,
   reasonOf,
   type AuthFixture,
 } from '../testing/auth-under-test';
 
 const PASSWORD = 'correct horse battery';
 const [FORBIDDEN, NOT_FOUND, CONFLICT] = ['forbidden', 'not_found', 'conflict'];
-const { people: ofPeople } = endpoints;
-const LIMITS = { multipleCompletions: false };
+const { people: ofPeople, organizations, projects } = endpoints;
 
 describe('roles in organizations', () => {
   let fixture: AuthFixture;
@@ -48,6 +48,7 @@ describe('roles in organizations', () => {
   }
 
   const actorNamed = (name: string): Actor => actors[name] ?? { id: name, label: name, ipAddress: '' };
+  const inOrganization = (id: string) => ({ params: { organization_id: id } });
   const ofMember = (organizationId: string, memberId: string) => ({
     params: { organization_id: organizationId, member_id: memberId },
   });
@@ -79,24 +80,36 @@ describe('roles in organizations', () => {
       return reasonOf(await fixture.adminAs(actor).revokeKey({ organizationId, keyId }));
     },
     setOrganizationLimits: async (actor, organizationId) =>
-      reasonOf(await fixture.adminAs(actor).setOrganizationLimits({ organizationId, limits: LIMITS })),
+      codeOf(fixture.setLimits(organizationId, {}, fixture.endpointsAs(actor))),
     setOrganizationCeilings: async (actor, organizationId) =>
-      reasonOf(await fixture.adminAs(actor).setOrganizationCeilings({ organizationId, ceilings: LIMITS })),
+      codeOf(
+        fixture
+          .endpointsAs(actor)
+          .call(organizations.setCeilings, { ...inOrganization(organizationId), body: limitsBody({}) }),
+      ),
     setOrganizationSuspended: async (actor, organizationId) =>
-      reasonOf(await fixture.adminAs(actor).setOrganizationSuspended({ organizationId, suspended: false })),
+      codeOf(
+        fixture
+          .endpointsAs(actor)
+          .call(organizations.resume, { ...inOrganization(organizationId), body: {} }),
+      ),
     createProject: async (actor, organizationId) =>
-      reasonOf(await fixture.adminAs(actor).createProject({ organizationId, name: 'P', budgets: {} })),
+      codeOf(
+        fixture
+          .endpointsAs(actor)
+          .call(projects.create, { ...inOrganization(organizationId), body: { name: 'P' } }),
+      ),
     updateProject: async (actor, organizationId) => {
       const { id: projectId } = await fixture.project(organizationId);
-      const change = { organizationId, projectId, name: 'New', budgets: {} };
-      return reasonOf(await fixture.adminAs(actor).updateProject(change));
+      const client = fixture.endpointsAs(actor);
+      return codeOf(fixture.updateProject(organizationId, projectId, { name: 'New' }, client));
     },
     archiveProject: async (actor, organizationId) => {
       const { id: projectId } = await fixture.project(organizationId);
-      return reasonOf(await fixture.adminAs(actor).archiveProject({ organizationId, projectId }));
+      return codeOf(fixture.archiveProject(organizationId, projectId, fixture.endpointsAs(actor)));
     },
     createOrganization: async (actor) =>
-      reasonOf(await fixture.adminAs(actor).createOrganization({ name: 'New' })),
+      codeOf(fixture.endpointsAs(actor).call(organizations.create, { body: { name: 'New' } })),
     setOrganizationRole: async (actor, organizationId) => {
       const { id: memberId } = await person('another', { [organizationId]: 'member' });
       return codeOf(setRole(actor, organizationId, memberId, 'admin'));
@@ -154,13 +167,15 @@ describe('roles in organizations', () => {
 
   it('let members list their own organizations, and operators all', async () => {
     const list = async (actor: Actor) => {
-      const page = await fixture.adminAs(actor).listOrganizations({ pageSize: 0, pageToken: '' });
-      return page.organizations.map(({ name }) => name).sort();
+      const page = await fixture.endpointsAs(actor).call(organizations.list, { query: {} });
+      return page.data.map(({ name }) => name).sort();
     };
     expect(await list(actorNamed('member'))).toEqual(['Own']);
     expect(await list(actorNamed('operator'))).toEqual(expect.arrayContaining(['Own', 'Foreign']));
-    const foreign = await fixture.adminAs(actorNamed('owner')).getOrganization({ organizationId: foreignId });
-    expect(reasonOf(foreign)).toBe(NOT_FOUND);
+    const foreign = fixture
+      .endpointsAs(actorNamed('owner'))
+      .call(organizations.get, inOrganization(foreignId));
+    expect(await codeOf(foreign)).toBe(NOT_FOUND);
   });
 
   describe('owners', () => {

@@ -11,17 +11,12 @@ import {
   type KeySettings as KeySettingsMessage,
   type ListAuditRequest,
   type ListKeysRequest,
-  type ListProjectsRequest,
-  type Organization as OrganizationMessage,
-  type OrganizationLimits as OrganizationLimitsMessage,
-  type Project as ProjectMessage,
   type ProjectBudgets as ProjectBudgetsMessage,
   type WatchInvalidationsResponse,
 } from '@gateway/contracts/auth';
 import type { RequestedKeySettings } from '../core/keys/key-settings';
 import type * as core from '../core/model';
-import { effectiveLimits } from '../core/organizations/limits';
-import type { AuditFilter, KeyFilter, ProjectFilter } from '../core/ports';
+import type { AuditFilter, KeyFilter } from '../core/ports';
 import type * as shared from '@gateway/auth-shared';
 import { isIdLike, readSearchText, storable } from '@gateway/auth-shared';
 import { missing } from '@gateway/auth-shared/service';
@@ -46,7 +41,7 @@ function keyLimitsOf(limits: KeyLimitsMessage | undefined): core.KeyLimits {
   };
 }
 
-export function projectBudgetsOf(budgets: ProjectBudgetsMessage | undefined): core.ProjectBudgets {
+function projectBudgetsOf(budgets: ProjectBudgetsMessage | undefined): core.ProjectBudgets {
   return {
     ...(budgets?.dailyBudgetNanoUsd === undefined
       ? {}
@@ -57,50 +52,6 @@ export function projectBudgetsOf(budgets: ProjectBudgetsMessage | undefined): co
     ...(budgets?.totalBudgetNanoUsd === undefined
       ? {}
       : { totalBudgetNanoUsd: nanoUsd(budgets.totalBudgetNanoUsd) }),
-  };
-}
-
-export function projectMessage(project: core.Project): ProjectMessage {
-  return {
-    id: project.id,
-    organizationId: project.organizationId,
-    name: project.name,
-    budgets: project.budgets,
-    createdUnixMs: BigInt(project.createdAt),
-    archivedUnixMs: project.archivedAt === undefined ? undefined : BigInt(project.archivedAt),
-    version: project.version,
-  };
-}
-
-export function projectFilterOf({ archived, projectIds }: ListProjectsRequest): ProjectFilter {
-  return {
-    ...(archived === undefined ? {} : { archived }),
-    ...(projectIds.length === 0 ? {} : { ids: projectIds.filter(isIdLike) }),
-  };
-}
-
-export function organizationLimitsOf(limits: OrganizationLimitsMessage): core.OrganizationLimits {
-  return {
-    ...keyLimitsOf(limits),
-    ...(limits.maxOutputTokens === undefined ? {} : { maxOutputTokens: limits.maxOutputTokens }),
-    multipleCompletions: limits.multipleCompletions,
-  };
-}
-
-export function organizationMessage(organization: core.Organization): OrganizationMessage {
-  return {
-    id: organization.id,
-    name: organization.name,
-    suspended: organization.suspended,
-    suspendedReason: organization.suspendedReason,
-    limits: organization.limits,
-    ceilings: organization.ceilings,
-    effectiveLimits: effectiveLimits(organization),
-    requiresSecondFactor: organization.requiresSecondFactor,
-    targetRules: targetRulesMessage(organization.targetRules),
-    elasticHolds: organization.elasticHolds,
-    createdUnixMs: BigInt(organization.createdAt),
-    version: organization.version,
   };
 }
 

@@ -22,8 +22,9 @@ import type { AuthPorts, AuthSettings } from '../core/ports';
 import { createAuthAdminHandlers } from './handlers/auth-admin';
 import { createAuthHandlers } from './handlers/auth';
 import { createBudgetHandlers } from './handlers/budgets';
-import { createProjectHandlers } from './handlers/projects';
 import { createAuthMetrics } from './metrics';
+import { createOrganizationEndpoints } from './organization-endpoints';
+import { createProjectEndpoints } from './project-endpoints';
 
 /** Settings of this library and of `people`: the auth service runs both. */
 export type AuthServiceSettings = AuthSettings & PeopleSettings;
@@ -51,7 +52,10 @@ export interface AuthModulePorts {
   readonly settings?: Partial<AuthServiceSettings>;
 }
 
-/** Organizations, keys, members, sessions and the audit log. Serves Auth to edges and AuthAdmin to the dashboard API. */
+/**
+ * Organizations, keys, members, sessions and the audit log. Serves Auth to edges, AuthAdmin to the dashboard API and the
+ * demo, and the endpoints that auth owns.
+ */
 export function createAuthModule(options: AuthModulePorts): GatewayModule {
   const { adapters, clock, newId, log } = options;
   const settings = Object.freeze({ ...DEFAULT_AUTH_SETTINGS, ...options.settings });
@@ -62,9 +66,10 @@ export function createAuthModule(options: AuthModulePorts): GatewayModule {
   const authAdmin = {
     ...createPeopleHandlers(people, options.metrics),
     ...createAuthAdminHandlers(ports, people, metrics),
-    ...createProjectHandlers(ports, people, metrics),
   };
   const endpoints = [
+    ...createOrganizationEndpoints(ports, people, metrics),
+    ...createProjectEndpoints(ports, metrics),
     ...createPeopleEndpoints(people),
     ...createManagementTokenEndpoints(people),
     ...options.endpoints,

@@ -207,8 +207,7 @@ describe('two changes at once that exclude each other', () => {
     const params = { ...inOrganization().params, domain };
     return wasAccepted(fixture.endpoints.call(people.unmapDomain, { params, body: {} }));
   };
-  const archive = async (projectId: string) =>
-    isAccepted(await fixture.admin.archiveProject({ organizationId, projectId }));
+  const archive = (projectId: string) => wasAccepted(fixture.archiveProject(organizationId, projectId));
   const createKey = async (projectId?: string) =>
     isAccepted(
       await fixture.admin.createKey({
@@ -276,8 +275,7 @@ describe('two changes at once that exclude each other', () => {
         `insert into projects (id, organization_id, name, created_at)
          select 'proj-' || number || $1, $1, '', now() from generate_series(1, 199) number`,
       );
-      const create = async () =>
-        isAccepted(await fixture.admin.createProject({ organizationId, name: 'Project', budgets: {} }));
+      const create = () => wasAccepted(fixture.createProject(organizationId));
       return [create, create];
     },
     'archiving a project and creating a key in it': async () => {

@@ -75,10 +75,10 @@ describe('lists with a search', () => {
       const listed = await fixture.admin.listKeys({ organizationId, ...page, filter });
       return { ids: listed.keys.map(({ id }) => id), nextPageToken: listed.nextPageToken };
     });
-  const organizations = (search: string, admin = fixture.admin) =>
+  const organizations = (search: string, client = fixture.endpoints) =>
     allPages(async (page) => {
-      const listed = await admin.listOrganizations({ ...page, search });
-      return { ids: listed.organizations.map(({ id }) => id), nextPageToken: listed.nextPageToken };
+      const query = { ...queryOf(page), search };
+      return pageOf(await client.call(endpoints.organizations.list, { query }));
     });
   const members = (search: string) =>
     allPages(async (page) => {
@@ -147,7 +147,7 @@ describe('lists with a search', () => {
   });
 
   it('searches only the organizations of a person who is no operator', async () => {
-    const person = fixture.adminAs({ id: 'mem-001', label: 'person001@example.com' });
+    const person = fixture.endpointsAs({ id: 'mem-001', label: 'person001@example.com' });
     expect(await organizations('', person)).toEqual([organizationId]);
     expect(await organizations('customer', person)).toEqual([]);
     expect(await organizations('searched', person)).toEqual([organizationId]);

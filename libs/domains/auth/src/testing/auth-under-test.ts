@@ -1,5 +1,5 @@
 import type { ActingPerson } from '@gateway/actors';
-import { createAdminClient } from '@gateway/admin-calls';
+import { createAdminClient, usd } from '@gateway/admin-calls';
 import { stubsOf } from '@gateway/admin-calls/testing';
 import {
   AdminRefusalReason,
@@ -7,6 +7,7 @@ import {
   AuthDefinition,
   MemberRole,
   Scope,
+  type OrganizationLimits,
   type ProjectBudgets,
 } from '@gateway/contracts/auth';
 import { DashboardError, endpoints } from '@gateway/dashboard-contract';
@@ -110,16 +111,58 @@ export async function createAuthFixture({
     startReplica,
 
     async organization(name = 'Acme') {
-      const { outcome } = await replica.admin.createOrganization({ name, limits: undefined });
-      if (outcome?.$case !== 'organization') throw new Error('the organization was refused');
-      return outcome.value;
+      const { organization } = await replica.endpoints.call(endpoints.organizations.create, {
+        body: { name },
+      });
+      return organization;
     },
 
-    async project(organizationId: string, budgets: ProjectBudgets = {}) {
-      const { outcome } = await replica.admin.createProject({ organizationId, name: 'Project', budgets });
-      if (outcome?.$case !== 'project') throw new Error('the project was refused');
-      return outcome.value;
+    setLimits: (organizationId: string, limits: Limits, client = replica.endpoints) =>
+      client.call(endpoints.organizations.setLimits, {
+        params: { organization_id: organizationId },
+        body: limitsBody(limits),
+      }),
+
+    setCeilings: (organizationId: string, ceilings: Limits) =>
+      replica.endpoints.call(endpoints.organizations.setCeilings, {
+        params: { organization_id: organizationId },
+        body: limitsBody(ceilings),
+      }),
+
+    suspend: (organizationId: string, suspended = true) => {
+      const target = { params: { organization_id: organizationId }, body: {} };
+      const { suspend, resume } = endpoints.organizations;
+      return suspended ? replica.endpoints.call(suspend, target) : replica.endpoints.call(resume, target);
     },
+
+    createProject: (organizationId: string, budgets: ProjectBudgets = {}, name = 'Project') =>
+      replica.endpoints.call(endpoints.projects.create, {
+        params: { organization_id: organizationId },
+        body: { name, ...budgetsBody(budgets) },
+      }),
+
+    async project(organizationId: string, budgets: ProjectBudgets = {}) {
+      return (await this.createProject(organizationId, budgets)).project;
+    },
+
+    updateProject: (
+      organizationId: string,
+      projectId: string,
+      changes: { name: string; budgets?: ProjectBudgets; version?: number },
+      client = replica.endpoints,
+    ) => {
+      const { name, budgets = {}, version } = changes;
+      return client.call(endpoints.projects.update, {
+        params: { organization_id: organizationId, project_id: projectId },
+        body: { name, ...budgetsBody(budgets), ...(version !== undefined && { version }) },
+      });
+    },
+
+    archiveProject: (organizationId: string, projectId: string, client = replica.endpoints) =>
+      client.call(endpoints.projects.archive, {
+        params: { organization_id: organizationId, project_id: projectId },
+        body: {},
+      }),
 
     async key(organizationId: string) {
       const settings = keySettings();
@@ -145,6 +188,32 @@ export async function createAuthFixture({
 }
 
 export type AuthFixture = Awaited<ReturnType<typeof createAuthFixture>>;
+
+type Limits = Partial<OrganizationLimits>;
+
+const usdOrNull = (nanoUsdAmount: bigint | undefined) =>
+  nanoUsdAmount === undefined ? null : usd(nanoUsdAmount);
+
+/** Budgets as the contract writes them. */
+export function budgetsBody(budgets: ProjectBudgets) {
+  return {
+    daily_budget_usd: usdOrNull(budgets.dailyBudgetNanoUsd),
+    monthly_budget_usd: usdOrNull(budgets.monthlyBudgetNanoUsd),
+    total_budget_usd: usdOrNull(budgets.totalBudgetNanoUsd),
+  };
+}
+
+/** Limits as the contract writes them. */
+export function limitsBody(limits: Limits) {
+  return {
+    ...budgetsBody(limits),
+    requests_per_minute: limits.requestsPerMinute ?? null,
+    tokens_per_minute: limits.tokensPerMinute ?? null,
+    concurrency: limits.concurrency ?? null,
+    max_output_tokens: limits.maxOutputTokens ?? null,
+    multiple_completions: limits.multipleCompletions ?? false,
+  };
+}
 
 interface RefusableResult {
   readonly outcome?: { readonly $case: string; readonly value: unknown } | undefined;

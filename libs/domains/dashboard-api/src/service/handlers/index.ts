@@ -10,7 +10,6 @@ import { createGenerationHandlers } from './generation-handlers';
 import { createInvitationHandlers } from './invitation-handlers';
 import { createKeyHandlers } from './key-handlers';
 import { createOperatorHandlers } from './operator-handlers';
-import { createOrganizationHandlers } from './organization-handlers';
 import { createPlaygroundHandlers } from './playground-handlers';
 import { createProjectHandlers } from './project-handlers';
 import { createSessionHandlers } from './session-handlers';
@@ -25,7 +24,6 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createSingleSignOnHandlers,
     createAccountHandlers,
     createInvitationHandlers,
-    createOrganizationHandlers,
     createCreditHandlers,
     createProjectHandlers,
     createKeyHandlers,
