@@ -38,7 +38,7 @@ export async function wireDashboardApi({
     },
     authAdmin: createClient(AuthAdminDefinition, auth),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
-    auditLogs: [ledger, router, usageAggregator].map((each) => createClient(AuditLogDefinition, each)),
+    auditLogs: [auth, ledger, router, usageAggregator].map((each) => createClient(AuditLogDefinition, each)),
     deadLetters: new Map([
       ['billing-ledger', createClient(DeadLettersDefinition, ledger)],
       ['usage-aggregator', createClient(DeadLettersDefinition, usageAggregator)],

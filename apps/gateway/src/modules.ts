@@ -149,8 +149,8 @@ function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) 
   const generationQuery = openGenerationQueryModule({ pool: pools.usage });
   const services = [auth, notifications, rateLimit, billingLedger, statements, generationQuery]
     .flatMap((module) => module.services)
-    // Each owner of endpoints serves it under the same name.
-    .filter(({ definition }) => definition !== AdminDefinition);
+    // Several modules serve these under the same name.
+    .filter(({ definition }) => definition !== AdminDefinition && definition !== AuditLogDefinition);
   return {
     transportFor: (caller: string): RpcTransport => transportTo(services, caller, deps),
     encryptionKeys,
@@ -160,7 +160,7 @@ function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) 
     generationQuery,
     /** Each serves the dead letters of its own group, under the same service name. */
     withDeadLetters: [billingLedger, usageAggregator],
-    withAuditLog: [statements, usageAggregator],
+    withAuditLog: [auth, statements, usageAggregator],
     inOrder: [auth, notifications, rateLimit, billingLedger, statements, usageAggregator, generationQuery],
   };
 }

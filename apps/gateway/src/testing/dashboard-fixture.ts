@@ -16,6 +16,7 @@ import {
 } from '@gateway/admin-calls';
 import { stubsOf } from '@gateway/admin-calls/testing';
 import type { Clock } from '@gateway/base';
+import { AuditLogDefinition } from '@gateway/contracts/audit';
 import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import {
@@ -28,7 +29,13 @@ import {
 } from '@gateway/dashboard-contract';
 import { createDashboardApi, type DashboardApiPorts } from '@gateway/dashboard-api';
 import { applyMigrations, createPool } from '@gateway/database';
-import { createActingTransport, createClient, createInProcessTransport, type RpcClient, type RpcTransport } from '@gateway/rpc';
+import {
+  createActingTransport,
+  createClient,
+  createInProcessTransport,
+  type RpcClient,
+  type RpcTransport,
+} from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import { actingFor, createTestDatabase, TEST_OPERATOR, unsignedActors } from '@gateway/test-support';
 import { createCuttableDatabase } from './cuttable-database';
@@ -86,7 +93,7 @@ type FixturePorts = Partial<Omit<DashboardApiPorts, 'owners'>> & {
 
 /** The dashboard API with the real auth domain on a separate database; other domains are stubs unless given. */
 export async function createDashboardFixture(
-  { owners, ...others }: FixturePorts = {},
+  { owners, auditLogs = [], ...others }: FixturePorts = {},
   { clock = systemClock, ...adapters }: FixtureAuthOptions = {},
 ) {
   const database = await createTestDatabase();
@@ -129,7 +136,7 @@ export async function createDashboardFixture(
   operator = { ...TEST_OPERATOR, id: member?.id ?? '', label: OPERATOR.email };
   const api = createDashboardApi({
     authAdmin: createClient(AuthAdminDefinition, actingOn(transport)),
-    auditLogs: [],
+    auditLogs: [createClient(AuditLogDefinition, actingOn(transport)), ...auditLogs],
     // Without it, keys are listed without their activity.
     owners: {
       auth: createAdminClient(actingOn(transport)),

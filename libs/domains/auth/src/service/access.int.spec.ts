@@ -211,7 +211,7 @@ describe('roles in organizations', () => {
     const owner = await person('owner', { [organizationId]: 'owner' });
     const { id: memberId } = await person('promoted', { [organizationId]: 'member' });
     await setRole(owner, organizationId, memberId, 'admin');
-    const { entries } = await fixture.admin.listAudit({
+    const { entries } = await fixture.auditLog.listAudit({
       organizationId,
       action: 'membership.',
       pageSize: 0,

@@ -68,7 +68,7 @@ describe('the security of accounts', () => {
   const endSessions = (memberId: string) =>
     codeOf(fixture.endpoints.call(ofPeople.endSessions, { params: { member_id: memberId }, body: {} }));
   const auditOf = async (target: string, action: string) =>
-    (await fixture.admin.listAudit({ target, action, pageSize: 0, pageToken: '' })).entries;
+    (await fixture.auditLog.listAudit({ target, action, pageSize: 0, pageToken: '' })).entries;
 
   describe('a sensitive change', () => {
     /** An operator who signed in six minutes ago. */

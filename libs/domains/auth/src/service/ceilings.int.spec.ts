@@ -123,7 +123,7 @@ describe('ceilings of organizations', () => {
     });
     expect((await grantOf(low.secret))?.keyLimits).toMatchObject({ requestsPerMinute: 20 });
     expect((await grantOf(revoked.secret))?.keyLimits).toMatchObject({ requestsPerMinute: 80 });
-    const { entries } = await fixture.admin.listAudit({ organizationId, pageSize: 1, pageToken: '' });
+    const { entries } = await fixture.auditLog.listAudit({ organizationId, pageSize: 1, pageToken: '' });
     expect(entries.map(({ action }) => action)).toEqual(['organization.set_ceilings']);
     expect(JSON.parse(entries[0]?.detailsJson ?? '')).toEqual({
       changed: {

@@ -1,4 +1,5 @@
 import { serveEndpoints, type Implementation } from '@gateway/admin-calls';
+import { createAuditService, type AuditEntries } from '@gateway/audit';
 import type { IdSource } from '@gateway/auth-shared';
 import type { Clock } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition, BudgetsDefinition } from '@gateway/contracts/auth';
@@ -39,6 +40,7 @@ export interface AuthModulePorts {
   /** From `createAuthAdapters`; the module starts and stops them. */
   readonly adapters: Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
     readonly people: Omit<PeoplePorts, 'clock' | 'newId' | 'settings' | 'organizations' | 'leases' | 'feed'>;
+    readonly audit: AuditEntries;
     start(): Promise<void>;
     stop(): Promise<void>;
   };
@@ -86,6 +88,7 @@ export function createAuthModule(options: AuthModulePorts): GatewayModule {
         handlersUnavailableAsNoCapacity(createBudgetHandlers(ports), isDatabaseUnavailable),
       ),
       bindService(AuthAdminDefinition, handlersUnavailableAsNoCapacity(authAdmin, isDatabaseUnavailable)),
+      createAuditService([adapters.audit]),
       serveEndpoints(
         'auth',
         endpoints.map((each) => withCurrentAccess(people, each)),

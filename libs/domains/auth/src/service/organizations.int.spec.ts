@@ -26,7 +26,7 @@ describe('organizations and the audit log', () => {
     });
 
   async function auditOf(organizationId: string) {
-    const { entries } = await fixture.admin.listAudit({ organizationId, pageSize: 0, pageToken: '' });
+    const { entries } = await fixture.auditLog.listAudit({ organizationId, pageSize: 0, pageToken: '' });
     return entries.map(({ action, actor, detailsJson }) => ({
       action,
       actor,

@@ -57,7 +57,7 @@ describe('projects', () => {
     return outcome?.$case === 'grant' ? outcome.value : undefined;
   }
   async function latestAudit() {
-    const { entries } = await fixture.admin.listAudit({ organizationId, pageSize: 1, pageToken: '' });
+    const { entries } = await fixture.auditLog.listAudit({ organizationId, pageSize: 1, pageToken: '' });
     const [entry] = entries;
     return { action: entry?.action, target: entry?.target, details: JSON.parse(entry?.detailsJson ?? '') };
   }

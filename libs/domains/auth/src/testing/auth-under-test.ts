@@ -1,6 +1,7 @@
 import type { ActingPerson } from '@gateway/actors';
 import { createAdminClient, usd } from '@gateway/admin-calls';
 import { stubsOf } from '@gateway/admin-calls/testing';
+import { AuditLogDefinition } from '@gateway/contracts/audit';
 import {
   AdminRefusalReason,
   AuthAdminDefinition,
@@ -83,6 +84,10 @@ export async function createAuthFixture({
       admin: adminFor(() => operator),
       /** Acts for another person. */
       adminAs: (person: Partial<ActingPerson>) => adminFor(() => ({ ...operator, ...person })),
+      auditLog: createClient(
+        AuditLogDefinition,
+        actingFor(transport, () => operator),
+      ),
       endpoints: endpointsFor(() => operator),
       endpointsAs: (person: Partial<ActingPerson>) => endpointsFor(() => ({ ...operator, ...person })),
     };

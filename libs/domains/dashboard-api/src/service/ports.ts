@@ -73,7 +73,7 @@ export interface DashboardApiPorts {
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
   /** Absent: cost estimates are unavailable. */
   readonly estimateRequest?: EstimateRequest;
-  /** The services with audit logs of their own; auth has another. */
+  /** The services with audit logs of their own. */
   readonly auditLogs: readonly RpcClient<typeof AuditLogDefinition>[];
   /** The services with the dead letters and the lag of each consumer group, by group name. */
   readonly deadLetters: ReadonlyMap<string, RpcClient<typeof DeadLettersDefinition>>;

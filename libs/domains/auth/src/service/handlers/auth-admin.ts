@@ -21,7 +21,7 @@ import { transferKey } from '../../core/keys/transfer-key';
 import { updateKey } from '../../core/keys/update-key';
 import { findKeyOwner } from './find-key-owner';
 import { timeEdgeWait, type AuthMetrics } from '../metrics';
-import { auditEntryMessage, auditFilterOf, keyFilterOf, keyMessage, keySettingsOf } from '../messages';
+import { keyFilterOf, keyMessage, keySettingsOf } from '../messages';
 import { refusalMessage } from '@gateway/auth-shared/service';
 
 const SECRET_OF_MESSAGE: Readonly<Partial<Record<SecretToEnd, 'previous' | 'current'>>> = {
@@ -31,7 +31,7 @@ const SECRET_OF_MESSAGE: Readonly<Partial<Record<SecretToEnd, 'previous' | 'curr
 
 const MAX_KEY_IDS = 200;
 
-/** The methods of AuthAdmin for keys and the audit log. The library `people` implements the others. */
+/** The methods of AuthAdmin for keys and the demo. The library `people` implements the others. */
 export function createAuthAdminHandlers(
   ports: AuthPorts,
   people: PermissionPorts,
@@ -150,25 +150,7 @@ export function createAuthAdminHandlers(
         ),
       );
     },
-
-    recordAudit: closed,
-    completeAudit: closed,
-
-    async listAudit({ pageSize, pageToken, ...filter }) {
-      const { organizationId } = filter;
-      const page = await readPage(pageSize, pageToken, async (request) =>
-        organizationId === undefined || isIdLike(organizationId)
-          ? ports.audit.list(auditFilterOf(filter), request)
-          : [],
-      );
-      return { entries: page.items.map(auditEntryMessage), nextPageToken: page.nextPageToken };
-    },
   };
-}
-
-/** No service may call it; the contract keeps the name until the next release. */
-function closed(): never {
-  throw new Error('the method is closed');
 }
 
 function createdKeyResponse(created: CreatedKey | AdminRefusal): CreateKeyResponse {
