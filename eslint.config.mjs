@@ -31,9 +31,10 @@ const ADMIN = ['admin-calls', 'dashboard-contract'];
 
 /** Domains that a domain may import: shared libraries of its service, and the two public contracts. */
 const sharedRules = {
-  auth: ['auth-shared', 'people'],
-  people: ['auth-shared'],
-  'operator-notifications': ['auth-shared'],
+  auth: [...ADMIN, 'auth-shared', 'people'],
+  people: [...ADMIN, 'auth-shared'],
+  'auth-shared': ['dashboard-contract'],
+  'operator-notifications': [...ADMIN, 'auth-shared'],
   statements: [...ADMIN, 'billing-ledger'],
   'edge-proxy': ['public-api'],
   'inference-router': ADMIN,

@@ -22,11 +22,11 @@ export async function wireAuth(deps: ServiceDeps<Config>): Promise<ServiceWiring
   const mailer = openMailer(config);
   const encryptionKeys = config.GATEWAY_SECRETS_KEY;
   const shared = { config, pool, clock, mailer, encryptionKeys, log };
-  const auth = openAuthModule({ ...shared, sessions, metrics });
   const notifications = openOperatorNotificationsModule({
     ...shared,
     dashboardUrl: () => config.GATEWAY_DASHBOARD_ORIGIN,
   });
+  const auth = openAuthModule({ ...shared, sessions, metrics, endpoints: notifications.endpoints });
   return { modules: [auth, notifications], ready: isAvailable };
 }
 

@@ -1,6 +1,6 @@
 import { createAdminClient } from '@gateway/admin-calls';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
-import { AuthAdminDefinition, OperatorNotificationsDefinition } from '@gateway/contracts/auth';
+import { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { openDashboardApi } from '@gateway/dashboard-api';
@@ -29,6 +29,7 @@ export async function wireDashboardApi({
   const module = openDashboardApi({
     config,
     owners: {
+      auth: createAdminClient(auth),
       'billing-ledger': createAdminClient(ledger),
       'generation-query': createAdminClient(
         connectActing('generation-query', config.GATEWAY_GENERATION_QUERY_TARGET),
@@ -36,9 +37,8 @@ export async function wireDashboardApi({
       'inference-router': createAdminClient(router),
     },
     authAdmin: createClient(AuthAdminDefinition, auth),
-    notifications: createClient(OperatorNotificationsDefinition, auth),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
-    auditLogs: [ledger, router, usageAggregator].map((each) => createClient(AuditLogDefinition, each)),
+    auditLogs: [auth, ledger, router, usageAggregator].map((each) => createClient(AuditLogDefinition, each)),
     deadLetters: new Map([
       ['billing-ledger', createClient(DeadLettersDefinition, ledger)],
       ['usage-aggregator', createClient(DeadLettersDefinition, usageAggregator)],

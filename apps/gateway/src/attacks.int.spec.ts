@@ -3,7 +3,7 @@ import { createActorSigner, createActorVerifier, createSigningKeys, publicKeysOf
 import type { ActingPerson } from '@gateway/actors';
 import { AUTH_SCHEMA } from '@gateway/auth';
 import { createAuthority, issueCertificate, type KeyPairPem } from '@gateway/certificates';
-import { AuthAdminDefinition, OperatorNotificationsDefinition, Scope } from '@gateway/contracts/auth';
+import { AuthAdminDefinition, Scope } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { ADMIN_CALLERS, DEFAULT_IDENTITY_DOMAIN, isServedTo } from '@gateway/contracts/callers';
 import { endpoints } from '@gateway/dashboard-contract';
@@ -33,7 +33,7 @@ let fleet: Fleet;
 let pool: Pool;
 let authority: KeyPairPem;
 let servers: readonly GrpcServer[];
-let ports: { readonly requests: number; readonly admins: number };
+let ports: readonly number[];
 let operator: ActingPerson;
 let victim: { readonly organizationId: string; readonly operatorId: string };
 const open: { close(): void }[] = [];
@@ -55,11 +55,11 @@ beforeAll(async () => {
   fleet = await startFleet();
   authority = await createAuthority();
   const publicKeys = publicKeysOf([await createSigningKeys(clock.now())]);
-  const services = fleet.modules.inOrder
-    .filter(({ name }) => ['auth', 'operator-notifications', 'billing-ledger', 'statements'].includes(name))
-    .flatMap((module) => module.services);
   const tls = await tlsOf(`billing-ledger.${DEFAULT_IDENTITY_DOMAIN}`);
-  const start = async (kind: 'requests' | 'admins') => {
+  const start = async (kind: 'requests' | 'admins', moduleNames: readonly string[]) => {
+    const services = fleet.modules.inOrder
+      .filter(({ name }) => moduleNames.includes(name))
+      .flatMap((module) => module.services);
     const server = createGrpcServer({
       services: services.filter(({ definition }) => isServedTo(definition.fullName, kind)),
       host: '127.0.0.1',
@@ -70,9 +70,15 @@ beforeAll(async () => {
     });
     return { server, ...(await server.start()) };
   };
-  const [requests, admins] = [await start('requests'), await start('admins')];
-  servers = [requests.server, admins.server];
-  ports = { requests: requests.port, admins: admins.port };
+  const started: Awaited<ReturnType<typeof start>>[] = [];
+  for (const names of [
+    ['auth', 'operator-notifications'],
+    ['billing-ledger', 'statements'],
+  ]) {
+    started.push(await start('requests', names), await start('admins', names));
+  }
+  servers = started.map(({ server }) => server);
+  ports = started.map(({ port }) => port);
   pool = createPool({
     url: fleet.databaseUrl,
     schema: AUTH_SCHEMA,
@@ -139,10 +145,8 @@ const ATTACKS: Readonly<Record<string, (transport: RpcTransport) => Promise<unkn
       dashboardUrl: 'https://attacker.example',
     }),
   'redirect the notifications of operators': (transport) =>
-    createClient(OperatorNotificationsDefinition, transport).setNotificationSettings({
-      emailEnabled: false,
-      extraEmails: [],
-      webhookUrl: 'https://attacker.example',
+    createAdminClient(transport).call(endpoints.notifications.set, {
+      body: { email_enabled: false, extra_emails: [], webhook_url: 'https://attacker.example' },
     }),
   'become an operator': (transport) =>
     createClient(AuthAdminDefinition, transport).ensureMember({
@@ -198,7 +202,7 @@ describe.each([['no certificate', undefined] as const, ...Object.entries(CERTIFI
       // Keys of the attacker's own, and every claim that opens the method.
       const stolen = await createSigningKeys(clock.now());
       const signer = createActorSigner({ keys: () => stolen, issuer: 'dashboard-api', clock });
-      for (const port of [ports.requests, ports.admins]) {
+      for (const port of ports) {
         const transport = await connect(port, dnsName);
         const forged = createActingTransport(transport, { audience: AUDIENCE, signer });
         expect(REFUSALS).toContain(await failureOf(attack(transport)));
@@ -210,7 +214,7 @@ describe.each([['no certificate', undefined] as const, ...Object.entries(CERTIFI
     if (dnsName !== CERTIFICATES['edge-proxy']) {
       it('cannot hold credit of an organization', async () => {
         const before = await state();
-        for (const port of [ports.requests, ports.admins]) {
+        for (const port of ports) {
           expect(REFUSALS).toContain(await failureOf(hold(await connect(port, dnsName))));
         }
         expect(await state()).toEqual(before);

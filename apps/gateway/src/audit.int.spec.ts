@@ -4,9 +4,7 @@ import { AUTH_SCHEMA } from '@gateway/auth';
 import { AdminDefinition } from '@gateway/contracts/admin';
 import {
   AuthAdminDefinition,
-  ManagementTokenAccess,
   MemberRole,
-  OperatorNotificationsDefinition,
   OrganizationRole,
   Scope,
   SecretToEnd,
@@ -34,7 +32,7 @@ const PASSWORD = 'correct horse battery';
 const NEW_PASSWORD = 'quite another one';
 const FROM = { ipAddress: '192.0.2.1', device: 'a test' };
 const DASHBOARD = 'https://admin.example.com';
-const { ORGANIZATION_ROLE_MEMBER: MEMBER, ORGANIZATION_ROLE_ADMIN: ADMIN } = OrganizationRole;
+const { ORGANIZATION_ROLE_MEMBER: MEMBER } = OrganizationRole;
 
 /** Changes nothing that the audit log is about. */
 const NOT_AUDITED: Readonly<Record<string, string>> = {
@@ -80,7 +78,7 @@ const inOrganization = () => ({ params: { organization_id: organizationId } });
 const auth = () => clientOf(AuthAdminDefinition, 'auth');
 const ledger = () => clientOf(BillingLedgerDefinition, 'billing-ledger');
 const statements = () => ownerOf('statements');
-const notifications = () => clientOf(OperatorNotificationsDefinition, 'operator-notifications');
+const authEndpoints = () => ownerOf('auth');
 const deadLetters = () => clientOf(DeadLettersDefinition, 'billing-ledger');
 const router = () => ownerOf('inference-router');
 
@@ -98,8 +96,7 @@ beforeAll(async () => {
   const { session } = await auth().getSession({ sessionToken: await signIn(TEST_OPERATOR.label) });
   operator = { ...operator, sessionId: session?.id ?? '' };
   actor = operator;
-  const { outcome } = await auth().createOrganization({ name: 'Audited' });
-  organizationId = outcome?.$case === 'organization' ? outcome.value.id : '';
+  organizationId = await organization('Audited');
 });
 afterAll(async () => {
   await pool?.end();
@@ -159,8 +156,8 @@ async function key(): Promise<string> {
 }
 
 async function project(): Promise<string> {
-  const { outcome } = await auth().createProject({ organizationId, name: 'Project', budgets: {} });
-  return outcome?.$case === 'project' ? outcome.value.id : '';
+  const creation = { ...inOrganization(), body: { name: 'Project' } };
+  return (await authEndpoints().call(endpoints.projects.create, creation)).project.id;
 }
 
 async function rotatedKey(): Promise<string> {
@@ -174,10 +171,8 @@ async function rotatedKey(): Promise<string> {
 }
 
 const setWebhook = () =>
-  notifications().setNotificationSettings({
-    emailEnabled: false,
-    extraEmails: [],
-    webhookUrl: 'https://hooks.invalid/incidents',
+  authEndpoints().call(endpoints.notifications.set, {
+    body: { email_enabled: false, extra_emails: [], webhook_url: 'https://hooks.invalid/incidents' },
   });
 
 async function invitationTo(email: string): Promise<{ readonly id: string; readonly token: string }> {
@@ -205,17 +200,38 @@ async function confirmedSecondFactor() {
   return { ...self, sessionToken: signedIn?.sessionToken ?? '', both };
 }
 
+const NO_LIMITS = {
+  ...{ requests_per_minute: null, tokens_per_minute: null, concurrency: null, max_output_tokens: null },
+  ...{ daily_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
+  multiple_completions: false,
+};
+
+async function organization(name: string): Promise<string> {
+  return (await authEndpoints().call(endpoints.organizations.create, { body: { name } })).organization.id;
+}
+/** Another organization. */
+const other = async (name: string) => ({ params: { organization_id: await organization(name) } });
+
+const ofPerson = (id: string) => ({ params: { member_id: id } });
+const ofMember = (id: string) => ({ params: { ...inOrganization().params, member_id: id } });
+
+const mapDomain = (domain: string) =>
+  authEndpoints().call(endpoints.people.mapDomain, {
+    params: { ...inOrganization().params, domain },
+    body: { role: 'member' },
+  });
+
 /** A token that reads and changes; without an organization, of the platform. */
 async function createToken(ofOrganization?: string): Promise<string> {
-  const { outcome } = await auth().createManagementToken({
-    organizationId: ofOrganization,
-    role: ofOrganization === undefined ? undefined : ADMIN,
-    name: 'automation',
-    access: ManagementTokenAccess.MANAGEMENT_TOKEN_ACCESS_READ_WRITE,
-    expiresOn: new Date(Date.now() + 86_400_000).toISOString().slice(0, 10),
-  });
-  if (outcome?.$case !== 'created') throw new Error('the token was refused');
-  return outcome.value.token?.id ?? '';
+  const body = {
+    ...{ name: 'automation', access: 'read_write' as const },
+    expires_on: new Date(Date.now() + 86_400_000).toISOString().slice(0, 10),
+  };
+  const { create, createPlatform } = endpoints.managementTokens;
+  const { token } = await (ofOrganization === undefined
+    ? authEndpoints().call(createPlatform, { body })
+    : authEndpoints().call(create, { ...inOrganization(), body: { ...body, role: 'admin' } }));
+  return token.id;
 }
 
 async function linkIdentity(memberId: string): Promise<string> {
@@ -295,35 +311,45 @@ const CASES: Readonly<Record<string, Case>> = {
     const author = await actAsSelf(self);
     return { author, call: () => auth().endOtherSessions({ keptSessionId: author.sessionId }) };
   },
-  SetOrganizationRole: async () => {
-    const { id: memberId } = await person();
-    return { call: () => auth().setOrganizationRole({ organizationId, memberId, role: ADMIN }) };
+  [endpointName(endpoints.people.setMemberRole)]: async () => {
+    const target = ofMember((await person()).id);
+    const body = { role: 'admin' as const };
+    return { call: () => authEndpoints().call(endpoints.people.setMemberRole, { ...target, body }) };
   },
-  RemoveOrganizationMember: async () => {
-    const { id: memberId } = await person();
-    return { call: () => auth().removeOrganizationMember({ organizationId, memberId }) };
+  [endpointName(endpoints.people.removeMember)]: async () => {
+    const target = ofMember((await person()).id);
+    return { call: () => authEndpoints().call(endpoints.people.removeMember, { ...target, body: {} }) };
   },
-  LeaveOrganization: async () => {
+  [endpointName(endpoints.people.leave)]: async () => {
     const author = await actAsSelf(await person());
     actor = { ...author, organization: { id: organizationId, role: 'member' } };
-    return { author, call: () => auth().leaveOrganization({ organizationId }) };
+    const leaving = { ...inOrganization(), body: {} };
+    return { author, call: () => authEndpoints().call(endpoints.people.leave, leaving) };
   },
-  CreateManagementToken: async () => ({ call: () => createToken() }),
-  RevokeManagementToken: async () => {
-    const tokenId = await createToken(organizationId);
-    return { call: () => auth().revokeManagementToken({ organizationId, tokenId }) };
-  },
-  MapDomain: async () => ({
-    call: () => auth().mapDomain({ organizationId, domain: 'mapped.example', role: MEMBER }),
+  [endpointName(endpoints.managementTokens.create)]: async () => ({
+    call: () => createToken(organizationId),
   }),
-  UnmapDomain: async () => {
-    await auth().mapDomain({ organizationId, domain: 'unmapped.example', role: MEMBER });
-    return { call: () => auth().unmapDomain({ organizationId, domain: 'unmapped.example' }) };
+  [endpointName(endpoints.managementTokens.createPlatform)]: async () => ({ call: () => createToken() }),
+  [endpointName(endpoints.managementTokens.revoke)]: async () => {
+    const params = { ...inOrganization().params, token_id: await createToken(organizationId) };
+    const revoke = { params, body: {} };
+    return { call: () => authEndpoints().call(endpoints.managementTokens.revoke, revoke) };
+  },
+  [endpointName(endpoints.managementTokens.revokePlatform)]: async () => {
+    const revoke = { params: { token_id: await createToken() }, body: {} };
+    return { call: () => authEndpoints().call(endpoints.managementTokens.revokePlatform, revoke) };
+  },
+  [endpointName(endpoints.people.mapDomain)]: async () => ({ call: () => mapDomain('mapped.example') }),
+  [endpointName(endpoints.people.unmapDomain)]: async () => {
+    await mapDomain('unmapped.example');
+    const params = { ...inOrganization().params, domain: 'unmapped.example' };
+    return { call: () => authEndpoints().call(endpoints.people.unmapDomain, { params, body: {} }) };
   },
   CreateInvitation: async () => ({ call: () => invitationTo('invited@example.com') }),
-  RevokeInvitation: async () => {
-    const { id: invitationId } = await invitationTo('revoked@example.com');
-    return { call: () => auth().revokeInvitation({ organizationId, invitationId }) };
+  [endpointName(endpoints.people.revokeInvitation)]: async () => {
+    const { id } = await invitationTo('revoked@example.com');
+    const params = { ...inOrganization().params, invitation_id: id };
+    return { call: () => authEndpoints().call(endpoints.people.revokeInvitation, { params, body: {} }) };
   },
   AcceptInvitation: async () => {
     const self = await person();
@@ -382,69 +408,85 @@ const CASES: Readonly<Record<string, Case>> = {
       call: () => auth().unlinkOwnIdentity({ sessionToken, password: PASSWORD, issuer, ipAddress: '' }),
     };
   },
-  UnlinkIdentity: async () => {
-    const { id: memberId } = await person();
-    const issuer = await linkIdentity(memberId);
-    return { call: () => auth().unlinkIdentity({ memberId, issuer }) };
+  [endpointName(endpoints.people.unlinkPersonIdentity)]: async () => {
+    const { id } = await person();
+    const unlink = { ...ofPerson(id), body: { issuer: await linkIdentity(id) } };
+    return { call: () => authEndpoints().call(endpoints.people.unlinkPersonIdentity, unlink) };
   },
-  ResetSecondFactor: async () => {
-    const { id: memberId } = await confirmedSecondFactor();
-    return { call: () => auth().resetSecondFactor({ memberId }) };
-  },
-  SetDisabled: async () => {
-    const { id: memberId } = await person();
-    return { call: () => auth().setDisabled({ memberId, disabled: true }) };
-  },
-  EndSessionsOf: async () => {
-    const { id: memberId } = await person();
-    return { call: () => auth().endSessionsOf({ memberId }) };
-  },
-  SetSecondFactorRequired: async () => {
-    const { outcome } = await auth().createOrganization({ name: 'Careful' });
-    const id = outcome?.$case === 'organization' ? outcome.value.id : '';
-    return { call: () => auth().setSecondFactorRequired({ organizationId: id, required: true }) };
-  },
-  SetTargetRules: async () => {
-    const deniedRegions = [`region-${(changes += 1)}`];
-    const lists = { allowedProviders: [], deniedProviders: [], allowedRegions: [], deniedRegions };
-    return { call: () => auth().setTargetRules({ organizationId, targetRules: lists }) };
-  },
-  SetElasticHolds: async () => {
-    const { outcome } = await auth().createOrganization({ name: 'Elastic' });
-    const id = outcome?.$case === 'organization' ? outcome.value.id : '';
-    return { call: () => auth().setElasticHolds({ organizationId: id, enabled: true }) };
-  },
-  SetOperator: async () => {
-    const { id: memberId } = await person();
-    return { call: () => auth().setOperator({ memberId, operator: true }) };
-  },
-  CreateOrganization: async () => ({ call: () => auth().createOrganization({ name: 'Another' }) }),
-  SetOrganizationLimits: async () => {
-    const limits = { requestsPerMinute: (changes += 1), multipleCompletions: false };
-    return { call: () => auth().setOrganizationLimits({ organizationId, limits }) };
-  },
-  CreateProject: async () => ({
-    call: () => auth().createProject({ organizationId, name: 'Project', budgets: {} }),
-  }),
-  UpdateProject: async () => {
-    const projectId = await project();
-    const change = { organizationId, projectId, name: 'Renamed', budgets: {} };
-    return { call: () => auth().updateProject(change) };
-  },
-  ArchiveProject: async () => {
-    const projectId = await project();
-    return { call: () => auth().archiveProject({ organizationId, projectId }) };
-  },
-  SetOrganizationCeilings: async () => {
-    const ceilings = { requestsPerMinute: 9_000 + (changes += 1), multipleCompletions: true };
-    return { call: () => auth().setOrganizationCeilings({ organizationId, ceilings }) };
-  },
-  SetOrganizationSuspended: async () => {
-    const { outcome } = await auth().createOrganization({ name: 'Suspended' });
-    const id = outcome?.$case === 'organization' ? outcome.value.id : '';
+  [endpointName(endpoints.people.resetSecondFactor)]: async () => {
+    const { id } = await confirmedSecondFactor();
     return {
-      call: () => auth().setOrganizationSuspended({ organizationId: id, suspended: true, reason: 'x' }),
+      call: () => authEndpoints().call(endpoints.people.resetSecondFactor, { ...ofPerson(id), body: {} }),
     };
+  },
+  [endpointName(endpoints.people.setDisabled)]: async () => {
+    const { id } = await person();
+    return {
+      call: () =>
+        authEndpoints().call(endpoints.people.setDisabled, { ...ofPerson(id), body: { disabled: true } }),
+    };
+  },
+  [endpointName(endpoints.people.endSessions)]: async () => {
+    const { id } = await person();
+    return { call: () => authEndpoints().call(endpoints.people.endSessions, { ...ofPerson(id), body: {} }) };
+  },
+  [endpointName(endpoints.organizations.setSecondFactorRequired)]: async () => {
+    const change = { ...(await other('Careful')), body: { required: true } };
+    return { call: () => authEndpoints().call(endpoints.organizations.setSecondFactorRequired, change) };
+  },
+  [endpointName(endpoints.organizations.setTargetRules)]: async () => {
+    const lists = { allowed_providers: [], denied_providers: [], allowed_regions: [] };
+    const body = { ...lists, denied_regions: [`region-${(changes += 1)}`] };
+    return {
+      call: () => authEndpoints().call(endpoints.organizations.setTargetRules, { ...inOrganization(), body }),
+    };
+  },
+  [endpointName(endpoints.organizations.setElasticHolds)]: async () => {
+    const change = { ...(await other('Elastic')), body: { enabled: true } };
+    return { call: () => authEndpoints().call(endpoints.organizations.setElasticHolds, change) };
+  },
+  [endpointName(endpoints.people.setOperator)]: async () => {
+    const { id } = await person();
+    return {
+      call: () =>
+        authEndpoints().call(endpoints.people.setOperator, { ...ofPerson(id), body: { operator: true } }),
+    };
+  },
+  EnsureOrganization: async () => ({
+    call: () => auth().ensureOrganization({ name: 'Ensured' + newId('o') }),
+  }),
+  [endpointName(endpoints.organizations.create)]: async () => ({ call: () => organization('Another') }),
+  [endpointName(endpoints.organizations.setLimits)]: async () => {
+    const body = { ...NO_LIMITS, requests_per_minute: (changes += 1) };
+    return {
+      call: () => authEndpoints().call(endpoints.organizations.setLimits, { ...inOrganization(), body }),
+    };
+  },
+  [endpointName(endpoints.projects.create)]: async () => ({ call: project }),
+  [endpointName(endpoints.projects.update)]: async () => {
+    const params = { ...inOrganization().params, project_id: await project() };
+    const budgets = { daily_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null };
+    const change = { params, body: { name: 'Renamed', ...budgets } };
+    return { call: () => authEndpoints().call(endpoints.projects.update, change) };
+  },
+  [endpointName(endpoints.projects.archive)]: async () => {
+    const params = { ...inOrganization().params, project_id: await project() };
+    return { call: () => authEndpoints().call(endpoints.projects.archive, { params, body: {} }) };
+  },
+  [endpointName(endpoints.organizations.setCeilings)]: async () => {
+    const body = { ...NO_LIMITS, requests_per_minute: 9_000 + (changes += 1), multiple_completions: true };
+    return {
+      call: () => authEndpoints().call(endpoints.organizations.setCeilings, { ...inOrganization(), body }),
+    };
+  },
+  [endpointName(endpoints.organizations.suspend)]: async () => {
+    const suspension = { ...(await other('Suspended')), body: { reason: 'x' } };
+    return { call: () => authEndpoints().call(endpoints.organizations.suspend, suspension) };
+  },
+  [endpointName(endpoints.organizations.resume)]: async () => {
+    const of = await other('Resumed');
+    await authEndpoints().call(endpoints.organizations.suspend, { ...of, body: {} });
+    return { call: () => authEndpoints().call(endpoints.organizations.resume, { ...of, body: {} }) };
   },
   CreateKey: async () => ({ call: key }),
   CreateSessionKey: async () => {
@@ -511,10 +553,10 @@ const CASES: Readonly<Record<string, Case>> = {
     await setAlert();
     return { call: () => statements().call(endpoints.credit.testAlert, { ...inOrganization(), body: {} }) };
   },
-  SetNotificationSettings: async () => ({ call: () => setWebhook() }),
-  SendTestNotification: async () => {
+  [endpointName(endpoints.notifications.set)]: async () => ({ call: () => setWebhook() }),
+  [endpointName(endpoints.notifications.test)]: async () => {
     await setWebhook();
-    return { call: () => notifications().sendTestNotification({}) };
+    return { call: () => authEndpoints().call(endpoints.notifications.test, { body: {} }) };
   },
   RedeliverDeadLetter: async () => {
     const ref = await deadLetter();
@@ -626,7 +668,7 @@ it.each(Object.entries(CASES))(
 );
 
 /** The case does what only a person may: it grants the role admin, and confirms a preview of the operator. */
-const BY_A_PERSON = ['SetOrganizationRole', endpointName(endpoints.credit.correct)];
+const BY_A_PERSON = [endpointName(endpoints.people.setMemberRole), endpointName(endpoints.credit.correct)];
 
 const openToTokens = Object.entries(CASES).filter(([name]) => {
   if (BY_A_PERSON.includes(name)) return false;

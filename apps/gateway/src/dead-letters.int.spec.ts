@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { DAY_MS, nanoUsd } from '@gateway/base';
+import { stubsOf } from '@gateway/admin-calls/testing';
 import { AUTH_SCHEMA, authSchema, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import {
   BILLING_LEDGER_SCHEMA,
@@ -14,6 +15,7 @@ import {
 import { AuthAdminDefinition, MemberRole } from '@gateway/contracts/auth';
 import { DeadLettersDefinition, GenerationFinished } from '@gateway/contracts/events';
 import { createDashboardApi } from '@gateway/dashboard-api';
+import { endpoints } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import {
   createPostgresEventLog,
@@ -56,7 +58,8 @@ async function createFixture() {
   await applyMigrations(ledger, billingLedgerSchema);
   await applyMigrations(events, eventLogSchema);
   const adapters = createAuthAdapters({ pool: auth, clock, log, scryptCost: { N: 16, r: 1, p: 1 } });
-  const authModule = createAuthModule({ adapters, clock, newId, log, metrics });
+  const notifications = stubsOf(Object.values(endpoints.notifications));
+  const authModule = createAuthModule({ adapters, clock, newId, log, metrics, endpoints: notifications });
   await authModule.start();
   const acting = ({ services }: { readonly services: readonly BoundService[] }) =>
     createActingTransport(createInProcessTransport(services, { actors: unsignedActors }), {
@@ -87,7 +90,6 @@ async function createFixture() {
     authAdmin,
     owners: {} as never,
     inferenceRouter: {} as never,
-    notifications: {} as never,
     auditLogs: [],
     deadLetters: new Map([['billing-ledger', deadLetters]]),
     clock,

@@ -1,7 +1,10 @@
 import { toAbortSignal } from '@gateway/base';
 import { createHash } from 'node:crypto';
+import { createAdminClient } from '@gateway/admin-calls';
+import { stubsOf } from '@gateway/admin-calls/testing';
 import { AUTH_SCHEMA, authSchema, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import { AuthAdminDefinition, AuthDefinition, MemberRole, Scope, SecretToEnd } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createKeyDirectory } from '@gateway/edge-proxy';
 import {
@@ -101,6 +104,7 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
       newId,
       log,
       metrics: createMetrics({ processMetrics: false }),
+      endpoints: stubsOf(Object.values(endpoints.notifications)),
       settings: { leaseMs },
     }),
   );
@@ -141,14 +145,15 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
   operator = { ...operator, id: member?.id ?? '' };
   const edges: ReturnType<typeof createKeyDirectory>[] = [];
 
-  const created = await admin.createOrganization({ name: 'Acme', limits: undefined });
-  if (created.outcome?.$case !== 'organization') throw new Error('refused');
-  const organizationId = created.outcome.value.id;
+  const client = createAdminClient(actingFor(replica(0), () => operator));
+  const created = await client.call(endpoints.organizations.create, { body: { name: 'Acme' } });
+  const organizationId = created.organization.id;
   operator = { ...operator, organization: { id: organizationId } };
 
   return {
     admin,
     admins,
+    client,
     replica,
     organizationId,
 
@@ -371,7 +376,8 @@ describe('revocation takes effect immediately on every edge', () => {
     const early = directory.lookup(key.hash);
     await until(() => passes === 2);
     const { organizationId } = fleet;
-    await fleet.admin.setOrganizationSuspended({ organizationId, suspended: true });
+    const target = { params: { organization_id: organizationId }, body: {} };
+    await fleet.client.call(endpoints.organizations.suspend, target);
     release();
     await early;
     for (const { hash } of [key, cachedKey]) {

@@ -10,7 +10,6 @@ import {
   AuthDefinition,
   BudgetsDefinition,
   IncidentsDefinition,
-  OperatorNotificationsDefinition,
 } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { ADMIN_CALLERS } from '@gateway/contracts/callers';
@@ -119,12 +118,13 @@ function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) 
   const mailer = openMailer(config);
   const encryptionKeys = config.GATEWAY_SECRETS_KEY ?? [ensureSecretsKey(config.stateDirectory)];
   const forAuth = { config, pool: pools.auth, clock, mailer, encryptionKeys, log };
-  const auth = openAuthModule({ ...forAuth, metrics, scryptCost: deps.scryptCost });
   const notifications = openOperatorNotificationsModule({
     ...forAuth,
     dashboardUrl,
     timing: deps.notificationTiming,
   });
+  const { endpoints } = notifications;
+  const auth = openAuthModule({ ...forAuth, metrics, endpoints, scryptCost: deps.scryptCost });
   const rateLimit = createRateLimitModule({ store: createMemoryLimitStore({ clock }), metrics });
   const { billingLedger, statements } = openLedgerModules({
     config,
@@ -149,17 +149,18 @@ function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) 
   const generationQuery = openGenerationQueryModule({ pool: pools.usage });
   const services = [auth, notifications, rateLimit, billingLedger, statements, generationQuery]
     .flatMap((module) => module.services)
-    // Each owner of endpoints serves it under the same name.
-    .filter(({ definition }) => definition !== AdminDefinition);
+    // Several modules serve these under the same name.
+    .filter(({ definition }) => definition !== AdminDefinition && definition !== AuditLogDefinition);
   return {
     transportFor: (caller: string): RpcTransport => transportTo(services, caller, deps),
     encryptionKeys,
+    auth,
     usageAggregator,
     statements,
     generationQuery,
     /** Each serves the dead letters of its own group, under the same service name. */
     withDeadLetters: [billingLedger, usageAggregator],
-    withAuditLog: [statements, usageAggregator],
+    withAuditLog: [auth, statements, usageAggregator],
     inOrder: [auth, notifications, rateLimit, billingLedger, statements, usageAggregator, generationQuery],
   };
 }
@@ -218,12 +219,12 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
   return openDashboardApi({
     config,
     owners: {
+      auth: ownerOf(stores.auth),
       'billing-ledger': ownerOf(stores.statements),
       'generation-query': ownerOf(stores.generationQuery),
       'inference-router': ownerOf(inferenceRouter),
     },
     authAdmin: createClient(AuthAdminDefinition, transport),
-    notifications: createClient(OperatorNotificationsDefinition, transport),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     auditLogs: [...stores.withAuditLog, inferenceRouter].map(({ services }) =>
       createClient(AuditLogDefinition, transportTo(services, 'dashboard-api', deps)),

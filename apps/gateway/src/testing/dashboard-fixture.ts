@@ -14,7 +14,9 @@ import {
   type AdminClient,
   type Implementation,
 } from '@gateway/admin-calls';
+import { stubsOf } from '@gateway/admin-calls/testing';
 import type { Clock } from '@gateway/base';
+import { AuditLogDefinition } from '@gateway/contracts/audit';
 import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import {
@@ -27,7 +29,13 @@ import {
 } from '@gateway/dashboard-contract';
 import { createDashboardApi, type DashboardApiPorts } from '@gateway/dashboard-api';
 import { applyMigrations, createPool } from '@gateway/database';
-import { createActingTransport, createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
+import {
+  createActingTransport,
+  createClient,
+  createInProcessTransport,
+  type RpcClient,
+  type RpcTransport,
+} from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import { actingFor, createTestDatabase, TEST_OPERATOR, unsignedActors } from '@gateway/test-support';
 import { createCuttableDatabase } from './cuttable-database';
@@ -37,12 +45,16 @@ export const OPERATOR = { email: 'ops@example.com', password: 'correct horse bat
 /** Serves the endpoints of an owner with its real checks. Those without a handler fail. */
 export function ownerWith(owner: Owner, ...implementations: readonly Implementation[]): AdminClient {
   const isStubbed = (endpoint: Endpoint) => implementations.every((each) => each.endpoint !== endpoint);
-  const others = [...allEndpoints(), ...allParts()]
-    .filter((endpoint) => endpoint.owner === owner && isStubbed(endpoint))
-    .map((endpoint) => implement(endpoint, () => Promise.reject(new Error(`${owner} is a stub`))));
+  const others = stubsOf(
+    [...allEndpoints(), ...allParts()].filter((endpoint) => endpoint.owner === owner && isStubbed(endpoint)),
+  );
   const service = serveEndpoints(owner, [...implementations, ...others], { isUnavailable: () => false });
-  const transport = createInProcessTransport([service], { actors: unsignedActors });
-  return createAdminClient(createActingTransport(transport, { audience: 'test', signer: unsignedActors }));
+  return createAdminClient(actingOn(createInProcessTransport([service], { actors: unsignedActors })));
+}
+
+/** Acts for the person of the dashboard's request. */
+function actingOn(transport: RpcTransport): RpcTransport {
+  return createActingTransport(transport, { audience: 'test', signer: unsignedActors });
 }
 
 /** Balances in memory. Credit of the same Idempotency-Key is added once. */
@@ -75,9 +87,13 @@ function createLedgerStub(): AdminClient {
 /** Options of auth that differ from the defaults. */
 type FixtureAuthOptions = Pick<AuthAdapterOptions, 'oidc' | 'mailer'> & { readonly clock?: Clock };
 
+type FixturePorts = Partial<Omit<DashboardApiPorts, 'owners'>> & {
+  readonly owners?: Partial<DashboardApiPorts['owners']>;
+};
+
 /** The dashboard API with the real auth domain on a separate database; other domains are stubs unless given. */
 export async function createDashboardFixture(
-  others: Partial<DashboardApiPorts> = {},
+  { owners, auditLogs = [], ...others }: FixturePorts = {},
   { clock = systemClock, ...adapters }: FixtureAuthOptions = {},
 ) {
   const database = await createTestDatabase();
@@ -103,6 +119,7 @@ export async function createDashboardFixture(
     newId,
     log,
     metrics: createMetrics({ processMetrics: false }),
+    endpoints: stubsOf(Object.values(endpoints.notifications)),
   });
   await module.start();
   const transport = createInProcessTransport(module.services, { actors: unsignedActors });
@@ -118,17 +135,15 @@ export async function createDashboardFixture(
   });
   operator = { ...TEST_OPERATOR, id: member?.id ?? '', label: OPERATOR.email };
   const api = createDashboardApi({
-    authAdmin: createClient(
-      AuthAdminDefinition,
-      createActingTransport(transport, { audience: 'test', signer: unsignedActors }),
-    ),
-    notifications: {} as never,
-    auditLogs: [],
+    authAdmin: createClient(AuthAdminDefinition, actingOn(transport)),
+    auditLogs: [createClient(AuditLogDefinition, actingOn(transport)), ...auditLogs],
     // Without it, keys are listed without their activity.
     owners: {
+      auth: createAdminClient(actingOn(transport)),
       'billing-ledger': createLedgerStub(),
       'generation-query': ownerWith('generation-query'),
       'inference-router': ownerWith('inference-router'),
+      ...owners,
     },
     // No key in these tests is restricted to models.
     inferenceRouter: {} as RpcClient<typeof InferenceRouterDefinition>,

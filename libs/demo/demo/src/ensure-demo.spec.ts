@@ -17,10 +17,7 @@ function services(changes: Record<string, (request: Record<string, unknown>) => 
     ensureMember: async () => ({ member: { id: 'mem-1' }, created: false, passwordVersion: 'v1' }),
     signIn: async () => ({ outcome: { $case: 'signedIn', value: { sessionToken: 'token' } } }),
     signOut: async () => ({}),
-    listOrganizations: async () => ({
-      organizations: [{ id: 'org-1', name: 'Demo' }],
-      nextPageToken: '',
-    }),
+    ensureOrganization: async () => ({ organizationId: 'org-1' }),
     addCredit: async () => ({}),
     verifyKey: async () => ({
       outcome: { $case: 'grant', value: { revoked: false, organizationId: 'org-1' } },
@@ -64,7 +61,7 @@ describe('setting up the demo', () => {
   it('neither checks nor hashes an unchanged password', async () => {
     const { clients, calls } = services();
     expect(await ensureDemo(clients, EARLIER, log)).toEqual(EARLIER);
-    expect(calls).toEqual(['ensureMember', 'listOrganizations', 'addCredit', 'verifyKey']);
+    expect(calls).toEqual(['ensureMember', 'ensureOrganization', 'addCredit', 'verifyKey']);
   });
 
   it('checks a password once when its version is unknown', async () => {

@@ -1,13 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ActingPerson } from '@gateway/actors';
 import { parseUsd, retry } from '@gateway/base';
-import {
-  MemberRole,
-  Scope,
-  type AuthAdminDefinition,
-  type AuthDefinition,
-  type Organization,
-} from '@gateway/contracts/auth';
+import { MemberRole, Scope, type AuthAdminDefinition, type AuthDefinition } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
 import { actAs, type RpcClient } from '@gateway/rpc';
@@ -36,7 +30,6 @@ const ORGANIZATION_NAME = 'Demo';
 const KEY_NAME = 'Demo key';
 const INITIAL_CREDIT_USD = '100';
 const PASSWORD_BYTES = 18;
-const PAGE_SIZE = 100;
 /** A long timeout per call, for a slow start on a busy machine. */
 const CALL_OPTIONS = { timeoutMs: 60_000 };
 const BACKOFF = { firstMs: 500, maxMs: 5_000 };
@@ -77,22 +70,22 @@ function isNoCapacity(error: unknown): error is GatewayError {
 async function setUpDemo(clients: DemoClients, earlier: EarlierDemo | undefined): Promise<Demo> {
   const { memberId, ...admin } = await actAs(SETUP, () => ensureAdmin(clients, earlier));
   const person: ActingPerson = { ...SETUP, id: memberId, label: ADMIN_EMAIL };
-  const organization = await actAs(person, () => ensureOrganization(clients));
-  const apiKey = await actAs({ ...person, organization: { id: organization.id } }, async () => {
-    await addInitialCredit(clients, organization);
-    return (await isValidKey(clients, organization, earlier?.apiKey))
+  const organizationId = await actAs(person, () => ensureOrganization(clients));
+  const apiKey = await actAs({ ...person, organization: { id: organizationId } }, async () => {
+    await addInitialCredit(clients, organizationId);
+    return (await isValidKey(clients, organizationId, earlier?.apiKey))
       ? (earlier?.apiKey as string)
-      : createKey(clients, organization);
+      : createKey(clients, organizationId);
   });
   return { apiKey, adminEmail: ADMIN_EMAIL, ...admin };
 }
 
-async function addInitialCredit({ billingLedger }: DemoClients, { id }: Organization): Promise<void> {
+async function addInitialCredit({ billingLedger }: DemoClients, organizationId: string): Promise<void> {
   await billingLedger.addCredit(
     {
       // The same id at every start, so the credit is added once.
-      creditId: `demo-${id}`,
-      organizationId: id,
+      creditId: `demo-${organizationId}`,
+      organizationId,
       amountNanoUsd: parseUsd(INITIAL_CREDIT_USD) ?? 0n,
       note: 'Initial credit of the demo',
     },
@@ -137,35 +130,24 @@ async function canSignIn(authAdmin: DemoClients['authAdmin'], password: string):
   return true;
 }
 
-async function ensureOrganization({ authAdmin }: DemoClients): Promise<Organization> {
-  let pageToken = '';
-  do {
-    const page = await authAdmin.listOrganizations({ pageSize: PAGE_SIZE, pageToken }, CALL_OPTIONS);
-    const found = page.organizations.find(({ name }) => name === ORGANIZATION_NAME);
-    if (found) return found;
-    pageToken = page.nextPageToken;
-  } while (pageToken !== '');
-  // People who try the gateway choose its limits freely.
-  const created = { name: ORGANIZATION_NAME, ceilings: { multipleCompletions: false } };
-  const { outcome } = await authAdmin.createOrganization(created, CALL_OPTIONS);
-  if (outcome?.$case !== 'organization') throw new Error('the demo organization could not be created');
-  return outcome.value;
+async function ensureOrganization({ authAdmin }: DemoClients): Promise<string> {
+  return (await authAdmin.ensureOrganization({ name: ORGANIZATION_NAME }, CALL_OPTIONS)).organizationId;
 }
 
 async function isValidKey(
   { auth }: DemoClients,
-  organization: Organization,
+  organizationId: string,
   apiKey: string | undefined,
 ): Promise<boolean> {
   if (apiKey === undefined) return false;
   const keySha256 = createHash('sha256').update(apiKey).digest();
   const { outcome } = await auth.verifyKey({ keySha256 }, CALL_OPTIONS);
   return (
-    outcome?.$case === 'grant' && !outcome.value.revoked && outcome.value.organizationId === organization.id
+    outcome?.$case === 'grant' && !outcome.value.revoked && outcome.value.organizationId === organizationId
   );
 }
 
-async function createKey({ authAdmin }: DemoClients, organization: Organization): Promise<string> {
+async function createKey({ authAdmin }: DemoClients, organizationId: string): Promise<string> {
   const settings = {
     name: KEY_NAME,
     scopes: [Scope.SCOPE_CHAT, Scope.SCOPE_USAGE_READ],
@@ -173,7 +155,7 @@ async function createKey({ authAdmin }: DemoClients, organization: Organization)
     ipAllowlist: [],
     limits: {},
   };
-  const { outcome } = await authAdmin.createKey({ organizationId: organization.id, settings }, CALL_OPTIONS);
+  const { outcome } = await authAdmin.createKey({ organizationId, settings }, CALL_OPTIONS);
   if (outcome?.$case !== 'created') throw new Error('the demo key could not be created');
   return outcome.value.secret;
 }

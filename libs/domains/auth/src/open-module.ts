@@ -7,18 +7,19 @@ import { createAuthModule, type AuthModulePorts } from './service/module';
 export interface OpenAuthOptions
   extends
     Pick<AuthAdapterOptions, 'pool' | 'sessions' | 'mailer' | 'encryptionKeys' | 'scryptCost'>,
-    Pick<AuthModulePorts, 'clock' | 'log' | 'metrics'> {
+    Pick<AuthModulePorts, 'clock' | 'log' | 'metrics' | 'endpoints'> {
   readonly config: PeopleEnvironment & { readonly GATEWAY_DASHBOARD_ORIGIN?: string | undefined };
 }
 
 /** Creates the module with its adapters. */
-export function openAuthModule({ config, clock, log, metrics, ...options }: OpenAuthOptions): GatewayModule {
+export function openAuthModule({ config, clock, log, metrics, endpoints, ...options }: OpenAuthOptions): GatewayModule {
   return createAuthModule({
     adapters: createAuthAdapters({ ...options, clock, log, oidc: oidcSettingsOf(config) }),
     clock,
     newId,
     log,
     metrics,
+    endpoints,
     settings: { ...peopleSettingsOf(config), dashboardOrigin: config.GATEWAY_DASHBOARD_ORIGIN },
   });
 }

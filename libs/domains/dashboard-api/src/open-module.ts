@@ -14,7 +14,6 @@ export interface OpenDashboardApiOptions extends Pick<
   DashboardApiPorts,
   | 'owners'
   | 'authAdmin'
-  | 'notifications'
   | 'inferenceRouter'
   | 'auditLogs'
   | 'deadLetters'

@@ -12,9 +12,12 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Access = 'anyone' | 'signed_in' | 'authenticated' | Permission;
 
 /** The services that implement endpoints. dashboard-api forwards requests to them. */
-export const OWNERS = ['billing-ledger', 'generation-query', 'inference-router'] as const;
+export const OWNERS = ['auth', 'billing-ledger', 'generation-query', 'inference-router'] as const;
 
 export type Owner = (typeof OWNERS)[number];
+
+/** Changes that edges must apply return once every edge has applied them, which takes at most one lease. */
+export const EDGE_CHANGE_TIMEOUT_MS = 20_000;
 
 /** The response of an endpoint on success. */
 export type EndpointResponse =

@@ -13,7 +13,8 @@ import {
   spool,
   usageReconciliation,
 } from './families/operator';
-import { projectSpend } from './families/projects';
+import { organizationLimits, targetRules } from './families/organizations';
+import { project, projectQuery, projectSpend } from './families/projects';
 
 /** What fits on one page of a list. */
 const ids = z.array(id).max(200);
@@ -23,6 +24,24 @@ const ids = z.array(id).max(200);
  * owner, and are neither routed nor in the OpenAPI document.
  */
 export const parts = {
+  effectiveLimits: endpoint({
+    method: 'GET',
+    path: '/internal/organizations/{organization_id}/effective-limits',
+    owner: 'auth',
+    access: 'organization:read',
+    summary:
+      'The limits that edges enforce, where a ceiling applies without a limit, and the rules of targets',
+    response: json(z.object({ limits: organizationLimits, target_rules: targetRules })),
+  }),
+  projects: endpoint({
+    method: 'GET',
+    path: '/internal/organizations/{organization_id}/projects',
+    owner: 'auth',
+    access: 'organization:read',
+    summary: 'A page of projects without their spend',
+    query: projectQuery,
+    response: json(page(project)),
+  }),
   generation: endpoint({
     method: 'GET',
     path: '/internal/organizations/{organization_id}/generations/{generation_id}',

@@ -1,7 +1,8 @@
-/**
- * The permissions and their descriptions. Auth owns the table of roles and decides; a test compares the
- * two.
- */
+import type { Permission } from '@gateway/base';
+
+export { isPermission, isPlatformPermission, type Permission } from '@gateway/base';
+
+/** The descriptions of the permissions. */
 export const permissions = {
   'organization:read': 'View the organization and its limits.',
   'organization:limits': 'Change the limits of the organization, up to its ceilings.',
@@ -34,15 +35,4 @@ export const permissions = {
   'platform:settlement': 'View billing health, and redeliver or discard dead letters.',
   'platform:notifications': 'View incidents, and set who is notified of them.',
   'platform:management_tokens': 'Create, list and revoke management tokens of the platform.',
-} as const;
-
-export type Permission = keyof typeof permissions;
-
-export function isPlatformPermission(name: Permission): boolean {
-  return name.startsWith('platform:');
-}
-
-/** Whether the access rule of an endpoint is a permission. */
-export function isPermission(access: string): access is Permission {
-  return Object.hasOwn(permissions, access);
-}
+} as const satisfies Readonly<Record<Permission, string>>;

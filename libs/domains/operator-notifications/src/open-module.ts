@@ -1,5 +1,4 @@
 import type { Clock } from '@gateway/base';
-import type { GatewayModule } from '@gateway/module';
 import { newId, type Logger } from '@gateway/runtime';
 import { createSecretCipher } from '@gateway/secrets';
 import { createWebhookSender, webhookUrlIssue, type webhookEnvironment } from '@gateway/webhooks';
@@ -10,7 +9,7 @@ import { createMemoryIncidentStore } from './adapters/memory/incident-store';
 import { createPostgresIncidentStore } from './adapters/postgres/incident-store';
 import { createNotificationAdminStore } from './adapters/postgres/notification-admin-store';
 import { DEFAULT_TIMING, type NotificationTiming } from './core/incident-rule';
-import { createOperatorNotificationsModule } from './service/module';
+import { createOperatorNotificationsModule, type OperatorNotificationsModule } from './service/module';
 
 const DEFAULT_INTERVAL_MS = 5_000;
 
@@ -31,7 +30,9 @@ export interface OpenOperatorNotificationsOptions {
 }
 
 /** Creates the module with its adapters. */
-export function openOperatorNotificationsModule(options: OpenOperatorNotificationsOptions): GatewayModule {
+export function openOperatorNotificationsModule(
+  options: OpenOperatorNotificationsOptions,
+): OperatorNotificationsModule {
   const { config, pool, mailer, encryptionKeys, dashboardUrl, clock, log } = options;
   const { intervalMs = DEFAULT_INTERVAL_MS, ...changedTiming } = options.timing ?? {};
   const timing = { ...DEFAULT_TIMING, ...changedTiming };

@@ -16,4 +16,7 @@ export {
   type PeopleEnvironment,
   requireCompleteOidc,
 } from './service/environment';
+export { withCurrentAccess } from './service/current-access';
 export { createPeopleHandlers } from './service/handlers';
+export { createManagementTokenEndpoints } from './service/management-token-endpoints';
+export { createPeopleEndpoints } from './service/people-endpoints';

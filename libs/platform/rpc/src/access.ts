@@ -86,13 +86,13 @@ function organizationOf(request: unknown): string | undefined {
 }
 
 /** The verified person or management token of a call. Throws if its contract declares no permission. */
-export function actorOf({ actor }: CallContext): CallActor {
+export function actorOf({ actor }: Pick<CallContext, 'actor'>): CallActor {
   if (actor === undefined) throw new Error('the method has no permission in its contract, so no actor');
   return actor;
 }
 
 /** The verified person of a call that no management token may make. */
-export function personOf(context: CallContext): ActingPerson {
+export function personOf(context: Pick<CallContext, 'actor'>): ActingPerson {
   const actor = actorOf(context);
   if (actor.tokenAccess === undefined) return actor;
   throw new RpcError('permission_denied', 'the method is for people, not for management tokens');

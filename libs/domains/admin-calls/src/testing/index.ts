@@ -14,6 +14,7 @@ import {
 import { createInProcessTransport, RpcError, type BoundService } from '@gateway/rpc';
 import { inProcessFor, TEST_OPERATOR } from '@gateway/test-support';
 import { createAdminClient } from '../admin-client';
+import { implement, type Implementation } from '../implement';
 
 const MEMBER: ActingPerson = {
   ...TEST_OPERATOR,
@@ -59,6 +60,13 @@ function refusedBy(endpoint: Endpoint): Readonly<Record<string, CallActor>> {
     'an owner of another organization': inOrganization(MEMBER, 'owner', 'org-2'),
     'an operator who acts in another organization': inOrganization(TEST_OPERATOR, 'owner', 'org-2'),
   };
+}
+
+/** For each of the endpoints, an implementation that fails. */
+export function stubsOf(endpoints: readonly Endpoint[]): readonly Implementation[] {
+  return endpoints.map((endpoint) =>
+    implement(endpoint, () => Promise.reject(new Error(`${nameOf(endpoint)} is a stub`))),
+  );
 }
 
 /** Each endpoint refuses everyone but those who have its access, before its handler runs. */

@@ -1,1 +1,2 @@
 export { missing, refusalMessage } from './messages';
+export { accepted, acceptedOrCurrent } from './refusals';

@@ -1,5 +1,11 @@
 import { canonicalRange } from '@gateway/addresses';
-import { createAuthPrisma, createMaintenance, systemSecrets } from '@gateway/auth-shared/adapters';
+import { createAuditEntries, type AuditEntries } from '@gateway/audit';
+import {
+  AUTH_SCHEMA,
+  createAuthPrisma,
+  createMaintenance,
+  systemSecrets,
+} from '@gateway/auth-shared/adapters';
 import { createPeopleAdapters, type PeopleAdapterOptions, type PeopleAdapters } from '@gateway/people';
 import type { Pool } from 'pg';
 import type { AuthPorts } from '../core/ports';
@@ -7,7 +13,6 @@ import { createPostgresBudgetReader } from './postgres/budget-reader';
 import { createPostgresEdgeLeases } from './postgres/edge-leases';
 import { createPostgresInvalidationFeed } from './postgres/invalidation-feed';
 import { createPostgresKeyVerifier } from './postgres/key-verifier';
-import { createPrismaAuditStore } from './prisma/audit-store';
 import { createPrismaKeyStore } from './prisma/key-store';
 import { createPrismaOrganizationStore } from './prisma/organization-store';
 import { createPrismaProjectStore } from './prisma/project-store';
@@ -20,6 +25,7 @@ export interface AuthAdapterOptions extends Omit<PeopleAdapterOptions, 'prisma'>
 
 export type AuthAdapters = Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
   readonly people: PeopleAdapters;
+  readonly audit: AuditEntries;
   /** Starts the invalidation feed and the deletion of expired rows. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -44,7 +50,7 @@ export function createAuthAdapters(options: AuthAdapterOptions): AuthAdapters {
     projects: createPrismaProjectStore(prisma),
     keyVerifier: createPostgresKeyVerifier(pool),
     budgets: createPostgresBudgetReader(pool),
-    audit: createPrismaAuditStore(prisma),
+    audit: createAuditEntries(pool, AUTH_SCHEMA),
     secrets: systemSecrets,
     addressRanges: { canonical: canonicalRange },
     leases: createPostgresEdgeLeases(pool),

@@ -171,23 +171,6 @@ export interface BudgetReader {
   ): Promise<readonly string[]>;
 }
 
-/** Absent fields do not filter. */
-export interface AuditFilter {
-  readonly organizationId?: string;
-  /** An action such as "key.create", or a prefix such as "key.". */
-  readonly action?: string;
-  readonly actorId?: string;
-  readonly target?: string;
-  /** Inclusive. */
-  readonly since?: UnixMs;
-  /** Exclusive. */
-  readonly until?: UnixMs;
-}
-
-export interface AuditStore {
-  list(filter: AuditFilter, page: PageRequest): Promise<readonly AuditEntry[]>;
-}
-
 export interface AddressRanges {
   /** An address or CIDR range in canonical form; undefined when the text is neither. */
   canonical(text: string): string | undefined;
@@ -200,7 +183,6 @@ export interface AuthPorts {
   readonly projects: ProjectStore;
   readonly keyVerifier: KeyVerifier;
   readonly budgets: BudgetReader;
-  readonly audit: AuditStore;
   readonly secrets: Secrets;
   readonly addressRanges: AddressRanges;
   readonly leases: EdgeLeases;

@@ -1,12 +1,19 @@
-import { AdminRefusalReason, MemberRole, OrganizationRole, type Actor } from '@gateway/contracts/auth';
+import type { ActingPerson } from '@gateway/actors';
+import { MemberRole, type Actor } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
 import { createTestClock } from '@gateway/test-support';
-import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
+import {
+  codeOf,
+  createAuthFixture,
+  keySettings,
+  limitsBody,
+  reasonOf,
+  type AuthFixture,
+} from '../testing/auth-under-test';
 
 const PASSWORD = 'correct horse battery';
-const { ADMIN_REFUSAL_REASON_FORBIDDEN: FORBIDDEN, ADMIN_REFUSAL_REASON_NOT_FOUND: NOT_FOUND } =
-  AdminRefusalReason;
-const { ADMIN_REFUSAL_REASON_CONFLICT: CONFLICT } = AdminRefusalReason;
-const LIMITS = { multipleCompletions: false };
+const [FORBIDDEN, NOT_FOUND, CONFLICT] = ['forbidden', 'not_found', 'conflict'];
+const { people: ofPeople, organizations, projects } = endpoints;
 
 describe('roles in organizations', () => {
   let fixture: AuthFixture;
@@ -41,62 +48,79 @@ describe('roles in organizations', () => {
   }
 
   const actorNamed = (name: string): Actor => actors[name] ?? { id: name, label: name, ipAddress: '' };
-  const reasonOf = (outcome: { $case: string; value: unknown } | undefined) =>
-    outcome?.$case === 'refusal' ? (outcome.value as { reason: number }).reason : undefined;
+  const inOrganization = (id: string) => ({ params: { organization_id: id } });
+  const ofMember = (organizationId: string, memberId: string) => ({
+    params: { organization_id: organizationId, member_id: memberId },
+  });
+
+  const setRole = (actor: Actor, organizationId: string, memberId: string, role: 'admin' | 'owner') =>
+    fixture
+      .endpointsAs(actor)
+      .call(ofPeople.setMemberRole, { ...ofMember(organizationId, memberId), body: { role } });
+  const remove = (actor: Actor, organizationId: string, memberId: string) =>
+    fixture
+      .endpointsAs(actor)
+      .call(ofPeople.removeMember, { ...ofMember(organizationId, memberId), body: {} });
+  const setOperator = (actor: Partial<ActingPerson>, memberId: string, operator: boolean) =>
+    fixture
+      .endpointsAs(actor)
+      .call(ofPeople.setOperator, { params: { member_id: memberId }, body: { operator } });
 
   /** Each change returns the reason for its refusal, or undefined. */
-  const changes: Record<string, (actor: Actor, organizationId: string) => Promise<number | undefined>> = {
+  const changes: Record<string, (actor: Actor, organizationId: string) => Promise<string | undefined>> = {
     createKey: async (actor, organizationId) =>
-      reasonOf((await fixture.adminAs(actor).createKey({ organizationId, settings: keySettings() })).outcome),
+      reasonOf(await fixture.adminAs(actor).createKey({ organizationId, settings: keySettings() })),
     updateKey: async (actor, organizationId) => {
       const { id: keyId } = await fixture.key(organizationId);
       const change = { organizationId, keyId, settings: { ...keySettings(), name: 'new' } };
-      return reasonOf((await fixture.adminAs(actor).updateKey(change)).outcome);
+      return reasonOf(await fixture.adminAs(actor).updateKey(change));
     },
     revokeKey: async (actor, organizationId) => {
       const { id: keyId } = await fixture.key(organizationId);
-      return reasonOf((await fixture.adminAs(actor).revokeKey({ organizationId, keyId })).outcome);
+      return reasonOf(await fixture.adminAs(actor).revokeKey({ organizationId, keyId }));
     },
     setOrganizationLimits: async (actor, organizationId) =>
-      reasonOf(
-        (await fixture.adminAs(actor).setOrganizationLimits({ organizationId, limits: LIMITS })).outcome,
-      ),
+      codeOf(fixture.setLimits(organizationId, {}, fixture.endpointsAs(actor))),
     setOrganizationCeilings: async (actor, organizationId) =>
-      reasonOf(
-        (await fixture.adminAs(actor).setOrganizationCeilings({ organizationId, ceilings: LIMITS })).outcome,
+      codeOf(
+        fixture
+          .endpointsAs(actor)
+          .call(organizations.setCeilings, { ...inOrganization(organizationId), body: limitsBody({}) }),
       ),
     setOrganizationSuspended: async (actor, organizationId) =>
-      reasonOf(
-        (await fixture.adminAs(actor).setOrganizationSuspended({ organizationId, suspended: false })).outcome,
+      codeOf(
+        fixture
+          .endpointsAs(actor)
+          .call(organizations.resume, { ...inOrganization(organizationId), body: {} }),
       ),
     createProject: async (actor, organizationId) =>
-      reasonOf(
-        (await fixture.adminAs(actor).createProject({ organizationId, name: 'P', budgets: {} })).outcome,
+      codeOf(
+        fixture
+          .endpointsAs(actor)
+          .call(projects.create, { ...inOrganization(organizationId), body: { name: 'P' } }),
       ),
     updateProject: async (actor, organizationId) => {
       const { id: projectId } = await fixture.project(organizationId);
-      const change = { organizationId, projectId, name: 'New', budgets: {} };
-      return reasonOf((await fixture.adminAs(actor).updateProject(change)).outcome);
+      const client = fixture.endpointsAs(actor);
+      return codeOf(fixture.updateProject(organizationId, projectId, { name: 'New' }, client));
     },
     archiveProject: async (actor, organizationId) => {
       const { id: projectId } = await fixture.project(organizationId);
-      return reasonOf((await fixture.adminAs(actor).archiveProject({ organizationId, projectId })).outcome);
+      return codeOf(fixture.archiveProject(organizationId, projectId, fixture.endpointsAs(actor)));
     },
     createOrganization: async (actor) =>
-      reasonOf((await fixture.adminAs(actor).createOrganization({ name: 'New' })).outcome),
+      codeOf(fixture.endpointsAs(actor).call(organizations.create, { body: { name: 'New' } })),
     setOrganizationRole: async (actor, organizationId) => {
       const { id: memberId } = await person('another', { [organizationId]: 'member' });
-      const change = { organizationId, memberId, role: OrganizationRole.ORGANIZATION_ROLE_ADMIN };
-      return reasonOf((await fixture.adminAs(actor).setOrganizationRole(change)).outcome);
+      return codeOf(setRole(actor, organizationId, memberId, 'admin'));
     },
     removeOrganizationMember: async (actor, organizationId) => {
       const { id: memberId } = await person('another', { [organizationId]: 'member' });
-      return (await fixture.adminAs(actor).removeOrganizationMember({ organizationId, memberId })).refusal
-        ?.reason;
+      return codeOf(remove(actor, organizationId, memberId));
     },
     setOperator: async (actor) => {
       const { id: memberId } = await person('another');
-      return reasonOf((await fixture.adminAs(actor).setOperator({ memberId, operator: true })).outcome);
+      return codeOf(setOperator(actor, memberId, true));
     },
   };
   const forOperators = [
@@ -143,31 +167,26 @@ describe('roles in organizations', () => {
 
   it('let members list their own organizations, and operators all', async () => {
     const list = async (actor: Actor) => {
-      const page = await fixture.adminAs(actor).listOrganizations({ pageSize: 0, pageToken: '' });
-      return page.organizations.map(({ name }) => name).sort();
+      const page = await fixture.endpointsAs(actor).call(organizations.list, { query: {} });
+      return page.data.map(({ name }) => name).sort();
     };
     expect(await list(actorNamed('member'))).toEqual(['Own']);
     expect(await list(actorNamed('operator'))).toEqual(expect.arrayContaining(['Own', 'Foreign']));
-    const foreign = await fixture.adminAs(actorNamed('owner')).getOrganization({ organizationId: foreignId });
-    expect(reasonOf(foreign.outcome)).toBe(NOT_FOUND);
+    const foreign = fixture
+      .endpointsAs(actorNamed('owner'))
+      .call(organizations.get, inOrganization(foreignId));
+    expect(await codeOf(foreign)).toBe(NOT_FOUND);
   });
 
   describe('owners', () => {
-    const { ORGANIZATION_ROLE_OWNER: OWNER, ORGANIZATION_ROLE_ADMIN: ADMIN } = OrganizationRole;
-    const setRole = (actor: Actor, organizationId: string, memberId: string, role: OrganizationRole) =>
-      fixture.adminAs(actor).setOrganizationRole({ organizationId, memberId, role });
-
     it('are promoted and demoted by owners only', async () => {
       const { id: organizationId } = await fixture.organization('Owners');
       const owner = await person('owner', { [organizationId]: 'owner' });
       const admin = await person('admin', { [organizationId]: 'admin' });
-      expect(reasonOf((await setRole(admin, organizationId, admin.id, OWNER)).outcome)).toBe(FORBIDDEN);
-      expect(reasonOf((await setRole(admin, organizationId, owner.id, ADMIN)).outcome)).toBe(FORBIDDEN);
-      const removal = { organizationId, memberId: owner.id };
-      expect((await fixture.adminAs(admin).removeOrganizationMember(removal)).refusal?.reason).toBe(
-        FORBIDDEN,
-      );
-      expect(reasonOf((await setRole(owner, organizationId, admin.id, OWNER)).outcome)).toBeUndefined();
+      expect(await codeOf(setRole(admin, organizationId, admin.id, 'owner'))).toBe(FORBIDDEN);
+      expect(await codeOf(setRole(admin, organizationId, owner.id, 'admin'))).toBe(FORBIDDEN);
+      expect(await codeOf(remove(admin, organizationId, owner.id))).toBe(FORBIDDEN);
+      expect(await codeOf(setRole(owner, organizationId, admin.id, 'owner'))).toBeUndefined();
     });
 
     it('never leave an organization without one, even when they leave concurrently', async () => {
@@ -177,17 +196,13 @@ describe('roles in organizations', () => {
         await person('two', { [organizationId]: 'owner' }),
       ];
       const removals = await Promise.all(
-        both.map((actor) =>
-          fixture.adminAs(actor).removeOrganizationMember({ organizationId, memberId: actor.id }),
-        ),
+        both.map((actor) => codeOf(remove(actor, organizationId, actor.id))),
       );
-      expect(removals.map(({ refusal }) => refusal?.reason).sort()).toEqual([CONFLICT, undefined]);
-      const { members } = await fixture.admin.listOrganizationMembers({
-        organizationId,
-        pageSize: 0,
-        pageToken: '',
+      expect(removals.sort()).toEqual([CONFLICT, undefined]);
+      const { data: members } = await fixture.endpoints.call(ofPeople.members, {
+        ...{ params: { organization_id: organizationId }, query: {} },
       });
-      expect(members.map(({ role }) => role)).toEqual([OWNER]);
+      expect(members.map(({ role }) => role)).toEqual(['owner']);
     });
   });
 
@@ -195,9 +210,8 @@ describe('roles in organizations', () => {
     const { id: organizationId } = await fixture.organization('Audited');
     const owner = await person('owner', { [organizationId]: 'owner' });
     const { id: memberId } = await person('promoted', { [organizationId]: 'member' });
-    const role = OrganizationRole.ORGANIZATION_ROLE_ADMIN;
-    await fixture.adminAs(owner).setOrganizationRole({ organizationId, memberId, role });
-    const { entries } = await fixture.admin.listAudit({
+    await setRole(owner, organizationId, memberId, 'admin');
+    const { entries } = await fixture.auditLog.listAudit({
       organizationId,
       action: 'membership.',
       pageSize: 0,
@@ -218,9 +232,8 @@ describe('roles in organizations', () => {
     const memberId = former.member?.id ?? '';
     const { session } = await fixture.admin.getSession({ sessionToken });
     const self = { id: memberId, label: '', ipAddress: '', sessionId: session?.id ?? '' };
-    const own = await fixture.adminAs(self).setOperator({ memberId, operator: false });
-    expect(reasonOf(own.outcome)).toBe(CONFLICT);
-    await fixture.adminAs(actorNamed('operator')).setOperator({ memberId, operator: false });
+    expect(await codeOf(setOperator(self, memberId, false))).toBe(CONFLICT);
+    await setOperator(actorNamed('operator'), memberId, false);
     expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
     expect(await changes['createOrganization']?.(self, '')).toBe(FORBIDDEN);
   });

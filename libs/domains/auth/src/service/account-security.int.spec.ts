@@ -1,16 +1,17 @@
-import { AdminRefusalReason, MemberRole, OrganizationRole } from '@gateway/contracts/auth';
+import type { AdminClient } from '@gateway/admin-calls';
+import { MemberRole } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
 import { createTestClock } from '@gateway/test-support';
 import { TOTP } from 'otpauth';
-import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
+import { codeOf, createAuthFixture, reasonOf, type AuthFixture } from '../testing/auth-under-test';
 
 const PASSWORD = 'correct horse battery';
 const MINUTE = 60_000;
 const FROM = { ipAddress: '192.0.2.7', device: '' };
-const {
-  ADMIN_REFUSAL_REASON_CONFIRMATION_REQUIRED: CONFIRM,
-  ADMIN_REFUSAL_REASON_SIGN_IN_REFUSED: WRONG,
-  ADMIN_REFUSAL_REASON_CONFLICT: CONFLICT,
-} = AdminRefusalReason;
+const CONFIRM = 'confirmation_required';
+const WRONG = 'sign_in_refused';
+const CONFLICT = 'conflict';
+const { people: ofPeople } = endpoints;
 
 describe('the security of accounts', () => {
   const clock = createTestClock();
@@ -53,12 +54,21 @@ describe('the security of accounts', () => {
     return { nextCode, sessionToken: confirmed.outcome.value.signedIn?.sessionToken ?? '' };
   }
 
-  const reasonOf = ({ outcome }: { outcome?: { $case: string; value: unknown } | undefined }) =>
-    outcome?.$case === 'refusal' || outcome?.$case === 'refused'
-      ? (outcome.value as { reason: number }).reason
-      : undefined;
+  const setOperator = (client: AdminClient, memberId: string) =>
+    codeOf(client.call(ofPeople.setOperator, { params: { member_id: memberId }, body: { operator: true } }));
+  const setDisabled = (client: AdminClient, memberId: string, disabled: boolean) =>
+    codeOf(client.call(ofPeople.setDisabled, { params: { member_id: memberId }, body: { disabled } }));
+  const resetSecondFactor = (client: AdminClient, memberId: string) =>
+    codeOf(client.call(ofPeople.resetSecondFactor, { params: { member_id: memberId }, body: {} }));
+  const requireSecondFactor = (client: AdminClient, organizationId: string) =>
+    client.call(endpoints.organizations.setSecondFactorRequired, {
+      params: { organization_id: organizationId },
+      body: { required: true },
+    });
+  const endSessions = (memberId: string) =>
+    codeOf(fixture.endpoints.call(ofPeople.endSessions, { params: { member_id: memberId }, body: {} }));
   const auditOf = async (target: string, action: string) =>
-    (await fixture.admin.listAudit({ target, action, pageSize: 0, pageToken: '' })).entries;
+    (await fixture.auditLog.listAudit({ target, action, pageSize: 0, pageToken: '' })).entries;
 
   describe('a sensitive change', () => {
     /** An operator who signed in six minutes ago. */
@@ -66,47 +76,49 @@ describe('the security of accounts', () => {
       const operator = await person(MemberRole.MEMBER_ROLE_OPERATOR);
       const { sessionToken, sessionId } = await signIn(operator.email);
       clock.advance(6 * MINUTE);
-      return { sessionToken, admin: fixture.adminAs({ ...operator, sessionId }) };
+      const self = { ...operator, sessionId };
+      return { sessionToken, admin: fixture.adminAs(self), client: fixture.endpointsAs(self) };
     }
 
+    interface Calls {
+      readonly admin: AuthFixture['admin'];
+      readonly client: AdminClient;
+    }
     const changes: Record<
       string,
-      (admin: AuthFixture['admin'], memberId: string, organizationId: string) => Promise<number | undefined>
+      (calls: Calls, memberId: string, organizationId: string) => Promise<string | undefined>
     > = {
-      setOperator: async (admin, memberId) => reasonOf(await admin.setOperator({ memberId, operator: true })),
-      makePasswordResetLink: async (admin, memberId) =>
+      setOperator: ({ client }, memberId) => setOperator(client, memberId),
+      makePasswordResetLink: async ({ admin }, memberId) =>
         reasonOf(await admin.makePasswordResetLink({ memberId, dashboardUrl: 'https://d.example.com' })),
-      setDisabled: async (admin, memberId) =>
-        (await admin.setDisabled({ memberId, disabled: true })).refusal?.reason,
-      resetSecondFactor: async (admin, memberId) =>
-        (await admin.resetSecondFactor({ memberId })).refusal?.reason,
-      unlinkIdentity: async (admin, memberId) =>
-        (await admin.unlinkIdentity({ memberId, issuer: 'https://idp.example.com' })).refusal?.reason,
-      mapDomain: async (admin, _memberId, organizationId) =>
-        reasonOf(
-          await admin.mapDomain({
-            organizationId,
-            domain: `d${people}.example.org`,
-            role: OrganizationRole.ORGANIZATION_ROLE_MEMBER,
-          }),
-        ),
-      setSecondFactorRequired: async (admin, _memberId, organizationId) =>
-        reasonOf(await admin.setSecondFactorRequired({ organizationId, required: true })),
+      setDisabled: ({ client }, memberId) => setDisabled(client, memberId, true),
+      resetSecondFactor: ({ client }, memberId) => resetSecondFactor(client, memberId),
+      unlinkIdentity: ({ client }, memberId) => {
+        const identity = { params: { member_id: memberId }, body: { issuer: 'https://idp.example.com' } };
+        return codeOf(client.call(ofPeople.unlinkPersonIdentity, identity));
+      },
+      mapDomain: ({ client }, _memberId, organizationId) => {
+        const params = { organization_id: organizationId, domain: `d${people}.example.org` };
+        return codeOf(client.call(ofPeople.mapDomain, { params, body: { role: 'member' } }));
+      },
+      setSecondFactorRequired: ({ client }, _memberId, organizationId) =>
+        codeOf(requireSecondFactor(client, organizationId)),
     };
 
     it.each(Object.keys(changes))('needs a recent password: %s', async (name) => {
       const change = changes[name] as (typeof changes)[string];
       const { id: organizationId } = await fixture.organization('Sensitive');
       const { id: memberId } = await person();
-      const { admin, sessionToken } = await operatorAtLunch();
-      expect(await change(admin, memberId, organizationId)).toBe(CONFIRM);
+      const { sessionToken, ...calls } = await operatorAtLunch();
+      const { admin } = calls;
+      expect(await change(calls, memberId, organizationId)).toBe(CONFIRM);
       const wrong = await admin.confirmSession({ sessionToken, password: 'wrong', ipAddress: '' });
-      expect(wrong.refusal?.reason).toBe(WRONG);
-      expect(await change(admin, memberId, organizationId)).toBe(CONFIRM);
+      expect(reasonOf(wrong)).toBe(WRONG);
+      expect(await change(calls, memberId, organizationId)).toBe(CONFIRM);
       await admin.confirmSession({ sessionToken, password: PASSWORD, ipAddress: '' });
-      expect(await change(admin, memberId, organizationId)).not.toBe(CONFIRM);
+      expect(await change(calls, memberId, organizationId)).not.toBe(CONFIRM);
       clock.advance(6 * MINUTE);
-      expect(await change(admin, memberId, organizationId)).toBe(CONFIRM);
+      expect(await change(calls, memberId, organizationId)).toBe(CONFIRM);
     });
 
     it('accepts a code of the second factor instead, and another session confirms nothing', async () => {
@@ -116,11 +128,11 @@ describe('the security of accounts', () => {
       clock.advance(6 * MINUTE);
       const { id: memberId } = await person();
       await signIn(operator.email, nextCode());
-      const admin = fixture.adminAs({ ...operator, sessionId: session?.id ?? '' });
-      expect(reasonOf(await admin.setOperator({ memberId, operator: true }))).toBe(CONFIRM);
-      const confirmed = await admin.confirmSession({ sessionToken, code: nextCode(), ipAddress: '' });
+      const client = fixture.endpointsAs({ ...operator, sessionId: session?.id ?? '' });
+      expect(await setOperator(client, memberId)).toBe(CONFIRM);
+      const confirmed = await fixture.admin.confirmSession({ sessionToken, code: nextCode(), ipAddress: '' });
       expect(confirmed.refusal).toBeUndefined();
-      expect(reasonOf(await admin.setOperator({ memberId, operator: true }))).toBeUndefined();
+      expect(await setOperator(client, memberId)).toBeUndefined();
     });
   });
 
@@ -128,25 +140,24 @@ describe('the security of accounts', () => {
     it('reset a lost second factor, which ends the sessions and is audited', async () => {
       const { id: memberId, email } = await person();
       const { sessionToken } = await withSecondFactor((await signIn(email)).sessionToken);
-      expect((await fixture.admin.resetSecondFactor({ memberId })).refusal).toBeUndefined();
+      expect(await resetSecondFactor(fixture.endpoints, memberId)).toBeUndefined();
       expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
       await signIn(email);
       expect(await auditOf(memberId, 'member.reset_second_factor')).toMatchObject([
         { actor: { id: fixture.operator.id, operator: true } },
       ]);
-      expect((await fixture.admin.resetSecondFactor({ memberId })).refusal?.reason).toBe(CONFLICT);
+      expect(await resetSecondFactor(fixture.endpoints, memberId)).toBe(CONFLICT);
     });
 
     it('disable an account: its sessions end and it cannot sign in, until it is enabled', async () => {
       const { id: memberId, email } = await person();
       const { sessionToken } = await signIn(email);
-      await fixture.admin.setDisabled({ memberId, disabled: true });
+      await setDisabled(fixture.endpoints, memberId, true);
       expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
-      const { ADMIN_REFUSAL_REASON_ACCOUNT_DISABLED: DISABLED } = AdminRefusalReason;
-      expect(reasonOf(await attempt(email))).toBe(DISABLED);
+      expect(reasonOf(await attempt(email))).toBe('account_disabled');
       // A wrong password does not reveal it.
       expect(reasonOf(await attempt(email, 'wrong password'))).toBe(WRONG);
-      await fixture.admin.setDisabled({ memberId, disabled: false });
+      await setDisabled(fixture.endpoints, memberId, false);
       await signIn(email);
       const actions = (await auditOf(memberId, 'member.')).map(({ action }) => action);
       expect(actions.slice(0, 2)).toEqual(['member.enable', 'member.disable']);
@@ -155,16 +166,16 @@ describe('the security of accounts', () => {
     it('end all sessions of another person, and manage no account of their own', async () => {
       const { id: memberId, email } = await person();
       const tokens = [(await signIn(email)).sessionToken, (await signIn(email)).sessionToken];
-      await fixture.admin.endSessionsOf({ memberId });
+      await endSessions(memberId);
       for (const sessionToken of tokens) {
         expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
       }
       expect(await auditOf(memberId, 'member.end_sessions')).toMatchObject([
         { detailsJson: JSON.stringify({ email, ended: 2 }) },
       ]);
-      const self = { memberId: fixture.operator.id };
-      expect((await fixture.admin.setDisabled({ ...self, disabled: true })).refusal?.reason).toBe(CONFLICT);
-      expect((await fixture.admin.endSessionsOf(self)).refusal?.reason).toBe(CONFLICT);
+      const self = fixture.operator.id;
+      expect(await setDisabled(fixture.endpoints, self, true)).toBe(CONFLICT);
+      expect(await endSessions(self)).toBe(CONFLICT);
     });
   });
 
@@ -221,7 +232,7 @@ describe('the security of accounts', () => {
       ]);
       const { sessionToken } = await signIn(email);
       expect(await outcomeOf(sessionToken, 'keys:read', organizationId)).toBe('allowed');
-      await fixture.admin.setSecondFactorRequired({ organizationId, required: true });
+      await requireSecondFactor(fixture.endpoints, organizationId);
       expect(await outcomeOf(sessionToken, 'keys:read', organizationId)).toBe('secondFactorSetupRequired');
       expect(await outcomeOf(sessionToken, '')).toBe('allowed');
       expect((await fixture.admin.getSession({ sessionToken })).secondFactorSetupRequired).toBe(true);

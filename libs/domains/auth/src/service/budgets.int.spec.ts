@@ -26,13 +26,10 @@ describe('budgets for the alerts of the ledger', () => {
   const list = (pageToken = '') => budgets.listBudgets({ organizationId, pageToken });
 
   it('are those of the organization, active projects and keys that are not revoked', async () => {
-    await fixture.admin.setOrganizationLimits({
-      organizationId,
-      limits: { multipleCompletions: false, monthlyBudgetNanoUsd: 90n },
-    });
+    await fixture.setLimits(organizationId, { monthlyBudgetNanoUsd: 90n });
     const project = await fixture.project(organizationId, { totalBudgetNanoUsd: 7n });
     const archived = await fixture.project(organizationId, { totalBudgetNanoUsd: 8n });
-    await fixture.admin.archiveProject({ organizationId, projectId: archived.id });
+    await fixture.archiveProject(organizationId, archived.id);
     const key = await keyWith({ dailyBudgetNanoUsd: 5n });
     const revoked = await keyWith({ dailyBudgetNanoUsd: 6n });
     await fixture.admin.revokeKey({ organizationId, keyId: revoked });
@@ -47,8 +44,7 @@ describe('budgets for the alerts of the ledger', () => {
   });
 
   it('include the ceiling where the organization has no budget', async () => {
-    const ceilings = { multipleCompletions: false, dailyBudgetNanoUsd: 40n };
-    await fixture.admin.setOrganizationCeilings({ organizationId, ceilings });
+    await fixture.setCeilings(organizationId, { dailyBudgetNanoUsd: 40n });
     expect((await list()).owners).toMatchObject([{ ownerId: '', dailyBudgetNanoUsd: 40n }]);
   });
 

@@ -1,13 +1,17 @@
-import {
-  AdminRefusalReason,
-  type OrganizationLimits,
-  type OrganizationResponse,
-} from '@gateway/contracts/auth';
+import type { OrganizationLimits } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
 import { createHash } from 'node:crypto';
 import { DEFAULT_ORGANIZATION_LIMITS } from '../core/organizations/limits';
-import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
+import {
+  codeOf,
+  createAuthFixture,
+  keySettings,
+  limitsBody,
+  reasonOf,
+  type AuthFixture,
+} from '../testing/auth-under-test';
 
-const { ADMIN_REFUSAL_REASON_INVALID: INVALID } = AdminRefusalReason;
+const INVALID = 'invalid';
 const ALL: OrganizationLimits = {
   requestsPerMinute: 100,
   tokensPerMinute: 1_000,
@@ -27,15 +31,19 @@ describe('ceilings of organizations', () => {
   });
   afterAll(() => fixture.stop());
 
-  function organizationOf({ outcome }: OrganizationResponse) {
-    if (outcome?.$case !== 'organization') throw new Error(`refused: ${JSON.stringify(outcome)}`);
-    return outcome.value;
-  }
-  const refusalOf = ({ outcome }: OrganizationResponse) =>
-    outcome?.$case === 'refusal' ? outcome.value : undefined;
-
   async function organization(ceilings: OrganizationLimits, limits?: OrganizationLimits) {
-    return organizationOf(await fixture.admin.createOrganization({ name: 'Capped', ceilings, limits }));
+    return create({
+      name: 'Capped',
+      ceilings: limitsBody(ceilings),
+      ...(limits && { limits: limitsBody(limits) }),
+    });
+  }
+  async function create(body: {
+    name: string;
+    limits?: ReturnType<typeof limitsBody>;
+    ceilings?: ReturnType<typeof limitsBody>;
+  }) {
+    return (await fixture.endpoints.call(endpoints.organizations.create, { body })).organization;
   }
 
   async function keyWith(organizationId: string, limits: Partial<OrganizationLimits>) {
@@ -52,44 +60,42 @@ describe('ceilings of organizations', () => {
   }
 
   it('are the default limits for a new organization, without multiple completions', async () => {
-    const created = organizationOf(await fixture.admin.createOrganization({ name: 'New' }));
-    expect(created.limits).toMatchObject(DEFAULT_ORGANIZATION_LIMITS);
-    expect(created.ceilings).toEqual({ ...noLimits(), ...DEFAULT_ORGANIZATION_LIMITS });
-    const set = (limits: OrganizationLimits) =>
-      fixture.admin.setOrganizationLimits({ organizationId: created.id, limits });
+    const created = await create({ name: 'New' });
+    expect(created.limits).toEqual(limitsBody(DEFAULT_ORGANIZATION_LIMITS));
+    expect(created.ceilings).toEqual(limitsBody(DEFAULT_ORGANIZATION_LIMITS));
+    const set = (limits: OrganizationLimits) => fixture.setLimits(created.id, limits);
     for (const [field, above] of [
       ['multiple_completions', { multipleCompletions: true }],
       ['concurrency', { concurrency: 65, multipleCompletions: false }],
     ] as const) {
-      expect(refusalOf(await set({ ...noLimits(), ...above }))).toMatchObject({ reason: INVALID, field });
+      await expect(set({ ...noLimits(), ...above })).rejects.toMatchObject({ code: INVALID, param: field });
     }
     // An owner who removes the limits does not remove the ceilings.
-    organizationOf(await set({ ...noLimits(), multipleCompletions: false }));
+    await set({ ...noLimits(), multipleCompletions: false });
     const { secret } = await keyWith(created.id, {});
     expect((await grantOf(secret))?.organizationLimits).toMatchObject(DEFAULT_ORGANIZATION_LIMITS);
   });
 
   it('are the limits that its operator chooses where these are above the defaults', async () => {
     const limits = { ...noLimits(), concurrency: 500, tokensPerMinute: 5, multipleCompletions: false };
-    const created = organizationOf(await fixture.admin.createOrganization({ name: 'Large', limits }));
-    expect(created.limits).toEqual(limits);
-    expect(created.ceilings).toEqual({ ...noLimits(), ...DEFAULT_ORGANIZATION_LIMITS, concurrency: 500 });
+    const created = await create({ name: 'Large', limits: limitsBody(limits) });
+    expect(created.limits).toEqual(limitsBody(limits));
+    expect(created.ceilings).toEqual(limitsBody({ ...DEFAULT_ORGANIZATION_LIMITS, concurrency: 500 }));
   });
 
   it.each([
     ['requests_per_minute', { requestsPerMinute: 101 }],
     ['tokens_per_minute', { tokensPerMinute: 1_001 }],
-    ['daily_budget_nano_usd', { dailyBudgetNanoUsd: 10_000_000_001n }],
-    ['monthly_budget_nano_usd', { monthlyBudgetNanoUsd: 200_000_000_001n }],
-    ['total_budget_nano_usd', { totalBudgetNanoUsd: 900_000_000_001n }],
+    ['daily_budget_usd', { dailyBudgetNanoUsd: 10_000_000_001n }],
+    ['monthly_budget_usd', { monthlyBudgetNanoUsd: 200_000_000_001n }],
+    ['total_budget_usd', { totalBudgetNanoUsd: 900_000_000_001n }],
     ['concurrency', { concurrency: 11 }],
     ['max_output_tokens', { maxOutputTokens: 501 }],
   ])('refuse a limit above %s, and accept one at the ceiling', async (field, above) => {
     const { id: organizationId } = await organization(ALL, ALL);
-    const set = (limits: OrganizationLimits) =>
-      fixture.admin.setOrganizationLimits({ organizationId, limits });
-    expect(refusalOf(await set({ ...ALL, ...above }))).toMatchObject({ reason: INVALID, field });
-    expect(organizationOf(await set(ALL)).limits).toEqual(ALL);
+    const set = (limits: OrganizationLimits) => fixture.setLimits(organizationId, limits);
+    await expect(set({ ...ALL, ...above })).rejects.toMatchObject({ code: INVALID, param: field });
+    expect((await set(ALL)).organization.limits).toEqual(limitsBody(ALL));
   });
 
   it('apply where the organization has no limit: edges and keys are bound by the ceiling', async () => {
@@ -109,15 +115,15 @@ describe('ceilings of organizations', () => {
     const revoked = await keyWith(organizationId, { requestsPerMinute: 80 });
     await fixture.admin.revokeKey({ organizationId, keyId: revoked.id });
     const ceilings = { ...ALL, requestsPerMinute: 50, multipleCompletions: false };
-    const changed = organizationOf(await fixture.admin.setOrganizationCeilings({ organizationId, ceilings }));
-    expect(changed).toMatchObject({ limits: ceilings, ceilings });
+    const { organization: changed } = await fixture.setCeilings(organizationId, ceilings);
+    expect(changed).toMatchObject({ limits: limitsBody(ceilings), ceilings: limitsBody(ceilings) });
     expect(await grantOf(high.secret)).toMatchObject({
       keyLimits: { requestsPerMinute: 50, concurrency: 2 },
       organizationLimits: { requestsPerMinute: 50, multipleCompletions: false },
     });
     expect((await grantOf(low.secret))?.keyLimits).toMatchObject({ requestsPerMinute: 20 });
     expect((await grantOf(revoked.secret))?.keyLimits).toMatchObject({ requestsPerMinute: 80 });
-    const { entries } = await fixture.admin.listAudit({ organizationId, pageSize: 1, pageToken: '' });
+    const { entries } = await fixture.auditLog.listAudit({ organizationId, pageSize: 1, pageToken: '' });
     expect(entries.map(({ action }) => action)).toEqual(['organization.set_ceilings']);
     expect(JSON.parse(entries[0]?.detailsJson ?? '')).toEqual({
       changed: {
@@ -134,7 +140,7 @@ describe('ceilings of organizations', () => {
     const { id: organizationId } = await organization(ALL, ALL);
     const { id: keyId } = await keyWith(organizationId, { dailyBudgetNanoUsd: 9n, tokensPerMinute: 900 });
     const limits = { ...ALL, dailyBudgetNanoUsd: 5n, tokensPerMinute: 1_000 };
-    await fixture.admin.setOrganizationLimits({ organizationId, limits });
+    await fixture.setLimits(organizationId, limits);
     const { outcome } = await fixture.admin.getKey({ organizationId, keyId });
     expect(outcome).toMatchObject({
       value: { limits: { dailyBudgetNanoUsd: 5n, tokensPerMinute: 900 }, version: 2 },
@@ -147,11 +153,12 @@ describe('ceilings of organizations', () => {
       requestsPerMinute: 7,
       multipleCompletions: true,
     });
-    expect(limits).toMatchObject({ requestsPerMinute: 7, concurrency: 64, multipleCompletions: false });
-    const change = { organizationId, ceilings: ALL, expectedVersion: 9 };
-    expect(refusalOf(await fixture.admin.setOrganizationCeilings(change))?.reason).toBe(
-      AdminRefusalReason.ADMIN_REFUSAL_REASON_VERSION_CONFLICT,
-    );
+    expect(limits).toMatchObject({ requests_per_minute: 7, concurrency: 64, multiple_completions: false });
+    const change = fixture.endpoints.call(endpoints.organizations.setCeilings, {
+      params: { organization_id: organizationId },
+      body: { ...limitsBody(ALL), version: 9 },
+    });
+    expect(await codeOf(change)).toBe('version_conflict');
   });
 
   describe('in the database', () => {
@@ -244,26 +251,25 @@ describe('ceilings of organizations', () => {
       organizationId,
       memberId,
     ]);
-    const owner = fixture.adminAs({
+    const person = {
       id: memberId,
       label: 'racing@example.com',
-      organization: { id: organizationId, role: 'owner' },
-    });
+      organization: { id: organizationId, role: 'owner' as const },
+    };
+    const owner = fixture.adminAs(person);
     const { id: keyId } = await keyWith(organizationId, {});
-    const reasons = new Set<number | undefined>();
-    const note = ({ outcome }: { outcome?: { $case: string; value: unknown } | undefined }) =>
-      reasons.add(outcome?.$case === 'refusal' ? (outcome.value as { reason: number }).reason : undefined);
+    const reasons = new Set<string | undefined>();
     for (let round = 0; round < 15; round += 1) {
       const ceiling = { ...ALL, requestsPerMinute: round % 2 === 0 ? 40 : 100 };
       const raised = { ...ALL, requestsPerMinute: 90 };
       const settings = { ...keySettings(), limits: { requestsPerMinute: 80 } };
       const responses = await Promise.all([
-        owner.setOrganizationLimits({ organizationId, limits: raised }),
-        fixture.admin.setOrganizationCeilings({ organizationId, ceilings: ceiling }),
-        owner.updateKey({ organizationId, keyId, settings }),
-        owner.createKey({ organizationId, settings }),
+        codeOf(fixture.setLimits(organizationId, raised, fixture.endpointsAs(person))),
+        codeOf(fixture.setCeilings(organizationId, ceiling)),
+        owner.updateKey({ organizationId, keyId, settings }).then(reasonOf),
+        owner.createKey({ organizationId, settings }).then(reasonOf),
       ]);
-      for (const response of responses) note(response);
+      for (const reason of responses) reasons.add(reason);
       const { rows } = await fixture.pool.query(
         `select from organizations o join api_keys k on k.organization_id = o.id
          where o.id = $1 and (o.requests_per_minute > o.ceiling_requests_per_minute

@@ -1,4 +1,5 @@
 import { MemberRole } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
 import { TOTP } from 'otpauth';
 import type { PoolClient } from 'pg';
 import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
@@ -160,7 +161,8 @@ describe('a change of credentials that commits after they were checked', () => {
   it('waits for a change of the member before it ends all their sessions', async () => {
     const { id, email } = await member();
     const sessionToken = await signedIn(email);
-    await during(id, lockMember(id), () => fixture.admin.endSessionsOf({ memberId: id }));
+    const target = { params: { member_id: id }, body: {} };
+    await during(id, lockMember(id), () => fixture.endpoints.call(endpoints.people.endSessions, target));
     expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
   });
 

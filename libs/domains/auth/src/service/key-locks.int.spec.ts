@@ -41,8 +41,7 @@ describe('changes of several keys', () => {
       return outcome?.$case === 'created' ? (outcome.value.key?.id ?? '') : '';
     };
     const [first, second] = [await keyWithLimit(), await keyWithLimit()];
-    const limits = { requestsPerMinute: 10, multipleCompletions: false };
-    const lower = () => fixture.admin.setOrganizationLimits({ organizationId, limits });
+    const lower = () => fixture.setLimits(organizationId, { requestsPerMinute: 10 });
     expect(await locksSecondBefore(first, second, lower)).toBe(false);
   });
 

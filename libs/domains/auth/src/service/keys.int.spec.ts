@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { AdminRefusalReason, SecretToEnd, type KeyResponse } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
 import { createTestClock } from '@gateway/test-support';
-import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
+import { codeOf, createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
 
 const sha256 = (secret: string) => createHash('sha256').update(secret).digest();
 
@@ -206,21 +207,15 @@ describe('keys', () => {
       field: 'requests_per_minute',
       message: "requests_per_minute must be at or below the organization's, which is 600.",
     });
-    await fixture.admin.setOrganizationLimits({
-      organizationId: id,
-      limits: { dailyBudgetNanoUsd: 12_500_000_000n, multipleCompletions: false },
-    });
+    await fixture.setLimits(id, { dailyBudgetNanoUsd: 12_500_000_000n });
     const richer = { ...keySettings(), limits: { dailyBudgetNanoUsd: 12_500_000_001n } };
     expect(await refusalOf(id, richer)).toMatchObject({
-      field: 'daily_budget_nano_usd',
+      field: 'daily_budget_usd',
       message: "The daily budget must be at or below the organization's, which is 12.5 US dollars.",
     });
     const unlimitedThere = { ...keySettings(), limits: { requestsPerMinute: 1_000_000 } };
     expect(await refusalOf(id, unlimitedThere)).toMatchObject({ field: 'requests_per_minute' });
-    await fixture.admin.setOrganizationCeilings({
-      organizationId: id,
-      ceilings: { multipleCompletions: false },
-    });
+    await fixture.setCeilings(id, {});
     const { outcome } = await fixture.admin.createKey({
       organizationId: id,
       settings: unlimitedThere,
@@ -241,8 +236,8 @@ describe('keys', () => {
     ['expires_on', { expiresOn: '0001-01-01' }],
     ['requests_per_minute', { limits: { requestsPerMinute: 0 } }],
     ['concurrency', { limits: { concurrency: 4_294_967_295 } }],
-    ['daily_budget_nano_usd', { limits: { dailyBudgetNanoUsd: 0n } }],
-    ['daily_budget_nano_usd', { limits: { dailyBudgetNanoUsd: -1n } }],
+    ['daily_budget_usd', { limits: { dailyBudgetNanoUsd: 0n } }],
+    ['daily_budget_usd', { limits: { dailyBudgetNanoUsd: -1n } }],
   ])('refuses an invalid %s as a value: %j', async (field, change) => {
     const { id } = await fixture.organization();
     const refusal = await refusalOf(id, { ...keySettings(), ...change });
@@ -306,7 +301,8 @@ describe('keys', () => {
       expect((await fixture.admin.getKey({ organizationId: odd, keyId: odd })).outcome).toMatchObject(
         refusal,
       );
-      expect((await fixture.admin.getOrganization({ organizationId: odd })).outcome).toMatchObject(refusal);
+      const read = fixture.endpoints.call(endpoints.organizations.get, { params: { organization_id: odd } });
+      expect(await codeOf(read)).toBe('not_found');
     }
   });
 

@@ -1,7 +1,9 @@
 import type { ActingPerson } from '@gateway/actors';
+import { endpoints } from '@gateway/dashboard-contract';
 import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
 
 const ROUNDS = 5;
+const { people } = endpoints;
 
 type Change = (actor: Partial<ActingPerson>, memberId: string) => Promise<unknown>;
 
@@ -34,9 +36,13 @@ describe('two operators who concurrently', () => {
   }
 
   const demote: Change = (actor, memberId) =>
-    fixture.adminAs(actor).setOperator({ memberId, operator: false });
+    fixture
+      .endpointsAs(actor)
+      .call(people.setOperator, { params: { member_id: memberId }, body: { operator: false } });
   const disable: Change = (actor, memberId) =>
-    fixture.adminAs(actor).setDisabled({ memberId, disabled: true });
+    fixture
+      .endpointsAs(actor)
+      .call(people.setDisabled, { params: { member_id: memberId }, body: { disabled: true } });
 
   it.each([
     ['demote each other', demote, demote],

@@ -1,10 +1,13 @@
+import type { AdminClient } from '@gateway/admin-calls';
 import { MemberRole, OrganizationRole } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
 import type { PoolClient } from 'pg';
 import { keySettings } from '../testing/auth-under-test';
-import { createRaceFixture, isAccepted, type Person, type RaceFixture } from '../testing/races';
+import { createRaceFixture, isAccepted, wasAccepted, type Person, type RaceFixture } from '../testing/races';
 
 const { MEMBER_ROLE_MEMBER: MEMBER, MEMBER_ROLE_OPERATOR: OPERATOR } = MemberRole;
-const { ORGANIZATION_ROLE_ADMIN: ADMIN, ORGANIZATION_ROLE_OWNER: OWNER } = OrganizationRole;
+const { ORGANIZATION_ROLE_OWNER: OWNER } = OrganizationRole;
+const { people } = endpoints;
 
 let fixture: RaceFixture;
 let organizationId: string;
@@ -14,13 +17,20 @@ beforeAll(async () => {
   organizationId = (await fixture.organization()).id;
 });
 afterAll(() => fixture.stop());
-beforeEach(() => fixture.admin.mapDomain({ organizationId, domain: 'mapped.example', role: ADMIN }));
+beforeEach(() => map(fixture.endpoints, 'mapped.example'));
+
+const map = (client: AdminClient, domain: string) =>
+  client.call(people.mapDomain, {
+    params: { organization_id: organizationId, domain },
+    body: { role: 'admin' },
+  });
 
 /** A change that gives a right which outlives it. Each row is a kind of it, and acts for a person on another one. */
 type Grant = (actor: Person, other: Person) => Promise<boolean>;
 type Loss = (database: PoolClient, actor: Person) => Promise<unknown>;
 
 const as = (actor: Person) => fixture.adminAs(actor);
+const endpointsAs = (actor: Person) => fixture.endpointsAs(actor);
 const ofOrganization: Record<string, Grant> = {
   'invite an owner': async (actor) => {
     const invitation = {
@@ -30,23 +40,47 @@ const ofOrganization: Record<string, Grant> = {
     };
     return isAccepted(await as(actor).createInvitation({ organizationId, ...invitation }));
   },
-  'make another person an owner': async (actor, { id: memberId }) =>
-    isAccepted(await as(actor).setOrganizationRole({ organizationId, memberId, role: OWNER })),
-  'remove another person': async (actor, { id: memberId }) =>
-    isAccepted(await as(actor).removeOrganizationMember({ organizationId, memberId })),
+  'make another person an owner': (actor, { id: memberId }) =>
+    wasAccepted(
+      endpointsAs(actor).call(people.setMemberRole, {
+        params: { organization_id: organizationId, member_id: memberId },
+        body: { role: 'owner' },
+      }),
+    ),
+  'remove another person': (actor, { id: memberId }) =>
+    wasAccepted(
+      endpointsAs(actor).call(people.removeMember, {
+        params: { organization_id: organizationId, member_id: memberId },
+        body: {},
+      }),
+    ),
   'create a management token': (actor) => fixture.createToken(actor, organizationId),
   'create a key': async (actor) =>
     isAccepted(await as(actor).createKey({ organizationId, settings: keySettings() })),
 };
 const ofPlatform: Record<string, Grant> = {
-  'make another person an operator': async (actor, { id: memberId }) =>
-    isAccepted(await as(actor).setOperator({ memberId, operator: true })),
-  'disable another person': async (actor, { id: memberId }) =>
-    isAccepted(await as(actor).setDisabled({ memberId, disabled: true })),
-  'map a domain': async (actor) =>
-    isAccepted(await as(actor).mapDomain({ organizationId, domain: 'lost.example', role: ADMIN })),
-  'unmap a domain': async (actor) =>
-    isAccepted(await as(actor).unmapDomain({ organizationId, domain: 'mapped.example' })),
+  'make another person an operator': (actor, { id: memberId }) =>
+    wasAccepted(
+      endpointsAs(actor).call(people.setOperator, {
+        params: { member_id: memberId },
+        body: { operator: true },
+      }),
+    ),
+  'disable another person': (actor, { id: memberId }) =>
+    wasAccepted(
+      endpointsAs(actor).call(people.setDisabled, {
+        params: { member_id: memberId },
+        body: { disabled: true },
+      }),
+    ),
+  'map a domain': (actor) => wasAccepted(map(endpointsAs(actor), 'lost.example')),
+  'unmap a domain': (actor) =>
+    wasAccepted(
+      endpointsAs(actor).call(people.unmapDomain, {
+        params: { organization_id: organizationId, domain: 'mapped.example' },
+        body: {},
+      }),
+    ),
   'create a management token of the platform': (actor) => fixture.createToken(actor, undefined),
   ...ofOrganization,
 };

@@ -1,29 +1,21 @@
-import { nanoUsd, restrictsTargets, type TargetRules, type UnixMs } from '@gateway/base';
+import { nanoUsd, restrictsTargets, type TargetRules } from '@gateway/base';
 import type { TargetRules as TargetRulesMessage } from '@gateway/contracts/common';
 import {
   KeyState,
   Scope,
-  type Actor as ActorMessage,
-  type AuditEntry as AuditEntryMessage,
   type Key as KeyMessage,
   type KeyGrant as KeyGrantMessage,
   type KeyLimits as KeyLimitsMessage,
   type KeySettings as KeySettingsMessage,
-  type ListAuditRequest,
   type ListKeysRequest,
-  type ListProjectsRequest,
-  type Organization as OrganizationMessage,
-  type OrganizationLimits as OrganizationLimitsMessage,
-  type Project as ProjectMessage,
   type ProjectBudgets as ProjectBudgetsMessage,
   type WatchInvalidationsResponse,
 } from '@gateway/contracts/auth';
 import type { RequestedKeySettings } from '../core/keys/key-settings';
 import type * as core from '../core/model';
-import { effectiveLimits } from '../core/organizations/limits';
-import type { AuditFilter, KeyFilter, ProjectFilter } from '../core/ports';
+import type { KeyFilter } from '../core/ports';
 import type * as shared from '@gateway/auth-shared';
-import { isIdLike, readSearchText, storable } from '@gateway/auth-shared';
+import { isIdLike, readSearchText } from '@gateway/auth-shared';
 import { missing } from '@gateway/auth-shared/service';
 
 /** Conversions between proto messages and core types, one function per direction. */
@@ -46,7 +38,7 @@ function keyLimitsOf(limits: KeyLimitsMessage | undefined): core.KeyLimits {
   };
 }
 
-export function projectBudgetsOf(budgets: ProjectBudgetsMessage | undefined): core.ProjectBudgets {
+function projectBudgetsOf(budgets: ProjectBudgetsMessage | undefined): core.ProjectBudgets {
   return {
     ...(budgets?.dailyBudgetNanoUsd === undefined
       ? {}
@@ -57,50 +49,6 @@ export function projectBudgetsOf(budgets: ProjectBudgetsMessage | undefined): co
     ...(budgets?.totalBudgetNanoUsd === undefined
       ? {}
       : { totalBudgetNanoUsd: nanoUsd(budgets.totalBudgetNanoUsd) }),
-  };
-}
-
-export function projectMessage(project: core.Project): ProjectMessage {
-  return {
-    id: project.id,
-    organizationId: project.organizationId,
-    name: project.name,
-    budgets: project.budgets,
-    createdUnixMs: BigInt(project.createdAt),
-    archivedUnixMs: project.archivedAt === undefined ? undefined : BigInt(project.archivedAt),
-    version: project.version,
-  };
-}
-
-export function projectFilterOf({ archived, projectIds }: ListProjectsRequest): ProjectFilter {
-  return {
-    ...(archived === undefined ? {} : { archived }),
-    ...(projectIds.length === 0 ? {} : { ids: projectIds.filter(isIdLike) }),
-  };
-}
-
-export function organizationLimitsOf(limits: OrganizationLimitsMessage): core.OrganizationLimits {
-  return {
-    ...keyLimitsOf(limits),
-    ...(limits.maxOutputTokens === undefined ? {} : { maxOutputTokens: limits.maxOutputTokens }),
-    multipleCompletions: limits.multipleCompletions,
-  };
-}
-
-export function organizationMessage(organization: core.Organization): OrganizationMessage {
-  return {
-    id: organization.id,
-    name: organization.name,
-    suspended: organization.suspended,
-    suspendedReason: organization.suspendedReason,
-    limits: organization.limits,
-    ceilings: organization.ceilings,
-    effectiveLimits: effectiveLimits(organization),
-    requiresSecondFactor: organization.requiresSecondFactor,
-    targetRules: targetRulesMessage(organization.targetRules),
-    elasticHolds: organization.elasticHolds,
-    createdUnixMs: BigInt(organization.createdAt),
-    version: organization.version,
   };
 }
 
@@ -195,40 +143,6 @@ export function invalidationMessage({ sequence, target }: shared.Invalidation): 
     case 'organization':
       return { sequence, target: { $case: 'organizationId', value: target.id } };
   }
-}
-
-function actorMessage({ id, label, ipAddress, memberRole }: shared.Actor): ActorMessage {
-  return { id, label, ipAddress, operator: memberRole === 'operator' };
-}
-
-export function auditEntryMessage(entry: shared.AuditEntry): AuditEntryMessage {
-  return {
-    id: entry.id,
-    createdUnixMs: BigInt(entry.createdAt),
-    actor: actorMessage(entry.actor),
-    organizationId: entry.organizationId,
-    action: entry.action,
-    target: entry.target,
-    detailsJson: JSON.stringify(entry.details),
-  };
-}
-
-/** Replaces text that PostgreSQL cannot store. No entry contains it, so it matches none. */
-export function auditFilterOf(
-  request: Pick<
-    ListAuditRequest,
-    'organizationId' | 'action' | 'actorId' | 'target' | 'sinceUnixMs' | 'untilUnixMs'
-  >,
-): AuditFilter {
-  const { organizationId, action, actorId, target, sinceUnixMs, untilUnixMs } = request;
-  return {
-    ...(organizationId === undefined ? {} : { organizationId }),
-    ...(action === undefined ? {} : { action: storable(action) }),
-    ...(actorId === undefined ? {} : { actorId: storable(actorId) }),
-    ...(target === undefined ? {} : { target: storable(target) }),
-    ...(sinceUnixMs === undefined ? {} : { since: Number(sinceUnixMs) as UnixMs }),
-    ...(untilUnixMs === undefined ? {} : { until: Number(untilUnixMs) as UnixMs }),
-  };
 }
 
 const STATE_OF_MESSAGE: Readonly<Partial<Record<KeyState, core.KeyState>>> = {

@@ -1,3 +1,5 @@
+import { serveEndpoints, type Implementation } from '@gateway/admin-calls';
+import { createAuditService, type AuditEntries } from '@gateway/audit';
 import type { IdSource } from '@gateway/auth-shared';
 import type { Clock } from '@gateway/base';
 import { AuthAdminDefinition, AuthDefinition, BudgetsDefinition } from '@gateway/contracts/auth';
@@ -5,10 +7,13 @@ import { isDatabaseUnavailable } from '@gateway/database';
 import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import type { GatewayModule } from '@gateway/module';
 import {
+  createManagementTokenEndpoints,
+  createPeopleEndpoints,
   createPeopleHandlers,
   DEFAULT_PEOPLE_SETTINGS,
   type PeoplePorts,
   type PeopleSettings,
+  withCurrentAccess,
 } from '@gateway/people';
 import { bindService } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
@@ -18,8 +23,9 @@ import type { AuthPorts, AuthSettings } from '../core/ports';
 import { createAuthAdminHandlers } from './handlers/auth-admin';
 import { createAuthHandlers } from './handlers/auth';
 import { createBudgetHandlers } from './handlers/budgets';
-import { createProjectHandlers } from './handlers/projects';
 import { createAuthMetrics } from './metrics';
+import { createOrganizationEndpoints } from './organization-endpoints';
+import { createProjectEndpoints } from './project-endpoints';
 
 /** Settings of this library and of `people`: the auth service runs both. */
 export type AuthServiceSettings = AuthSettings & PeopleSettings;
@@ -34,6 +40,7 @@ export interface AuthModulePorts {
   /** From `createAuthAdapters`; the module starts and stops them. */
   readonly adapters: Omit<AuthPorts, 'clock' | 'newId' | 'settings'> & {
     readonly people: Omit<PeoplePorts, 'clock' | 'newId' | 'settings' | 'organizations' | 'leases' | 'feed'>;
+    readonly audit: AuditEntries;
     start(): Promise<void>;
     stop(): Promise<void>;
   };
@@ -41,11 +48,16 @@ export interface AuthModulePorts {
   readonly newId: IdSource;
   readonly log: Logger;
   readonly metrics: Registry;
+  /** Those of the service's other libraries. */
+  readonly endpoints: readonly Implementation[];
   /** Absent settings default to DEFAULT_AUTH_SETTINGS. */
   readonly settings?: Partial<AuthServiceSettings>;
 }
 
-/** Organizations, keys, members, sessions and the audit log. Serves Auth to edges and AuthAdmin to the dashboard API. */
+/**
+ * Organizations, keys, members, sessions and the audit log. Serves Auth to edges, AuthAdmin to the dashboard API and the
+ * demo, and the endpoints that auth owns.
+ */
 export function createAuthModule(options: AuthModulePorts): GatewayModule {
   const { adapters, clock, newId, log } = options;
   const settings = Object.freeze({ ...DEFAULT_AUTH_SETTINGS, ...options.settings });
@@ -56,8 +68,14 @@ export function createAuthModule(options: AuthModulePorts): GatewayModule {
   const authAdmin = {
     ...createPeopleHandlers(people, options.metrics),
     ...createAuthAdminHandlers(ports, people, metrics),
-    ...createProjectHandlers(ports, people, metrics),
   };
+  const endpoints = [
+    ...createOrganizationEndpoints(ports, people, metrics),
+    ...createProjectEndpoints(ports, metrics),
+    ...createPeopleEndpoints(people),
+    ...createManagementTokenEndpoints(people),
+    ...options.endpoints,
+  ];
   return {
     name: 'auth',
     services: [
@@ -70,6 +88,12 @@ export function createAuthModule(options: AuthModulePorts): GatewayModule {
         handlersUnavailableAsNoCapacity(createBudgetHandlers(ports), isDatabaseUnavailable),
       ),
       bindService(AuthAdminDefinition, handlersUnavailableAsNoCapacity(authAdmin, isDatabaseUnavailable)),
+      createAuditService([adapters.audit]),
+      serveEndpoints(
+        'auth',
+        endpoints.map((each) => withCurrentAccess(people, each)),
+        { isUnavailable: isDatabaseUnavailable },
+      ),
     ],
     consumers: [],
     async start() {

@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
-import { NO_TARGET_RULES } from '@gateway/base';
-import type { TargetRules } from '@gateway/contracts/common';
-import type { OrganizationResponse } from '@gateway/contracts/auth';
-import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
+import { endpoints } from '@gateway/dashboard-contract';
+import { createAuthFixture, keySettings, limitsBody, type AuthFixture } from '../testing/auth-under-test';
+
+const { organizations } = endpoints;
+const NO_RULES = {
+  allowed_providers: [] as string[],
+  denied_providers: [] as string[],
+  allowed_regions: [] as string[],
+  denied_regions: [] as string[],
+};
 
 describe('organizations and the audit log', () => {
   let fixture: AuthFixture;
@@ -12,13 +18,15 @@ describe('organizations and the audit log', () => {
   });
   afterAll(() => fixture.stop());
 
-  function organizationOf({ outcome }: OrganizationResponse) {
-    if (outcome?.$case !== 'organization') throw new Error(`refused: ${JSON.stringify(outcome)}`);
-    return outcome.value;
-  }
+  const inOrganization = (id: string) => ({ params: { organization_id: id } });
+  const setTargetRules = (id: string, rules: Partial<typeof NO_RULES>) =>
+    fixture.endpoints.call(organizations.setTargetRules, {
+      ...inOrganization(id),
+      body: { ...NO_RULES, ...rules },
+    });
 
   async function auditOf(organizationId: string) {
-    const { entries } = await fixture.admin.listAudit({ organizationId, pageSize: 0, pageToken: '' });
+    const { entries } = await fixture.auditLog.listAudit({ organizationId, pageSize: 0, pageToken: '' });
     return entries.map(({ action, actor, detailsJson }) => ({
       action,
       actor,
@@ -26,19 +34,26 @@ describe('organizations and the audit log', () => {
     }));
   }
 
+  it('are created once by their name for the demo, without ceilings', async () => {
+    const ensure = async (name: string) => (await fixture.admin.ensureOrganization({ name })).organizationId;
+    await fixture.organization('Demo of others');
+    const id = await ensure('Demo');
+    expect(await ensure('Demo')).toBe(id);
+    const { organization } = await fixture.endpoints.call(organizations.get, inOrganization(id));
+    expect(organization).toMatchObject({ name: 'Demo', ceilings: limitsBody({}) });
+    await expect(fixture.adminAs({ id: 'mem-none' }).ensureOrganization({ name: 'X' })).rejects.toMatchObject(
+      {
+        code: 'invalid_request',
+      },
+    );
+  });
+
   it('replaces all limits; an absent one no longer applies', async () => {
     const { id: organizationId } = await fixture.organization();
-    const limits = { requestsPerMinute: 10, dailyBudgetNanoUsd: 7n, multipleCompletions: false };
-    organizationOf(await fixture.admin.setOrganizationLimits({ organizationId, limits }));
-    const read = organizationOf(await fixture.admin.getOrganization({ organizationId }));
-    expect(read.limits).toEqual({
-      requestsPerMinute: 10,
-      tokensPerMinute: undefined,
-      dailyBudgetNanoUsd: 7n,
-      concurrency: undefined,
-      maxOutputTokens: undefined,
-      multipleCompletions: false,
-    });
+    const limits = { requestsPerMinute: 10, dailyBudgetNanoUsd: 7n };
+    await fixture.setLimits(organizationId, limits);
+    const read = await fixture.endpoints.call(organizations.get, inOrganization(organizationId));
+    expect(read.organization.limits).toEqual(limitsBody(limits));
   });
 
   it('replaces the lists of providers and regions, in lower case, and sends them with each key', async () => {
@@ -50,11 +65,13 @@ describe('organizations and the audit log', () => {
       return outcome?.$case === 'grant' ? outcome.value.targetRules : outcome;
     };
     expect(await grantRules()).toBeUndefined();
-    const rules = { allowedProviders: ['Acme', ' acme '], deniedProviders: [], allowedRegions: ['us', 'EU'] };
+    const rules = { allowed_providers: ['Acme', ' acme '], allowed_regions: ['us', 'EU'] };
     const stored = { allowedProviders: ['acme'], deniedProviders: [], allowedRegions: ['eu', 'us'] };
-    const change = { organizationId, targetRules: { ...rules, deniedRegions: [] } };
-    const changed = organizationOf(await fixture.admin.setTargetRules(change));
-    expect(changed.targetRules).toEqual({ ...stored, deniedRegions: [] });
+    const { organization: changed } = await setTargetRules(organizationId, rules);
+    expect(changed.target_rules).toEqual({
+      ...NO_RULES,
+      ...{ allowed_providers: ['acme'], allowed_regions: ['eu', 'us'] },
+    });
     expect(await grantRules()).toEqual({ ...stored, deniedRegions: [] });
     expect(await auditOf(organizationId)).toMatchObject([
       {
@@ -72,14 +89,14 @@ describe('organizations and the audit log', () => {
   });
 
   it.each([
-    ['an empty name', { deniedRegions: [' '] }, 'denied_regions[0]'],
-    ['a name with a space', { allowedProviders: ['acme', 'a b'] }, 'allowed_providers[1]'],
-    ['too many names', { allowedRegions: Array.from({ length: 51 }, (_, n) => `r${n}`) }, 'allowed_regions'],
+    ['an empty name', { denied_regions: [' '] }, 'denied_regions[0]'],
+    ['a name with a space', { allowed_providers: ['acme', 'a b'] }, 'allowed_providers[1]'],
+    ['too many names', { allowed_regions: Array.from({ length: 51 }, (_, n) => `r${n}`) }, 'allowed_regions'],
   ])('refuses %s', async (_, changes, field) => {
     const { id: organizationId } = await fixture.organization();
-    const targetRules = { ...NO_TARGET_RULES, ...changes } as TargetRules;
-    const { outcome } = await fixture.admin.setTargetRules({ organizationId, targetRules });
-    expect(outcome).toMatchObject({ $case: 'refusal', value: { field } });
+    await expect(setTargetRules(organizationId, changes)).rejects.toMatchObject({
+      ...{ code: 'invalid', param: field },
+    });
   });
 
   it('turns elastic holds on for the keys of the organization, with an audit entry', async () => {
@@ -91,8 +108,11 @@ describe('organizations and the audit log', () => {
       return outcome?.$case === 'grant' && outcome.value.elasticHolds;
     };
     expect(await isElastic()).toBe(false);
-    const changed = organizationOf(await fixture.admin.setElasticHolds({ organizationId, enabled: true }));
-    expect(changed.elasticHolds).toBe(true);
+    const { organization: changed } = await fixture.endpoints.call(organizations.setElasticHolds, {
+      ...inOrganization(organizationId),
+      body: { enabled: true },
+    });
+    expect(changed.elastic_holds).toBe(true);
     expect(await isElastic()).toBe(true);
     expect((await auditOf(organizationId))[0]).toMatchObject({
       action: 'organization.set_elastic_holds',
@@ -102,15 +122,31 @@ describe('organizations and the audit log', () => {
 
   it('suspends with a reason and resumes without one', async () => {
     const { id: organizationId } = await fixture.organization();
-    const change = { organizationId };
-    const suspended = organizationOf(
-      await fixture.admin.setOrganizationSuspended({ ...change, suspended: true, reason: 'unpaid' }),
-    );
-    expect(suspended).toMatchObject({ suspended: true, suspendedReason: 'unpaid' });
-    const resumed = organizationOf(
-      await fixture.admin.setOrganizationSuspended({ ...change, suspended: false, reason: undefined }),
-    );
-    expect(resumed).toMatchObject({ suspended: false, suspendedReason: undefined });
+    const { organization: suspended } = await fixture.endpoints.call(organizations.suspend, {
+      ...inOrganization(organizationId),
+      body: { reason: 'unpaid' },
+    });
+    expect(suspended).toMatchObject({ suspended: true, suspended_reason: 'unpaid' });
+    const { organization: resumed } = await fixture.suspend(organizationId, false);
+    expect(resumed).toMatchObject({ suspended: false, suspended_reason: null });
+  });
+
+  it('returns the current state to the second of two concurrent editors', async () => {
+    const { id, version } = await fixture.organization();
+    const of = inOrganization(id);
+    const stale = { version: version + 1 };
+    const limits = { ...limitsBody({}), ...stale };
+    for (const change of [
+      () => fixture.endpoints.call(organizations.setLimits, { ...of, body: limits }),
+      () => fixture.endpoints.call(organizations.setCeilings, { ...of, body: limits }),
+      () => fixture.endpoints.call(organizations.setTargetRules, { ...of, body: { ...NO_RULES, ...stale } }),
+    ]) {
+      await expect(change()).rejects.toMatchObject({
+        code: 'version_conflict',
+        message: 'Someone else changed this in the meantime.',
+        metadata: { current: { id, name: 'Acme', version } },
+      });
+    }
   });
 
   it('writes one entry per change, with its actor and the fields before and after', async () => {
@@ -121,9 +157,8 @@ describe('organizations and the audit log', () => {
       concurrency: 64,
       maxOutputTokens: 32_768,
     };
-    const change = { organizationId, limits: { ...limits, multipleCompletions: false } };
-    await fixture.admin.setOrganizationLimits(change);
-    await fixture.admin.setOrganizationLimits(change);
+    await fixture.setLimits(organizationId, limits);
+    await fixture.setLimits(organizationId, limits);
     expect(await auditOf(organizationId)).toEqual([
       {
         action: 'organization.set_limits',

@@ -1,18 +1,14 @@
 import { createHash } from 'node:crypto';
+import { AdminRefusalReason, type KeyLimits, type OrganizationLimits } from '@gateway/contracts/auth';
+import { parts } from '@gateway/dashboard-contract';
 import {
-  AdminRefusalReason,
-  type KeyLimits,
-  type OrganizationLimits,
-  type ProjectResponse,
-} from '@gateway/contracts/auth';
-import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
-
-const {
-  ADMIN_REFUSAL_REASON_INVALID: INVALID,
-  ADMIN_REFUSAL_REASON_CONFLICT: CONFLICT,
-  ADMIN_REFUSAL_REASON_NOT_FOUND: NOT_FOUND,
-  ADMIN_REFUSAL_REASON_VERSION_CONFLICT: VERSION_CONFLICT,
-} = AdminRefusalReason;
+  budgetsBody,
+  codeOf,
+  createAuthFixture,
+  keySettings,
+  reasonOf,
+  type AuthFixture,
+} from '../testing/auth-under-test';
 
 const FIRST_PAGE = { pageSize: 50, pageToken: '' };
 const LIMITS: OrganizationLimits = {
@@ -37,16 +33,11 @@ describe('projects', () => {
   afterAll(() => fixture.stop());
   beforeEach(async () => {
     organizationId = (await fixture.organization()).id;
-    await fixture.admin.setOrganizationLimits({ organizationId, limits: LIMITS });
+    await fixture.setLimits(organizationId, LIMITS);
   });
 
   const refusalOf = ({ outcome }: { outcome?: { $case: string; value: unknown } | undefined }) =>
     outcome?.$case === 'refusal' ? outcome.value : undefined;
-  function projectOf({ outcome }: ProjectResponse) {
-    if (outcome?.$case !== 'project') throw new Error(`refused: ${JSON.stringify(outcome)}`);
-    return outcome.value;
-  }
-
   const settingsOf = (projectId: string | undefined, limits: Partial<KeyLimits> = {}) => ({
     ...keySettings(),
     limits,
@@ -66,23 +57,19 @@ describe('projects', () => {
     return outcome?.$case === 'grant' ? outcome.value : undefined;
   }
   async function latestAudit() {
-    const { entries } = await fixture.admin.listAudit({ organizationId, pageSize: 1, pageToken: '' });
+    const { entries } = await fixture.auditLog.listAudit({ organizationId, pageSize: 1, pageToken: '' });
     const [entry] = entries;
     return { action: entry?.action, target: entry?.target, details: JSON.parse(entry?.detailsJson ?? '') };
   }
 
   it('are created, listed, changed and archived, with an audit entry for each change', async () => {
-    const created = projectOf(
-      await fixture.admin.createProject({ organizationId, name: ' Website ', budgets: BUDGETS }),
-    );
-    expect(created).toMatchObject({ name: 'Website', budgets: BUDGETS, version: 1 });
+    const { project: created } = await fixture.createProject(organizationId, BUDGETS, ' Website ');
+    expect(created).toMatchObject({ name: 'Website', ...budgetsBody(BUDGETS), version: 1 });
     expect(created.id).toMatch(/^proj-[0-9A-Z]{26}$/);
     expect(await latestAudit()).toMatchObject({ action: 'project.create', target: created.id });
     const projectId = created.id;
-    const changed = projectOf(
-      await fixture.admin.updateProject({ organizationId, projectId, name: 'Shop', budgets: {} }),
-    );
-    expect(changed).toMatchObject({ name: 'Shop', version: 2, budgets: {} });
+    const { project: changed } = await fixture.updateProject(organizationId, projectId, { name: 'Shop' });
+    expect(changed).toMatchObject({ name: 'Shop', version: 2, ...budgetsBody({}) });
     expect((await latestAudit()).details).toEqual({
       changed: {
         name: { before: 'Website', after: 'Shop' },
@@ -90,39 +77,39 @@ describe('projects', () => {
         monthly_budget_nano_usd: { before: '150', after: null },
       },
     });
-    const list = async (archived: boolean) => {
-      const request = { organizationId, ...FIRST_PAGE, archived, projectIds: [] };
-      return (await fixture.admin.listProjects(request)).projects.map(({ id }) => id);
+    const list = async (state: 'active' | 'archived') => {
+      const request = { params: { organization_id: organizationId }, query: { state } };
+      return (await fixture.endpoints.call(parts.projects, request)).data.map(({ id }) => id);
     };
-    expect(await list(false)).toEqual([projectId]);
-    await fixture.admin.archiveProject({ organizationId, projectId });
+    expect(await list('active')).toEqual([projectId]);
+    await fixture.archiveProject(organizationId, projectId);
     expect(await latestAudit()).toMatchObject({ action: 'project.archive', target: projectId });
-    expect([await list(false), await list(true)]).toEqual([[], [projectId]]);
-    const again = await fixture.admin.updateProject({
-      ...{ organizationId, projectId, name: 'Again' },
-      budgets: {},
-    });
-    expect(refusalOf(again)).toMatchObject({ reason: CONFLICT });
+    expect([await list('active'), await list('archived')]).toEqual([[], [projectId]]);
+    const again = fixture.updateProject(organizationId, projectId, { name: 'Again' });
+    expect(await codeOf(again)).toBe('conflict');
   });
 
   it('refuse budgets above the organization, a stale version, and projects of other organizations', async () => {
     for (const [budgets, field] of [
-      [{ dailyBudgetNanoUsd: 101n }, 'daily_budget_nano_usd'],
-      [{ monthlyBudgetNanoUsd: 201n }, 'monthly_budget_nano_usd'],
-      [{ totalBudgetNanoUsd: 0n }, 'total_budget_nano_usd'],
+      [{ dailyBudgetNanoUsd: 101n }, 'daily_budget_usd'],
+      [{ monthlyBudgetNanoUsd: 201n }, 'monthly_budget_usd'],
+      [{ totalBudgetNanoUsd: 0n }, 'total_budget_usd'],
     ] as const) {
-      const refused = await fixture.admin.createProject({ organizationId, name: 'P', budgets });
-      expect(refusalOf(refused)).toMatchObject({ reason: INVALID, field });
+      await expect(fixture.createProject(organizationId, budgets)).rejects.toMatchObject({
+        ...{ code: 'invalid', param: field },
+      });
     }
     const { id: projectId } = await fixture.project(organizationId);
-    const stale = { organizationId, projectId, name: 'New', budgets: {}, expectedVersion: 7 };
-    expect(refusalOf(await fixture.admin.updateProject(stale))).toMatchObject({ reason: VERSION_CONFLICT });
+    const stale = fixture.updateProject(organizationId, projectId, { name: 'New', version: 7 });
+    await expect(stale).rejects.toMatchObject({
+      code: 'version_conflict',
+      metadata: { current: { id: projectId, name: 'Project', version: 1 } },
+    });
     const { id: foreign } = await fixture.project((await fixture.organization('Other')).id);
-    const change = { organizationId, projectId: foreign, name: 'New', budgets: {} };
-    expect(refusalOf(await fixture.admin.updateProject(change))).toMatchObject({ reason: NOT_FOUND });
+    expect(await codeOf(fixture.updateProject(organizationId, foreign, { name: 'New' }))).toBe('not_found');
     const settings = settingsOf(foreign);
     expect(refusalOf(await fixture.admin.createKey({ organizationId, settings }))).toMatchObject({
-      reason: INVALID,
+      reason: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID,
       field: 'project_id',
     });
   });
@@ -132,8 +119,8 @@ describe('projects', () => {
     const other = await fixture.project(organizationId);
     const key = await keyIn(one.id);
     expect((await grantOf(key.secret))?.project).toEqual({ id: one.id, budgets: BUDGETS });
-    const change = { organizationId, projectId: one.id, name: 'One', budgets: { dailyBudgetNanoUsd: 7n } };
-    await fixture.admin.updateProject(change);
+    const change = { name: 'One', budgets: { dailyBudgetNanoUsd: 7n } };
+    await fixture.updateProject(organizationId, one.id, change);
     expect((await grantOf(key.secret))?.project).toMatchObject({ budgets: { dailyBudgetNanoUsd: 7n } });
     await move(key.id, other.id);
     expect((await grantOf(key.secret))?.project).toMatchObject({ id: other.id });
@@ -148,17 +135,17 @@ describe('projects', () => {
     const { id: projectId } = await fixture.project(organizationId, BUDGETS);
     const above = settingsOf(projectId, { dailyBudgetNanoUsd: 51n });
     expect(refusalOf(await fixture.admin.createKey({ organizationId, settings: above }))).toMatchObject({
-      reason: INVALID,
-      field: 'daily_budget_nano_usd',
+      reason: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID,
+      field: 'daily_budget_usd',
       message: expect.stringContaining("the project's"),
     });
     const inside = await keyIn(projectId, { dailyBudgetNanoUsd: 50n, monthlyBudgetNanoUsd: 10n });
     const outside = await keyIn(undefined, { dailyBudgetNanoUsd: 90n });
     expect(refusalOf(await move(outside.id, projectId, { dailyBudgetNanoUsd: 90n }))).toMatchObject({
-      reason: INVALID,
+      reason: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID,
     });
     const budgets = { dailyBudgetNanoUsd: 20n, monthlyBudgetNanoUsd: 150n };
-    await fixture.admin.updateProject({ organizationId, projectId, name: 'Project', budgets });
+    await fixture.updateProject(organizationId, projectId, { name: 'Project', budgets });
     expect(await latestAudit()).toMatchObject({
       action: 'project.update',
       details: { lowered_keys: [inside.id] },
@@ -171,7 +158,7 @@ describe('projects', () => {
     expect(await keyLimits(outside.secret)).toMatchObject({ dailyBudgetNanoUsd: 90n });
 
     const limits = { ...LIMITS, dailyBudgetNanoUsd: 15n, monthlyBudgetNanoUsd: 140n };
-    await fixture.admin.setOrganizationLimits({ organizationId, limits });
+    await fixture.setLimits(organizationId, limits);
     expect((await latestAudit()).details).toMatchObject({
       lowered_keys: [inside.id, outside.id].sort(),
       lowered_projects: [projectId],
@@ -186,14 +173,14 @@ describe('projects', () => {
   it('are archived only without active keys, and take no key then', async () => {
     const { id: projectId } = await fixture.project(organizationId);
     const key = await keyIn(projectId);
-    const archive = () => fixture.admin.archiveProject({ organizationId, projectId });
-    expect(refusalOf(await archive())).toMatchObject({ reason: CONFLICT });
+    const archive = () => fixture.archiveProject(organizationId, projectId);
+    expect(await codeOf(archive())).toBe('conflict');
     await fixture.admin.revokeKey({ organizationId, keyId: key.id });
-    const archived = projectOf(await archive());
-    expect(projectOf(await archive())).toEqual(archived);
+    const archived = await archive();
+    expect(await archive()).toEqual(archived);
     const settings = settingsOf(projectId);
     expect(refusalOf(await fixture.admin.createKey({ organizationId, settings }))).toMatchObject({
-      reason: INVALID,
+      reason: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID,
       field: 'project_id',
     });
   });
@@ -274,16 +261,13 @@ describe('projects', () => {
       const budgets = { dailyBudgetNanoUsd: lower ? 40n : 60n };
       const settings = settingsOf(projectId, { dailyBudgetNanoUsd: 50n });
       const responses = await Promise.all([
-        fixture.admin.setOrganizationLimits({ organizationId, limits }),
-        fixture.admin.updateProject({ organizationId, projectId, name: 'P', budgets }),
-        fixture.admin.updateKey({ organizationId, keyId, settings }),
-        fixture.admin.createKey({ organizationId, settings }),
+        codeOf(fixture.setLimits(organizationId, limits)),
+        codeOf(fixture.updateProject(organizationId, projectId, { name: 'P', budgets })),
+        fixture.admin.updateKey({ organizationId, keyId, settings }).then(reasonOf),
+        fixture.admin.createKey({ organizationId, settings }).then(reasonOf),
       ]);
-      for (const response of responses) {
-        const refusal = refusalOf(response) as { reason: number } | undefined;
-        reasons.add(refusal?.reason);
-      }
+      for (const reason of responses) reasons.add(reason);
     }
-    expect(reasons).toEqual(new Set([undefined, INVALID]));
+    expect(reasons).toEqual(new Set([undefined, 'invalid']));
   });
 });

@@ -1,14 +1,17 @@
 import { MemberRole, OrganizationRole } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
 import { keySettings } from '../testing/auth-under-test';
-import { createRaceFixture, isAccepted, type Person, type RaceFixture } from '../testing/races';
+import { createRaceFixture, isAccepted, wasAccepted, type Person, type RaceFixture } from '../testing/races';
 
-const { ORGANIZATION_ROLE_ADMIN: ADMIN, ORGANIZATION_ROLE_OWNER: OWNER } = OrganizationRole;
+const { ORGANIZATION_ROLE_ADMIN: ADMIN } = OrganizationRole;
 
 /** Whether the change was accepted. */
 type Change = (actor: Person, target: Person) => Promise<boolean>;
 
+const { people } = endpoints;
+
 let fixture: RaceFixture;
-let people = 0;
+let peopleCount = 0;
 let organizationId: string;
 
 beforeAll(async () => {
@@ -21,6 +24,10 @@ const person = (role: MemberRole, organizationRole?: string) =>
     role,
     organizationRole === undefined ? undefined : { organizationId, role: organizationRole },
   );
+const inOrganization = () => ({ params: { organization_id: organizationId } });
+const ofMember = (memberId: string) => ({
+  params: { organization_id: organizationId, member_id: memberId },
+});
 const race = (changes: readonly (() => Promise<boolean>)[]) => fixture.race(organizationId, changes);
 
 /** Every combination of two changes, a change with itself included. */
@@ -42,12 +49,20 @@ async function auditedActions(target: string): Promise<string[]> {
 describe('operators', () => {
   const setOperator =
     (operator: boolean): Change =>
-    async (actor, { id: memberId }) =>
-      isAccepted(await fixture.adminAs(actor).setOperator({ memberId, operator }));
+    (actor, { id: memberId }) =>
+      wasAccepted(
+        fixture
+          .endpointsAs(actor)
+          .call(people.setOperator, { params: { member_id: memberId }, body: { operator } }),
+      );
   const setDisabled =
     (disabled: boolean): Change =>
-    async (actor, { id: memberId }) =>
-      isAccepted(await fixture.adminAs(actor).setDisabled({ memberId, disabled }));
+    (actor, { id: memberId }) =>
+      wasAccepted(
+        fixture
+          .endpointsAs(actor)
+          .call(people.setDisabled, { params: { member_id: memberId }, body: { disabled } }),
+      );
   const changes = { 'be demoted': setOperator(false), 'be disabled': setDisabled(true) };
   const opposites = { 'be promoted': setOperator(true), 'be enabled': setDisabled(false) };
   const OPERATOR = MemberRole.MEMBER_ROLE_OPERATOR;
@@ -105,16 +120,18 @@ describe('operators', () => {
 
 describe('owners', () => {
   const setRole =
-    (role: OrganizationRole): Change =>
-    async (actor, { id: memberId }) =>
-      isAccepted(await fixture.adminAs(actor).setOrganizationRole({ organizationId, memberId, role }));
+    (role: 'admin' | 'owner'): Change =>
+    (actor, { id: memberId }) =>
+      wasAccepted(
+        fixture.endpointsAs(actor).call(people.setMemberRole, { ...ofMember(memberId), body: { role } }),
+      );
   const changes: Record<string, Change> = {
-    'be demoted': setRole(ADMIN),
-    'be removed': async (actor, { id: memberId }) =>
-      isAccepted(await fixture.adminAs(actor).removeOrganizationMember({ organizationId, memberId })),
+    'be demoted': setRole('admin'),
+    'be removed': (actor, { id: memberId }) =>
+      wasAccepted(fixture.endpointsAs(actor).call(people.removeMember, { ...ofMember(memberId), body: {} })),
   };
-  const leave: Change = async (actor) =>
-    isAccepted(await fixture.adminAs(actor).leaveOrganization({ organizationId }));
+  const leave: Change = (actor) =>
+    wasAccepted(fixture.endpointsAs(actor).call(people.leave, { ...inOrganization(), body: {} }));
   const owner = () => person(MemberRole.MEMBER_ROLE_MEMBER, 'owner');
   const owners = async () => {
     const { rows } = await fixture.pool.query(
@@ -153,7 +170,7 @@ describe('owners', () => {
     async (_name, change) => {
       const [one, other] = [await owner(), await owner()];
       const candidate = await person(MemberRole.MEMBER_ROLE_MEMBER, 'member');
-      const [, promoted] = await race([() => change(one, other), () => setRole(OWNER)(other, candidate)]);
+      const [, promoted] = await race([() => change(one, other), () => setRole('owner')(other, candidate)]);
       expect(await owners()).toBe(promoted ? 2 : 1);
     },
   );
@@ -162,7 +179,7 @@ describe('owners', () => {
 describe('two changes at once that exclude each other', () => {
   beforeEach(async () => {
     organizationId = (await fixture.organization('Of races')).id;
-    people += 1;
+    peopleCount += 1;
   });
 
   const dashboardUrl = 'https://dashboard.example.com';
@@ -173,19 +190,24 @@ describe('two changes at once that exclude each other', () => {
     const { link, invitation } = outcome.value;
     return { token: link.split('#')[1] ?? '', id: invitation?.id ?? '' };
   }
-  const invited = async () => (await invite(`invited-${people}@example.com`)) ?? { token: '', id: '' };
+  const invited = async () => (await invite(`invited-${peopleCount}@example.com`)) ?? { token: '', id: '' };
   const accept = async (token: string) => {
     const request = { token, password: 'another horse battery', ipAddress: '::1', device: '' };
     return isAccepted(await fixture.admin.acceptInvitation(request));
   };
-  const revoke = async (invitationId: string) =>
-    isAccepted(await fixture.admin.revokeInvitation({ organizationId, invitationId }));
-  const map = async (domain: string) =>
-    isAccepted(await fixture.admin.mapDomain({ organizationId, domain, role: ADMIN }));
-  const unmap = async (domain: string) =>
-    isAccepted(await fixture.admin.unmapDomain({ organizationId, domain }));
-  const archive = async (projectId: string) =>
-    isAccepted(await fixture.admin.archiveProject({ organizationId, projectId }));
+  const revoke = (id: string) => {
+    const params = { ...inOrganization().params, invitation_id: id };
+    return wasAccepted(fixture.endpoints.call(people.revokeInvitation, { params, body: {} }));
+  };
+  const map = (domain: string) => {
+    const params = { ...inOrganization().params, domain };
+    return wasAccepted(fixture.endpoints.call(people.mapDomain, { params, body: { role: 'admin' } }));
+  };
+  const unmap = (domain: string) => {
+    const params = { ...inOrganization().params, domain };
+    return wasAccepted(fixture.endpoints.call(people.unmapDomain, { params, body: {} }));
+  };
+  const archive = (projectId: string) => wasAccepted(fixture.archiveProject(organizationId, projectId));
   const createKey = async (projectId?: string) =>
     isAccepted(
       await fixture.admin.createKey({
@@ -223,13 +245,13 @@ describe('two changes at once that exclude each other', () => {
       await fill(
         `insert into organization_domains
          select 'd' || number || '-' || $2 || '.example', $1, 'member', 'test', now() from generate_series(1, 49) number`,
-        people,
+        peopleCount,
       );
-      return [() => map(`one${people}.example`), () => map(`two${people}.example`)];
+      return [() => map(`one${peopleCount}.example`), () => map(`two${peopleCount}.example`)];
     },
     'unmapping a domain, twice': async () => {
-      await map(`mapped${people}.example`);
-      return [() => unmap(`mapped${people}.example`), () => unmap(`mapped${people}.example`)];
+      await map(`mapped${peopleCount}.example`);
+      return [() => unmap(`mapped${peopleCount}.example`), () => unmap(`mapped${peopleCount}.example`)];
     },
     'the 50,000th key, twice': async () => {
       const { id: ownerId } = await person(MemberRole.MEMBER_ROLE_MEMBER, 'owner');
@@ -253,8 +275,7 @@ describe('two changes at once that exclude each other', () => {
         `insert into projects (id, organization_id, name, created_at)
          select 'proj-' || number || $1, $1, '', now() from generate_series(1, 199) number`,
       );
-      const create = async () =>
-        isAccepted(await fixture.admin.createProject({ organizationId, name: 'Project', budgets: {} }));
+      const create = () => wasAccepted(fixture.createProject(organizationId));
       return [create, create];
     },
     'archiving a project and creating a key in it': async () => {
@@ -281,7 +302,7 @@ describe('two changes at once that exclude each other', () => {
   });
 
   it('inviting an email, twice: one invitation is open', async () => {
-    const email = `open-${people}@example.com`;
+    const email = `open-${peopleCount}@example.com`;
     expect(await race([1, 2].map(() => async () => (await invite(email)) !== undefined))).toEqual([
       true,
       true,
@@ -293,10 +314,10 @@ describe('two changes at once that exclude each other', () => {
   });
 
   it('mapping and unmapping a domain: the audit entries are in the order of the changes', async () => {
-    const domain = `opposite${people}.example`;
+    const domain = `opposite${peopleCount}.example`;
     await map(domain);
     expect(await race([() => unmap(domain), () => map(domain)])).toEqual([true, true]);
-    const { domains } = await fixture.admin.listOrganizationDomains({ organizationId });
+    const { data: domains } = await fixture.endpoints.call(people.domains, inOrganization());
     expect(domains).toHaveLength((await auditedActions(domain)).at(-1) === 'organization.map_domain' ? 1 : 0);
   });
 });

@@ -1,4 +1,5 @@
 import { KeyState, type KeyFilter } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
 import { createTestClock } from '@gateway/test-support';
 import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
 
@@ -55,6 +56,13 @@ describe('lists with a search', () => {
     }
   }
 
+  const queryOf = ({ pageSize, pageToken }: { pageSize: number; pageToken: string }) => ({
+    ...{ page_size: String(pageSize), page_token: pageToken },
+  });
+  const pageOf = (page: {
+    readonly data: readonly { readonly id: string }[];
+    readonly next_page_token: string | null;
+  }): Page => ({ ids: page.data.map(({ id }) => id), nextPageToken: page.next_page_token ?? '' });
   const keys = (changes: Partial<KeyFilter>) =>
     allPages(async (page) => {
       const filter = {
@@ -67,23 +75,24 @@ describe('lists with a search', () => {
       const listed = await fixture.admin.listKeys({ organizationId, ...page, filter });
       return { ids: listed.keys.map(({ id }) => id), nextPageToken: listed.nextPageToken };
     });
-  const organizations = (search: string, admin = fixture.admin) =>
+  const organizations = (search: string, client = fixture.endpoints) =>
     allPages(async (page) => {
-      const listed = await admin.listOrganizations({ ...page, search });
-      return { ids: listed.organizations.map(({ id }) => id), nextPageToken: listed.nextPageToken };
+      const query = { ...queryOf(page), search };
+      return pageOf(await client.call(endpoints.organizations.list, { query }));
     });
   const members = (search: string) =>
     allPages(async (page) => {
-      const listed = await fixture.admin.listOrganizationMembers({ organizationId, ...page, search });
-      return { ids: listed.members.map(({ memberId }) => memberId), nextPageToken: listed.nextPageToken };
+      return pageOf(
+        await fixture.endpoints.call(endpoints.people.members, {
+          params: { organization_id: organizationId },
+          query: { ...queryOf(page), search },
+        }),
+      );
     });
   const people = (search: string) =>
     allPages(async (page) => {
-      const listed = await fixture.admin.listPeople({ ...page, search });
-      return {
-        ids: listed.people.map(({ member }) => member?.id ?? ''),
-        nextPageToken: listed.nextPageToken,
-      };
+      const query = { ...queryOf(page), search };
+      return pageOf(await fixture.endpoints.call(endpoints.people.list, { query }));
     });
 
   it('finds the oldest key by part of its name, its id or its last four characters, in any case', async () => {
@@ -138,7 +147,7 @@ describe('lists with a search', () => {
   });
 
   it('searches only the organizations of a person who is no operator', async () => {
-    const person = fixture.adminAs({ id: 'mem-001', label: 'person001@example.com' });
+    const person = fixture.endpointsAs({ id: 'mem-001', label: 'person001@example.com' });
     expect(await organizations('', person)).toEqual([organizationId]);
     expect(await organizations('customer', person)).toEqual([]);
     expect(await organizations('searched', person)).toEqual([organizationId]);

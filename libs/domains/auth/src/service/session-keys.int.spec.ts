@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { MemberRole, OrganizationRole } from '@gateway/contracts/auth';
+import { MemberRole } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
 import { createTestClock } from '@gateway/test-support';
 import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
 
@@ -78,6 +79,10 @@ describe('session keys', () => {
     expect(await grantOf(ofGrace.secret)).toMatchObject({ revoked: false });
   });
 
+  const { people: ofPeople } = endpoints;
+  const ofMember = ({ id }: Person['actor']) => ({
+    params: { organization_id: organizationId, member_id: id },
+  });
   const ENDINGS: [string, (person: Person) => Promise<unknown>][] = [
     ['the member signs out', ({ sessionToken }) => auth.admin.signOut({ sessionToken })],
     ['the session is ended', ({ actor, sessionId }) => auth.adminAs(actor).endSession({ sessionId })],
@@ -96,19 +101,20 @@ describe('session keys', () => {
     ['the password is reset', ({ email }) => auth.member(email, 'quite another one', true)],
     [
       'the member becomes an operator',
-      ({ actor }) => auth.admin.setOperator({ memberId: actor.id, operator: true }),
+      ({ actor }) =>
+        auth.endpoints.call(ofPeople.setOperator, {
+          params: { member_id: actor.id },
+          body: { operator: true },
+        }),
     ],
     [
       'the member is removed from the organization',
-      ({ actor }) => auth.admin.removeOrganizationMember({ organizationId, memberId: actor.id }),
+      ({ actor }) => auth.endpoints.call(ofPeople.removeMember, { ...ofMember(actor), body: {} }),
     ],
     [
       'the member loses the permission',
       ({ actor }) =>
-        auth.admin.setOrganizationRole({
-          ...{ organizationId, memberId: actor.id },
-          role: OrganizationRole.ORGANIZATION_ROLE_MEMBER,
-        }),
+        auth.endpoints.call(ofPeople.setMemberRole, { ...ofMember(actor), body: { role: 'member' } }),
     ],
   ];
 

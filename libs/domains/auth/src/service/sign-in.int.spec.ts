@@ -1,4 +1,5 @@
 import { AdminRefusalReason } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
 import { createTestClock, eventually } from '@gateway/test-support';
 import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
 import { ATTEMPT_WINDOW_MS, MAX_ATTEMPTS } from '@gateway/people';
@@ -108,12 +109,12 @@ describe('members and sessions', () => {
     const email = 'newcomer@example.com';
     await fixture.member(email, PASSWORD);
     const seen = async () => {
-      const { people } = await fixture.admin.listPeople({ pageSize: 0, pageToken: '' });
-      return people.find(({ member }) => member?.email === email)?.lastSeenUnixMs;
+      const { data } = await fixture.endpoints.call(endpoints.people.list, { query: {} });
+      return data.find((person) => person.email === email)?.last_seen_at;
     };
-    expect(await seen()).toBeUndefined();
+    expect(await seen()).toBeNull();
     expect((await attempt(PASSWORD, '192.0.2.9', email)).outcome?.$case).toBe('signedIn');
-    expect(await seen()).toBe(BigInt(clock.now()));
+    expect(await seen()).toBe(new Date(clock.now()).toISOString());
   });
 
   it('responds identically to a wrong password and an unknown email', async () => {

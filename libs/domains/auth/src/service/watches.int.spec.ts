@@ -29,8 +29,7 @@ describe('watches and leases', () => {
     };
   }
 
-  const suspend = (organizationId: string, suspended = true) =>
-    fixture.admin.setOrganizationSuspended({ organizationId, suspended, reason: undefined });
+  const suspend = (organizationId: string, suspended = true) => fixture.suspend(organizationId, suspended);
 
   it('start with an invalidation of everything, then send each change once, in order, at every replica', async () => {
     const second = await fixture.startReplica();

@@ -1,11 +1,17 @@
 import type { ActingPerson } from '@gateway/actors';
+import { createAdminClient, usd } from '@gateway/admin-calls';
+import { stubsOf } from '@gateway/admin-calls/testing';
+import { AuditLogDefinition } from '@gateway/contracts/audit';
 import {
+  AdminRefusalReason,
   AuthAdminDefinition,
   AuthDefinition,
   MemberRole,
   Scope,
+  type OrganizationLimits,
   type ProjectBudgets,
 } from '@gateway/contracts/auth';
+import { DashboardError, endpoints } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createEncryptionKey } from '@gateway/secrets';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
@@ -62,12 +68,14 @@ export async function createAuthFixture({
       log,
       metrics: createMetrics({ processMetrics: false }),
       settings,
+      endpoints: stubsOf(Object.values(endpoints.notifications)),
     });
     await module.start();
     stops.push(() => module.stop());
     const transport = createInProcessTransport(module.services, { actors: unsignedActors });
     const adminFor = (person: () => ActingPerson) =>
       createClient(AuthAdminDefinition, actingFor(transport, person));
+    const endpointsFor = (person: () => ActingPerson) => createAdminClient(actingFor(transport, person));
     return {
       module,
       pool,
@@ -76,6 +84,12 @@ export async function createAuthFixture({
       admin: adminFor(() => operator),
       /** Acts for another person. */
       adminAs: (person: Partial<ActingPerson>) => adminFor(() => ({ ...operator, ...person })),
+      auditLog: createClient(
+        AuditLogDefinition,
+        actingFor(transport, () => operator),
+      ),
+      endpoints: endpointsFor(() => operator),
+      endpointsAs: (person: Partial<ActingPerson>) => endpointsFor(() => ({ ...operator, ...person })),
     };
   }
 
@@ -102,16 +116,58 @@ export async function createAuthFixture({
     startReplica,
 
     async organization(name = 'Acme') {
-      const { outcome } = await replica.admin.createOrganization({ name, limits: undefined });
-      if (outcome?.$case !== 'organization') throw new Error('the organization was refused');
-      return outcome.value;
+      const { organization } = await replica.endpoints.call(endpoints.organizations.create, {
+        body: { name },
+      });
+      return organization;
     },
 
-    async project(organizationId: string, budgets: ProjectBudgets = {}) {
-      const { outcome } = await replica.admin.createProject({ organizationId, name: 'Project', budgets });
-      if (outcome?.$case !== 'project') throw new Error('the project was refused');
-      return outcome.value;
+    setLimits: (organizationId: string, limits: Limits, client = replica.endpoints) =>
+      client.call(endpoints.organizations.setLimits, {
+        params: { organization_id: organizationId },
+        body: limitsBody(limits),
+      }),
+
+    setCeilings: (organizationId: string, ceilings: Limits) =>
+      replica.endpoints.call(endpoints.organizations.setCeilings, {
+        params: { organization_id: organizationId },
+        body: limitsBody(ceilings),
+      }),
+
+    suspend: (organizationId: string, suspended = true) => {
+      const target = { params: { organization_id: organizationId }, body: {} };
+      const { suspend, resume } = endpoints.organizations;
+      return suspended ? replica.endpoints.call(suspend, target) : replica.endpoints.call(resume, target);
     },
+
+    createProject: (organizationId: string, budgets: ProjectBudgets = {}, name = 'Project') =>
+      replica.endpoints.call(endpoints.projects.create, {
+        params: { organization_id: organizationId },
+        body: { name, ...budgetsBody(budgets) },
+      }),
+
+    async project(organizationId: string, budgets: ProjectBudgets = {}) {
+      return (await this.createProject(organizationId, budgets)).project;
+    },
+
+    updateProject: (
+      organizationId: string,
+      projectId: string,
+      changes: { name: string; budgets?: ProjectBudgets; version?: number },
+      client = replica.endpoints,
+    ) => {
+      const { name, budgets = {}, version } = changes;
+      return client.call(endpoints.projects.update, {
+        params: { organization_id: organizationId, project_id: projectId },
+        body: { name, ...budgetsBody(budgets), ...(version !== undefined && { version }) },
+      });
+    },
+
+    archiveProject: (organizationId: string, projectId: string, client = replica.endpoints) =>
+      client.call(endpoints.projects.archive, {
+        params: { organization_id: organizationId, project_id: projectId },
+        body: {},
+      }),
 
     async key(organizationId: string) {
       const settings = keySettings();
@@ -137,6 +193,54 @@ export async function createAuthFixture({
 }
 
 export type AuthFixture = Awaited<ReturnType<typeof createAuthFixture>>;
+
+type Limits = Partial<OrganizationLimits>;
+
+const usdOrNull = (nanoUsdAmount: bigint | undefined) =>
+  nanoUsdAmount === undefined ? null : usd(nanoUsdAmount);
+
+/** Budgets as the contract writes them. */
+export function budgetsBody(budgets: ProjectBudgets) {
+  return {
+    daily_budget_usd: usdOrNull(budgets.dailyBudgetNanoUsd),
+    monthly_budget_usd: usdOrNull(budgets.monthlyBudgetNanoUsd),
+    total_budget_usd: usdOrNull(budgets.totalBudgetNanoUsd),
+  };
+}
+
+/** Limits as the contract writes them. */
+export function limitsBody(limits: Limits) {
+  return {
+    ...budgetsBody(limits),
+    requests_per_minute: limits.requestsPerMinute ?? null,
+    tokens_per_minute: limits.tokensPerMinute ?? null,
+    concurrency: limits.concurrency ?? null,
+    max_output_tokens: limits.maxOutputTokens ?? null,
+    multiple_completions: limits.multipleCompletions ?? false,
+  };
+}
+
+interface RefusableResult {
+  readonly outcome?: { readonly $case: string; readonly value: unknown } | undefined;
+  readonly refusal?: { readonly reason: AdminRefusalReason } | undefined;
+}
+
+/** Why a method refused; undefined if it did not. */
+export function reasonOf({ outcome, refusal }: RefusableResult): string | undefined {
+  const isRefused = outcome?.$case === 'refusal' || outcome?.$case === 'refused';
+  const refused = isRefused ? (outcome.value as { readonly reason: AdminRefusalReason }) : refusal;
+  return refused && AdminRefusalReason[refused.reason].replace('ADMIN_REFUSAL_REASON_', '').toLowerCase();
+}
+
+/** Why an endpoint refused; undefined if it did not. */
+export const codeOf = (call: Promise<unknown>): Promise<string | undefined> =>
+  call.then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof DashboardError) return error.code;
+      throw error;
+    },
+  );
 
 export function keySettings() {
   return {

@@ -1,6 +1,7 @@
-import { ManagementTokenAccess, type MemberRole, OrganizationRole } from '@gateway/contracts/auth';
+import type { MemberRole } from '@gateway/contracts/auth';
+import { endpoints } from '@gateway/dashboard-contract';
 import type { PoolClient } from 'pg';
-import { createAuthFixture } from './auth-under-test';
+import { codeOf, createAuthFixture } from './auth-under-test';
 
 /** Someone who acts in a confirmed session. */
 export interface Person {
@@ -18,6 +19,8 @@ interface Result {
 export function isAccepted({ outcome, refusal }: Result): boolean {
   return refusal === undefined && outcome?.$case !== 'refusal';
 }
+
+export const wasAccepted = async (call: Promise<unknown>) => (await codeOf(call)) === undefined;
 
 /** The auth service, with people and with changes that meet each other at locks. */
 export async function createRaceFixture() {
@@ -92,14 +95,20 @@ export async function createRaceFixture() {
 
   /** @param organizationId - undefined: a token of the platform. */
   async function createToken(actor: Person, organizationId: string | undefined): Promise<boolean> {
-    const role = OrganizationRole.ORGANIZATION_ROLE_ADMIN;
-    const request = {
-      ...(organizationId === undefined ? {} : { organizationId, role }),
-      name: 'token',
-      access: ManagementTokenAccess.MANAGEMENT_TOKEN_ACCESS_READ,
-      expiresOn: new Date(Date.now() + 86_400_000).toISOString().slice(0, 10),
+    const body = {
+      ...{ name: 'token', access: 'read' as const },
+      expires_on: new Date(Date.now() + 86_400_000).toISOString().slice(0, 10),
     };
-    return isAccepted(await fixture.adminAs(actor).createManagementToken(request));
+    const { managementTokens } = endpoints;
+    const client = fixture.endpointsAs(actor);
+    return wasAccepted(
+      organizationId === undefined
+        ? client.call(managementTokens.createPlatform, { body })
+        : client.call(managementTokens.create, {
+            params: { organization_id: organizationId },
+            body: { ...body, role: 'admin' },
+          }),
+    );
   }
 
   return { ...fixture, person, race, createToken };

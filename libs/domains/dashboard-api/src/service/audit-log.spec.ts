@@ -22,8 +22,8 @@ function logWith(...ids: readonly string[]) {
   };
 }
 
-async function pagesOf(pageSize: number, authAdmin: object, ...auditLogs: readonly object[]) {
-  const ports = { authAdmin, auditLogs } as never;
+async function pagesOf(pageSize: number, ...auditLogs: readonly object[]) {
+  const ports = { auditLogs } as never;
   const pages: string[][] = [];
   let pageToken = '';
   do {

@@ -15,8 +15,8 @@ export function createEstimator(tokenCounter: TokenCounter): EstimateRequest {
       policy: {
         allowedModels: [],
         targetRules,
-        maxOutputTokensCap: limits?.maxOutputTokens,
-        multipleCompletions: limits?.multipleCompletions ?? false,
+        maxOutputTokensCap: limits.max_output_tokens ?? undefined,
+        multipleCompletions: limits.multiple_completions,
       },
       findModel: (id) => views.get(id),
       tokenCounter,

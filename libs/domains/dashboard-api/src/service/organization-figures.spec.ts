@@ -1,11 +1,12 @@
-import { Organization } from '@gateway/contracts/auth';
 import { createSilentLogger } from '@gateway/runtime';
 import { withFigures } from './organization-figures';
 
 type Ports = Parameters<typeof withFigures>[0];
+type Organizations = Parameters<typeof withFigures>[1];
 
-const organizations = Array.from({ length: 150 }, (_, index) =>
-  Organization.fromPartial({ id: `org-${index}`, name: `Customer ${index}` }),
+const organizations = Array.from(
+  { length: 150 },
+  (_, index) => ({ id: `org-${index}`, name: `Customer ${index}` }) as Organizations[number],
 );
 
 function portsWith({ ledger, usage }: { ledger?: unknown; usage?: unknown }) {

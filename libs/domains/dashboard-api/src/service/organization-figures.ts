@@ -1,8 +1,7 @@
-import type { Organization } from '@gateway/contracts/auth';
-import { parts } from '@gateway/dashboard-contract';
-import { organizationView } from './messages/views';
+import { parts, type endpoints, type JsonOf } from '@gateway/dashboard-contract';
 import type { DashboardApiPorts } from './ports';
 
+type Organization = JsonOf<typeof endpoints.organizations.list>['data'][number];
 type Ports = Pick<DashboardApiPorts, 'owners' | 'log'>;
 
 /** Shorter than the default timeout, since organizations can be listed without their figures. */
@@ -24,7 +23,7 @@ export async function withFigures(ports: Ports, organizations: readonly Organiza
     orUndefined('usage', owners['generation-query'].call(parts.organizationUsage, { query }, timeout)),
   ]);
   return organizations.map((organization, index) => ({
-    ...organizationView(organization),
+    ...organization,
     balance_usd: balances?.data[index] ?? null,
     usage: usage?.data[index] ?? null,
   }));

@@ -1,19 +1,17 @@
 import type { AdminClient } from '@gateway/admin-calls';
 import type { Clock, TargetRules } from '@gateway/base';
 import type { AuditLogDefinition } from '@gateway/contracts/audit';
-import type {
-  AuthAdminDefinition,
-  OperatorNotificationsDefinition,
-  OrganizationLimits,
-} from '@gateway/contracts/auth';
+import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import type { DeadLettersDefinition } from '@gateway/contracts/events';
 import type { InferenceRouterDefinition, Model } from '@gateway/contracts/inference-router';
-import type { Owner } from '@gateway/dashboard-contract';
+import type { JsonOf, Owner, parts } from '@gateway/dashboard-contract';
 import type { Refusal } from '@gateway/errors';
 import type { TlsFiles } from '@gateway/http-server';
 import type { RpcClient } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { Registry } from 'prom-client';
+
+type OrganizationLimits = JsonOf<typeof parts.effectiveLimits>['limits'];
 
 export interface DashboardApiSettings {
   readonly host: string;
@@ -55,8 +53,8 @@ export interface WebApp {
 export type EstimateRequest = (
   body: Readonly<Record<string, unknown>>,
   context: {
-    readonly limits: OrganizationLimits | undefined;
-    readonly targetRules: TargetRules | undefined;
+    readonly limits: Pick<OrganizationLimits, 'max_output_tokens' | 'multiple_completions'>;
+    readonly targetRules: TargetRules;
     readonly models: readonly Model[];
   },
 ) => Promise<
@@ -72,11 +70,10 @@ export type EstimateRequest = (
 export interface DashboardApiPorts {
   readonly owners: Readonly<Record<Owner, AdminClient>>;
   readonly authAdmin: RpcClient<typeof AuthAdminDefinition>;
-  readonly notifications: RpcClient<typeof OperatorNotificationsDefinition>;
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
   /** Absent: cost estimates are unavailable. */
   readonly estimateRequest?: EstimateRequest;
-  /** The services with audit logs of their own; auth has another. */
+  /** The services with audit logs of their own. */
   readonly auditLogs: readonly RpcClient<typeof AuditLogDefinition>[];
   /** The services with the dead letters and the lag of each consumer group, by group name. */
   readonly deadLetters: ReadonlyMap<string, RpcClient<typeof DeadLettersDefinition>>;

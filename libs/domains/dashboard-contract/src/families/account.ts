@@ -77,6 +77,7 @@ export const accountEndpoints = {
   identities: endpoint({
     method: 'GET',
     path: '/api/account/identities',
+    owner: 'auth',
     access: 'signed_in',
     summary: 'List the identity providers linked to your account',
     response: json(z.object({ data: z.array(identity) })),

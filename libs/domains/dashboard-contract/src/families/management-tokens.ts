@@ -49,6 +49,7 @@ export const managementTokenEndpoints = {
   list: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/management-tokens',
+    owner: 'auth',
     access: 'management_tokens:manage',
     summary: 'List the management tokens of an organization, newest first',
     query: pageQuery,
@@ -57,6 +58,7 @@ export const managementTokenEndpoints = {
   create: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/management-tokens',
+    owner: 'auth',
     access: 'management_tokens:manage',
     confirmed: true,
     summary: 'Create a management token of an organization',
@@ -68,6 +70,7 @@ export const managementTokenEndpoints = {
   revoke: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/management-tokens/{token_id}/revoke',
+    owner: 'auth',
     access: 'management_tokens:manage',
     summary: 'Revoke a management token of an organization',
     description: 'It authenticates no further request. Idempotent.',
@@ -78,6 +81,7 @@ export const managementTokenEndpoints = {
   listPlatform: endpoint({
     method: 'GET',
     path: '/api/management-tokens',
+    owner: 'auth',
     access: 'platform:management_tokens',
     summary: 'List the management tokens of the platform, newest first',
     query: pageQuery,
@@ -86,6 +90,7 @@ export const managementTokenEndpoints = {
   createPlatform: endpoint({
     method: 'POST',
     path: '/api/management-tokens',
+    owner: 'auth',
     access: 'platform:management_tokens',
     confirmed: true,
     summary: 'Create a management token of the platform',
@@ -98,6 +103,7 @@ export const managementTokenEndpoints = {
   revokePlatform: endpoint({
     method: 'POST',
     path: '/api/management-tokens/{token_id}/revoke',
+    owner: 'auth',
     access: 'platform:management_tokens',
     summary: 'Revoke a management token of the platform',
     description: 'It authenticates no further request. Idempotent.',

@@ -45,6 +45,7 @@ export const notificationEndpoints = {
   get: endpoint({
     method: 'GET',
     path: '/api/operator/notifications',
+    owner: 'auth',
     access: 'platform:notifications',
     summary: 'Get incidents, notifications and their settings',
     response: json(
@@ -60,6 +61,7 @@ export const notificationEndpoints = {
   set: endpoint({
     method: 'PUT',
     path: '/api/operator/notifications/settings',
+    owner: 'auth',
     access: 'platform:notifications',
     summary: 'Set who is notified of incidents',
     description:
@@ -77,6 +79,7 @@ export const notificationEndpoints = {
   test: endpoint({
     method: 'POST',
     path: '/api/operator/notifications/test',
+    owner: 'auth',
     access: 'platform:notifications',
     summary: 'Send a test notification',
     description: 'Sent to every recipient within seconds. The result is in the list of notifications.',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { created, endpoint, json } from '../endpoint';
+import { created, EDGE_CHANGE_TIMEOUT_MS, endpoint, json } from '../endpoint';
 import {
   count,
   emptyBody,
@@ -24,7 +24,7 @@ const limitFields = {
   multiple_completions: z.boolean().meta({ description: 'Whether n above 1 is allowed.' }),
 };
 
-const organizationLimits = z.object(limitFields).meta({
+export const organizationLimits = z.object(limitFields).meta({
   id: 'OrganizationLimits',
   description: 'Null: no limit of its own; the ceiling applies, if there is one.',
 });
@@ -35,7 +35,7 @@ const organizationCeilings = z
 
 const names = z.array(z.string());
 
-const targetRules = z
+export const targetRules = z
   .object({
     allowed_providers: names.meta({ description: 'Names as in the catalogue, in any case.' }),
     denied_providers: names,
@@ -86,6 +86,7 @@ export const organizationEndpoints = {
   list: endpoint({
     method: 'GET',
     path: '/api/organizations',
+    owner: 'auth',
     access: 'authenticated',
     summary: 'List or search your organizations; operators see all organizations',
     query: pageQuery.extend({ search: searchText('name or the id') }),
@@ -95,6 +96,7 @@ export const organizationEndpoints = {
   create: endpoint({
     method: 'POST',
     path: '/api/organizations',
+    owner: 'auth',
     access: 'platform:organizations',
     summary: 'Create an organization',
     description:
@@ -110,6 +112,7 @@ export const organizationEndpoints = {
   get: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}',
+    owner: 'auth',
     access: 'organization:read',
     summary: 'Get an organization',
     response: json(oneOrganization),
@@ -117,6 +120,8 @@ export const organizationEndpoints = {
   setLimits: endpoint({
     method: 'PUT',
     path: '/api/organizations/{organization_id}/limits',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'organization:limits',
     summary: 'Replace all limits',
     description:
@@ -129,6 +134,8 @@ export const organizationEndpoints = {
   setCeilings: endpoint({
     method: 'PUT',
     path: '/api/organizations/{organization_id}/ceilings',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'platform:organizations',
     summary: 'Replace all ceilings: the upper bounds of the limits',
     description:
@@ -141,6 +148,8 @@ export const organizationEndpoints = {
   setTargetRules: endpoint({
     method: 'PUT',
     path: '/api/organizations/{organization_id}/target-rules',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'organization:targets',
     summary: 'Replace the lists of allowed and denied providers and regions',
     description:
@@ -159,6 +168,8 @@ export const organizationEndpoints = {
   setSecondFactorRequired: endpoint({
     method: 'PUT',
     path: '/api/organizations/{organization_id}/second-factor-required',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'organization:security',
     confirmed: true,
     summary: 'Decide whether people need two-factor authentication',
@@ -171,6 +182,8 @@ export const organizationEndpoints = {
   setElasticHolds: endpoint({
     method: 'PUT',
     path: '/api/organizations/{organization_id}/elastic-holds',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'organization:limits',
     summary: 'Turn elastic holds on or off',
     description:
@@ -182,6 +195,8 @@ export const organizationEndpoints = {
   suspend: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/suspend',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'platform:organizations',
     summary: 'Suspend an organization: all requests with its keys get 403',
     description: 'Idempotent.',
@@ -192,6 +207,8 @@ export const organizationEndpoints = {
   resume: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/resume',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'platform:organizations',
     summary: 'Resume a suspended organization',
     description: 'Idempotent.',

@@ -1,6 +1,6 @@
 import { ORGANIZATION_ROLES } from '@gateway/base';
 import { z } from 'zod';
-import { created, endpoint, json, noContent } from '../endpoint';
+import { created, EDGE_CHANGE_TIMEOUT_MS, endpoint, json, noContent } from '../endpoint';
 import { emptyBody, id, page, pageQuery, searchText, time } from '../fields';
 
 /** Members and invitations of an organization, and, for operators, all people. */
@@ -80,6 +80,7 @@ export const peopleEndpoints = {
   members: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/members',
+    owner: 'auth',
     access: 'members:read',
     summary: 'List or search the members of an organization',
     query: pageQuery.extend({ search: searchText('email or the id') }),
@@ -89,6 +90,8 @@ export const peopleEndpoints = {
   setMemberRole: endpoint({
     method: 'PUT',
     path: '/api/organizations/{organization_id}/members/{member_id}/role',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'members:manage',
     summary: 'Change a member’s role',
     description:
@@ -101,6 +104,8 @@ export const peopleEndpoints = {
   removeMember: endpoint({
     method: 'DELETE',
     path: '/api/organizations/{organization_id}/members/{member_id}',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'members:manage',
     summary: 'Remove a member',
     description:
@@ -113,6 +118,8 @@ export const peopleEndpoints = {
   leave: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/leave',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'organization:read',
     summary: 'Leave an organization',
     body: emptyBody,
@@ -123,6 +130,7 @@ export const peopleEndpoints = {
   invitations: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/invitations',
+    owner: 'auth',
     access: 'members:manage',
     summary: 'List the invitations of an organization, newest first',
     query: pageQuery,
@@ -149,6 +157,7 @@ export const peopleEndpoints = {
   revokeInvitation: endpoint({
     method: 'DELETE',
     path: '/api/organizations/{organization_id}/invitations/{invitation_id}',
+    owner: 'auth',
     access: 'members:manage',
     summary: 'Revoke a pending invitation',
     body: emptyBody,
@@ -159,6 +168,7 @@ export const peopleEndpoints = {
   domains: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/domains',
+    owner: 'auth',
     access: 'members:read',
     summary: 'List the email domains mapped to an organization for single sign-on',
     response: json(z.object({ data: z.array(organizationDomain) })),
@@ -166,6 +176,7 @@ export const peopleEndpoints = {
   mapDomain: endpoint({
     method: 'PUT',
     path: '/api/organizations/{organization_id}/domains/{domain}',
+    owner: 'auth',
     access: 'platform:single_sign_on',
     confirmed: true,
     summary: 'Map an email domain to an organization',
@@ -179,6 +190,7 @@ export const peopleEndpoints = {
   unmapDomain: endpoint({
     method: 'DELETE',
     path: '/api/organizations/{organization_id}/domains/{domain}',
+    owner: 'auth',
     access: 'platform:single_sign_on',
     summary: 'Unmap an email domain',
     description:
@@ -190,6 +202,7 @@ export const peopleEndpoints = {
   list: endpoint({
     method: 'GET',
     path: '/api/people',
+    owner: 'auth',
     access: 'platform:people',
     summary: 'List or search all people with an account',
     query: pageQuery.extend({ search: searchText('email or the id') }),
@@ -199,6 +212,8 @@ export const peopleEndpoints = {
   setOperator: endpoint({
     method: 'PUT',
     path: '/api/people/{member_id}/operator',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'platform:people',
     confirmed: true,
     summary: 'Grant or revoke the operator role',
@@ -223,6 +238,7 @@ export const peopleEndpoints = {
   unlinkPersonIdentity: endpoint({
     method: 'POST',
     path: '/api/people/{member_id}/identities/unlink',
+    owner: 'auth',
     access: 'platform:people',
     confirmed: true,
     summary: 'Unlink an identity provider from a person’s account',
@@ -236,6 +252,8 @@ export const peopleEndpoints = {
   resetSecondFactor: endpoint({
     method: 'POST',
     path: '/api/people/{member_id}/second-factor/reset',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'platform:people',
     confirmed: true,
     summary: 'Remove a person’s lost second factor',
@@ -248,6 +266,8 @@ export const peopleEndpoints = {
   setDisabled: endpoint({
     method: 'PUT',
     path: '/api/people/{member_id}/disabled',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'platform:people',
     confirmed: true,
     summary: 'Disable or enable an account',
@@ -261,6 +281,8 @@ export const peopleEndpoints = {
   endSessions: endpoint({
     method: 'POST',
     path: '/api/people/{member_id}/sessions/end',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'platform:people',
     summary: 'End all sessions of a person',
     description: 'The person gets an email.',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { created, endpoint, json } from '../endpoint';
+import { created, EDGE_CHANGE_TIMEOUT_MS, endpoint, json } from '../endpoint';
 import { emptyBody, id, page, pageQuery, positiveUsd, time, usd, version } from '../fields';
 
-const project = z
+export const project = z
   .object({
     id,
     organization_id: id,
@@ -47,6 +47,15 @@ const projectToSet = z.strictObject(projectFields).extend({ version: version.opt
 
 const oneProject = z.object({ project });
 
+export const projectQuery = pageQuery.extend({
+  state: z.enum(['active', 'archived', 'all']).default('active'),
+  ids: z
+    .string()
+    .regex(/^[\w-]+(,[\w-]+){0,99}$/, { error: 'must be 1 to 100 ids, separated by commas' })
+    .optional()
+    .meta({ description: 'Only these projects: at most 100 ids, separated by commas.' }),
+});
+
 const path = '/api/organizations/{organization_id}/projects';
 
 export const projectEndpoints = {
@@ -55,20 +64,14 @@ export const projectEndpoints = {
     path,
     access: 'organization:read',
     summary: 'List the projects of an organization',
-    query: pageQuery.extend({
-      state: z.enum(['active', 'archived', 'all']).default('active'),
-      ids: z
-        .string()
-        .regex(/^[\w-]+(,[\w-]+){0,99}$/, { error: 'must be 1 to 100 ids, separated by commas' })
-        .optional()
-        .meta({ description: 'Only these projects: at most 100 ids, separated by commas.' }),
-    }),
+    query: projectQuery,
     response: json(page(projectWithSpend)),
     compressed: true,
   }),
   create: endpoint({
     method: 'POST',
     path,
+    owner: 'auth',
     access: 'organization:limits',
     summary: 'Create a project',
     description:
@@ -81,6 +84,8 @@ export const projectEndpoints = {
   update: endpoint({
     method: 'PUT',
     path: `${path}/{project_id}`,
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'organization:limits',
     summary: 'Replace the name and the budgets of a project',
     description:
@@ -93,6 +98,8 @@ export const projectEndpoints = {
   archive: endpoint({
     method: 'POST',
     path: `${path}/{project_id}/archive`,
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'organization:limits',
     summary: 'Archive a project permanently',
     description:

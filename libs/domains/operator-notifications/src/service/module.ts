@@ -1,5 +1,6 @@
+import type { Implementation } from '@gateway/admin-calls';
 import type { Clock } from '@gateway/base';
-import { IncidentsDefinition, OperatorNotificationsDefinition } from '@gateway/contracts/auth';
+import { IncidentsDefinition } from '@gateway/contracts/auth';
 import { isDatabaseUnavailable } from '@gateway/database';
 import { handlersUnavailableAsNoCapacity } from '@gateway/errors';
 import type { GatewayModule } from '@gateway/module';
@@ -12,7 +13,8 @@ import type {
   NotificationSender,
 } from '../core/ports';
 import { createDispatcher } from './dispatcher';
-import { createIncidentHandlers, createNotificationHandlers } from './handlers';
+import { createNotificationEndpoints } from './endpoints';
+import { createIncidentHandlers } from './incident-handlers';
 
 export interface OperatorNotificationsPorts {
   readonly stored: IncidentStore;
@@ -31,8 +33,15 @@ export interface OperatorNotificationsPorts {
   close(): Promise<void>;
 }
 
+export interface OperatorNotificationsModule extends GatewayModule {
+  /** Served by `auth`, the service of this module. */
+  readonly endpoints: readonly Implementation[];
+}
+
 /** Receives incidents and notifies operators of them. */
-export function createOperatorNotificationsModule(ports: OperatorNotificationsPorts): GatewayModule {
+export function createOperatorNotificationsModule(
+  ports: OperatorNotificationsPorts,
+): OperatorNotificationsModule {
   const log = ports.log.child({ module: 'operator-notifications' });
   const dispatcher = createDispatcher({ ...ports, log });
   return {
@@ -42,11 +51,8 @@ export function createOperatorNotificationsModule(ports: OperatorNotificationsPo
         IncidentsDefinition,
         handlersUnavailableAsNoCapacity(createIncidentHandlers(ports.stored), isDatabaseUnavailable),
       ),
-      bindService(
-        OperatorNotificationsDefinition,
-        handlersUnavailableAsNoCapacity(createNotificationHandlers(ports), isDatabaseUnavailable),
-      ),
     ],
+    endpoints: createNotificationEndpoints(ports),
     consumers: [],
     async start() {
       dispatcher.start();

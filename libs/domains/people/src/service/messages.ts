@@ -4,14 +4,11 @@ import {
   MemberRole,
   OrganizationRole,
   SignInMethod,
-  type Identity as IdentityMessage,
   type Invitation as InvitationMessage,
   type Member as MemberMessage,
   type OpenSessionResponse,
   type SignedIn as SignedInMessage,
   type Membership as MembershipMessage,
-  type OrganizationMember as OrganizationMemberMessage,
-  type Person as PersonMessage,
   type Session as SessionMessage,
 } from '@gateway/contracts/auth';
 import { isRefusal } from '@gateway/errors';
@@ -124,31 +121,4 @@ export function membershipMessage({ organization, role }: core.Membership): Memb
     role: MESSAGE_OF_ORGANIZATION_ROLE[role],
     permissions: [...organizationPermissions({ memberRole: 'member', organizationRole: role })],
   };
-}
-
-export function organizationMemberMessage(member: core.OrganizationMember): OrganizationMemberMessage {
-  return {
-    memberId: member.id,
-    email: member.email,
-    role: MESSAGE_OF_ORGANIZATION_ROLE[member.role],
-    joinedUnixMs: BigInt(member.joinedAt),
-    lastSeenUnixMs: member.lastSeenAt === undefined ? undefined : BigInt(member.lastSeenAt),
-    secondFactor: member.secondFactor,
-  };
-}
-
-export function personMessage(person: core.Person): PersonMessage {
-  return {
-    member: memberMessage(person),
-    createdUnixMs: BigInt(person.createdAt),
-    lastSeenUnixMs: person.lastSeenAt === undefined ? undefined : BigInt(person.lastSeenAt),
-    secondFactor: person.secondFactor,
-    memberships: person.memberships.map(membershipMessage),
-    identities: person.identities.map(identityMessage),
-    disabled: person.disabled,
-  };
-}
-
-export function identityMessage({ issuer, linkedAt }: core.Identity): IdentityMessage {
-  return { issuer, linkedUnixMs: BigInt(linkedAt) };
 }

@@ -9,7 +9,6 @@ import type {
   ProjectBudgets,
   Scope,
 } from '../../core/model';
-import type { AuditEntry, JsonObject, MemberRole } from '@gateway/auth-shared';
 import type { Prisma } from '@gateway/auth-shared/adapters';
 
 /** Maps the model to table rows and back. Absent values are NULL. */
@@ -231,19 +230,4 @@ export function projectRow({ budgets, createdAt, archivedAt, ...project }: Proje
 /** A value of a date column. */
 export function startOf(day: UtcDay): Date {
   return new Date(`${day}T00:00:00Z`);
-}
-
-export function auditEntryOf(row: Prisma.AuditEntryModel): AuditEntry {
-  return {
-    id: row.id,
-    createdAt: row.createdAt.getTime() as UnixMs,
-    actor: {
-      ...{ id: row.actorId, label: row.actorLabel, ipAddress: row.actorIpAddress },
-      memberRole: row.actorRole as MemberRole,
-    },
-    ...(row.organizationId === null ? {} : { organizationId: row.organizationId }),
-    action: row.action,
-    target: row.target,
-    details: row.details as JsonObject,
-  };
 }

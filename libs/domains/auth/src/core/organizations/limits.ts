@@ -18,9 +18,9 @@ const COUNTS = [
 type CountsAndBudget = KeyLimits & Pick<OrganizationLimits, 'maxOutputTokens'>;
 
 const BUDGETS = [
-  ['dailyBudgetNanoUsd', 'daily_budget_nano_usd', 'daily budget'],
-  ['monthlyBudgetNanoUsd', 'monthly_budget_nano_usd', 'monthly budget'],
-  ['totalBudgetNanoUsd', 'total_budget_nano_usd', 'total budget'],
+  ['dailyBudgetNanoUsd', 'daily_budget_usd', 'daily budget'],
+  ['monthlyBudgetNanoUsd', 'monthly_budget_usd', 'monthly budget'],
+  ['totalBudgetNanoUsd', 'total_budget_usd', 'total budget'],
 ] as const;
 
 /** Refuses limits that are out of range. */

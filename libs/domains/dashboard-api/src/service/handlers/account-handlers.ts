@@ -6,14 +6,13 @@ import type {
   SignedIn,
   TotpSecret,
 } from '@gateway/contracts/auth';
-import { endpoints } from '@gateway/dashboard-contract';
+import { endpoints, EDGE_CHANGE_TIMEOUT_MS } from '@gateway/dashboard-contract';
 import { renderSVG } from 'uqr';
 import { dashboardUrlOf } from '../http/dashboard-url';
 import { implement, type Implementation } from '../http/implement';
-import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 import { createSessionCookies, deviceOf } from '../http/session-cookie';
 import { throwIfRefused, unwrap } from '../messages/errors';
-import { identityView, sessionStateView } from '../messages/people-views';
+import { sessionStateView } from '../messages/people-views';
 import type { DashboardApiPorts } from '../ports';
 
 /** Password hashing is slow and may be queued. */
@@ -77,11 +76,6 @@ export function createAccountHandlers({ authAdmin, settings }: DashboardApiPorts
       const request = { sessionToken: signedIn.sessionToken, password, code, ipAddress: address };
       const { outcome } = await authAdmin.renewRecoveryCodes(request, HASHING);
       return { recovery_codes: unwrap<RecoveryCodes>(outcome).codes };
-    }),
-
-    implement(account.identities, async ({ signedIn }) => {
-      const { identities } = await authAdmin.listIdentities({ memberId: signedIn.member.id });
-      return { data: identities.map(identityView) };
     }),
 
     implement(account.unlinkIdentity, async ({ body: { issuer, password }, signedIn, address }) => {

@@ -38,7 +38,6 @@ beforeAll(async () => {
     authAdmin: recording<Admin>(() => admin),
     owners: {} as never,
     inferenceRouter: {} as never,
-    notifications: {} as never,
     auditLogs: [],
     deadLetters: new Map([['billing-ledger', recording<DeadLetters>(() => deadLetters)]]),
     clock: systemClock,

@@ -9,11 +9,7 @@ import { createDeadLetterHandlers } from './dead-letter-handlers';
 import { createGenerationHandlers } from './generation-handlers';
 import { createInvitationHandlers } from './invitation-handlers';
 import { createKeyHandlers } from './key-handlers';
-import { createManagementTokenHandlers } from './management-token-handlers';
-import { createNotificationHandlers } from './notification-handlers';
 import { createOperatorHandlers } from './operator-handlers';
-import { createOrganizationHandlers } from './organization-handlers';
-import { createPeopleHandlers } from './people-handlers';
 import { createPlaygroundHandlers } from './playground-handlers';
 import { createProjectHandlers } from './project-handlers';
 import { createSessionHandlers } from './session-handlers';
@@ -27,13 +23,10 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createSessionHandlers,
     createSingleSignOnHandlers,
     createAccountHandlers,
-    createPeopleHandlers,
     createInvitationHandlers,
-    createOrganizationHandlers,
     createCreditHandlers,
     createProjectHandlers,
     createKeyHandlers,
-    createManagementTokenHandlers,
     createAuditHandlers,
     createDeadLetterHandlers,
     createStatementHandlers,
@@ -42,7 +35,6 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createGenerationHandlers,
     createOperatorHandlers,
     createCatalogueHandlers,
-    createNotificationHandlers,
     createPlaygroundHandlers,
   ].flatMap((create) => create(ports));
 }

@@ -1,4 +1,3 @@
-import { pageRequest, pageView } from '@gateway/admin-calls';
 import type { CreatedInvitation, InvitationForGuest, SignedIn } from '@gateway/contracts/auth';
 import { endpoints } from '@gateway/dashboard-contract';
 import { dashboardUrlOf } from '../http/dashboard-url';
@@ -10,7 +9,7 @@ import {
   invitationTokenOf,
   sessionTokenOf,
 } from '../http/session-cookie';
-import { throwIfRefused, unwrap } from '../messages/errors';
+import { unwrap } from '../messages/errors';
 import {
   invitationForGuestView,
   invitationView,
@@ -30,12 +29,6 @@ export function createInvitationHandlers({
   const cookies = createSessionCookies(settings);
   const invitationCookies = createInvitationCookies(settings);
   return [
-    implement(people.invitations, async ({ params, query }) => {
-      const listRequest = { organizationId: params.organization_id, ...pageRequest(query) };
-      const { invitations, nextPageToken } = await authAdmin.listInvitations(listRequest);
-      return pageView(invitations.map(invitationView), nextPageToken);
-    }),
-
     implement(people.invite, async ({ params, body, request }) => {
       const creation = {
         ...{ organizationId: params.organization_id, email: body.email },
@@ -46,13 +39,6 @@ export function createInvitationHandlers({
       const { invitation, link, mailed: emailed } = unwrap<CreatedInvitation>(outcome);
       if (!invitation) throw new Error('the response has no invitation');
       return { invitation: invitationView(invitation), link, emailed };
-    }),
-
-    implement(people.revokeInvitation, async ({ params }) => {
-      const { organization_id: organizationId, invitation_id: invitationId } = params;
-      const { refusal } = await authAdmin.revokeInvitation({ organizationId, invitationId });
-      throwIfRefused(refusal);
-      return undefined;
     }),
 
     implement(session.invitation, async ({ body, address, request, response }) => {

@@ -6,17 +6,21 @@ import {
   type CreateKeyResponse,
   type Key,
   type KeyResponse,
-  type Organization,
 } from '@gateway/contracts/auth';
-import { type BodyOf, DashboardError, endpoints } from '@gateway/dashboard-contract';
+import {
+  type BodyOf,
+  DashboardError,
+  endpoints,
+  parts,
+  EDGE_CHANGE_TIMEOUT_MS,
+} from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { activityOf } from '../key-activity';
 import { requireKnownModels } from '../known-models';
 import { changedKeySettings, UNRESTRICTED_KEY } from '../messages/bodies';
 import { unwrap } from '../messages/errors';
-import { keyBoundsView, keyView } from '../messages/views';
+import { keyView } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
-import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 
 /** Attempts at a change without a version when concurrent changes win. */
 const MAX_UPDATE_ATTEMPTS = 5;
@@ -37,13 +41,15 @@ const SECRETS_TO_END = {
 } as const;
 
 export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { authAdmin, inferenceRouter, clock } = ports;
+  const { owners, authAdmin, inferenceRouter, clock } = ports;
   const { keys } = endpoints;
   const viewOf = (key: Key, isOperator: boolean) => keyView(key, { now: clock.now(), isOperator });
 
   const boundsOf = async (organizationId: string) => {
-    const { outcome } = await authAdmin.getOrganization({ organizationId });
-    return keyBoundsView(unwrap<Organization>(outcome).effectiveLimits);
+    const params = { organization_id: organizationId };
+    const { limits } = await owners.auth.call(parts.effectiveLimits, { params });
+    const { max_output_tokens: _tokens, multiple_completions: _completions, ...bounds } = limits;
+    return bounds;
   };
 
   /**

@@ -1,12 +1,13 @@
-import { isoTime, pageRequest, pageView } from '@gateway/admin-calls';
+import { isoTime } from '@gateway/admin-calls';
 import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
+import { sentAgain } from '../http/sent-again';
 import { toDashboardError } from '../messages/errors';
 import { withFigures } from '../organization-figures';
 import type { DashboardApiPorts } from '../ports';
 
 export function createOperatorHandlers(ports: DashboardApiPorts): readonly Implementation[] {
-  const { owners, authAdmin, clock, log, settings } = ports;
+  const { owners, clock, log, settings } = ports;
   const startedAt = clock.now();
 
   /** Null for an unavailable part: the rest of the page is needed most during an incident. */
@@ -18,11 +19,8 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
 
   return [
     implement(endpoints.operator.organizations, async ({ query }) => {
-      const { organizations, nextPageToken } = await authAdmin.listOrganizations({
-        ...pageRequest(query),
-        search: query.search,
-      });
-      return pageView(await withFigures(ports, organizations), nextPageToken);
+      const page = await owners.auth.call(endpoints.organizations.list, { query: sentAgain(query) });
+      return { ...page, data: await withFigures(ports, page.data) };
     }),
 
     implement(endpoints.operator.platformUsage, () =>

@@ -1,13 +1,12 @@
 import { isoTime, usd } from '@gateway/admin-calls';
 import { parseUsd, utcDay, type UnixMs } from '@gateway/base';
-import { Scope, type CreatedKey, type Organization } from '@gateway/contracts/auth';
-import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
+import { Scope, type CreatedKey } from '@gateway/contracts/auth';
+import { DashboardError, endpoints, parts, EDGE_CHANGE_TIMEOUT_MS } from '@gateway/dashboard-contract';
 import { isRefusal } from '@gateway/errors';
 import { implement, sessionOf, type Implementation } from '../http/implement';
 import { unwrap } from '../messages/errors';
 import { readModels } from '../known-models';
 import type { DashboardApiPorts } from '../ports';
-import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 
 const KEY_LIFETIME_MS = 15 * 60 * 1_000;
 const DEFAULT_BUDGET_NANO_USD = 1_000_000_000n;
@@ -15,11 +14,6 @@ const MAX_BUDGET_NANO_USD = 10_000_000_000n;
 
 export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   const { owners, authAdmin, inferenceRouter, estimateRequest, clock, settings } = ports;
-
-  const readOrganization = async (organizationId: string) => {
-    const { outcome } = await authAdmin.getOrganization({ organizationId });
-    return unwrap<Organization>(outcome);
-  };
 
   return [
     implement(endpoints.playground.models, async () => ({
@@ -37,9 +31,9 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
           param: 'budget_usd',
         });
       }
-      const { effectiveLimits } = await readOrganization(organizationId);
+      const { limits } = await owners.auth.call(parts.effectiveLimits, { params });
       // A key's budget cannot exceed the organization's.
-      const bound = effectiveLimits?.dailyBudgetNanoUsd;
+      const bound = limits.daily_budget_usd === null ? undefined : parseUsd(limits.daily_budget_usd);
       const budget = bound !== undefined && bound < requested ? bound : requested;
       const now = clock.now();
       const creation = {
@@ -75,16 +69,24 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
     }),
 
     implement(endpoints.playground.estimate, async ({ params, body }) => {
-      const organizationId = params.organization_id;
       if (!estimateRequest)
         throw new DashboardError('unavailable', { message: 'Cost estimates are not available.' });
-      const [{ effectiveLimits: limits, targetRules }, models, { balance }] = await Promise.all([
-        readOrganization(organizationId),
+      const [{ limits, target_rules: rules }, models, { balance }] = await Promise.all([
+        owners.auth.call(parts.effectiveLimits, { params }),
         readModels(inferenceRouter),
         owners['billing-ledger'].call(endpoints.credit.balance, { params }),
       ]);
       const enabled = models.filter(({ disabled }) => !disabled);
-      const estimate = await estimateRequest(body.request, { limits, targetRules, models: enabled });
+      const estimate = await estimateRequest(body.request, {
+        limits,
+        targetRules: {
+          allowedProviders: rules.allowed_providers,
+          deniedProviders: rules.denied_providers,
+          allowedRegions: rules.allowed_regions,
+          deniedRegions: rules.denied_regions,
+        },
+        models: enabled,
+      });
       if (isRefusal(estimate)) {
         const { message, param, code } = estimate;
         throw new DashboardError('invalid', {

@@ -1,12 +1,11 @@
 import { pageRequest, pageView } from '@gateway/admin-calls';
 import { AdminRefusalReason, type SignInRefused } from '@gateway/contracts/auth';
-import { DashboardError, endpoints } from '@gateway/dashboard-contract';
+import { DashboardError, EDGE_CHANGE_TIMEOUT_MS, endpoints } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { createSessionCookies, deviceOf, sessionTokenOf } from '../http/session-cookie';
 import { throwIfRefused } from '../messages/errors';
 import { sessionStateView, sessionView } from '../messages/people-views';
 import type { DashboardApiPorts } from '../ports';
-import { EDGE_CHANGE_TIMEOUT_MS } from './organization-handlers';
 
 /** Password hashing is slow and may be queued. */
 const SIGN_IN_TIMEOUT_MS = 15_000;

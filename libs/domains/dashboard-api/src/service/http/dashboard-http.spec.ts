@@ -1,12 +1,21 @@
 import { get } from 'node:http';
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { AdminRefusalReason, MemberRole, SignInMethod } from '@gateway/contracts/auth';
-import { DashboardError, nameOf, type Endpoint } from '@gateway/dashboard-contract';
+import {
+  allEndpoints,
+  allParts,
+  DashboardError,
+  nameOf,
+  parts,
+  type Endpoint,
+} from '@gateway/dashboard-contract';
 import { GatewayError } from '@gateway/errors';
-import type { RawInput } from '@gateway/admin-calls';
+import { createAdminClient, implement, serveEndpoints, type RawInput } from '@gateway/admin-calls';
+import { stubsOf } from '@gateway/admin-calls/testing';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
-import type { RpcClient } from '@gateway/rpc';
+import { createActingTransport, createInProcessTransport, type RpcClient } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
+import { unsignedActors } from '@gateway/test-support';
 import { createDashboardApi, type DashboardApi, type DashboardApiSettings } from '../../index';
 
 const MEMBER = { id: 'mem-1', email: 'ops@example.com', role: MemberRole.MEMBER_ROLE_OPERATOR };
@@ -20,17 +29,29 @@ const SESSION = {
   idleExpiresUnixMs: 1_763_990_000_000n,
   signedInBy: SignInMethod.SIGN_IN_METHOD_PASSWORD,
 };
-const ORGANIZATION = {
-  id: 'org-1',
-  name: 'Acme',
-  suspended: false,
-  suspendedReason: undefined,
-  limits: { requestsPerMinute: 600, multipleCompletions: false },
-  ceilings: { requestsPerMinute: 900, concurrency: 8, multipleCompletions: false },
-  effectiveLimits: { requestsPerMinute: 600, concurrency: 8, multipleCompletions: false },
-  createdUnixMs: 1_764_000_000_000n,
-  version: 7,
+const LIMITS = {
+  ...{ requests_per_minute: 600, tokens_per_minute: null, concurrency: 8, max_output_tokens: null },
+  ...{ daily_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
+  multiple_completions: false,
 };
+const RULES = {
+  ...{ allowed_providers: [], denied_providers: [], allowed_regions: [], denied_regions: [] },
+};
+/** Checks each request, and serves only the limits of organizations. */
+const authEndpoints = [
+  implement(parts.effectiveLimits, async () => ({ limits: LIMITS, target_rules: RULES })),
+  ...stubsOf(
+    [...allEndpoints(), ...allParts()].filter(
+      (endpoint) => endpoint.owner === 'auth' && endpoint !== parts.effectiveLimits,
+    ),
+  ),
+];
+const authService = serveEndpoints('auth', authEndpoints, { isUnavailable: () => false });
+const authOwner = createAdminClient(
+  createActingTransport(createInProcessTransport([authService], { actors: unsignedActors }), {
+    ...{ audience: 'test', signer: unsignedActors },
+  }),
+);
 const KEY = {
   id: 'key-1',
   organizationId: 'org-1',
@@ -81,13 +102,6 @@ describe('the dashboard API over HTTP', () => {
       hasPassword: true,
     }),
     signOut: () => ({}),
-    getOrganization: ({ organizationId }: { organizationId: string }) =>
-      organizationId === 'org-1'
-        ? { outcome: { $case: 'organization', value: ORGANIZATION } }
-        : refusal(AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_FOUND, 'No such organization.'),
-    setOrganizationLimits: () => ({ outcome: { $case: 'organization', value: ORGANIZATION } }),
-    setOrganizationCeilings: () => ({ outcome: { $case: 'organization', value: ORGANIZATION } }),
-    setOrganizationSuspended: () => ({ outcome: { $case: 'organization', value: ORGANIZATION } }),
     getKey: () => ({ outcome: { $case: 'key', value: KEY } }),
     updateKey: () => ({ outcome: { $case: 'key', value: KEY } }),
     revokeKey: () => ({ outcome: { $case: 'key', value: KEY } }),
@@ -141,12 +155,12 @@ describe('the dashboard API over HTTP', () => {
     const started = createDashboardApi({
       authAdmin: stub as Admin,
       owners: {
+        auth: authOwner,
         'billing-ledger': ledger,
         'generation-query': usage as never,
         'inference-router': {} as never,
       },
       inferenceRouter: { watchCatalogue: () => catalogue() } as unknown as Router,
-      notifications: {} as never,
       auditLogs: [],
       deadLetters: new Map(),
       clock: systemClock,
@@ -512,26 +526,6 @@ describe('the dashboard API over HTTP', () => {
     expect([late.status, late.json.error?.['code']]).toEqual([409, 'version_conflict']);
     expect(late.json.error?.['metadata']).toMatchObject({ current: { name: 'a key', version: 3 } });
     expect(calls.some(({ method }) => method === 'updateKey')).toBe(false);
-
-    const stale = AdminRefusalReason.ADMIN_REFUSAL_REASON_VERSION_CONFLICT;
-    const refuse = async () => refusal(stale, 'Stale.') as never;
-    overrides = { setOrganizationLimits: refuse, setOrganizationCeilings: refuse };
-    const limits = {
-      requests_per_minute: 1,
-      tokens_per_minute: null,
-      daily_budget_usd: null,
-      monthly_budget_usd: null,
-      total_budget_usd: null,
-      concurrency: null,
-      max_output_tokens: null,
-      multiple_completions: false,
-      version: 6,
-    };
-    for (const caps of ['limits', 'ceilings']) {
-      const second = await request(`PUT /api/organizations/org-1/${caps}`, { body: limits });
-      expect([second.status, second.json.error?.['code']]).toEqual([409, 'version_conflict']);
-      expect(second.json.error?.['metadata']).toMatchObject({ current: { name: 'Acme', version: 7 } });
-    }
   });
 
   it('merges a change without a version into a concurrent change', async () => {
@@ -558,7 +552,7 @@ describe('the dashboard API over HTTP', () => {
     const { ADMIN_REFUSAL_REASON_INVALID: invalid, ADMIN_REFUSAL_REASON_CONFLICT: conflict } =
       AdminRefusalReason;
     overrides = {
-      updateKey: async () => refusal(invalid, 'Too much.', 'daily_budget_nano_usd') as never,
+      updateKey: async () => refusal(invalid, 'Too much.', 'daily_budget_usd') as never,
       revokeKey: async () => refusal(conflict, 'Cannot.') as never,
     };
     const patched = await request('PATCH /api/organizations/org-1/keys/key-1', { body: {} });

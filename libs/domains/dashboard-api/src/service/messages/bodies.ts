@@ -1,39 +1,9 @@
-import {
-  Scope,
-  type KeyLimits,
-  type KeySettings,
-  type OrganizationLimits,
-  type ProjectBudgets,
-} from '@gateway/contracts/auth';
+import { Scope, type KeyLimits, type KeySettings } from '@gateway/contracts/auth';
 import type { endpoints, BodyOf } from '@gateway/dashboard-contract';
 
 /** Maps request bodies to messages of the other domains. */
 
-type LimitsBody = Omit<BodyOf<typeof endpoints.organizations.setLimits>, 'version'>;
 type KeyChanges = Omit<BodyOf<typeof endpoints.keys.update>, 'version'>;
-
-export function organizationLimitsMessage(body: LimitsBody): OrganizationLimits {
-  return {
-    requestsPerMinute: body.requests_per_minute ?? undefined,
-    tokensPerMinute: body.tokens_per_minute ?? undefined,
-    dailyBudgetNanoUsd: body.daily_budget_usd ?? undefined,
-    monthlyBudgetNanoUsd: body.monthly_budget_usd ?? undefined,
-    totalBudgetNanoUsd: body.total_budget_usd ?? undefined,
-    concurrency: body.concurrency ?? undefined,
-    maxOutputTokens: body.max_output_tokens ?? undefined,
-    multipleCompletions: body.multiple_completions,
-  };
-}
-
-export function projectBudgetsMessage(
-  body: Pick<BodyOf<typeof endpoints.projects.create>, `${'daily' | 'monthly' | 'total'}_budget_usd`>,
-): ProjectBudgets {
-  return {
-    dailyBudgetNanoUsd: body.daily_budget_usd ?? undefined,
-    monthlyBudgetNanoUsd: body.monthly_budget_usd ?? undefined,
-    totalBudgetNanoUsd: body.total_budget_usd ?? undefined,
-  };
-}
 
 /** Merges changes into a key's settings: absent fields keep their value, null removes a restriction. */
 export function changedKeySettings(

@@ -21,17 +21,10 @@ const CODE_OF_REASON: Readonly<Record<AdminRefusalReason, DashboardErrorCode>> =
   [AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFIRMATION_REQUIRED]: 'confirmation_required',
 };
 
-/** Field names of auth that differ in this API. */
-const FIELDS: Readonly<Record<string, string>> = {
-  daily_budget_nano_usd: 'daily_budget_usd',
-  monthly_budget_nano_usd: 'monthly_budget_usd',
-  total_budget_nano_usd: 'total_budget_usd',
-};
-
 function refusalError({ reason, message, field, retryAfterMs }: AdminRefusal): DashboardError {
   return new DashboardError(CODE_OF_REASON[reason], {
     message,
-    ...(field === undefined ? {} : { param: FIELDS[field] ?? field }),
+    ...(field === undefined ? {} : { param: field }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }

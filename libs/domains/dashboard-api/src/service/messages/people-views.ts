@@ -1,19 +1,14 @@
-import { isoTime, timeOrNull } from '@gateway/admin-calls';
-import { OPERATOR_LABEL } from '@gateway/base';
+import { isoTime } from '@gateway/admin-calls';
 import {
   InvitationState,
   MemberRole,
   OrganizationRole,
   SignInMethod,
   type GetSessionResponse,
-  type Identity,
   type Invitation,
   type InvitationForGuest,
   type Member,
   type Membership,
-  type OrganizationDomain,
-  type OrganizationMember,
-  type Person,
   type Session,
 } from '@gateway/contracts/auth';
 
@@ -122,55 +117,4 @@ export function sessionView(session: Session, currentId: string) {
 
 function methodOf({ signedInBy }: Session): 'password' | 'oidc' {
   return signedInBy === SignInMethod.SIGN_IN_METHOD_OIDC ? 'oidc' : 'password';
-}
-
-export function organizationMemberView(member: OrganizationMember) {
-  return {
-    id: member.memberId,
-    email: member.email,
-    role: ROLES[member.role],
-    joined_at: isoTime(member.joinedUnixMs),
-    second_factor: member.secondFactor,
-    last_seen_at: timeOrNull(member.lastSeenUnixMs),
-  };
-}
-
-/** Only operators map domains, and customers do not see which one did. */
-export function organizationDomainView(
-  { domain, role, mappedBy, mappedUnixMs }: OrganizationDomain,
-  isOperator: boolean,
-) {
-  return {
-    domain,
-    role: domainRoleOf(role),
-    mapped_by: isOperator ? mappedBy : OPERATOR_LABEL,
-    mapped_at: isoTime(mappedUnixMs),
-  } as const;
-}
-
-/** A domain never grants the owner role. */
-function domainRoleOf(role: OrganizationRole) {
-  const granted = ROLES[role];
-  return granted === 'owner' ? 'member' : granted;
-}
-
-export function personView(person: Person) {
-  if (!person.member) throw new Error('the person has no member');
-  return {
-    ...memberView(person.member),
-    organizations: person.memberships.map(({ organizationId, organizationName, role }) => ({
-      id: organizationId,
-      name: organizationName,
-      role: ROLES[role],
-    })),
-    second_factor: person.secondFactor,
-    disabled: person.disabled,
-    identities: person.identities.map(identityView),
-    created_at: isoTime(person.createdUnixMs),
-    last_seen_at: timeOrNull(person.lastSeenUnixMs),
-  };
-}
-
-export function identityView({ issuer, linkedUnixMs }: Identity) {
-  return { issuer, linked_at: isoTime(linkedUnixMs) };
 }

@@ -5,10 +5,7 @@ import {
   type AuditEntry,
   type Key,
   type KeyOwner,
-  type Organization,
-  type OrganizationLimits,
   type PreviousSecret,
-  type Project,
 } from '@gateway/contracts/auth';
 
 /** Maps messages of the other domains to JSON. Amounts are decimal strings of US dollars. */
@@ -18,35 +15,6 @@ const SCOPES: Readonly<Record<Scope, 'chat' | 'usage:read' | undefined>> = {
   [Scope.SCOPE_CHAT]: 'chat',
   [Scope.SCOPE_USAGE_READ]: 'usage:read',
 };
-
-export function organizationView(organization: Organization) {
-  return {
-    id: organization.id,
-    name: organization.name,
-    suspended: organization.suspended,
-    suspended_reason: organization.suspendedReason ?? null,
-    limits: limitsView(organization.limits),
-    ceilings: limitsView(organization.ceilings),
-    requires_second_factor: organization.requiresSecondFactor,
-    target_rules: {
-      allowed_providers: organization.targetRules?.allowedProviders ?? [],
-      denied_providers: organization.targetRules?.deniedProviders ?? [],
-      allowed_regions: organization.targetRules?.allowedRegions ?? [],
-      denied_regions: organization.targetRules?.deniedRegions ?? [],
-    },
-    elastic_holds: organization.elasticHolds,
-    created_at: isoTime(organization.createdUnixMs),
-    version: organization.version,
-  };
-}
-
-function limitsView(limits: OrganizationLimits | undefined) {
-  return {
-    ...keyBoundsView(limits),
-    max_output_tokens: limits?.maxOutputTokens ?? null,
-    multiple_completions: limits?.multipleCompletions ?? false,
-  };
-}
 
 interface KeyViewContext {
   readonly now: UnixMs;
@@ -83,21 +51,6 @@ export function keyView(key: Key, { now, isOperator }: KeyViewContext) {
   };
 }
 
-export function projectView(project: Project) {
-  const { budgets } = project;
-  return {
-    id: project.id,
-    organization_id: project.organizationId,
-    name: project.name,
-    daily_budget_usd: usdOrNull(budgets?.dailyBudgetNanoUsd),
-    monthly_budget_usd: usdOrNull(budgets?.monthlyBudgetNanoUsd),
-    total_budget_usd: usdOrNull(budgets?.totalBudgetNanoUsd),
-    created_at: isoTime(project.createdUnixMs),
-    archived_at: timeOrNull(project.archivedUnixMs),
-    version: project.version,
-  };
-}
-
 function keyOwnerView(owner: KeyOwner | undefined, isOperator: boolean) {
   if (!owner || (owner.operator && !isOperator)) return null;
   return { id: owner.memberId, email: owner.email, has_left: owner.hasLeft };
@@ -115,18 +68,6 @@ function stateOf(
   if (revokedUnixMs !== undefined) return 'revoked';
   if (expiresUnixMs !== undefined && expiresUnixMs <= BigInt(now)) return 'expired';
   return expiresOn !== undefined && expiresOn < utcDay(now) ? 'expired' : 'active';
-}
-
-/** The upper bounds of a key's limits. */
-export function keyBoundsView(limits: OrganizationLimits | undefined) {
-  return {
-    requests_per_minute: limits?.requestsPerMinute ?? null,
-    tokens_per_minute: limits?.tokensPerMinute ?? null,
-    concurrency: limits?.concurrency ?? null,
-    daily_budget_usd: usdOrNull(limits?.dailyBudgetNanoUsd),
-    monthly_budget_usd: usdOrNull(limits?.monthlyBudgetNanoUsd),
-    total_budget_usd: usdOrNull(limits?.totalBudgetNanoUsd),
-  };
 }
 
 /** For people of an organization: its log does not show who acted as an operator, nor from where. */

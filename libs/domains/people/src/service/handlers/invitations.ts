@@ -1,22 +1,16 @@
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { isRefusal } from '@gateway/errors';
 import { actorOf, type RpcHandlers } from '@gateway/rpc';
-import { readPage, isIdLike } from '@gateway/auth-shared';
 import { countEmails } from '../../core/email/count-emails';
 import { acceptInvitation } from '../../core/people/accept-invitation';
-import { createInvitation, lookUpInvitation, revokeInvitation } from '../../core/people/invitations';
+import { createInvitation, lookUpInvitation } from '../../core/people/invitations';
 import type { PeoplePorts } from '../../core/ports';
 import { refusalMessage } from '@gateway/auth-shared/service';
 import { invitationMessage, openSessionResponse, organizationRoleOf } from '../messages';
 
 type InvitationHandlers = Pick<
   RpcHandlers<typeof AuthAdminDefinition>,
-  | 'createInvitation'
-  | 'countEmails'
-  | 'listInvitations'
-  | 'revokeInvitation'
-  | 'lookUpInvitation'
-  | 'acceptInvitation'
+  'createInvitation' | 'countEmails' | 'lookUpInvitation' | 'acceptInvitation'
 >;
 
 /** Invitations to organizations, and the count of emails. */
@@ -34,21 +28,6 @@ export function createInvitationHandlers(ports: PeoplePorts): InvitationHandlers
     async countEmails({ organizationId, recipients }, context) {
       const { id: personId } = actorOf(context);
       const refusal = await countEmails(ports, { personId, organizationId, recipients });
-      return refusal ? { refusal: refusalMessage(refusal) } : {};
-    },
-
-    async listInvitations({ organizationId, pageSize, pageToken }) {
-      const page = await readPage(pageSize, pageToken, async (request) =>
-        isIdLike(organizationId) ? ports.invitations.list(organizationId, request) : [],
-      );
-      const now = ports.clock.now();
-      const invitations = page.items.map((one) => invitationMessage(one, now));
-      return { invitations, nextPageToken: page.nextPageToken };
-    },
-
-    async revokeInvitation({ organizationId, invitationId }, context) {
-      const target = { actor: actorOf(context), organizationId, invitationId };
-      const refusal = await revokeInvitation(ports, target);
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
 

@@ -1,40 +1,17 @@
-import {
-  OidcRefusalReason,
-  type AuthAdminDefinition,
-  type OidcRefused,
-  type OrganizationDomain as OrganizationDomainMessage,
-} from '@gateway/contracts/auth';
-import { isRefusal } from '@gateway/errors';
-import { personOf, type RpcHandlers } from '@gateway/rpc';
-import type { OrganizationDomain } from '../../core/model';
+import { OidcRefusalReason, type AuthAdminDefinition, type OidcRefused } from '@gateway/contracts/auth';
+import type { RpcHandlers } from '@gateway/rpc';
 import type { PeoplePorts } from '../../core/ports';
 import type { PeopleMetrics } from '../metrics';
-import { refuseUnlessConfirmed } from '../../core/sign-in/confirm-session';
-import { mapDomain, unmapDomain } from '../../core/single-sign-on/domains';
 import { finishSignOn } from '../../core/single-sign-on/finish-sign-on';
 import type { SignOnRefusalReason, SignOnRefused } from '../../core/single-sign-on/sign-on-refusal';
 import { startSignOn } from '../../core/single-sign-on/start-sign-on';
-import { unlinkIdentity, unlinkOwnIdentity } from '../../core/single-sign-on/unlink-identity';
-import { isIdLike } from '@gateway/auth-shared';
+import { unlinkOwnIdentity } from '../../core/single-sign-on/unlink-identity';
 import { refusalMessage } from '@gateway/auth-shared/service';
-import {
-  identityMessage,
-  openedSessionMessage,
-  organizationRoleMessage,
-  organizationRoleOf,
-} from '../messages';
-import { requireOwn } from './require-own';
+import { openedSessionMessage } from '../messages';
 
 type SingleSignOnHandlers = Pick<
   RpcHandlers<typeof AuthAdminDefinition>,
-  | 'startOidc'
-  | 'finishOidc'
-  | 'listOrganizationDomains'
-  | 'mapDomain'
-  | 'unmapDomain'
-  | 'listIdentities'
-  | 'unlinkOwnIdentity'
-  | 'unlinkIdentity'
+  'startOidc' | 'finishOidc' | 'unlinkOwnIdentity'
 >;
 
 const MESSAGE_OF_REASON: Readonly<Record<SignOnRefusalReason, OidcRefusalReason>> = {
@@ -50,7 +27,7 @@ const MESSAGE_OF_REASON: Readonly<Record<SignOnRefusalReason, OidcRefusalReason>
   account_disabled: OidcRefusalReason.OIDC_REFUSAL_REASON_ACCOUNT_DISABLED,
 };
 
-/** Sign-ins at the identity provider, mapped domains and linked identities. */
+/** Sign-ins at the identity provider, and the member's own linked identities. */
 export function createSingleSignOnHandlers(
   ports: PeoplePorts,
   { countSignOn }: PeopleMetrics,
@@ -80,48 +57,9 @@ export function createSingleSignOnHandlers(
       return { outcome: { $case: 'signedIn', value } };
     },
 
-    async listOrganizationDomains({ organizationId }) {
-      const domains = isIdLike(organizationId) ? await ports.domains.list(organizationId) : [];
-      return { domains: domains.map(domainMessage) };
-    },
-
-    async mapDomain({ organizationId, domain, role }, context) {
-      const actor = personOf(context);
-      const wanted = { actor, organizationId, domain, role: organizationRoleOf(role) };
-      const mapped =
-        (await refuseUnlessConfirmed(ports, actor, 'platform:single_sign_on', organizationId)) ??
-        (await mapDomain(ports, wanted));
-      return isRefusal(mapped)
-        ? { outcome: { $case: 'refusal', value: refusalMessage(mapped) } }
-        : { outcome: { $case: 'domain', value: domainMessage(mapped) } };
-    },
-
-    async unmapDomain({ organizationId, domain }, context) {
-      const refusal = await unmapDomain(ports, { actor: personOf(context), organizationId, domain });
-      return refusal ? { refusal: refusalMessage(refusal) } : {};
-    },
-
-    async listIdentities({ memberId }, context) {
-      requireOwn(personOf(context), memberId);
-      const identities = isIdLike(memberId) ? await ports.identities.list(memberId) : [];
-      return { identities: identities.map(identityMessage) };
-    },
-
     async unlinkOwnIdentity(request, { signal }) {
       const refusal = await unlinkOwnIdentity(ports, request, signal);
       return refusal ? { refusal: refusalMessage(refusal) } : {};
     },
-
-    async unlinkIdentity({ memberId, issuer }, context) {
-      const actor = personOf(context);
-      const refusal =
-        (await refuseUnlessConfirmed(ports, actor, 'platform:people')) ??
-        (await unlinkIdentity(ports, { actor, memberId, issuer }, context.signal));
-      return refusal ? { refusal: refusalMessage(refusal) } : {};
-    },
   };
-}
-
-function domainMessage({ domain, role, mappedBy, mappedAt }: OrganizationDomain): OrganizationDomainMessage {
-  return { domain, role: organizationRoleMessage(role), mappedBy, mappedUnixMs: BigInt(mappedAt) };
 }
