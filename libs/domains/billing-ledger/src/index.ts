@@ -10,7 +10,6 @@ export * from './adapters/postgres/ledger-store';
 export { BILLING_LEDGER_SCHEMA, billingLedgerSchema } from './adapters/postgres/sql/schema';
 export type { ClaimStore, LedgerHistory, LedgerStore } from './core/ports';
 export * from './service/module';
-export { fillLedgerHistory, type SyntheticHistory } from './testing/synthetic-history';
 // For the statements library, which belongs to the same service.
 export { withRetries } from './adapters/postgres/retry';
 export { NO_BALANCE, remainderOf, type Balance } from './core/credit/balance';

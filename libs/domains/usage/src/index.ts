@@ -9,5 +9,4 @@ export type { SettlementStore, UsageReader, UsageReconciler } from './core/ports
 export type { SettledGeneration, StoredGeneration } from './core/settled-generation';
 export { createGenerationQueryModule, type GenerationQueryPorts } from './service/generation-query/module';
 export { createUsageAggregatorModule, type UsageAggregatorPorts } from './service/usage-aggregator/module';
-export { sumSyntheticGenerations, syntheticGenerations } from './testing/synthetic-generations';
 export { openGenerationQueryModule, openUsageAggregatorModule } from './open-modules';

@@ -43,10 +43,9 @@ export type Kind = 'non-streaming' | 'stream';
 export function requestBody(
   kind: Kind,
   prompt = 'Please say something that is neither long nor short.',
-  model = MODEL,
 ): string {
   return JSON.stringify({
-    model,
+    model: MODEL,
     messages: [
       { role: 'system', content: 'You are a helpful assistant.' },
       { role: 'user', content: prompt },

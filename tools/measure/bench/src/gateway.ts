@@ -14,7 +14,6 @@ import {
   signIn,
   spendingOf,
 } from '@gateway/test-support';
-import { benchDialects } from './dialects/canned-dialects';
 import type { Destination } from './load';
 import { isNode, pin, type Cores } from './machine';
 import { modelsFile } from './models-file';
@@ -32,13 +31,6 @@ const LIMITS: Partial<Limits> = {
   concurrency: 10_000,
 };
 
-/** Of the providers in other dialects. The upstream accepts any. */
-const CREDENTIALS = {
-  BENCH_API_KEY: 'sk-bench',
-  AWS_ACCESS_KEY_ID: 'bench-access-key',
-  AWS_SECRET_ACCESS_KEY: 'bench-secret',
-};
-
 /** The built gateway and an organization with every limit, a budget, credit and one key. */
 export interface RunningGateway {
   readonly child: Child;
@@ -54,32 +46,18 @@ export interface RunningGateway {
 /** The dist folder that contains the bench. */
 const ownBuilds = (): string => path.resolve(path.dirname(process.argv[1] ?? '.'), '..');
 
-export const gatewayBundle = (): string => path.join(ownBuilds(), 'gateway', 'main.js');
-
 export interface GatewayUnderTest {
-  /** Additional options of Node.js. */
-  readonly nodeOptions?: readonly string[];
   /** Starts a cluster with these arguments instead of the gateway in one process. */
   readonly clusterArguments?: readonly string[] | undefined;
   /** The dist folder of another build. */
   readonly builds?: string;
-  /** Also serves models in the other dialects. */
-  readonly dialects?: boolean;
-  /** An existing PostgreSQL instead of the embedded one. */
-  readonly database?: { readonly url: string; readonly pid: number } | undefined;
 }
 
 export async function startGateway(
   processes: Processes,
   cores: Cores | undefined,
   upstreamPort: number,
-  {
-    nodeOptions = [],
-    clusterArguments,
-    builds = ownBuilds(),
-    dialects = false,
-    database,
-  }: GatewayUnderTest = {},
+  { clusterArguments, builds = ownBuilds() }: GatewayUnderTest = {},
 ): Promise<RunningGateway> {
   const program = clusterArguments === undefined ? 'gateway' : 'cluster';
   const bundle = path.join(builds, program, 'main.js');
@@ -89,8 +67,8 @@ export async function startGateway(
   chmodSync(state, 0o755);
   process.once('exit', () => rmSync(state, { recursive: true, force: true, maxRetries: 3 }));
   const models = path.join(state, 'models.yaml');
-  writeFileSync(models, modelsFile(upstreamPort, dialects ? benchDialects : ['openai']));
-  const command = [...NODE_OPTIONS, ...nodeOptions, bundle, ...(clusterArguments ?? [])];
+  writeFileSync(models, modelsFile(upstreamPort));
+  const command = [...NODE_OPTIONS, bundle, ...(clusterArguments ?? [])];
   const child = processes.start('measured', command, {
     cwd: state,
     env: {
@@ -102,17 +80,12 @@ export async function startGateway(
       GATEWAY_ADMIN_PORT: '0',
       GATEWAY_STATE_DIR: state,
       GATEWAY_MODELS_FILE: models,
-      ...(database === undefined ? {} : { DATABASE_URL: database.url }),
-      ...(dialects ? CREDENTIALS : {}),
       ...openTelemetrySettings(),
     },
   });
   const dev = await waitUntilReady(child, state);
   const started = () => descendantsOf(child.pid);
-  const databasePids = () =>
-    database === undefined
-      ? started().filter((pid) => !isNode(pid))
-      : [database.pid, ...descendantsOf(database.pid)];
+  const databasePids = () => started().filter((pid) => !isNode(pid));
   processes.adopt(started());
   // PostgreSQL inherited the gateway's core. Its later processes inherit the core of its first one.
   if (cores !== undefined) for (const pid of databasePids()) pin(pid, cores.others);

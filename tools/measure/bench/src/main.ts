@@ -14,12 +14,10 @@ import {
 } from './measure';
 import { measurePaced } from './measure-paced';
 import { checkCharges, type ChargesCheck } from './check-charges';
-import { renderDialects, runDialects } from './dialects/run-dialects';
 import { HELP, readOptions, type CommandName, type Options } from './options';
 import { renderPeers } from './peers/render-peers';
 import { runPeers } from './peers/run-peers';
 import { Processes } from './processes';
-import { runProfile } from './profile/run-profile';
 import { evaluateTargets, renderReport, type Results } from './report';
 import { startExpressProxy } from './roles/express-proxy';
 import type { RunningRole } from './roles/listen';
@@ -27,8 +25,7 @@ import { startLeanProxy } from './roles/lean-proxy';
 import { startNodeProxy } from './roles/node-proxy';
 import { startRelay } from './roles/relay';
 import { startUpstream } from './roles/upstream';
-import { runTrace } from './trace/run-trace';
-import { startTargets, type StartedTargets } from './targets';
+import { startTargets, type Target } from './targets';
 
 /** Roles that the bench runs in child processes of itself. */
 const ROLES: Readonly<Record<string, (upstream: string) => Promise<RunningRole>>> = {
@@ -41,34 +38,16 @@ const ROLES: Readonly<Record<string, (upstream: string) => Promise<RunningRole>>
 
 /** Each command returns its report. The ledger's code is imported lazily, so that the measured proxies do not load it. */
 const COMMANDS: Readonly<Record<CommandName, (options: Options) => Promise<string>>> = {
-  compare,
   ab: compare,
-  paced,
   async peers(options) {
     const results = await withPinned((processes, cores) => runPeers(options, processes, cores, say));
     finish(options, results);
     return renderPeers(results);
   },
-  async statements(options) {
-    const { runStatements } = await import('./statements/run-statements');
-    return withPinned((processes, cores) => runStatements(options, processes, cores));
-  },
-  async dialects(options) {
-    const results = await withPinned((processes, cores) => runDialects(options, processes, cores, say));
-    finish(options, results);
-    return renderDialects(results);
-  },
-  profile: (options) => withPinned((processes, cores) => runProfile(options, processes, cores, say)),
   cluster: async (options) => renderDeployments(await measureClusters(options, withProcesses, say)),
-  trace: (options) => withProcesses(undefined, (processes) => runTrace(options, processes, say)),
   async ledger(options) {
     const { runLedger } = await import('./ledger/run-ledger');
     return runLedger(options, say);
-  },
-  async history({ historyRows, historyParts }) {
-    const { measureHistory, renderHistory } = await import('./history/measure-history');
-    const marks = [Math.ceil(historyRows / 10), historyRows];
-    return renderHistory(await measureHistory(marks, historyParts, say));
   },
 };
 
@@ -79,52 +58,13 @@ async function main(argv: readonly string[]): Promise<void> {
   process.stdout.write(`\n${text}`);
 }
 
-/** Gateway, bare proxies and upstream in every scenario. */
+/** Gateway, that of the other build, bare proxies and upstream in every scenario. */
 function compare(options: Options): Promise<string> {
-  return withTargets(options, async ({ targets }) => {
-    // The relay is the baseline of paced chunks only.
-    const compared = targets.filter(({ name }) => name !== 'relay');
-    // First, before other load has increased memory use.
-    const slowStreams: SlowStreamsRow[] = [];
-    for (const target of compared.filter(({ name }) => name !== 'upstream')) {
-      say(`Measuring: ${options.slowStreams.toLocaleString('en')} slow streams, ${target.name}`);
-      slowStreams.push(await measureSlowStreams(target, options));
-    }
-    say('Warming up');
-    await compile(compared, options);
-    say('Measuring: paced chunks');
-    const pacedRows = await measurePaced(
-      targets.filter(({ name }) => name !== 'upstream'),
-      options,
-    );
-    const rows: Row[] = [];
-    for (const scenario of SCENARIOS) {
-      say(`Measuring: ${scenarioName(scenario)}`);
-      rows.push(...(await measureScenario(scenario, compared, options)));
-    }
-    return { rows, slowStreams, paced: pacedRows };
-  });
-}
-
-function paced(options: Options): Promise<string> {
-  return withTargets(options, async ({ targets }) => {
-    say('Measuring: paced chunks');
-    const proxies = targets.filter(({ name }) => name !== 'upstream');
-    return { rows: [], slowStreams: [], paced: await measurePaced(proxies, options) };
-  });
-}
-
-/** Starts the targets, measures them, checks the charges and renders the report. */
-function withTargets(
-  options: Options,
-  measure: (started: StartedTargets) => Promise<Pick<Results, 'rows' | 'slowStreams' | 'paced'>>,
-): Promise<string> {
   const startedAt = new Date().toISOString();
   return withPinned(async (processes, cores) => {
     say('Starting the upstream and the targets');
-    const started = await startTargets(options, processes, cores);
-    const measured = await measure(started);
-    const { targets, gateway } = started;
+    const { targets, gateway } = await startTargets(options, processes, cores);
+    const measured = await measureTargets(targets, options);
     const tally = targets.find(({ name }) => name === 'gateway')?.tally;
     const charges = gateway === undefined || tally === undefined ? null : await checkCharges(gateway, tally);
     const performanceTargets = evaluateTargets(measured.rows, measured.slowStreams, measured.paced);
@@ -132,6 +72,31 @@ function withTargets(
     finish(options, results);
     return renderReport(results);
   });
+}
+
+async function measureTargets(
+  targets: readonly Target[],
+  options: Options,
+): Promise<Pick<Results, 'rows' | 'slowStreams' | 'paced'>> {
+  // The relay is the baseline of paced chunks only.
+  const compared = targets.filter(({ name }) => name !== 'relay');
+  const proxies = targets.filter(({ name }) => name !== 'upstream');
+  // First, before other load has increased memory use.
+  const slowStreams: SlowStreamsRow[] = [];
+  for (const target of compared.filter(({ name }) => name !== 'upstream')) {
+    say(`Measuring: ${options.slowStreams.toLocaleString('en')} slow streams, ${target.name}`);
+    slowStreams.push(await measureSlowStreams(target, options));
+  }
+  say('Warming up');
+  await compile(compared, options);
+  say('Measuring: paced chunks');
+  const paced = await measurePaced(proxies, options);
+  const rows: Row[] = [];
+  for (const scenario of SCENARIOS) {
+    say(`Measuring: ${scenarioName(scenario)}`);
+    rows.push(...(await measureScenario(scenario, compared, options)));
+  }
+  return { rows, slowStreams, paced };
 }
 
 /** Writes the results to a file; inexact charges set the exit code. */

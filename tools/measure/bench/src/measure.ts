@@ -101,7 +101,7 @@ async function measureRound(
   const measured = await runLoad({
     destination: target.destination,
     kind: scenario.kind,
-    body: requestBody(scenario.kind, undefined, target.model),
+    body: requestBody(scenario.kind),
     chunks: STREAM_CHUNKS,
     connections: scenario.connections,
     warmUpMs,

@@ -9,12 +9,12 @@ const read = (...argv: string[]) => {
 describe('the command line of the bench', () => {
   it('compares all targets when no command is given', () => {
     expect(read()).toMatchObject({
-      command: 'compare',
+      command: 'ab',
       otherBuilds: undefined,
       slowStreams: 5_000,
       rounds: 3,
     });
-    expect(read('--quick')).toMatchObject({ command: 'compare', slowStreams: 1_000, rounds: 1 });
+    expect(read('--quick')).toMatchObject({ command: 'ab', slowStreams: 1_000, rounds: 1 });
     expect(read('--only', 'node,gateway').targets).toEqual(['node', 'gateway']);
   });
 
@@ -26,39 +26,22 @@ describe('the command line of the bench', () => {
     });
     expect(read('peers', '--cache', '/tmp/x')).toMatchObject({ command: 'peers', cacheFolder: '/tmp/x' });
     expect(read('cluster', '--sizes', '1,3').sizes).toEqual([1, 3]);
-    expect(read('history', '1000', '--only', 'usage')).toMatchObject({
-      historyRows: 1_000,
-      historyParts: ['usage'],
-    });
   });
 
   it.each([
     [['nonsense'], "unknown command 'nonsense'"],
     [['--only', 'nginx'], "unknown name 'nginx'"],
-    [['history'], 'history requires ROWS'],
-    [['history', 'many'], "ROWS must be a positive integer, not 'many'"],
-    [['ab'], 'ab requires DIR'],
-    [['paced', '/dist'], 'paced takes no argument'],
-    [['statements', '--json', 'x'], 'statements has no option --json'],
-    [['--sizes', '2'], 'compare has no option --sizes'],
+    [['cluster', '--sizes', 'many'], "--sizes must be a positive integer, not 'many'"],
+    [['ab', '/dist', '/other'], 'ab takes one argument'],
+    [['peers', '/dist'], 'peers takes no argument'],
+    [['ledger', '--json', 'x'], 'ledger has no option --json'],
+    [['--sizes', '2'], 'ab has no option --sizes'],
   ])('rejects %j with the reason', (argv, reason) => {
     expect(() => readOptions(argv)).toThrow(reason);
   });
 
   it('lists every command in its help', () => {
     expect(readOptions(['--help'])).toBe('help');
-    for (const name of [
-      'compare',
-      'ab DIR',
-      'paced',
-      'peers',
-      'statements',
-      'dialects',
-      'profile',
-      'cluster',
-      'ledger',
-      'history ROWS',
-    ])
-      expect(HELP).toContain(`\n  ${name} `);
+    for (const name of ['ab [DIR]', 'peers', 'cluster', 'ledger']) expect(HELP).toContain(`\n  ${name} `);
   });
 });

@@ -15,14 +15,12 @@ export interface Target {
   /** Its database and other datastores, if it has any. */
   databasePids(): readonly number[];
   readonly tally: Tally;
-  /** The model of its requests; the bench's only model when absent. */
-  readonly model?: string;
 }
 
 const PATH = '/v1/chat/completions';
 const noDatabase = (): readonly number[] => [];
 
-export interface StartedTargets {
+interface StartedTargets {
   readonly targets: readonly Target[];
   readonly gateway: RunningGateway | undefined;
   readonly upstreamPort: number;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { errorTable } from '@gateway/errors';
 import { body, casesOf, chat, type Deployment } from '../../framework';
 import { canCombine, violations, nameOf, type Violation, type ViolationContext } from './violations';
-import { createObserver, type Observation } from './observe';
+import { createObserver, type Observation, type Observer } from './observe';
 
 const CONCURRENT_OBSERVATIONS = 8;
 const CONCURRENT_LOAD_REQUESTS = 8;
@@ -81,7 +81,7 @@ async function observeAll(
   deployment: Deployment,
   combinations: readonly (readonly Violation[])[],
 ): Promise<Observation[]> {
-  const observer = createObserver(deployment, contextOf(deployment));
+  const observer = observerOf(deployment);
   const observed: Observation[] = [];
   let next = 0;
   async function work(): Promise<void> {
@@ -92,9 +92,20 @@ async function observeAll(
   try {
     await Promise.all(Array.from({ length: CONCURRENT_OBSERVATIONS }, work));
   } finally {
-    observer.close();
+    observer.endRunning();
   }
   return observed;
+}
+
+const observers = new WeakMap<Deployment, Observer>();
+
+/** All cases share one, because preparing tenants takes most of the time. Refused requests do not change them. */
+function observerOf(deployment: Deployment): Observer {
+  const existing = observers.get(deployment);
+  if (existing) return existing;
+  const observer = createObserver(deployment, contextOf(deployment));
+  observers.set(deployment, observer);
+  return observer;
 }
 
 function contextOf(deployment: Deployment): ViolationContext {

@@ -14,8 +14,8 @@ export interface Observation {
 export interface Observer {
   /** Sends one request with all these violations. */
   observe(violations: readonly Violation[]): Promise<Observation>;
-  /** Cancels the running requests. */
-  close(): void;
+  /** Cancels the running requests and forgets their tenants. */
+  endRunning(): void;
 }
 
 /** If the minute changes between the preparation and the request, both are repeated. */
@@ -27,7 +27,9 @@ const LONG_REQUEST = { stream: true, max_tokens: 100, text: '[[tokens:100]] [[ra
 /** Prepares tenants for combinations of violations and caches the reusable ones. */
 export function createObserver(deployment: Deployment, context: ViolationContext): Observer {
   const tenants = new Map<string, Promise<Tenant>>();
-  const longRequests = new AbortController();
+  /** Of these, another request is running. */
+  const busyTenants = new Map<string, Promise<Tenant>>();
+  let longRequests = new AbortController();
 
   async function observe(violations: readonly Violation[]): Promise<Observation> {
     for (let attempt = 1; ; attempt += 1) {
@@ -46,8 +48,9 @@ export function createObserver(deployment: Deployment, context: ViolationContext
     const { key, revoked, suspended, maxOutputTokens, counters, isPoor, dailyBudget, spent, running } = draft;
     const state = { key, revoked, suspended, maxOutputTokens, counters, isPoor, dailyBudget, spent, running };
     const name = JSON.stringify([state, draft.idempotencyKey, dependsOnWindow(draft) ? minute : 0]);
-    let tenant = tenants.get(name);
-    if (!tenant) tenants.set(name, (tenant = prepare(draft)));
+    const prepared = running === 'no' ? tenants : busyTenants;
+    let tenant = prepared.get(name);
+    if (!tenant) prepared.set(name, (tenant = prepare(draft)));
     return tenant;
   }
 
@@ -97,7 +100,13 @@ export function createObserver(deployment: Deployment, context: ViolationContext
     void drain(response);
   }
 
-  return { observe, close: () => longRequests.abort() };
+  function endRunning(): void {
+    longRequests.abort();
+    longRequests = new AbortController();
+    busyTenants.clear();
+  }
+
+  return { observe, endRunning };
 }
 
 async function drain(response: Response): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-export interface SyntheticHistory {
+interface SyntheticHistory {
   readonly generations: number;
   readonly organizations: number;
   readonly fromUnixMs: number;

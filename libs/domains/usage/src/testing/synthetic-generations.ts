@@ -1,9 +1,8 @@
-import { DAY_MS, HOUR_MS, type UnixMs } from '@gateway/base';
+import { DAY_MS, type UnixMs } from '@gateway/base';
 import type { Pool } from 'pg';
 import { createPostgresGenerationTables } from '../adapters/postgres/generation-tables';
-import { rollupColumns, sumsOfGenerations, sumsOfRollups } from '../adapters/postgres/rollup-columns';
 
-export interface SyntheticOptions {
+interface SyntheticOptions {
   readonly rows: number;
   /** Generations span the 30 days before this time. */
   readonly end: UnixMs;
@@ -51,20 +50,4 @@ export async function syntheticGenerations(pool: Pool, { rows, end }: SyntheticO
   // The definition of a partitioned index says ON ONLY, which excludes the partitions.
   for (const { definition } of indexes) await pool.query(definition.replace(' ON ONLY ', ' ON '));
   await pool.query('analyze generations');
-}
-
-const columns = rollupColumns.join(', ');
-
-/** Fills the rollups from all generations. Nothing else may write to the tables. */
-export async function sumSyntheticGenerations(pool: Pool): Promise<void> {
-  await pool.query(`
-    insert into usage_rollups_hourly (organization_id, hour_unix_ms, model_id, key_id, project_id, ${columns})
-    select organization_id, created_unix_ms / ${HOUR_MS} * ${HOUR_MS}, model_id, key_id, project_id, ${sumsOfGenerations}
-    from generations group by 1, 2, 3, 4, 5`);
-  await pool.query(`
-    insert into usage_rollups (organization_id, day, model_id, key_id, project_id, ${columns})
-    select organization_id, (to_timestamp(hour_unix_ms / 1000) at time zone 'UTC')::date, model_id, key_id, project_id,
-      ${sumsOfRollups}
-    from usage_rollups_hourly group by 1, 2, 3, 4, 5`);
-  await pool.query('analyze usage_rollups_hourly, usage_rollups');
 }

@@ -1,8 +1,7 @@
 import { createPostgresLedgerStore } from '@gateway/billing-ledger';
 import { createPool } from '@gateway/database';
 import type { UnixMs } from '@gateway/base';
-import { openBenchDatabase, type BenchDatabase } from '../bench-database';
-import { openLog } from '../history/fill-history';
+import { openBenchDatabase, openLog, type BenchDatabase } from '../bench-database';
 import { checkLedger } from './check-ledger';
 import { openLedger, WORKLOADS, type MeasuredLedger } from './measure-ledger';
 import { countSessions } from './sample-waits';

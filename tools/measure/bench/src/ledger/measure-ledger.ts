@@ -8,8 +8,7 @@ import {
 import { descendantsOf } from '@gateway/dev-infra';
 import { createPool } from '@gateway/database';
 import type { Pool } from 'pg';
-import { withFillingPool, type BenchDatabase } from '../bench-database';
-import { openLog } from '../history/fill-history';
+import { openLog, withFillingPool, type BenchDatabase } from '../bench-database';
 import { cpuMicroseconds } from '../machine';
 import type { Options } from '../options';
 import { sampleWaits, type Sessions } from './sample-waits';

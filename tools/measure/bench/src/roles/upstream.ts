@@ -1,13 +1,11 @@
 import { createServer, type Socket } from 'node:net';
 import { slowStreamIn, STREAM_CHUNKS, TICK_MS, streamEvents, nonStreamingBody } from '../canned';
-import { cannedDialects, dialectOf } from '../dialects/canned-dialects';
 import { HttpMessageReader } from '../http-message';
 import { listen, type RunningRole } from './listen';
 
-const streamHead = (contentType: string): string =>
-  `HTTP/1.1 200 OK\r\ncontent-type: ${contentType}\r\ncache-control: no-cache\r\n` +
+const STREAM_HEAD =
+  'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n' +
   'transfer-encoding: chunked\r\n\r\n';
-const STREAM_HEAD = streamHead('text/event-stream; charset=utf-8');
 const LAST_HTTP_CHUNK = '0\r\n\r\n';
 
 /** One HTTP chunk per SSE event, as a provider that flushes each token sends them. */
@@ -20,16 +18,6 @@ function canned(includeUsage: boolean): Buffer {
   return Buffer.from(STREAM_HEAD + chunks.join('') + LAST_HTTP_CHUNK);
 }
 
-/** The responses to streaming requests of the other dialects. */
-function cannedOthers(): Readonly<Record<string, Buffer>> {
-  return Object.fromEntries(
-    Object.entries(cannedDialects).map(([dialect, { contentType, events }]) => {
-      const chunks = events(STREAM_CHUNKS).map(httpChunk).join('');
-      return [dialect, Buffer.from(streamHead(contentType) + chunks + LAST_HTTP_CHUNK, 'latin1')];
-    }),
-  );
-}
-
 /**
  * The provider of all targets: precomputed bytes over raw sockets, so that its cost is negligible.
  */
@@ -40,19 +28,13 @@ export async function startUpstream(): Promise<RunningRole> {
   );
   const stream = canned(false);
   const streamWithUsage = canned(true);
-  const others = cannedOthers();
   const slow = new SlowStreams();
   const sockets = new Set<Socket>();
 
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.setEncoding('latin1');
-    const reader = new HttpMessageReader(({ startLine, body: request }) => {
-      const other = others[dialectOf(startLine)];
-      if (other !== undefined) {
-        socket.write(other);
-        return;
-      }
+    const reader = new HttpMessageReader(({ body: request }) => {
       if (!request.includes('"stream":true')) {
         socket.write(nonStreaming);
         return;
