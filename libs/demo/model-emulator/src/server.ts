@@ -13,6 +13,7 @@ import { anthropic } from './dialects/anthropic';
 import { converse } from './dialects/converse';
 import { gemini } from './dialects/gemini';
 import { openai } from './dialects/openai';
+import { embeddingFormats } from './embeddings';
 import type { ChatRequest } from './request';
 import type { EmulatorStats, SeenRequest } from './stats';
 import { loadTokenizer } from './tokens';
@@ -56,7 +57,7 @@ export interface ModelEmulator {
 
 const MAX_SEEN_BODY_CHARACTERS = 16_384;
 const MODELS = listModels();
-const FORMATS: readonly WireFormat[] = [openai, anthropic, converse, gemini];
+const FORMATS: readonly WireFormat[] = [openai, anthropic, converse, gemini, ...embeddingFormats];
 
 /** Starts the emulator; resolves when it listens. */
 export async function startModelEmulator(options: ModelEmulatorOptions = {}): Promise<ModelEmulator> {
@@ -210,7 +211,10 @@ class Emulator {
       completion,
       plan,
       rate: request.directives.rate ?? this.options.tokensPerSecond ?? 0,
-      headers: format.headers(requestId(seen)),
+      headers: format.headers(requestId(seen), undefined, {
+        usage: completion.usage,
+        usageFault: plan.usage,
+      }),
       format,
     };
     if (request.stream) {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../completion/json';
 import type { FinishReason } from '../completion/finish-reason';
 import type { FailureKind } from '../failure/upstream-failure';
+import type { EmbeddingsProtocol } from './embeddings';
 import type { Vendor } from './openai/rules';
 import type { VendorRules } from './vendor-rules';
 
@@ -53,6 +54,8 @@ export interface Dialect {
    * @param body the client's request, as for `encodeRequest`.
    */
   refusesOwnField?(error: ProviderError, body: Uint8Array): 'output_limit_name' | 'other' | undefined;
+  /** Absent: providers with this protocol have no embeddings. */
+  readonly embeddings?: EmbeddingsProtocol;
 }
 
 /** How the events of a stream are separated. */

@@ -1,7 +1,10 @@
 import type { CancelSignal, Clock } from '@gateway/base';
-import { Attempt, MAX_RESPONSE_BYTES, MAX_ERROR_RESPONSE_BYTES } from './attempt';
+import { Attempt, MAX_RESPONSE_BYTES } from './attempt';
 import type { Model, Target } from '../catalogue/model-catalogue';
-import { classifyError, classifyErrorResponse } from './classify-response';
+import { classifyError } from './classify-response';
+import type { EncodedEmbeddings } from './encode-embeddings';
+import { openEmbeddings } from './open-embeddings';
+import { notAnObject, readFailure, utf8, type ErrorTexts } from './read-failure';
 import {
   completionsOf,
   readSystemFingerprint,
@@ -17,7 +20,7 @@ import {
 import type { GenerationRequest } from '../generation/finished-generation';
 import type { OutputGate } from '../generation/output-gate';
 import { asObject, parseJson } from '../completion/json';
-import type { ProviderResponse, ProviderTransport, RouterObserver, Timers } from '../ports';
+import type { ProviderTransport, RouterObserver, Timers } from '../ports';
 import type { Dialect, EventDecoder, ReportedUsage } from '../dialects/dialect';
 import { dialects } from '../dialects/registry';
 import { textsOfField } from '../dialects/texts-of-field';
@@ -37,8 +40,6 @@ export interface OpenTargetPorts {
 
 const CALL_ID = Buffer.from('"id":"');
 
-type ErrorTexts = Pick<OpenTargetPorts, 'logsErrorTexts'>;
-
 /** A stream whose first event has arrived. */
 export interface OpenedStream {
   readonly kind: 'stream';
@@ -49,7 +50,10 @@ export interface OpenedStream {
 /** A complete non-streaming response. */
 export interface OpenedResponse {
   readonly kind: 'response';
+  /** None of embeddings. */
   readonly choices: readonly Choice[];
+  /** Each as base64 of little-endian 32-bit floats. */
+  readonly embeddings?: readonly string[];
   readonly reportedUsage: ReportedUsage | undefined;
   readonly systemFingerprint: string | undefined;
 }
@@ -60,6 +64,8 @@ export interface TargetCall {
   readonly request: GenerationRequest;
   readonly head: CompletionHead;
   readonly body: Uint8Array;
+  /** Of a request for embeddings, instead of `body`. */
+  readonly embeddings?: EncodedEmbeddings | undefined;
   readonly callerSignal: CancelSignal;
   /** Of a stream whose hold covers a part of its output. */
   readonly gate: OutputGate | undefined;
@@ -83,6 +89,11 @@ export async function openTarget(
   const attempt = new Attempt(target, ports.timers, call.callerSignal, call.totalMs);
   const sentAt = ports.clock.now();
   try {
+    if (call.embeddings) {
+      const opened = await openEmbeddings(attempt, ports, call, call.embeddings);
+      ports.observer.firstEventAfter(target, ports.clock.now() - sentAt);
+      return opened;
+    }
     const { providerModel, options, provider } = target;
     const { timeouts } = provider;
     if (request.stream) attempt.expect(timeouts.firstEventMs, 'first event');
@@ -199,10 +210,6 @@ function readEvents(
   return { kind: 'response', choices, reportedUsage, systemFingerprint };
 }
 
-function notAnObject(): UpstreamFailure {
-  return new UpstreamFailure('failed', { detail: 'the response is not a JSON object' });
-}
-
 /** The body is searched at the first call of a tool: most responses have none. */
 function normalization({ bodyJson, includeStopSequence }: GenerationRequest): NormalizeOptions {
   let ids: ReadonlySet<string> | undefined;
@@ -227,29 +234,4 @@ function restored(call: TargetCall): RestoredResponse {
 
 function dialectOf({ target }: TargetCall): Dialect {
   return dialects[target.provider.dialect];
-}
-
-/** Classifies an error response. An unreadable body is treated as empty. */
-async function readFailure(
-  attempt: Attempt,
-  response: ProviderResponse,
-  { logsErrorTexts }: ErrorTexts,
-  call: TargetCall,
-): Promise<UpstreamFailure> {
-  const { target, model, request } = call;
-  attempt.expect(target.provider.timeouts.idleMs, 'rest of the response');
-  let text = '';
-  try {
-    text = utf8(await attempt.readAll(MAX_ERROR_RESPONSE_BYTES));
-    attempt.finish();
-  } catch (error) {
-    const failure = toUpstreamFailure(error);
-    if (failure.kind === 'cancelled') return failure;
-  }
-  const header = (name: string) => response.header(name);
-  return classifyErrorResponse(response.status, text, header, target, model, request, logsErrorTexts);
-}
-
-function utf8(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
