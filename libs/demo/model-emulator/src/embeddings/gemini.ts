@@ -4,7 +4,7 @@ import type { ChatRequest } from '../request';
 import type { WireFormat, WireRequest } from '../wire-format';
 import { embeddingsRequest, knownFields, listOf, readModel, textOf } from './request';
 
-const BATCH = /^\/v1(?:beta|alpha)?\/models\/([^/]+):batchEmbedContents$/;
+const BATCH = /^\/v1(?:\/v1)?(?:beta|alpha)?\/models\/([^/]+):batchEmbedContents$/;
 const PREDICT = /^\/v1(?:beta1)?\/projects\/[^:]+\/models\/([^/]+):predict$/;
 const MAX_BATCH = 100;
 const MAX_INSTANCES = 250;
