@@ -1,9 +1,13 @@
 import { UsageSource } from '@gateway/contracts/common';
 import type { GenerateRequest } from '@gateway/contracts/inference-router';
 import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator';
+import { systemClock } from '@gateway/runtime';
+import { nodeTimers } from '../adapters/node/timers';
+import { createUndiciTransport } from '../adapters/undici/undici-transport';
 import type { Model } from '../core/catalogue/model-catalogue';
 import type { TargetOptions } from '../core/dialects/dialect';
 import type { DialectName } from '../core/dialects/registry';
+import { testTarget } from '../core/provider/test-target';
 import {
   deferred,
   freeGeneration,
@@ -128,6 +132,12 @@ async function embed(modelId: string, body: object, changes: Partial<GenerateReq
   return { finished, list, vectors: list.data.map(({ embedding }) => Buffer.from(embedding, 'base64')) };
 }
 
+const testPorts = {
+  openTestTransport: () => createUndiciTransport({ openCredential: () => undefined }),
+  timers: nodeTimers,
+  clock: systemClock,
+};
+
 describe.each(VENDORS)('$name', (vendor) => {
   const { name, dimensions, perCall, acceptsTokens = false, reports } = vendor;
   const [length = 0, shorter] = dimensions;
@@ -165,6 +175,16 @@ describe.each(VENDORS)('$name', (vendor) => {
       expect(vectors[index]?.equals(alone.vectors[0] as Buffer)).toBe(true);
     }
     expect(router.events[0]?.attempts).toHaveLength(1);
+  });
+
+  it('is tested by the operator with one embedding', async () => {
+    const tested = modelOf(vendor);
+    const [target] = tested.targets;
+    if (!target) throw new Error('the model has no target');
+    const { signal } = new AbortController();
+    const { error } = await testTarget(testPorts, { model: tested, target, signal, showsErrorTexts: true });
+    expect(error).toBeUndefined();
+    expect(emulator.requests().at(-1)?.status).toBe(200);
   });
 
   it('sends the requested length', async () => {
