@@ -1,4 +1,4 @@
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import type { Tenant } from '@gateway/test-support';
 import {
   credits,
@@ -92,7 +92,8 @@ describe.each(names)('the SDK of OpenAI, unmodified, with the model %s', (name) 
     const { data, response } = await client.embeddings
       .create({ model, input, dimensions: shortest })
       .withResponse();
-    const [last] = (await client.embeddings.create({ model, input: 'document 209', dimensions: shortest })).data;
+    const [last] = (await client.embeddings.create({ model, input: 'document 209', dimensions: shortest }))
+      .data;
     expect(data.data[209]?.embedding).toEqual(last?.embedding);
     await expectCharged(response, model, data.usage as Usage);
   });

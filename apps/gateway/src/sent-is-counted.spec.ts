@@ -304,7 +304,8 @@ type Target = (typeof targets)[number];
 
 /** Those whose provider has embeddings of the model. */
 const embeddingTargets = [...targets, ...bedrockTargets()].filter(
-  ({ dialect, call }) => dialect.embeddings !== undefined && dialect.embeddings.problemOf?.(call) === undefined,
+  ({ dialect, call }) =>
+    dialect.embeddings !== undefined && dialect.embeddings.problemOf?.(call) === undefined,
 );
 
 function bedrockTargets(): readonly Target[] {
@@ -348,9 +349,12 @@ const VALUES: readonly (readonly [how: string, text: string, items: number])[] =
   ['many texts', 'x'.repeat(200), MANY],
 ];
 
-async function encodedBytes({ dialect, call }: Target, bodyJson: Buffer, isEmbedding: boolean): Promise<number> {
-  if (!isEmbedding)
-    return (await dialect.encodeRequest(bodyJson, call, () => Promise.resolve())).length;
+async function encodedBytes(
+  { dialect, call }: Target,
+  bodyJson: Buffer,
+  isEmbedding: boolean,
+): Promise<number> {
+  if (!isEmbedding) return (await dialect.encodeRequest(bodyJson, call, () => Promise.resolve())).length;
   const { input, dimensions, ...extra } = JSON.parse(bodyJson.toString()) as {
     readonly input: string[];
     readonly dimensions: number;

@@ -12,7 +12,11 @@ const INPUT_TYPES = ['search_document', 'search_query', 'classification', 'clust
 
 function readRequest({ path, body, ...wire }: WireRequest): ChatRequest {
   const modelName = decodeURIComponent(PATH.exec(path)?.[1] ?? '');
-  const read = TITAN.test(modelName) ? readTitan(body) : COHERE.test(modelName) ? readCohere(body) : undefined;
+  const read = TITAN.test(modelName)
+    ? readTitan(body)
+    : COHERE.test(modelName)
+      ? readCohere(body)
+      : undefined;
   if (!read) throw invalid('modelId', 'The provided model identifier is invalid.');
   return embeddingsRequest({ modelName, ...readModel(modelName, true), ...read }, wire);
 }
@@ -25,7 +29,13 @@ function readTitan(body: unknown) {
 }
 
 function readCohere(body: unknown) {
-  const fields = knownFields(body, ['texts', 'input_type', 'truncate', 'embedding_types', 'output_dimension']);
+  const fields = knownFields(body, [
+    'texts',
+    'input_type',
+    'truncate',
+    'embedding_types',
+    'output_dimension',
+  ]);
   if (!INPUT_TYPES.includes(String(fields['input_type'])))
     throw invalid('input_type', 'is required, one of the known types');
   if (fields['truncate'] !== undefined && !['NONE', 'START', 'END'].includes(String(fields['truncate'])))

@@ -44,7 +44,9 @@ it('returns the same embedding for equal inputs, as numbers and as base64', asyn
 });
 
 it('reports usage as each provider does', async () => {
-  expect((await post(GEMINI, gemini())).body).toEqual({ embeddings: [{ values: expect.any(Array) as never }] });
+  expect((await post(GEMINI, gemini())).body).toEqual({
+    embeddings: [{ values: expect.any(Array) as never }],
+  });
   expect((await post(VERTEX, vertex())).body).toMatchObject({
     predictions: [{ embeddings: { statistics: { token_count: 1 } } }],
   });

@@ -33,7 +33,9 @@ function readInput(input: unknown): readonly (string | readonly number[])[] {
 }
 
 function isTokens(value: unknown): value is readonly number[] {
-  return Array.isArray(value) && value.length > 0 && value.every((item) => Number.isInteger(item) && item >= 0);
+  return (
+    Array.isArray(value) && value.length > 0 && value.every((item) => Number.isInteger(item) && item >= 0)
+  );
 }
 
 /** OpenAI's embeddings. */

@@ -31,7 +31,14 @@ export function readModel(modelName: string, vendor = false): Pick<ReadEmbedding
 
 /** The request, after the checks of models and inputs that providers share. */
 export function embeddingsRequest(
-  { modelName, model, suffixes, inputs, dimensions = model.dimensions[0], encoding = 'float' }: ReadEmbeddings,
+  {
+    modelName,
+    model,
+    suffixes,
+    inputs,
+    dimensions = model.dimensions[0],
+    encoding = 'float',
+  }: ReadEmbeddings,
   { faultHeader }: Pick<WireRequest, 'faultHeader'>,
 ): ChatRequest {
   const parts = inputs.map((input) => ({
@@ -63,7 +70,8 @@ export function embeddingsRequest(
 export function knownFields(value: unknown, names: readonly string[], path = ''): Fields {
   if (!isObject(value)) throw badRequest(`Invalid JSON payload received${path}: expected an object.`);
   for (const name in value)
-    if (!names.includes(name)) throw badRequest(`Unknown parameter: '${path}${name}'.`, name, 'unknown_parameter');
+    if (!names.includes(name))
+      throw badRequest(`Unknown parameter: '${path}${name}'.`, name, 'unknown_parameter');
   return value;
 }
 

@@ -71,7 +71,6 @@ const VENDORS: readonly Vendor[] = [
 ];
 
 function targetOf({ dialect, path, providerModel, options = {} }: Vendor, suffix = '') {
-
   return {
     provider: provider(dialect, new URL(emulator.url).origin + path, { dialect }),
     ...{ providerModel: `${providerModel}${suffix}`, signer: 's', weight: 1, retryTimeouts: true },
@@ -251,11 +250,13 @@ it.each([
   ['an embedding model', 'openai', false],
 ])('serves %s in its own kind of requests only', async (_, modelId, embeddings) => {
   const maxOutputTokens = embeddings ? 0 : 10;
-  const { error } = await router.collect(request(modelId, { input: ['Hi'] }, { embeddings, maxOutputTokens }));
+  const { error } = await router.collect(
+    request(modelId, { input: ['Hi'] }, { embeddings, maxOutputTokens }),
+  );
   expect(error).toMatchObject({ code: 'model_not_found' });
 });
 
-it('tells the edge which models make embeddings', async () => {
+it('reports to the edge which models make embeddings', async () => {
   const [first] = await take(router);
   const kinds = Object.fromEntries(
     (first?.models ?? []).map(({ id, embeddingDimensions }) => [id, embeddingDimensions]),

@@ -87,10 +87,13 @@ it('sends no chat completion as one', async () => {
 
 it('returns numbers by default, and base64 where it is requested', async () => {
   const input = Array.from({ length: 100 }, (_, index) => `text ${index}`);
-  const ask = async (more: object) => (await (await edge.post(PATH, { ...BODY, input, ...more })).json()) as List;
+  const ask = async (more: object) =>
+    (await (await edge.post(PATH, { ...BODY, input, ...more })).json()) as List;
   const [list, base64] = [await ask({}), await ask({ encoding_format: 'base64' })];
   expect(list.data[99]).toEqual({ object: 'embedding', index: 99, embedding: numbers(99) });
-  expect(base64.data[99]?.embedding).toBe(Buffer.from(Float32Array.from(numbers(99)).buffer).toString('base64'));
+  expect(base64.data[99]?.embedding).toBe(
+    Buffer.from(Float32Array.from(numbers(99)).buffer).toString('base64'),
+  );
   expect({ ...list, data: [] }).toEqual({ ...base64, data: [] });
 });
 

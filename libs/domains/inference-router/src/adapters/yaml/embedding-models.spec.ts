@@ -29,7 +29,11 @@ function issuesOf(document: string): readonly string[] {
 
 it('reads an embedding model, which has neither an output limit nor a price of output', () => {
   const model = parseCatalogue(text(EMBEDDING), options).models.get('a/b');
-  expect(model).toMatchObject({ embeddingDimensions: [1_536, 256], contextLength: 8_192, maxOutputTokens: 0 });
+  expect(model).toMatchObject({
+    embeddingDimensions: [1_536, 256],
+    contextLength: 8_192,
+    maxOutputTokens: 0,
+  });
   expect(model?.prices).toMatchObject({
     inputNanoUsdPerMillion: 20_000_000n,
     outputNanoUsdPerMillion: 0n,

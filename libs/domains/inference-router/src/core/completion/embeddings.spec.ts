@@ -11,7 +11,9 @@ it.each([
   ['numbers', [0.5, -1]],
   ['base64', Buffer.from(Float32Array.from([0.5, -1]).buffer).toString('base64')],
 ])('reads an embedding as %s', (_, embedding) => {
-  expect(embeddingBase64(embedding, 2)).toBe(Buffer.from([0, 0, 0, 0x3f, 0, 0, 0x80, 0xbf]).toString('base64'));
+  expect(embeddingBase64(embedding, 2)).toBe(
+    Buffer.from([0, 0, 0, 0x3f, 0, 0, 0x80, 0xbf]).toString('base64'),
+  );
 });
 
 it.each([
@@ -31,7 +33,10 @@ it.each([
   [500, 3_072],
   [23, 65_536],
 ])('stores the largest responses in an event: %i embeddings of %i numbers', (inputs, length) => {
-  const one = embeddingBase64(Array.from({ length }, () => 1), length);
+  const one = embeddingBase64(
+    Array.from({ length }, () => 1),
+    length,
+  );
   const json = renderEmbeddings(
     HEAD,
     Array.from({ length: inputs }, () => one),

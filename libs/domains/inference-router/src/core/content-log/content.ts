@@ -33,9 +33,7 @@ export function contentOf(
 
 /** The fields that the body does not have, without the closing brace. */
 function headOf({ modelId, stream, maxOutputTokens, n, embeddings }: GenerationRequest): string {
-  const fields = embeddings
-    ? { model: modelId }
-    : { model: modelId, stream, max_tokens: maxOutputTokens, n };
+  const fields = embeddings ? { model: modelId } : { model: modelId, stream, max_tokens: maxOutputTokens, n };
   return `${JSON.stringify(fields).slice(0, -1)},`;
 }
 

@@ -6,12 +6,8 @@ import type { GenerationRequest } from './finished-generation';
 import type { OutputGate } from './output-gate';
 import type { OutputLimitNames } from '../provider/output-limit-names';
 import { encodeEmbeddings, type EncodedEmbeddings } from '../provider/encode-embeddings';
-import {
-  openTarget,
-  type OpenedResponse,
-  type OpenedStream,
-  type OpenTargetPorts,
-} from '../provider/open-target';
+import { openTarget, type OpenedStream, type OpenTargetPorts } from '../provider/open-target';
+import type { OpenedResponse } from '../provider/target-call';
 import type { CircuitBreakers, EncodeThreads, Random, Timers } from '../ports';
 import type { TargetOptions } from '../dialects/dialect';
 import { dialects, type DialectName } from '../dialects/registry';

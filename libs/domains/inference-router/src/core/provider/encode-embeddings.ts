@@ -1,6 +1,6 @@
 import { asObject, parseJson, type JsonObject } from '../completion/json';
 import type { Target } from '../catalogue/model-catalogue';
-import type { EmbeddingInput } from '../dialects/embeddings';
+import type { EmbeddingInput } from '../dialects/dialect';
 import { dialects } from '../dialects/registry';
 
 /** A request for embeddings as a provider gets it. */

@@ -1,14 +1,14 @@
 import { asObject, parseJson } from '../completion/json';
 import { embeddingBase64 } from '../completion/embeddings';
-import type { EmbeddingsProtocol, ReadEmbeddings } from '../dialects/embeddings';
+import type { EmbeddingsProtocol, ReadEmbeddings } from '../dialects/dialect';
 import { dialects } from '../dialects/registry';
 import { UpstreamFailure } from '../failure/upstream-failure';
 import type { ProviderTransport } from '../ports';
 import { type Attempt, MAX_RESPONSE_BYTES } from './attempt';
 import { classifyError } from './classify-response';
 import type { EncodedEmbeddings } from './encode-embeddings';
-import type { OpenedResponse, TargetCall } from './open-target';
 import { notAnObject, readFailure, utf8, type ErrorTexts } from './read-failure';
+import type { OpenedResponse, TargetCall } from './target-call';
 
 interface Ports extends ErrorTexts {
   readonly transport: ProviderTransport;
@@ -51,7 +51,8 @@ export async function openEmbeddings(
     kind: 'response',
     choices: [],
     embeddings,
-    reportedUsage: promptTokens === undefined ? undefined : { ...NO_PARTS, promptTokens, completionTokens: 0 },
+    reportedUsage:
+      promptTokens === undefined ? undefined : { ...NO_PARTS, promptTokens, completionTokens: 0 },
     systemFingerprint: undefined,
   };
 }

@@ -1,16 +1,9 @@
-import type { CancelSignal, Clock } from '@gateway/base';
+import type { Clock } from '@gateway/base';
 import { Attempt, MAX_RESPONSE_BYTES } from './attempt';
-import type { Model, Target } from '../catalogue/model-catalogue';
 import { classifyError } from './classify-response';
-import type { EncodedEmbeddings } from './encode-embeddings';
 import { openEmbeddings } from './open-embeddings';
 import { notAnObject, readFailure, utf8, type ErrorTexts } from './read-failure';
-import {
-  completionsOf,
-  readSystemFingerprint,
-  type Choice,
-  type CompletionHead,
-} from '../completion/completion';
+import { completionsOf, readSystemFingerprint } from '../completion/completion';
 import { CompletionStream } from '../completion/completion-stream';
 import {
   normalizedDecoder,
@@ -18,15 +11,15 @@ import {
   type NormalizeOptions,
 } from '../completion/normalize-response';
 import type { GenerationRequest } from '../generation/finished-generation';
-import type { OutputGate } from '../generation/output-gate';
 import { asObject, parseJson } from '../completion/json';
 import type { ProviderTransport, RouterObserver, Timers } from '../ports';
-import type { Dialect, EventDecoder, ReportedUsage } from '../dialects/dialect';
+import type { Dialect, EventDecoder } from '../dialects/dialect';
 import { dialects } from '../dialects/registry';
 import { textsOfField } from '../dialects/texts-of-field';
 import { RestoredResponse } from '../dialects/restore-response';
 import { createEventParser, type EventParser } from '../framing/event-parser';
 import { StreamReader } from './stream-reader';
+import type { OpenedResponse, TargetCall } from './target-call';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
 export interface OpenTargetPorts {
@@ -45,34 +38,6 @@ export interface OpenedStream {
   readonly kind: 'stream';
   readonly attempt: Attempt;
   readonly reader: StreamReader;
-}
-
-/** A complete non-streaming response. */
-export interface OpenedResponse {
-  readonly kind: 'response';
-  /** None of embeddings. */
-  readonly choices: readonly Choice[];
-  /** Each as base64 of little-endian 32-bit floats. */
-  readonly embeddings?: readonly string[];
-  readonly reportedUsage: ReportedUsage | undefined;
-  readonly systemFingerprint: string | undefined;
-}
-
-export interface TargetCall {
-  readonly target: Target;
-  readonly model: Model;
-  readonly request: GenerationRequest;
-  readonly head: CompletionHead;
-  readonly body: Uint8Array;
-  /** Of a request for embeddings, instead of `body`. */
-  readonly embeddings?: EncodedEmbeddings | undefined;
-  readonly callerSignal: CancelSignal;
-  /** Of a stream whose hold covers a part of its output. */
-  readonly gate: OutputGate | undefined;
-  /** Called when the request was sent to the provider. */
-  readonly onSent: () => void;
-  /** The rest of the generation's total timeout. */
-  readonly totalMs: number;
 }
 
 /**

@@ -2,7 +2,12 @@ import { wellFormedJson, type CacheWriteLifetime } from '@gateway/base';
 import { isRefusal, type Refusal } from '@gateway/errors';
 import { checkEmbeddings } from '../formats/embeddings/check-embeddings';
 import { countEmbeddings } from '../formats/embeddings/count-embeddings';
-import type { ChatRequestFormat, ChatTranslation, FormatName, RequestFormat } from '../formats/request-format';
+import type {
+  ChatRequestFormat,
+  ChatTranslation,
+  FormatName,
+  RequestFormat,
+} from '../formats/request-format';
 import { chatRequestFormats } from '../formats/request-formats';
 import type { JsonObject } from '../json/json-value';
 import { estimateInputTokens, uncountedInput } from './estimate/estimate-input-tokens';

@@ -13,7 +13,8 @@ export function writeResponse(
   body: string | Uint8Array | Generator<string, void, void>,
   headers?: ResponseHeaders,
 ): void | Promise<void> {
-  if (typeof body === 'string' || body instanceof Uint8Array) return writer.json(exchange, 200, body, headers);
+  if (typeof body === 'string' || body instanceof Uint8Array)
+    return writer.json(exchange, 200, body, headers);
   return writeParts(writer, exchange, body, headers);
 }
 

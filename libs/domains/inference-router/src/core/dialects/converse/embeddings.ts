@@ -1,13 +1,6 @@
 import { asObject, type JsonObject } from '../../completion/json';
-import {
-  renamedExtra,
-  textsOf,
-  tokenCount,
-  type EmbeddingsCall,
-  type EmbeddingsProtocol,
-  type EmbeddingsRequest,
-  type ReadEmbeddings,
-} from '../embeddings';
+import type { EmbeddingsCall, EmbeddingsProtocol, EmbeddingsRequest, ReadEmbeddings } from '../dialect';
+import { renamedExtra, textsOf, tokenCount } from '../embeddings';
 import { errorIn } from './classify-error';
 
 /** Reported with every response of InvokeModel. */
@@ -63,7 +56,9 @@ function vendorOf({ providerModel }: Pick<EmbeddingsCall, 'providerModel'>): Ven
 /** Titan and Cohere with Bedrock's InvokeModel: Converse has no embeddings. */
 export const embeddings: EmbeddingsProtocol = {
   problemOf: (call) =>
-    vendorOf(call) ? undefined : 'is not a model of Titan (amazon.titan-embed-text…) or Cohere (cohere.embed…)',
+    vendorOf(call)
+      ? undefined
+      : 'is not a model of Titan (amazon.titan-embed-text…) or Cohere (cohere.embed…)',
   path: ({ providerModel }) => `/model/${encodeURIComponent(providerModel)}/invoke`,
   maxInputs: (call) => vendorOf(call)?.maxInputs ?? 1,
   encode(request, call) {

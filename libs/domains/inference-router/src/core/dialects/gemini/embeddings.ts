@@ -1,5 +1,6 @@
 import { asObject, type JsonObject } from '../../completion/json';
-import { renamedExtra, textsOf, tokenCount, type EmbeddingsProtocol, type ReadEmbeddings } from '../embeddings';
+import type { EmbeddingsProtocol, ReadEmbeddings } from '../dialect';
+import { renamedExtra, textsOf, tokenCount } from '../embeddings';
 import { resourceOf } from './resource';
 
 /** "batchEmbedContents": at most 100 requests. */
@@ -32,7 +33,8 @@ export const embeddings: EmbeddingsProtocol = {
       requests: texts.map((text) => ({ model, content: { parts: [{ text }] }, ...length, ...more })),
     };
   },
-  read: (response) => (response['predictions'] === undefined ? readBatch(response) : readPredictions(response)),
+  read: (response) =>
+    response['predictions'] === undefined ? readBatch(response) : readPredictions(response),
 };
 
 /** AI Studio reports no tokens for older models. */

@@ -1,5 +1,6 @@
 import { asObject } from '../../completion/json';
-import { tokenCount, type EmbeddingsProtocol } from '../embeddings';
+import type { EmbeddingsProtocol } from '../dialect';
+import { tokenCount } from '../embeddings';
 import { readErrorObject } from './classify-error';
 
 /** OpenAI's own limit of a request. */

@@ -74,7 +74,9 @@ export function checkShape(shape: Shape, value: JsonValue): JsonValue | Issue {
 function suits(shape: Shape, value: JsonValue | undefined): boolean {
   if (shape.kind === 'text') return typeof value === 'string';
   if (shape.kind === 'number') return typeof value === 'number';
-  return shape.kind === 'list' && Array.isArray(value) && (value.length === 0 || suits(shape.items, value[0]));
+  return (
+    shape.kind === 'list' && Array.isArray(value) && (value.length === 0 || suits(shape.items, value[0]))
+  );
 }
 
 function checkText(shape: TextShape, value: string): string | Issue {

@@ -123,7 +123,10 @@ function checkTokens({ inputs, pathOf }: Inputs, { contextLength }: ModelView): 
 }
 
 /** @param forwarded whose extra parameters are counted, too. */
-function countedInput({ inputs, pathOf }: Inputs, forwarded: object): EmbeddingsInput & { readonly text: string } {
+function countedInput(
+  { inputs, pathOf }: Inputs,
+  forwarded: object,
+): EmbeddingsInput & { readonly text: string } {
   const texts: string[] = [];
   const longTexts: { path: string; text: string }[] = [];
   let tokens = 0;

@@ -34,7 +34,8 @@ export function countEmbeddings(
     return checkSum(tokens) ?? validated(uncounted, model, tokens, 0);
   };
   const short = text === '' ? 0 : count(text);
-  if (embeddings.longTexts.length === 0) return typeof short === 'number' ? finish(short) : short.then(finish);
+  if (embeddings.longTexts.length === 0)
+    return typeof short === 'number' ? finish(short) : short.then(finish);
   return countLong(embeddings, model, count, short).then((long) =>
     typeof long === 'number' ? finish(long) : long,
   );

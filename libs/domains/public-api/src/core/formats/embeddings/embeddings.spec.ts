@@ -9,7 +9,14 @@ import type {
 } from '../../chat-completion/types';
 import { lowerToMaxCost } from '../../chat-completion/lower-to-max-cost';
 import { validateChatRequest } from '../../chat-completion/validate-chat-request';
-import { accepted, forwarded, openPolicy, plainModel, quarterCounter, verdict } from '../../testing/chat-fixtures';
+import {
+  accepted,
+  forwarded,
+  openPolicy,
+  plainModel,
+  quarterCounter,
+  verdict,
+} from '../../testing/chat-fixtures';
 import { modelListView, type ListedModel } from '../../views/model-list';
 import { responseFormats } from '../response-formats';
 import { embeddingsFields } from './fields';
@@ -155,7 +162,9 @@ describe('a request for embeddings', () => {
 
   it('is refused for models that the key may not use, after the shape of its body', () => {
     expect(verdict(now(validate({}, { allowedModels: ['other'] })))).toBe('model_not_allowed model');
-    expect(verdict(now(validate({ input: [''] }, { allowedModels: ['other'] })))).toBe('invalid_request input[0]');
+    expect(verdict(now(validate({ input: [''] }, { allowedModels: ['other'] })))).toBe(
+      'invalid_request input[0]',
+    );
   });
 
   it('names the field in the message of a refused one', () => {
@@ -190,7 +199,9 @@ describe('the response', () => {
     usage: { prompt_tokens: 3, total_tokens: 3, cost: 0.1 },
   };
   const render = (requested: object) => {
-    const body = responseFormats.embeddings.response(Buffer.from(JSON.stringify(list)), { requested } as never);
+    const body = responseFormats.embeddings.response(Buffer.from(JSON.stringify(list)), {
+      requested,
+    } as never);
     return typeof body === 'string' || body instanceof Uint8Array
       ? Buffer.from(body as string).toString()
       : [...body].join('');
@@ -214,9 +225,15 @@ describe('the response', () => {
 });
 
 describe('the model list', () => {
-  const listed = (model: ModelView): ListedModel => ({ ...model, name: model.id, ownedBy: 'a', createdUnixS: 1 });
+  const listed = (model: ModelView): ListedModel => ({
+    ...model,
+    name: model.id,
+    ownedBy: 'a',
+    createdUnixS: 1,
+  });
   const view = (paths: readonly string[]) =>
-    (modelListView([listed(plainModel), listed(embedding)], openPolicy, paths) as { data: JsonObject[] }).data;
+    (modelListView([listed(plainModel), listed(embedding)], openPolicy, paths) as { data: JsonObject[] })
+      .data;
 
   it('has embedding models only where their endpoint is served', () => {
     expect(view([]).map(({ id }) => id)).toEqual([plainModel.id]);
