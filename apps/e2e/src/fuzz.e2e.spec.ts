@@ -44,7 +44,7 @@ describe(`schemathesis with docs/reference/openapi.json (seed ${SEED})`, () => {
   beforeAll(async () => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-fuzz-'));
     // All endpoints of the document.
-    testEnv = await startTestEnv({ env: { GATEWAY_ENDPOINTS: 'chat,messages,responses' } });
+    testEnv = await startTestEnv({ env: { GATEWAY_ENDPOINTS: 'chat,messages,responses,embeddings' } });
   });
 
   // Invalid requests of one test would use up the abuse limit of the next one's key.

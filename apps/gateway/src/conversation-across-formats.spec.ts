@@ -11,7 +11,7 @@ import {
 import {
   responseFormats,
   validateChatRequest,
-  type FormatName,
+  type ChatFormatName,
   type JsonObject,
   type JsonValue,
   type TokenCounter,
@@ -191,7 +191,7 @@ const responses: Client = {
     }),
 };
 
-const clients: Readonly<Record<FormatName, Client>> = { chat, messages, responses };
+const clients: Readonly<Record<ChatFormatName, Client>> = { chat, messages, responses };
 
 /** What an agent's request is in every format. */
 function turnsOf(body: { readonly messages: readonly object[] }): readonly Turn[] {
@@ -225,7 +225,7 @@ beforeAll(async () => {
 
 /** Sends a request as the gateway does. @returns the response as its client gets it. */
 async function send(
-  format: FormatName,
+  format: ChatFormatName,
   body: JsonObject,
   vendor: Vendor,
   stream: boolean,
@@ -267,7 +267,7 @@ async function send(
 }
 
 const legs = fc.record({
-  format: fc.constantFrom<FormatName>('chat', 'messages', 'responses'),
+  format: fc.constantFrom<ChatFormatName>('chat', 'messages', 'responses'),
   vendor: fc.constantFrom(...Object.values(vendors)),
   stream: fc.boolean(),
 });

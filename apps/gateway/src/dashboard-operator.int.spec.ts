@@ -41,6 +41,7 @@ const MODEL: Model = {
   },
   tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'constant', imageTokens: 0 },
   extraParameters: [],
+  embeddingDimensions: [],
   forwardReasoningContent: false,
   targetPlaces: [{ provider: 'acme', region: 'eu' }],
   writesCacheImplicitly: true,

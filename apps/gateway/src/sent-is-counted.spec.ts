@@ -96,6 +96,8 @@ function leavesOf(shape: Shape, path: string): readonly Leaf[] {
       );
     case 'textOr':
       return [...leavesOf(shape.text, path), ...leavesOf(shape.other, path)];
+    case 'either':
+      return shape.shapes.flatMap((each) => leavesOf(each, path));
     case 'map':
       return [
         {
@@ -169,6 +171,8 @@ function exampleOf(shape: Shape): JsonValue {
     }
     case 'textOr':
       return exampleOf(shape.text);
+    case 'either':
+      return exampleOf(shape.shapes[0] as Shape);
     case 'map':
     case 'object':
       return {};
@@ -208,6 +212,7 @@ const bodiesIn: Readonly<
     if (typeof value === 'string') return [{ input: value }];
     return inConversations(value as JsonObject[], (input) => ({ input, tools: [named] }));
   },
+  embeddings: (field, leaf, text, items) => [{ input: 'hi', [field.name]: leaf.build(text, items) }],
 };
 
 /** With what surrounds the items of a conversation, with and without definitions of tools. */
@@ -295,6 +300,24 @@ const targets = Object.entries(dialects).flatMap(([name, dialect]) =>
   })),
 );
 
+type Target = (typeof targets)[number];
+
+/** Those whose provider has embeddings of the model. */
+const embeddingTargets = [...targets, ...bedrockTargets()].filter(
+  ({ dialect, call }) =>
+    dialect.embeddings !== undefined && dialect.embeddings.problemOf?.(call) === undefined,
+);
+
+function bedrockTargets(): readonly Target[] {
+  const [first] = targets.filter(({ dialect }) => dialect === dialects.converse);
+  if (!first) throw new Error('the dialects of this test have none of Bedrock');
+  return ['amazon.titan-embed-text-v2:0', 'cohere.embed-v4:0'].map((providerModel) => ({
+    ...first,
+    name: providerModel,
+    call: { ...first.call, providerModel: providerModel as typeof first.call.providerModel },
+  }));
+}
+
 const extra: Field = { name: 'guided_regex', disposition: 'forward', shape: { kind: 'text' }, doc: '' };
 
 function leavesIn(format: FormatName): readonly { readonly field: Field; readonly leaf: Leaf }[] {
@@ -317,6 +340,7 @@ const REFUSED: Readonly<Record<FormatName, readonly string[]>> = {
     'messages[](user).content[](tool_result).content[](image).source(url).url',
   ],
   responses: ['reasoning.effort'],
+  embeddings: [],
 };
 
 const VALUES: readonly (readonly [how: string, text: string, items: number])[] = [
@@ -325,16 +349,36 @@ const VALUES: readonly (readonly [how: string, text: string, items: number])[] =
   ['many texts', 'x'.repeat(200), MANY],
 ];
 
+async function encodedBytes(
+  { dialect, call }: Target,
+  bodyJson: Buffer,
+  isEmbedding: boolean,
+): Promise<number> {
+  if (!isEmbedding) return (await dialect.encodeRequest(bodyJson, call, () => Promise.resolve())).length;
+  const { input, dimensions, ...extra } = JSON.parse(bodyJson.toString()) as {
+    readonly input: string[];
+    readonly dimensions: number;
+  };
+  const size = dialect.embeddings?.maxInputs(call) ?? 1;
+  let bytes = 0;
+  for (let at = 0; at < input.length; at += size) {
+    const part = { input: input.slice(at, at + size), dimensions, extra };
+    bytes += Buffer.byteLength(JSON.stringify(dialect.embeddings?.encode(part, call)));
+  }
+  return bytes;
+}
+
 /** The most bytes that any target is sent per counted token, and the targets that were sent anything. */
 async function worstOf(
   body: JsonObject,
   format: FormatName,
 ): Promise<{ readonly bytesPerToken: number; readonly sent: number }> {
+  const isEmbedding = format === 'embeddings';
   const request = await validateChatRequest(
     { model: model.id, ...body },
     {
       policy: { allowedModels: [], multipleCompletions: false },
-      findModel: () => model as never,
+      findModel: () => (isEmbedding ? { ...model, embeddingDimensions: [8, 4] } : model) as never,
       tokenCounter,
       format,
     },
@@ -342,12 +386,10 @@ async function worstOf(
   if (isRefusal(request)) return { bytesPerToken: 0, sent: 0 };
   let bytes = 0;
   let sent = 0;
-  for (const target of targets) {
+  for (const target of isEmbedding ? embeddingTargets : targets) {
     try {
-      const encoded = await target.dialect.encodeRequest(request.bodyJson, target.call, () =>
-        Promise.resolve(),
-      );
-      bytes = Math.max(bytes, encoded.length);
+      const encoded = await encodedBytes(target, request.bodyJson, isEmbedding);
+      bytes = Math.max(bytes, encoded);
       sent += 1;
     } catch (error) {
       // A request that the dialect cannot express is not sent.

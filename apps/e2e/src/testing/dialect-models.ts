@@ -62,8 +62,34 @@ function modelsOf(dialect: OtherDialect): object[] {
   }));
 }
 
+/** Embedding models of each provider, by the end of their id. */
+export const embeddingModels = {
+  'openai-embed': { provider: 'emulator', model: 'emu-embed', dimensions: [1_536, 512, 256] },
+  'openai-embed-fixed': { provider: 'emulator', model: 'emu-embed-fixed', dimensions: [384] },
+  'gemini-embed': { provider: 'emulated-gemini', model: 'emu-embed', dimensions: [1_536, 512, 256] },
+  'vertex-embed': { provider: 'emulated-vertex', model: 'emu-embed', dimensions: [1_536, 512, 256] },
+  'converse-titan': {
+    provider: 'emulated-converse',
+    model: 'amazon.titan-embed-text-emu',
+    dimensions: [1_024, 512, 256],
+  },
+  'converse-cohere': {
+    provider: 'emulated-converse',
+    model: 'eu.cohere.embed-emu',
+    dimensions: [1_024, 512, 256],
+  },
+} as const;
+
+/** Vertex AI without Google's credential. */
+const vertex = {
+  name: 'emulated-vertex',
+  base_url: '${MODEL_EMULATOR_URL}/projects/p/locations/eu',
+  dialect: 'gemini',
+  host: 'vertex',
+};
+
 /**
- * The models of the repository, and models of the emulator in each other dialect.
+ * The models of the repository, embedding models, and models of the emulator in each other dialect.
  *
  * @returns the file, and the environment with the keys of its providers.
  */
@@ -78,8 +104,15 @@ export function writeModelsOfAllDialects(): { modelsFile: string; env: Readonly<
   writeFileSync(
     modelsFile,
     stringify({
-      providers: [...document.providers, ...added],
-      models: [...document.models, ...otherDialects.flatMap(modelsOf)],
+      providers: [...document.providers, ...added, vertex],
+      models: [
+        ...document.models,
+        ...otherDialects.flatMap(modelsOf),
+        ...Object.entries(embeddingModels).map(([name, { dimensions, ...target }]) => ({
+          ...{ id: `dialect/${name}`, kind: 'embedding', targets: [target], dimensions },
+          ...{ context_window: 8_192, prices: { input: '0.13' } },
+        })),
+      ],
     }),
   );
   return {

@@ -1,8 +1,8 @@
 import { contextLengthExceeded } from './errors';
 import { sampleValue } from './json-schema';
-import type { CacheUse } from './prefix-cache';
+import { NO_CACHE_USE, type CacheUse } from './prefix-cache';
 import { between, createRandom, hashText, pick, type Random } from './random';
-import type { ChatRequest, ToolDefinition } from './request';
+import type { ChatRequest, RequestedEmbeddings, ToolDefinition } from './request';
 import { appendSentences, phrase } from './text';
 import { countTokens, joinText, splitIntoSegments, type TextSegment } from './tokens';
 
@@ -33,6 +33,14 @@ export interface Choice {
   readonly stopSequence?: string | undefined;
 }
 
+export interface Embedding {
+  readonly values: readonly number[];
+  /** As a provider with OpenAI's protocol encodes it. */
+  readonly encoding: 'float' | 'base64';
+  /** Of the input. */
+  readonly tokens: number;
+}
+
 export interface Usage extends CacheUse {
   readonly promptTokens: number;
   readonly completionTokens: number;
@@ -46,6 +54,8 @@ export interface Completion {
   readonly modelName: string;
   readonly choices: readonly Choice[];
   readonly usage: Usage;
+  /** In place of choices, of a request for embeddings. */
+  readonly embeddings?: readonly Embedding[];
   /** Return reasoning as `reasoning_content`. */
   readonly showsReasoning: boolean;
   /** The number of alternatives to report per token; undefined: no logprobs. */
@@ -81,6 +91,7 @@ function countPrompt(request: ChatRequest): number {
 /** Composes the complete response. Throws a 400 when prompt and output exceed the context window. */
 export function composeCompletion(request: ChatRequest, context: CompletionContext): Completion {
   const promptTokens = countPrompt(request);
+  if (request.embeddings) return composeEmbeddings(request, request.embeddings, context, promptTokens);
   const room = request.model.contextWindow - promptTokens;
   if (room < (request.maxTokens ?? 1)) {
     throw contextLengthExceeded(request.model.contextWindow, promptTokens, request.maxTokens ?? 0);
@@ -111,6 +122,24 @@ export function composeCompletion(request: ChatRequest, context: CompletionConte
     usage: { promptTokens, ...context.cache, completionTokens, reasoningTokens },
     showsReasoning: request.model.showsReasoning,
     topLogprobs: request.logprobs ? request.topLogprobs : undefined,
+  };
+}
+
+function composeEmbeddings(
+  { modelName, model, prompt }: ChatRequest,
+  { dimensions, encoding }: RequestedEmbeddings,
+  { id, createdS }: CompletionContext,
+  promptTokens: number,
+): Completion {
+  return {
+    ...{ id, createdS, modelName, choices: [], showsReasoning: false, topLogprobs: undefined },
+    usage: { promptTokens, ...NO_CACHE_USE, completionTokens: 0, reasoningTokens: 0 },
+    embeddings: prompt.parts.map(({ text, tokens }) => {
+      const random = createRandom(hashText(text, hashText(model.id)));
+      // 32-bit floats, as models compute them.
+      const next = () => Math.fround((random() * 2 - 1) / Math.sqrt(dimensions));
+      return { values: Array.from({ length: dimensions }, next), encoding, tokens };
+    }),
   };
 }
 

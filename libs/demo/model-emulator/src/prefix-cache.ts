@@ -15,7 +15,7 @@ export interface CacheUse {
   readonly cacheWrite1hTokens: number;
 }
 
-const NO_USE: CacheUse = { cachedTokens: 0, cacheWrite5mTokens: 0, cacheWrite1hTokens: 0 };
+export const NO_CACHE_USE: CacheUse = { cachedTokens: 0, cacheWrite5mTokens: 0, cacheWrite1hTokens: 0 };
 
 /** Caches the message prefixes of this process, per model. Entries do not expire. */
 export class PrefixCache {
@@ -23,7 +23,7 @@ export class PrefixCache {
 
   /** Caches the prompt, and returns what was cached before: the longest prefix of whole messages, or at a cache point. */
   lookUp(model: string, prompt: Prompt): CacheUse {
-    if (prompt.tokens < MIN_CACHED_TOKENS) return NO_USE;
+    if (prompt.tokens < MIN_CACHED_TOKENS) return NO_CACHE_USE;
     const prefixes = prefixesOf(model, prompt);
     return prompt.cachePoints === undefined
       ? this.useAll(prefixes)
@@ -39,7 +39,7 @@ export class PrefixCache {
     for (const { key, tokens } of prefixes) if (this.add(key)) cached = tokens;
     const cachedTokens = inSteps(cached);
     return {
-      ...NO_USE,
+      ...NO_CACHE_USE,
       cachedTokens,
       cacheWrite5mTokens: inSteps(prefixes.at(-1)?.tokens ?? 0) - cachedTokens,
     };

@@ -38,6 +38,14 @@ export interface ChatRequest {
   readonly reasoningEffort: string | undefined;
   readonly logprobs: boolean;
   readonly topLogprobs: number;
+  /** Present in requests for embeddings instead of a completion. */
+  readonly embeddings?: RequestedEmbeddings;
+}
+
+/** One for each part of the prompt. */
+export interface RequestedEmbeddings {
+  readonly dimensions: number;
+  readonly encoding: 'float' | 'base64';
 }
 
 /** OpenAI's top-level fields. Others are rejected, which reveals fields that a gateway must not forward. */

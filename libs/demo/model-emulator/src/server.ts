@@ -213,7 +213,10 @@ class Emulator {
       completion,
       plan,
       rate: request.directives.rate ?? this.options.tokensPerSecond ?? 0,
-      headers: format.headers(requestId(seen)),
+      headers: format.headers(requestId(seen), undefined, {
+        usage: completion.usage,
+        usageFault: plan.usage,
+      }),
       format,
     };
     if (request.stream) {

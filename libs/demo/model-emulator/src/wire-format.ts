@@ -22,8 +22,12 @@ export interface WireFormat {
   keyOf(headers: IncomingHttpHeaders): string | undefined;
   /** Throws `ProviderError` for a request that the provider rejects. */
   readRequest(request: WireRequest): ChatRequest;
-  /** The headers of a response with this request ID, and of an error. */
-  headers(requestId: string, error?: ProviderError): Readonly<Record<string, string>>;
+  /** The headers of a response with this request ID, of an error, and of a completion. */
+  headers(
+    requestId: string,
+    error?: ProviderError,
+    completion?: { readonly usage: Completion['usage']; readonly usageFault: UsageFault | undefined },
+  ): Readonly<Record<string, string>>;
   /** The body of an error response. */
   renderError(error: ProviderError, requestId: string | undefined): string;
   /** The body of a non-streaming response. */

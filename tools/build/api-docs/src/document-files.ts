@@ -31,6 +31,7 @@ export function documentFiles(root: string): ReadonlyMap<string, string> {
     page('formats.md', {
       messages: fidelityReference('messages'),
       responses: fidelityReference('responses'),
+      embeddings: fidelityReference('embeddings'),
     }),
     page('dashboard-api.md', { errors: dashboardErrorsReference() }),
     page('service-access.md', { endpoints: endpointOwnersReference() }),

@@ -4,6 +4,7 @@ import { allowedModels } from './allowed-models';
 const models = [
   { ...modelWith('both'), target_places: [place('a', 'eu'), place('b', null)] },
   { ...modelWith('only-b'), target_places: [place('b', null)] },
+  { ...modelWith('embedding'), max_output_tokens: 0, target_places: [place('b', null)] },
 ];
 
 function place(provider: string, region: string | null) {

@@ -4,7 +4,7 @@ import type { Organization } from '../../api/organizations';
 
 type Rules = Organization['target_rules'];
 
-/** The models that have a target at a provider and region which the organization allows. */
+/** The chat models that have a target at a provider and region which the organization allows. */
 export function allowedModels(
   models: readonly OfferedModel[],
   { allowed_providers, denied_providers, allowed_regions, denied_regions }: Rules,
@@ -15,9 +15,12 @@ export function allowedModels(
     allowedRegions: allowed_regions,
     deniedRegions: denied_regions,
   };
-  return models.filter((model) =>
-    model.target_places.some(({ provider, region }) =>
-      mayUseTarget(rules, { provider, region: region ?? undefined }),
-    ),
+  return models.filter(
+    (model) =>
+      // Embedding models have no output.
+      model.max_output_tokens !== 0 &&
+      model.target_places.some(({ provider, region }) =>
+        mayUseTarget(rules, { provider, region: region ?? undefined }),
+      ),
   );
 }

@@ -40,7 +40,7 @@ export const edgeProxyEnvironment = {
     })
     .transform((names): readonly InferenceApi[] => names.filter(isInferenceApi))
     .describe(
-      'Inference endpoints, separated by commas: `chat` (`/v1/chat/completions`) is always served, `messages` adds `/v1/messages` and `/v1/messages/count_tokens`, which Claude Code and the SDKs of Anthropic call, and `responses` adds `/v1/responses`, which Codex and the AI SDK call.',
+      'Inference endpoints, separated by commas: `chat` (`/v1/chat/completions`) is always served, `messages` adds `/v1/messages` and `/v1/messages/count_tokens`, which Claude Code and the SDKs of Anthropic call, `responses` adds `/v1/responses`, which Codex and the AI SDK call, and `embeddings` adds `/v1/embeddings`, for embedding models.',
     ),
   GATEWAY_DROP_HOSTED_TOOLS: flagSetting
     .default(defaults.dropsHostedTools)

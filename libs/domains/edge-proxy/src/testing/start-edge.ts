@@ -106,6 +106,7 @@ export function model(changes: Partial<Model> = {}): Model {
     },
     tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'constant', imageTokens: 1_000 },
     extraParameters: [],
+    embeddingDimensions: [],
     forwardReasoningContent: false,
     targetPlaces: [{ provider: 'acme', region: 'eu' }],
     writesCacheImplicitly: true,

@@ -54,7 +54,7 @@ function checkRequest(request: ReturnType<typeof toGenerationRequest>): void {
   const problem =
     request.generationId === '' || request.organizationId === ''
       ? 'without generation or organization id'
-      : request.maxOutputTokens < 1
+      : request.maxOutputTokens < (request.embeddings ? 0 : 1)
         ? 'without a limit of output tokens'
         : request.n > MAX_COMPLETIONS
           ? 'with too many completions'

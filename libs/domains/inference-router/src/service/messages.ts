@@ -30,6 +30,7 @@ export function toGenerationRequest(message: GenerateRequest): GenerationRequest
     keyId: message.keyId,
     requestId: message.requestId,
     modelId: message.modelId,
+    embeddings: message.embeddings ?? false,
     stream: message.stream,
     includeUsage: message.includeUsage,
     includeStopSequence: message.includeStopSequence ?? false,
@@ -166,6 +167,7 @@ function toModelMessage(model: Model): ModelMessage {
     tokenCounting: { ...model.tokenCounting },
     extraParameters: [...model.extraParameters],
     forwardReasoningContent: model.targets.some((target) => target.options.forwardReasoningContent),
+    embeddingDimensions: [...(model.embeddingDimensions ?? [])],
     targetPlaces: model.targets.map(placeOf),
     writesCacheImplicitly: model.targets.some(({ provider }) => writesCacheImplicitly(provider.dialect)),
   };

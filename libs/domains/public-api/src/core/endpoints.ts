@@ -7,13 +7,14 @@ export type EndpointName =
   | 'messages'
   | 'message_tokens'
   | 'responses'
+  | 'embeddings'
   | 'models'
   | 'credits'
   | 'generation'
   | 'usage';
 
 /** The inference endpoints that a deployment serves; `chat` always. */
-export const inferenceApis = ['chat', 'messages', 'responses'] as const;
+export const inferenceApis = ['chat', 'messages', 'responses', 'embeddings'] as const;
 export type InferenceApi = (typeof inferenceApis)[number];
 
 /** A public endpoint and every error that it can return. */
@@ -149,6 +150,22 @@ export const endpoints: readonly Endpoint[] = [
       'json_mode_no_stream',
       ...MODEL_ERRORS,
       'reasoning_effort_not_supported',
+      ...ADMISSION_ERRORS,
+      ...SERVER_ERRORS,
+    ],
+  },
+  {
+    name: 'embeddings',
+    method: 'POST',
+    path: '/v1/embeddings',
+    scope: 'chat',
+    api: 'embeddings',
+    format: 'embeddings',
+    errors: [
+      ...KEY_ERRORS,
+      ...BODY_ERRORS.filter((code) => code !== 'image_url_not_supported'),
+      'model_not_found',
+      'model_not_allowed',
       ...ADMISSION_ERRORS,
       ...SERVER_ERRORS,
     ],

@@ -68,6 +68,10 @@ export const RESPONSE_REQUEST: JsonObject = {
   max_output_tokens: 100,
 };
 
+export const EMBEDDING = 'acme/embed-1';
+
+export const EMBEDDINGS_REQUEST: JsonObject = { model: EMBEDDING, input: ['Hello'] };
+
 const openPolicy: CallerPolicy = { allowedModels: [], multipleCompletions: false };
 
 /** Four characters per token, a rule of thumb. */

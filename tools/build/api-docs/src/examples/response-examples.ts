@@ -13,6 +13,8 @@ import {
   ABLE,
   cents,
   CHAT_REQUEST,
+  EMBEDDING,
+  EMBEDDINGS_REQUEST,
   GENERATION_ID,
   RESPONSE_REQUEST,
   MODELS,
@@ -80,6 +82,13 @@ export function responseExamples(): ResponseExamples {
     responseRequest: RESPONSE_REQUEST,
     response: JSON.parse(String(responseFormats.responses.response(stored, CONTEXT))) as object,
     responseStream: responseFormats.responses.replay(stored, CONTEXT),
+    embeddingsRequest: EMBEDDINGS_REQUEST,
+    embeddings: {
+      object: 'list',
+      data: [{ object: 'embedding', index: 0, embedding: [0.25, -0.5, 0.125] }],
+      model: EMBEDDING,
+      usage: { prompt_tokens: 3, total_tokens: 3, cost: 0.00000006 },
+    },
     models: modelListView(MODELS, { allowedModels: [ABLE] }),
     credits: creditsView({ totalCredits: cents(10_050), totalUsage: cents(2_575), reserved: cents(35) }),
     generation: generationView({

@@ -33,6 +33,7 @@ const operationIds: Readonly<Record<EndpointName, string>> = {
   messages: 'createMessage',
   message_tokens: 'countMessageTokens',
   responses: 'createResponse',
+  embeddings: 'createEmbeddings',
   models: 'listModels',
   credits: 'getCredits',
   generation: 'getGeneration',
@@ -44,6 +45,7 @@ const summaries: Readonly<Record<EndpointName, string>> = {
   messages: 'Run a message in the format of Anthropic',
   message_tokens: 'Count the input tokens of a message',
   responses: 'Run a response in the format of OpenAI',
+  embeddings: 'Compute embeddings of texts',
   models: 'List the models that the key may use',
   credits: 'Read the balance',
   generation: 'Look up one past request',
@@ -59,6 +61,8 @@ const descriptions: Readonly<Record<EndpointName, string>> = {
     'The estimate that a message would be admitted with. Reserves and costs nothing. `max_tokens` is not needed.',
   responses:
     'Compatible with the Responses API of OpenAI, without anything stored: send the whole conversation. The same checks, limits, holds and charges as a chat completion, for every model.',
+  embeddings:
+    'Compatible with OpenAI, for embedding models. The same checks, limits, holds and charges as a chat completion; only input is charged. A request has at most 2,048 inputs, 300,000 tokens and 131,072 JSON values, and its response at most 1,536,000 numbers.',
   models: 'Enabled models, sorted by ID. Not paginated.',
   credits: 'The balance of the organization of the key.',
   generation:
@@ -71,6 +75,7 @@ const tags: Readonly<Record<EndpointName, string>> = {
   messages: 'Inference',
   message_tokens: 'Inference',
   responses: 'Inference',
+  embeddings: 'Inference',
   models: 'Inference',
   credits: 'Account',
   generation: 'Account',
@@ -123,6 +128,7 @@ export function openApiDocument({ responses, errors }: DocumentExamples): JsonOb
         ChatCompletionRequest: requestJsonSchema(chatFields),
         MessageRequest: requestJsonSchema(requestFormats.messages.fields),
         ResponseRequest: requestJsonSchema(requestFormats.responses.fields),
+        EmbeddingsRequest: requestJsonSchema(requestFormats.embeddings.fields),
         ...responseSchemas,
         ...messageSchemas,
         ...typedResponseSchemas,
@@ -165,6 +171,8 @@ function requestOf(name: EndpointName, responses: ResponseExamples): JsonObject 
       return { schema: reference('MessageRequest'), example: responses.messageRequest };
     case 'responses':
       return { schema: reference('ResponseRequest'), example: responses.responseRequest };
+    case 'embeddings':
+      return { schema: reference('EmbeddingsRequest'), example: responses.embeddingsRequest };
     default:
       return undefined;
   }
@@ -188,6 +196,11 @@ function success(name: EndpointName, responses: ResponseExamples): JsonObject {
       return typedSuccess('The message', 'Message', responses.message, responses.messageStream);
     case 'responses':
       return typedSuccess('The response', 'Response', responses.response, responses.responseStream);
+    case 'embeddings':
+      return json('The embeddings, in the order of the inputs.', 'EmbeddingList', responses.embeddings, [
+        ...OF_ADMISSION,
+        'idempotent-replayed',
+      ]);
     case 'message_tokens':
       return json('The count.', 'MessageTokens', responses.messageTokens);
     case 'models':
@@ -290,7 +303,7 @@ function errorContent(
 }
 
 function isGeneration(name: EndpointName): boolean {
-  return name === 'chat_completions' || name === 'messages' || name === 'responses';
+  return name !== 'message_tokens' && endpointNamed(name)?.format !== undefined;
 }
 
 /** Statuses of a generation that can occur once rate limits were checked. */

@@ -36,6 +36,8 @@ export interface ResponseExamples {
   readonly responseRequest: JsonObject;
   readonly response: object;
   readonly responseStream: string;
+  readonly embeddingsRequest: JsonObject;
+  readonly embeddings: object;
   readonly models: object;
   readonly credits: object;
   readonly generation: object;

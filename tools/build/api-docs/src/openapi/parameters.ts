@@ -37,6 +37,7 @@ export function parametersOf({ name }: Endpoint): JsonObject[] {
     case 'chat_completions':
     case 'messages':
     case 'responses':
+    case 'embeddings':
       return [
         parameter(
           'header',

@@ -207,8 +207,10 @@ const model = record(
     created: count('When the model was published, as Unix time in seconds.'),
     owned_by: text('The owner of the model.'),
     name: text('The display name of the model.'),
-    context_length: count('The context window: input and output tokens together.'),
-    max_output_tokens: count('The maximum output tokens of one completion.'),
+    context_length: count(
+      'The context window: input and output tokens together; of an embedding model, the tokens of one input.',
+    ),
+    max_output_tokens: count('The maximum output tokens of one completion; 0 for an embedding model.'),
     capabilities: list('Such as `tools`, `vision`, `json_mode`, `structured_outputs`, `reasoning`.', {
       type: 'string',
     }),
@@ -222,7 +224,10 @@ const model = record(
     ),
     architecture: record('Input and output modalities.', {
       input_modalities: list('Kinds of input.', { type: 'string', enum: ['text', 'image'] }),
-      output_modalities: list('Kinds of output.', { type: 'string', enum: ['text'] }),
+      output_modalities: list('Kinds of output.', { type: 'string', enum: ['text', 'embeddings'] }),
+    }),
+    dimensions: list('The lengths of embeddings, the default first; only for embedding models.', {
+      type: 'integer',
     }),
     endpoints: list(
       'The inference endpoints that serve it; only where the deployment has more than chat completions.',
@@ -244,8 +249,29 @@ const model = record(
       ['tiers'],
     ),
   },
-  ['reasoning', 'endpoints'],
+  ['reasoning', 'dimensions', 'endpoints'],
 );
+
+const embeddingList = record('Embeddings, in the order of the inputs.', {
+  object: constant('list', 'The type of this object.'),
+  data: list(
+    'One per input.',
+    record('An embedding.', {
+      object: constant('embedding', 'The type of this object.'),
+      index: count('The position of the input.'),
+      embedding: {
+        description: 'Numbers, or with `encoding_format: base64` the base64 of little-endian 32-bit floats.',
+        anyOf: [{ type: 'array', items: { type: 'number' } }, { type: 'string' }],
+      },
+    }),
+  ),
+  model: text('The requested model.'),
+  usage: record('Tokens and cost of the request.', {
+    prompt_tokens: count('Input tokens.'),
+    total_tokens: count('The same.'),
+    cost: usd('The amount charged, in US dollars.'),
+  }),
+});
 
 const credits = record('The balance of the organization.', {
   data: record('Amounts in US dollars.', {
@@ -346,6 +372,7 @@ const usageReport = record(
 
 /** Schemas of successful responses, by their names in the document. */
 export const responseSchemas = {
+  EmbeddingList: embeddingList,
   ChatCompletion: chatCompletion,
   ChatCompletionChunk: chunk,
   ToolCall: toolCall,

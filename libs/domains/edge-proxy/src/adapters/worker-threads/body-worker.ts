@@ -7,6 +7,7 @@ import {
   type CheckedChatBody,
   type ModelView,
   type RefusedChatBody,
+  type TextSize,
 } from '@gateway/public-api';
 import type { CheckRequest, FromThread, ThreadData, ToThread } from './messages';
 
@@ -59,10 +60,28 @@ function sha256(text: string): Uint8Array {
 function replaceLongText(result: CheckedChatBody | RefusedChatBody): CheckedChatBody | RefusedChatBody {
   if (isRefusal(result)) return result;
   const { request } = result;
-  const { text } = request.input;
-  if (typeof text !== 'string' || text.length <= maxTextLength) return result;
-  const size = { length: text.length, bytes: Buffer.byteLength(text) };
-  return { ...result, request: { ...request, input: { ...request.input, text: size } } };
+  const { text, embeddings } = request.input;
+  const longTexts = embeddings?.longTexts ?? [];
+  if (![text, ...longTexts.map((each) => each.text)].some(isTooLong)) return result;
+  const input = {
+    ...request.input,
+    text: sizeIfTooLong(text),
+    ...(embeddings && {
+      embeddings: {
+        ...embeddings,
+        longTexts: longTexts.map((each) => ({ ...each, text: sizeIfTooLong(each.text) })),
+      },
+    }),
+  };
+  return { ...result, request: { ...request, input } };
+}
+
+function isTooLong(text: string | TextSize): text is string {
+  return typeof text === 'string' && text.length > maxTextLength;
+}
+
+function sizeIfTooLong(text: string | TextSize): string | TextSize {
+  return isTooLong(text) ? { length: text.length, bytes: Buffer.byteLength(text) } : text;
 }
 
 function reply(message: FromThread, transferred: readonly Uint8Array[]): void {

@@ -9,6 +9,7 @@ import {
   type FormatName,
   idempotencyKeyInFlight,
   idempotencyKeyReused,
+  isEmbeddingModel,
   replayEvents,
   responseFormats,
   streamNotResumable,
@@ -22,6 +23,7 @@ import type { Admission, AdmissionQueue } from '../../core';
 import type { AbuseLimiter } from '../abuse-limit/abuse-limiter';
 import type { Exchange } from '../http/exchange';
 import type { BodyReader } from '../http/request/read-body';
+import { writeResponse } from '../http/response/write-response';
 import { ownRunId } from '../own-run-id';
 import { checkBody, type CheckBodyPorts, type CheckedBody } from './check-body';
 import type { IdempotentRequest } from './idempotent-request';
@@ -255,6 +257,7 @@ function generateRequest(
     elasticHold,
     responseKey,
     includeStopSequence: chat.response?.stopSequences === undefined ? undefined : true,
+    embeddings: isEmbeddingModel(chat.model) ? true : undefined,
   };
 }
 
@@ -304,7 +307,7 @@ async function replay(
   const request = generateRequest(exchange, { ...admissible, generationId });
   const { format, context } = responseTo(admissible.format, request, chat);
   if (!chat.stream) {
-    writer.json(exchange, 200, responseFormats[format].response(responseJson, context), REPLAYED);
+    await writeResponse(writer, exchange, responseFormats[format].response(responseJson, context), REPLAYED);
     return undefined;
   }
   const wantsEvents = responseEvents !== undefined && lastEventId !== undefined;

@@ -11,6 +11,7 @@ import type { ResponseWriter } from '../http/response/response-writer';
 import { callMetadata } from '../http/request/call-metadata';
 import { RequestCancelled } from '../http/request-cancelled';
 import { createEventStream, type EventStream, type KeepAlive } from '../http/response/event-stream';
+import { writeResponse } from '../http/response/write-response';
 import type { Exchange } from '../http/exchange';
 import {
   type FormatName,
@@ -141,7 +142,7 @@ export async function followGeneration(
   );
   if (exchange.isCancelled()) throw new RequestCancelled();
   const { finished, hasSent, hasStarted, thrown } = forwarded;
-  if (finished) finishResponse(ports, followed, forwarded, finished, REPLAYED);
+  if (finished) await finishResponse(ports, followed, forwarded, finished, REPLAYED);
   else if (hasStarted || hasSent) failResponse(ports, followed, forwarded, streamFailure(thrown));
   else exchange.generationId = undefined;
   return hasStarted || hasSent;
@@ -251,11 +252,11 @@ function finishResponse(
   { hasSent, renderer }: ForwardResult,
   { responseJson }: Finished,
   headers?: ResponseHeaders,
-): void {
+): void | Promise<void> {
   if (exchange.isCancelled()) return;
   if (!request.stream) {
     if (responseJson)
-      return writer.json(exchange, 200, responseFormats[format].response(responseJson, context));
+      return writeResponse(writer, exchange, responseFormats[format].response(responseJson, context));
     throw new GatewayError('internal_error', {
       internalMessage: 'the finished generation has no response',
     });

@@ -42,6 +42,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderRes
     private readonly signal: CancelSignal,
     private readonly onSent: () => void,
     private span?: Span,
+    private readonly readsHeaders = false,
   ) {}
 
   /** Sends the request. Rejects with an UpstreamFailure when no response arrives, or as soon as the signal aborts. */
@@ -77,7 +78,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderRes
     controller.rawHeaders = null;
     this.status = status;
     // Those of a stream would be retained until it ends.
-    if (status >= 300) this.headers = headers;
+    if (status >= 300 || this.readsHeaders) this.headers = headers;
     this.span?.set({ 'http.response.status_code': status });
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') this.startDecoding(controller, status, headers);

@@ -75,7 +75,7 @@ function createPool(target: Target, credential: Credential | undefined): Provide
 
 async function send(
   { pool, head, credential }: ProviderPool,
-  { target, path: dialectPath, signal, onSent, stream, body }: ProviderCall,
+  { target, path: dialectPath, signal, onSent, stream, readsHeaders, body }: ProviderCall,
 ): Promise<ProviderResponse> {
   const path = head.pathOf(dialectPath);
   let headers = head.headers[stream ? 'stream' : 'json'];
@@ -87,7 +87,7 @@ async function send(
   const span = startSpan(target);
   const trace = target.provider.sendsTraceparent ? span?.headers : undefined;
   if (trace !== undefined) headers = { ...headers, ...trace };
-  const exchange = new ProviderExchange(target.provider.name, signal, onSent, span);
+  const exchange = new ProviderExchange(target.provider.name, signal, onSent, span, readsHeaders);
   return exchange.send(pool, { method: 'POST', path, headers, body });
 }
 

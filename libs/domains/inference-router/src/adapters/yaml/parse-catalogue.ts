@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { pricesOf, type UnixMs } from '@gateway/base';
 import { LineCounter, parseDocument, type Document, type Node } from 'yaml';
 import type { Catalogue, Model, Provider, Target } from '../../core/catalogue/model-catalogue';
+import type { TargetOptions } from '../../core/dialects/dialect';
 import type { CatalogueIssue } from '../../core/catalogue/managed-catalogue';
+import { problemOfEmbeddings, withEmbeddingDefaults } from './embedding-models';
 import { missingCacheWritePrices } from './cache-write-price';
 import { providerSettings, type ProviderSettings } from './provider-settings';
 import { catalogueSchema, type CatalogueDocument, type ModelDocument, type ProviderDocument } from './schema';
@@ -119,7 +121,7 @@ function parseText(text: string): ReadDocument {
       const line = lineOf(yaml, lines, path);
       return line === undefined ? path : `${path} (line ${line})`;
     });
-  const checked = catalogueSchema.safeParse(yaml.toJS({ maxAliasCount: 100 }));
+  const checked = catalogueSchema.safeParse(withEmbeddingDefaults(yaml.toJS({ maxAliasCount: 100 })));
   if (checked.success) return { document: checked.data, withLine };
   throw new CatalogueError(
     checked.error.issues.map(({ path, message }) => withLine(`${pathText(path) || 'the file'}: ${message}`)),
@@ -186,6 +188,7 @@ function toModel(
   issues: string[],
 ): Model {
   const { tokenizer } = document;
+  const isEmbedding = document.kind === 'embedding';
   const targets: Target[] = [];
   document.targets.forEach((target, index) => {
     const read = providers.get(target.provider);
@@ -198,6 +201,21 @@ function toModel(
       if (effort !== 'none' && budgets?.[effort] === undefined)
         issues.push(`${path}.targets[${index}].reasoning_budgets.${effort}: is required, like every effort`);
     }
+    const options: TargetOptions = {
+      maxTokensParameter: target.max_tokens_parameter ?? read.settings.maxTokensParameter,
+      refusesStreamOptions: read.settings.refusesStreamOptions,
+      developerAsSystem: read.settings.developerAsSystem,
+      forwardReasoningContent: target.forward_reasoning_content ?? read.settings.forwardReasoningContent,
+      vendor: read.settings.vendor,
+      repairsToolHistory: document.repair_tool_history,
+      host: read.settings.host,
+      drops: [...read.settings.drops, ...target.drops],
+      reasoningBudgets: target.reasoning_budgets,
+    };
+    if (isEmbedding) {
+      const found = problemOfEmbeddings(read.provider.dialect, target.model, options);
+      if (found) issues.push(`${path}.targets[${index}].${found.field}: ${found.problem}`);
+    }
     targets.push({
       provider: read.provider,
       providerModel: target.model,
@@ -205,17 +223,7 @@ function toModel(
       signer: signerOf(target),
       retryTimeouts: target.retry_timeouts,
       weight: target.weight ?? 1,
-      options: {
-        maxTokensParameter: target.max_tokens_parameter ?? read.settings.maxTokensParameter,
-        refusesStreamOptions: read.settings.refusesStreamOptions,
-        developerAsSystem: read.settings.developerAsSystem,
-        forwardReasoningContent: target.forward_reasoning_content ?? read.settings.forwardReasoningContent,
-        vendor: read.settings.vendor,
-        repairsToolHistory: document.repair_tool_history,
-        host: read.settings.host,
-        drops: [...read.settings.drops, ...target.drops],
-        reasoningBudgets: target.reasoning_budgets,
-      },
+      options,
       cost: target.cost && pricesOf(target.cost),
     });
   });
@@ -233,7 +241,8 @@ function toModel(
     createdUnixS: document.created,
     disabled: document.disabled,
     contextLength: document.context_window,
-    maxOutputTokens: document.max_output_tokens,
+    maxOutputTokens: isEmbedding ? 0 : document.max_output_tokens,
+    ...(isEmbedding && { embeddingDimensions: document.dimensions ?? [] }),
     capabilities: [...new Set(document.capabilities)],
     reasoningEfforts: [...new Set(document.reasoning_efforts)],
     defaultReasoningEffort: document.default_reasoning_effort,

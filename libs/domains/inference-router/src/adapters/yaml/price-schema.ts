@@ -38,7 +38,7 @@ const tokenPriceFields = {
     .describe(
       'US dollars per million input tokens that the provider wrote to its cache for one hour. Default: cache_write.',
     ),
-  output: price.describe('US dollars per million output tokens.'),
+  output: price.describe('US dollars per million output tokens. Not for embedding models.'),
   reasoning: price.optional().describe('US dollars per million reasoning tokens. Default: output.'),
   image: price.optional().describe('US dollars per million input tokens of images. Default: input.'),
 };

@@ -8,10 +8,12 @@ import {
 } from '../../core/catalogue/model-catalogue';
 import { hosts, maxTokensParameters } from '../../core/dialects/dialect';
 import { dialectNames } from '../../core/dialects/registry';
+import { modelKinds, problemsOfKind } from './embedding-models';
 import { presetNames } from './presets';
 import { MAX_TOKENS, priceChanges, priceFields, tokens } from './price-schema';
 
 const MAX_TIMEOUT_MS = 86_400_000;
+const MAX_DIMENSIONS = 65_536;
 
 const name = z
   .string()
@@ -186,6 +188,12 @@ const modelSchema = z
       .string()
       .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, 'must be an id such as "acme/m-1"')
       .describe('What clients send as model, such as acme/m-1.'),
+    kind: z
+      .enum(modelKinds)
+      .default('chat')
+      .describe(
+        'embedding: a model for POST /v1/embeddings. It needs dimensions, and has neither max_output_tokens nor a price of output.',
+      ),
     name: z.string().min(1).max(128).optional().describe('Display name in /v1/models. Default: the id.'),
     owned_by: z.string().min(1).max(128).default('gateway').describe('Owner in /v1/models.'),
     created: z.int().min(0).default(0).describe('Creation time in /v1/models, in Unix seconds.'),
@@ -247,8 +255,21 @@ const modelSchema = z
       .enum(routings)
       .default('order')
       .describe('Which target is called first: in order, by weight, by lowest cost or by lowest latency.'),
-    context_window: tokens.describe('Input and output tokens together.'),
-    max_output_tokens: tokens.describe('Largest output limit, at most context_window.'),
+    context_window: tokens.describe(
+      'Input and output tokens together. Of an embedding model: the tokens of one input.',
+    ),
+    max_output_tokens: tokens.describe(
+      'Largest output limit, at most context_window. Not for embedding models.',
+    ),
+    dimensions: z
+      .array(z.int().min(1).max(MAX_DIMENSIONS))
+      .min(1)
+      .max(64)
+      .refine((lengths) => new Set(lengths).size === lengths.length, 'must be unique')
+      .optional()
+      .describe(
+        'Of an embedding model: the lengths of embeddings that requests may choose, the default first, such as [1536, 512]. With one, the length is not sent.',
+      ),
     capabilities: z
       .array(z.enum(capabilities))
       .default([])
@@ -321,6 +342,7 @@ const modelSchema = z
   .superRefine((model, context) => {
     const addIssue = (path: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message });
+    for (const [field, problem] of problemsOfKind(model)) addIssue(field, problem);
     if (model.max_output_tokens > model.context_window) {
       addIssue('max_output_tokens', 'is above context_window');
     }

@@ -97,6 +97,7 @@ export interface Model {
   readonly ownedBy: string;
   readonly createdUnixS: number;
   readonly disabled: boolean;
+  /** Of an embedding model, that of one input. */
   readonly contextLength: number;
   readonly maxOutputTokens: number;
   readonly capabilities: readonly Capability[];
@@ -108,6 +109,8 @@ export interface Model {
   readonly tokenCounting: TokenCounting;
   /** Further top-level request fields that this model accepts, such as "top_k". */
   readonly extraParameters: readonly string[];
+  /** Of an embedding model: those that a request may choose, the default first. Absent: a chat model. */
+  readonly embeddingDimensions?: readonly number[];
   /** How the targets of a request are ordered. */
   readonly routing: Routing;
   /** Never empty. */

@@ -13,7 +13,7 @@ export interface GenerationContent {
   readonly createdUnixMs: number;
   /** The request as JSON, with the fields that the gateway accepted. */
   readonly request: CutText;
-  /** The chat.completion object as JSON; undefined without an event of a provider. */
+  /** The chat.completion object as JSON; undefined without an event of a provider, and for embeddings. */
   readonly response: CutText | undefined;
 }
 
@@ -32,8 +32,8 @@ export function contentOf(
 }
 
 /** The fields that the body does not have, without the closing brace. */
-function headOf({ modelId, stream, maxOutputTokens, n }: GenerationRequest): string {
-  const fields = { model: modelId, stream, max_tokens: maxOutputTokens, n };
+function headOf({ modelId, stream, maxOutputTokens, n, embeddings }: GenerationRequest): string {
+  const fields = embeddings ? { model: modelId } : { model: modelId, stream, max_tokens: maxOutputTokens, n };
   return `${JSON.stringify(fields).slice(0, -1)},`;
 }
 

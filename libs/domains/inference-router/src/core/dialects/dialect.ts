@@ -53,6 +53,45 @@ export interface Dialect {
    * @param body the client's request, as for `encodeRequest`.
    */
   refusesOwnField?(error: ProviderError, body: Uint8Array): 'output_limit_name' | 'other' | undefined;
+  /** Absent: providers with this protocol have no embeddings. */
+  readonly embeddings?: EmbeddingsProtocol;
+}
+
+/** The part of a call on which its encoding depends. */
+export type EmbeddingsCall = Pick<EncodeCall, 'providerModel' | 'options'>;
+
+/** A text or its tokens. */
+export type EmbeddingInput = string | readonly number[];
+
+/** A part of a request: some of its inputs, with its other fields. */
+export interface EmbeddingsRequest {
+  readonly input: readonly EmbeddingInput[];
+  readonly dimensions: number | undefined;
+  /** Of the model, see `extra_parameters`. */
+  readonly extra: JsonObject;
+}
+
+/** How the embeddings of a family of providers are requested and read. Errors are those of the dialect. Pure. */
+export interface EmbeddingsProtocol {
+  /** Why a model cannot be called; undefined if it can. Checked when the catalogue is loaded. */
+  problemOf?(call: EmbeddingsCall): string | undefined;
+  /** The path and query of a call, below the provider's address. */
+  path(call: EmbeddingsCall): string;
+  /** The most inputs of one call; the others are sent in further calls. */
+  maxInputs(call: EmbeddingsCall): number;
+  /** @throws UpstreamFailure `rejected`, with a public message, for a request that the provider has no form for. */
+  encode(request: EmbeddingsRequest, call: EmbeddingsCall): object;
+  /** @param header of the response, by lower-case name. */
+  read(response: JsonObject, header: (name: string) => string | undefined): ReadEmbeddings;
+}
+
+export interface ReadEmbeddings {
+  /** The provider reports a failure instead of embeddings. */
+  readonly error?: ProviderError;
+  /** In the order of the inputs: lists of numbers, or base64 of little-endian 32-bit floats. */
+  readonly embeddings: readonly unknown[];
+  /** Undefined: not reported. */
+  readonly promptTokens: number | undefined;
 }
 
 /** How the events of a stream are separated. */

@@ -17,6 +17,7 @@ import {
   type CompletionHead,
   type OutputTexts,
 } from '../completion/completion';
+import { renderEmbeddings } from '../completion/embeddings';
 import type {
   FinishedGeneration,
   CompletionOutcome,
@@ -44,6 +45,8 @@ export interface GenerationResult {
   readonly errorCode: ErrorCode | undefined;
   readonly target: Target;
   readonly choices: readonly Choice[];
+  /** Each as base64, in place of choices. */
+  readonly embeddings: readonly string[] | undefined;
   /** The provider was stopped before the end of its output. */
   readonly isCut: boolean;
   /** Nothing was sent, and nothing is owed. */
@@ -80,7 +83,7 @@ export interface Bill {
   /** The provider reports a prompt far above the estimate. */
   readonly exceedsEstimate: boolean;
   readonly finishReason: FinishedGeneration['finishReason'];
-  /** Renders the chat.completion object. */
+  /** Renders the chat.completion object, or the list of embeddings. */
   readonly responseJson: () => string;
 }
 
@@ -115,7 +118,8 @@ export async function billGeneration(
     countedCompletionTokens: counted?.completionTokens,
     completions: request.n,
     maxPromptTokens: request.maxInputTokens,
-    contextLength: model.contextLength,
+    // The context length of an embedding model is that of one input.
+    contextLength: request.embeddings ? Infinity : model.contextLength,
     isCut: result.isCut,
     producedOutput: texts.visible.length + texts.reasoning.length > 0,
   };
@@ -159,7 +163,9 @@ export async function billGeneration(
     exceedsEstimate,
     finishReason: finishReasonOf(result),
     responseJson: () =>
-      renderCompletion(head, choices, json, result.systemFingerprint, UNFINISHED[result.outcome]),
+      result.embeddings
+        ? renderEmbeddings(head, result.embeddings, usage, cost)
+        : renderCompletion(head, choices, json, result.systemFingerprint, UNFINISHED[result.outcome]),
   };
 }
 

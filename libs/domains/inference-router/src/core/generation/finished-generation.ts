@@ -11,6 +11,8 @@ export interface GenerationRequest {
   readonly keyId: string;
   readonly requestId: string;
   readonly modelId: string;
+  /** Embeddings instead of a completion. */
+  readonly embeddings?: boolean;
   readonly stream: boolean;
   readonly includeUsage: boolean;
   /** Whether the finished choice names the stop sequence that ended it. */
@@ -19,7 +21,7 @@ export interface GenerationRequest {
   readonly bodyJson: Uint8Array;
   /** A seed of more than 53 bits; the body then has none. */
   readonly exactSeed: bigint | undefined;
-  /** Per completion. */
+  /** Per completion; 0 for embeddings. */
   readonly maxOutputTokens: number;
   readonly n: number;
   readonly createdUnixMs: number;
@@ -60,7 +62,7 @@ export interface ProviderAttempt {
 
 /** What the ledger stores for replays. */
 export interface StoredResponse {
-  /** The chat.completion object. */
+  /** The chat.completion object, or the list of embeddings. */
   readonly responseJson: string;
   /** The server-sent events of a stream that its client can resume; undefined for others. */
   readonly events: string | undefined;

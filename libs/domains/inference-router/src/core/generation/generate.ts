@@ -78,7 +78,9 @@ function cannotRecord(): GatewayError {
 /** The edge checks the same, against a catalogue that may have changed since. */
 function modelOf(ports: GeneratePorts, request: GenerationRequest): Model {
   const model = ports.catalogue.current().models.get(request.modelId);
-  if (!model || model.disabled) throw new GatewayError('model_not_found', { param: 'model' });
+  const isEmbedding = model?.embeddingDimensions !== undefined;
+  if (!model || model.disabled || isEmbedding !== (request.embeddings ?? false))
+    throw new GatewayError('model_not_found', { param: 'model' });
   if (allowedTargets(model, request).length === 0)
     throw new GatewayError('model_not_allowed', { param: 'model' });
   return model;

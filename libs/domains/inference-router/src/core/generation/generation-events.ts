@@ -18,7 +18,7 @@ export type GenerationEvent =
   | Frames
   | {
       readonly kind: 'finished';
-      /** The chat.completion object; undefined when streaming. */
+      /** The chat.completion object, or the list of embeddings; undefined when streaming. */
       readonly responseJson: string | undefined;
       readonly usage: Usage;
       readonly finishReason: FinishedGeneration['finishReason'];

@@ -266,7 +266,7 @@ export class GenerationRun {
           ? undefined
           : { responseJson, events: this.completeJournal(known) };
       await recordGeneration(this.ports, this.scope, result, known, stored);
-      this.ports.contents.offer(this.request, known.responseJson);
+      this.ports.contents.offer(this.request, this.request.embeddings ? undefined : known.responseJson);
       return responseJson === undefined ? known : { ...known, responseJson: () => responseJson };
     });
     // The recorder has logged any error, and the caller may no longer wait for it.
@@ -300,6 +300,7 @@ export class GenerationRun {
       errorCode,
       target,
       choices: this.choices(),
+      embeddings: this.opened?.opened.kind === 'response' ? this.opened.opened.embeddings : undefined,
       isCut: attempt !== 'ok',
       isFree: this.isFree,
       heldOutputTokens: this.gate?.heldOutputTokens,

@@ -5,12 +5,9 @@ import type { CompletionHead } from '../completion/completion';
 import type { GenerationRequest } from './finished-generation';
 import type { OutputGate } from './output-gate';
 import type { OutputLimitNames } from '../provider/output-limit-names';
-import {
-  openTarget,
-  type OpenedResponse,
-  type OpenedStream,
-  type OpenTargetPorts,
-} from '../provider/open-target';
+import { encodeEmbeddings, type EncodedEmbeddings } from '../provider/encode-embeddings';
+import { openTarget, type OpenedStream, type OpenTargetPorts } from '../provider/open-target';
+import type { OpenedResponse } from '../provider/target-call';
 import type { CircuitBreakers, EncodeThreads, Random, Timers } from '../ports';
 import type { TargetOptions } from '../dialects/dialect';
 import { dialects, type DialectName } from '../dialects/registry';
@@ -126,7 +123,7 @@ export async function openGeneration(
         );
       const attemptedAt = ports.clock.now();
       const reason = attempt > 1 ? 'retry' : triedTargets > 1 ? 'failover' : first;
-      const result = await attemptTarget(ports, call, target, reason, encoded.body, totalMs);
+      const result = await attemptTarget(ports, call, target, reason, encoded, totalMs);
       if (!(result instanceof UpstreamFailure)) return result;
       ports.observer.attemptEnded(target, result.kind, result);
       if (result.kind !== 'cancelled')
@@ -173,6 +170,9 @@ interface EncodedRequest {
   readonly body: Uint8Array;
   /** The name of the output limit in the body. */
   readonly limitName: TargetOptions['maxTokensParameter'];
+  /** Of a request for embeddings, instead of the body. */
+  readonly embeddings?: EncodedEmbeddings;
+  readonly bytes: number;
 }
 
 /** @returns the failure of a request that the target's dialect cannot express. */
@@ -185,12 +185,26 @@ async function encodeUnlessRejected(
   if (call.request.bodyJson.length > LARGE_BODY_BYTES) await pause(ports.timers, 0, call.signal);
   const options = ports.limitNames.optionsOf(target);
   try {
+    const limitName = options.maxTokensParameter;
+    if (call.request.embeddings) return encodedEmbeddings(call.request, target, limitName);
     const body = await encodeRequest(ports, call, target, options);
-    return { body, limitName: options.maxTokensParameter };
+    return { body, limitName, bytes: body.length };
   } catch (error) {
     if (error instanceof UpstreamFailure && error.kind === 'rejected') return error;
     throw error;
   }
+}
+
+const NOTHING = new Uint8Array();
+
+function encodedEmbeddings(
+  { bodyJson }: GenerationRequest,
+  target: Target,
+  limitName: EncodedRequest['limitName'],
+): EncodedRequest {
+  const embeddings = encodeEmbeddings(bodyJson, target);
+  const bytes = embeddings.calls.reduce((sum, { body }) => sum + body.length, 0);
+  return { body: NOTHING, limitName, embeddings, bytes };
 }
 
 function encodeRequest(
@@ -218,7 +232,7 @@ async function attemptTarget(
   call: OpenGenerationCall,
   target: Target,
   reason: AttemptReason,
-  body: Uint8Array,
+  { body, embeddings, bytes }: EncodedRequest,
   totalMs: number,
 ): Promise<OpenedGeneration | UpstreamFailure> {
   const key = targetKey(target);
@@ -236,9 +250,9 @@ async function attemptTarget(
       call.onDispatch(target, reason);
       const { model, request, head, signal, gate } = call;
       return openTarget(ports, {
-        ...{ target, model, request, head, body, gate, totalMs },
+        ...{ target, model, request, head, body, embeddings, gate, totalMs },
         callerSignal: signal,
-        onSent: () => call.onSent(body.length),
+        onSent: () => call.onSent(bytes),
       });
     });
     return { target, opened, release };

@@ -11,6 +11,8 @@ export interface FailedRequest {
   /** Without the fields that the router adds. */
   readonly bodyJson: Uint8Array;
   readonly stream: boolean;
+  /** Embeddings instead of a completion. */
+  readonly embeddings?: boolean;
   readonly estimatedInputTokens: number;
   readonly maxOutputTokens: number;
 }
@@ -59,8 +61,9 @@ export function classifyError(
     .map((token) => operatorToken(token, keysOf(target)))
     .filter((token) => token !== undefined);
   const { origin: server, pathOf } = providerAddress(provider.baseUrl);
-  const url =
-    server + pathOf(dialect.path({ providerModel, stream: request.stream, options: target.options }));
+  const call = { providerModel, stream: request.stream, options: target.options };
+  const path = request.embeddings ? dialect.embeddings?.path(call) : dialect.path(call);
+  const url = server + pathOf(path ?? '');
   const logText = logsErrorTexts ? operatorText(error.message, keysOf(target)) : undefined;
   const detail = `${provider.name}: ${[origin, ...tokens].join(' ')} from ${url}${logText ? `: ${logText}` : ''}`;
   switch (kind) {
@@ -94,6 +97,12 @@ export function classifyError(
 /** The same text as that of the check before dispatch. */
 function contextLengthError(message: string, model: Model, request: FailedRequest) {
   const limit = model.contextLength;
+  if (request.embeddings)
+    return {
+      publicMessage: `This model's maximum context length is ${limit} tokens. However, an input has more. Please reduce its length.`,
+      param: 'input',
+      metadata: { estimated_tokens: request.estimatedInputTokens, limit },
+    };
   const estimate = request.estimatedInputTokens + request.maxOutputTokens;
   const reported = Number(
     /(?:requested|resulted in|contains?)\D{0,24}?(\d{1,9}) tokens/i.exec(message)?.[1] ?? 0,

@@ -1,13 +1,9 @@
-import type { CancelSignal, Clock } from '@gateway/base';
-import { Attempt, MAX_RESPONSE_BYTES, MAX_ERROR_RESPONSE_BYTES } from './attempt';
-import type { Model, Target } from '../catalogue/model-catalogue';
-import { classifyError, classifyErrorResponse } from './classify-response';
-import {
-  completionsOf,
-  readSystemFingerprint,
-  type Choice,
-  type CompletionHead,
-} from '../completion/completion';
+import type { Clock } from '@gateway/base';
+import { Attempt, MAX_RESPONSE_BYTES } from './attempt';
+import { classifyError } from './classify-response';
+import { openEmbeddings } from './open-embeddings';
+import { notAnObject, readFailure, utf8, type ErrorTexts } from './read-failure';
+import { completionsOf, readSystemFingerprint } from '../completion/completion';
 import { CompletionStream } from '../completion/completion-stream';
 import {
   normalizedDecoder,
@@ -15,15 +11,15 @@ import {
   type NormalizeOptions,
 } from '../completion/normalize-response';
 import type { GenerationRequest } from '../generation/finished-generation';
-import type { OutputGate } from '../generation/output-gate';
 import { asObject, parseJson } from '../completion/json';
-import type { ProviderResponse, ProviderTransport, RouterObserver, Timers } from '../ports';
-import type { Dialect, EventDecoder, ReportedUsage } from '../dialects/dialect';
+import type { ProviderTransport, RouterObserver, Timers } from '../ports';
+import type { Dialect, EventDecoder } from '../dialects/dialect';
 import { dialects } from '../dialects/registry';
 import { textsOfField } from '../dialects/texts-of-field';
 import { RestoredResponse } from '../dialects/restore-response';
 import { createEventParser, type EventParser } from '../framing/event-parser';
 import { StreamReader } from './stream-reader';
+import type { OpenedResponse, TargetCall } from './target-call';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
 export interface OpenTargetPorts {
@@ -37,36 +33,11 @@ export interface OpenTargetPorts {
 
 const CALL_ID = Buffer.from('"id":"');
 
-type ErrorTexts = Pick<OpenTargetPorts, 'logsErrorTexts'>;
-
 /** A stream whose first event has arrived. */
 export interface OpenedStream {
   readonly kind: 'stream';
   readonly attempt: Attempt;
   readonly reader: StreamReader;
-}
-
-/** A complete non-streaming response. */
-export interface OpenedResponse {
-  readonly kind: 'response';
-  readonly choices: readonly Choice[];
-  readonly reportedUsage: ReportedUsage | undefined;
-  readonly systemFingerprint: string | undefined;
-}
-
-export interface TargetCall {
-  readonly target: Target;
-  readonly model: Model;
-  readonly request: GenerationRequest;
-  readonly head: CompletionHead;
-  readonly body: Uint8Array;
-  readonly callerSignal: CancelSignal;
-  /** Of a stream whose hold covers a part of its output. */
-  readonly gate: OutputGate | undefined;
-  /** Called when the request was sent to the provider. */
-  readonly onSent: () => void;
-  /** The rest of the generation's total timeout. */
-  readonly totalMs: number;
 }
 
 /**
@@ -83,6 +54,11 @@ export async function openTarget(
   const attempt = new Attempt(target, ports.timers, call.callerSignal, call.totalMs);
   const sentAt = ports.clock.now();
   try {
+    if (call.embeddings) {
+      const opened = await openEmbeddings(attempt, ports, call, call.embeddings);
+      ports.observer.firstEventAfter(target, ports.clock.now() - sentAt);
+      return opened;
+    }
     const { providerModel, options, provider } = target;
     const { timeouts } = provider;
     if (request.stream) attempt.expect(timeouts.firstEventMs, 'first event');
@@ -199,10 +175,6 @@ function readEvents(
   return { kind: 'response', choices, reportedUsage, systemFingerprint };
 }
 
-function notAnObject(): UpstreamFailure {
-  return new UpstreamFailure('failed', { detail: 'the response is not a JSON object' });
-}
-
 /** The body is searched at the first call of a tool: most responses have none. */
 function normalization({ bodyJson, includeStopSequence }: GenerationRequest): NormalizeOptions {
   let ids: ReadonlySet<string> | undefined;
@@ -227,29 +199,4 @@ function restored(call: TargetCall): RestoredResponse {
 
 function dialectOf({ target }: TargetCall): Dialect {
   return dialects[target.provider.dialect];
-}
-
-/** Classifies an error response. An unreadable body is treated as empty. */
-async function readFailure(
-  attempt: Attempt,
-  response: ProviderResponse,
-  { logsErrorTexts }: ErrorTexts,
-  call: TargetCall,
-): Promise<UpstreamFailure> {
-  const { target, model, request } = call;
-  attempt.expect(target.provider.timeouts.idleMs, 'rest of the response');
-  let text = '';
-  try {
-    text = utf8(await attempt.readAll(MAX_ERROR_RESPONSE_BYTES));
-    attempt.finish();
-  } catch (error) {
-    const failure = toUpstreamFailure(error);
-    if (failure.kind === 'cancelled') return failure;
-  }
-  const header = (name: string) => response.header(name);
-  return classifyErrorResponse(response.status, text, header, target, model, request, logsErrorTexts);
-}
-
-function utf8(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }

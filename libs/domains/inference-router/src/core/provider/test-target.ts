@@ -4,6 +4,7 @@ import { dialects } from '../dialects/registry';
 import { toUpstreamFailure } from '../failure/upstream-failure';
 import type { GenerationRequest } from '../generation/finished-generation';
 import type { ProviderTransport, Timers } from '../ports';
+import { encodeEmbeddings } from './encode-embeddings';
 import { openTarget } from './open-target';
 
 /** Below the deadline of the rpc. */
@@ -13,6 +14,12 @@ const TIMEOUT_MS = 8_000;
 const CODES = /^(\S+: (?:HTTP \d{3}|error in the response)) \S.* from /;
 
 const BODY = new TextEncoder().encode('{"messages":[{"role":"user","content":"Hi"}]}');
+
+/** With the length that requests without one get. */
+function embeddingsBody([first, ...others]: readonly number[]): Uint8Array {
+  const dimensions = others.length > 0 ? { dimensions: first } : {};
+  return new TextEncoder().encode(JSON.stringify({ input: ['Hi'], ...dimensions }));
+}
 
 export interface TestTargetPorts {
   /** Used for this test only, so that it shares no connection with the catalogue in effect. */
@@ -27,7 +34,7 @@ export interface TargetTest {
   readonly error: string | undefined;
 }
 
-/** Requests one token from a target. Neither its circuit breaker nor anyone's credit is affected. Never rejects. */
+/** Requests one token, or one embedding, from a target. Neither its circuit breaker nor anyone's credit is affected. Never rejects. */
 export async function testTarget(
   ports: TestTargetPorts,
   {
@@ -54,11 +61,14 @@ export async function testTarget(
     const { provider, providerModel, options, signer } = target;
     const { stream, n, maxOutputTokens, exactSeed } = REQUEST;
     const encoding = { providerModel, options, signer, stream, n, maxOutputTokens, exactSeed };
-    const body = await dialects[provider.dialect].encodeRequest(
-      BODY,
-      { ...encoding, ownsUntagged: true },
-      () => Promise.resolve(),
-    );
+    const { embeddingDimensions } = model;
+    const body = embeddingDimensions
+      ? embeddingsBody(embeddingDimensions)
+      : await dialects[provider.dialect].encodeRequest(BODY, { ...encoding, ownsUntagged: true }, () =>
+          Promise.resolve(),
+        );
+    const embeddings = embeddingDimensions && encodeEmbeddings(body, target);
+    const request = embeddings ? { ...REQUEST, bodyJson: body, embeddings: true } : REQUEST;
     const { generationId, createdUnixMs } = REQUEST;
     const opened = await openTarget(
       {
@@ -68,7 +78,7 @@ export async function testTarget(
         logsErrorTexts: showsErrorTexts,
       },
       {
-        ...{ target, model, body, request: REQUEST, callerSignal: signal, totalMs: TIMEOUT_MS },
+        ...{ target, model, body, embeddings, request, callerSignal: signal, totalMs: TIMEOUT_MS },
         head: { generationId, createdUnixS: createdUnixMs, modelId: model.id },
         gate: undefined,
         onSent: () => undefined,

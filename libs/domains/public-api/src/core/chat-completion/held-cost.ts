@@ -1,4 +1,5 @@
 import { maxPlausiblePromptTokens, worstCaseCost, type NanoUsd } from '@gateway/base';
+import { isEmbeddingModel } from './rules/read-body';
 import type { ValidatedChatRequest } from './types';
 
 /** The maximum cost of a request, which is held, if each completion has at most `maxOutputTokens`. */
@@ -24,7 +25,9 @@ export function holdingAllInput(chat: ValidatedChatRequest): ValidatedChatReques
     estimatedInputTokens: chat.estimatedInputTokens,
     ...{ images, estimatedImageTokens: imageTokens, hasDefinitions },
   });
-  const heldInputTokens = Math.max(chat.heldInputTokens, Math.min(largest, chat.model.contextLength));
+  // The context length of an embedding model is that of one input.
+  const most = isEmbeddingModel(chat.model) ? largest : Math.min(largest, chat.model.contextLength);
+  const heldInputTokens = Math.max(chat.heldInputTokens, most);
   const holding = { ...chat, heldInputTokens };
   return { ...holding, heldCost: heldCostOf(holding, chat.maxOutputTokens) };
 }

@@ -9,7 +9,7 @@ import type { ValidatedChatRequest } from './types';
  */
 export function lowerToMaxCost(chat: ValidatedChatRequest, maxCost: NanoUsd): ValidatedChatRequest {
   if (chat.heldCost <= maxCost) return chat;
-  const maxOutputTokens = Math.max(1, affordableOutputTokens(maxCost, chat));
+  const maxOutputTokens = Math.max(Math.min(1, chat.maxOutputTokens), affordableOutputTokens(maxCost, chat));
   return { ...chat, maxOutputTokens, heldCost: heldCostOf(chat, maxOutputTokens) };
 }
 

@@ -19,7 +19,7 @@ export interface TokenCounting {
 export interface ModelView {
   readonly id: string;
   readonly disabled: boolean;
-  /** Maximum tokens of input and output together. */
+  /** Maximum tokens of input and output together; of an embedding model, of one input. */
   readonly contextLength: number;
   readonly maxOutputTokens: number;
   /** Such as "tools", "vision", "json_mode", "reasoning", "logprobs". */
@@ -36,6 +36,8 @@ export interface ModelView {
   readonly forwardReasoningContent: boolean;
   /** Where its requests may be sent. */
   readonly targetPlaces: readonly TargetPlace[];
+  /** Of an embedding model: those that a request may choose, the default first. Absent or empty: a chat model. */
+  readonly embeddingDimensions?: readonly number[];
 }
 
 /** The restrictions of a key and its organization. */
@@ -69,6 +71,17 @@ export interface UncountedInput {
   /** Tokens that the model's chat format adds. */
   readonly overheadTokens: number;
   readonly parts: InputParts;
+  /** Present in requests for embeddings. */
+  readonly embeddings?: EmbeddingsInput;
+}
+
+/** The inputs of a request for embeddings, beyond their joined text. */
+export interface EmbeddingsInput {
+  readonly inputs: number;
+  /** Of the inputs that are lists of tokens, all together. */
+  readonly tokens: number;
+  /** Inputs that may exceed the context length alone, by their path. They are not part of the joined text. */
+  readonly longTexts: readonly { readonly path: string; readonly text: string | TextSize }[];
 }
 
 /** The parts of a request's input other than message text. */
@@ -89,7 +102,7 @@ export interface TextSize {
 }
 
 /**
- * A chat completion that has passed every check except the model's context
+ * A chat completion, or a request for embeddings, that has passed every check except the model's context
  * window, for which its input must be counted. Plain data, so that it can be sent
  * between threads.
  */
@@ -116,7 +129,7 @@ export interface UncountedChatRequest {
   readonly response?: RequestedResponse;
 }
 
-/** A chat completion that has passed every check. */
+/** A chat completion, or a request for embeddings, that has passed every check. */
 export interface ValidatedChatRequest {
   readonly model: ModelView;
   readonly stream: boolean;
@@ -130,7 +143,7 @@ export interface ValidatedChatRequest {
   readonly bodyJson: Buffer;
   /** A seed that a JavaScript number cannot represent; it is then absent from `bodyJson`. */
   readonly exactSeed?: bigint;
-  /** Per completion: the requested length, or the maximum that fits. */
+  /** Per completion: the requested length, or the maximum that fits; 0 for embeddings. */
   readonly maxOutputTokens: number;
   readonly estimatedInputTokens: number;
   /** The input tokens that the hold covers. */

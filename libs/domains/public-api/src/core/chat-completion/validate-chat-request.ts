@@ -1,22 +1,27 @@
-import { wellFormedJson, withTokenMargin, type CacheWriteLifetime } from '@gateway/base';
+import { wellFormedJson, type CacheWriteLifetime } from '@gateway/base';
 import { isRefusal, type Refusal } from '@gateway/errors';
-import type { ChatTranslation, FormatName, RequestFormat } from '../formats/request-format';
-import { requestFormats } from '../formats/request-formats';
+import { checkEmbeddings } from '../formats/embeddings/check-embeddings';
+import { countEmbeddings } from '../formats/embeddings/count-embeddings';
+import type {
+  ChatRequestFormat,
+  ChatTranslation,
+  FormatName,
+  RequestFormat,
+} from '../formats/request-format';
+import { chatRequestFormats } from '../formats/request-formats';
 import type { JsonObject } from '../json/json-value';
 import { estimateInputTokens, uncountedInput } from './estimate/estimate-input-tokens';
 import { longestCachePoint, type CacheableFields } from './cache-points';
 import { forwardedBody } from './forwarded-body';
-import { heldCostOf } from './held-cost';
 import { isOutputVisible } from './visible-output';
 import { checkCompletions } from './rules/completions';
-import { checkBetweenFields, readFields } from './rules/field-values';
+import { checkBetweenFields } from './rules/field-values';
 import { checkImagesInline, checkVision, findImages, type FoundImage } from './rules/images';
 import { checkJsonModeSupported, checkJsonModeWithoutStream } from './rules/json-mode';
 import { checkModelAllowed, modelNotFound } from './rules/model-access';
 import { checkFieldSupport, checkReasoningEffort, checkTools } from './rules/model-support';
 import { checkOutputCap, fitOutput } from './rules/output-length';
-import { checkMessagesPresent, checkModelPresent } from './rules/presence';
-import { checkParametersKnown } from './rules/unknown-parameter';
+import { isChatModel, namedModel, readBody } from './rules/read-body';
 import { toolLoopSigner } from './tool-loop-signer';
 import type { CheckedFields, ForwardedFields } from './schema/checked-fields';
 import type {
@@ -26,6 +31,7 @@ import type {
   UncountedChatRequest,
   ValidatedChatRequest,
 } from './types';
+import { validated } from './validated-request';
 
 export interface ChatRules {
   readonly policy: CallerPolicy;
@@ -43,7 +49,7 @@ export interface ChatValidation extends ChatRules {
 }
 
 /**
- * Validates a chat completion. Returns one error, always the same for the same
+ * Validates a chat completion, or a request for embeddings. Returns one error, always the same for the same
  * request: checks of the body come first, then those of the caller's policy, the
  * model, and the estimate.
  *
@@ -68,18 +74,10 @@ export function checkChatRequest(
   exactSeed?: bigint,
 ): UncountedChatRequest | Refusal {
   const { policy, findModel, dropsHostedTools } = rules;
-  const format = requestFormats[rules.format ?? 'chat'];
-  const named = Object.hasOwn(given, 'model') ? given['model'] : undefined;
-  const found = typeof named === 'string' ? findModel(named) : undefined;
-  const model = found?.disabled === false ? found : undefined;
-  const body = dropsHostedTools ? format.withoutHostedTools(given) : given;
-
-  const absent =
-    checkModelPresent(body) ??
-    checkMessagesPresent(body, format) ??
-    checkParametersKnown(body, model, format);
-  if (absent) return absent;
-  const read = readFields(body, model, format);
+  if (rules.format === 'embeddings') return checkEmbeddings(given, rules);
+  const format = chatRequestFormats[rules.format ?? 'chat'];
+  const model = namedModel(given, findModel, isChatModel);
+  const read = readBody(dropsHostedTools ? format.withoutHostedTools(given) : given, model, format);
   if (isRefusal(read)) return read;
   const translated = format.toChat(read, model);
   if (isRefusal(translated)) return translated;
@@ -91,7 +89,7 @@ export function checkChatRequest(
 function checkTranslated(
   { chat: copy, imagePaths, response }: ChatTranslation,
   model: ModelView | undefined,
-  { policy, format }: { readonly policy: CallerPolicy; readonly format: RequestFormat },
+  { policy, format }: { readonly policy: CallerPolicy; readonly format: ChatRequestFormat },
   exactSeed: bigint | undefined,
 ): UncountedChatRequest | Refusal {
   // CheckedFields mirrors the shapes of the schema.
@@ -134,9 +132,10 @@ export function countChatRequest(
 ): ValidatedChatRequest | Refusal | Promise<ValidatedChatRequest | Refusal> {
   const model = findModel(uncounted.modelId);
   if (!model) throw new Error('the model is missing from the catalogue that the request was checked against');
+  if (format === 'embeddings') return countEmbeddings(uncounted, model, tokenCounter, owner);
   const finish = (inputTokens: number): ValidatedChatRequest | Refusal => {
     const outputTokens = fitOutput(uncounted.output, policy, model, inputTokens);
-    if (typeof outputTokens !== 'number') return inFormat(outputTokens, requestFormats[format]);
+    if (typeof outputTokens !== 'number') return inFormat(outputTokens, chatRequestFormats[format]);
     return validated(uncounted, model, inputTokens, outputTokens);
   };
   const estimate = estimateInputTokens(uncounted.input, model, tokenCounter, owner);
@@ -182,45 +181,4 @@ function cacheWritesOf(forwarded: JsonObject, model: ModelView): CacheWriteLifet
 
 function withoutSeed({ seed: _, ...rest }: JsonObject): JsonObject {
   return rest;
-}
-
-function validated(
-  {
-    stream,
-    includeUsage,
-    n,
-    bodyJson,
-    exactSeed,
-    signedBy,
-    promptCacheKey,
-    externalUser,
-    input,
-    isOutputVisible,
-    cacheWrites,
-    response,
-  }: UncountedChatRequest,
-  model: ModelView,
-  inputTokens: number,
-  maxOutputTokens: number,
-): ValidatedChatRequest {
-  const heldInputTokens = withTokenMargin(inputTokens);
-  return {
-    model,
-    stream,
-    includeUsage,
-    n,
-    bodyJson: Buffer.from(bodyJson.buffer, bodyJson.byteOffset, bodyJson.byteLength),
-    ...(exactSeed === undefined ? {} : { exactSeed }),
-    maxOutputTokens,
-    estimatedInputTokens: inputTokens,
-    heldInputTokens,
-    inputParts: input.parts,
-    isOutputVisible,
-    cacheWrites,
-    heldCost: heldCostOf({ model, heldInputTokens, n, cacheWrites }, maxOutputTokens),
-    ...(signedBy === undefined ? {} : { signedBy }),
-    ...(promptCacheKey === undefined ? {} : { promptCacheKey }),
-    ...(externalUser === undefined ? {} : { externalUser }),
-    ...(response === undefined ? {} : { response }),
-  };
 }

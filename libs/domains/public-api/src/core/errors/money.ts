@@ -24,7 +24,9 @@ export function insufficientCredits(
   const fix =
     affordable > 0
       ? `Lower max_tokens (${chat.maxOutputTokens} for this request) to at most ${affordable}, or add credit.`
-      : 'Add credit; lowering max_tokens is not enough.';
+      : chat.maxOutputTokens === 0
+        ? 'Add credit, or shorten the input.'
+        : 'Add credit; lowering max_tokens is not enough.';
   const advice = isTemporary ? `Retry in a few seconds, when they have finished. Or: ${fix}` : fix;
   const reserved = held > 0n ? `; running requests reserve $${formatUsd(held)}` : '';
   return refuse('insufficient_credits', {
@@ -41,9 +43,13 @@ export function insufficientCredits(
 }
 
 /** The request alone can cost more than its x-max-cost-usd, with the shortest output. */
-export function maxCostExceeded(maxCost: NanoUsd, { heldCost }: ValidatedChatRequest): Refusal {
+export function maxCostExceeded(
+  maxCost: NanoUsd,
+  { heldCost, maxOutputTokens }: ValidatedChatRequest,
+): Refusal {
+  const parts = maxOutputTokens === 0 ? 'The input' : 'The input and one token of output';
   return refuse('insufficient_credits', {
-    message: `The input and one token of output can cost up to $${formatUsd(heldCost)}, more than the $${formatUsd(maxCost)} of ${MAX_COST_HEADER}. Shorten the input, use a cheaper model, or raise ${MAX_COST_HEADER}.`,
+    message: `${parts} can cost up to $${formatUsd(heldCost)}, more than the $${formatUsd(maxCost)} of ${MAX_COST_HEADER}. Shorten the input, use a cheaper model, or raise ${MAX_COST_HEADER}.`,
     metadata: {
       scope: 'request',
       limit_type: 'max_cost',
@@ -105,7 +111,9 @@ function longBudgetExceeded(
   const fix =
     affordable > 0
       ? `Lower max_tokens (${chat.maxOutputTokens} for this request) to at most ${affordable}.`
-      : 'Lowering max_tokens is not enough.';
+      : chat.maxOutputTokens === 0
+        ? 'Shorten the input.'
+        : 'Lowering max_tokens is not enough.';
   const reset = period === 'month' ? ` The budget resets on ${firstOfNextMonth(at)} at 00:00 UTC.` : '';
   const advice = isTemporary
     ? `Running requests reserve $${formatUsd(held)} of it: retry in a few seconds, when they have finished. Or: ${fix}`

@@ -14,7 +14,11 @@ const INSTEAD: readonly (readonly [pattern: RegExp, hint: string, served?: strin
     '/v1/messages',
   ],
   [/^\/v1\/completions$/, 'Text completions are not supported. Use POST /v1/chat/completions.'],
-  [/^\/v1\/embeddings$/, 'Embeddings are not supported. GET /v1/models lists the available chat models.'],
+  [
+    /^\/v1\/embeddings$/,
+    'Embeddings are not supported. GET /v1/models lists the available chat models.',
+    '/v1/embeddings',
+  ],
   [/^\/v1\/models\/./, 'Retrieving a single model is not supported. Find it by its id in GET /v1/models.'],
 ];
 

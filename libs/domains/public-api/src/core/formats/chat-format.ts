@@ -1,7 +1,7 @@
 import { chatFields } from '../chat-completion/schema/fields';
-import { byName, type RequestFormat } from './request-format';
+import { byName, type ChatRequestFormat } from './request-format';
 
-export const chatFormat: RequestFormat = {
+export const chatFormat: ChatRequestFormat = {
   fields: chatFields,
   fieldsByName: byName(chatFields),
   conversation: 'messages',

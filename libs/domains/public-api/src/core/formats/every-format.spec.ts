@@ -8,8 +8,8 @@ import type { JsonObject, JsonValue } from '../json/json-value';
 import { ableModel, extraModel, plainModel, validate } from '../testing/chat-fixtures';
 import { dataUri, png } from '../testing/image-fixtures';
 import { pack } from './packed-reasoning';
-import { formatNames, type RequestFormat } from './request-format';
-import { requestFormats } from './request-formats';
+import { chatFormatNames, type ChatRequestFormat } from './request-format';
+import { chatRequestFormats as requestFormats } from './request-formats';
 
 const PNG = dataUri('image/png', png(2, 2));
 
@@ -53,6 +53,8 @@ function valuesOf(shape: Shape): fc.Arbitrary<JsonValue> {
       return fc.constant({});
     case 'object':
       return fc.constantFrom<JsonValue>({}, { type: 'object', properties: { a: { type: 'string' } } });
+    case 'either':
+      return fc.oneof(...shape.shapes.map(valuesOf));
     case 'any':
       return fc.constantFrom<JsonValue>('a', 1, null);
   }
@@ -81,13 +83,13 @@ function bodiesWith(fields: readonly Field[], field: Field): fc.Arbitrary<JsonOb
   return bodiesOf(fields.filter(({ name, absent }) => name === field.name || absent === undefined));
 }
 
-const others = formatNames.filter((name) => name !== 'chat');
+const others = chatFormatNames.filter((name) => name !== 'chat');
 const RUNS = fuzzRuns();
 
 /** Fields of a chat completion that only other formats have. */
 const EXTENSIONS: readonly string[] = [];
 
-function translated(format: RequestFormat, body: JsonObject): JsonObject | undefined {
+function translated(format: ChatRequestFormat, body: JsonObject): JsonObject | undefined {
   const copy = readFields({ ...body, model: ableModel.id }, ableModel, format);
   if (isRefusal(copy)) throw new Error(`refused: ${copy.param} ${copy.message}`);
   const result = format.toChat(copy, ableModel);

@@ -4,8 +4,12 @@ import type { ModelView } from '../chat-completion/types';
 import type { JsonObject, JsonValue } from '../json/json-value';
 import type { RequestedResponse } from './requested-response';
 
+/** The public formats of a chat completion. */
+export const chatFormatNames = ['chat', 'messages', 'responses'] as const;
+export type ChatFormatName = (typeof chatFormatNames)[number];
+
 /** The public formats of a generation. */
-export const formatNames = ['chat', 'messages', 'responses'] as const;
+export const formatNames = [...chatFormatNames, 'embeddings'] as const;
 export type FormatName = (typeof formatNames)[number];
 
 /** A request as one of a chat completion, which is the only form behind the checks of its format. */
@@ -23,16 +27,20 @@ export interface RequestFormat {
   /** In the order of validation. */
   readonly fields: readonly Field[];
   readonly fieldsByName: ReadonlyMap<string, Field>;
-  /** The field with the conversation; its absence is `missing_messages`. */
+  /** The field with the conversation, or the input; its absence is `missing_messages`. */
   readonly conversation: 'messages' | 'input';
   /** Whether the conversation is present. */
   readonly hasConversation: (body: JsonObject) => boolean;
+  /** The fields of this format by those of a chat completion, for errors; those with the same name are absent. */
+  readonly params: ReadonlyMap<string, string>;
+}
+
+/** How requests of a format are read that are translated to a chat completion. Pure. */
+export interface ChatRequestFormat extends RequestFormat {
   /** The body without its hosted tools. */
   readonly withoutHostedTools: (body: JsonObject) => JsonObject;
   /** @param copy the checked fields. */
   readonly toChat: (copy: JsonObject, model: ModelView | undefined) => ChatTranslation | Refusal;
-  /** The fields of this format by those of a chat completion, for errors; those with the same name are absent. */
-  readonly params: ReadonlyMap<string, string>;
   /** The member of an image with its URL, from the image's path. */
   readonly imageUrl: string;
 }

@@ -1,10 +1,16 @@
 import { chatFormat } from './chat-format';
+import { embeddingsRequest } from './embeddings/request';
 import { messagesRequest } from './messages/request';
 import { responsesRequest } from './responses/request';
-import type { FormatName, RequestFormat } from './request-format';
+import type { ChatFormatName, ChatRequestFormat, FormatName, RequestFormat } from './request-format';
 
-export const requestFormats: Readonly<Record<FormatName, RequestFormat>> = {
+export const chatRequestFormats: Readonly<Record<ChatFormatName, ChatRequestFormat>> = {
   chat: chatFormat,
   messages: messagesRequest,
   responses: responsesRequest,
+};
+
+export const requestFormats: Readonly<Record<FormatName, RequestFormat>> = {
+  ...chatRequestFormats,
+  embeddings: embeddingsRequest,
 };

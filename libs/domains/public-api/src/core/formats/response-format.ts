@@ -32,8 +32,14 @@ export interface ResponseFormat {
   /** The body of an error without a stream. */
   readonly errorBody: (error: GatewayError) => object;
   readonly openStream: (context: ResponseContext) => StreamRenderer;
-  /** @param completionJson a chat.completion object. */
-  readonly response: (completionJson: Uint8Array, context: ResponseContext) => string | Uint8Array;
+  /**
+   * @param completionJson a chat.completion object, or a list of embeddings.
+   * @returns the body; in parts where writing it takes long.
+   */
+  readonly response: (
+    completionJson: Uint8Array,
+    context: ResponseContext,
+  ) => string | Uint8Array | Generator<string, void, void>;
   /** The events of a stored chat.completion object, complete. */
   readonly replay: (completionJson: Uint8Array, context: ResponseContext) => string;
 }

@@ -1,5 +1,6 @@
 import { eventNumbering, splitEvents } from '../stream/event-ids';
 import { chatResponse } from './chat-response';
+import { embeddingsResponse } from './embeddings/response';
 import { messagesResponse } from './messages/response';
 import { responsesResponse } from './responses/response';
 import type { FormatName } from './request-format';
@@ -9,6 +10,7 @@ export const responseFormats: Readonly<Record<FormatName, ResponseFormat>> = {
   chat: chatResponse,
   messages: messagesResponse,
   responses: responsesResponse,
+  embeddings: embeddingsResponse,
 };
 
 /**

@@ -1,7 +1,9 @@
 import type { Capability, Prices, TokenPrices } from '@gateway/base';
 import { mayUseModel, type ModelPolicy } from '../chat-completion/rules/model-access';
+import { isEmbeddingModel } from '../chat-completion/rules/read-body';
 import { hasCapability } from '../chat-completion/rules/model-support';
 import { chatFields } from '../chat-completion/schema/fields';
+import { embeddingsFields } from '../formats/embeddings/fields';
 import type { ModelView } from '../chat-completion/types';
 
 /** A model with the properties that only the model list shows. */
@@ -32,19 +34,34 @@ const FIELD_CAPABILITIES: Readonly<Record<string, readonly Capability[]>> = {
 /**
  * The response of GET /v1/models: enabled models that the key may use, sorted by id.
  *
- * @param paths the inference endpoints of the deployment, which every model serves; named where there are several.
+ * @param paths the inference endpoints of the deployment; a model's own are named where there are several.
  */
 export function modelListView(
   models: Iterable<ListedModel>,
   policy: ModelPolicy,
   paths: readonly string[] = [],
 ): object {
-  const available = [...models].filter((model) => !model.disabled && mayUseModel(model, policy));
+  const available = [...models].filter(
+    (model) => !model.disabled && mayUseModel(model, policy) && isServed(model, paths),
+  );
   available.sort((one, other) => (one.id < other.id ? -1 : 1));
   return { object: 'list', data: available.map((model) => modelView(model, paths)) };
 }
 
+const EMBEDDINGS = '/v1/embeddings';
+
+/** The endpoints that a model serves. */
+function pathsOf(model: ListedModel, paths: readonly string[]): readonly string[] {
+  return paths.filter((path) => (path === EMBEDDINGS) === isEmbeddingModel(model));
+}
+
+/** An embedding model needs its endpoint. */
+function isServed(model: ListedModel, paths: readonly string[]): boolean {
+  return !isEmbeddingModel(model) || paths.includes(EMBEDDINGS);
+}
+
 function modelView(model: ListedModel, paths: readonly string[]): object {
+  const isEmbedding = isEmbeddingModel(model);
   const capabilities = PUBLIC_CAPABILITIES.filter((name) => hasCapability(model, name));
   return {
     id: model.id,
@@ -67,12 +84,18 @@ function modelView(model: ListedModel, paths: readonly string[]): object {
         }),
     architecture: {
       input_modalities: capabilities.includes('vision') ? ['text', 'image'] : ['text'],
-      output_modalities: ['text'],
+      output_modalities: [isEmbedding ? 'embeddings' : 'text'],
     },
-    ...(paths.length > 1 ? { endpoints: paths } : {}),
-    supported_parameters: supportedParameters(model),
+    ...(isEmbedding ? { dimensions: model.embeddingDimensions } : {}),
+    ...(paths.length > 1 ? { endpoints: pathsOf(model, paths) } : {}),
+    supported_parameters: isEmbedding ? embeddingParameters(model) : supportedParameters(model),
     pricing: pricingView(model.prices),
   };
+}
+
+function embeddingParameters({ extraParameters }: ModelView): readonly string[] {
+  const ofSchema = embeddingsFields.filter(({ disposition }) => disposition === 'honour');
+  return [...ofSchema.map(({ name }) => name), ...extraParameters];
 }
 
 function supportedParameters(model: ModelView): readonly string[] {

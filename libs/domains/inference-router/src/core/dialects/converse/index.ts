@@ -2,12 +2,13 @@ import type { Dialect, EncodeCall } from '../dialect';
 import { kindOfError, readError } from './classify-error';
 import { ConverseDecoder } from './decode-event';
 import { parsedRequest } from '../parsed-request';
+import { embeddings } from './embeddings';
 import { encodeRequest } from './encode-request';
 import { familyOf } from './model-family';
 import { readResponse } from './read-response';
 import { rulesOf } from './rules';
 
-/** Amazon Bedrock's Converse and ConverseStream. */
+/** Amazon Bedrock's Converse and ConverseStream, and InvokeModel for embeddings. */
 export const converse: Dialect = {
   path,
   framing: 'aws_eventstream',
@@ -16,6 +17,7 @@ export const converse: Dialect = {
   readResponse,
   readError,
   kindOfError,
+  embeddings,
 };
 
 /** The model is an id, an inference profile or an ARN, with its colons and slashes encoded. */

@@ -2,11 +2,13 @@ import type { Dialect } from '../dialect';
 import { kindOfError, readError } from './classify-error';
 import { createDecoder } from './decode-event';
 import { parsedRequest } from '../parsed-request';
+import { embeddings } from './embeddings';
 import { encodeRequest } from './encode-request';
 import { readResponse } from './read-response';
+import { resourceOf } from './resource';
 import { rules } from './rules';
 
-/** Google's `generateContent` and `streamGenerateContent`, of AI Studio and of Vertex AI. */
+/** Google's `generateContent` and `streamGenerateContent`, and its embeddings, of AI Studio and of Vertex AI. */
 export const gemini: Dialect = {
   path,
   framing: 'sse',
@@ -15,13 +17,9 @@ export const gemini: Dialect = {
   readResponse,
   readError,
   kindOfError,
+  embeddings,
 };
 
-/** A name with a slash, such as "tunedModels/mine" or "endpoints/123", is a path already. */
 function path({ providerModel, stream, options }: Parameters<Dialect['path']>[0]): string {
-  const isVertex = options.host === 'vertex';
-  const models = isVertex ? 'publishers/google/models' : 'models';
-  const resource = providerModel.includes('/') ? providerModel : `${models}/${providerModel}`;
-  const encoded = resource.split('/').map((name) => encodeURIComponent(name).replaceAll('%40', '@'));
-  return `${isVertex ? '' : '/v1beta'}/${encoded.join('/')}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`;
+  return `${resourceOf({ providerModel, options })}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`;
 }

@@ -1,6 +1,7 @@
 import type { Dialect } from '../dialect';
 import { kindOfError, readError } from './classify-error';
 import { createDecoder } from './decode-event';
+import { embeddings } from './embeddings';
 import { encodeRequest } from './encode-request';
 import { isMisfit } from './is-misfit';
 import { refusesOwnField } from './own-fields';
@@ -20,6 +21,7 @@ export const openai: Dialect = {
   readError,
   kindOfError,
   refusesOwnField,
+  embeddings,
 };
 
 /** Azure's dated API names the deployment in the path, and its version in the query of the provider's address. */

@@ -1,5 +1,5 @@
 import { refuse, type Refusal } from '@gateway/errors';
-import type { RequestFormat } from '../../formats/request-format';
+import type { ChatRequestFormat } from '../../formats/request-format';
 import { readImageSource } from '../images/data-uri';
 import type { ChatMessage, ImageUrl } from '../schema/checked-fields';
 import type { ModelView } from '../types';
@@ -37,7 +37,7 @@ export function findImages(
 /** image_url_not_supported: the first image that is a link instead of data. */
 export function checkImagesInline(
   images: readonly FoundImage[],
-  { imageUrl }: Pick<RequestFormat, 'imageUrl'>,
+  { imageUrl }: Pick<ChatRequestFormat, 'imageUrl'>,
 ): Refusal | undefined {
   const remote = images.find(({ image }) => readImageSource(image.url).kind === 'remote');
   return remote && refuse('image_url_not_supported', { param: remote.path + imageUrl });

@@ -61,9 +61,22 @@ export function checkShape(shape: Shape, value: JsonValue): JsonValue | Issue {
         return checkShape(shape.other, value);
       }
       return wrongType(shape.other.kind === 'list' ? 'a string or an array' : 'a string or an object', value);
+    case 'either': {
+      const chosen = shape.shapes.find((each) => suits(each, value));
+      return chosen === undefined ? wrongType(shape.expected, value) : checkShape(chosen, value);
+    }
     default:
       return unreachable(shape);
   }
+}
+
+/** Whether a value has the type of a shape; a list that of its first item. */
+function suits(shape: Shape, value: JsonValue | undefined): boolean {
+  if (shape.kind === 'text') return typeof value === 'string';
+  if (shape.kind === 'number') return typeof value === 'number';
+  return (
+    shape.kind === 'list' && Array.isArray(value) && (value.length === 0 || suits(shape.items, value[0]))
+  );
 }
 
 function checkText(shape: TextShape, value: string): string | Issue {

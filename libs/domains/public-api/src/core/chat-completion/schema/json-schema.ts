@@ -72,6 +72,8 @@ export function shapeToJsonSchema(shape: Shape): JsonObject {
       return {};
     case 'textOr':
       return { oneOf: [shapeToJsonSchema(shape.text), shapeToJsonSchema(shape.other)] };
+    case 'either':
+      return { anyOf: shape.shapes.map(shapeToJsonSchema) };
     default:
       return unreachable(shape);
   }

@@ -14,7 +14,8 @@ export type Shape =
   | MapShape
   | AnyObjectShape
   | AnyShape
-  | TextOrShape;
+  | TextOrShape
+  | EitherShape;
 
 export interface TextShape {
   readonly kind: 'text';
@@ -133,6 +134,14 @@ export interface TextOrShape {
   readonly other: ListShape | RecordShape | VariantsShape | AnyObjectShape;
 }
 
+/** One of several shapes, chosen by the type of the value, and in lists by that of the first item. */
+export interface EitherShape {
+  readonly kind: 'either';
+  readonly shapes: readonly (TextShape | NumberShape | ListShape)[];
+  /** For the message about another type, such as "a string". */
+  readonly expected: string;
+}
+
 export const text = (options: Omit<TextShape, 'kind'> = {}): TextShape => ({ kind: 'text', ...options });
 export const number = (options: Omit<NumberShape, 'kind'> = {}): NumberShape => ({
   kind: 'number',
@@ -180,6 +189,11 @@ export const anyObject = (options: Omit<AnyObjectShape, 'kind'> = {}): AnyObject
   ...options,
 });
 export const any = (): AnyShape => ({ kind: 'any' });
+export const either = (expected: string, ...shapes: EitherShape['shapes']): EitherShape => ({
+  kind: 'either',
+  shapes,
+  expected,
+});
 export const textOr = (other: TextOrShape['other'], textShape: TextShape = text()): TextOrShape => ({
   kind: 'textOr',
   text: textShape,

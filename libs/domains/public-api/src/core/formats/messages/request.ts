@@ -1,7 +1,7 @@
 import { isRefusal } from '@gateway/errors';
 import type { JsonObject, JsonValue } from '../../json/json-value';
 import { hostedToolHints, withoutHostedTools } from '../hosted-tools';
-import { byName, extraParameters, named, type RequestFormat } from '../request-format';
+import { byName, extraParameters, named, type ChatRequestFormat } from '../request-format';
 import { Conversation, textPart } from './conversation';
 import { effortOf } from './effort';
 import { messagesFields } from './fields';
@@ -9,7 +9,7 @@ import { messagesFields } from './fields';
 const fieldsByName = byName(messagesFields);
 
 /** Anthropic's Messages API. */
-export const messagesRequest: RequestFormat = {
+export const messagesRequest: ChatRequestFormat = {
   fields: messagesFields,
   fieldsByName,
   conversation: 'messages',
@@ -101,7 +101,7 @@ function choiceOf(type: string, name: string): JsonValue {
 
 function reasoningField(
   { thinking, output_config: config }: JsonObject,
-  model: Parameters<RequestFormat['toChat']>[1],
+  model: Parameters<ChatRequestFormat['toChat']>[1],
 ): JsonObject {
   const effort = (config as JsonObject | undefined)?.['effort'] as string | undefined;
   const level = effortOf(thinking as JsonObject | undefined, effort, model);

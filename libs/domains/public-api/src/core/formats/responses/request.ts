@@ -2,7 +2,7 @@ import type { Refusal } from '@gateway/errors';
 import { invalidValue } from '../../chat-completion/rules/field-values';
 import type { JsonObject, JsonValue } from '../../json/json-value';
 import { hostedToolHints, withoutHostedTools } from '../hosted-tools';
-import { byName, extraParameters, named, type RequestFormat } from '../request-format';
+import { byName, extraParameters, named, type ChatRequestFormat } from '../request-format';
 import type { RequestedResponse } from '../requested-response';
 import { Conversation } from './conversation';
 import { customFunction } from './custom-tools';
@@ -12,7 +12,7 @@ const ENCRYPTED = 'reasoning.encrypted_content';
 const fieldsByName = byName(responsesFields);
 
 /** OpenAI's Responses API, without anything stored. */
-export const responsesRequest: RequestFormat = {
+export const responsesRequest: ChatRequestFormat = {
   fields: responsesFields,
   fieldsByName,
   conversation: 'input',

@@ -1,0 +1,35 @@
+import type { CancelSignal } from '@gateway/base';
+import type { Model, Target } from '../catalogue/model-catalogue';
+import type { Choice, CompletionHead } from '../completion/completion';
+import type { ReportedUsage } from '../dialects/dialect';
+import type { GenerationRequest } from '../generation/finished-generation';
+import type { OutputGate } from '../generation/output-gate';
+import type { EncodedEmbeddings } from './encode-embeddings';
+
+/** A complete non-streaming response. */
+export interface OpenedResponse {
+  readonly kind: 'response';
+  /** None of embeddings. */
+  readonly choices: readonly Choice[];
+  /** Each as base64 of little-endian 32-bit floats. */
+  readonly embeddings?: readonly string[];
+  readonly reportedUsage: ReportedUsage | undefined;
+  readonly systemFingerprint: string | undefined;
+}
+
+export interface TargetCall {
+  readonly target: Target;
+  readonly model: Model;
+  readonly request: GenerationRequest;
+  readonly head: CompletionHead;
+  readonly body: Uint8Array;
+  /** Of a request for embeddings, instead of `body`. */
+  readonly embeddings?: EncodedEmbeddings | undefined;
+  readonly callerSignal: CancelSignal;
+  /** Of a stream whose hold covers a part of its output. */
+  readonly gate: OutputGate | undefined;
+  /** Called when the request was sent to the provider. */
+  readonly onSent: () => void;
+  /** The rest of the generation's total timeout. */
+  readonly totalMs: number;
+}

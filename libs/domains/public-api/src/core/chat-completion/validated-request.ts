@@ -1,0 +1,45 @@
+import { withTokenMargin } from '@gateway/base';
+import { heldCostOf } from './held-cost';
+import type { ModelView, UncountedChatRequest, ValidatedChatRequest } from './types';
+
+/** A request that passed every check, with its hold. */
+export function validated(
+  {
+    stream,
+    includeUsage,
+    n,
+    bodyJson,
+    exactSeed,
+    signedBy,
+    promptCacheKey,
+    externalUser,
+    input,
+    isOutputVisible,
+    cacheWrites,
+    response,
+  }: UncountedChatRequest,
+  model: ModelView,
+  inputTokens: number,
+  maxOutputTokens: number,
+): ValidatedChatRequest {
+  const heldInputTokens = withTokenMargin(inputTokens);
+  return {
+    model,
+    stream,
+    includeUsage,
+    n,
+    bodyJson: Buffer.from(bodyJson.buffer, bodyJson.byteOffset, bodyJson.byteLength),
+    ...(exactSeed === undefined ? {} : { exactSeed }),
+    maxOutputTokens,
+    estimatedInputTokens: inputTokens,
+    heldInputTokens,
+    inputParts: input.parts,
+    isOutputVisible,
+    cacheWrites,
+    heldCost: heldCostOf({ model, heldInputTokens, n, cacheWrites }, maxOutputTokens),
+    ...(signedBy === undefined ? {} : { signedBy }),
+    ...(promptCacheKey === undefined ? {} : { promptCacheKey }),
+    ...(externalUser === undefined ? {} : { externalUser }),
+    ...(response === undefined ? {} : { response }),
+  };
+}
