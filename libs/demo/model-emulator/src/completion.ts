@@ -33,7 +33,7 @@ export interface Choice {
   readonly stopSequence?: string | undefined;
 }
 
-export interface Embedding {
+interface Embedding {
   readonly values: readonly number[];
   /** As a provider with OpenAI's protocol encodes it. */
   readonly encoding: 'float' | 'base64';

@@ -6,13 +6,13 @@ import { countTokens } from '../tokens';
 import type { WireRequest } from '../wire-format';
 import { type EmbeddingModel, embeddingModel, withoutChat } from './models';
 
-export type Fields = { readonly [key: string]: unknown };
+type Fields = { readonly [key: string]: unknown };
 
 /** The most tokens of one request. */
 const MAX_TOKENS = 300_000;
 
 /** What all protocols read. */
-export interface ReadEmbeddings {
+interface ReadEmbeddings {
   readonly modelName: string;
   readonly model: EmbeddingModel;
   readonly suffixes: readonly string[];

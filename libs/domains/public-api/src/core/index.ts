@@ -46,13 +46,7 @@ export {
 } from './errors/money';
 export { generationIdMissing, generationNotFound, routeNotFound } from './errors/not-found';
 export { isEmbeddingModel } from './chat-completion/rules/read-body';
-export {
-  type ChatFormatName,
-  chatFormatNames,
-  type FormatName,
-  formatNames,
-  publicParam,
-} from './formats/request-format';
+export { type ChatFormatName, type FormatName, formatNames, publicParam } from './formats/request-format';
 export { requestFormats } from './formats/request-formats';
 export { type RequestedResponse } from './formats/requested-response';
 export { type ResponseContext, type StreamRenderer } from './formats/response-format';

@@ -268,7 +268,7 @@ const embeddingList = record('Embeddings, in the order of the inputs.', {
   model: text('The requested model.'),
   usage: record('Tokens and cost of the request.', {
     prompt_tokens: count('Input tokens.'),
-    total_tokens: count('The same.'),
+    total_tokens: count('Input tokens, too: there is no output.'),
     cost: usd('The amount charged, in US dollars.'),
   }),
 });

@@ -24,6 +24,13 @@ it('has the whole request and response as JSON', () => {
   expect(contentWith(saying('Hello')).response).toBeUndefined();
 });
 
+it('has the input of a request for embeddings', () => {
+  const bodyJson = Buffer.from('{"input":["Hello"]}');
+  const message = generateRequest({ bodyJson, embeddings: true, maxOutputTokens: 0 });
+  const { request } = contentOf(toGenerationRequest(message), undefined, MAX);
+  expect(parsed(request.text)).toEqual({ model: 'acme/m-1', input: ['Hello'] });
+});
+
 it('replaces the base64 data of images by its length, also within escaped JSON', () => {
   const url = `data:image/png;base64,${PNG}==`;
   const image = { type: 'image_url', image_url: { url } };

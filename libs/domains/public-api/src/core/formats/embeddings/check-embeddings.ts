@@ -18,7 +18,7 @@ import { embeddingsRequest } from './request';
  * The most numbers of one response, in all embeddings together: 1,000 embeddings of 1,536 numbers. As base64 they fit
  * an event with a stored response, and as JSON numbers a response of a provider.
  */
-export const MAX_NUMBERS = 1_536_000;
+const MAX_NUMBERS = 1_536_000;
 
 /** Shorter texts are counted together; their length alone is checked by the provider. */
 const LONG_TEXT_BYTES = 8_192;

@@ -11,7 +11,7 @@ import type {
 import { validated } from '../../chat-completion/validated-request';
 
 /** The most tokens of one request, in all inputs together. */
-export const MAX_TOKENS = 300_000;
+const MAX_TOKENS = 300_000;
 
 /** Many embedding models mark the start and the end of each input. */
 const TOKENS_PER_INPUT = 2;

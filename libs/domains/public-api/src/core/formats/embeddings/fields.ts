@@ -3,7 +3,7 @@ import { externalUser } from '../../chat-completion/schema/field-shapes';
 import { either, list, number, text } from '../../chat-completion/schema/shape';
 
 /** The most inputs of one request. */
-export const MAX_INPUTS = 2_048;
+const MAX_INPUTS = 2_048;
 
 const inputText = text({ minLength: 1 });
 const tokens = list(number({ integer: true, min: 0, max: 0x7fff_ffff }), { minItems: 1 });
