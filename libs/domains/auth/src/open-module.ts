@@ -12,7 +12,14 @@ export interface OpenAuthOptions
 }
 
 /** Creates the module with its adapters. */
-export function openAuthModule({ config, clock, log, metrics, endpoints, ...options }: OpenAuthOptions): GatewayModule {
+export function openAuthModule({
+  config,
+  clock,
+  log,
+  metrics,
+  endpoints,
+  ...options
+}: OpenAuthOptions): GatewayModule {
   return createAuthModule({
     adapters: createAuthAdapters({ ...options, clock, log, oidc: oidcSettingsOf(config) }),
     clock,

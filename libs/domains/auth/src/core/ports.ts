@@ -134,7 +134,7 @@ export interface ProjectStore {
 }
 
 /** Absent fields do not filter. */
-export interface ProjectFilter {
+interface ProjectFilter {
   readonly archived?: boolean;
   readonly ids?: readonly string[];
 }

@@ -220,13 +220,13 @@ export function limitsBody(limits: Limits) {
   };
 }
 
-interface RefusableResult {
+interface MethodResult {
   readonly outcome?: { readonly $case: string; readonly value: unknown } | undefined;
   readonly refusal?: { readonly reason: AdminRefusalReason } | undefined;
 }
 
 /** Why a method refused; undefined if it did not. */
-export function reasonOf({ outcome, refusal }: RefusableResult): string | undefined {
+export function reasonOf({ outcome, refusal }: MethodResult): string | undefined {
   const isRefused = outcome?.$case === 'refusal' || outcome?.$case === 'refused';
   const refused = isRefused ? (outcome.value as { readonly reason: AdminRefusalReason }) : refusal;
   return refused && AdminRefusalReason[refused.reason].replace('ADMIN_REFUSAL_REASON_', '').toLowerCase();

@@ -56,7 +56,10 @@ export function createNotificationEndpoints(ports: NotificationEndpointPorts): r
       const webhook = webhookOf(body.webhook_url);
       const settings = await admin.setSettings({ emailEnabled, extraEmails, webhook }, (before, after) => {
         const change = { actor, action: 'operator_notifications.set', target: 'operator_notifications' };
-        return auditOf({ ...change, details: changedFields(settingsView(before), settingsView(after)) }, ports);
+        return auditOf(
+          { ...change, details: changedFields(settingsView(before), settingsView(after)) },
+          ports,
+        );
       });
       return { settings: settingsView(settings), webhook_secret: webhook?.secret ?? null };
     }),

@@ -70,7 +70,7 @@ export function invitationForGuestView({ organizationName, invitation, hasAccoun
   };
 }
 
-export function memberView({ id, email, role }: Member) {
+function memberView({ id, email, role }: Member) {
   return { id, email, role: role === MemberRole.MEMBER_ROLE_OPERATOR ? 'operator' : 'member' } as const;
 }
 
