@@ -16,7 +16,7 @@ declare global {
 
 /** Renders the whole app at a path, as main.tsx does. */
 export function renderPage(path: string) {
-  // Data arrives and tooltips unmount outside of `act`, as in a browser. A warning with its stack for each took most of the time.
+  // Data arrives and tooltips unmount outside of `act`, as in a browser. A long list took a fifth of its time to print warnings.
   globalThis.IS_REACT_ACT_ENVIRONMENT = false;
   const queryClient = createQueryClient(() => undefined);
   const router = createAppRouter(queryClient, createMemoryHistory({ initialEntries: [path] }));
