@@ -5,7 +5,7 @@ export const MODEL = 'bench/echo';
 export const UPSTREAM_MODEL = 'echo-1';
 export const STREAM_CHUNKS = 100;
 export const RESPONSE_TEXT = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
-export const PROMPT_TOKENS = 24;
+const PROMPT_TOKENS = 24;
 
 /** Marks a prompt that requests a slow stream. */
 const SLOW_MARK = 'bench-slow-';

@@ -56,7 +56,7 @@ async function measureDeployment(
 }
 
 /** Of a cluster with this many replicas of edge, ledger and router. */
-export function clusterArguments(size: number): readonly string[] {
+function clusterArguments(size: number): readonly string[] {
   const replicas = { edge: size, ledger: size, 'rate-limit': Math.min(size, 2), router: size };
   return Object.entries(replicas).flatMap(([service, count]) => ['--replicas', `${service}=${count}`]);
 }

@@ -16,7 +16,7 @@ const TOKENS = { promptTokens: 500, completionTokens: 200 };
 export const COST_NANO_USD = 700n;
 
 /** About the size of a finished or settled generation. */
-export const EVENT_BYTES = 300;
+const EVENT_BYTES = 300;
 
 /** Holds for organizations, without budgets. */
 export function newHolds(organizationIds: readonly string[], at: UnixMs, lifetimeMs = 660_000) {
