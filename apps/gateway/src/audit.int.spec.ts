@@ -63,17 +63,13 @@ let organizationId: string;
 /** Those of `operator` unless a case changes it. */
 let actor: CallActor;
 
-const clientOf = <Definition extends ServiceDefinition>(definition: Definition, moduleName: string) => {
+const transportTo = (moduleName: string) => {
   const module = fleet.modules.inOrder.find(({ name }) => name === moduleName);
-  return createClient(
-    definition,
-    inProcessFor(module?.services ?? [], () => actor),
-  );
+  return inProcessFor(module?.services ?? [], () => actor);
 };
-const ownerOf = (moduleName: string) => {
-  const module = fleet.modules.inOrder.find(({ name }) => name === moduleName);
-  return createAdminClient(inProcessFor(module?.services ?? [], () => actor));
-};
+const clientOf = <Definition extends ServiceDefinition>(definition: Definition, moduleName: string) =>
+  createClient(definition, transportTo(moduleName));
+const ownerOf = (moduleName: string) => createAdminClient(transportTo(moduleName));
 const inOrganization = () => ({ params: { organization_id: organizationId } });
 const auth = () => clientOf(AuthAdminDefinition, 'auth');
 const ledger = () => clientOf(BillingLedgerDefinition, 'billing-ledger');
@@ -123,11 +119,7 @@ async function signIn(email: string, password = PASSWORD): Promise<string> {
 }
 
 /** The member acts for themselves. */
-async function actAsSelf(self: {
-  readonly id: string;
-  readonly email: string;
-  readonly sessionToken: string;
-}) {
+async function actAsSelf(self: Awaited<ReturnType<typeof person>>) {
   const { session } = await auth().getSession({ sessionToken: self.sessionToken });
   const person: ActingPerson = {
     ...{ ...operator, id: self.id, label: self.email },
