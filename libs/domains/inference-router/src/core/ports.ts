@@ -44,8 +44,8 @@ export interface ProviderCall {
   /** The request as JSON. */
   readonly body: Uint8Array;
   readonly stream: boolean;
-  /** Whether headers of a successful response are read. */
-  readonly readsHeaders?: boolean;
+  /** Default: chat. Headers of a successful response are read for embeddings only. */
+  readonly operation?: 'chat' | 'embeddings';
   /** Aborting closes the connection immediately, also while the response is read. */
   readonly signal: CancelSignal;
   /** Called when the request is sent over a connection; the provider may process it from then on. */
@@ -75,7 +75,7 @@ export interface EventSource<Item> {
  */
 export interface ProviderResponse extends EventSource<Uint8Array> {
   readonly status: number;
-  /** A header of an error response, or with `readsHeaders` of any, by lower-case name; undefined when absent. */
+  /** A header of an error response, or of any with embeddings, by lower-case name; undefined when absent. */
   header(name: string): string | undefined;
   /** Stops reading. The connection is reused if the response ends soon, else closed. Never throws. */
   release(): void;

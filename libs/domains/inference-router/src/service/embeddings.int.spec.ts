@@ -54,7 +54,8 @@ const VENDORS: readonly Vendor[] = [
   },
   {
     ...{ name: 'gemini', dialect: 'gemini', path: '', providerModel: 'emu-embed' },
-    ...{ dimensions: [1_536, 256], perCall: 100, reports: false },
+    // AI Studio takes 100, but 85 embeddings are as many numbers as one response may have.
+    ...{ dimensions: [1_536, 256], perCall: 85, reports: false },
   },
   {
     ...{ name: 'vertex', dialect: 'gemini', path: VERTEX, providerModel: 'emu-embed' },

@@ -75,7 +75,7 @@ function createPool(target: Target, credential: Credential | undefined): Provide
 
 async function send(
   { pool, head, credential }: ProviderPool,
-  { target, path: dialectPath, signal, onSent, stream, readsHeaders, body }: ProviderCall,
+  { target, path: dialectPath, signal, onSent, stream, operation = 'chat', body }: ProviderCall,
 ): Promise<ProviderResponse> {
   const path = head.pathOf(dialectPath);
   let headers = head.headers[stream ? 'stream' : 'json'];
@@ -84,21 +84,27 @@ async function send(
     // Waits only for a signature, or until there is a first valid token.
     headers = { ...headers, ...(authorized instanceof Promise ? await authorized : authorized) };
   }
-  const span = startSpan(target);
+  const span = startSpan(target, operation);
   const trace = target.provider.sendsTraceparent ? span?.headers : undefined;
   if (trace !== undefined) headers = { ...headers, ...trace };
-  const exchange = new ProviderExchange(target.provider.name, signal, onSent, span, readsHeaders);
+  const exchange = new ProviderExchange(
+    target.provider.name,
+    signal,
+    onSent,
+    span,
+    operation === 'embeddings',
+  );
   return exchange.send(pool, { method: 'POST', path, headers, body });
 }
 
 /** Undefined when the current request is not traced. */
-function startSpan({ provider, providerModel }: Target): Span | undefined {
+function startSpan({ provider, providerModel }: Target, operation: string): Span | undefined {
   const tracer = tracing();
   if (tracer?.current() === undefined) return undefined;
-  return tracer.start('chat', {
+  return tracer.start(operation, {
     kind: 'client',
     attributes: {
-      'gen_ai.operation.name': 'chat',
+      'gen_ai.operation.name': operation,
       'gen_ai.provider.name': provider.name,
       'gen_ai.request.model': providerModel,
       'http.request.method': 'POST',

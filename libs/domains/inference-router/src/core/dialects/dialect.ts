@@ -79,6 +79,8 @@ export interface EmbeddingsProtocol {
   path(call: EmbeddingsCall): string;
   /** The most inputs of one call; the others are sent in further calls. */
   maxInputs(call: EmbeddingsCall): number;
+  /** Whether embeddings are requested as base64, which is read in a moment; numbers by default. */
+  returnsBase64?(call: EmbeddingsCall): boolean;
   /** @throws UpstreamFailure `rejected`, with a public message, for a request that the provider has no form for. */
   encode(request: EmbeddingsRequest, call: EmbeddingsCall): object;
   /** @param header of the response, by lower-case name. */

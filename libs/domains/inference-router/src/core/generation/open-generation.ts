@@ -186,7 +186,7 @@ async function encodeUnlessRejected(
   const options = ports.limitNames.optionsOf(target);
   try {
     const limitName = options.maxTokensParameter;
-    if (call.request.embeddings) return encodedEmbeddings(call.request, target, limitName);
+    if (call.request.embeddings) return encodedEmbeddings(call, target, limitName);
     const body = await encodeRequest(ports, call, target, options);
     return { body, limitName, bytes: body.length };
   } catch (error) {
@@ -198,11 +198,11 @@ async function encodeUnlessRejected(
 const NOTHING = new Uint8Array();
 
 function encodedEmbeddings(
-  { bodyJson }: GenerationRequest,
+  { request: { bodyJson }, model }: OpenGenerationCall,
   target: Target,
   limitName: EncodedRequest['limitName'],
 ): EncodedRequest {
-  const embeddings = encodeEmbeddings(bodyJson, target);
+  const embeddings = encodeEmbeddings(bodyJson, target, model);
   const bytes = embeddings.calls.reduce((sum, { body }) => sum + body.length, 0);
   return { body: NOTHING, limitName, embeddings, bytes };
 }

@@ -34,14 +34,13 @@ export async function openEmbeddings(
   const protocol = dialects[call.target.provider.dialect].embeddings;
   if (!protocol) throw new Error('the catalogue has an embedding model of a dialect without embeddings');
   const read: Read = { embeddings: [], promptTokens: 0 };
-  const { calls, dimensions = call.model.embeddingDimensions?.[0] ?? 0 } = encoded;
-  for (const { body, inputs } of calls) {
+  for (const { body, inputs } of encoded.calls) {
     const { embeddings, promptTokens } = await readPart(attempt, ports, call, protocol, body);
     if (embeddings.length !== inputs)
       throw new UpstreamFailure('failed', {
         detail: `the response has ${embeddings.length} embeddings for ${inputs} inputs`,
       });
-    for (const embedding of embeddings) read.embeddings.push(embeddingBase64(embedding, dimensions));
+    for (const embedding of embeddings) read.embeddings.push(embeddingBase64(embedding, encoded.dimensions));
     if (read.promptTokens !== undefined)
       read.promptTokens = promptTokens === undefined ? undefined : read.promptTokens + promptTokens;
   }
@@ -77,7 +76,7 @@ async function readPart(
   attempt.expect(timeouts.firstByteMs, 'response');
   const response = await attempt.send(() =>
     ports.transport.send({
-      ...{ target, body, stream: false, readsHeaders: true },
+      ...{ target, body, stream: false, operation: 'embeddings' },
       path: protocol.path(target),
       signal: attempt.signal,
       onSent: call.onSent,

@@ -67,7 +67,7 @@ export async function testTarget(
       : await dialects[provider.dialect].encodeRequest(BODY, { ...encoding, ownsUntagged: true }, () =>
           Promise.resolve(),
         );
-    const embeddings = embeddingDimensions && encodeEmbeddings(body, target);
+    const embeddings = embeddingDimensions && encodeEmbeddings(body, target, model);
     const request = embeddings ? { ...REQUEST, bodyJson: body, embeddings: true } : REQUEST;
     const { generationId, createdUnixMs } = REQUEST;
     const opened = await openTarget(

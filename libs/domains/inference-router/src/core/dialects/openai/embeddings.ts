@@ -1,10 +1,15 @@
 import { asObject } from '../../completion/json';
-import type { EmbeddingsProtocol } from '../dialect';
+import type { EmbeddingsCall, EmbeddingsProtocol } from '../dialect';
 import { tokenCount } from '../embeddings';
 import { readErrorObject } from './classify-error';
 
 /** OpenAI's own limit of a request. */
 const MAX_INPUTS = 2_048;
+
+/** Not every server has it. */
+function returnsBase64({ options: { vendor } }: EmbeddingsCall): boolean {
+  return vendor === 'openai' || vendor === 'azure';
+}
 
 /** OpenAI's embeddings, as many servers speak them. */
 export const embeddings: EmbeddingsProtocol = {
@@ -13,12 +18,12 @@ export const embeddings: EmbeddingsProtocol = {
       ? `/deployments/${encodeURIComponent(providerModel)}/embeddings`
       : '/embeddings',
   maxInputs: () => MAX_INPUTS,
-  encode: ({ input, dimensions, extra }, { providerModel, options: { vendor } }) => ({
-    model: providerModel,
+  returnsBase64,
+  encode: ({ input, dimensions, extra }, call) => ({
+    model: call.providerModel,
     input,
     ...(dimensions === undefined ? {} : { dimensions }),
-    // A quarter of the size of numbers. Not every server has it.
-    ...(vendor === 'openai' || vendor === 'azure' ? { encoding_format: 'base64' } : {}),
+    ...(returnsBase64(call) ? { encoding_format: 'base64' } : {}),
     ...extra,
   }),
   read(response) {
