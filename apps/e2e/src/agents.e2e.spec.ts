@@ -40,6 +40,8 @@ describeAgents.each([
       writeFileSync(path.join(agent.folder, 'large.txt'), LARGE_FILE);
     });
 
+    afterAll(() => agent?.remove());
+
     afterEach(async () => {
       const { baseUrl } = testEnv!.gateway;
       await nothingReserved(baseUrl, tenant.apiKey);
@@ -60,11 +62,14 @@ describeAgents.each([
       expect(done.text).toBe('It is done.');
       expect(readFileSync(path.join(agent.folder, 'both.txt'), 'utf8')).toBe('one\ntwo\n');
 
+      const promptTokens = () => emulator.requests().map(({ usage }) => usage?.promptTokens ?? 0);
+      const [first = 0, ...later] = promptTokens();
       const resumed = await agent.run(`What did you write? ${SAYING('Two files.')}`, done.session);
       expect(resumed.text).toBe('Two files.');
-      // With the conversation so far.
-      const prompts = emulator.requests().map(({ usage }) => usage?.promptTokens ?? 0);
-      expect(prompts.at(-1)).toBeGreaterThan(prompts.at(0)! + 1_000);
+      // With the conversation so far; agents shorten it differently. Without it, the prompt is as long as the first.
+      const added = Math.max(...later) - first;
+      expect(added).toBeGreaterThan(0);
+      expect(promptTokens().at(-1)).toBeGreaterThan(first + added / 2);
     });
 
     it('can be cancelled in the middle of a response, which is charged', async () => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -14,6 +14,8 @@ export interface Agent {
   run(prompt: string, session?: string): Promise<AgentResult>;
   /** Starts a prompt. @returns a function that ends the agent as its user does, with SIGINT. */
   start(prompt: string): () => Promise<void>;
+  /** Removes its folder, settings and sessions. */
+  remove(): void;
 }
 
 interface AgentResult {
@@ -51,7 +53,7 @@ export const claudeCode: AgentKind = {
   script: CLAUDE,
   shell: (command) => ({ name: 'Bash', arguments: { command, description: 'Runs a command' } }),
   create({ baseUrl, apiKey, model }) {
-    const { folder, home } = workspace();
+    const { folder, home, remove } = workspace();
     const env = {
       HOME: home,
       ANTHROPIC_BASE_URL: new URL(baseUrl).origin,
@@ -66,6 +68,7 @@ export const claudeCode: AgentKind = {
     ];
     return {
       folder,
+      remove,
       async run(prompt, session) {
         const output = await launch(CLAUDE, args(prompt, session), folder, env).output;
         const result = JSON.parse(output) as { session_id: string; result: string; is_error: boolean };
@@ -81,7 +84,7 @@ export const codex: AgentKind = {
   script: CODEX,
   shell: (command) => ({ name: 'exec_command', arguments: { cmd: command } }),
   create({ baseUrl, apiKey, model }) {
-    const { folder, home } = workspace();
+    const { folder, home, remove } = workspace();
     writeFileSync(
       path.join(home, 'config.toml'),
       [
@@ -102,6 +105,7 @@ export const codex: AgentKind = {
     ];
     return {
       folder,
+      remove,
       async run(prompt, session) {
         const output = await launch(CODEX, args(prompt, session), folder, env).output;
         const events = output
@@ -125,12 +129,12 @@ interface CodexEvent {
   readonly item?: { readonly type: string; readonly text?: string };
 }
 
-function workspace(): { folder: string; home: string } {
+function workspace() {
   const root = mkdtempSync(path.join(os.tmpdir(), 'gateway-agent-'));
   const folder = path.join(root, 'work');
   const home = path.join(root, 'home');
   for (const each of [folder, home]) mkdirSync(each);
-  return { folder, home };
+  return { folder, home, remove: () => rmSync(root, { recursive: true, force: true }) };
 }
 
 function launch(
@@ -145,15 +149,17 @@ function launch(
     cwd: folder,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: TIMEOUT_MS,
-    // A group of its own, which gets the signal as from a terminal: the scripts start other programs.
+    // A group of its own, which gets signals as from a terminal: the scripts start other programs.
     detached: true,
   });
+  const signal = (name: NodeJS.Signals) => process.kill(-child.pid!, name);
+  const timer = setTimeout(() => signal('SIGKILL'), TIMEOUT_MS);
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
+  void closed.then(() => clearTimeout(timer));
   const output = closed.then((code) => {
     if (code === 0) return stdout;
     throw new Error(`${script} exited with ${String(code)}:\n${stdout}\n${stderr}`);
@@ -162,7 +168,7 @@ function launch(
   return {
     output,
     async interrupt() {
-      process.kill(-child.pid!, 'SIGINT');
+      signal('SIGINT');
       await closed;
     },
   };
