@@ -1,7 +1,7 @@
 import { isoTime } from '@gateway/admin-calls';
 import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
-import { sentAgain } from '../http/sent-again';
+import { forwardedQuery } from '../http/forwarded-query';
 import { toDashboardError } from '../messages/errors';
 import { withFigures } from '../organization-figures';
 import type { DashboardApiPorts } from '../ports';
@@ -19,7 +19,7 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
 
   return [
     implement(endpoints.operator.organizations, async ({ query }) => {
-      const page = await owners.auth.call(endpoints.organizations.list, { query: sentAgain(query) });
+      const page = await owners.auth.call(endpoints.organizations.list, { query: forwardedQuery(query) });
       return { ...page, data: await withFigures(ports, page.data) };
     }),
 

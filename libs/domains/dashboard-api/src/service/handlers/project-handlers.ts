@@ -1,5 +1,5 @@
 import { endpoints, parts } from '@gateway/dashboard-contract';
-import { sentAgain } from '../http/sent-again';
+import { forwardedQuery } from '../http/forwarded-query';
 import { implement, type Implementation } from '../http/implement';
 import type { DashboardApiPorts } from '../ports';
 
@@ -9,7 +9,7 @@ const SPEND_TIMEOUT_MS = 3_000;
 export function createProjectHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   return [
     implement(endpoints.projects.list, async ({ params, query }) => {
-      const page = await ports.owners.auth.call(parts.projects, { params, query: sentAgain(query) });
+      const page = await ports.owners.auth.call(parts.projects, { params, query: forwardedQuery(query) });
       const ids = page.data.map(({ id }) => id);
       const spend = await spendOf(ports, params.organization_id, ids);
       return { ...page, data: page.data.map((each) => ({ ...each, spend: spend.get(each.id) ?? null })) };
