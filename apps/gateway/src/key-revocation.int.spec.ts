@@ -457,6 +457,7 @@ describe('any interleaving', () => {
     const keys = await Promise.all(Array.from({ length: KEYS }, () => fleet.key()));
     const revoked = new Set<string>();
     const violations: string[] = [];
+    const lookups: Promise<void>[] = [];
     let cached = 0;
     let done = false;
 
@@ -466,12 +467,14 @@ describe('any interleaving', () => {
       const callsBefore = network.calls['VerifyKey'];
       const lookup = directory.lookup(key.hash);
       if (network.calls['VerifyKey'] === callsBefore) cached += 1;
-      return lookup.then(
+      const checked = lookup.then(
         (grant) => {
           if (mustBeRevoked && !grant?.revoked) violations.push(key.id);
         },
         () => undefined,
       );
+      lookups.push(checked);
+      return checked;
     };
     const lookUpRepeatedly = async (edge: Edge): Promise<void> => {
       while (!done) {
@@ -510,6 +513,8 @@ describe('any interleaving', () => {
     await Promise.all([revokeAll(), revokeAll()]);
     done = true;
     await Promise.all(running);
+    // Lookups in flight would otherwise reach a fleet that has stopped.
+    await Promise.all(lookups);
     expect(violations).toEqual([]);
     // The test is only meaningful if edges have used their caches.
     expect(cached).toBeGreaterThan(KEYS);
