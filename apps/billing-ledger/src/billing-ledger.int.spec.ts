@@ -132,8 +132,7 @@ describeWith(kafkaBroker, 'the ledger in two processes, over PostgreSQL and Kafk
       prices: PRICES,
       lifetimeMs: 600_000,
       createdUnixMs: BigInt(clock.now()),
-      keyDailyBudgetNanoUsd: undefined,
-      organizationDailyBudgetNanoUsd: undefined,
+      budgets: [],
       idempotencyScope: undefined,
     };
   }

@@ -174,6 +174,7 @@ const hold = (transport: RpcTransport) =>
         prices: undefined,
         lifetimeMs: 60_000,
         createdUnixMs: BigInt(Date.now()),
+        budgets: [],
       },
     ],
   });

@@ -220,13 +220,12 @@ it('a dead-lettered generation fails again on redelivery, and settles when its h
       keyId: 'key-1',
       amountNanoUsd: nanoUsd(20n),
       prices: PRICES,
-      organizationBudgets: {},
-      keyBudgets: {},
+      budgets: [],
       createdUnixMs: at,
       lifetimeMs: 60_000,
       idempotencyScope: undefined,
-      run: undefined,
-      project: undefined,
+      runId: undefined,
+      projectId: undefined,
     },
   ]);
   expect(hold).toEqual({ kind: 'held' });

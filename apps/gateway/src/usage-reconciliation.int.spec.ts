@@ -167,6 +167,7 @@ async function spend(): Promise<void> {
         prices: PRICES,
         createdUnixMs,
         lifetimeMs: 60_000,
+        budgets: [],
       })),
   });
   await ledger.settleGenerations({

@@ -64,8 +64,12 @@ export const targets = {
   'hold-functions': {
     files: functionFiles(
       'assert_never_closed',
+      'budget_use',
       'extend_holds',
+      'first_exceeded_budget',
       'hold_credit',
+      'hold_refusal',
+      'place_covered_holds',
       'void_holds',
       'void_overdue_holds',
       'lock_for_settlement',

@@ -169,6 +169,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
             prices: PRICES,
             lifetimeMs: DAY_MS / 2,
             createdUnixMs: now,
+            budgets: [],
           },
         ],
       });

@@ -2,6 +2,7 @@ export * from './cancellation';
 export * from './audit';
 export * from './backoff';
 export * from './bisect-batch';
+export * from './budget';
 export * from './brand';
 export * from './capabilities';
 export * from './changes';

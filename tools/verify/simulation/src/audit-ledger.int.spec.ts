@@ -27,10 +27,9 @@ beforeAll(async () => {
     { creditId: 'c', organizationId: 'org-a', amountNanoUsd: usdNano(100), note: '' },
     createAuditEntry(),
   );
-  const run = { runId: 'run-a', budgetNanoUsd: usdNano(90) };
-  const project = { projectId: 'proj-a', budgets: {} };
+  const owners = { runId: 'run-a', projectId: 'proj-a', limits: { run: { total: 90 } } };
   await store.holdCredit(
-    ['settled', 'open', 'voided'].map((holdId) => makeHold({ holdId, amount: 20, at, run, project })),
+    ['settled', 'open', 'voided'].map((holdId) => makeHold({ holdId, amount: 20, at, ...owners })),
   );
   await store.extendHolds([makeHold({ holdId: 'open', amount: 30, at })]);
   await store.settleGenerations([makeFinished({ generationId: 'settled', cost: 5, at })], announce);
@@ -127,7 +126,7 @@ const CORRUPTIONS: [what: string, sql: string][] = [
   ],
   [
     'a held daily total without a hold',
-    `insert into budget_accounts values ('org-a', '', '2025-12-31', null, 0, 5)`,
+    `insert into budget_accounts values ('org-a', '', '2025-12-31', 0, 5)`,
   ],
   [
     'a changed total of a key',

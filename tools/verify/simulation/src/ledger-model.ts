@@ -91,16 +91,16 @@ function outcomeOf(draft: Draft, operation: Operation, { generations, now }: Set
   switch (operation.kind) {
     case 'credit':
       return credit(draft, operation.id, operation.organization, BigInt(operation.amount));
-    case 'hold':
-      return named(operation.generations)
-        .map((one) =>
-          hold(draft, one, operation.otherOrganization ? OTHER_ORGANIZATION : one.organization, now),
-        )
-        .join(', ');
-    case 'extend':
-      return named(operation.generations)
-        .map((one) => extend(draft, one, operation.by))
-        .join(', ');
+    case 'hold': {
+      const batch = named(operation.generations).map((one) =>
+        operation.otherOrganization ? { ...one, organization: OTHER_ORGANIZATION } : one,
+      );
+      return batch.map((one) => hold(draft, one, batch, now)).join(', ');
+    }
+    case 'extend': {
+      const batch = named(operation.generations);
+      return batch.map((one) => extend(draft, one, batch, operation.by)).join(', ');
+    }
     case 'void':
       return String(named(operation.generations).filter((one) => voidHold(draft, one)).length);
     case 'reap':
@@ -167,7 +167,8 @@ function credit(draft: Draft, id: string, organization: string, amount: bigint):
   return 'added';
 }
 
-function hold(draft: Draft, one: Generation, organization: string, now: number): string {
+function hold(draft: Draft, one: Generation, batch: readonly Generation[], now: number): string {
+  const { organization } = one;
   const known = draft.holds.get(one.id);
   if (known && known.organization !== organization) return 'foreign';
   if (known) return known.state === 'held' ? 'held' : 'closed';
@@ -177,7 +178,7 @@ function hold(draft: Draft, one: Generation, organization: string, now: number):
   const runBudget = draft.runs.get(runName) ?? one.run?.budget;
   if (one.run && runBudget === undefined) return 'unknown_run';
   const day = dayOf(now);
-  const refusal = refusalOf(draft, one, { organization, day, run, runBudget, amount });
+  const refusal = refusalOf(draft, one, batch, { organization, day, run, runBudget, amount });
   if (refusal !== undefined) return refusal;
   const { key, holdPrices: prices, scope } = one;
   const project = one.project?.id;
@@ -194,10 +195,11 @@ interface Wanted extends Pick<Hold, 'organization' | 'day' | 'run' | 'amount'> {
   readonly runBudget: number | bigint | undefined;
 }
 
-/** Why an amount cannot be held in addition; undefined if it can. */
+/** Why an amount cannot be held in addition; undefined if it can. The budgets of a batch apply to all its holds. */
 function refusalOf(
   draft: Draft,
   one: Generation,
+  batch: readonly Generation[],
   { organization, day, run, runBudget, amount }: Wanted,
 ): string | undefined {
   const heldBy = (matches: (hold: Hold) => boolean): bigint =>
@@ -206,7 +208,22 @@ function refusalOf(
       .reduce((sum, each) => sum + each.amount, 0n);
   const available = availableOf(draft, organization);
   if (available < amount) return `insufficient_credits ${available}, ${heldBy(() => true)} held`;
-  const { organizationMonth, organizationTotal, keyMonth, keyTotal } = one.longBudgets;
+  const lowest = (
+    budgetOf: (each: Generation) => number | undefined,
+    hasSameOwner: (each: Generation) => boolean,
+  ): number | undefined => {
+    const sameOwner = batch.filter((each) => each.organization === one.organization && hasSameOwner(each));
+    const budgets = sameOwner.map(budgetOf).filter((budget) => budget !== undefined);
+    return budgets.length === 0 ? undefined : Math.min(...budgets);
+  };
+  const ofOrganization = (budgetOf: (each: Generation) => number | undefined) => lowest(budgetOf, () => true);
+  const ofItsKey = (budgetOf: (each: Generation) => number | undefined) =>
+    lowest(budgetOf, ({ key }) => key === one.key);
+  const ofItsProject = (budgetOf: (each: NonNullable<Generation['project']>) => number | undefined) =>
+    lowest(
+      (each) => each.project && budgetOf(each.project),
+      (each) => each.project !== undefined && each.project.id === one.project?.id,
+    );
   const inMonth = (hold: Hold) => monthOf(hold.day) === monthOf(day);
   const ofKey = (hold: Hold) => hold.key === one.key;
   const project = one.project?.id;
@@ -220,33 +237,58 @@ function refusalOf(
     ['run total', runBudget, `${organization} ${run}`, (hold) => hold.run === run],
     [
       'key month',
-      keyMonth,
+      ofItsKey((each) => each.longBudgets.keyMonth),
       `${organization} ${monthOf(day)} ${one.key}`,
       (hold) => ofKey(hold) && inMonth(hold),
     ],
-    ['key total', keyTotal, `${organization} ${ALL_TIME} ${one.key}`, ofKey],
+    [
+      'key total',
+      ofItsKey((each) => each.longBudgets.keyTotal),
+      `${organization} ${ALL_TIME} ${one.key}`,
+      ofKey,
+    ],
     [
       'project month',
-      one.project?.month,
+      ofItsProject((each) => each.month),
       `${organization} ${monthOf(day)} ${project}`,
       (hold) => ofProject(hold) && inMonth(hold),
     ],
-    ['project total', one.project?.total, `${organization} ${ALL_TIME} ${project}`, ofProject],
-    ['organization month', organizationMonth, `${organization} ${monthOf(day)}`, inMonth],
-    ['organization total', organizationTotal, `${organization} ${ALL_TIME}`, () => true],
+    [
+      'project total',
+      ofItsProject((each) => each.total),
+      `${organization} ${ALL_TIME} ${project}`,
+      ofProject,
+    ],
+    [
+      'organization month',
+      ofOrganization((each) => each.longBudgets.organizationMonth),
+      `${organization} ${monthOf(day)}`,
+      inMonth,
+    ],
+    [
+      'organization total',
+      ofOrganization((each) => each.longBudgets.organizationTotal),
+      `${organization} ${ALL_TIME}`,
+      () => true,
+    ],
     [
       'key day',
-      one.keyBudget,
+      ofItsKey((each) => each.keyBudget),
       `${organization} ${day} ${one.key}`,
       (hold) => ofKey(hold) && hold.day === day,
     ],
     [
       'project day',
-      one.project?.day,
+      ofItsProject((each) => each.day),
       `${organization} ${day} ${project}`,
       (hold) => ofProject(hold) && hold.day === day,
     ],
-    ['organization day', one.organizationBudget, `${organization} ${day}`, (hold) => hold.day === day],
+    [
+      'organization day',
+      ofOrganization((each) => each.organizationBudget),
+      `${organization} ${day}`,
+      (hold) => hold.day === day,
+    ],
   ];
   for (const [name, budget, usedName, counts] of budgets) {
     const used = draft.used.get(usedName) ?? 0n;
@@ -257,7 +299,7 @@ function refusalOf(
   return undefined;
 }
 
-function extend(draft: Draft, one: Generation, by: number): string {
+function extend(draft: Draft, one: Generation, batch: readonly Generation[], by: number): string {
   const known = draft.holds.get(one.id);
   if (known?.state !== 'held') return 'closed';
   if (known.organization !== one.organization) return 'foreign';
@@ -265,7 +307,7 @@ function extend(draft: Draft, one: Generation, by: number): string {
   if (extra <= 0n) return 'held';
   const { organization, day, run } = known;
   const runBudget = draft.runs.get(`${organization} ${run}`);
-  const refusal = refusalOf(draft, one, { organization, day, run, runBudget, amount: extra });
+  const refusal = refusalOf(draft, one, batch, { organization, day, run, runBudget, amount: extra });
   if (refusal !== undefined) return refusal;
   draft.holds.set(one.id, { ...known, amount: known.amount + extra });
   move(draft, organization, { available: -extra, held: extra });

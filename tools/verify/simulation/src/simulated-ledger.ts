@@ -4,6 +4,7 @@ import type { HoldOutcome, HoldRequest } from '@gateway/billing-ledger/testing';
 import type { FinishedGeneration } from '@gateway/billing-ledger/testing';
 import {
   announce,
+  budgetsOf,
   createLedgerFixture,
   usdNano,
   type LedgerInstance,
@@ -182,30 +183,22 @@ async function ownTables({ auditPool }: LedgerFixture): Promise<string[]> {
 
 function holdOf(one: Generation, byOtherOrganization: boolean, now: UnixMs): HoldRequest {
   const { organizationMonth, organizationTotal, keyMonth, keyTotal } = one.longBudgets;
+  const owners = { keyId: one.key, projectId: one.project?.id, runId: one.run?.id };
   return {
+    ...owners,
     holdId: one.id,
     organizationId: byOtherOrganization ? OTHER_ORGANIZATION : one.organization,
-    keyId: one.key,
     amountNanoUsd: usdNano(one.amount),
     prices: one.holdPrices,
-    organizationBudgets: budgets(one.organizationBudget, organizationMonth, organizationTotal),
-    keyBudgets: budgets(one.keyBudget, keyMonth, keyTotal),
+    budgets: budgetsOf(owners, {
+      organization: { day: one.organizationBudget, month: organizationMonth, total: organizationTotal },
+      key: { day: one.keyBudget, month: keyMonth, total: keyTotal },
+      project: { day: one.project?.day, month: one.project?.month, total: one.project?.total },
+      run: { total: one.run?.budget },
+    }),
     createdUnixMs: now,
     lifetimeMs: one.lifetimeMs,
     idempotencyScope: one.scope,
-    run: one.run && { runId: one.run.id, budgetNanoUsd: budgets(one.run.budget).day },
-    project: one.project && {
-      projectId: one.project.id,
-      budgets: budgets(one.project.day, one.project.month, one.project.total),
-    },
-  };
-}
-
-function budgets(day?: number, month?: number, total?: number): HoldRequest['keyBudgets'] {
-  return {
-    ...(day === undefined ? {} : { day: usdNano(day) }),
-    ...(month === undefined ? {} : { month: usdNano(month) }),
-    ...(total === undefined ? {} : { total: usdNano(total) }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { NanoUsd, TargetRules, UnixMs, UtcDay } from '@gateway/base';
+import type { Budget, NanoUsd, TargetRules, UnixMs, UtcDay } from '@gateway/base';
 
 /** A permission of a key, as named in the public API. */
 export type Scope = 'chat' | 'usage:read';
@@ -119,10 +119,12 @@ export interface KeyGrant {
   readonly keyId: string;
   readonly organizationId: string;
   readonly revoked: boolean;
-  readonly settings: Omit<KeySettings, 'name' | 'projectId'>;
-  readonly project?: Pick<Project, 'id' | 'budgets'>;
-  /** The effective limits: a ceiling applies where the organization has no limit. */
+  /** The limits are without budgets. */
+  readonly settings: Omit<KeySettings, 'name'>;
+  /** The effective limits, without budgets: a ceiling applies where the organization has no limit. */
   readonly organizationLimits: OrganizationLimits;
+  /** Of the key, its project and the organization. */
+  readonly budgets: readonly Budget[];
   readonly organizationSuspended: boolean;
   readonly targetRules: TargetRules;
   readonly elasticHolds: boolean;

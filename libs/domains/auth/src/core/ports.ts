@@ -1,4 +1,4 @@
-import type { Clock, OrganizationRole, UnixMs } from '@gateway/base';
+import type { Budget, Clock, OrganizationRole, UnixMs } from '@gateway/base';
 import type {
   ActorCheck,
   AdminRefusal,
@@ -11,15 +11,7 @@ import type {
   Decision,
   Secrets,
 } from '@gateway/auth-shared';
-import type {
-  ApiKey,
-  KeyGrant,
-  KeyState,
-  Organization,
-  OrganizationLimits,
-  Project,
-  ProjectBudgets,
-} from './model';
+import type { ApiKey, KeyGrant, KeyState, Organization, OrganizationLimits, Project } from './model';
 
 /** A committed state. Edges that have acknowledged `sequence` cannot act on an older state. */
 interface Committed<Value> {
@@ -153,7 +145,7 @@ export interface KeyVerifier {
 interface BudgetOwner {
   readonly ownerId: string;
   readonly name: string;
-  readonly budgets: ProjectBudgets;
+  readonly budgets: readonly Budget[];
 }
 
 export interface BudgetReader {

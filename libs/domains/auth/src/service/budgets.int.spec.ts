@@ -1,7 +1,12 @@
 import { BudgetsDefinition, MemberRole } from '@gateway/contracts/auth';
+import { BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
 import { unsignedActors } from '@gateway/test-support';
 import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
+
+const ORGANIZATION = { scope: BudgetScope.BUDGET_SCOPE_ORGANIZATION, ownerId: '' };
+const PROJECT = BudgetScope.BUDGET_SCOPE_PROJECT;
+const { BUDGET_PERIOD_DAY: DAY, BUDGET_PERIOD_MONTH: MONTH, BUDGET_PERIOD_TOTAL: TOTAL } = BudgetPeriod;
 
 describe('budgets for the alerts of the ledger', () => {
   let fixture: AuthFixture;
@@ -36,16 +41,26 @@ describe('budgets for the alerts of the ledger', () => {
     await keyWith({ requestsPerMinute: 1 });
     const { owners, nextPageToken } = await list();
     expect(owners).toEqual([
-      expect.objectContaining({ ownerId: '', name: 'Acme', monthlyBudgetNanoUsd: 90n }),
-      expect.objectContaining({ ownerId: key, dailyBudgetNanoUsd: 5n, totalBudgetNanoUsd: undefined }),
-      expect.objectContaining({ ownerId: project.id, name: 'Project', totalBudgetNanoUsd: 7n }),
+      { ownerId: '', name: 'Acme', budgets: [{ ...ORGANIZATION, period: MONTH, amountNanoUsd: 90n }] },
+      {
+        ownerId: key,
+        name: keySettings().name,
+        budgets: [{ scope: BudgetScope.BUDGET_SCOPE_KEY, ownerId: key, period: DAY, amountNanoUsd: 5n }],
+      },
+      {
+        ownerId: project.id,
+        name: 'Project',
+        budgets: [{ scope: PROJECT, ownerId: project.id, period: TOTAL, amountNanoUsd: 7n }],
+      },
     ]);
     expect(nextPageToken).toBe('');
   });
 
   it('include the ceiling where the organization has no budget', async () => {
     await fixture.setCeilings(organizationId, { dailyBudgetNanoUsd: 40n });
-    expect((await list()).owners).toMatchObject([{ ownerId: '', dailyBudgetNanoUsd: 40n }]);
+    expect((await list()).owners).toMatchObject([
+      { ownerId: '', budgets: [{ ...ORGANIZATION, period: DAY, amountNanoUsd: 40n }] },
+    ]);
   });
 
   it('continue after a page', async () => {

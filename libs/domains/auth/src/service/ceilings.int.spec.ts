@@ -1,4 +1,5 @@
 import type { OrganizationLimits } from '@gateway/contracts/auth';
+import { BudgetPeriod } from '@gateway/contracts/common';
 import { endpoints } from '@gateway/dashboard-contract';
 import { createHash } from 'node:crypto';
 import { DEFAULT_ORGANIZATION_LIMITS } from '../core/organizations/limits';
@@ -102,7 +103,13 @@ describe('ceilings of organizations', () => {
     const { id: organizationId } = await organization(ALL, { ...noLimits(), multipleCompletions: false });
     const { secret } = await keyWith(organizationId, { requestsPerMinute: 100 });
     const grant = await grantOf(secret);
-    expect(grant?.organizationLimits).toEqual({ ...ALL, multipleCompletions: false });
+    const { dailyBudgetNanoUsd, monthlyBudgetNanoUsd, totalBudgetNanoUsd, ...counts } = ALL;
+    expect(grant?.organizationLimits).toEqual({ ...counts, multipleCompletions: false });
+    expect(grant?.budgets.map(({ period, amountNanoUsd }) => [period, amountNanoUsd])).toEqual([
+      [BudgetPeriod.BUDGET_PERIOD_DAY, dailyBudgetNanoUsd],
+      [BudgetPeriod.BUDGET_PERIOD_MONTH, monthlyBudgetNanoUsd],
+      [BudgetPeriod.BUDGET_PERIOD_TOTAL, totalBudgetNanoUsd],
+    ]);
     const settings = { ...keySettings(), limits: { requestsPerMinute: 101 } };
     const { outcome } = await fixture.admin.createKey({ organizationId, settings });
     expect(outcome).toMatchObject({ $case: 'refusal', value: { field: 'requests_per_minute' } });

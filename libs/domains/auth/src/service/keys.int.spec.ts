@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AdminRefusalReason, SecretToEnd, type KeyResponse } from '@gateway/contracts/auth';
+import { BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
 import { endpoints } from '@gateway/dashboard-contract';
 import { createTestClock } from '@gateway/test-support';
 import { codeOf, createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
@@ -177,19 +178,25 @@ describe('keys', () => {
         keyLimits: {
           requestsPerMinute: 600,
           tokensPerMinute: undefined,
-          dailyBudgetNanoUsd: 5_000_000_000n,
           concurrency: undefined,
         },
         organizationLimits: {
           requestsPerMinute: 600,
           tokensPerMinute: 1_000_000,
-          dailyBudgetNanoUsd: undefined,
           concurrency: 64,
           maxOutputTokens: 32_768,
           multipleCompletions: false,
         },
         organizationSuspended: false,
         elasticHolds: false,
+        budgets: [
+          {
+            scope: BudgetScope.BUDGET_SCOPE_KEY,
+            ownerId: outcome.value.key?.id,
+            period: BudgetPeriod.BUDGET_PERIOD_DAY,
+            amountNanoUsd: 5_000_000_000n,
+          },
+        ],
       },
     });
   });

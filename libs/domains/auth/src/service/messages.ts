@@ -1,5 +1,10 @@
-import { nanoUsd, restrictsTargets, type TargetRules } from '@gateway/base';
-import type { TargetRules as TargetRulesMessage } from '@gateway/contracts/common';
+import { nanoUsd, restrictsTargets, type Budget, type TargetRules } from '@gateway/base';
+import {
+  budgetPeriodMessage,
+  budgetScopeMessage,
+  type Budget as BudgetMessage,
+  type TargetRules as TargetRulesMessage,
+} from '@gateway/contracts/common';
 import {
   KeyState,
   Scope,
@@ -127,11 +132,16 @@ export function keyGrantMessage({ settings, ...grant }: core.KeyGrant): KeyGrant
     organizationLimits: grant.organizationLimits,
     organizationSuspended: grant.organizationSuspended,
     targetRules: restrictsTargets(grant.targetRules) ? targetRulesMessage(grant.targetRules) : undefined,
-    project: grant.project,
+    projectId: settings.projectId,
+    budgets: grant.budgets.map(budgetMessage),
     elasticHolds: grant.elasticHolds,
     expiresUnixMs: grant.expiresAt === undefined ? undefined : BigInt(grant.expiresAt),
     secretEndsUnixMs: grant.secretEndsAt === undefined ? undefined : BigInt(grant.secretEndsAt),
   };
+}
+
+export function budgetMessage({ scope, period, ...budget }: Budget): BudgetMessage {
+  return { ...budget, scope: budgetScopeMessage(scope), period: budgetPeriodMessage(period) };
 }
 
 export function invalidationMessage({ sequence, target }: shared.Invalidation): WatchInvalidationsResponse {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AdminRefusalReason, type KeyLimits, type OrganizationLimits } from '@gateway/contracts/auth';
+import { BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
 import { parts } from '@gateway/dashboard-contract';
 import {
   budgetsBody,
@@ -21,6 +22,16 @@ const LIMITS: OrganizationLimits = {
   monthlyBudgetNanoUsd: 200n,
   totalBudgetNanoUsd: undefined,
 };
+const { BUDGET_SCOPE_KEY: KEY, BUDGET_SCOPE_PROJECT: PROJECT } = BudgetScope;
+const OF_ORGANIZATION = [
+  [BudgetPeriod.BUDGET_PERIOD_DAY, LIMITS.dailyBudgetNanoUsd],
+  [BudgetPeriod.BUDGET_PERIOD_MONTH, LIMITS.monthlyBudgetNanoUsd],
+].map(([period, amountNanoUsd]) => ({
+  scope: BudgetScope.BUDGET_SCOPE_ORGANIZATION,
+  ownerId: '',
+  period,
+  amountNanoUsd,
+}));
 const BUDGETS = { dailyBudgetNanoUsd: 50n, monthlyBudgetNanoUsd: 150n };
 
 describe('projects', () => {
@@ -56,6 +67,11 @@ describe('projects', () => {
     const { outcome } = await fixture.auth.verifyKey({ keySha256 });
     return outcome?.$case === 'grant' ? outcome.value : undefined;
   }
+  /** By day, month and total. */
+  const amountsOf = async (secret: string, scope: BudgetScope) =>
+    (await grantOf(secret))?.budgets.flatMap((budget) =>
+      budget.scope === scope ? [budget.amountNanoUsd] : [],
+    );
   async function latestAudit() {
     const { entries } = await fixture.auditLog.listAudit({ organizationId, pageSize: 1, pageToken: '' });
     const [entry] = entries;
@@ -118,17 +134,24 @@ describe('projects', () => {
     const one = await fixture.project(organizationId, BUDGETS);
     const other = await fixture.project(organizationId);
     const key = await keyIn(one.id);
-    expect((await grantOf(key.secret))?.project).toEqual({ id: one.id, budgets: BUDGETS });
+    expect(await grantOf(key.secret)).toMatchObject({
+      projectId: one.id,
+      budgets: [
+        { scope: PROJECT, ownerId: one.id, period: BudgetPeriod.BUDGET_PERIOD_DAY, amountNanoUsd: 50n },
+        { scope: PROJECT, ownerId: one.id, period: BudgetPeriod.BUDGET_PERIOD_MONTH, amountNanoUsd: 150n },
+        ...OF_ORGANIZATION,
+      ],
+    });
     const change = { name: 'One', budgets: { dailyBudgetNanoUsd: 7n } };
     await fixture.updateProject(organizationId, one.id, change);
-    expect((await grantOf(key.secret))?.project).toMatchObject({ budgets: { dailyBudgetNanoUsd: 7n } });
+    expect(await amountsOf(key.secret, PROJECT)).toEqual([7n]);
     await move(key.id, other.id);
-    expect((await grantOf(key.secret))?.project).toMatchObject({ id: other.id });
+    expect(await grantOf(key.secret)).toMatchObject({ projectId: other.id, budgets: OF_ORGANIZATION });
     expect((await latestAudit()).details).toMatchObject({
       changed: { project_id: { before: one.id, after: other.id } },
     });
     await move(key.id, undefined);
-    expect((await grantOf(key.secret))?.project).toBeUndefined();
+    expect((await grantOf(key.secret))?.projectId).toBeUndefined();
   });
 
   it('bound the budgets of their keys, which are lowered with them and with the organization', async () => {
@@ -150,12 +173,8 @@ describe('projects', () => {
       action: 'project.update',
       details: { lowered_keys: [inside.id] },
     });
-    const keyLimits = async (secret: string) => (await grantOf(secret))?.keyLimits;
-    expect(await keyLimits(inside.secret)).toMatchObject({
-      dailyBudgetNanoUsd: 20n,
-      monthlyBudgetNanoUsd: 10n,
-    });
-    expect(await keyLimits(outside.secret)).toMatchObject({ dailyBudgetNanoUsd: 90n });
+    expect(await amountsOf(inside.secret, KEY)).toEqual([20n, 10n]);
+    expect(await amountsOf(outside.secret, KEY)).toEqual([90n]);
 
     const limits = { ...LIMITS, dailyBudgetNanoUsd: 15n, monthlyBudgetNanoUsd: 140n };
     await fixture.setLimits(organizationId, limits);
@@ -163,11 +182,8 @@ describe('projects', () => {
       lowered_keys: [inside.id, outside.id].sort(),
       lowered_projects: [projectId],
     });
-    expect((await grantOf(inside.secret))?.project?.budgets).toMatchObject({
-      dailyBudgetNanoUsd: 15n,
-      monthlyBudgetNanoUsd: 140n,
-    });
-    expect(await keyLimits(inside.secret)).toMatchObject({ dailyBudgetNanoUsd: 15n });
+    expect(await amountsOf(inside.secret, PROJECT)).toEqual([15n, 140n]);
+    expect(await amountsOf(inside.secret, KEY)).toEqual([15n, 10n]);
   });
 
   it('are archived only without active keys, and take no key then', async () => {

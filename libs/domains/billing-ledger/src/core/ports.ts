@@ -32,8 +32,8 @@ export interface SettlementReport {
 export interface LedgerStore {
   /**
    * Decides each hold individually, in order, and returns outcomes in the same order. Hold ids within a call
-   * are distinct. Checks credit, then the budget of the run, those of key and organization for the month and
-   * in total, then for the day. Returns an open hold as held.
+   * are distinct. Checks credit, then the budgets of run, key, project and organization for the month and in
+   * total, then those for the day. Returns an open hold as held.
    */
   holdCredit(holds: readonly HoldRequest[]): Promise<readonly HoldOutcome[]>;
   /**

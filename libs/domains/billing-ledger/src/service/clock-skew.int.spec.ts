@@ -93,6 +93,7 @@ async function hold(ledger: number, lifetimeMs: number): Promise<string> {
           prices: UNIT_PRICES,
           createdUnixMs: BigInt(Date.now() + (SKEWS_MS[ledger] ?? 0)),
           lifetimeMs,
+          budgets: [],
         },
       ],
     },

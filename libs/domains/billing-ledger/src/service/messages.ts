@@ -4,23 +4,29 @@ import {
   nanoUsd,
   unreachable,
   type Actor,
+  type Budget,
+  type BudgetScope,
   type NanoUsd,
   type Prices,
   type TokenPrices,
   type UnixMs,
 } from '@gateway/base';
-import {
-  BudgetPeriod as PeriodMessage,
-  BudgetScope as ScopeMessage,
-  type ClaimRef as ClaimRefMessage,
-  type GetBalanceResponse,
-  type GetRunResponse,
-  type Hold,
-  type HoldProject,
-  type HoldRef as HoldRefMessage,
-  type HoldResult,
+import type {
+  ClaimRef as ClaimRefMessage,
+  GetBalanceResponse,
+  GetRunResponse,
+  Hold,
+  HoldRef as HoldRefMessage,
+  HoldResult,
 } from '@gateway/contracts/billing-ledger';
-import type { Prices as PricesMessage } from '@gateway/contracts/common';
+import {
+  budgetPeriodMessage,
+  budgetPeriodOf,
+  budgetScopeMessage,
+  budgetScopeOf,
+  type Budget as BudgetMessage,
+  type Prices as PricesMessage,
+} from '@gateway/contracts/common';
 import {
   IdempotentEnding as ResolutionMessage,
   type GenerationFinished,
@@ -28,17 +34,7 @@ import {
 } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
 import { remainderOf, type Balance } from '../core/credit/balance';
-import type {
-  BudgetPeriod,
-  Budgets,
-  BudgetScope,
-  HoldOutcome,
-  HoldRef,
-  HoldRequest,
-  ProjectRef,
-  RunAccount,
-  RunRef,
-} from '../core/credit/hold';
+import type { HoldOutcome, HoldRef, HoldRequest, RunAccount } from '../core/credit/hold';
 import type { ClaimRef } from '../core/idempotency/claim';
 import type { IdempotentOutcome } from '../core/idempotency/batch-claims';
 import type { ClaimResolution } from '../core/idempotency/resolutions';
@@ -56,17 +52,12 @@ import { encryptedResponseOf } from './encrypted-responses';
 
 const SHA256_BYTES = 32;
 
-const SCOPES: Readonly<Record<BudgetScope, ScopeMessage>> = {
-  run: ScopeMessage.BUDGET_SCOPE_RUN,
-  key: ScopeMessage.BUDGET_SCOPE_KEY,
-  project: ScopeMessage.BUDGET_SCOPE_PROJECT,
-  organization: ScopeMessage.BUDGET_SCOPE_ORGANIZATION,
-};
-
-const PERIODS: Readonly<Record<BudgetPeriod, PeriodMessage>> = {
-  day: PeriodMessage.BUDGET_PERIOD_DAY,
-  month: PeriodMessage.BUDGET_PERIOD_MONTH,
-  total: PeriodMessage.BUDGET_PERIOD_TOTAL,
+/** The owner that the budgets of a hold have, by scope: spending is counted for this one only. */
+const OWNERS: Readonly<Record<BudgetScope, (hold: Hold) => string | undefined>> = {
+  run: (hold) => hold.runId,
+  key: (hold) => hold.keyId,
+  project: (hold) => hold.projectId,
+  organization: () => '',
 };
 
 const RESOLUTIONS: ReadonlyMap<ResolutionMessage, ClaimResolution> = new Map([
@@ -140,41 +131,26 @@ function parseHold(hold: Hold): HoldRequest {
     keyId: parseIdentifier('key_id', hold.keyId),
     amountNanoUsd: parseAmount('amount_nano_usd', hold.amountNanoUsd),
     prices: parsePrices(hold.prices),
-    organizationBudgets: parseBudgets(
-      hold.organizationDailyBudgetNanoUsd,
-      hold.organizationMonthlyBudgetNanoUsd,
-      hold.organizationTotalBudgetNanoUsd,
-    ),
-    keyBudgets: parseBudgets(
-      hold.keyDailyBudgetNanoUsd,
-      hold.keyMonthlyBudgetNanoUsd,
-      hold.keyTotalBudgetNanoUsd,
-    ),
     createdUnixMs: parseTime('created_unix_ms', hold.createdUnixMs),
     lifetimeMs: parseDuration('lifetime_ms', hold.lifetimeMs, MAX_HOLD_LIFETIME_MS),
     idempotencyScope:
       hold.idempotencyScope === undefined
         ? undefined
         : parseIdentifier('idempotency_scope', hold.idempotencyScope),
-    run: parseRun(hold),
-    project: hold.project && parseProject(hold.project),
+    runId: hold.runId === undefined ? undefined : parseRunId(hold.runId),
+    projectId: hold.projectId === undefined ? undefined : parseIdentifier('project_id', hold.projectId),
+    budgets: hold.budgets.map((budget) => parseBudget(budget, hold)),
   };
 }
 
-function parseProject(project: HoldProject): ProjectRef {
-  return {
-    projectId: parseIdentifier('project_id', project.projectId),
-    budgets: parseBudgets(
-      project.dailyBudgetNanoUsd,
-      project.monthlyBudgetNanoUsd,
-      project.totalBudgetNanoUsd,
-    ),
-  };
-}
-
-function parseRun({ runId, runBudgetNanoUsd }: Hold): RunRef | undefined {
-  if (runId === undefined) return undefined;
-  return { runId: parseRunId(runId), budgetNanoUsd: parseBudget(runBudgetNanoUsd) };
+function parseBudget({ ownerId, amountNanoUsd, ...budget }: BudgetMessage, hold: Hold): Budget {
+  const scope = budgetScopeOf(budget.scope);
+  const period = budgetPeriodOf(budget.period);
+  if (!scope || !period) throw new MalformedMessageError('a budget has an unknown scope or period');
+  if (OWNERS[scope](hold) !== ownerId)
+    throw new MalformedMessageError(`a budget is not of the hold's ${scope}`);
+  if (amountNanoUsd < 0n) throw new MalformedMessageError('a budget is below zero');
+  return { scope, ownerId, period, amountNanoUsd: nanoUsd(amountNanoUsd) };
 }
 
 export function parseRunId(runId: string): string {
@@ -236,25 +212,6 @@ function parseDuration(name: string, durationMs: number, maxMs: number): number 
     throw new MalformedMessageError(`${name} is outside 1 to ${maxMs}`);
   }
   return durationMs;
-}
-
-function parseBudgets(
-  daily: bigint | undefined,
-  monthly: bigint | undefined,
-  total: bigint | undefined,
-): Budgets {
-  const [day, month, all] = [daily, monthly, total].map(parseBudget);
-  return {
-    ...(day === undefined ? {} : { day }),
-    ...(month === undefined ? {} : { month }),
-    ...(all === undefined ? {} : { total: all }),
-  };
-}
-
-function parseBudget(budget: bigint | undefined): NanoUsd | undefined {
-  if (budget === undefined) return undefined;
-  if (budget < 0n) throw new MalformedMessageError('a budget is below zero');
-  return nanoUsd(budget);
 }
 
 function parsePrices(prices: PricesMessage): Prices {
@@ -328,8 +285,8 @@ export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: bi
         outcome: {
           $case: 'budgetExceeded',
           value: {
-            scope: SCOPES[outcome.scope],
-            period: PERIODS[outcome.period],
+            scope: budgetScopeMessage(outcome.scope),
+            period: budgetPeriodMessage(outcome.period),
             limitNanoUsd: outcome.limitNanoUsd,
             usedNanoUsd: outcome.usedNanoUsd,
             heldNanoUsd: outcome.heldNanoUsd,

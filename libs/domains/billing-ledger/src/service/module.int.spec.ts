@@ -1,5 +1,6 @@
 import { TEST_OPERATOR } from '@gateway/test-support';
 import type { BillingLedgerDefinition, Hold } from '@gateway/contracts/billing-ledger';
+import { BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
 import { GenerationFinished, GenerationSettled, IdempotentEnding } from '@gateway/contracts/events';
 import { encryptResponse, UnprocessableEventsError, type LoggedEvent } from '@gateway/events';
 import type { RpcHandlers } from '@gateway/rpc';
@@ -40,6 +41,13 @@ afterEach(async () => {
   expect((await auditLedger(fixture.first.pool)).faults).toEqual([]);
 });
 
+const BUDGET = {
+  scope: BudgetScope.BUDGET_SCOPE_KEY,
+  ownerId: 'key-1',
+  period: BudgetPeriod.BUDGET_PERIOD_DAY,
+  amountNanoUsd: 1_000n,
+};
+
 function holdOf(holdId: string, organizationId: string, amount: bigint, more: Partial<Hold> = {}): Hold {
   const now = BigInt(fixture.clock.now());
   return {
@@ -50,6 +58,7 @@ function holdOf(holdId: string, organizationId: string, amount: bigint, more: Pa
     prices: UNIT_PRICES,
     createdUnixMs: now,
     lifetimeMs: 60_000,
+    budgets: [],
     ...more,
   };
 }
@@ -192,7 +201,17 @@ describe('the service', () => {
     ['no time', { createdUnixMs: 0n }],
     ['a time after the year 9999', { createdUnixMs: 2n ** 62n }],
     ['a lifetime of days', { lifetimeMs: 86_400_001 }],
-    ['a negative budget', { keyDailyBudgetNanoUsd: -1n }],
+    ['a negative budget', { budgets: [{ ...BUDGET, amountNanoUsd: -1n }] }],
+    [
+      'a budget of an unknown scope',
+      { budgets: [{ ...BUDGET, scope: BudgetScope.BUDGET_SCOPE_UNSPECIFIED }] },
+    ],
+    [
+      'a budget for an unknown period',
+      { budgets: [{ ...BUDGET, period: BudgetPeriod.BUDGET_PERIOD_UNSPECIFIED }] },
+    ],
+    ['a budget of a run without the run', { budgets: [{ ...BUDGET, scope: BudgetScope.BUDGET_SCOPE_RUN }] }],
+    ['a budget of another owner', { budgets: [{ ...BUDGET, ownerId: 'key-other' }] }],
   ])('rejects only the hold with %s', async (what, invalid) => {
     const good = `gen-next-to-${what.replaceAll(' ', '-')}`;
     await addCredit('org-1', 1_000n);

@@ -1,4 +1,13 @@
-import { nanoUsd, type Clock, type NanoUsd, type Prices, type UnixMs } from '@gateway/base';
+import {
+  nanoUsd,
+  type Budget,
+  type BudgetPeriod,
+  type BudgetScope,
+  type Clock,
+  type NanoUsd,
+  type Prices,
+  type UnixMs,
+} from '@gateway/base';
 import { GenerationSettled } from '@gateway/contracts/events';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { TransactionalAppender } from '@gateway/events';
@@ -152,24 +161,45 @@ export const UNIT_PRICES: Prices = {
 
 const HOLD_LIFETIME_MS = 600_000;
 
-export function makeHold(
-  hold: { holdId: string; amount: number; at: UnixMs } & Partial<HoldRequest>,
-): HoldRequest {
-  const { amount, at, ...rest } = hold;
-  return {
+/** Nano-dollars by period. */
+export type Amounts = Partial<Record<BudgetPeriod, number | undefined>>;
+
+/** What differs from a plain hold; the budgets of its owners by scope. */
+export interface HoldChanges extends Partial<Omit<HoldRequest, 'budgets'>> {
+  readonly limits?: Partial<Record<BudgetScope, Amounts>>;
+}
+
+export function makeHold({
+  amount,
+  at,
+  limits = {},
+  ...changes
+}: HoldChanges & { holdId: string; amount: number; at: UnixMs }): HoldRequest {
+  const hold = {
     organizationId: 'org-a',
     keyId: 'key-a',
     amountNanoUsd: usdNano(amount),
     prices: UNIT_PRICES,
-    organizationBudgets: {},
-    keyBudgets: {},
     createdUnixMs: at,
     lifetimeMs: HOLD_LIFETIME_MS,
     idempotencyScope: undefined,
-    run: undefined,
-    project: undefined,
-    ...rest,
+    runId: undefined,
+    projectId: undefined,
+    ...changes,
   };
+  return { ...hold, budgets: budgetsOf(hold, limits) };
+}
+
+export function budgetsOf(
+  { keyId, projectId = '', runId = '' }: Pick<HoldRequest, 'keyId' | 'projectId' | 'runId'>,
+  limits: Partial<Record<BudgetScope, Amounts>>,
+): Budget[] {
+  const owners = { organization: '', key: keyId, project: projectId, run: runId };
+  return (Object.entries(limits) as [BudgetScope, Amounts][]).flatMap(([scope, amounts]) =>
+    (Object.entries(amounts) as [BudgetPeriod, number | undefined][]).flatMap(([period, amount]) =>
+      amount === undefined ? [] : [{ scope, ownerId: owners[scope], period, amountNanoUsd: usdNano(amount) }],
+    ),
+  );
 }
 
 export function makeFinished(

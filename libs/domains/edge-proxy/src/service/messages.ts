@@ -1,10 +1,6 @@
 import { nanoUsd } from '@gateway/base';
-import {
-  type BudgetExceeded,
-  BudgetPeriod,
-  BudgetScope,
-  type InsufficientCredits,
-} from '@gateway/contracts/billing-ledger';
+import type { BudgetExceeded, InsufficientCredits } from '@gateway/contracts/billing-ledger';
+import { budgetPeriodOf, budgetScopeOf } from '@gateway/contracts/common';
 import { LimitScope, LimitType, type Refused } from '@gateway/contracts/rate-limit';
 import type { ExceededBudget, ExceededLimit, MissingCredits } from '@gateway/public-api';
 
@@ -37,37 +33,11 @@ export function missingCredits(refusal: InsufficientCredits): MissingCredits {
 
 export function exceededBudget(refusal: BudgetExceeded): ExceededBudget {
   return {
-    scope: budgetScopeOf(refusal.scope),
-    period: budgetPeriodOf(refusal.period),
+    scope: budgetScopeOf(refusal.scope) ?? 'organization',
+    period: budgetPeriodOf(refusal.period) ?? 'total',
     limit: nanoUsd(refusal.limitNanoUsd),
     used: nanoUsd(refusal.usedNanoUsd),
     held: nanoUsd(refusal.heldNanoUsd),
     estimatedCost: nanoUsd(refusal.estimatedCostNanoUsd),
   };
-}
-
-function budgetPeriodOf(period: BudgetPeriod): ExceededBudget['period'] {
-  switch (period) {
-    case BudgetPeriod.BUDGET_PERIOD_DAY:
-      return 'day';
-    case BudgetPeriod.BUDGET_PERIOD_MONTH:
-      return 'month';
-    case BudgetPeriod.BUDGET_PERIOD_TOTAL:
-    default:
-      return 'total';
-  }
-}
-
-function budgetScopeOf(scope: BudgetScope): ExceededBudget['scope'] {
-  switch (scope) {
-    case BudgetScope.BUDGET_SCOPE_RUN:
-      return 'run';
-    case BudgetScope.BUDGET_SCOPE_PROJECT:
-      return 'project';
-    case BudgetScope.BUDGET_SCOPE_KEY:
-      return 'key';
-    case BudgetScope.BUDGET_SCOPE_ORGANIZATION:
-    default:
-      return 'organization';
-  }
 }

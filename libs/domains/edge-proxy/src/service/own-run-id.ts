@@ -5,6 +5,6 @@ import type { KeyGrant } from '@gateway/contracts/auth';
  * the key, or to the key: another key of the organization cannot use up its budget, or
  * fix that of a run whose id it guesses. Ids of keys and projects have no slash.
  */
-export function ownRunId({ keyId, project }: KeyGrant, runId: string): string {
-  return `${project?.id ?? keyId}/${runId}`;
+export function ownRunId({ keyId, projectId }: KeyGrant, runId: string): string {
+  return `${projectId ?? keyId}/${runId}`;
 }

@@ -65,19 +65,18 @@ export function grant(changes: Partial<KeyGrant> = {}): KeyGrant {
     keyLimits: {
       requestsPerMinute: undefined,
       tokensPerMinute: undefined,
-      dailyBudgetNanoUsd: undefined,
       concurrency: undefined,
     },
     organizationLimits: {
       requestsPerMinute: 100,
       tokensPerMinute: 50_000,
-      dailyBudgetNanoUsd: undefined,
       concurrency: 10,
       maxOutputTokens: 4_096,
       multipleCompletions: false,
     },
     organizationSuspended: false,
     elasticHolds: false,
+    budgets: [],
     ...changes,
   };
 }

@@ -1,6 +1,4 @@
-import type { NanoUsd, UnixMs } from '@gateway/base';
-
-export type BudgetPeriod = 'day' | 'month' | 'total';
+import type { BudgetPeriod, NanoUsd, UnixMs } from '@gateway/base';
 
 /** A budget of an organization, a project or a key. */
 export interface Budget {

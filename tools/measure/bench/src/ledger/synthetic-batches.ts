@@ -26,13 +26,12 @@ export function newHolds(organizationIds: readonly string[], at: UnixMs, lifetim
     keyId: 'key-bench',
     amountNanoUsd: nanoUsd(1_000n),
     prices: PRICES,
-    organizationBudgets: {},
-    keyBudgets: {},
+    budgets: [],
     createdUnixMs: at,
     lifetimeMs,
     idempotencyScope: undefined,
-    run: undefined,
-    project: undefined,
+    runId: undefined,
+    projectId: undefined,
   }));
 }
 

@@ -1,23 +1,21 @@
-import { nanoUsd } from '@gateway/base';
+import type { BudgetScope } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { BudgetReader } from '../../core/ports';
+import { budgetColumns, budgetsOf, effectiveBudgetColumns, type BudgetAmounts } from './budget-columns';
 
-/** $1 organization, $2 the last owner of the previous page or null, $3 limit. A ceiling applies where there is no limit. */
+/** $1 organization, $2 the last owner of the previous page or null, $3 limit. */
 const LIST_OWNERS = `
   select * from (
-    select '' as owner_id, name,
-      coalesce(daily_budget_nano_usd, ceiling_daily_budget_nano_usd) as daily,
-      coalesce(monthly_budget_nano_usd, ceiling_monthly_budget_nano_usd) as monthly,
-      coalesce(total_budget_nano_usd, ceiling_total_budget_nano_usd) as total
-    from organizations where id = $1
+    select 'organization' as scope, '' as owner_id, name, ${effectiveBudgetColumns('o')} as budgets
+    from organizations o where id = $1
     union all
-    select id, name, daily_budget_nano_usd, monthly_budget_nano_usd, total_budget_nano_usd
-    from projects where organization_id = $1 and archived_at is null
+    select 'project', id, name, ${budgetColumns('p')}
+    from projects p where organization_id = $1 and archived_at is null
     union all
-    select id, name, daily_budget_nano_usd, monthly_budget_nano_usd, total_budget_nano_usd
-    from api_keys where organization_id = $1 and revoked_at is null and session_id is null
+    select 'key', id, name, ${budgetColumns('k')}
+    from api_keys k where organization_id = $1 and revoked_at is null and session_id is null
   ) owner
-  where ($2::text is null or owner_id > $2) and coalesce(daily, monthly, total) is not null
+  where ($2::text is null or owner_id > $2) and cardinality(array_remove(budgets, null)) > 0
   order by owner_id
   limit $3`;
 
@@ -29,25 +27,20 @@ const LIST_EMAILS = `
   limit $3`;
 
 interface OwnerRow {
+  readonly scope: BudgetScope;
   readonly owner_id: string;
   readonly name: string;
-  readonly daily: bigint | null;
-  readonly monthly: bigint | null;
-  readonly total: bigint | null;
+  readonly budgets: BudgetAmounts;
 }
 
 export function createPostgresBudgetReader(pool: Pool): BudgetReader {
   return {
     async listOwners(organizationId, after, limit) {
       const { rows } = await pool.query<OwnerRow>(LIST_OWNERS, [organizationId, after ?? null, limit]);
-      return rows.map(({ owner_id: ownerId, name, daily, monthly, total }) => ({
+      return rows.map(({ scope, owner_id: ownerId, name, budgets }) => ({
         ownerId,
         name,
-        budgets: {
-          ...(daily === null ? {} : { dailyBudgetNanoUsd: nanoUsd(daily) }),
-          ...(monthly === null ? {} : { monthlyBudgetNanoUsd: nanoUsd(monthly) }),
-          ...(total === null ? {} : { totalBudgetNanoUsd: nanoUsd(total) }),
-        },
+        budgets: budgetsOf(scope, ownerId, budgets),
       }));
     },
 

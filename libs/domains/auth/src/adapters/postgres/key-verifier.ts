@@ -1,7 +1,8 @@
-import { nanoUsd, type UnixMs, type UtcDay } from '@gateway/base';
+import type { UnixMs, UtcDay } from '@gateway/base';
 import type { Pool } from 'pg';
-import type { KeyGrant, KeyLimits, ProjectBudgets, Scope } from '../../core/model';
+import type { KeyGrant, KeyLimits, Scope } from '../../core/model';
 import type { KeyVerifier } from '../../core/ports';
+import { budgetColumns, budgetsOf, effectiveBudgetColumns, type BudgetAmounts } from './budget-columns';
 
 const VERIFY_KEY = `
   select
@@ -15,16 +16,12 @@ const VERIFY_KEY = `
     k.ip_allowlist,
     k.requests_per_minute as key_requests_per_minute,
     k.tokens_per_minute as key_tokens_per_minute,
-    k.daily_budget_nano_usd as key_daily_budget_nano_usd,
-    k.monthly_budget_nano_usd as key_monthly_budget_nano_usd,
-    k.total_budget_nano_usd as key_total_budget_nano_usd,
+    ${budgetColumns('k')} as key_budgets,
     k.concurrency as key_concurrency,
     o.suspended,
     coalesce(o.requests_per_minute, o.ceiling_requests_per_minute) as requests_per_minute,
     coalesce(o.tokens_per_minute, o.ceiling_tokens_per_minute) as tokens_per_minute,
-    coalesce(o.daily_budget_nano_usd, o.ceiling_daily_budget_nano_usd) as daily_budget_nano_usd,
-    coalesce(o.monthly_budget_nano_usd, o.ceiling_monthly_budget_nano_usd) as monthly_budget_nano_usd,
-    coalesce(o.total_budget_nano_usd, o.ceiling_total_budget_nano_usd) as total_budget_nano_usd,
+    ${effectiveBudgetColumns('o')} as organization_budgets,
     coalesce(o.concurrency, o.ceiling_concurrency) as concurrency,
     coalesce(o.max_output_tokens, o.ceiling_max_output_tokens) as max_output_tokens,
     o.multiple_completions,
@@ -33,9 +30,7 @@ const VERIFY_KEY = `
     o.allowed_regions,
     o.denied_regions,
     p.id as project_id,
-    p.daily_budget_nano_usd as project_daily_budget_nano_usd,
-    p.monthly_budget_nano_usd as project_monthly_budget_nano_usd,
-    p.total_budget_nano_usd as project_total_budget_nano_usd,
+    ${budgetColumns('p')} as project_budgets,
     o.elastic_holds,
     found.secret_ends_at
   from (
@@ -61,16 +56,12 @@ interface VerifiedRow {
   readonly ip_allowlist: string[];
   readonly key_requests_per_minute: number | null;
   readonly key_tokens_per_minute: number | null;
-  readonly key_daily_budget_nano_usd: bigint | null;
-  readonly key_monthly_budget_nano_usd: bigint | null;
-  readonly key_total_budget_nano_usd: bigint | null;
+  readonly key_budgets: BudgetAmounts;
   readonly key_concurrency: number | null;
   readonly suspended: boolean;
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
-  readonly daily_budget_nano_usd: bigint | null;
-  readonly monthly_budget_nano_usd: bigint | null;
-  readonly total_budget_nano_usd: bigint | null;
+  readonly organization_budgets: BudgetAmounts;
   readonly concurrency: number | null;
   readonly max_output_tokens: number | null;
   readonly multiple_completions: boolean;
@@ -79,19 +70,11 @@ interface VerifiedRow {
   readonly allowed_regions: string[];
   readonly denied_regions: string[];
   readonly project_id: string | null;
-  readonly project_daily_budget_nano_usd: bigint | null;
-  readonly project_monthly_budget_nano_usd: bigint | null;
-  readonly project_total_budget_nano_usd: bigint | null;
+  readonly project_budgets: BudgetAmounts;
   readonly elastic_holds: boolean;
 }
 
-type BudgetColumns = Pick<
-  VerifiedRow,
-  'daily_budget_nano_usd' | 'monthly_budget_nano_usd' | 'total_budget_nano_usd'
->;
-
-type LimitColumns = BudgetColumns &
-  Pick<VerifiedRow, 'requests_per_minute' | 'tokens_per_minute' | 'concurrency'>;
+type LimitColumns = Pick<VerifiedRow, 'requests_per_minute' | 'tokens_per_minute' | 'concurrency'>;
 
 /** One prepared, indexed query per key. The pool must read int8 as bigint. */
 export function createPostgresKeyVerifier(pool: Pool): KeyVerifier {
@@ -118,12 +101,10 @@ function grantOf(row: VerifiedRow): KeyGrant {
       allowedModels: row.allowed_models,
       ipAllowlist: row.ip_allowlist,
       ...(row.expires_on === null ? {} : { expiresOn: row.expires_on }),
+      ...(row.project_id === null ? {} : { projectId: row.project_id }),
       limits: limitsOf({
         requests_per_minute: row.key_requests_per_minute,
         tokens_per_minute: row.key_tokens_per_minute,
-        daily_budget_nano_usd: row.key_daily_budget_nano_usd,
-        monthly_budget_nano_usd: row.key_monthly_budget_nano_usd,
-        total_budget_nano_usd: row.key_total_budget_nano_usd,
         concurrency: row.key_concurrency,
       }),
     },
@@ -139,18 +120,11 @@ function grantOf(row: VerifiedRow): KeyGrant {
       allowedRegions: row.allowed_regions,
       deniedRegions: row.denied_regions,
     },
-    ...(row.project_id === null
-      ? {}
-      : {
-          project: {
-            id: row.project_id,
-            budgets: budgetsOf({
-              daily_budget_nano_usd: row.project_daily_budget_nano_usd,
-              monthly_budget_nano_usd: row.project_monthly_budget_nano_usd,
-              total_budget_nano_usd: row.project_total_budget_nano_usd,
-            }),
-          },
-        }),
+    budgets: [
+      ...budgetsOf('key', row.key_id, row.key_budgets),
+      ...budgetsOf('project', row.project_id ?? '', row.project_budgets),
+      ...budgetsOf('organization', '', row.organization_budgets),
+    ],
     elasticHolds: row.elastic_holds,
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at.getTime() as UnixMs }),
     ...(row.secret_ends_at === null ? {} : { secretEndsAt: row.secret_ends_at.getTime() as UnixMs }),
@@ -161,24 +135,10 @@ function limitsOf({
   requests_per_minute: requestsPerMinute,
   tokens_per_minute: tokensPerMinute,
   concurrency,
-  ...budgets
 }: LimitColumns): KeyLimits {
   return {
     ...(requestsPerMinute === null ? {} : { requestsPerMinute }),
     ...(tokensPerMinute === null ? {} : { tokensPerMinute }),
-    ...budgetsOf(budgets),
     ...(concurrency === null ? {} : { concurrency }),
-  };
-}
-
-function budgetsOf({
-  daily_budget_nano_usd: daily,
-  monthly_budget_nano_usd: monthly,
-  total_budget_nano_usd: total,
-}: BudgetColumns): ProjectBudgets {
-  return {
-    ...(daily === null ? {} : { dailyBudgetNanoUsd: nanoUsd(daily) }),
-    ...(monthly === null ? {} : { monthlyBudgetNanoUsd: nanoUsd(monthly) }),
-    ...(total === null ? {} : { totalBudgetNanoUsd: nanoUsd(total) }),
   };
 }

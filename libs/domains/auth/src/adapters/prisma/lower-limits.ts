@@ -1,6 +1,19 @@
 import type { AuditEntry } from '@gateway/auth-shared';
-import type { AuthTransaction } from '@gateway/auth-shared/adapters';
+import { Prisma, type AuthTransaction } from '@gateway/auth-shared/adapters';
 import type { KeyLimits, ProjectBudgets } from '../../core/model';
+
+/** The column of each limit. Projects have the budgets only. */
+const BUDGET_COLUMNS = {
+  dailyBudgetNanoUsd: 'daily_budget_nano_usd',
+  monthlyBudgetNanoUsd: 'monthly_budget_nano_usd',
+  totalBudgetNanoUsd: 'total_budget_nano_usd',
+} as const satisfies Record<keyof ProjectBudgets, string>;
+const KEY_COLUMNS = {
+  requestsPerMinute: 'requests_per_minute',
+  tokensPerMinute: 'tokens_per_minute',
+  concurrency: 'concurrency',
+  ...BUDGET_COLUMNS,
+} as const satisfies Record<keyof KeyLimits, string>;
 
 /**
  * Lowers each limit of an active key of the organization, or of one of its projects, and returns the ids of those keys.
@@ -15,38 +28,18 @@ export async function lowerKeys(
   }: { readonly organizationId: string; readonly projectId?: string | null },
   limits: KeyLimits,
 ): Promise<readonly string[]> {
-  const requests = limits.requestsPerMinute ?? null;
-  const tokens = limits.tokensPerMinute ?? null;
-  const daily = limits.dailyBudgetNanoUsd ?? null;
-  const monthly = limits.monthlyBudgetNanoUsd ?? null;
-  const total = limits.totalBudgetNanoUsd ?? null;
-  const concurrency = limits.concurrency ?? null;
-  const lowered = await transaction.$queryRaw<{ readonly id: string }[]>`
+  const { isAbove, lowered } = loweringOf(KEY_COLUMNS, limits);
+  const rows = await transaction.$queryRaw<{ readonly id: string }[]>`
     with above as (
       select id from api_keys
       where organization_id = ${organizationId} and revoked_at is null
-        and (${projectId}::text is null or project_id = ${projectId}) and (
-        requests_per_minute > ${requests}::int or tokens_per_minute > ${tokens}::int
-        or daily_budget_nano_usd > ${daily}::bigint or monthly_budget_nano_usd > ${monthly}::bigint
-        or total_budget_nano_usd > ${total}::bigint or concurrency > ${concurrency}::int
-      )
+        and (${projectId}::text is null or project_id = ${projectId}) and (${isAbove})
       order by id for no key update
     )
-    update api_keys as key set
-      requests_per_minute = case
-        when requests_per_minute > ${requests}::int then ${requests}::int else requests_per_minute end,
-      tokens_per_minute = case when tokens_per_minute > ${tokens}::int then ${tokens}::int else tokens_per_minute end,
-      daily_budget_nano_usd = case
-        when daily_budget_nano_usd > ${daily}::bigint then ${daily}::bigint else daily_budget_nano_usd end,
-      monthly_budget_nano_usd = case
-        when monthly_budget_nano_usd > ${monthly}::bigint then ${monthly}::bigint else monthly_budget_nano_usd end,
-      total_budget_nano_usd = case
-        when total_budget_nano_usd > ${total}::bigint then ${total}::bigint else total_budget_nano_usd end,
-      concurrency = case when concurrency > ${concurrency}::int then ${concurrency}::int else concurrency end,
-      version = version + 1
+    update api_keys as key set ${lowered}, version = version + 1
     from above where key.id = above.id
     returning key.id`;
-  return lowered.map(({ id }) => id).sort();
+  return rows.map(({ id }) => id).sort();
 }
 
 /** As `lowerKeys`, for the budgets of the organization's projects. It runs after it: a key is never above its project. */
@@ -55,24 +48,32 @@ export async function lowerProjects(
   organizationId: string,
   budgets: ProjectBudgets,
 ): Promise<readonly string[]> {
-  const daily = budgets.dailyBudgetNanoUsd ?? null;
-  const monthly = budgets.monthlyBudgetNanoUsd ?? null;
-  const total = budgets.totalBudgetNanoUsd ?? null;
-  const lowered = await transaction.$queryRaw<{ readonly id: string }[]>`
-    update projects set
-      daily_budget_nano_usd = case
-        when daily_budget_nano_usd > ${daily}::bigint then ${daily}::bigint else daily_budget_nano_usd end,
-      monthly_budget_nano_usd = case
-        when monthly_budget_nano_usd > ${monthly}::bigint then ${monthly}::bigint else monthly_budget_nano_usd end,
-      total_budget_nano_usd = case
-        when total_budget_nano_usd > ${total}::bigint then ${total}::bigint else total_budget_nano_usd end,
-      version = version + 1
-    where organization_id = ${organizationId} and (
-      daily_budget_nano_usd > ${daily}::bigint or monthly_budget_nano_usd > ${monthly}::bigint
-      or total_budget_nano_usd > ${total}::bigint
-    )
+  const { isAbove, lowered } = loweringOf(BUDGET_COLUMNS, budgets);
+  const rows = await transaction.$queryRaw<{ readonly id: string }[]>`
+    update projects set ${lowered}, version = version + 1
+    where organization_id = ${organizationId} and (${isAbove})
     returning id`;
-  return lowered.map(({ id }) => id).sort();
+  return rows.map(({ id }) => id).sort();
+}
+
+/** A row without a limit is not above any, so `least` would give it one. */
+function loweringOf<Name extends string>(
+  columns: Readonly<Record<Name, string>>,
+  limits: Readonly<Partial<Record<Name, number | bigint>>>,
+) {
+  const parts = (Object.entries(columns) as [Name, string][]).map(([name, text]) => {
+    const column = Prisma.raw(text);
+    const limit = Prisma.sql`${limits[name] ?? null}::bigint`;
+    const above = Prisma.sql`${column} > ${limit}`;
+    return { above, lowered: Prisma.sql`${column} = case when ${above} then ${limit} else ${column} end` };
+  });
+  return {
+    isAbove: Prisma.join(
+      parts.map(({ above }) => above),
+      ' or ',
+    ),
+    lowered: Prisma.join(parts.map(({ lowered }) => lowered)),
+  };
 }
 
 /** The audit entry with the ids of what was lowered, without empty lists. */

@@ -2,6 +2,7 @@ import { hasPermission, ORGANIZATION_ROLES } from '@gateway/base';
 import type { BudgetsDefinition } from '@gateway/contracts/auth';
 import type { RpcHandlers } from '@gateway/rpc';
 import type { AuthPorts } from '../../core/ports';
+import { budgetMessage } from '../messages';
 
 const MAX_OWNERS = 1_000;
 const MAX_EMAILS = 50;
@@ -21,11 +22,9 @@ export function createBudgetHandlers({
       const found = await budgets.listOwners(organizationId, after, MAX_OWNERS + 1);
       const owners = found.slice(0, MAX_OWNERS);
       return {
-        owners: owners.map(({ ownerId, name, budgets: amounts }) => ({
-          ...{ ownerId, name },
-          dailyBudgetNanoUsd: amounts.dailyBudgetNanoUsd,
-          monthlyBudgetNanoUsd: amounts.monthlyBudgetNanoUsd,
-          totalBudgetNanoUsd: amounts.totalBudgetNanoUsd,
+        owners: owners.map(({ budgets: limits, ...owner }) => ({
+          ...owner,
+          budgets: limits.map(budgetMessage),
         })),
         nextPageToken: found.length > MAX_OWNERS ? (owners.at(-1)?.ownerId ?? '') : '',
         emails:

@@ -13,7 +13,7 @@ export function batchCall<Item>(
   const names = [...batch.map(([name]) => name), ...others];
   return {
     sql: `${functionName}(${names.map((name, index) => `${name} => $${index + 1}`).join(', ')})`,
-    valuesOf: (items: readonly Item[], ...otherValues: readonly number[]): unknown[] => [
+    valuesOf: (items: readonly Item[], ...otherValues: readonly unknown[]): unknown[] => [
       ...batch.map(([, valueOf]) => valueOf(items)),
       ...otherValues,
     ],

@@ -1,13 +1,13 @@
 import { createAuditEntry } from '@gateway/test-support';
 import { MAX_IDLE_IN_TRANSACTION_MS } from '@gateway/database';
 import { auditLedger } from '@gateway/ledger-audit';
-import type { HoldRequest } from '../../core/credit/hold';
 import {
   announce,
   createLedgerFixture,
   makeFinished,
   makeHold,
   usdNano,
+  type HoldChanges,
   type LedgerFixture,
 } from '../../testing/ledger-fixture';
 
@@ -62,12 +62,12 @@ it('two ledgers admit exactly as many parallel holds as the balance covers', asy
   expect((await fixture.first.store.readBalance('org-exact')).availableNanoUsd).toBe(0n);
 });
 
-const BUDGETS: [owner: string, budget: Partial<HoldRequest>][] = [
-  ...(['day', 'month', 'total'] as const).flatMap((period): [string, Partial<HoldRequest>][] => [
-    [`a key, ${period}`, { keyBudgets: { [period]: usdNano(40) } }],
-    [`an organization, ${period}`, { organizationBudgets: { [period]: usdNano(40) } }],
+const BUDGETS: [owner: string, budget: HoldChanges][] = [
+  ...(['day', 'month', 'total'] as const).flatMap((period): [string, HoldChanges][] => [
+    [`a key, ${period}`, { limits: { key: { [period]: 40 } } }],
+    [`an organization, ${period}`, { limits: { organization: { [period]: 40 } } }],
   ]),
-  ['a run', { run: { runId: 'run-1', budgetNanoUsd: usdNano(40) } }],
+  ['a run', { runId: 'run-1', limits: { run: { total: 40 } } }],
 ];
 
 it.each(BUDGETS)('two ledgers admit exactly what the budget of %s allows', async (owner, budget) => {
@@ -93,7 +93,7 @@ it('a hundred parallel calls of a run never hold above its budget, with costs ab
   const organizationId = 'org-run';
   await addCredit(organizationId, 10_000);
   const at = fixture.clock.now();
-  const run = { runId: 'agent', budgetNanoUsd: usdNano(100) };
+  const run = { runId: 'agent', limits: { run: { total: 100 } } };
   const admitted: string[] = [];
   const voided: string[] = [];
   const settled = (holdId: string, cost: number) =>
@@ -108,7 +108,7 @@ it('a hundred parallel calls of a run never hold above its budget, with costs ab
       range(100).map(async (index) => {
         const holdId = `run-${round}-${index}`;
         const [outcome] = await storeOf(index).holdCredit([
-          makeHold({ holdId, organizationId, amount: 1 + (index % 7), at, run }),
+          makeHold({ holdId, organizationId, amount: 1 + (index % 7), at, ...run }),
         ]);
         return outcome?.kind === 'held' ? holdId : undefined;
       }),

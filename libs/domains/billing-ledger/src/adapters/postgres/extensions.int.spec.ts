@@ -8,6 +8,8 @@ import {
   makeFinished,
   makeHold,
   usdNano,
+  type Amounts,
+  type HoldChanges,
   type LedgerFixture,
 } from '../../testing/ledger-fixture';
 
@@ -35,7 +37,7 @@ afterEach(async () => {
 });
 
 const idOf = (name: string) => `${organizationId}-${name}`;
-const hold = (name: string, amount: number, more: Partial<HoldRequest> = {}) =>
+const hold = (name: string, amount: number, more: HoldChanges = {}) =>
   makeHold({ holdId: idOf(name), organizationId, amount, at: fixture.clock.now(), ...more });
 const place = async (...holds: readonly HoldRequest[]) =>
   expect((await fixture.first.store.holdCredit(holds)).map(({ kind }) => kind)).toEqual(
@@ -105,16 +107,14 @@ it('is refused for a hold that is closed, unknown or of another organization', a
 });
 
 describe.each(['organization', 'project', 'key'] as const)('a budget of the %s', (owner) => {
-  const budgetsOf = (budgets: object): Partial<HoldRequest> =>
-    ({
-      organization: { organizationBudgets: budgets },
-      project: { project: { projectId: `proj-${organizationId}`, budgets } },
-      key: { keyBudgets: budgets },
-    })[owner];
-  const budgeted = (name: string, amount: number, budgets: object) => hold(name, amount, budgetsOf(budgets));
+  const budgeted = (name: string, amount: number, budgets: Amounts) =>
+    hold(name, amount, {
+      projectId: owner === 'project' ? `proj-${organizationId}` : undefined,
+      limits: { [owner]: budgets },
+    });
 
   it.each(['day', 'month', 'total'] as const)('of the %s counts extensions', async (period) => {
-    const budget = { [period]: usdNano(100) };
+    const budget = { [period]: 100 };
     await place(budgeted('g1', 30, budget), budgeted('g2', 30, budget));
     expect(await extend(budgeted('g1', 71, budget))).toEqual([
       {
@@ -136,15 +136,15 @@ describe.each(['organization', 'project', 'key'] as const)('a budget of the %s',
     await place(budgeted('g1', 30, {}));
     await fixture.clock.advance(DAY_MS);
     await place(budgeted('g2', 60, {}));
-    expect(await kindsOf(budgeted('g1', 101, { day: usdNano(100) }))).toEqual(['budget_exceeded']);
-    expect(await kindsOf(budgeted('g1', 41, { month: usdNano(100) }))).toEqual(['budget_exceeded']);
-    expect(await kindsOf(budgeted('g1', 40, { day: usdNano(40), month: usdNano(100) }))).toEqual(['held']);
+    expect(await kindsOf(budgeted('g1', 101, { day: 100 }))).toEqual(['budget_exceeded']);
+    expect(await kindsOf(budgeted('g1', 41, { month: 100 }))).toEqual(['budget_exceeded']);
+    expect(await kindsOf(budgeted('g1', 40, { day: 40, month: 100 }))).toEqual(['held']);
   });
 });
 
 it('never takes the holds of a run above its budget', async () => {
-  const run = { runId: 'run-1', budgetNanoUsd: usdNano(100) };
-  await place(hold('g1', 30, { run }), hold('g2', 30, { run }));
+  const run = { runId: 'run-1', limits: { run: { total: 100 } } };
+  await place(hold('g1', 30, run), hold('g2', 30, run));
   expect(await extend(hold('g1', 71))).toMatchObject([{ kind: 'budget_exceeded', scope: 'run' }]);
   expect(await kindsOf(hold('g1', 70))).toEqual(['held']);
   await settle('g1', 90);

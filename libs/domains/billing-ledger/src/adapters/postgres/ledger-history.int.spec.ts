@@ -173,7 +173,7 @@ it('settles a hold that is still open, however old it is', async () => {
 it('deletes a run with its last hold, and not before', async () => {
   const { history, store } = fixture.first;
   const inRun = (id: string, budget?: number) =>
-    hold(id, { run: { runId: 'run-1', budgetNanoUsd: budget === undefined ? undefined : usdNano(budget) } });
+    hold(id, { runId: 'run-1', limits: { run: { total: budget } } });
   const first = idCreatedAt(at, 'A');
   await inRun(first, 1_000);
   await settle(first);

@@ -15,7 +15,7 @@ import {
   type LedgerFixture,
 } from '../../testing/ledger-fixture';
 
-/** A batch takes the fast path if all holds are covered. A refused hold in front forces the slow path. */
+/** The holds of an organization take the fast path if all are covered. A refused one in front forces the slow path. */
 const DECISIONS = ['on the fast path', 'on the slow path'] as const;
 
 async function holdCredit(
@@ -24,7 +24,7 @@ async function holdCredit(
   holds: readonly HoldRequest[],
 ) {
   if (decision === 'on the fast path') return store.holdCredit(holds);
-  const refused = hold(`refused-${(counter += 1)}`, 1, { organizationId: 'org-without-credit' });
+  const refused = hold(`refused-${(counter += 1)}`, 1e12);
   const [first, ...outcomes] = await store.holdCredit([refused, ...holds]);
   expect(first?.kind).toBe('insufficient_credits');
   return outcomes;
@@ -158,25 +158,22 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
 
   it('checks credit before the daily budget', async () => {
     await credit(10);
-    const [outcome] = await place(fixture.first, [
-      hold('g1', 20, { organizationBudgets: { day: usdNano(5) } }),
-    ]);
+    const [outcome] = await place(fixture.first, [hold('g1', 20, { limits: { organization: { day: 5 } } })]);
     expect(outcome?.kind).toBe('insufficient_credits');
   });
 });
 
 describe('the fast path of holds', () => {
-  /** Replaces the slow path with an error and places the holds. */
+  /** Fails where a hold is not placed with the whole batch. */
   async function holdWithoutSlowPath(holds: readonly HoldRequest[]) {
     const { rows } = await fixture.auditPool.query<{ definition: string }>(
       "select pg_get_functiondef('hold_credit'::regproc) as definition",
     );
     const definition = rows[0]?.definition ?? '';
-    const branch = 'perform lock_accounts(p_organization_ids);';
-    expect(definition).toContain(branch);
-    await fixture.auditPool.query(
-      definition.replace(branch, `raise exception using errcode = '${SLOW_PATH}';`),
-    );
+    const loop = 'decision := null;';
+    expect(definition).toContain(loop);
+    const refusal = `if not coalesce(i = any (placed), false) then raise exception using errcode = '${SLOW_PATH}'; end if;`;
+    await fixture.auditPool.query(definition.replace(loop, `${refusal} ${loop}`));
     try {
       return await fixture.first.store.holdCredit(holds).then(
         (outcomes) => outcomes.map(({ kind }) => kind),
@@ -188,8 +185,7 @@ describe('the fast path of holds', () => {
   }
   const SLOW_PATH = 'GW999';
   const budgets = (organization: number | undefined, key?: number) => ({
-    organizationBudgets: organization === undefined ? {} : { day: usdNano(organization) },
-    keyBudgets: key === undefined ? {} : { day: usdNano(key) },
+    limits: { organization: { day: organization }, key: { day: key } },
   });
 
   it('uses accounts and budgets to the last nano-dollar, for several organizations', async () => {
@@ -275,7 +271,7 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
     holdCredit(decision, ledger, holds);
 
   const budgeted = (name: string, amount: number, more = {}) =>
-    hold(name, amount, { organizationBudgets: { day: usdNano(50) }, ...more });
+    hold(name, amount, { limits: { organization: { day: 50 } }, ...more });
 
   it('counts holds and spending of the day', async () => {
     await credit(1_000);
@@ -299,9 +295,9 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
   it("holds a key to its own budget, whatever the organization's", async () => {
     await credit(1_000);
     const outcomes = await place(fixture.first, [
-      hold('g1', 30, { keyId: 'key-1', keyBudgets: { day: usdNano(40) } }),
-      hold('g2', 30, { keyId: 'key-1', keyBudgets: { day: usdNano(40) } }),
-      hold('g3', 30, { keyId: 'key-2', keyBudgets: { day: usdNano(40) } }),
+      hold('g1', 30, { keyId: 'key-1', limits: { key: { day: 40 } } }),
+      hold('g2', 30, { keyId: 'key-1', limits: { key: { day: 40 } } }),
+      hold('g3', 30, { keyId: 'key-2', limits: { key: { day: 40 } } }),
     ]);
     expect(outcomes).toEqual([
       { kind: 'held' },

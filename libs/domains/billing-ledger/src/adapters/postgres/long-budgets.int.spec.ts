@@ -1,17 +1,20 @@
 import { DAY_MS, type UnixMs } from '@gateway/base';
 import { auditLedger } from '@gateway/ledger-audit';
 import { createAuditEntry } from '@gateway/test-support';
-import type { Budgets, HoldRequest } from '../../core/credit/hold';
+import type { HoldRequest } from '../../core/credit/hold';
 import {
   announce,
+  budgetsOf,
   createLedgerFixture,
   makeFinished,
   makeHold,
   usdNano,
+  type Amounts,
+  type HoldChanges,
   type LedgerFixture,
 } from '../../testing/ledger-fixture';
 
-/** A batch takes the fast path if all holds are covered. A refused hold in front forces the slow path. */
+/** The holds of an organization take the fast path if all are covered. A refused one in front forces the slow path. */
 const DECISIONS = ['on the fast path', 'on the slow path'] as const;
 const OWNERS = ['organization', 'project', 'key'] as const;
 
@@ -38,7 +41,7 @@ afterEach(async () => {
   expect((await auditLedger(fixture.first.pool)).faults).toEqual([]);
 });
 
-const hold = (name: string, amount: number, more: Partial<HoldRequest> = {}) =>
+const hold = (name: string, amount: number, more: HoldChanges = {}) =>
   makeHold({ holdId: `${organizationId}-${name}`, organizationId, amount, at: fixture.clock.now(), ...more });
 const settle = (name: string, cost: number) => {
   const at = fixture.clock.now();
@@ -50,23 +53,21 @@ const voidHold = (name: string) =>
 
 describe.each(DECISIONS)('holds that are decided %s', (decision) => {
   describe.each(OWNERS)('with budgets of the %s', (owner) => {
-    async function place(budgets: Budgets, ...holds: readonly HoldRequest[]) {
-      const budgeted = holds.map((each) => ({
-        ...each,
-        ...(owner === 'key' && { keyBudgets: budgets }),
-        ...(owner === 'project' && { project: { projectId: 'proj-a', budgets } }),
-        ...(owner === 'organization' && { organizationBudgets: budgets }),
-      }));
+    async function place(budgets: Amounts, ...holds: readonly HoldRequest[]) {
+      const budgeted = holds.map((each) => {
+        const request = { ...each, projectId: owner === 'project' ? 'proj-a' : undefined };
+        return { ...request, budgets: budgetsOf(request, { [owner]: budgets }) };
+      });
       const { store } = fixture.first;
       if (decision === 'on the fast path') return store.holdCredit(budgeted);
-      const refused = hold(`refused-${(counter += 1)}`, 1, { organizationId: 'org-without-credit' });
+      const refused = hold(`refused-${(counter += 1)}`, 1e12);
       return (await store.holdCredit([refused, ...budgeted])).slice(1);
     }
-    const kindsOf = async (budgets: Budgets, ...holds: readonly HoldRequest[]) =>
+    const kindsOf = async (budgets: Amounts, ...holds: readonly HoldRequest[]) =>
       (await place(budgets, ...holds)).map(({ kind }) => kind);
 
     it.each(['month', 'total'] as const)('count holds and charges of the %s', async (period) => {
-      const budgets = { [period]: usdNano(100) };
+      const budgets = { [period]: 100 };
       expect(await kindsOf(budgets, hold('g1', 60), hold('g2', 60), hold('g3', 40))).toEqual([
         'held',
         'budget_exceeded',
@@ -91,15 +92,15 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
       expect(await kindsOf({}, hold('g1', 60))).toEqual(['held']);
       await settle('g1', 60);
       for (const period of ['month', 'total'] as const) {
-        expect(await place({ [period]: usdNano(100) }, hold(`more-${period}`, 41))).toMatchObject([
+        expect(await place({ [period]: 100 }, hold(`more-${period}`, 41))).toMatchObject([
           { kind: 'budget_exceeded', period, usedNanoUsd: 60n, heldNanoUsd: 0n },
         ]);
       }
-      expect(await kindsOf({ month: usdNano(100), total: usdNano(100) }, hold('fits', 40))).toEqual(['held']);
+      expect(await kindsOf({ month: 100, total: 100 }, hold('fits', 40))).toEqual(['held']);
     });
 
     it('count a month from its first to its last day, by the clock of the database', async () => {
-      const budgets = { month: usdNano(100) };
+      const budgets = { month: 100 };
       await fixture.clock.set(Date.UTC(2027, 3, 1, 0, 0, 1) as UnixMs);
       expect(await kindsOf(budgets, hold('first', 50))).toEqual(['held']);
       await settle('first', 50);
@@ -113,19 +114,19 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
     });
 
     it('never reset a total', async () => {
-      expect(await kindsOf({ total: usdNano(100) }, hold('g1', 100))).toEqual(['held']);
+      expect(await kindsOf({ total: 100 }, hold('g1', 100))).toEqual(['held']);
       await settle('g1', 100);
       await fixture.clock.advance(400 * DAY_MS);
-      expect(await kindsOf({ total: usdNano(100) }, hold('g2', 1))).toEqual(['budget_exceeded']);
+      expect(await kindsOf({ total: 100 }, hold('g2', 1))).toEqual(['budget_exceeded']);
     });
 
     it('name the longer budget if the day is used up as well', async () => {
-      const budgets = { day: usdNano(10), month: usdNano(10), total: usdNano(10) };
+      const budgets = { day: 10, month: 10, total: 10 };
       expect(await kindsOf(budgets, hold('g1', 10))).toEqual(['held']);
       expect(await place(budgets, hold('g2', 1))).toMatchObject([
         { kind: 'budget_exceeded', period: 'month' },
       ]);
-      expect(await place({ day: usdNano(10) }, hold('g3', 1))).toMatchObject([
+      expect(await place({ day: 10 }, hold('g3', 1))).toMatchObject([
         { kind: 'budget_exceeded', period: 'day' },
       ]);
     });

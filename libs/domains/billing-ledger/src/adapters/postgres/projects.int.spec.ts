@@ -1,7 +1,7 @@
 import type { UnixMs } from '@gateway/base';
 import { auditLedger } from '@gateway/ledger-audit';
 import { createAuditEntry } from '@gateway/test-support';
-import type { Budgets, HoldRequest } from '../../core/credit/hold';
+import type { HoldRequest } from '../../core/credit/hold';
 import type { FinishedGeneration } from '../../core/settlement/settlement';
 import {
   announce,
@@ -9,6 +9,8 @@ import {
   makeFinished,
   makeHold,
   usdNano,
+  type Amounts,
+  type HoldChanges,
   type LedgerFixture,
 } from '../../testing/ledger-fixture';
 
@@ -36,9 +38,9 @@ afterEach(async () => {
 });
 
 const idOf = (name: string) => `${organizationId}-${name}`;
-const hold = (name: string, amount: number, more: Partial<HoldRequest> = {}) =>
+const hold = (name: string, amount: number, more: HoldChanges = {}) =>
   makeHold({ holdId: idOf(name), organizationId, amount, at: fixture.clock.now(), ...more });
-const inProject = (projectId: string, budgets: Budgets = {}) => ({ project: { projectId, budgets } });
+const inProject = (projectId: string, project: Amounts = {}) => ({ projectId, limits: { project } });
 const settle = (name: string, cost: number, more: Partial<FinishedGeneration> = {}) => {
   const at = fixture.clock.now();
   const generation = makeFinished({ generationId: idOf(name), organizationId, cost, at, ...more });
@@ -57,13 +59,13 @@ async function accountsOf(owner: string) {
 }
 
 it('counts the holds and charges of all keys of a project, and releases voided holds', async () => {
-  const project = inProject('proj-a', { total: usdNano(100) });
+  const project = inProject('proj-a', { total: 100 });
   expect(
     await place(
       hold('g1', 60, { ...project, keyId: 'key-1' }),
       hold('g2', 40, { ...project, keyId: 'key-2' }),
       hold('g3', 1, { ...project, keyId: 'key-3' }),
-      hold('elsewhere', 50, inProject('proj-b', { total: usdNano(100) })),
+      hold('elsewhere', 50, inProject('proj-b', { total: 100 })),
       hold('without', 50),
     ),
   ).toMatchObject([
@@ -119,21 +121,15 @@ it('writes no account of a project for requests without a project', async () => 
 });
 
 it('names the budget of the key before that of the project, and this before the organization', async () => {
-  const budgets = (period: 'day' | 'month' | 'total'): Budgets => ({ [period]: usdNano(10) });
+  const projectId = 'proj-a';
   for (const period of ['day', 'month', 'total'] as const) {
-    const project = inProject('proj-a', budgets(period));
-    const organization = { organizationBudgets: budgets(period) };
-    expect(
-      await place(
-        hold(`all-${period}`, 11, { ...project, ...organization, keyBudgets: budgets(period) }),
-        hold(`two-${period}`, 11, { ...project, ...organization }),
-        hold(`one-${period}`, 11, organization),
-      ),
-    ).toMatchObject([
-      { scope: 'key', period },
-      { scope: 'project', period },
-      { scope: 'organization', period },
-    ]);
+    const [organization, project, key] = [{ [period]: 10 }, { [period]: 10 }, { [period]: 10 }];
+    const all = hold(`all-${period}`, 11, { projectId, limits: { organization, project, key } });
+    const two = hold(`two-${period}`, 11, { projectId, limits: { organization, project } });
+    const one = hold(`one-${period}`, 11, { limits: { organization } });
+    expect(await place(all)).toMatchObject([{ scope: 'key', period }]);
+    expect(await place(two)).toMatchObject([{ scope: 'project', period }]);
+    expect(await place(one)).toMatchObject([{ scope: 'organization', period }]);
   }
 });
 
@@ -143,7 +139,7 @@ it.each(['day', 'month', 'total'] as const)(
     const outcomes = await Promise.all(
       Array.from({ length: 80 }, (_, index) => {
         const { store } = index % 2 === 0 ? fixture.first : fixture.second;
-        const more = { ...inProject('proj-a', { [period]: usdNano(100) }), keyId: `key-${index % 7}` };
+        const more = { ...inProject('proj-a', { [period]: 100 }), keyId: `key-${index % 7}` };
         return store.holdCredit([hold(`${period}-${index}`, 7, more)]);
       }),
     );

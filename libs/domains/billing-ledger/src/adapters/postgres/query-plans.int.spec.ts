@@ -6,6 +6,7 @@ import type { Pool } from 'pg';
 import type { LedgerStore } from '../../core/ports';
 import {
   announce,
+  budgetsOf,
   createLedgerFixture,
   makeFinished,
   makeHold,
@@ -96,6 +97,7 @@ function expectFlat(reads: readonly TableRead[], partitions: readonly string[]):
   expect([...new Set(history)].sort()).toEqual([...partitions].sort());
 }
 
+const LIMITS = { day: 1e9, month: 1e12, total: 1e12 };
 const organizationOf = (index: number) => `org-${index * 7}`;
 const items = Array.from({ length: BATCH }, (_, index) => index);
 const newHolds = (name: string) =>
@@ -123,12 +125,10 @@ it('holds without reading history, except the month of their ids', async () => {
 
 it('extends holds without reading history', async () => {
   await store.holdCredit(newHolds('extended'));
-  const budgets = { day: usdNano(1e9), month: usdNano(1e12), total: usdNano(1e12) };
   const larger = newHolds('extended').map((hold) => ({
     ...hold,
     amountNanoUsd: usdNano(2_000),
-    organizationBudgets: budgets,
-    keyBudgets: budgets,
+    budgets: budgetsOf(hold, { organization: LIMITS, key: LIMITS }),
   }));
   const reads = await readsBy(async () => {
     const outcomes = await store.extendHolds(larger);
@@ -249,8 +249,8 @@ describe('a process whose plans date from empty tables', () => {
     async function everything(store: LedgerStore, name: string, count: number): Promise<void> {
       const refused = makeHold({
         holdId: `${smallestIdAt('gen', now)}${name}R`,
-        organizationId: 'org-without-credit',
-        amount: 1,
+        organizationId: 'org-1',
+        amount: 1e12,
         at: now,
       });
       for (const [index, before] of [[], [refused]].entries()) {

@@ -11,7 +11,7 @@ import {
   type LedgerFixture,
 } from '../../testing/ledger-fixture';
 
-/** A batch takes the fast path if all holds are covered. A refused hold in front forces the slow path. */
+/** The holds of an organization take the fast path if all are covered. A refused one in front forces the slow path. */
 const DECISIONS = ['on the fast path', 'on the slow path'] as const;
 
 let fixture: LedgerFixture;
@@ -38,7 +38,7 @@ afterEach(async () => {
 async function holdCredit(decision: (typeof DECISIONS)[number], holds: readonly HoldRequest[]) {
   const { store } = fixture.first;
   if (decision === 'on the fast path') return store.holdCredit(holds);
-  const refused = hold(`refused-${(counter += 1)}`, 1, { organizationId: 'org-without-credit' });
+  const refused = hold(`refused-${(counter += 1)}`, 1e12);
   const [first, ...outcomes] = await store.holdCredit([refused, ...holds]);
   expect(first?.kind).toBe('insufficient_credits');
   return outcomes;
@@ -68,7 +68,8 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
   const kindsOf = async (...holds: readonly HoldRequest[]) => (await place(...holds)).map(({ kind }) => kind);
   const inRun = (name: string, amount: number, budget?: number, more = {}) =>
     hold(name, amount, {
-      run: { runId: 'run-1', budgetNanoUsd: budget === undefined ? undefined : usdNano(budget) },
+      runId: 'run-1',
+      limits: { run: { total: budget } },
       ...more,
     });
   const readRun = (runId = 'run-1') => fixture.first.store.readRun(organizationId, runId);

@@ -1,4 +1,4 @@
-import type { NanoUsd, Prices, UnixMs } from '@gateway/base';
+import type { Budget, BudgetPeriod, BudgetScope, NanoUsd, Prices, UnixMs } from '@gateway/base';
 
 /** An amount to reserve before a generation runs. */
 export interface HoldRequest {
@@ -10,30 +10,18 @@ export interface HoldRequest {
   readonly amountNanoUsd: NanoUsd;
   /** Frozen for settlement. */
   readonly prices: Prices;
-  readonly organizationBudgets: Budgets;
-  readonly keyBudgets: Budgets;
   /** When the edge admitted the request, by the edge's clock. */
   readonly createdUnixMs: UnixMs;
   /** How long after it is held the reaper voids it. */
   readonly lifetimeMs: number;
   /** The claim of the request's Idempotency-Key. */
   readonly idempotencyScope: string | undefined;
-  readonly run: RunRef | undefined;
+  /** Requests of the organization that share a budget. */
+  readonly runId: string | undefined;
   /** The project of the key. */
-  readonly project: ProjectRef | undefined;
-}
-
-/** A project of an organization: keys that share budgets. */
-export interface ProjectRef {
-  readonly projectId: string;
-  readonly budgets: Budgets;
-}
-
-/** A run of an organization: requests that share a budget. */
-export interface RunRef {
-  readonly runId: string;
-  /** The first hold of the run fixes it; later ones are ignored. */
-  readonly budgetNanoUsd: NanoUsd | undefined;
+  readonly projectId: string | undefined;
+  /** Of the hold's owners. That of a run is fixed by its first hold; later holds may have none. */
+  readonly budgets: readonly Budget[];
 }
 
 /** The budget of a run. */
@@ -44,13 +32,6 @@ export interface RunAccount {
   readonly heldNanoUsd: NanoUsd;
   readonly createdUnixMs: UnixMs;
 }
-
-/** The owner of a budget. */
-export type BudgetScope = 'run' | 'key' | 'project' | 'organization';
-/** What a budget limits: the current UTC day, its month, or all time. */
-export type BudgetPeriod = 'day' | 'month' | 'total';
-/** The most that a key, a project or an organization may spend. */
-export type Budgets = Readonly<Partial<Record<BudgetPeriod, NanoUsd>>>;
 
 export interface HoldRef {
   readonly holdId: string;

@@ -68,7 +68,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     if (!grant || isRetiredSecret(grant, now)) return failed(request, isLimited, refuse('invalid_api_key'));
     exchange.organizationId = grant.organizationId;
     exchange.keyId = grant.keyId;
-    if (grant.project) exchange.projectId = grant.project.id;
+    exchange.projectId = grant.projectId;
 
     let known = cachedGrants.get(grant);
     if (!known) cachedGrants.set(grant, (known = { view: viewOf(grant), wasValid: false }));

@@ -1,4 +1,5 @@
-import { BudgetPeriod, BudgetScope, type HoldResult } from '@gateway/contracts/billing-ledger';
+import type { HoldResult } from '@gateway/contracts/billing-ledger';
+import { BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
 import type { ErrorEnvelope } from '@gateway/errors';
 import { limits } from '../../core';
 import { BODY, startEdge, type TestEdge, until } from '../../testing/start-edge';

@@ -1,6 +1,7 @@
-import { type UnixMs, unreachable } from '@gateway/base';
+import { type NanoUsd, type UnixMs, unreachable } from '@gateway/base';
 import type { KeyGrant } from '@gateway/contracts/auth';
 import type { Hold, HoldResult } from '@gateway/contracts/billing-ledger';
+import { type Budget, BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
 import type { ElasticHold } from '@gateway/contracts/inference-router';
 import { GatewayError, type Refusal } from '@gateway/errors';
 import {
@@ -111,24 +112,23 @@ function holdAttempts(
   reservation: Reservation,
   { grant, chat, generationId, createdAt, idempotent, spendLimits }: Admissible,
 ): HoldAttempts {
+  const { run } = spendLimits;
+  const runId = run && ownRunId(grant, run.id);
   const hold: Hold = {
     holdId: generationId,
     organizationId: grant.organizationId,
     keyId: grant.keyId,
     amountNanoUsd: chat.heldCost,
     prices: chat.model.prices,
-    organizationDailyBudgetNanoUsd: grant.organizationLimits?.dailyBudgetNanoUsd,
-    organizationMonthlyBudgetNanoUsd: grant.organizationLimits?.monthlyBudgetNanoUsd,
-    organizationTotalBudgetNanoUsd: grant.organizationLimits?.totalBudgetNanoUsd,
-    keyDailyBudgetNanoUsd: grant.keyLimits?.dailyBudgetNanoUsd,
-    keyMonthlyBudgetNanoUsd: grant.keyLimits?.monthlyBudgetNanoUsd,
-    keyTotalBudgetNanoUsd: grant.keyLimits?.totalBudgetNanoUsd,
     lifetimeMs: generationTimeoutMs + holdMarginMs,
     createdUnixMs: BigInt(createdAt),
     idempotencyScope: idempotent?.scope,
-    runId: spendLimits.run && ownRunId(grant, spendLimits.run.id),
-    runBudgetNanoUsd: spendLimits.run?.budget,
-    project: grant.project && { projectId: grant.project.id, ...grant.project.budgets },
+    runId,
+    projectId: grant.projectId,
+    budgets:
+      runId === undefined || run?.budget === undefined
+        ? grant.budgets
+        : [...grant.budgets, runBudget(runId, run.budget)],
   };
   if (grant.elasticHolds && chat.isOutputVisible) {
     const elastic = { hold, chat, sliceTokens: elasticHoldTokens };
@@ -140,6 +140,15 @@ function holdAttempts(
   return {
     first: hold,
     place: async (result) => ({ result: await holdWaits.hold(reservation, hold, exchange, result) }),
+  };
+}
+
+function runBudget(ownerId: string, amountNanoUsd: NanoUsd): Budget {
+  return {
+    scope: BudgetScope.BUDGET_SCOPE_RUN,
+    ownerId,
+    period: BudgetPeriod.BUDGET_PERIOD_TOTAL,
+    amountNanoUsd,
   };
 }
 

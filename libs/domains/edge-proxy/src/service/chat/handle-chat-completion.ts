@@ -253,7 +253,7 @@ function generateRequest(
     runId: spendLimits.run && ownRunId(grant, spendLimits.run.id),
     maxInputTokens:
       spendLimits.run === undefined && spendLimits.maxCost === undefined ? undefined : chat.heldInputTokens,
-    projectId: grant.project?.id,
+    projectId: grant.projectId,
     elasticHold,
     responseKey,
     includeStopSequence: chat.response?.stopSequences === undefined ? undefined : true,

@@ -1,4 +1,5 @@
-import { BudgetPeriod, BudgetScope, type HoldResult } from '@gateway/contracts/billing-ledger';
+import type { HoldResult } from '@gateway/contracts/billing-ledger';
+import { BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
 import { LimitScope, LimitType } from '@gateway/contracts/rate-limit';
 import type { UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';

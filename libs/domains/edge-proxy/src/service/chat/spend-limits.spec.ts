@@ -1,4 +1,4 @@
-import { BudgetPeriod, BudgetScope } from '@gateway/contracts/billing-ledger';
+import { BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
 import type { ErrorEnvelope } from '@gateway/errors';
 import { BODY, grant, KEY, startEdge, type TestEdge } from '../../testing/start-edge';
 
@@ -66,13 +66,24 @@ describe('x-max-cost-usd', () => {
 
 describe('x-run-id', () => {
   const RUN = { 'x-run-id': 'agent/42', 'x-run-budget-usd': '2.50' };
+  const RUN_ID = `${grant().keyId}/agent/42`;
 
   it('is held and recorded with the generation', async () => {
     edge.router.script = async function* (request) {
       expect(held()).toMatchObject([
-        { runId: `${grant().keyId}/agent/42`, runBudgetNanoUsd: 2_500_000_000n },
+        {
+          runId: RUN_ID,
+          budgets: [
+            {
+              scope: BudgetScope.BUDGET_SCOPE_RUN,
+              ownerId: RUN_ID,
+              period: BudgetPeriod.BUDGET_PERIOD_TOTAL,
+              amountNanoUsd: 2_500_000_000n,
+            },
+          ],
+        },
       ]);
-      expect(request.runId).toBe(`${grant().keyId}/agent/42`);
+      expect(request.runId).toBe(RUN_ID);
       throw new Error('enough');
     };
     await edge.chat(BODY, RUN);
@@ -85,9 +96,13 @@ describe('x-run-id', () => {
       owners.push(...held().map(({ runId }) => runId ?? ''));
       throw new Error('enough');
     };
-    const project = { id: 'proj-1', budgets: {} };
-    for (const [keyId, of] of [['key_1'], ['key_2'], ['key_3', project], ['key_4', project]] as const) {
-      edge.keys.set(`sk-gw-${keyId}`, grant({ keyId, project: of }));
+    for (const [keyId, projectId] of [
+      ['key_1'],
+      ['key_2'],
+      ['key_3', 'proj-1'],
+      ['key_4', 'proj-1'],
+    ] as const) {
+      edge.keys.set(`sk-gw-${keyId}`, grant({ keyId, projectId }));
       await edge.chat(BODY, { ...RUN, authorization: `Bearer sk-gw-${keyId}` });
     }
     expect(owners).toEqual(['key_1/agent/42', 'key_2/agent/42', 'proj-1/agent/42', 'proj-1/agent/42']);
@@ -95,7 +110,7 @@ describe('x-run-id', () => {
 
   it('needs no budget in later requests', async () => {
     edge.router.script = async function* () {
-      expect(held()).toMatchObject([{ runId: `${grant().keyId}/agent/42`, runBudgetNanoUsd: undefined }]);
+      expect(held()).toMatchObject([{ runId: RUN_ID, budgets: [] }]);
       throw new Error('enough');
     };
     await edge.chat(BODY, { 'x-run-id': 'agent/42' });
@@ -147,14 +162,19 @@ describe('x-run-id', () => {
 });
 
 describe('the project of a key', () => {
-  const PROJECT = { id: 'proj-1', budgets: { dailyBudgetNanoUsd: 5n, totalBudgetNanoUsd: 7n } };
+  const budgets = [
+    {
+      scope: BudgetScope.BUDGET_SCOPE_PROJECT,
+      ownerId: 'proj-1',
+      period: BudgetPeriod.BUDGET_PERIOD_DAY,
+      amountNanoUsd: 5n,
+    },
+  ];
 
-  it('is held with its budgets and recorded with the generation', async () => {
-    edge.keys.set(KEY, grant({ project: PROJECT }));
+  it('is held with the budgets of the grant and recorded with the generation', async () => {
+    edge.keys.set(KEY, grant({ projectId: 'proj-1', budgets }));
     edge.router.script = async function* (request) {
-      expect(held()).toMatchObject([
-        { project: { projectId: 'proj-1', dailyBudgetNanoUsd: 5n, totalBudgetNanoUsd: 7n } },
-      ]);
+      expect(held()).toMatchObject([{ projectId: 'proj-1', budgets }]);
       expect(request.projectId).toBe('proj-1');
       throw new Error('enough');
     };
@@ -164,7 +184,7 @@ describe('the project of a key', () => {
 
   it('is absent from requests of a key without one', async () => {
     edge.router.script = async function* (request) {
-      expect(held()).toMatchObject([{ project: undefined }]);
+      expect(held()).toMatchObject([{ projectId: undefined }]);
       expect(request.projectId).toBeUndefined();
       throw new Error('enough');
     };

@@ -1,4 +1,13 @@
-import { formatUsd, msUntilUtcMidnight, nanoUsd, type NanoUsd, type UnixMs, usdNumber } from '@gateway/base';
+import {
+  type BudgetPeriod,
+  type BudgetScope,
+  formatUsd,
+  msUntilUtcMidnight,
+  nanoUsd,
+  type NanoUsd,
+  type UnixMs,
+  usdNumber,
+} from '@gateway/base';
 import { type Refusal, refuse } from '@gateway/errors';
 import { affordableOutputTokens } from '../chat-completion/lower-to-max-cost';
 import type { ValidatedChatRequest } from '../chat-completion/types';
@@ -73,9 +82,8 @@ export function unknownRun(): Refusal {
 
 /** A budget and the estimated cost of a request. */
 export interface ExceededBudget {
-  /** The owner of the budget. */
-  readonly scope: 'run' | 'key' | 'project' | 'organization';
-  readonly period: 'day' | 'month' | 'total';
+  readonly scope: BudgetScope;
+  readonly period: BudgetPeriod;
   readonly limit: NanoUsd;
   /** Used or reserved in the period. */
   readonly used: NanoUsd;
@@ -92,7 +100,7 @@ export function budgetExceeded(exceeded: ExceededBudget, chat: ValidatedChatRequ
     : longBudgetExceeded(exceeded, period, chat, at);
 }
 
-const OWNERS: Readonly<Record<ExceededBudget['scope'], string>> = {
+const OWNERS: Readonly<Record<BudgetScope, string>> = {
   run: 'run',
   key: 'API key',
   project: 'project',
@@ -101,7 +109,7 @@ const OWNERS: Readonly<Record<ExceededBudget['scope'], string>> = {
 
 function longBudgetExceeded(
   { scope, limit, used, held, estimatedCost }: ExceededBudget,
-  period: 'month' | 'total',
+  period: Exclude<BudgetPeriod, 'day'>,
   chat: ValidatedChatRequest,
   at: UnixMs,
 ): Refusal {

@@ -1,12 +1,11 @@
 import { withRetries } from '@gateway/billing-ledger';
-import { nanoUsd, type UnixMs } from '@gateway/base';
+import { nanoUsd, type BudgetPeriod, type UnixMs } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
 import {
   BUDGET_ALERT_RETENTION_DAYS,
   DEFAULT_BUDGET_SHARES,
   WEBHOOK_RECIPIENT,
-  type BudgetPeriod,
   type DueBudgetAlert,
 } from '../../core/budget-alert';
 import { MAX_ALERT_ATTEMPTS } from '../../core/credit-alert';
@@ -35,12 +34,10 @@ const RECORD_REACHED = `
       given.owner_id, given.owner_name, given.period, given.budget,
       case given.period when 'day' then to_char(day, 'YYYY-MM-DD') when 'month' then to_char(day, 'YYYY-MM') else '' end
         as period_start,
-      case given.period when 'day' then day when 'month' then date_trunc('month', day)::date else 'infinity' end
-        as first_day,
-      case given.period when 'day' then day
-        when 'month' then (date_trunc('month', day) + interval '1 month - 1 day')::date else 'infinity' end as last_day
+      periods.first_day, periods.last_day
     from unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) as given (owner_id, owner_name, period, budget)
     cross join days
+    join budget_periods(days.day) as periods on periods.period = given.period
   ),
   spending as materialized (
     select budgets.*, case

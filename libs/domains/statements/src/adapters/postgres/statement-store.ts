@@ -49,11 +49,16 @@ const BALANCES = `
 
 /** $1 organization, $2 projects. */
 const PROJECT_SPEND = `
-  select wanted.project_id, used.*
+  select
+    wanted.project_id,
+    (sum(used - held) filter (where period = 'day'))::bigint as today,
+    (sum(used - held) filter (where period = 'month'))::bigint as this_month,
+    (sum(used - held) filter (where period = 'total'))::bigint as total,
+    (sum(held) filter (where period = 'total'))::bigint as held
   from unnest($2::text[]) with ordinality as wanted (project_id, position)
-  cross join lateral budget_use(
-    $1, wanted.project_id, (select (to_timestamp(now_unix_ms() / 1000.0) at time zone 'UTC')::date)
-  ) used
+  cross join budget_periods((select (to_timestamp(now_unix_ms() / 1000.0) at time zone 'UTC')::date)) as days
+  cross join lateral budget_use($1, 'project', wanted.project_id, days.first_day, days.last_day)
+  group by wanted.project_id, wanted.position
   order by wanted.position`;
 
 const PREVIEW = `
@@ -67,13 +72,10 @@ const DELETE_EXPIRED_PREVIEWS = `
 
 interface ProjectSpendRow {
   readonly project_id: string;
-  /** Spent and held; the part of it that is held. */
-  readonly day_used: bigint;
-  readonly day_held: bigint;
-  readonly month_used: bigint;
-  readonly month_held: bigint;
-  readonly total_used: bigint;
-  readonly total_held: bigint;
+  readonly today: bigint;
+  readonly this_month: bigint;
+  readonly total: bigint;
+  readonly held: bigint;
 }
 
 interface AccountRow {
@@ -135,10 +137,10 @@ export function createPostgresStatementStore({ pool, clock }: PostgresStatementS
         const { rows } = await pool.query<ProjectSpendRow>(PROJECT_SPEND, [organizationId, projectIds]);
         return rows.map((row) => ({
           projectId: row.project_id,
-          todayNanoUsd: row.day_used - row.day_held,
-          thisMonthNanoUsd: row.month_used - row.month_held,
-          totalNanoUsd: row.total_used - row.total_held,
-          heldNanoUsd: row.total_held,
+          todayNanoUsd: row.today,
+          thisMonthNanoUsd: row.this_month,
+          totalNanoUsd: row.total,
+          heldNanoUsd: row.held,
         }));
       }),
 

@@ -1,5 +1,6 @@
 import { nanoUsd } from '@gateway/base';
 import type { BudgetOwner, BudgetsDefinition } from '@gateway/contracts/auth';
+import { budgetPeriodOf } from '@gateway/contracts/common';
 import type { RpcClient } from '@gateway/rpc';
 import type { Budget } from '../../core/budget-alert';
 import type { BudgetSource } from '../../core/ports';
@@ -26,13 +27,10 @@ export function createBudgetSource(auth: RpcClient<typeof BudgetsDefinition>): B
   };
 }
 
-function budgetsOf({ ownerId, name, ...amounts }: BudgetOwner): Budget[] {
-  const periods = [
-    ['day', amounts.dailyBudgetNanoUsd],
-    ['month', amounts.monthlyBudgetNanoUsd],
-    ['total', amounts.totalBudgetNanoUsd],
-  ] as const;
-  return periods.flatMap(([period, amount]) =>
-    amount === undefined ? [] : [{ ownerId, ownerName: name, period, amountNanoUsd: nanoUsd(amount) }],
-  );
+/** Leaves out budgets for a period that only a newer version has. */
+function budgetsOf({ ownerId, name, budgets }: BudgetOwner): Budget[] {
+  return budgets.flatMap((budget) => {
+    const period = budgetPeriodOf(budget.period);
+    return period ? [{ ownerId, ownerName: name, period, amountNanoUsd: nanoUsd(budget.amountNanoUsd) }] : [];
+  });
 }

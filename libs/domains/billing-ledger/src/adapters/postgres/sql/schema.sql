@@ -6,8 +6,8 @@
 -- are few and wide, because PostgreSQL prepares every check for every writing statement.
 --
 -- Every function that moves money works on a whole batch and starts with
--- lock_accounts. That one order of locking keeps overlapping batches from
--- deadlocking: nothing else may be locked before the accounts. The planner
+-- lock_accounts, or is called by functions that do. That one order of locking keeps
+-- overlapping batches from deadlocking: nothing else may be locked before the accounts. The planner
 -- settings of the functions pin plans to primary-key lookups: without them a
 -- plan from when a table was small would scan it fully once it is large.
 
@@ -189,21 +189,42 @@ create table budget_accounts (
   owner_id        text collate "C" not null,
   -- 'infinity' for all days.
   day             date not null,
-  -- Written and compared by the fast path of hold_credit; null without a budget.
-  budget_nano_usd bigint,
   spent_nano_usd  bigint not null default 0,
   held_nano_usd   bigint not null default 0,
   primary key (organization_id, owner_id, day),
   constraint budget_accounts_are_never_negative check (least(spent_nano_usd, held_nano_usd) >= 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
+-- The most that an owner may spend in a period.
+create type budget as (
+  organization_id text collate "C",
+  -- run, key, project or organization.
+  scope           text collate "C",
+  -- Empty for the organization.
+  owner_id        text collate "C",
+  -- As in budget_periods.
+  period          text collate "C",
+  amount_nano_usd bigint
+);
+
+-- Why the hold or extension at a position of its batch is refused, and the amounts that the refusal is based on.
+create type hold_decision as (
+  position           integer,
+  outcome            text,
+  available_nano_usd bigint,
+  budget_scope       text,
+  budget_period      text,
+  budget_nano_usd    bigint,
+  used_nano_usd      bigint,
+  held_nano_usd      bigint
+);
+
 -- Runs: requests of an organization that share a budget of their own. A run is
 -- created by its first hold, which fixes its budget, and deleted with its last hold.
 create table runs (
   organization_id   text collate "C" not null,
   run_id            text collate "C" not null,
-  -- Null only within hold_credit, which then undoes the insert.
-  budget_nano_usd   bigint,
+  budget_nano_usd   bigint not null,
   spent_nano_usd    bigint not null default 0,
   held_nano_usd     bigint not null default 0,
   created_unix_ms   bigint not null,

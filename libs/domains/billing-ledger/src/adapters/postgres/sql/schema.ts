@@ -4,6 +4,7 @@ import addCredit from './functions/add_credit.sql';
 import announceSettlementWindows from './functions/announce_settlement_windows.sql';
 import assertNeverClosed from './functions/assert_never_closed.sql';
 import budgetAccountsOf from './functions/budget_accounts_of.sql';
+import budgetPeriods from './functions/budget_periods.sql';
 import budgetUse from './functions/budget_use.sql';
 import claimIdempotencyKey from './functions/claim_idempotency_key.sql';
 import closeIdempotencyClaims from './functions/close_idempotency_claims.sql';
@@ -12,10 +13,13 @@ import correctCredit from './functions/correct_credit.sql';
 import deleteExpiredIdempotencyClaims from './functions/delete_expired_idempotency_claims.sql';
 import deleteOldRuns from './functions/delete_old_runs.sql';
 import extendHolds from './functions/extend_holds.sql';
+import firstExceededBudget from './functions/first_exceeded_budget.sql';
 import holdCredit from './functions/hold_credit.sql';
+import holdRefusal from './functions/hold_refusal.sql';
 import lockAccounts from './functions/lock_accounts.sql';
 import lockForSettlement from './functions/lock_for_settlement.sql';
 import nowUnixMs from './functions/now_unix_ms.sql';
+import placeCoveredHolds from './functions/place_covered_holds.sql';
 import postSettlements from './functions/post_settlements.sql';
 import reconcileAccounts from './functions/reconcile_accounts.sql';
 import releaseIdempotencyClaims from './functions/release_idempotency_claims.sql';
@@ -37,6 +41,7 @@ export const billingLedgerSchema: DatabaseSchema = {
     announce_settlement_windows: announceSettlementWindows,
     assert_never_closed: assertNeverClosed,
     budget_accounts_of: budgetAccountsOf,
+    budget_periods: budgetPeriods,
     budget_use: budgetUse,
     claim_idempotency_key: claimIdempotencyKey,
     close_idempotency_claims: closeIdempotencyClaims,
@@ -45,10 +50,13 @@ export const billingLedgerSchema: DatabaseSchema = {
     delete_expired_idempotency_claims: deleteExpiredIdempotencyClaims,
     delete_old_runs: deleteOldRuns,
     extend_holds: extendHolds,
+    first_exceeded_budget: firstExceededBudget,
     hold_credit: holdCredit,
+    hold_refusal: holdRefusal,
     lock_accounts: lockAccounts,
     lock_for_settlement: lockForSettlement,
     now_unix_ms: nowUnixMs,
+    place_covered_holds: placeCoveredHolds,
     post_settlements: postSettlements,
     reconcile_accounts: reconcileAccounts,
     release_idempotency_claims: releaseIdempotencyClaims,

@@ -1,21 +1,31 @@
--- What an organization (with an empty owner), one of its keys or one of its projects has spent and holds, and the part
--- that it holds: on a day, in its month until then, and in total. An organization has no row for its total. A plain
--- query, which is planned as a part of its caller.
-create or replace function budget_use(p_organization_id text, p_owner_id text, p_day date)
-returns table (
-  day_used bigint, day_held bigint, month_used bigint, month_held bigint, total_used bigint, total_held bigint
-)
+-- What an owner has spent and holds in the period of a day, the part that it holds, and the budget that it has fixed. The
+-- total of an organization is its account. A run has no periods, and its first hold fixes its budget. A plain query,
+-- which is planned as a part of its caller.
+create or replace function budget_use(
+  p_organization_id text, p_scope text, p_owner_id text, p_period text, p_day date
+) returns table (rank integer, last_day date, used bigint, held bigint, fixed bigint)
 language sql stable
 as $$
-  select
-    coalesce(sum(spent_nano_usd + held_nano_usd) filter (where day = p_day), 0)::bigint,
-    coalesce(sum(held_nano_usd) filter (where day = p_day), 0)::bigint,
-    coalesce(sum(spent_nano_usd + held_nano_usd) filter (where day <= p_day), 0)::bigint,
-    coalesce(sum(held_nano_usd) filter (where day <= p_day), 0)::bigint,
-    coalesce(sum(spent_nano_usd + held_nano_usd) filter (where day = 'infinity'), 0)::bigint,
-    coalesce(sum(held_nano_usd) filter (where day = 'infinity'), 0)::bigint
-  from budget_accounts
-  where organization_id = p_organization_id collate "C"
-    and owner_id = p_owner_id collate "C"
-    and day >= date_trunc('month', p_day)::date
+  select days.rank, days.last_day, use.used, use.held, use.fixed
+  from budget_periods(p_day) as days
+  cross join lateral (
+    select coalesce(sum(spent + held), 0)::bigint, coalesce(sum(held), 0)::bigint, max(fixed)
+    from (
+      select spent_nano_usd, held_nano_usd, null::bigint
+      from budget_accounts
+      where p_scope <> 'run'
+        and organization_id = p_organization_id collate "C"
+        and owner_id = p_owner_id collate "C"
+        and day between days.first_day and days.last_day
+      union all
+      select charged_nano_usd, held_nano_usd, null
+      from accounts
+      where p_scope = 'organization' and p_period = 'total' and organization_id = p_organization_id collate "C"
+      union all
+      select spent_nano_usd, held_nano_usd, budget_nano_usd
+      from runs
+      where p_scope = 'run' and organization_id = p_organization_id collate "C" and run_id = p_owner_id collate "C"
+    ) as account (spent, held, fixed)
+  ) as use (used, held, fixed)
+  where days.period = p_period
 $$;

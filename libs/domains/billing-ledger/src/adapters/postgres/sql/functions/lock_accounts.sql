@@ -7,12 +7,14 @@ language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
-  insert into accounts (organization_id)
-  select wanted.organization_id
-  from (select distinct id collate "C" as organization_id from unnest(p_organization_ids) as named (id)) wanted
-  where not exists (select from accounts known where known.organization_id = wanted.organization_id)
-  order by 1
-  on conflict do nothing;
+  if (select count(*) from accounts where organization_id = any (p_organization_ids))
+    < (select count(distinct id) from unnest(p_organization_ids) as named (id))
+  then
+    insert into accounts (organization_id)
+    select distinct id collate "C" from unnest(p_organization_ids) as named (id)
+    order by 1
+    on conflict do nothing;
+  end if;
 
   perform from accounts
   where organization_id = any (p_organization_ids)

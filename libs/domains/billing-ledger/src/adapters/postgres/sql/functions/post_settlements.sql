@@ -24,6 +24,8 @@ as $$
 declare
   closed_count integer;
 begin
+  perform lock_accounts(p_organization_ids);
+
   if not (true = all (p_has_hold)) then
     -- A generation without a hold may have no budget accounts yet, and its id must be inserted into open_holds first.
     insert into budget_accounts (organization_id, owner_id, day)

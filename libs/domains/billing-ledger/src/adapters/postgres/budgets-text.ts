@@ -1,0 +1,26 @@
+import { textArray } from '@gateway/database';
+import type { HoldRequest } from '../../core/credit/hold';
+
+type NamedBudget = Omit<HoldRequest['budgets'][number], 'amountNanoUsd'> &
+  Partial<HoldRequest['budgets'][number]>;
+
+/** The budgets of a batch of holds as the text of a `budget[]`, each once. */
+export function budgetsText(holds: readonly HoldRequest[]): string {
+  const rows = new Set<string>();
+  for (const { organizationId, budgets, runId } of holds) {
+    for (const budget of budgets) rows.add(rowText(organizationId, budget));
+    // A known run has a budget that later holds need not name.
+    if (runId !== undefined && !budgets.some(({ scope }) => scope === 'run')) {
+      rows.add(rowText(organizationId, { scope: 'run', ownerId: runId, period: 'total' }));
+    }
+  }
+  return textArray([...rows], (row) => row);
+}
+
+function rowText(organizationId: string, { scope, ownerId, period, amountNanoUsd }: NamedBudget): string {
+  return `(${quoted(organizationId)},${scope},${quoted(ownerId)},${period},${amountNanoUsd ?? ''})`;
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
+}

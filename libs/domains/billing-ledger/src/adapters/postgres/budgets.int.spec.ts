@@ -1,0 +1,187 @@
+import type { Budget, BudgetPeriod, BudgetScope, UnixMs } from '@gateway/base';
+import { auditLedger } from '@gateway/ledger-audit';
+import { createAuditEntry } from '@gateway/test-support';
+import type { HoldRequest } from '../../core/credit/hold';
+import {
+  budgetsOf,
+  createLedgerFixture,
+  makeHold,
+  usdNano,
+  type Amounts,
+  type LedgerFixture,
+} from '../../testing/ledger-fixture';
+
+/** The order in which exceeded budgets are reported. */
+const IN_ORDER = [
+  ['run', 'total'],
+  ['key', 'month'],
+  ['key', 'total'],
+  ['project', 'month'],
+  ['project', 'total'],
+  ['organization', 'month'],
+  ['organization', 'total'],
+  ['key', 'day'],
+  ['project', 'day'],
+  ['organization', 'day'],
+] as const satisfies readonly (readonly [BudgetScope, BudgetPeriod])[];
+
+const LIMITS: Partial<Record<BudgetScope, Amounts>> = {
+  organization: { day: 10, month: 10, total: 10 },
+  project: { day: 10, month: 10, total: 10 },
+  key: { day: 10, month: 10, total: 10 },
+};
+
+let fixture: LedgerFixture;
+let organizationId: string;
+let counter = 0;
+
+beforeAll(async () => {
+  fixture = await createLedgerFixture();
+});
+
+afterAll(() => fixture.close());
+
+beforeEach(async () => {
+  await fixture.clock.set(Date.UTC(2027, 3, 15, 12) as UnixMs);
+  organizationId = `org-${(counter += 1)}`;
+  await fixture.first.store.addCredit(
+    { creditId: `credit-${organizationId}`, organizationId, amountNanoUsd: usdNano(10_000), note: 'test' },
+    createAuditEntry(),
+  );
+});
+
+afterEach(async () => {
+  expect((await auditLedger(fixture.first.pool)).faults).toEqual([]);
+});
+
+const hold = (name: string, amount: number, more: Partial<HoldRequest> = {}): HoldRequest => ({
+  ...makeHold({ holdId: `${organizationId}-${name}`, organizationId, amount, at: fixture.clock.now() }),
+  ...more,
+});
+const withoutEach = (budgets: readonly Budget[]) =>
+  IN_ORDER.map((_, count) =>
+    budgets.filter(
+      ({ scope, period }) =>
+        IN_ORDER.findIndex((named) => named[0] === scope && named[1] === period) >= count,
+    ),
+  );
+const owners = { keyId: 'key-1', projectId: 'proj-1', runId: 'run-1' };
+
+describe('of all exceeded budgets, the same is reported first', () => {
+  it('for a hold', async () => {
+    const budgets = budgetsOf(owners, { ...LIMITS, run: { total: 10 } });
+    const reported = [];
+    for (const [index, some] of withoutEach(budgets).entries()) {
+      const run = index === 0 ? 'run-1' : undefined;
+      const [outcome] = await fixture.first.store.holdCredit([
+        hold(`g${index}`, 11, { ...owners, runId: run, budgets: some.toReversed() }),
+      ]);
+      reported.push(outcome);
+    }
+    expect(reported).toMatchObject(IN_ORDER.map(([scope, period]) => ({ scope, period, limitNanoUsd: 10n })));
+  });
+
+  it('for an extension', async () => {
+    const { store } = fixture.first;
+    const run = budgetsOf(owners, { run: { total: 10 } });
+    await store.holdCredit([
+      hold('in-run', 1, { ...owners, budgets: run }),
+      hold('other', 1, { keyId: 'key-1', projectId: 'proj-1' }),
+    ]);
+    const budgets = budgetsOf(owners, LIMITS);
+    const reported = [];
+    for (const [index, some] of withoutEach(budgets).entries()) {
+      const [outcome] = await store.extendHolds([
+        hold(index === 0 ? 'in-run' : 'other', 11, { budgets: some.toReversed() }),
+      ]);
+      reported.push(outcome);
+    }
+    expect(reported).toMatchObject(IN_ORDER.map(([scope, period]) => ({ scope, period, limitNanoUsd: 10n })));
+  });
+});
+
+it('applies the lower of two amounts for a budget to all holds of a batch', async () => {
+  const { store } = fixture.first;
+  const limitedTo = (day: number) => ({ keyId: 'key-1', budgets: budgetsOf(owners, { key: { day } }) });
+  const exceeded = { kind: 'budget_exceeded', limitNanoUsd: 10n, usedNanoUsd: 8n };
+  const batch = [
+    hold('new', 8, limitedTo(20)),
+    hold('stale', 3, limitedTo(10)),
+    hold('none', 3, { keyId: 'key-1' }),
+  ];
+  expect(await store.holdCredit(batch)).toMatchObject([{ kind: 'held' }, exceeded, exceeded]);
+  expect(await store.extendHolds([hold('new', 11, limitedTo(10))])).toMatchObject([exceeded]);
+  expect(await store.holdCredit([hold('alone', 3, limitedTo(20))])).toEqual([{ kind: 'held' }]);
+});
+
+it('counts for a key whose id needs quotes', async () => {
+  const keyId = `k"e\\y,(1)'{}`;
+  const limited = { keyId, budgets: budgetsOf({ ...owners, keyId }, { key: { total: 10 } }) };
+  const kinds = async (name: string, amount: number) =>
+    (await fixture.first.store.holdCredit([hold(name, amount, limited)])).map(({ kind }) => kind);
+  expect(await kinds('g1', 10)).toEqual(['held']);
+  expect(await kinds('g2', 1)).toEqual(['budget_exceeded']);
+});
+
+describe('a new period', () => {
+  /** The only change in SQL that a new period needs. */
+  const WEEK = `('week', 2, date_trunc('week', p_day)::date, (date_trunc('week', p_day) + interval '6 days')::date),`;
+  const week = 'week' as BudgetPeriod;
+  let original = '';
+
+  beforeAll(async () => {
+    const { rows } = await fixture.auditPool.query<{ definition: string }>(
+      `select pg_get_functiondef('budget_periods'::regproc) as definition`,
+    );
+    original = rows[0]?.definition ?? '';
+    const row = `('day', 2, p_day, p_day)`;
+    expect(original).toContain(row);
+    await fixture.auditPool.query(original.replace(row, `${WEEK} ('day', 3, p_day, p_day)`));
+  });
+
+  afterAll(() => fixture.auditPool.query(original));
+
+  it('is one row: holds and extensions count it, on both paths', async () => {
+    const { store } = fixture.first;
+    const budgets = [{ scope: 'key', ownerId: 'key-1', period: week, amountNanoUsd: usdNano(100) }] as const;
+    const limited = { keyId: 'key-1', budgets };
+    // A Monday, the Sunday after it, and the next Monday.
+    await fixture.clock.set(Date.UTC(2027, 3, 12, 12) as UnixMs);
+    expect(await store.holdCredit([hold('monday', 60, limited)])).toEqual([{ kind: 'held' }]);
+    await fixture.clock.set(Date.UTC(2027, 3, 18, 12) as UnixMs);
+    const exceeded = {
+      kind: 'budget_exceeded',
+      scope: 'key',
+      period: week,
+      limitNanoUsd: 100n,
+      usedNanoUsd: 60n,
+    };
+    expect(
+      await store.holdCredit([hold('too-much', 41, limited), hold('sunday', 30, limited)]),
+    ).toMatchObject([exceeded, { kind: 'held' }]);
+    expect(await store.extendHolds([hold('sunday', 41, limited), hold('sunday', 40, limited)])).toMatchObject(
+      [{ ...exceeded, usedNanoUsd: 90n }, { kind: 'held' }],
+    );
+    await fixture.clock.set(Date.UTC(2027, 3, 19, 12) as UnixMs);
+    expect(await store.holdCredit([hold('next-monday', 100, limited)])).toEqual([{ kind: 'held' }]);
+  });
+});
+
+it('places the holds of an organization together, whatever another one lacks', async () => {
+  const definition = await fixture.auditPool.query<{ text: string }>(
+    `select pg_get_functiondef('hold_credit'::regproc) as text`,
+  );
+  const original = definition.rows[0]?.text ?? '';
+  const check = `if p_organization_ids[i] = '${organizationId}' and i <> all (placed) then raise 'one by one'; end if;`;
+  await fixture.auditPool.query(original.replace('decision := null;', `${check} decision := null;`));
+  try {
+    const poor = hold('poor', 1, { organizationId: 'org-without-credit' });
+    expect(await fixture.first.store.holdCredit([poor, hold('g1', 5), hold('g2', 5)])).toMatchObject([
+      { kind: 'insufficient_credits' },
+      { kind: 'held' },
+      { kind: 'held' },
+    ]);
+  } finally {
+    await fixture.auditPool.query(original);
+  }
+});
