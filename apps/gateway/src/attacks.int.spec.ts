@@ -3,10 +3,10 @@ import { createActorSigner, createActorVerifier, createSigningKeys, publicKeysOf
 import type { ActingPerson } from '@gateway/actors';
 import { AUTH_SCHEMA } from '@gateway/auth';
 import { createAuthority, issueCertificate, type KeyPairPem } from '@gateway/certificates';
-import { AuthAdminDefinition, Scope } from '@gateway/contracts/auth';
+import { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { ADMIN_CALLERS, DEFAULT_IDENTITY_DOMAIN, isServedTo } from '@gateway/contracts/callers';
-import { endpoints } from '@gateway/dashboard-contract';
+import { endpoints, parts } from '@gateway/dashboard-contract';
 import { createPool } from '@gateway/database';
 import { actAs, createActingTransport, createClient, RpcError, type RpcTransport } from '@gateway/rpc';
 import { createGrpcServer, createGrpcTransport, type GrpcServer } from '@gateway/rpc/grpc';
@@ -135,9 +135,9 @@ const ATTACKS: Readonly<Record<string, (transport: RpcTransport) => Promise<unkn
       body: { amount_usd: '0.000000001', reason: 'x' },
     }),
   'create a key in a foreign organization': (transport) =>
-    createClient(AuthAdminDefinition, transport).createKey({
-      organizationId: victim.organizationId,
-      settings: { name: 'x', scopes: [Scope.SCOPE_CHAT], allowedModels: [], ipAllowlist: [], limits: {} },
+    createAdminClient(transport).call(endpoints.keys.create, {
+      params: { organization_id: victim.organizationId },
+      body: { name: 'x', scopes: ['chat'] },
     }),
   'reset the password of the operator': (transport) =>
     createClient(AuthAdminDefinition, transport).makePasswordResetLink({
@@ -156,11 +156,7 @@ const ATTACKS: Readonly<Record<string, (transport: RpcTransport) => Promise<unkn
       resetPassword: true,
     }),
   'read the keys of an organization': (transport) =>
-    createClient(AuthAdminDefinition, transport).listKeys({
-      organizationId: victim.organizationId,
-      pageSize: 0,
-      pageToken: '',
-    }),
+    createAdminClient(transport).call(parts.keys, { params: { organization_id: victim.organizationId } }),
 };
 
 const hold = (transport: RpcTransport) =>

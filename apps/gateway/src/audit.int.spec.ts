@@ -2,13 +2,7 @@ import type { ActingPerson, CallActor } from '@gateway/actors';
 import { createAdminClient } from '@gateway/admin-calls';
 import { AUTH_SCHEMA } from '@gateway/auth';
 import { AdminDefinition } from '@gateway/contracts/admin';
-import {
-  AuthAdminDefinition,
-  MemberRole,
-  OrganizationRole,
-  Scope,
-  SecretToEnd,
-} from '@gateway/contracts/auth';
+import { AuthAdminDefinition, MemberRole, OrganizationRole } from '@gateway/contracts/auth';
 import { isOpenToManagementTokens, isPermission } from '@gateway/base';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { AUDITED, PERMISSIONS, WITHOUT_PERSON } from '@gateway/contracts/callers';
@@ -134,18 +128,13 @@ function actAsOwner(): void {
   actor = { ...operator, organization: { id: organizationId, role: 'owner' } };
 }
 
-const settings = () => ({
-  name: 'a key',
-  scopes: [Scope.SCOPE_CHAT],
-  allowedModels: [],
-  ipAllowlist: [],
-  limits: {},
-});
+const newKey = () => ({ ...inOrganization(), body: { name: 'key', scopes: ['chat' as const] } });
 
 async function key(): Promise<string> {
-  const { outcome } = await auth().createKey({ organizationId, settings: settings() });
-  return outcome?.$case === 'created' ? (outcome.value.key?.id ?? '') : '';
+  return (await authEndpoints().call(endpoints.keys.create, newKey())).key.id;
 }
+
+const ofKey = (keyId: string) => ({ params: { ...inOrganization().params, key_id: keyId } });
 
 async function project(): Promise<string> {
   const creation = { ...inOrganization(), body: { name: 'Project' } };
@@ -154,10 +143,10 @@ async function project(): Promise<string> {
 
 async function rotatedKey(): Promise<string> {
   const keyId = await key();
-  const previousWorksUntilUnixMs = BigInt(Date.now() + 3_600_000);
-  await auth().rotateKey({
-    ...{ organizationId, keyId, previousWorksUntilUnixMs },
-    endsNow: SecretToEnd.SECRET_TO_END_UNSPECIFIED,
+  const until = new Date(Date.now() + 3_600_000).toISOString();
+  await authEndpoints().call(endpoints.keys.rotate, {
+    ...ofKey(keyId),
+    body: { previous_works_until: until },
   });
   return keyId;
 }
@@ -480,36 +469,41 @@ const CASES: Readonly<Record<string, Case>> = {
     await authEndpoints().call(endpoints.organizations.suspend, { ...of, body: {} });
     return { call: () => authEndpoints().call(endpoints.organizations.resume, { ...of, body: {} }) };
   },
-  CreateKey: async () => ({ call: key }),
-  CreateSessionKey: async () => {
+  CreateUnrestrictedKey: async () => ({
+    call: () => auth().createUnrestrictedKey({ organizationId, name: 'key' }),
+  }),
+  [endpointName(endpoints.keys.create)]: async () => ({ call: key }),
+  [endpointName(parts.playgroundKey)]: async () => {
     const self = await person();
     await pool.query(`update memberships set role = 'admin' where member_id = $1`, [self.id]);
     const author = await actAsSelf(self);
     actor = { ...author, organization: { id: organizationId, role: 'admin' } };
-    const wanted = { organizationId, sessionId: author.sessionId, settings: settings(), lifetimeMs: 60_000 };
-    return { author, call: () => auth().createSessionKey(wanted) };
+    return {
+      author,
+      call: () => authEndpoints().call(parts.playgroundKey, { ...inOrganization(), body: {} }),
+    };
   },
-  UpdateKey: async () => {
-    const change = { organizationId, keyId: await key(), settings: { ...settings(), name: 'renamed' } };
-    return { call: () => auth().updateKey(change) };
+  [endpointName(endpoints.keys.update)]: async () => {
+    const change = { ...ofKey(await key()), body: { name: 'renamed' } };
+    return { call: () => authEndpoints().call(endpoints.keys.update, change) };
   },
-  TransferKey: async () => {
+  [endpointName(endpoints.keys.transfer)]: async () => {
     const { id: memberId } = await person();
     await pool.query(`update memberships set role = 'developer' where member_id = $1`, [memberId]);
-    const keyId = await key();
-    return { call: () => auth().transferKey({ organizationId, keyId, memberId }) };
+    const transfer = { ...ofKey(await key()), body: { member_id: memberId } };
+    return { call: () => authEndpoints().call(endpoints.keys.transfer, transfer) };
   },
-  RevokeKey: async () => {
-    const keyId = await key();
-    return { call: () => auth().revokeKey({ organizationId, keyId }) };
+  [endpointName(endpoints.keys.revoke)]: async () => {
+    const revocation = { ...ofKey(await key()), body: {} };
+    return { call: () => authEndpoints().call(endpoints.keys.revoke, revocation) };
   },
-  RotateKey: async () => {
-    const rotation = { organizationId, keyId: await key(), endsNow: SecretToEnd.SECRET_TO_END_UNSPECIFIED };
-    return { call: () => auth().rotateKey(rotation) };
+  [endpointName(endpoints.keys.rotate)]: async () => {
+    const rotation = { ...ofKey(await key()), body: { previous_works_until: null } };
+    return { call: () => authEndpoints().call(endpoints.keys.rotate, rotation) };
   },
-  EndPreviousSecret: async () => {
-    const keyId = await rotatedKey();
-    return { call: () => auth().endPreviousSecret({ organizationId, keyId }) };
+  [endpointName(endpoints.keys.endPreviousSecret)]: async () => {
+    const target = { ...ofKey(await rotatedKey()), body: {} };
+    return { call: () => authEndpoints().call(endpoints.keys.endPreviousSecret, target) };
   },
   AddCredit: async () => {
     const added = { creditId: newId('crd'), organizationId, amountNanoUsd: 5n, note: 'a test' };

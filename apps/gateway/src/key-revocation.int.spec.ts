@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createAdminClient } from '@gateway/admin-calls';
 import { stubsOf } from '@gateway/admin-calls/testing';
 import { AUTH_SCHEMA, authSchema, createAuthAdapters, createAuthModule } from '@gateway/auth';
-import { AuthAdminDefinition, AuthDefinition, MemberRole, Scope, SecretToEnd } from '@gateway/contracts/auth';
+import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
 import { endpoints } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createKeyDirectory } from '@gateway/edge-proxy';
@@ -129,13 +129,11 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
     return transport;
   };
   let operator = TEST_OPERATOR;
-  const admins = transports.map((transport) =>
-    createClient(
-      AuthAdminDefinition,
-      actingFor(transport, () => operator),
-    ),
+  const clients = transports.map((transport) => createAdminClient(actingFor(transport, () => operator)));
+  const admin = createClient(
+    AuthAdminDefinition,
+    actingFor(replica(0), () => operator),
   );
-  const admin = admins[0] as (typeof admins)[number];
   const { member } = await admin.ensureMember({
     email: operator.label,
     password: 'correct horse battery',
@@ -145,14 +143,15 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
   operator = { ...operator, id: member?.id ?? '' };
   const edges: ReturnType<typeof createKeyDirectory>[] = [];
 
-  const client = createAdminClient(actingFor(replica(0), () => operator));
+  const client = clients[0] as (typeof clients)[number];
   const created = await client.call(endpoints.organizations.create, { body: { name: 'Acme' } });
   const organizationId = created.organization.id;
   operator = { ...operator, organization: { id: organizationId } };
+  const inOrganization = { organization_id: organizationId };
+  const keyParams = (keyId: string) => ({ ...inOrganization, key_id: keyId });
 
   return {
-    admin,
-    admins,
+    clients,
     client,
     replica,
     organizationId,
@@ -174,33 +173,23 @@ async function createFleet({ leaseMs, replicas = 1, rpc = 'in process' }: FleetO
     },
 
     async key() {
-      const { outcome } = await admin.createKey({
-        organizationId,
-        settings: {
-          name: 'key',
-          scopes: [Scope.SCOPE_CHAT],
-          allowedModels: [],
-          ipAllowlist: [],
-          expiresOn: undefined,
-          limits: undefined,
-        },
-      });
-      if (outcome?.$case !== 'created' || !outcome.value.key) throw new Error('refused');
-      return { id: outcome.value.key.id, hash: sha256(outcome.value.secret) };
+      const body = { name: 'key', scopes: ['chat' as const] };
+      const created = await client.call(endpoints.keys.create, { params: inOrganization, body });
+      return { id: created.key.id, hash: sha256(created.secret) };
     },
 
     /** Returns the hash of the new secret. Without a time, the previous secret expires immediately. */
-    async rotate(keyId: string, previousWorksUntilUnixMs?: bigint) {
-      const target = { organizationId, keyId };
-      const endsNow = SecretToEnd.SECRET_TO_END_UNSPECIFIED;
-      const { outcome } = await admin.rotateKey({ ...target, previousWorksUntilUnixMs, endsNow });
-      if (outcome?.$case !== 'created') throw new Error('refused');
-      return sha256(outcome.value.secret);
+    async rotate(keyId: string, previousWorksUntil?: number) {
+      const until = previousWorksUntil === undefined ? null : new Date(previousWorksUntil).toISOString();
+      const rotation = { params: keyParams(keyId), body: { previous_works_until: until } };
+      return sha256((await client.call(endpoints.keys.rotate, rotation)).secret);
     },
 
-    endPreviousSecret: (keyId: string) => admin.endPreviousSecret({ organizationId, keyId }),
+    endPreviousSecret: (keyId: string) =>
+      client.call(endpoints.keys.endPreviousSecret, { params: keyParams(keyId), body: {} }),
 
-    revoke: (keyId: string, by = admin) => by.revokeKey({ organizationId, keyId }),
+    revoke: (keyId: string, by = client, signal?: AbortSignal) =>
+      by.call(endpoints.keys.revoke, { params: keyParams(keyId), body: {} }, signal && { signal }),
 
     async stop() {
       for (const edge of edges) await edge.stop();
@@ -261,9 +250,9 @@ describe('revocation takes effect immediately on every edge', () => {
       const asKey = expect.objectContaining({ keyId: first.id, secretEndsUnixMs: undefined });
       expect(await lookUp(first.hash)).toEqual([asKey, asKey]);
 
-      const until10 = BigInt(Date.now() + 10 * 60_000);
+      const until10 = Date.now() + 10 * 60_000;
       const second = await fleet.rotate(first.id, until10);
-      const asPrevious = expect.objectContaining({ keyId: first.id, secretEndsUnixMs: until10 });
+      const asPrevious = expect.objectContaining({ keyId: first.id, secretEndsUnixMs: BigInt(until10) });
       expect(await lookUp(first.hash)).toEqual([asPrevious, asPrevious]);
       expect(await lookUp(second)).toEqual([asKey, asKey]);
 
@@ -418,8 +407,7 @@ describe('revocation takes effect immediately on every edge', () => {
     await directory.lookup(key.hash);
     network.dropsWatch = true;
     const abort = new AbortController();
-    const { organizationId } = fleet;
-    const first = fleet.admin.revokeKey({ organizationId, keyId: key.id }, { signal: abort.signal });
+    const first = fleet.revoke(key.id, fleet.client, abort.signal);
     const second = fleet.revoke(key.id);
     abort.abort(new Error('disconnected'));
     await expect(first).rejects.toBeDefined();
@@ -499,7 +487,7 @@ describe('any interleaving', () => {
         // Cached, or in flight, at as many edges as possible during the revocation.
         for (const edge of edges) void check(edge, key);
         await pause(random.integer(0, 10));
-        await fleet.revoke(key.id, random.pick(fleet.admins));
+        await fleet.revoke(key.id, random.pick(fleet.clients));
         revoked.add(key.id);
         await Promise.all(edges.map((edge) => check(edge, key)));
       }

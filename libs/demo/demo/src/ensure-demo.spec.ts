@@ -76,7 +76,7 @@ describe('setting up the demo', () => {
     for (const earlier of [{ ...EARLIER, passwordVersion: 'v0' }, undefined]) {
       const { clients, calls } = services({
         signIn: async () => ({ outcome: { $case: 'refused', value: {} } }),
-        createKey: async () => ({ outcome: { $case: 'created', value: { secret: 'sk-gw-new' } } }),
+        createUnrestrictedKey: async () => ({ secret: 'sk-gw-new' }),
         ensureMember: async ({ resetPassword }) => ({
           member: { id: 'mem-1' },
           created: false,

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ActingPerson } from '@gateway/actors';
 import { parseUsd, retry } from '@gateway/base';
-import { MemberRole, Scope, type AuthAdminDefinition, type AuthDefinition } from '@gateway/contracts/auth';
+import { MemberRole, type AuthAdminDefinition, type AuthDefinition } from '@gateway/contracts/auth';
 import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { GatewayError } from '@gateway/errors';
 import { actAs, type RpcClient } from '@gateway/rpc';
@@ -148,14 +148,6 @@ async function isValidKey(
 }
 
 async function createKey({ authAdmin }: DemoClients, organizationId: string): Promise<string> {
-  const settings = {
-    name: KEY_NAME,
-    scopes: [Scope.SCOPE_CHAT, Scope.SCOPE_USAGE_READ],
-    allowedModels: [],
-    ipAllowlist: [],
-    limits: {},
-  };
-  const { outcome } = await authAdmin.createKey({ organizationId, settings }, CALL_OPTIONS);
-  if (outcome?.$case !== 'created') throw new Error('the demo key could not be created');
-  return outcome.value.secret;
+  const created = await authAdmin.createUnrestrictedKey({ organizationId, name: KEY_NAME }, CALL_OPTIONS);
+  return created.secret;
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { endpoint, json, type Endpoint } from './endpoint';
+import { created, EDGE_CHANGE_TIMEOUT_MS, endpoint, json, type Endpoint } from './endpoint';
 import { id, page, usd } from './fields';
 import { affected, catalogueCheck, catalogueText } from './families/catalogue';
 import { statementLine, STATEMENT_TIMEOUT_MS } from './families/credit';
 import { generationDetail, ledgerEntry } from './families/generations';
-import { keyActivity } from './families/keys';
+import { key, keyActivity, keyBounds, keyQuery } from './families/keys';
 import {
   ledgerReconciliation,
   offeredModel,
@@ -14,6 +14,7 @@ import {
   usageReconciliation,
 } from './families/operator';
 import { organizationLimits, targetRules } from './families/organizations';
+import { newPlaygroundKey, playgroundKey } from './families/playground';
 import { project, projectQuery, projectSpend } from './families/projects';
 
 /** What fits on one page of a list. */
@@ -41,6 +42,34 @@ export const parts = {
     summary: 'A page of projects without their spend',
     query: projectQuery,
     response: json(page(project)),
+  }),
+  keys: endpoint({
+    method: 'GET',
+    path: '/internal/organizations/{organization_id}/keys',
+    owner: 'auth',
+    access: 'keys:read',
+    summary: 'A page of keys without their activity',
+    query: keyQuery,
+    response: json(page(key).extend({ bounds: keyBounds })),
+  }),
+  key: endpoint({
+    method: 'GET',
+    path: '/internal/organizations/{organization_id}/keys/{key_id}',
+    owner: 'auth',
+    access: 'keys:read',
+    summary: 'A key without its activity',
+    response: json(z.object({ key, bounds: keyBounds })),
+  }),
+  playgroundKey: endpoint({
+    method: 'POST',
+    path: '/internal/organizations/{organization_id}/playground-key',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
+    access: 'playground:use',
+    summary: 'A key of the session, without the URL of the public API',
+    body: newPlaygroundKey,
+    response: created(playgroundKey),
+    audit: ['key.create'],
   }),
   generation: endpoint({
     method: 'GET',

@@ -87,7 +87,7 @@ const CALLABLE = Object.keys(CALLERS)
   .filter((rpc) => callersOf(rpc).includes('dashboard-api') && !rpc.endsWith('/WatchCatalogue'))
   .sort();
 const CREDIT = { creditId: 'crd-1', organizationId: 'org-1', amountNanoUsd: 1n, note: '' };
-const KEY = { organizationId: 'org-1', settings: undefined };
+const KEY = { organizationId: 'org-1', name: 'a key' };
 
 /** The actors that the handlers saw, by method. */
 const served: { readonly method: string; readonly actor: CallActor | undefined }[] = [];
@@ -254,7 +254,7 @@ describe.each(Object.entries(TRANSPORTS))('a person, %s', (_name, open) => {
       expect(await addCredit(asserting(await signedBy(keys, ADMIN)))).toBe('permission_denied');
       const admin = createClient(AuthAdminDefinition, opened.transport);
       const createKey = async (person: ActingPerson) =>
-        failureOf(admin.createKey(KEY, asserting(await signedBy(keys, person))));
+        failureOf(admin.createUnrestrictedKey(KEY, asserting(await signedBy(keys, person))));
       const member: ActingPerson = { ...ADMIN, organization: { id: 'org-1', role: 'member' } };
       const elsewhere: ActingPerson = { ...ADMIN, organization: { id: 'org-2', role: 'owner' } };
       expect(await createKey(member)).toBe('permission_denied');
@@ -276,7 +276,9 @@ describe.each(Object.entries(TRANSPORTS))('a person, %s', (_name, open) => {
 
   it('acts in the organization of their role', async () => {
     const admin = createClient(AuthAdminDefinition, opened.transport);
-    expect(await failureOf(admin.createKey(KEY, asserting(await signedBy(keys, ADMIN))))).toBeUndefined();
+    expect(
+      await failureOf(admin.createUnrestrictedKey(KEY, asserting(await signedBy(keys, ADMIN)))),
+    ).toBeUndefined();
   });
 
   it('is needed by every method with a permission, and by no other', async () => {

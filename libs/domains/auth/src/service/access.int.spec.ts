@@ -5,9 +5,7 @@ import { createTestClock } from '@gateway/test-support';
 import {
   codeOf,
   createAuthFixture,
-  keySettings,
   limitsBody,
-  reasonOf,
   type AuthFixture,
 } from '../testing/auth-under-test';
 
@@ -69,15 +67,14 @@ describe('roles in organizations', () => {
   /** Each change returns the reason for its refusal, or undefined. */
   const changes: Record<string, (actor: Actor, organizationId: string) => Promise<string | undefined>> = {
     createKey: async (actor, organizationId) =>
-      reasonOf(await fixture.adminAs(actor).createKey({ organizationId, settings: keySettings() })),
+      codeOf(fixture.createKey(organizationId, undefined, fixture.endpointsAs(actor))),
     updateKey: async (actor, organizationId) => {
       const { id: keyId } = await fixture.key(organizationId);
-      const change = { organizationId, keyId, settings: { ...keySettings(), name: 'new' } };
-      return reasonOf(await fixture.adminAs(actor).updateKey(change));
+      return codeOf(fixture.updateKey(organizationId, keyId, { name: 'new' }, fixture.endpointsAs(actor)));
     },
     revokeKey: async (actor, organizationId) => {
       const { id: keyId } = await fixture.key(organizationId);
-      return reasonOf(await fixture.adminAs(actor).revokeKey({ organizationId, keyId }));
+      return codeOf(fixture.revokeKey(organizationId, keyId, fixture.endpointsAs(actor)));
     },
     setOrganizationLimits: async (actor, organizationId) =>
       codeOf(fixture.setLimits(organizationId, {}, fixture.endpointsAs(actor))),

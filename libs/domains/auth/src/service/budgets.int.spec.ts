@@ -2,7 +2,7 @@ import { BudgetsDefinition, MemberRole } from '@gateway/contracts/auth';
 import { BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
 import { unsignedActors } from '@gateway/test-support';
-import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
+import { createAuthFixture, keyBody, type AuthFixture } from '../testing/auth-under-test';
 
 const ORGANIZATION = { scope: BudgetScope.BUDGET_SCOPE_ORGANIZATION, ownerId: '' };
 const PROJECT = BudgetScope.BUDGET_SCOPE_PROJECT;
@@ -24,9 +24,7 @@ describe('budgets for the alerts of the ledger', () => {
   });
 
   async function keyWith(limits: object): Promise<string> {
-    const settings = { ...keySettings(), limits };
-    const { outcome } = await fixture.admin.createKey({ organizationId, settings });
-    return outcome?.$case === 'created' ? (outcome.value.key?.id ?? '') : '';
+    return (await fixture.key(organizationId, limits)).id;
   }
   const list = (pageToken = '') => budgets.listBudgets({ organizationId, pageToken });
 
@@ -37,14 +35,14 @@ describe('budgets for the alerts of the ledger', () => {
     await fixture.archiveProject(organizationId, archived.id);
     const key = await keyWith({ dailyBudgetNanoUsd: 5n });
     const revoked = await keyWith({ dailyBudgetNanoUsd: 6n });
-    await fixture.admin.revokeKey({ organizationId, keyId: revoked });
+    await fixture.revokeKey(organizationId, revoked);
     await keyWith({ requestsPerMinute: 1 });
     const { owners, nextPageToken } = await list();
     expect(owners).toEqual([
       { ownerId: '', name: 'Acme', budgets: [{ ...ORGANIZATION, period: MONTH, amountNanoUsd: 90n }] },
       {
         ownerId: key,
-        name: keySettings().name,
+        name: keyBody().name,
         budgets: [{ scope: BudgetScope.BUDGET_SCOPE_KEY, ownerId: key, period: DAY, amountNanoUsd: 5n }],
       },
       {

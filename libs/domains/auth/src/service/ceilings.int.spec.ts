@@ -3,14 +3,7 @@ import { BudgetPeriod } from '@gateway/contracts/common';
 import { endpoints } from '@gateway/dashboard-contract';
 import { createHash } from 'node:crypto';
 import { DEFAULT_ORGANIZATION_LIMITS } from '../core/organizations/limits';
-import {
-  codeOf,
-  createAuthFixture,
-  keySettings,
-  limitsBody,
-  reasonOf,
-  type AuthFixture,
-} from '../testing/auth-under-test';
+import { codeOf, createAuthFixture, keyBody, limitsBody, type AuthFixture } from '../testing/auth-under-test';
 
 const INVALID = 'invalid';
 const ALL: OrganizationLimits = {
@@ -47,11 +40,8 @@ describe('ceilings of organizations', () => {
     return (await fixture.endpoints.call(endpoints.organizations.create, { body })).organization;
   }
 
-  async function keyWith(organizationId: string, limits: Partial<OrganizationLimits>) {
-    const settings = { ...keySettings(), limits };
-    const { outcome } = await fixture.admin.createKey({ organizationId, settings });
-    if (outcome?.$case !== 'created') throw new Error('refused');
-    return { id: outcome.value.key?.id ?? '', secret: outcome.value.secret };
+  function keyWith(organizationId: string, limits: Partial<OrganizationLimits>) {
+    return fixture.key(organizationId, limits);
   }
 
   async function grantOf(secret: string) {
@@ -110,9 +100,8 @@ describe('ceilings of organizations', () => {
       [BudgetPeriod.BUDGET_PERIOD_MONTH, monthlyBudgetNanoUsd],
       [BudgetPeriod.BUDGET_PERIOD_TOTAL, totalBudgetNanoUsd],
     ]);
-    const settings = { ...keySettings(), limits: { requestsPerMinute: 101 } };
-    const { outcome } = await fixture.admin.createKey({ organizationId, settings });
-    expect(outcome).toMatchObject({ $case: 'refusal', value: { field: 'requests_per_minute' } });
+    const above = fixture.createKey(organizationId, keyBody({ requestsPerMinute: 101 }));
+    await expect(above).rejects.toMatchObject({ code: INVALID, param: 'requests_per_minute' });
   });
 
   it('that are lowered lower the limits of the organization and its keys, and the audit entry names them', async () => {
@@ -120,7 +109,7 @@ describe('ceilings of organizations', () => {
     const high = await keyWith(organizationId, { requestsPerMinute: 90, concurrency: 2 });
     const low = await keyWith(organizationId, { requestsPerMinute: 20 });
     const revoked = await keyWith(organizationId, { requestsPerMinute: 80 });
-    await fixture.admin.revokeKey({ organizationId, keyId: revoked.id });
+    await fixture.revokeKey(organizationId, revoked.id);
     const ceilings = { ...ALL, requestsPerMinute: 50, multipleCompletions: false };
     const { organization: changed } = await fixture.setCeilings(organizationId, ceilings);
     expect(changed).toMatchObject({ limits: limitsBody(ceilings), ceilings: limitsBody(ceilings) });
@@ -148,9 +137,8 @@ describe('ceilings of organizations', () => {
     const { id: keyId } = await keyWith(organizationId, { dailyBudgetNanoUsd: 9n, tokensPerMinute: 900 });
     const limits = { ...ALL, dailyBudgetNanoUsd: 5n, tokensPerMinute: 1_000 };
     await fixture.setLimits(organizationId, limits);
-    const { outcome } = await fixture.admin.getKey({ organizationId, keyId });
-    expect(outcome).toMatchObject({
-      value: { limits: { dailyBudgetNanoUsd: 5n, tokensPerMinute: 900 }, version: 2 },
+    expect(await fixture.findKey(organizationId, keyId)).toMatchObject({
+      ...{ daily_budget_usd: '0.000000005', tokens_per_minute: 900, version: 2 },
     });
   });
 
@@ -263,18 +251,18 @@ describe('ceilings of organizations', () => {
       label: 'racing@example.com',
       organization: { id: organizationId, role: 'owner' as const },
     };
-    const owner = fixture.adminAs(person);
+    const owner = fixture.endpointsAs(person);
     const { id: keyId } = await keyWith(organizationId, {});
     const reasons = new Set<string | undefined>();
     for (let round = 0; round < 15; round += 1) {
       const ceiling = { ...ALL, requestsPerMinute: round % 2 === 0 ? 40 : 100 };
       const raised = { ...ALL, requestsPerMinute: 90 };
-      const settings = { ...keySettings(), limits: { requestsPerMinute: 80 } };
+      const body = keyBody({ requestsPerMinute: 80 });
       const responses = await Promise.all([
         codeOf(fixture.setLimits(organizationId, raised, fixture.endpointsAs(person))),
         codeOf(fixture.setCeilings(organizationId, ceiling)),
-        owner.updateKey({ organizationId, keyId, settings }).then(reasonOf),
-        owner.createKey({ organizationId, settings }).then(reasonOf),
+        codeOf(fixture.updateKey(organizationId, keyId, body, owner)),
+        codeOf(fixture.createKey(organizationId, body, owner)),
       ]);
       for (const reason of responses) reasons.add(reason);
       const { rows } = await fixture.pool.query(

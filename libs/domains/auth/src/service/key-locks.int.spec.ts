@@ -1,4 +1,5 @@
-import { createAuthFixture, keySettings, type AuthFixture } from '../testing/auth-under-test';
+import { parts } from '@gateway/dashboard-contract';
+import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
 
 const PASSWORD = 'correct horse battery';
 
@@ -35,11 +36,7 @@ describe('changes of several keys', () => {
 
   it('lock them in the order of their ids when the limits of the organization fall', async () => {
     const { id: organizationId } = await fixture.organization();
-    const keyWithLimit = async () => {
-      const settings = { ...keySettings(), limits: { requestsPerMinute: 50 } };
-      const { outcome } = await fixture.admin.createKey({ organizationId, settings });
-      return outcome?.$case === 'created' ? (outcome.value.key?.id ?? '') : '';
-    };
+    const keyWithLimit = async () => (await fixture.key(organizationId, { requestsPerMinute: 50 })).id;
     const [first, second] = [await keyWithLimit(), await keyWithLimit()];
     const lower = () => fixture.setLimits(organizationId, { requestsPerMinute: 10 });
     expect(await locksSecondBefore(first, second, lower)).toBe(false);
@@ -55,11 +52,9 @@ describe('changes of several keys', () => {
     const actor = { id: member?.id ?? '', label: person.email, ipAddress: '192.0.2.1' };
     const key = async () => {
       const { id: organizationId } = await fixture.organization();
-      const wanted = { organizationId, settings: keySettings(), lifetimeMs: 60_000 };
-      const { outcome } = await fixture
-        .adminAs(actor)
-        .createSessionKey({ ...wanted, sessionId: session?.id ?? '' });
-      return outcome?.$case === 'created' ? (outcome.value.key?.id ?? '') : '';
+      const client = fixture.endpointsAs({ ...actor, sessionId: session?.id ?? '' });
+      const params = { organization_id: organizationId };
+      return (await client.call(parts.playgroundKey, { params, body: {} })).key_id;
     };
     const [first, second] = [await key(), await key()];
     const signOut = () => fixture.admin.signOut({ sessionToken });

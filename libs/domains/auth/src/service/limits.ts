@@ -5,7 +5,7 @@ import type { OrganizationLimits, ProjectBudgets } from '../core/model';
 type Nullable<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | null };
 
 /** Without the fields that are null: an absent limit does not apply. */
-function present<Fields extends object>(fields: Nullable<Fields>): Partial<Fields> {
+export function present<Fields extends object>(fields: Nullable<Fields>): Partial<Fields> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
   ) as Partial<Fields>;

@@ -2,7 +2,6 @@ import type { AdminClient } from '@gateway/admin-calls';
 import { MemberRole, OrganizationRole } from '@gateway/contracts/auth';
 import { endpoints } from '@gateway/dashboard-contract';
 import type { PoolClient } from 'pg';
-import { keySettings } from '../testing/auth-under-test';
 import { createRaceFixture, isAccepted, wasAccepted, type Person, type RaceFixture } from '../testing/races';
 
 const { MEMBER_ROLE_MEMBER: MEMBER, MEMBER_ROLE_OPERATOR: OPERATOR } = MemberRole;
@@ -55,8 +54,7 @@ const ofOrganization: Record<string, Grant> = {
       }),
     ),
   'create a management token': (actor) => fixture.createToken(actor, organizationId),
-  'create a key': async (actor) =>
-    isAccepted(await as(actor).createKey({ organizationId, settings: keySettings() })),
+  'create a key': (actor) => wasAccepted(fixture.createKey(organizationId, undefined, endpointsAs(actor))),
 };
 const ofPlatform: Record<string, Grant> = {
   'make another person an operator': (actor, { id: memberId }) =>

@@ -24,6 +24,7 @@ import { createAuthAdminHandlers } from './handlers/auth-admin';
 import { createAuthHandlers } from './handlers/auth';
 import { createBudgetHandlers } from './handlers/budgets';
 import { createAuthMetrics } from './metrics';
+import { createKeyEndpoints } from './key-endpoints';
 import { createOrganizationEndpoints } from './organization-endpoints';
 import { createProjectEndpoints } from './project-endpoints';
 
@@ -67,11 +68,12 @@ export function createAuthModule(options: AuthModulePorts): GatewayModule {
   const metrics = createAuthMetrics(options.metrics);
   const authAdmin = {
     ...createPeopleHandlers(people, options.metrics),
-    ...createAuthAdminHandlers(ports, people, metrics),
+    ...createAuthAdminHandlers(ports, people),
   };
   const endpoints = [
     ...createOrganizationEndpoints(ports, people, metrics),
     ...createProjectEndpoints(ports, metrics),
+    ...createKeyEndpoints(ports, people, metrics),
     ...createPeopleEndpoints(people),
     ...createManagementTokenEndpoints(people),
     ...options.endpoints,

@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
-import { AdminRefusalReason, type KeyLimits, type OrganizationLimits } from '@gateway/contracts/auth';
+import type { KeyLimits, OrganizationLimits } from '@gateway/contracts/auth';
 import { BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
 import { parts } from '@gateway/dashboard-contract';
 import {
   budgetsBody,
   codeOf,
   createAuthFixture,
-  keySettings,
-  reasonOf,
+  keyBody,
   type AuthFixture,
 } from '../testing/auth-under-test';
 
-const FIRST_PAGE = { pageSize: 50, pageToken: '' };
 const LIMITS: OrganizationLimits = {
   requestsPerMinute: undefined,
   tokensPerMinute: undefined,
@@ -47,21 +45,14 @@ describe('projects', () => {
     await fixture.setLimits(organizationId, LIMITS);
   });
 
-  const refusalOf = ({ outcome }: { outcome?: { $case: string; value: unknown } | undefined }) =>
-    outcome?.$case === 'refusal' ? outcome.value : undefined;
-  const settingsOf = (projectId: string | undefined, limits: Partial<KeyLimits> = {}) => ({
-    ...keySettings(),
-    limits,
-    projectId,
-  });
+  const bodyOf = (projectId: string | undefined, limits: Partial<KeyLimits> = {}) =>
+    keyBody(limits, { project_id: projectId ?? null });
   async function keyIn(projectId: string | undefined, limits: Partial<KeyLimits> = {}) {
-    const settings = settingsOf(projectId, limits);
-    const { outcome } = await fixture.admin.createKey({ organizationId, settings });
-    if (outcome?.$case !== 'created') throw new Error(`refused: ${JSON.stringify(outcome)}`);
-    return { id: outcome.value.key?.id ?? '', secret: outcome.value.secret };
+    const { key, secret } = await fixture.createKey(organizationId, bodyOf(projectId, limits));
+    return { id: key.id, secret };
   }
   const move = (keyId: string, projectId: string | undefined, limits: Partial<KeyLimits> = {}) =>
-    fixture.admin.updateKey({ organizationId, keyId, settings: settingsOf(projectId, limits) });
+    fixture.updateKey(organizationId, keyId, bodyOf(projectId, limits));
   async function grantOf(secret: string) {
     const keySha256 = createHash('sha256').update(secret).digest();
     const { outcome } = await fixture.auth.verifyKey({ keySha256 });
@@ -123,11 +114,8 @@ describe('projects', () => {
     });
     const { id: foreign } = await fixture.project((await fixture.organization('Other')).id);
     expect(await codeOf(fixture.updateProject(organizationId, foreign, { name: 'New' }))).toBe('not_found');
-    const settings = settingsOf(foreign);
-    expect(refusalOf(await fixture.admin.createKey({ organizationId, settings }))).toMatchObject({
-      reason: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID,
-      field: 'project_id',
-    });
+    const inForeign = fixture.createKey(organizationId, bodyOf(foreign));
+    await expect(inForeign).rejects.toMatchObject({ code: 'invalid', param: 'project_id' });
   });
 
   it('reach edges with the grant of each key, also after a move and a change', async () => {
@@ -156,17 +144,15 @@ describe('projects', () => {
 
   it('bound the budgets of their keys, which are lowered with them and with the organization', async () => {
     const { id: projectId } = await fixture.project(organizationId, BUDGETS);
-    const above = settingsOf(projectId, { dailyBudgetNanoUsd: 51n });
-    expect(refusalOf(await fixture.admin.createKey({ organizationId, settings: above }))).toMatchObject({
-      reason: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID,
-      field: 'daily_budget_usd',
+    const above = fixture.createKey(organizationId, bodyOf(projectId, { dailyBudgetNanoUsd: 51n }));
+    await expect(above).rejects.toMatchObject({
+      code: 'invalid',
+      param: 'daily_budget_usd',
       message: expect.stringContaining("the project's"),
     });
     const inside = await keyIn(projectId, { dailyBudgetNanoUsd: 50n, monthlyBudgetNanoUsd: 10n });
     const outside = await keyIn(undefined, { dailyBudgetNanoUsd: 90n });
-    expect(refusalOf(await move(outside.id, projectId, { dailyBudgetNanoUsd: 90n }))).toMatchObject({
-      reason: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID,
-    });
+    expect(await codeOf(move(outside.id, projectId, { dailyBudgetNanoUsd: 90n }))).toBe('invalid');
     const budgets = { dailyBudgetNanoUsd: 20n, monthlyBudgetNanoUsd: 150n };
     await fixture.updateProject(organizationId, projectId, { name: 'Project', budgets });
     expect(await latestAudit()).toMatchObject({
@@ -191,23 +177,19 @@ describe('projects', () => {
     const key = await keyIn(projectId);
     const archive = () => fixture.archiveProject(organizationId, projectId);
     expect(await codeOf(archive())).toBe('conflict');
-    await fixture.admin.revokeKey({ organizationId, keyId: key.id });
+    await fixture.revokeKey(organizationId, key.id);
     const archived = await archive();
     expect(await archive()).toEqual(archived);
-    const settings = settingsOf(projectId);
-    expect(refusalOf(await fixture.admin.createKey({ organizationId, settings }))).toMatchObject({
-      reason: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID,
-      field: 'project_id',
-    });
+    const inArchived = fixture.createKey(organizationId, bodyOf(projectId));
+    await expect(inArchived).rejects.toMatchObject({ code: 'invalid', param: 'project_id' });
   });
 
   it('list their keys', async () => {
     const { id: projectId } = await fixture.project(organizationId);
     const key = await keyIn(projectId);
     await keyIn(undefined);
-    const filter = { search: '', state: 0, keyIds: [], ownerHasLeft: false, projectId };
-    const { keys } = await fixture.admin.listKeys({ organizationId, ...FIRST_PAGE, filter });
-    expect(keys.map(({ id, projectId: of }) => [id, of])).toEqual([[key.id, projectId]]);
+    const { data } = await fixture.listKeys(organizationId, { project_id: projectId });
+    expect(data.map(({ id, project_id: of }) => [id, of])).toEqual([[key.id, projectId]]);
   });
 
   describe('in the database', () => {
@@ -275,12 +257,12 @@ describe('projects', () => {
       const lower = round % 2 === 0;
       const limits = { ...LIMITS, dailyBudgetNanoUsd: lower ? 20n : 100n };
       const budgets = { dailyBudgetNanoUsd: lower ? 40n : 60n };
-      const settings = settingsOf(projectId, { dailyBudgetNanoUsd: 50n });
+      const body = bodyOf(projectId, { dailyBudgetNanoUsd: 50n });
       const responses = await Promise.all([
         codeOf(fixture.setLimits(organizationId, limits)),
         codeOf(fixture.updateProject(organizationId, projectId, { name: 'P', budgets })),
-        fixture.admin.updateKey({ organizationId, keyId, settings }).then(reasonOf),
-        fixture.admin.createKey({ organizationId, settings }).then(reasonOf),
+        codeOf(fixture.updateKey(organizationId, keyId, body)),
+        codeOf(fixture.createKey(organizationId, body)),
       ]);
       for (const reason of responses) reasons.add(reason);
     }

@@ -1,6 +1,6 @@
 import { MemberRole, OrganizationRole } from '@gateway/contracts/auth';
 import { endpoints } from '@gateway/dashboard-contract';
-import { keySettings } from '../testing/auth-under-test';
+import { keyBody } from '../testing/auth-under-test';
 import { createRaceFixture, isAccepted, wasAccepted, type Person, type RaceFixture } from '../testing/races';
 
 const { ORGANIZATION_ROLE_ADMIN: ADMIN } = OrganizationRole;
@@ -208,13 +208,8 @@ describe('two changes at once that exclude each other', () => {
     return wasAccepted(fixture.endpoints.call(people.unmapDomain, { params, body: {} }));
   };
   const archive = (projectId: string) => wasAccepted(fixture.archiveProject(organizationId, projectId));
-  const createKey = async (projectId?: string) =>
-    isAccepted(
-      await fixture.admin.createKey({
-        organizationId,
-        settings: { ...keySettings(), ...(projectId && { projectId }) },
-      }),
-    );
+  const createKey = (projectId?: string) =>
+    wasAccepted(fixture.createKey(organizationId, keyBody({}, { project_id: projectId ?? null })));
   const fill = (statement: string, ...values: unknown[]) =>
     fixture.pool.query(statement, [organizationId, ...values]);
 

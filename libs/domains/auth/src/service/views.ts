@@ -1,6 +1,16 @@
 import { isoTime, timeOrNull, usdOrNull } from '@gateway/admin-calls';
-import type { TargetRules } from '@gateway/base';
-import type { Organization, OrganizationLimits, Project, ProjectBudgets } from '../core/model';
+import { utcDay, type TargetRules, type UnixMs } from '@gateway/base';
+import type {
+  ApiKey,
+  KeyLimits,
+  KeyOwner,
+  KeyState,
+  Organization,
+  OrganizationLimits,
+  PreviousSecret,
+  Project,
+  ProjectBudgets,
+} from '../core/model';
 
 export function organizationView(organization: Organization) {
   return {
@@ -20,12 +30,18 @@ export function organizationView(organization: Organization) {
 
 export function limitsView(limits: OrganizationLimits) {
   return {
+    ...keyLimitsView(limits),
+    max_output_tokens: limits.maxOutputTokens ?? null,
+    multiple_completions: limits.multipleCompletions,
+  };
+}
+
+function keyLimitsView(limits: KeyLimits) {
+  return {
     requests_per_minute: limits.requestsPerMinute ?? null,
     tokens_per_minute: limits.tokensPerMinute ?? null,
     concurrency: limits.concurrency ?? null,
     ...budgetsView(limits),
-    max_output_tokens: limits.maxOutputTokens ?? null,
-    multiple_completions: limits.multipleCompletions,
   };
 }
 
@@ -56,4 +72,52 @@ export function projectView(project: Project) {
     archived_at: timeOrNull(project.archivedAt),
     version: project.version,
   };
+}
+
+interface KeyViewContext {
+  readonly now: UnixMs;
+  /** Customers do not see which operator owns a key. */
+  readonly isOperator: boolean;
+}
+
+export function keyView(key: ApiKey, { now, isOperator }: KeyViewContext) {
+  const { settings } = key;
+  const state = stateOf(key, now);
+  return {
+    id: key.id,
+    organization_id: key.organizationId,
+    kind: key.sessionId === undefined ? ('standard' as const) : ('playground' as const),
+    name: settings.name,
+    last4: key.last4,
+    scopes: settings.scopes,
+    allowed_models: settings.allowedModels.length === 0 ? null : settings.allowedModels,
+    ip_allowlist: settings.ipAllowlist,
+    expires_on: settings.expiresOn ?? null,
+    expires_at: timeOrNull(key.expiresAt),
+    ...keyLimitsView(settings.limits),
+    project_id: settings.projectId ?? null,
+    created_at: isoTime(key.createdAt),
+    revoked_at: timeOrNull(key.revokedAt),
+    state,
+    version: key.version,
+    owner: keyOwnerView(key.owner, isOperator),
+    previous_secret: state === 'active' ? previousSecretView(key.previousSecret, now) : null,
+  };
+}
+
+function keyOwnerView(owner: KeyOwner, isOperator: boolean) {
+  return owner.isOperator && !isOperator
+    ? null
+    : { id: owner.id, email: owner.email, has_left: owner.hasLeft };
+}
+
+function previousSecretView(previous: PreviousSecret | undefined, now: UnixMs) {
+  if (!previous || previous.worksUntil <= now) return null;
+  return { last4: previous.last4, works_until: isoTime(previous.worksUntil) };
+}
+
+function stateOf({ revokedAt, expiresAt, settings: { expiresOn } }: ApiKey, now: UnixMs): KeyState {
+  if (revokedAt !== undefined) return 'revoked';
+  if (expiresAt !== undefined && expiresAt <= now) return 'expired';
+  return expiresOn !== undefined && expiresOn < utcDay(now) ? 'expired' : 'active';
 }

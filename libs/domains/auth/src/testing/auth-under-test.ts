@@ -7,12 +7,12 @@ import {
   AuthAdminDefinition,
   AuthDefinition,
   MemberRole,
-  Scope,
   type OrganizationLimits,
   type ProjectBudgets,
 } from '@gateway/contracts/auth';
-import { DashboardError, endpoints } from '@gateway/dashboard-contract';
+import { DashboardError, endpoints, parts, type Endpoint } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
+import type { z } from 'zod';
 import { createEncryptionKey } from '@gateway/secrets';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
@@ -169,12 +169,29 @@ export async function createAuthFixture({
         body: {},
       }),
 
-    async key(organizationId: string) {
-      const settings = keySettings();
-      const { outcome } = await replica.admin.createKey({ organizationId, settings });
-      if (outcome?.$case !== 'created' || !outcome.value.key) throw new Error('the key was refused');
-      return { ...outcome.value.key, secret: outcome.value.secret };
+    createKey: (organizationId: string, body = keyBody(), client = replica.endpoints) =>
+      client.call(endpoints.keys.create, { params: { organization_id: organizationId }, body }),
+
+    async key(organizationId: string, limits: Limits = {}) {
+      const { key, secret } = await this.createKey(organizationId, keyBody(limits));
+      return { ...key, secret };
     },
+
+    findKey: async (organizationId: string, keyId: string) =>
+      (await replica.endpoints.call(parts.key, { params: paramsOf(organizationId, keyId) })).key,
+
+    updateKey: (
+      organizationId: string,
+      keyId: string,
+      body: InputOf<typeof endpoints.keys.update>,
+      client = replica.endpoints,
+    ) => client.call(endpoints.keys.update, { params: paramsOf(organizationId, keyId), body }),
+
+    revokeKey: (organizationId: string, keyId: string, client = replica.endpoints) =>
+      client.call(endpoints.keys.revoke, { params: paramsOf(organizationId, keyId), body: {} }),
+
+    listKeys: (organizationId: string, query: InputOf<typeof parts.keys, 'query'> = {}) =>
+      replica.endpoints.call(parts.keys, { params: { organization_id: organizationId }, query }),
 
     member: (email: string, password: string, resetPassword = false) =>
       replica.admin.ensureMember({
@@ -242,18 +259,21 @@ export const codeOf = (call: Promise<unknown>): Promise<string | undefined> =>
     },
   );
 
-export function keySettings() {
-  return {
-    name: 'a key',
-    scopes: [Scope.SCOPE_CHAT, Scope.SCOPE_USAGE_READ],
-    allowedModels: [] as string[],
-    ipAllowlist: [] as string[],
-    expiresOn: undefined as string | undefined,
-    limits: {} as {
-      requestsPerMinute?: number;
-      tokensPerMinute?: number;
-      dailyBudgetNanoUsd?: bigint;
-      concurrency?: number;
-    },
-  };
+/** A new key as the contract writes it. */
+export function keyBody(
+  limits: Limits = {},
+  more: Partial<InputOf<typeof endpoints.keys.create>> = {},
+): InputOf<typeof endpoints.keys.create> {
+  const { max_output_tokens: _tokens, multiple_completions: _completions, ...ofKey } = limitsBody(limits);
+  return { name: 'a key', scopes: ['chat', 'usage:read'], ...ofKey, ...more };
 }
+
+/** What a caller sends. */
+export type InputOf<Of extends Endpoint, Part extends 'body' | 'query' = 'body'> = Of[Part] extends z.ZodType
+  ? z.input<Of[Part]>
+  : never;
+
+const paramsOf = (organizationId: string, keyId: string) => ({
+  organization_id: organizationId,
+  key_id: keyId,
+});

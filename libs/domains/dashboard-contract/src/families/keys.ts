@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { created, endpoint, json } from '../endpoint';
+import { created, EDGE_CHANGE_TIMEOUT_MS, endpoint, json } from '../endpoint';
 import {
   count,
   emptyBody,
@@ -18,7 +18,7 @@ const keyStates = ['active', 'expired', 'revoked'] as const;
 const keyKinds = ['standard', 'playground'] as const;
 const scopes = z.array(z.enum(keyScopes));
 
-const key = z
+export const key = z
   .object({
     id,
     organization_id: id,
@@ -78,7 +78,7 @@ const keyWithActivity = key
   .meta({ id: 'KeyWithActivity' });
 
 /** The upper bounds of a key's limits, checked when a key is written; null: no bound. */
-const keyBounds = z
+export const keyBounds = z
   .object({
     requests_per_minute: count,
     tokens_per_minute: count,
@@ -119,35 +119,38 @@ const keyAndSecret = z.object({
   bounds: keyBounds,
 });
 
+export const keyQuery = pageQuery.extend({
+  kind: z
+    .enum([...keyKinds, 'all'])
+    .default('standard')
+    .meta({ description: 'Playground keys are listed only on request.' }),
+  search: searchText('name, the id or the last four characters'),
+  state: z.enum(keyStates).optional(),
+  ids: z
+    .string()
+    .regex(/^[\w-]+(,[\w-]+){0,99}$/, { error: 'must be 1 to 100 ids, separated by commas' })
+    .optional()
+    .meta({ description: 'Only these keys: at most 100 ids, separated by commas.' }),
+  owner: z.enum(['me', 'left']).optional().meta({
+    description: 'Only your own keys, or only keys whose owner has left.',
+  }),
+  project_id: id.optional().meta({ description: 'Only keys of this project.' }),
+});
+
 export const keyEndpoints = {
   list: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/keys',
     access: 'keys:read',
     summary: 'List or search the keys of an organization, including revoked keys',
-    query: pageQuery.extend({
-      kind: z
-        .enum([...keyKinds, 'all'])
-        .default('standard')
-        .meta({ description: 'Playground keys are listed only on request.' }),
-      search: searchText('name, the id or the last four characters'),
-      state: z.enum(keyStates).optional(),
-      ids: z
-        .string()
-        .regex(/^[\w-]+(,[\w-]+){0,99}$/, { error: 'must be 1 to 100 ids, separated by commas' })
-        .optional()
-        .meta({ description: 'Only these keys: at most 100 ids, separated by commas.' }),
-      owner: z.enum(['me', 'left']).optional().meta({
-        description: 'Only your own keys, or only keys whose owner has left.',
-      }),
-      project_id: id.optional().meta({ description: 'Only keys of this project.' }),
-    }),
+    query: keyQuery,
     response: json(page(keyWithActivity).extend({ bounds: keyBounds })),
     compressed: true,
   }),
   create: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/keys',
+    owner: 'auth',
     access: 'keys:manage_own',
     summary: 'Create a key, which you own',
     description: 'The key works immediately. Its secret is returned only here.',
@@ -166,6 +169,8 @@ export const keyEndpoints = {
   update: endpoint({
     method: 'PATCH',
     path: '/api/organizations/{organization_id}/keys/{key_id}',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'keys:manage_own',
     summary: 'Update a key',
     description:
@@ -178,6 +183,8 @@ export const keyEndpoints = {
   revoke: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/keys/{key_id}/revoke',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'keys:manage_own',
     summary: 'Revoke a key permanently',
     description:
@@ -189,6 +196,8 @@ export const keyEndpoints = {
   transfer: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/keys/{key_id}/transfer',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'keys:manage',
     summary: 'Make another member the owner of a key',
     description: 'The secret, settings and counters stay. The new owner’s role must allow to own keys.',
@@ -200,6 +209,8 @@ export const keyEndpoints = {
   rotate: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/keys/{key_id}/rotate',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'keys:manage_own',
     summary: 'Rotate a key’s secret',
     description:
@@ -217,6 +228,8 @@ export const keyEndpoints = {
   endPreviousSecret: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/keys/{key_id}/end-previous-secret',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'keys:manage_own',
     summary: 'Revoke the previous secret of a rotated key',
     description: 'Idempotent. After the response, no process accepts that secret.',

@@ -8,6 +8,19 @@ import { offeredModel } from './operator';
  * estimate the cost of a request.
  */
 
+export const newPlaygroundKey = z.strictObject({
+  budget_usd: positiveUsd
+    .optional()
+    .meta({ description: 'The daily budget; 1 US dollar by default, 10 at most.' }),
+});
+
+export const playgroundKey = z.object({
+  key_id: id,
+  secret: z.string().meta({ description: 'Returned only here.' }),
+  expires_at: time,
+  budget_usd: usd,
+});
+
 export const playgroundEndpoints = {
   models: endpoint({
     method: 'GET',
@@ -32,19 +45,9 @@ export const playgroundEndpoints = {
     summary: 'Create a playground key',
     description:
       'The key has the scopes `chat` and `usage:read`, works until `expires_at`, and has its own daily budget. It is revoked when your session ends or you create another one. It appears in the list of keys and in the audit log.',
-    body: z.strictObject({
-      budget_usd: positiveUsd
-        .optional()
-        .meta({ description: 'The daily budget; 1 US dollar by default, 10 at most.' }),
-    }),
+    body: newPlaygroundKey,
     response: created(
-      z.object({
-        key_id: id,
-        secret: z.string().meta({ description: 'Returned only here.' }),
-        expires_at: time,
-        budget_usd: usd,
-        base_url: z.string().meta({ description: 'Of the public API, with /v1.' }),
-      }),
+      playgroundKey.extend({ base_url: z.string().meta({ description: 'Of the public API, with /v1.' }) }),
     ),
     audit: ['key.create'],
     errors: ['conflict'],

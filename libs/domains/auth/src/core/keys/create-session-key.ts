@@ -21,8 +21,8 @@ import { readKeySettings } from './key-settings';
 const MAX_SESSION_KEY_MS = 86_400_000;
 
 export interface CreateSessionKey extends CreateKey {
-  /** A session of the actor. */
-  readonly sessionId: string;
+  /** A session of the actor. A management token has none. */
+  readonly sessionId: string | undefined;
   readonly lifetimeMs: number;
 }
 
@@ -41,7 +41,7 @@ export async function createSessionKey(
   signal: CancelSignal,
 ): Promise<CreatedKey | AdminRefusal> {
   if (!isIdLike(organizationId)) return notFound('organization');
-  if (!isIdLike(sessionId)) return refusals.notSignedIn;
+  if (sessionId === undefined || !isIdLike(sessionId)) return refusals.notSignedIn;
   const { secret, sha256, last4 } = createKeySecret(ports.secrets);
   const id = ports.newId('key');
   const createdAt = ports.clock.now();

@@ -75,9 +75,3 @@ export function implement<Of extends Endpoint>(endpoint: Of, handler: Handler<Of
   // The router validates the input with the schemas of this endpoint.
   return { endpoint, handler: handler as unknown as Implementation['handler'] };
 }
-
-/** The session of a request that no management token may make. */
-export function sessionOf(signedIn: SignedIn | undefined): SignedIn {
-  if (signedIn === undefined) throw new Error('a management token was admitted to an endpoint for people');
-  return signedIn;
-}

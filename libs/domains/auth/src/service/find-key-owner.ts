@@ -1,7 +1,7 @@
 import { hasPermission } from '@gateway/base';
 import { invalid, isIdLike, type AdminRefusal } from '@gateway/auth-shared';
 import type { PermissionPorts } from '@gateway/people';
-import type { KeyOwner } from '../../core/model';
+import type { KeyOwner } from '../core/model';
 
 /** The member who is to own a key; a refusal unless their role in the organization may own keys. */
 export async function findKeyOwner(
