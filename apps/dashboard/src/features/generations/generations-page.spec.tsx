@@ -15,6 +15,7 @@ const FAILED = {
   key_id: 'key-1',
   request_id: 'req_1',
   external_user: null,
+  api_type: 'completions' as const,
   status: 'failed' as const,
   finish_reason: 'error',
   error_code: 'upstream_error',
@@ -82,7 +83,7 @@ describe('the generations page', () => {
   });
 
   it('offers no filter that does not apply to refused requests', async () => {
-    const labels = ['From', 'To', 'End user', 'Min cost (USD)', 'Max cost (USD)'];
+    const labels = ['From', 'To', 'API', 'End user', 'Min cost (USD)', 'Max cost (USD)'];
     renderPage('/o/org-1/generations');
     const status = await screen.findByLabelText('Status');
     for (const label of labels) screen.getByLabelText(label);
@@ -90,6 +91,13 @@ describe('the generations page', () => {
     await screen.findByRole('table', { name: 'Refused requests' });
     for (const label of labels) expect(screen.queryByLabelText(label)).toBeNull();
     screen.getByLabelText('Model');
+  });
+
+  it('filters by the API of the requests', async () => {
+    renderPage('/o/org-1/generations');
+    await userEvent.selectOptions(await screen.findByLabelText('API'), 'Messages');
+    await screen.findByText('No matches');
+    expect(api.requestsTo(GENERATIONS).at(-1)?.query.get('api_type')).toBe('messages');
   });
 
   it('finds a refused request by its ID', async () => {

@@ -1,3 +1,4 @@
+import { apiTypes } from '@gateway/base';
 import { z } from 'zod';
 import { endpoint, json } from '../endpoint';
 import { amountUsd, id, page, pageQuery, time, usd } from '../fields';
@@ -6,6 +7,7 @@ const number = z.int().min(0);
 
 const generationStatuses = ['completed', 'cancelled', 'failed'] as const;
 const status = z.enum(generationStatuses);
+const apiType = z.enum(apiTypes);
 
 const tokens = {
   prompt_tokens: number,
@@ -28,6 +30,7 @@ const shared = {
   key_id: id,
   request_id: id,
   external_user: z.string().nullable(),
+  api_type: apiType.meta({ description: 'The API of the request; `completions` are chat completions.' }),
   status,
   finish_reason: z.string().nullable(),
   error_code: z.string().nullable().meta({ description: 'Set when the generation failed.' }),
@@ -129,6 +132,7 @@ const generationFilters = {
   model_id: z.string().max(200).optional(),
   key_id: z.string().max(100).optional(),
   external_user: z.string().max(500).optional(),
+  api_type: apiType.optional(),
   status: status.optional(),
   min_cost_usd: amountUsd.optional(),
   max_cost_usd: amountUsd.optional(),
