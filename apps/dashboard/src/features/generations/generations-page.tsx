@@ -8,7 +8,7 @@ import {
   type RefusedFilters,
 } from '../../api/generations';
 import { useKeyNames } from '../../api/keys';
-import { modelsQuery } from '../../api/models';
+import { apiTypesQuery, modelsQuery } from '../../api/models';
 import { usePermission } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
 import { omitUndefined } from '../../app/search';
@@ -180,6 +180,7 @@ interface FiltersProps {
 
 function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
   const { data: models = [] } = useQuery(modelsQuery);
+  const { data: served = [] } = useQuery(apiTypesQuery);
   // Only the latest refused requests are stored, and these filters do not apply to them.
   const listsRefused = search.status === REFUSED;
   const text = (name: keyof GenerationSearch) => ({
@@ -247,20 +248,22 @@ function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
         </Field>
         {!listsRefused && (
           <>
-            <Field label="API">
-              <Select
-                className="sm:w-38"
-                value={search.api ?? ''}
-                onChange={({ target }) => onChange({ api: target.value || undefined })}
-              >
-                <option value="">All</option>
-                {apiTypes.map((api) => (
-                  <option key={api} value={api}>
-                    {apiNames[api]}
-                  </option>
-                ))}
-              </Select>
-            </Field>
+            {(served.length > 1 || search.api !== undefined) && (
+              <Field label="API">
+                <Select
+                  className="sm:w-38"
+                  value={search.api ?? ''}
+                  onChange={({ target }) => onChange({ api: target.value || undefined })}
+                >
+                  <option value="">All</option>
+                  {apiTypes.map((api) => (
+                    <option key={api} value={api}>
+                      {apiNames[api]}
+                    </option>
+                  ))}
+                </Select>
+              </Field>
+            )}
             <Field label="End user">
               <DebouncedInput className="sm:w-34" {...text('user')} />
             </Field>

@@ -1,13 +1,11 @@
-import { apiTypes } from '@gateway/base';
 import { z } from 'zod';
 import { endpoint, json } from '../endpoint';
-import { amountUsd, id, page, pageQuery, time, usd } from '../fields';
+import { amountUsd, apiType, id, page, pageQuery, time, usd } from '../fields';
 
 const number = z.int().min(0);
 
 const generationStatuses = ['completed', 'cancelled', 'failed'] as const;
 const status = z.enum(generationStatuses);
-const apiType = z.enum(apiTypes);
 
 const tokens = {
   prompt_tokens: number,
@@ -30,7 +28,7 @@ const shared = {
   key_id: id,
   request_id: id,
   external_user: z.string().nullable(),
-  api_type: apiType.meta({ description: 'The API of the request; `completions` are chat completions.' }),
+  api_type: apiType,
   status,
   finish_reason: z.string().nullable(),
   error_code: z.string().nullable().meta({ description: 'Set when the generation failed.' }),

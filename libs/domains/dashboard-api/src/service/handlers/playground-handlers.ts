@@ -1,12 +1,13 @@
 import { isoTime, usd } from '@gateway/admin-calls';
-import { parseUsd, utcDay, type UnixMs } from '@gateway/base';
+import { parseUsd, utcDay, type ApiType, type UnixMs } from '@gateway/base';
 import { Scope, type CreatedKey } from '@gateway/contracts/auth';
 import { DashboardError, endpoints, parts, EDGE_CHANGE_TIMEOUT_MS } from '@gateway/dashboard-contract';
 import { isRefusal } from '@gateway/errors';
+import { apiTypeOfFormat, inferenceApis } from '@gateway/public-api';
 import { implement, sessionOf, type Implementation } from '../http/implement';
 import { unwrap } from '../messages/errors';
 import { readModels } from '../known-models';
-import type { DashboardApiPorts } from '../ports';
+import type { DashboardApiPorts, DashboardApiSettings } from '../ports';
 
 const KEY_LIFETIME_MS = 15 * 60 * 1_000;
 const DEFAULT_BUDGET_NANO_USD = 1_000_000_000n;
@@ -18,6 +19,7 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
   return [
     implement(endpoints.playground.models, async () => ({
       base_url: settings.publicApiUrl?.() ?? null,
+      api_types: apiTypesOf(settings),
       ...(await owners['inference-router'].call(parts.models)),
     })),
 
@@ -104,4 +106,8 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
       };
     }),
   ];
+}
+
+function apiTypesOf({ inferenceApis: served = [] }: DashboardApiSettings): ApiType[] {
+  return inferenceApis.filter((name) => name === 'chat' || served.includes(name)).map(apiTypeOfFormat);
 }
