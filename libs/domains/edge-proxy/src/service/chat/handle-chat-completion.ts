@@ -109,8 +109,7 @@ async function checkAndRun(
     if (isRefusal(claim)) return claim;
     if (claim.$case === 'completed')
       return replay(ports, exchange, admissible, claim.value, idempotent.lastEventId);
-    if (claim.$case === 'inFlight')
-      return follow(ports, exchange, admissible, claim.value, idempotent);
+    if (claim.$case === 'inFlight') return follow(ports, exchange, admissible, claim.value, idempotent);
     // The stream ended without a response, so its events are not those of this generation.
     if (idempotent.lastEventId) return streamNotResumable();
     exchange.throwIfCancelled();
