@@ -1,7 +1,8 @@
 import { dashboardApiEnvironment } from '@gateway/dashboard-api';
 import { requireBothTlsFiles } from '@gateway/http-server';
 import { serviceSettings, targets } from '@gateway/process';
-import { readConfig } from '@gateway/runtime';
+import { inferenceApis } from '@gateway/public-api';
+import { namesSetting, readConfig } from '@gateway/runtime';
 import { z } from 'zod';
 
 export const settings = z
@@ -13,6 +14,9 @@ export const settings = z
     ...targets.inferenceRouter,
     ...targets.generationQuery,
     ...targets.usageAggregator,
+    GATEWAY_ENDPOINTS: namesSetting(inferenceApis)
+      .default(['chat'])
+      .describe('The inference endpoints of the edge, for which the dashboard shows examples.'),
   })
   .superRefine(requireBothTlsFiles);
 

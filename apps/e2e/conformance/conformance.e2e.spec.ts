@@ -7,8 +7,10 @@ import {
   codesWithoutCase,
   coverageTable,
   duplicateTitles,
+  otherFormats,
   type CaseResult,
   type Deployment,
+  type Need,
   type RawRequest,
   type RawResponse,
 } from './framework';
@@ -16,8 +18,14 @@ import { startOwnDeployment } from './own-deployment';
 
 jest.setTimeout(120_000);
 
-/** The shared cluster has the models of the repository; the code of the dialects is the same in it. */
-const cases = isClusterDeployment() ? allCases.filter(({ needs }) => !needs?.includes('dialects')) : allCases;
+/**
+ * The shared cluster has the models of the repository and the endpoints that are on by default; the code of the
+ * dialects and formats is the same in it.
+ */
+const notInCluster: ReadonlySet<Need> = new Set(['dialects', ...otherFormats]);
+const cases = isClusterDeployment()
+  ? allCases.filter(({ needs = [] }) => !needs.some((need) => notInCluster.has(need)))
+  : allCases;
 
 describe('the public contract', () => {
   let stop: (() => Promise<void>) | undefined;

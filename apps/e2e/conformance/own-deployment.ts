@@ -5,13 +5,17 @@ import { isClusterDeployment } from '@gateway/test-support';
 import { Client } from 'pg';
 import { writeModelsOfAllDialects } from '../src/testing/dialect-models';
 import { joinTestEnv, type SharedTestEnv } from '../src/testing/test-env';
-import { openDeployment, type FaultInjection, type Deployment } from './framework';
+import { openDeployment, otherFormats, type FaultInjection, type Deployment } from './framework';
 
 /** Starts, or joins, a test deployment that supports fault injection. */
 export async function startOwnDeployment(
   onResponse?: Deployment['onResponse'],
 ): Promise<{ deployment: Deployment; stop(): Promise<void> }> {
-  const testEnv = await joinTestEnv(writeModelsOfAllDialects());
+  const { modelsFile, env } = writeModelsOfAllDialects();
+  const testEnv = await joinTestEnv({
+    modelsFile,
+    env: { ...env, GATEWAY_ENDPOINTS: ['chat', ...otherFormats].join() },
+  });
   const deployment = await openDeployment(testEnv.gateway, faultInjectionOf(testEnv));
   return { deployment: { ...deployment, ...(onResponse ? { onResponse } : {}) }, stop: () => testEnv.stop() };
 }

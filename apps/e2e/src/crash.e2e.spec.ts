@@ -1,40 +1,58 @@
 import OpenAI from 'openai';
 import { credits, nano, settledGeneration, usageOnceAllCharged } from './testing/accounting';
+import { writeModelsOfAllDialects } from './testing/dialect-models';
 import { eventually } from './testing/eventually';
 import { startTestEnv, type TestEnv } from './testing/test-env';
 
 jest.setTimeout(120_000);
 
+const model = 'demo/small';
+
+interface Finished {
+  readonly id: string;
+  readonly cost: bigint;
+}
+
+const costOf = (usage: unknown) => nano((usage as { cost: number }).cost);
+
+/** One request of each kind that is settled. */
+const requests: Readonly<Record<string, (client: OpenAI, text: string) => Promise<Finished>>> = {
+  async completions(client, content) {
+    const { id, usage } = await client.chat.completions.create({
+      model,
+      max_tokens: 30,
+      messages: [{ role: 'user', content }],
+    });
+    return { id, cost: costOf(usage) };
+  },
+  async embeddings(client, input) {
+    const request = client.embeddings.create({ model: 'dialect/openai-embed', input });
+    const { data, response } = await request.withResponse();
+    return { id: response.headers.get('x-generation-id') ?? '', cost: costOf(data.usage) };
+  },
+};
+
 describe('money when the gateway is killed', () => {
   let testEnv: TestEnv;
-  const model = 'demo/small';
 
   beforeAll(async () => {
-    testEnv = await startTestEnv();
+    const { modelsFile, env } = writeModelsOfAllDialects();
+    testEnv = await startTestEnv({ modelsFile, env: { ...env, GATEWAY_ENDPOINTS: 'chat,embeddings' } });
   });
 
   afterAll(() => testEnv?.stop());
 
   const base = () => testEnv.gateway.baseUrl;
 
-  it('charges every finished request of fifty exactly once', async () => {
+  it.each(Object.keys(requests))('charges every finished request of fifty %s exactly once', async (kind) => {
     const tenant = await testEnv.tenant({ credit: '50.00' });
     const client = testEnv.client(tenant.apiKey);
-    const finished: { id: string; cost: bigint }[] = [];
+    const finished: Finished[] = [];
     const running = Array.from({ length: 50 }, async (_, index) => {
-      try {
-        const completion = await client.chat.completions.create({
-          model,
-          max_tokens: 30,
-          messages: [{ role: 'user', content: `[[delay:${index * 30}]] Hello ${index}` }],
-        });
-        finished.push({
-          id: completion.id,
-          cost: nano((completion.usage as unknown as { cost: number }).cost),
-        });
-      } catch {
-        // The crash interrupts the others.
-      }
+      const sent = requests[kind]?.(client, `[[delay:${index * 30}]] Hello ${index}`);
+      // The crash interrupts the others.
+      const one = await sent?.catch(() => undefined);
+      if (one) finished.push(one);
     });
     await eventually('some requests have finished', async () => (finished.length >= 10 ? true : undefined));
     await testEnv.crashAndRestart();

@@ -241,6 +241,7 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ $seconds }}e3)'] }
 {{- $_ := set $plain "GATEWAY_DASHBOARD_PORT" "8081" -}}
 {{- with include "gateway.dashboardUrl" .root }}{{ $_ := set $plain "GATEWAY_DASHBOARD_ORIGIN" . }}{{ end -}}
 {{- with include "gateway.apiUrl" .root }}{{ $_ := set $plain "GATEWAY_PUBLIC_URL" . }}{{ end -}}
+{{- with $values.edgeProxy.settings.GATEWAY_ENDPOINTS }}{{ $_ := set $plain "GATEWAY_ENDPOINTS" . }}{{ end -}}
 {{- end -}}
 {{- if or $values.caBundle.configMap $values.caBundle.secret }}{{ $_ := set $plain "NODE_EXTRA_CA_CERTS" "/etc/gateway/ca-bundle/ca.crt" }}{{ end -}}
 {{- with $values.telemetry.endpoint }}{{ $_ := set $plain "OTEL_EXPORTER_OTLP_ENDPOINT" . }}{{ end -}}

@@ -16,5 +16,14 @@ export const modelsQuery = queryOptions({ ...catalogueQuery, select: ({ data }) 
 /** The public API's URL, with /v1; null when unknown. */
 export const publicApiQuery = queryOptions({ ...catalogueQuery, select: ({ base_url: baseUrl }) => baseUrl });
 
+/** The APIs that the deployment serves. */
+export const apiTypesQuery = queryOptions({
+  ...catalogueQuery,
+  select: ({ api_types: apiTypes }) => apiTypes,
+});
+
+/** Embedding models have no output. */
+export const isEmbeddingModel = ({ max_output_tokens: max }: OfferedModel): boolean => max === 0;
+
 /** Refused requests may name no known model. */
 export const modelLabel = (id: string) => (id === '' ? 'Unknown model' : id);

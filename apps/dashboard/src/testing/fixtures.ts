@@ -89,6 +89,14 @@ export function sessionOf(role: 'operator' | 'owner' | 'admin' | 'developer' | '
   };
 }
 
+/** The list of models of a deployment that serves chat completions only. */
+export function modelList(
+  data: Result<'GET /api/models'>['data'] = [],
+  more: Partial<Result<'GET /api/models'>> = {},
+): Result<'GET /api/models'> {
+  return { base_url: null, api_types: ['completions'], data, ...more };
+}
+
 export function modelWith(id: string): Result<'GET /api/models'>['data'][number] {
   const price = '1';
   return {

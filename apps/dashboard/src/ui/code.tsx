@@ -42,7 +42,7 @@ export function CodeTabs({
   if (!shown) return null;
   return (
     <div className="grid min-w-0 gap-2">
-      <div role="group" aria-label="Language" className="flex gap-1">
+      <div role="group" aria-label="Example" className="flex flex-wrap gap-1">
         {tabs.map(({ name }, index) => (
           <button
             key={name}

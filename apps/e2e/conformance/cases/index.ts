@@ -1,4 +1,4 @@
-import { onOtherDialects, type ConformanceCase } from '../framework';
+import { onOtherDialects, onOtherFormats, type ConformanceCase } from '../framework';
 import { precedenceCases } from './precedence';
 import { featureCases } from './section-1-features';
 import { serviceCases } from './section-1-service';
@@ -50,5 +50,9 @@ const cases: readonly ConformanceCase[] = [
   ...headerCases,
 ];
 
-/** Cases that have other dialects run again with a model of each. */
-export const allCases: readonly ConformanceCase[] = [...cases, ...onOtherDialects(cases)];
+/** Cases that have other dialects or formats run again with a model of each, or in each. */
+export const allCases: readonly ConformanceCase[] = [
+  ...cases,
+  ...onOtherDialects(cases),
+  ...onOtherFormats(cases),
+];

@@ -116,7 +116,7 @@ export const headerCases = casesOf('11', [
     title: 'the error for an unknown path under /v1 suggests the intended endpoint, if known',
     async verify(deployment) {
       const headers = { authorization: `Bearer ${deployment.shared.apiKey}` };
-      const response = await send(deployment, { method: 'POST', path: '/v1/responses', headers });
+      const response = await send(deployment, { method: 'POST', path: '/v1/completions', headers });
       assertError(response, 'route_not_found', { messageHas: ['/v1/chat/completions'] });
     },
   },

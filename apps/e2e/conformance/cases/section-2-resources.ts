@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { settledGeneration } from '../../src/testing/accounting';
-import { assertError, body, casesOf, chat, get } from '../framework';
+import { assertError, body, casesOf, chat, get, everyFormat } from '../framework';
 
 export const resourceCases = casesOf('2', [
   {
@@ -35,6 +35,7 @@ export const resourceCases = casesOf('2', [
   },
   {
     title: 'a generation is retrievable after settlement',
+    formats: everyFormat,
     async verify(deployment) {
       const { id } = (await chat(deployment, body(deployment))).json<{ id: string }>();
       const generation = await settledGeneration(deployment.baseUrl, deployment.shared.apiKey, id);

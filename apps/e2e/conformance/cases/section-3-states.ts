@@ -6,7 +6,17 @@ import {
   settledGeneration,
   usageOnceAllCharged,
 } from '../../src/testing/accounting';
-import { assertError, body, casesOf, chat, directive, eventsOf, get, everyDialect } from '../framework';
+import {
+  assertError,
+  body,
+  casesOf,
+  chat,
+  directive,
+  eventsOf,
+  get,
+  everyDialect,
+  everyFormat,
+} from '../framework';
 
 let sequence = 0;
 const freshKey = (name: string) => ({ 'idempotency-key': `${name}-${Date.now()}-${(sequence += 1)}` });
@@ -15,6 +25,7 @@ const freshKey = (name: string) => ({ 'idempotency-key': `${name}-${Date.now()}-
 export const stateCases = casesOf('3', [
   {
     title: 'an idempotent request is replayed from storage: same id, billed once, marked as replayed',
+    formats: everyFormat,
     async verify(deployment) {
       const tenant = await deployment.tenant();
       const { apiKey } = tenant;
@@ -39,6 +50,7 @@ export const stateCases = casesOf('3', [
   },
   {
     title: 'an idempotent response can be replayed immediately after it is received',
+    formats: everyFormat,
     async verify(deployment) {
       for (const stream of [false, true]) {
         for (let round = 0; round < 5; round += 1) {
@@ -79,6 +91,7 @@ export const stateCases = casesOf('3', [
   },
   {
     title: 'a replay works with zero balance and exhausted limits',
+    formats: everyFormat,
     async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { requests_per_minute: 1 } });
       const headers = freshKey('poor');
@@ -95,6 +108,7 @@ export const stateCases = casesOf('3', [
   },
   {
     title: 'an Idempotency-Key is scoped to its API key: another key runs a new request',
+    formats: everyFormat,
     async verify(deployment) {
       const headers = freshKey('scope');
       const other = await deployment.shared.createKey();
@@ -106,6 +120,7 @@ export const stateCases = casesOf('3', [
   },
   {
     title: 'a rejected or failed request releases its Idempotency-Key',
+    formats: everyFormat,
     needs: ['emulator'],
     async verify(deployment) {
       const tenant = await deployment.tenant({ credit: '0.000000001' });
@@ -128,6 +143,7 @@ export const stateCases = casesOf('3', [
   {
     title:
       'of concurrent requests with the same Idempotency-Key, one runs and is billed; the others return idempotency_key_in_flight or a replay',
+    formats: everyFormat,
     needs: ['emulator'],
     async verify(deployment) {
       const tenant = await deployment.tenant();

@@ -11,6 +11,9 @@ import {
   send,
   type PublicModel,
   everyDialect,
+  everyFormat,
+  otherFormats,
+  publicFormats,
 } from '../framework';
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
@@ -34,7 +37,8 @@ export const readEndpointCases = casesOf('4', [
         assert.equal(typeof model.owned_by, 'string');
         assert.equal(typeof model.name, 'string');
         assert.ok(Number.isInteger(model.context_length) && model.context_length > 0);
-        assert.ok(Number.isInteger(model.max_output_tokens) && model.max_output_tokens > 0);
+        const hasOutput = deployment.models.some(({ id }) => id === model.id);
+        assert.ok(Number.isInteger(model.max_output_tokens) && model.max_output_tokens > 0 === hasOutput);
         for (const capability of model.capabilities) {
           assert.ok(
             ['tools', 'vision', 'json_mode', 'structured_outputs', 'reasoning'].includes(capability),
@@ -48,6 +52,36 @@ export const readEndpointCases = casesOf('4', [
         for (const price of Object.values(model.pricing)) assert.match(price, DECIMAL);
         assert.ok(Number(model.pricing.prompt) > 0 || Number(model.pricing.completion) > 0);
       }
+    },
+  },
+  {
+    title: 'an endpoint of another format exists where the model list names it',
+    async verify(deployment) {
+      for (const name of otherFormats) {
+        const format = publicFormats[name];
+        const response = await chat({ ...deployment, format }, {});
+        if (deployment.has(name)) assertError(response, 'missing_model');
+        else {
+          const { path } = format;
+          const { error } = (await send(deployment, { method: 'POST', path })).json();
+          assert.deepEqual([response.status, error.code], [404, 'route_not_found']);
+        }
+      }
+      const named = deployment.models.flatMap(({ endpoints = [] }) => endpoints);
+      assert.equal(
+        named.length > 0,
+        otherFormats.some((name) => deployment.has(name)),
+      );
+    },
+  },
+  {
+    title: 'GET /v1/generation names the API of the request',
+    formats: everyFormat,
+    async verify(deployment) {
+      const { baseUrl, shared, format = publicFormats.chat } = deployment;
+      const { id } = (await chat(deployment, body(deployment))).json<{ id: string }>();
+      const { api_type: api } = await settledGeneration(baseUrl, shared.apiKey, id);
+      assert.equal(api, format.path.replace('/v1/', '').replace('chat/', ''));
     },
   },
   {

@@ -1,4 +1,13 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import {
+  expectedCostNanoUsd,
+  nano,
+  nothingReserved,
+  pricingOf,
+  settledGeneration,
+  type PublicUsage,
+} from '../../src/testing/accounting';
 import {
   assertEnvelope,
   assertError,
@@ -12,6 +21,8 @@ import {
   type Deployment,
   type ErrorBody,
   type RawResponse,
+  completionFormats,
+  publicFormats,
 } from '../framework';
 
 interface Chunk {
@@ -149,6 +160,7 @@ const cases: Parameters<typeof casesOf>[1] = [
   })),
   {
     title: 'a failure before the first event returns its HTTP status',
+    formats: completionFormats,
     needs: ['emulator'],
     async verify(deployment) {
       const response = await chat(
@@ -194,7 +206,63 @@ const cases: Parameters<typeof casesOf>[1] = [
   },
 ];
 
-export const streamingCases = casesOf(
-  '6',
-  cases.map((one) => ({ ...one, dialects: everyDialect })),
-);
+/** What every format streams. */
+const formatCases: Parameters<typeof casesOf>[1] = [
+  {
+    title: 'a stream has the text and the usage of the whole response, and is charged exactly',
+    needs: ['emulator'],
+    async verify(deployment) {
+      const { baseUrl } = deployment;
+      const { apiKey } = await deployment.tenant();
+      const request = body(deployment, { max_tokens: 50, ...directive('[[tokens:30]]') });
+      const whole = (await chat(deployment, request, { apiKey })).json<{ usage: PublicUsage }>();
+      const streaming = { ...request, stream: true, stream_options: { include_usage: true } };
+      const streamed = await chat(deployment, streaming, { apiKey });
+      assert.equal(streamed.status, 200, streamed.text);
+      assert.match(String(streamed.headers['content-type']), /^text\/event-stream/);
+      const { text, usage, error } = streamOf(deployment, streamed);
+      assert.equal(error, undefined);
+      assert.ok(text.length > 0);
+      assert.equal(usage?.prompt_tokens, whole.usage.prompt_tokens);
+      assert.equal(usage?.completion_tokens, whole.usage.completion_tokens);
+      const cost = expectedCostNanoUsd(usage, await pricingOf(baseUrl, apiKey, String(request['model'])));
+      const id = String(streamed.headers['x-generation-id']);
+      assert.equal(nano((await settledGeneration(baseUrl, apiKey, id)).total_cost), cost);
+    },
+  },
+  {
+    title: 'a failure after the first event is the last event, with the content of the envelope',
+    needs: ['emulator'],
+    async verify(deployment) {
+      const { apiKey } = await deployment.tenant();
+      const request = body(deployment, { stream: true, ...directive('[[fault:cut-after:3]] [[tokens:30]]') });
+      const { text, error } = streamOf(deployment, await chat(deployment, request, { apiKey }));
+      assert.ok(text.length > 0);
+      assert.ok(error);
+      assertEnvelope(error);
+      assert.deepEqual([error.code, error.type], ['upstream_error', 'api_error']);
+      await nothingReserved(deployment.baseUrl, apiKey);
+    },
+  },
+  {
+    title: 'a replayed stream has the same events',
+    async verify(deployment) {
+      const headers = { 'idempotency-key': `same-events-${randomUUID()}`, 'last-event-id': '0' };
+      const request = body(deployment, { stream: true });
+      const first = await chat(deployment, request, { headers });
+      assert.equal(first.status, 200, first.text);
+      const replay = await chat(deployment, request, { headers });
+      assert.equal(replay.headers['idempotent-replayed'], 'true');
+      assert.ok(streamOf(deployment, replay).text.length > 0);
+      assert.deepEqual(eventsOf(replay), eventsOf(first));
+    },
+  },
+];
+
+const streamOf = ({ format = publicFormats.chat }: Deployment, response: RawResponse) =>
+  format.streamOf(response);
+
+export const streamingCases = casesOf('6', [
+  ...cases.map((one) => ({ ...one, dialects: everyDialect })),
+  ...formatCases.map((one) => ({ ...one, formats: completionFormats })),
+]);

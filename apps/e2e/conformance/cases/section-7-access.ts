@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { nothingReserved } from '../../src/testing/accounting';
-import { assertError, body, casesOf, chat, day, get } from '../framework';
+import { assertError, body, casesOf, chat, day, get, everyFormat } from '../framework';
 
 /** Authentication, permission and not-found errors, one case per code. */
 export const accessErrorCases = casesOf('7', [
   {
     code: 'invalid_api_key',
     title: 'an unknown key is rejected',
+    formats: everyFormat,
     async verify(deployment) {
       for (const apiKey of ['sk-gw-unknown', 'sk-other-format', 'x']) {
         assertError(await chat(deployment, body(deployment), { apiKey }), 'invalid_api_key', { param: null });
@@ -52,6 +53,7 @@ export const accessErrorCases = casesOf('7', [
   {
     code: 'missing_scope',
     title: 'a key without the scope is rejected; the message names the scope',
+    formats: everyFormat,
     async verify(deployment) {
       const usage = await deployment.shared.createKey({ scopes: ['usage:read'] });
       assertError(await chat(deployment, body(deployment), { apiKey: usage.apiKey }), 'missing_scope', {
@@ -70,6 +72,7 @@ export const accessErrorCases = casesOf('7', [
   {
     code: 'model_not_allowed',
     title: "a model outside the key's allowed models is rejected",
+    formats: everyFormat,
     async verify(deployment) {
       const [first, second] = deployment.models;
       assert.ok(first && second);
@@ -87,6 +90,7 @@ export const accessErrorCases = casesOf('7', [
   {
     code: 'org_suspended',
     title: 'all requests of a suspended organization are rejected until it is resumed',
+    formats: everyFormat,
     async verify(deployment) {
       const tenant = await deployment.tenant();
       await tenant.setSuspended(true);
@@ -119,6 +123,7 @@ export const accessErrorCases = casesOf('7', [
   {
     code: 'model_not_found',
     title: 'an unknown model is not found',
+    formats: everyFormat,
     async verify(deployment) {
       const unknown = assertError(
         await chat(deployment, body(deployment, { model: 'no/such-model' })),

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { assertError, body, casesOf, chat, day, directive, openStreams } from '../framework';
+import {
+  assertError,
+  body,
+  casesOf,
+  chat,
+  day,
+  directive,
+  openStreams,
+  completionFormats,
+  everyFormat,
+} from '../framework';
 
 const RETRY_SECONDS_MAX = 60;
 
@@ -8,6 +18,7 @@ export const limitErrorCases = casesOf('7', [
   {
     code: 'insufficient_credits',
     title: 'a request is rejected if the balance does not cover the estimate; metadata contains both amounts',
+    formats: completionFormats,
     async verify(deployment) {
       const tenant = await deployment.tenant({ credit: '0.00000001' });
       const response = await chat(deployment, body(deployment), { apiKey: tenant.apiKey });
@@ -22,6 +33,7 @@ export const limitErrorCases = casesOf('7', [
   {
     code: 'idempotency_key_in_flight',
     title: 'the same Idempotency-Key is rejected with retry-after 2 while the first request runs',
+    formats: completionFormats,
     needs: ['emulator'],
     async verify(deployment) {
       const headers = { 'idempotency-key': `in-flight-${Date.now()}` };
@@ -41,6 +53,7 @@ export const limitErrorCases = casesOf('7', [
   {
     code: 'idempotency_key_reused',
     title: 'the same Idempotency-Key with a different body is rejected',
+    formats: completionFormats,
     async verify(deployment) {
       const headers = { 'idempotency-key': `reused-${Date.now()}` };
       const first = await chat(deployment, body(deployment), { headers });
@@ -53,6 +66,7 @@ export const limitErrorCases = casesOf('7', [
     code: 'daily_budget_exceeded',
     title:
       'a request above the daily budget is rejected; retry-after is the time until midnight UTC; SDKs must not retry',
+    formats: everyFormat,
     async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { daily_budget_usd: '0.000000001' } });
       const response = await chat(deployment, body(deployment), { apiKey: tenant.apiKey });
@@ -68,6 +82,7 @@ export const limitErrorCases = casesOf('7', [
   {
     code: 'rpm_exceeded',
     title: 'too many requests per minute are rejected; retry-after is the remaining time of the minute',
+    formats: everyFormat,
     async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { requests_per_minute: 1 } });
       const responses = [];
@@ -88,6 +103,7 @@ export const limitErrorCases = casesOf('7', [
   {
     code: 'tpm_exceeded',
     title: 'an exhausted token limit rejects requests; retry-after is the remaining time of the minute',
+    formats: completionFormats,
     async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { tokens_per_minute: 10 } });
       const responses = [];

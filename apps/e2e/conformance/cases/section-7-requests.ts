@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { nothingReserved } from '../../src/testing/accounting';
-import { assertError, body, casesOf, chat, failingRequest, image, weatherTool } from '../framework';
+import {
+  assertError,
+  body,
+  casesOf,
+  chat,
+  failingRequest,
+  image,
+  weatherTool,
+  completionFormats,
+  everyFormat,
+} from '../framework';
 
 /** Errors of the request body, one case per code. */
 export const requestErrorCases = casesOf('7', [
@@ -8,6 +18,7 @@ export const requestErrorCases = casesOf('7', [
     code: 'context_length_exceeded',
     title:
       'input plus max_tokens above the context window is rejected and not billed; the message contains estimate and limit',
+    formats: completionFormats,
     async verify(deployment) {
       const tenant = await deployment.tenant();
       const model = deployment.model();
@@ -47,6 +58,7 @@ export const requestErrorCases = casesOf('7', [
   {
     code: 'invalid_json',
     title: 'a body that is not valid JSON is rejected',
+    formats: everyFormat,
     async verify(deployment) {
       for (const text of [
         '',
@@ -64,6 +76,7 @@ export const requestErrorCases = casesOf('7', [
   {
     code: 'invalid_request',
     title: 'a body that the provider rejects returns invalid_request',
+    formats: everyFormat,
     needs: ['emulator'],
     async verify(deployment) {
       assertError(await chat(deployment, failingRequest(deployment, '400')), 'invalid_request');
@@ -119,6 +132,7 @@ export const requestErrorCases = casesOf('7', [
     code: 'max_tokens_exceeds_cap',
     title:
       "max_tokens above the organization's limit is rejected; the message contains the limit; param is max_tokens",
+    formats: completionFormats,
     async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { max_output_tokens: 123 } });
       const response = await chat(deployment, body(deployment, { max_tokens: 124 }), {
@@ -149,6 +163,7 @@ export const requestErrorCases = casesOf('7', [
   {
     code: 'missing_model',
     title: 'a body without a model is rejected',
+    formats: everyFormat,
     async verify(deployment) {
       for (const model of [undefined, null, '']) {
         assertError(await chat(deployment, body(deployment, { model })), 'missing_model', { param: 'model' });
@@ -194,6 +209,7 @@ export const requestErrorCases = casesOf('7', [
   {
     code: 'tools_not_supported',
     title: 'tools require a model with the tools capability',
+    formats: completionFormats,
     async verify(deployment) {
       const model = deployment.model([], ['tools']).id;
       assertError(
@@ -208,6 +224,7 @@ export const requestErrorCases = casesOf('7', [
   {
     code: 'unknown_parameter',
     title: 'an unknown top-level field is rejected; param names it',
+    formats: everyFormat,
     async verify(deployment) {
       const response = await chat(deployment, body(deployment, { zebra: 1, aardvark: null }));
       assertError(response, 'unknown_parameter', { param: 'aardvark', messageHas: ['aardvark'] });

@@ -1,12 +1,23 @@
 import assert from 'node:assert/strict';
 import { nothingReserved, settledGeneration } from '../../src/testing/accounting';
-import { assertError, body, casesOf, chat, failingRequest, get, send } from '../framework';
+import {
+  assertError,
+  body,
+  casesOf,
+  chat,
+  failingRequest,
+  get,
+  send,
+  completionFormats,
+  everyFormat,
+} from '../framework';
 
 /** Errors of the service and its providers, and properties of all errors. */
 export const serviceErrorCases = casesOf('7', [
   {
     code: 'request_timeout',
     title: 'a provider that does not respond in time after internal retries returns a timeout error',
+    formats: completionFormats,
     needs: ['emulator'],
     concurrent: true,
     async verify(deployment) {
@@ -57,6 +68,7 @@ export const serviceErrorCases = casesOf('7', [
   {
     code: 'upstream_config_error',
     title: 'a wrong provider configuration returns an error of the service',
+    formats: everyFormat,
     needs: ['emulator'],
     async verify(deployment) {
       for (const fault of ['401', '404']) {
@@ -69,6 +81,7 @@ export const serviceErrorCases = casesOf('7', [
   {
     code: 'upstream_error',
     title: 'a provider failure after internal retries returns 502',
+    formats: everyFormat,
     needs: ['emulator'],
     async verify(deployment) {
       for (const fault of ['500', 'cut-before']) {
@@ -79,6 +92,7 @@ export const serviceErrorCases = casesOf('7', [
   {
     code: 'no_capacity',
     title: 'no capacity returns 503 with retry-after 10, and is not billed',
+    formats: everyFormat,
     needs: ['emulator'],
     async verify(deployment) {
       const tenant = await deployment.tenant();
@@ -103,7 +117,6 @@ export const serviceErrorCases = casesOf('7', [
         ['PUT', '/v1/chat/completions'],
         ['OPTIONS', '/v1/chat/completions'],
         ['GET', '/v1/chat/completions'],
-        ['POST', '/v1/responses'],
       ] as const) {
         assertError(await send({ baseUrl }, { method, path, headers: { authorization } }), 'route_not_found');
       }

@@ -22,6 +22,8 @@ import {
   inOneMinute,
   LONG_STREAM,
   openStreams,
+  completionFormats,
+  everyFormat,
 } from '../framework';
 
 const CONCURRENT_REQUESTS = 200;
@@ -80,6 +82,7 @@ export const exactnessCases = casesOf('8', [
   },
   {
     title: 'of 200 concurrent requests, exactly as many as the rpm limit run',
+    formats: everyFormat,
     concurrent: true,
     verify: (deployment) =>
       inOneMinute(async () => {
@@ -195,6 +198,7 @@ export const exactnessCases = casesOf('8', [
   },
   {
     title: 'of 200 concurrent requests, exactly as many as the balance covers run',
+    formats: completionFormats,
     needs: ['emulator'],
     concurrent: true,
     async verify(deployment) {
@@ -228,6 +232,7 @@ export const exactnessCases = casesOf('8', [
   },
   {
     title: 'a balance of exactly the estimate is sufficient, and one nano-dollar less is not',
+    formats: everyFormat,
     dialects: everyDialect,
     async verify(deployment) {
       const request = body(deployment, { max_tokens: 100 });
@@ -331,6 +336,7 @@ export const exactnessCases = casesOf('8', [
   },
   {
     title: 'a client that disconnects releases its slot and its reservation',
+    formats: completionFormats,
     needs: ['emulator'],
     dialects: everyDialect,
     async verify(deployment) {

@@ -12,11 +12,14 @@ import {
   inOneMinute,
   LONG_STREAM,
   openStreams,
+  completionFormats,
+  everyFormat,
 } from '../framework';
 
 export const limitCases = casesOf('8', [
   {
     title: 'exceeding the concurrency limit returns rpm_exceeded with retry-after 1, identified in metadata',
+    formats: completionFormats,
     needs: ['emulator'],
     async verify(deployment) {
       const { apiKey } = await deployment.tenant({ limits: { concurrency: 2 } });
@@ -44,6 +47,7 @@ export const limitCases = casesOf('8', [
   },
   {
     title: 'a rejected request consumes no requests, tokens, slots or credit',
+    formats: everyFormat,
     verify: (deployment) =>
       inOneMinute(async () => {
         const tenant = await deployment.tenant({
@@ -67,6 +71,7 @@ export const limitCases = casesOf('8', [
   },
   {
     title: 'a request that reached a provider counts, regardless of the response',
+    formats: everyFormat,
     needs: ['emulator'],
     verify: (deployment) =>
       inOneMinute(async () => {
@@ -84,6 +89,7 @@ export const limitCases = casesOf('8', [
   },
   {
     title: "a key's daily budget applies in addition to the organization's",
+    formats: everyFormat,
     async verify(deployment) {
       const tenant = await deployment.tenant({ limits: { daily_budget_usd: '50' } });
       const limited = await tenant.createKey({ daily_budget_usd: '0.000000001' });
@@ -157,6 +163,7 @@ export const limitCases = casesOf('8', [
   },
   {
     title: 'responses show the remaining amount of the most restrictive limit',
+    formats: everyFormat,
     async verify(deployment) {
       const tenant = await deployment.tenant({
         limits: { requests_per_minute: 50, tokens_per_minute: 1_000_000 },
@@ -171,6 +178,7 @@ export const limitCases = casesOf('8', [
   },
   {
     title: 'without max_tokens, the effective limit is sent to the provider and limits the response',
+    formats: completionFormats,
     needs: ['emulator'],
     dialects: everyDialect,
     async verify(deployment) {

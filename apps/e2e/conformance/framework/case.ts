@@ -1,6 +1,7 @@
 import type { ErrorCode } from '@gateway/errors';
 import type { OtherDialect } from '../../src/testing/dialects';
 import type { Deployment, Need } from './deployment';
+import type { OtherFormat } from './format';
 
 /** Sections of the specification. */
 export const sections = {
@@ -29,6 +30,8 @@ export interface ConformanceCase {
   readonly needs?: readonly Need[];
   /** The dialects other than OpenAI's in which the case runs as well. */
   readonly dialects?: readonly OtherDialect[];
+  /** The public formats other than chat completions in which the case runs as well. */
+  readonly formats?: readonly OtherFormat[];
   /** Mostly waits, for example for the next minute, so it runs concurrently with the other cases. */
   readonly concurrent?: boolean;
   /** Throws if the statement is not true. */

@@ -1,6 +1,7 @@
 import { createTenant, signIn, type AdminClient, type Tenant } from '@gateway/test-support';
 import { modelPrefixOf, otherDialects } from '../../src/testing/dialects';
-import type { HttpTarget } from './http';
+import { otherFormats, publicFormats, type OtherFormat } from './format';
+import type { KeyedTarget } from './http';
 
 /**
  * Requirements of a case beyond the public API and the dashboard API. Without them the
@@ -9,8 +10,9 @@ import type { HttpTarget } from './http';
  *   request.
  * - `faultInjection`: the suite started the deployment itself and may break its database.
  * - `dialects`: the emulator serves models in every dialect.
+ * - `messages`, `responses`, `embeddings`: the deployment serves this format.
  */
-export type Need = 'emulator' | 'faultInjection' | 'dialects';
+export type Need = 'emulator' | 'faultInjection' | 'dialects' | OtherFormat;
 
 export interface DeploymentAddress {
   /** With /v1. */
@@ -27,6 +29,8 @@ export interface PublicModel {
   readonly max_output_tokens: number;
   readonly reasoning?: { readonly supported_efforts: readonly string[]; readonly default_effort?: string };
   readonly pricing: Readonly<Record<string, string>>;
+  /** Absent: chat completions only. */
+  readonly endpoints?: readonly string[];
 }
 
 /** Faults of the database, only for a deployment that the suite started itself. */
@@ -38,9 +42,11 @@ export interface FaultInjection {
 }
 
 /** A running gateway and its test data. */
-export interface Deployment extends DeploymentAddress, HttpTarget {
+export interface Deployment extends DeploymentAddress, KeyedTarget {
   readonly admin: AdminClient;
+  /** Of chat completions. */
   readonly models: readonly PublicModel[];
+  readonly embeddingModels: readonly PublicModel[];
   readonly faultInjection: FaultInjection | undefined;
   has(need: Need): boolean;
   /** Creates an organization with credit, no limits, and a key with both scopes. */
@@ -64,7 +70,11 @@ export async function openDeployment(
   const response = await fetch(`${address.baseUrl}/models`, {
     headers: { authorization: `Bearer ${shared.apiKey}` },
   });
-  const { data: models } = JSON.parse(await response.text()) as { data: PublicModel[] };
+  const { data } = JSON.parse(await response.text()) as { data: PublicModel[] };
+  const serves = (model: PublicModel, format: keyof typeof publicFormats) =>
+    (model.endpoints ?? [publicFormats.chat.path]).includes(publicFormats[format].path);
+  const models = data.filter((model) => serves(model, 'chat'));
+  const embeddingModels = data.filter((model) => serves(model, 'embeddings'));
   const emulated = await usesEmulator(address.baseUrl, shared.apiKey, models[0]?.id);
 
   const needs: Readonly<Record<Need, boolean>> = {
@@ -73,11 +83,15 @@ export async function openDeployment(
     dialects: otherDialects.every((dialect) =>
       models.some(({ id }) => id.startsWith(modelPrefixOf(dialect))),
     ),
+    ...(Object.fromEntries(
+      otherFormats.map((format) => [format, data.some((model) => serves(model, format))]),
+    ) as Record<OtherFormat, boolean>),
   };
   return {
     ...address,
     admin,
     models,
+    embeddingModels,
     shared,
     faultInjection,
     has: (need) => needs[need],

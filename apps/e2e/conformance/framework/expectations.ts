@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { errorTable, type ErrorCode } from '@gateway/errors';
-import type { ErrorBody, RawResponse } from './http';
+import type { ErrorBody, RawResponse } from './raw-response';
 
 export interface ExpectedError {
   readonly param?: string | null;

@@ -1,23 +1,8 @@
+import assert from 'node:assert/strict';
 import http from 'node:http';
 import { eventDataOf } from '@gateway/test-support';
-
-export interface RawResponse {
-  readonly status: number;
-  readonly headers: http.IncomingHttpHeaders;
-  readonly text: string;
-  /** The parsed body; throws if it is not JSON. */
-  json<Body = ErrorBody>(): Body;
-}
-
-export interface ErrorBody {
-  readonly error: {
-    readonly message: string;
-    readonly type: string;
-    readonly code: string;
-    readonly param?: string;
-    readonly metadata: Record<string, unknown>;
-  };
-}
+import { publicFormats, type PublicFormat } from './format';
+import type { RawResponse } from './raw-response';
 
 export interface RawRequest {
   readonly method?: string;
@@ -37,6 +22,8 @@ export interface HttpTarget {
 /** A target with a default API key. */
 export interface KeyedTarget extends HttpTarget {
   readonly shared: { readonly apiKey: string };
+  /** Of inference requests; chat completions by default. */
+  readonly format?: PublicFormat;
 }
 
 /** Sends exactly these bytes: no default headers, no redirects, no path clean-up. */
@@ -64,8 +51,12 @@ export function send({ baseUrl, onResponse }: HttpTarget, request: RawRequest): 
             text,
             json: <Body>() => JSON.parse(text) as Body,
           };
-          onResponse?.(request, received);
-          resolve(received);
+          try {
+            onResponse?.(request, received);
+            resolve(received);
+          } catch (error) {
+            reject(error as Error);
+          }
         });
       },
     );
@@ -79,18 +70,40 @@ export interface ChatOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** POST /v1/chat/completions, by default with the shared key. */
-export function chat(
+/** POST of a chat completion in the target's format, by default with the shared key. */
+export async function chat(
   target: KeyedTarget,
   body: unknown,
   { apiKey = target.shared.apiKey, headers = {} }: ChatOptions = {},
 ): Promise<RawResponse> {
-  return send(target, {
+  const { format = publicFormats.chat } = target;
+  const response = await send(target, {
     method: 'POST',
-    path: '/v1/chat/completions',
+    path: format.path,
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
-    body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+    body:
+      typeof body === 'string' || Buffer.isBuffer(body)
+        ? body
+        : JSON.stringify(format.requestOf(body as Record<string, unknown>)),
   });
+  return inFormat(format, response);
+}
+
+/** The response, with JSON of the chat completion's members. */
+export function inFormat(format: PublicFormat, response: RawResponse): RawResponse {
+  return {
+    ...response,
+    json<Body>() {
+      const { error, ...rest } = response.json<Record<string, unknown>>();
+      if (error === undefined || error === null)
+        return format.completionOf(
+          { ...rest, ...(error === null ? { error } : {}) },
+          response.headers,
+        ) as Body;
+      assert.deepEqual(rest, format.envelope, 'the envelope contains only what its format has');
+      return { error } as Body;
+    },
+  };
 }
 
 export function get(

@@ -1,4 +1,6 @@
-import type { ChatOptions, KeyedTarget, RawResponse } from './http';
+import { publicFormats } from './format';
+import { inFormat, type ChatOptions, type KeyedTarget } from './http';
+import type { RawResponse } from './raw-response';
 import { directive } from './requests';
 
 /** Sends its first token immediately and one per second afterwards, so that it runs until the client disconnects. */
@@ -13,7 +15,7 @@ export interface OpenStreams {
 
 /** Sends one request with each of the options at the same time, and waits until each has a status. */
 export async function openStreams(
-  { baseUrl, shared }: KeyedTarget,
+  { baseUrl, shared, format = publicFormats.chat }: KeyedTarget,
   request: Record<string, unknown>,
   each: readonly ChatOptions[],
 ): Promise<OpenStreams> {
@@ -25,20 +27,20 @@ export async function openStreams(
     await Promise.allSettled(streams.map((response) => response.body?.cancel()));
   };
   const send = async ({ apiKey = shared.apiKey, headers = {} }: ChatOptions): Promise<RawResponse> => {
-    const response = await fetch(`${baseUrl}/chat/completions`, {
+    const response = await fetch(new URL(format.path, baseUrl), {
       method: 'POST',
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(request),
+      body: JSON.stringify(format.requestOf(request)),
       signal: clients.signal,
     });
     streams.push(response);
     const text = response.ok ? '' : await response.text();
-    return {
+    return inFormat(format, {
       status: response.status,
       headers: Object.fromEntries(response.headers),
       text,
       json: <Body>() => JSON.parse(text) as Body,
-    };
+    });
   };
   try {
     return { responses: await Promise.all(each.map(send)), cancel };

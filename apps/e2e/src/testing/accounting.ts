@@ -87,6 +87,7 @@ export async function pricingOf(baseUrl: string, apiKey: string, model: string):
 export interface Generation {
   id: string;
   model: string;
+  api_type: string;
   streamed: boolean;
   cancelled: boolean;
   finish_reason: string;

@@ -1,3 +1,4 @@
+import type { InferenceApi } from '@gateway/public-api';
 import { newId, systemClock as clock } from '@gateway/runtime';
 import type { Tokenizer } from '@gateway/tokenizer';
 import { builtDocuments, builtWebApp } from './adapters/file-system/built-files';
@@ -14,7 +15,10 @@ export interface OpenDashboardApiOptions extends Pick<
   DashboardApiPorts,
   'owners' | 'authAdmin' | 'inferenceRouter' | 'auditLogs' | 'deadLetters' | 'log' | 'metrics'
 > {
-  readonly config: DashboardApiEnvironment & { readonly GATEWAY_HOST: string };
+  readonly config: DashboardApiEnvironment & {
+    readonly GATEWAY_HOST: string;
+    readonly GATEWAY_ENDPOINTS: readonly InferenceApi[];
+  };
   readonly tokenizer: Tokenizer;
   /** The public API's URL, with /v1, unless a setting overrides it. */
   readonly publicApiUrl?: () => string;
@@ -35,6 +39,7 @@ export function openDashboardApi(options: OpenDashboardApiOptions): DashboardApi
     settings: {
       ...dashboardApiSettingsOf(config),
       host: config.GATEWAY_HOST,
+      inferenceApis: config.GATEWAY_ENDPOINTS,
       version: readVersion(),
       ...(url && { publicApiUrl: url }),
     },

@@ -1,4 +1,4 @@
-import { parseUsd } from '@gateway/base';
+import { apiTypes, parseUsd } from '@gateway/base';
 import { z } from 'zod';
 
 /**
@@ -34,6 +34,10 @@ export const time = z.iso.datetime().meta({ description: 'ISO 8601 in UTC.' });
 export const day = z.iso.date().meta({ description: 'YYYY-MM-DD, UTC.' });
 /** A decimal number of US dollars with up to nine decimal places. */
 export const usd = z.string().meta({ description: 'Decimal amount in US dollars.', examples: ['12.50'] });
+
+export const apiType = z
+  .enum(apiTypes)
+  .meta({ description: 'The API of the request; `completions` are chat completions.' });
 
 /** A limit: an integer of at least 1, or null for none. */
 export const count = z.int().min(1).max(MAX_COUNT).nullable();

@@ -1,4 +1,5 @@
 export * from './cancellation';
+export * from './api-type';
 export * from './audit';
 export * from './backoff';
 export * from './bisect-batch';

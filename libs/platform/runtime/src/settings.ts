@@ -33,6 +33,15 @@ export const listSetting = z.string().transform((text) =>
     .filter(Boolean),
 );
 
+/** A list of some of these names, separated by commas. */
+export function namesSetting<Name extends string>(names: readonly Name[]) {
+  return listSetting
+    .refine((given) => given.every((name) => (names as readonly string[]).includes(name)), {
+      error: `must be a list of ${names.join(', ')}, separated by commas`,
+    })
+    .transform((given): readonly Name[] => names.filter((name) => given.includes(name)));
+}
+
 /** An http or https origin, without a path. */
 export const originSetting = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// origin' })

@@ -100,9 +100,13 @@ export function readApiDocument(document: unknown): ApiDocument {
   }
 
   function eventProblems(content: JsonObject, body: string): string[] {
-    const [chunk] = at(content, 'schema', 'properties', 'data')['anyOf'] as JsonObject[];
+    const described = at(content, 'schema', 'properties', 'data');
     const data = eventDataOf(body);
+    const { anyOf } = described;
+    // Only the chunks of chat completions have a schema, and a last event that is no JSON.
+    if (anyOf === undefined) return data.flatMap((text) => jsonProblems({}, text));
     if (data.pop() !== '[DONE]') return ['the stream does not end with [DONE]'];
+    const [chunk] = anyOf as JsonObject[];
     return data.flatMap((text) => jsonProblems(at(chunk ?? {}, 'contentSchema'), text));
   }
 

@@ -11,6 +11,7 @@ import { Fact, Facts, Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Id, Money, Text, Time } from '../../ui/values';
+import { apiNames } from './api-names';
 import { ContentSection } from './content-section';
 import { GenerationStatus } from './generation-columns';
 
@@ -96,6 +97,7 @@ export function GenerationPage() {
           <Fact name="Request ID">
             <Id>{one.request_id}</Id> <CopyIcon text={one.request_id} what="request ID" />
           </Fact>
+          <Fact name="API">{apiNames[one.api_type]}</Fact>
           <Fact name="End user">
             {one.external_user === null ? (
               '—'

@@ -1,8 +1,9 @@
 /** @jest-environment @happy-dom/jest-environment */
+import type { ApiType } from '@gateway/base';
 import { cleanup, screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
-import { BOUNDS, keyWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { BOUNDS, keyWith, ORGANIZATION, sessionOf, modelList } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 const GENERATIONS = 'GET /api/organizations/{organization_id}/generations';
@@ -15,6 +16,7 @@ const FAILED = {
   key_id: 'key-1',
   request_id: 'req_1',
   external_user: null,
+  api_type: 'completions' as const,
   status: 'failed' as const,
   finish_reason: 'error',
   error_code: 'upstream_error',
@@ -42,7 +44,7 @@ describe('the generations page', () => {
     api = installApiDouble();
     api.on('GET /api/session', () => sessionOf('admin'));
     api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
-    api.on('GET /api/models', () => ({ base_url: null, data: [] }));
+    serving('completions');
     api.on('GET /api/organizations/{organization_id}/keys', () => ({
       data: [keyWith()],
       next_page_token: null,
@@ -52,6 +54,9 @@ describe('the generations page', () => {
     api.on(REFUSED, () => ({ data: [REFUSED_REQUEST] }));
   });
   afterEach(cleanup);
+
+  const serving = (...apiTypes: ApiType[]) =>
+    api.on('GET /api/models', () => modelList([], { api_types: apiTypes }));
 
   const respondWith = (...generations: readonly (typeof FAILED)[]) =>
     api.on(GENERATIONS, () => ({ data: [...generations], next_page_token: null, searched_until: null }));
@@ -82,14 +87,28 @@ describe('the generations page', () => {
   });
 
   it('offers no filter that does not apply to refused requests', async () => {
-    const labels = ['From', 'To', 'End user', 'Min cost (USD)', 'Max cost (USD)'];
+    serving('completions', 'messages');
+    const labels = ['From', 'To', 'API', 'End user', 'Min cost (USD)', 'Max cost (USD)'];
     renderPage('/o/org-1/generations');
     const status = await screen.findByLabelText('Status');
+    await screen.findByLabelText('API');
     for (const label of labels) screen.getByLabelText(label);
     await userEvent.selectOptions(status, 'Refused');
     await screen.findByRole('table', { name: 'Refused requests' });
     for (const label of labels) expect(screen.queryByLabelText(label)).toBeNull();
     screen.getByLabelText('Model');
+  });
+
+  it('filters by the API of the requests, where the deployment serves several', async () => {
+    renderPage('/o/org-1/generations');
+    await screen.findByLabelText('Status');
+    expect(screen.queryByLabelText('API')).toBeNull();
+    cleanup();
+    serving('completions', 'messages');
+    renderPage('/o/org-1/generations');
+    await userEvent.selectOptions(await screen.findByLabelText('API'), 'Messages');
+    await screen.findByText('No matches');
+    expect(api.requestsTo(GENERATIONS).at(-1)?.query.get('api_type')).toBe('messages');
   });
 
   it('finds a refused request by its ID', async () => {

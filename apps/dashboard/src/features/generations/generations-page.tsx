@@ -1,3 +1,4 @@
+import { apiTypes } from '@gateway/base';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import {
@@ -7,7 +8,7 @@ import {
   type RefusedFilters,
 } from '../../api/generations';
 import { useKeyNames } from '../../api/keys';
-import { modelsQuery } from '../../api/models';
+import { apiTypesQuery, modelsQuery } from '../../api/models';
 import { usePermission } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
 import { omitUndefined } from '../../app/search';
@@ -20,6 +21,7 @@ import { Page, Section } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table } from '../../ui/table';
 import { KeySelect } from '../keys/key-select';
+import { apiNames } from './api-names';
 import { generationColumns } from './generation-columns';
 import { RefusedRequests } from './refused-requests';
 import type { GenerationSearch } from './search';
@@ -155,6 +157,7 @@ export function filtersOf(search: GenerationSearch): GenerationFilters {
     key_id: search.key,
     external_user: search.user,
     status: (['completed', 'cancelled', 'failed'] as const).find((one) => one === search.status),
+    api_type: apiTypes.find((one) => one === search.api),
     min_cost_usd: parseAmount(search.min_cost),
     max_cost_usd: parseAmount(search.max_cost),
   });
@@ -177,6 +180,7 @@ interface FiltersProps {
 
 function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
   const { data: models = [] } = useQuery(modelsQuery);
+  const { data: served = [] } = useQuery(apiTypesQuery);
   // Only the latest refused requests are stored, and these filters do not apply to them.
   const listsRefused = search.status === REFUSED;
   const text = (name: keyof GenerationSearch) => ({
@@ -244,6 +248,22 @@ function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
         </Field>
         {!listsRefused && (
           <>
+            {(served.length > 1 || search.api !== undefined) && (
+              <Field label="API">
+                <Select
+                  className="sm:w-38"
+                  value={search.api ?? ''}
+                  onChange={({ target }) => onChange({ api: target.value || undefined })}
+                >
+                  <option value="">All</option>
+                  {apiTypes.map((api) => (
+                    <option key={api} value={api}>
+                      {apiNames[api]}
+                    </option>
+                  ))}
+                </Select>
+              </Field>
+            )}
             <Field label="End user">
               <DebouncedInput className="sm:w-34" {...text('user')} />
             </Field>

@@ -9,6 +9,7 @@ export function readGenerationSearch(search: Record<string, unknown>) {
     model: stringParam(search, 'model'),
     key: stringParam(search, 'key'),
     status: stringParam(search, 'status'),
+    api: stringParam(search, 'api'),
     user: stringParam(search, 'user'),
     min_cost: stringParam(search, 'min_cost'),
     max_cost: stringParam(search, 'max_cost'),

@@ -2,7 +2,7 @@
 import { cleanup, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
-import { BOUNDS, keyWith, modelWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { BOUNDS, keyWith, modelWith, ORGANIZATION, sessionOf, modelList } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 const UPDATE = 'PATCH /api/organizations/{organization_id}/keys/{key_id}';
@@ -14,7 +14,7 @@ describe('the page of a key', () => {
     api = installApiDouble();
     api.on('GET /api/session', () => sessionOf('admin'));
     api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
-    api.on('GET /api/models', () => ({ base_url: null, data: [modelWith('acme/a')] }));
+    api.on('GET /api/models', () => modelList([modelWith('acme/a')]));
   });
   afterEach(cleanup);
 

@@ -2,7 +2,7 @@
 import { cleanup, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, pageOf, type ApiDouble } from '../../testing/api-double';
-import { BOUNDS, keyWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { BOUNDS, keyWith, ORGANIZATION, sessionOf, modelList } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 const KEYS = 'GET /api/organizations/{organization_id}/keys';
@@ -18,7 +18,7 @@ describe('the key filter', () => {
     api = installApiDouble();
     api.on('GET /api/session', () => sessionOf('member'));
     api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
-    api.on('GET /api/models', () => ({ base_url: null, data: [] }));
+    api.on('GET /api/models', () => modelList());
     api.on(GENERATIONS, () => ({ data: [], next_page_token: null, searched_until: null }));
     api.on(KEYS, ({ query }) => {
       const ids = query.get('ids')?.split(',');

@@ -2,7 +2,7 @@
 import { cleanup, fireEvent, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
-import { BOUNDS, keyWith, modelWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { BOUNDS, keyWith, modelWith, ORGANIZATION, sessionOf, modelList } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 const CREATE = 'POST /api/organizations/{organization_id}/keys';
@@ -26,6 +26,23 @@ describe('the page to create a key', () => {
     await userEvent.click(screen.getByRole('button', { name: 'Create key' }));
     await screen.findByLabelText('Your key');
     expect(screen.queryByText(/your-gateway\.example/)).toBeNull();
+  });
+
+  it('shows how clients of the served APIs use the key, with a chat model', async () => {
+    api.on(CREATE, () => ({ key: keyWith(), secret: 'sk-gw-new', bounds: BOUNDS }));
+    api.on('GET /api/models', () =>
+      modelList([{ ...modelWith('acme/embed'), max_output_tokens: 0 }, modelWith('acme/m')], {
+        base_url: 'https://gw.example/v1',
+        api_types: ['completions', 'messages'],
+      }),
+    );
+    renderPage('/o/org-1/keys/new');
+    await userEvent.type(await screen.findByLabelText('Name'), 'production');
+    await userEvent.click(screen.getByRole('button', { name: 'Create key' }));
+    await userEvent.click(await screen.findByRole('button', { name: 'Claude Code' }));
+    await screen.findByText(/ANTHROPIC_BASE_URL='https:\/\/gw\.example'/);
+    await screen.findByText(/ANTHROPIC_MODEL='acme\/m'/);
+    expect(screen.queryByRole('button', { name: 'Codex' })).toBeNull();
   });
 
   it('sends the form’s values in the API’s format', async () => {
@@ -86,7 +103,7 @@ describe('the page to create a key', () => {
   });
 
   it('creates no key for “Selected models” without a model, and names the models that are selected', async () => {
-    api.on('GET /api/models', () => ({ base_url: null, data: ['acme/a', 'acme/b'].map(modelWith) }));
+    api.on('GET /api/models', () => modelList(['acme/a', 'acme/b'].map(modelWith)));
     api.on(CREATE, () => ({ key: keyWith(), secret: 'sk-gw-new', bounds: BOUNDS }));
     renderPage('/o/org-1/keys/new');
     await userEvent.type(await screen.findByLabelText('Name'), 'k');

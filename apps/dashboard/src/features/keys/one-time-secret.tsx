@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { modelsQuery, publicApiQuery } from '../../api/models';
+import { apiTypesQuery, isEmbeddingModel, modelsQuery, publicApiQuery } from '../../api/models';
 import { CodeTabs } from '../../ui/code';
 import { CopyButton } from '../../ui/copy';
 import { Notice } from '../../ui/notice';
 import { Section } from '../../ui/page';
 import { Skeleton } from '../../ui/states';
+import { clientSnippets } from './client-snippets';
 import { snippets } from './snippets';
 
 const MODEL_WHEN_UNKNOWN = 'your/model';
@@ -14,7 +15,13 @@ const EXAMPLE_BASE_URL = 'https://your-gateway.example/v1';
 export function OneTimeSecret({ secret }: { readonly secret: string }) {
   const { data: models, isPending } = useQuery(modelsQuery);
   const { data: baseUrl } = useQuery(publicApiQuery);
-  const model = models?.[0]?.id ?? MODEL_WHEN_UNKNOWN;
+  const { data: apiTypes = [] } = useQuery(apiTypesQuery);
+  const options = {
+    baseUrl: baseUrl ?? EXAMPLE_BASE_URL,
+    apiKey: secret,
+    model: models?.find((one) => !isEmbeddingModel(one))?.id ?? MODEL_WHEN_UNKNOWN,
+  };
+  const embeddingModel = models?.find(isEmbeddingModel)?.id;
   return (
     <div className="grid min-w-0 gap-6">
       <div className="grid gap-3 rounded-lg border border-accent/40 bg-accent-soft p-4">
@@ -41,7 +48,9 @@ export function OneTimeSecret({ secret }: { readonly secret: string }) {
           // Do not show a placeholder URL that could be copied.
           <Skeleton className="h-40" />
         ) : (
-          <CodeTabs tabs={snippets({ baseUrl: baseUrl ?? EXAMPLE_BASE_URL, apiKey: secret, model })} />
+          <CodeTabs
+            tabs={[...snippets(options), ...clientSnippets({ ...options, apiTypes, embeddingModel })]}
+          />
         )}
       </Section>
     </div>

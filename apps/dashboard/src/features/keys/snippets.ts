@@ -7,14 +7,17 @@ export interface SnippetOptions {
   readonly request?: Readonly<Record<string, unknown>>;
 }
 
+export interface Snippet {
+  readonly name: string;
+  readonly text: string;
+}
+
 type Body = Readonly<Record<string, unknown>>;
 
 const GREETING = { messages: [{ role: 'user', content: 'Hello!' }] };
 
 /** The request as code in three languages, with properly quoted values. */
-export function snippets(
-  options: SnippetOptions,
-): readonly { readonly name: string; readonly text: string }[] {
+export function snippets(options: SnippetOptions): readonly Snippet[] {
   const body: Body = { model: options.model, ...(options.request ?? GREETING) };
   return [
     { name: 'curl', text: curl(options, body) },
@@ -63,7 +66,7 @@ ${use}`;
 }
 
 /** Quotes for a POSIX shell. */
-function shell(text: string): string {
+export function shell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 

@@ -2,7 +2,7 @@
 import { cleanup, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
-import { modelWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { modelWith, ORGANIZATION, sessionOf, modelList } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 const READ = 'GET /api/organizations/{organization_id}';
@@ -125,7 +125,7 @@ describe('the limits page', () => {
   });
 
   it('changes the lists of providers and regions, names those of the models, and warns of others', async () => {
-    api.on('GET /api/models', () => ({ base_url: null, data: [modelWith('acme/m-1')] }));
+    api.on('GET /api/models', () => modelList([modelWith('acme/m-1')]));
     renderPage('/o/org-1/limits');
     await userEvent.click(await screen.findByRole('button', { name: 'Change providers and regions' }));
     await screen.findByText('In the catalogue: eu. A provider without a region is excluded.');

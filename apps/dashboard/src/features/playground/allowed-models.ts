@@ -1,5 +1,5 @@
 import { mayUseTarget } from '@gateway/base';
-import type { OfferedModel } from '../../api/models';
+import { isEmbeddingModel, type OfferedModel } from '../../api/models';
 import type { Organization } from '../../api/organizations';
 
 type Rules = Organization['target_rules'];
@@ -17,8 +17,7 @@ export function allowedModels(
   };
   return models.filter(
     (model) =>
-      // Embedding models have no output.
-      model.max_output_tokens !== 0 &&
+      !isEmbeddingModel(model) &&
       model.target_places.some(({ provider, region }) =>
         mayUseTarget(rules, { provider, region: region ?? undefined }),
       ),

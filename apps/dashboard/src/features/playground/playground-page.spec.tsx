@@ -2,7 +2,7 @@
 import { cleanup, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
-import { modelWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { modelWith, ORGANIZATION, sessionOf, modelList } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 const KEY = 'POST /api/organizations/{organization_id}/playground/key';
@@ -16,7 +16,7 @@ describe('the playground', () => {
     api.on('GET /api/session', () => sessionOf('developer'));
     api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
     api.on('GET /api/organizations/{organization_id}', () => ({ organization: ORGANIZATION }));
-    api.on('GET /api/models', () => ({ base_url: 'http://localhost/v1', data: [MODEL] }));
+    api.on('GET /api/models', () => modelList([MODEL], { base_url: 'http://localhost/v1' }));
     api.refuse(KEY, 503, { code: 'unavailable', message: 'No key in this test.' });
   });
   afterEach(cleanup);

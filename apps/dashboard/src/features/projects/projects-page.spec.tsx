@@ -3,7 +3,7 @@ import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import type { Project } from '../../api/projects';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
-import { BOUNDS, keyWith, ORGANIZATION, projectWith, sessionOf } from '../../testing/fixtures';
+import { BOUNDS, keyWith, ORGANIZATION, projectWith, sessionOf, modelList } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 const LIST = 'GET /api/organizations/{organization_id}/projects';
@@ -21,7 +21,7 @@ describe('projects', () => {
     api.on('GET /api/session', () => sessionOf('admin'));
     api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
     api.on('GET /api/organizations/{organization_id}', () => ({ organization: ORGANIZATION }));
-    api.on('GET /api/models', () => ({ base_url: null, data: [] }));
+    api.on('GET /api/models', () => modelList());
     api.on(LIST, ({ query }) => {
       const archived = query.get('state') === 'archived';
       const data = projects.filter(({ archived_at }) => (archived_at !== null) === archived);

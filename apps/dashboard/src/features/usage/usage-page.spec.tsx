@@ -2,7 +2,7 @@
 import { cleanup, screen, within } from '@testing-library/react';
 import type { UsageMetrics } from '../../api/usage';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
-import { BOUNDS, keyWith, ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { BOUNDS, keyWith, ORGANIZATION, sessionOf, modelList } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 const USAGE = 'GET /api/organizations/{organization_id}/usage';
@@ -36,7 +36,7 @@ describe('the usage page', () => {
     api = installApiDouble();
     api.on('GET /api/session', () => sessionOf('admin'));
     api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
-    api.on('GET /api/models', () => ({ base_url: null, data: [] }));
+    api.on('GET /api/models', () => modelList());
     api.on('GET /api/organizations/{organization_id}/keys', () => ({
       data: [keyWith()],
       next_page_token: null,

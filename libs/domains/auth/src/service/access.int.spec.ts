@@ -2,12 +2,7 @@ import type { ActingPerson } from '@gateway/actors';
 import { MemberRole, type Actor } from '@gateway/contracts/auth';
 import { endpoints } from '@gateway/dashboard-contract';
 import { createTestClock } from '@gateway/test-support';
-import {
-  codeOf,
-  createAuthFixture,
-  limitsBody,
-  type AuthFixture,
-} from '../testing/auth-under-test';
+import { codeOf, createAuthFixture, limitsBody, type AuthFixture } from '../testing/auth-under-test';
 
 const PASSWORD = 'correct horse battery';
 const [FORBIDDEN, NOT_FOUND, CONFLICT] = ['forbidden', 'not_found', 'conflict'];

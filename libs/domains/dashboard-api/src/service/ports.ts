@@ -7,6 +7,7 @@ import type { InferenceRouterDefinition, Model } from '@gateway/contracts/infere
 import type { JsonOf, Owner, parts } from '@gateway/dashboard-contract';
 import type { Refusal } from '@gateway/errors';
 import type { TlsFiles } from '@gateway/http-server';
+import type { InferenceApi } from '@gateway/public-api';
 import type { RpcClient } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { Registry } from 'prom-client';
@@ -30,6 +31,8 @@ export interface DashboardApiSettings {
    * startup.
    */
   readonly publicApiUrl?: () => string;
+  /** Those that the edge serves in addition to chat completions. */
+  readonly inferenceApis?: readonly InferenceApi[];
   /** The URL of the documentation, for the start page. */
   readonly documentationUrl?: string;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint, json } from '../endpoint';
-import { amountUsd, id, page, pageQuery, time, usd } from '../fields';
+import { amountUsd, apiType, id, page, pageQuery, time, usd } from '../fields';
 
 const number = z.int().min(0);
 
@@ -28,6 +28,7 @@ const shared = {
   key_id: id,
   request_id: id,
   external_user: z.string().nullable(),
+  api_type: apiType,
   status,
   finish_reason: z.string().nullable(),
   error_code: z.string().nullable().meta({ description: 'Set when the generation failed.' }),
@@ -129,6 +130,7 @@ const generationFilters = {
   model_id: z.string().max(200).optional(),
   key_id: z.string().max(100).optional(),
   external_user: z.string().max(500).optional(),
+  api_type: apiType.optional(),
   status: status.optional(),
   min_cost_usd: amountUsd.optional(),
   max_cost_usd: amountUsd.optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint, json } from '../endpoint';
-import { count, page, pageQuery, searchText, time, usd } from '../fields';
+import { page, pageQuery, searchText, time, usd } from '../fields';
 import { organization } from './organizations';
 import { usageTotals } from './usage';
 
@@ -338,5 +338,5 @@ export const operatorEndpoints = {
 /** A model as every signed-in person sees it: without targets. */
 export const offeredModel = catalogueModel
   .omit({ targets: true, disabled: true, disabled_in_file: true, switched_off: true })
-  .extend({ max_output_tokens: count })
+  .extend({ max_output_tokens: number.nullable().meta({ description: '0 for an embedding model.' }) })
   .meta({ id: 'OfferedModel' });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { created, endpoint, json } from '../endpoint';
-import { id, positiveUsd, time, usd } from '../fields';
+import { apiType, id, positiveUsd, time, usd } from '../fields';
 import { offeredModel } from './operator';
 
 /**
@@ -33,6 +33,9 @@ export const playgroundEndpoints = {
           .string()
           .nullable()
           .meta({ description: 'Of the public API, with /v1; null when unknown.' }),
+        api_types: z
+          .array(apiType)
+          .meta({ description: 'The APIs that the deployment serves; `completions` are chat completions.' }),
         data: z.array(offeredModel),
       }),
     ),

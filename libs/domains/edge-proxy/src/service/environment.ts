@@ -1,6 +1,6 @@
 import { httpServerEnvironment, tlsFilesOf } from '@gateway/http-server';
-import { type InferenceApi, inferenceApis } from '@gateway/public-api';
-import { flagSetting, listSetting, millisecondsSetting, portSetting } from '@gateway/runtime';
+import { inferenceApis } from '@gateway/public-api';
+import { flagSetting, listSetting, millisecondsSetting, namesSetting, portSetting } from '@gateway/runtime';
 import { z } from 'zod';
 import { defaultEdgeProxySettings as defaults, type EdgeProxySettings } from './settings';
 
@@ -33,12 +33,8 @@ export const edgeProxyEnvironment = {
     .describe(
       'Origins, separated by commas, whose pages may call the public API from a browser, or `*` for all. Default: CORS is off. Anyone who can open such a page can read the key in it.',
     ),
-  GATEWAY_ENDPOINTS: listSetting
+  GATEWAY_ENDPOINTS: namesSetting(inferenceApis)
     .default([...defaults.endpoints])
-    .refine((names) => names.every((name) => isInferenceApi(name)), {
-      error: `must be a list of ${inferenceApis.join(', ')}, separated by commas`,
-    })
-    .transform((names): readonly InferenceApi[] => names.filter(isInferenceApi))
     .describe(
       'Inference endpoints, separated by commas: `chat` (`/v1/chat/completions`) is always served, `messages` adds `/v1/messages` and `/v1/messages/count_tokens`, which Claude Code and the SDKs of Anthropic call, `responses` adds `/v1/responses`, which Codex and the AI SDK call, and `embeddings` adds `/v1/embeddings`, for embedding models.',
     ),
@@ -140,10 +136,6 @@ export function edgeProxySettingsOf(values: EdgeProxyEnvironment): Partial<EdgeP
     elasticHoldTokens: values.GATEWAY_ELASTIC_HOLD_TOKENS,
     claimLeaseMs: values.GATEWAY_IDEMPOTENCY_LEASE_MS,
   };
-}
-
-function isInferenceApi(name: string): name is InferenceApi {
-  return (inferenceApis as readonly string[]).includes(name);
 }
 
 /** In the form that browsers send: lower case, without a path or the scheme's default port. No patterns. */

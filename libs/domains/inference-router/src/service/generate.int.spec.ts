@@ -409,7 +409,13 @@ describe('the end of a generation', () => {
   it('has everything that the ledger needs', async () => {
     upstream.play(helloStream);
     await router.collect(
-      streamed({ generationId: 'gen-E', externalUser: 'u-1', runId: 'run-1', idempotencyScope: 'scope-1' }),
+      streamed({
+        generationId: 'gen-E',
+        apiType: 'messages',
+        externalUser: 'u-1',
+        runId: 'run-1',
+        idempotencyScope: 'scope-1',
+      }),
       { metadata: { traceparent: '00-trace' } },
     );
     expect(router.headers.at(-1)).toEqual({ traceparent: '00-trace' });
@@ -436,6 +442,7 @@ describe('the end of a generation', () => {
         reasoningTokens: 0,
       },
       usageSource: UsageSource.USAGE_SOURCE_PROVIDER,
+      apiType: 'messages',
       externalUser: 'u-1',
       runId: 'run-1',
       prices: PRICES,

@@ -15,7 +15,7 @@ import type {
 } from '../core/generation/finished-generation';
 import type { GenerationEvent } from '../core/generation/generation-events';
 import { writesCacheImplicitly } from '../core/dialects/registry';
-import type { InputParts } from '@gateway/base';
+import { apiTypeOf, type InputParts } from '@gateway/base';
 
 const OUTCOME_MESSAGES: Readonly<Record<CompletionOutcome, IdempotentEnding>> = {
   completed: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
@@ -46,6 +46,7 @@ export function toGenerationRequest(message: GenerateRequest): GenerationRequest
     signedBy: message.signedBy,
     promptCacheKey: message.promptCacheKey,
     targetRules: message.targetRules,
+    apiType: apiTypeOf(message.apiType),
     externalUser: message.externalUser,
     idempotencyScope: message.idempotencyScope,
     responseKey: message.responseKey,
@@ -116,6 +117,7 @@ export function toGenerationFinished(finished: FinishedGeneration, events?: Buff
       durationMs: toUint32(durationMs),
       ...attempt,
     })),
+    apiType: request.apiType,
     externalUser: request.externalUser,
     runId: request.runId,
     projectId: request.projectId,

@@ -46,7 +46,13 @@ export {
 } from './errors/money';
 export { generationIdMissing, generationNotFound, routeNotFound } from './errors/not-found';
 export { isEmbeddingModel } from './chat-completion/rules/read-body';
-export { type ChatFormatName, type FormatName, formatNames, publicParam } from './formats/request-format';
+export {
+  apiTypeOfFormat,
+  type ChatFormatName,
+  type FormatName,
+  formatNames,
+  publicParam,
+} from './formats/request-format';
 export { requestFormats } from './formats/request-formats';
 export { type RequestedResponse } from './formats/requested-response';
 export { type ResponseContext, type StreamRenderer } from './formats/response-format';

@@ -1,4 +1,4 @@
-import type { NanoUsd, Prices, UnixMs, Usage } from '@gateway/base';
+import type { ApiType, NanoUsd, Prices, UnixMs, Usage } from '@gateway/base';
 
 /** A generation whose cost was settled; without one if it failed before the provider's first event. */
 export interface SettledGeneration {
@@ -27,6 +27,8 @@ export interface SettledGeneration {
   /** From admission to the provider's first event, or to the failure without one. */
   readonly latencyMs: number;
   readonly generationTimeMs: number;
+  /** The API of its request. */
+  readonly apiType: ApiType;
   readonly externalUser: string | undefined;
   /** Error code if the generation failed. */
   readonly errorCode: string | undefined;

@@ -227,6 +227,8 @@ describe('the list of generations', () => {
     ...(index % 10 === 0 ? { errorCode: 'upstream_error' } : {}),
     ...(index % 10 === 1 ? { cancelled: true } : {}),
     ...(index === 7 ? { externalUser: 'customer-7' } : {}),
+    // The others are events of an older version, without the field.
+    ...(index % 10 === 3 ? { apiType: 'messages' } : {}),
   }));
   beforeEach(() => record(...many, { generationId: 'gen-x', requestId: 'req-x', organizationId: 'org-2' }));
   const expected = (keep: (each: (typeof many)[number], index: number) => boolean) =>
@@ -263,6 +265,8 @@ describe('the list of generations', () => {
       (_: unknown, index: number) => index >= 3 && index < 9,
     ],
     ['external user', { external_user: 'customer-7' }, (_: unknown, index: number) => index === 7],
+    ['API', { api_type: 'messages' }, (_: unknown, index: number) => index % 10 === 3],
+    ['API, chat', { api_type: 'completions' }, (_: unknown, index: number) => index % 10 !== 3],
     ['model and key', { model_id: 'm2', key_id: 'k2' }, (_: unknown, index: number) => index % 10 === 0],
   ] as const)('can be of one %s', async (_name, filter, keep) => {
     expect(await idsOf(filter)).toEqual(expected(keep));

@@ -111,6 +111,7 @@ describe('looking up a generation', () => {
     await record({
       streamed: true,
       externalUser: 'customer\0-7',
+      apiType: 'messages',
       written: [3, 4],
       errorCode: 'upstream_error',
       usageSource: UsageSource.USAGE_SOURCE_COUNTED,
@@ -141,6 +142,7 @@ describe('looking up a generation', () => {
       latencyMs: 310,
       generationTimeMs: 1_200,
       externalUser: 'customer-7',
+      apiType: 'messages',
       provider: 'acme',
       errorCode: 'upstream_error',
     });

@@ -104,6 +104,7 @@ export function responseExamples(): ResponseExamples {
       charged: cost,
       latencyMs: 310,
       generationTimeMs: 1_200,
+      apiType: 'completions',
     }),
     usage: usageView(
       {

@@ -158,8 +158,22 @@ function operation(
     security: [{ apiKey: scope === undefined ? [] : [scope] }],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': body } } }),
-    responses: { '200': success(name, responses), ...errorResponses(endpoint, errors) },
+    responses: withHeadersOfFormat(endpoint, {
+      '200': success(name, responses),
+      ...errorResponses(endpoint, errors),
+    }),
   };
+}
+
+function withHeadersOfFormat({ format }: Endpoint, responses: Record<string, JsonObject>): JsonObject {
+  if (format !== 'messages') return responses;
+  const more = headerReferences(['request-id']);
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [
+      status,
+      { ...response, headers: { ...(response['headers'] as JsonObject), ...more } },
+    ]),
+  );
 }
 
 function requestOf(name: EndpointName, responses: ResponseExamples): JsonObject | undefined {
@@ -273,10 +287,13 @@ function typedSuccess(what: string, schema: string, example: object, stream: str
   };
 }
 
-function errorResponses({ name, errors: codes }: Endpoint, errors: readonly ErrorExample[]): JsonObject {
+function errorResponses(
+  { name, errors: codes }: Endpoint,
+  errors: readonly ErrorExample[],
+): Record<string, JsonObject> {
   const statuses = [...new Set(codes.map((code) => errorTable[code].httpStatus))].sort((a, b) => a - b);
   return Object.fromEntries(
-    statuses.map((status): [string, JsonValue] => {
+    statuses.map((status): [string, JsonObject] => {
       const ofStatus = codes.filter((code) => errorTable[code].httpStatus === status);
       const examples = errors.filter(({ code }) => ofStatus.includes(code));
       const retry = [...new Set(examples.flatMap((example) => Object.keys(example.headers)))];

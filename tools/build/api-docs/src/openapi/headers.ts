@@ -12,6 +12,7 @@ const goDuration = text('', { pattern: '^(\\d+h)?(\\d+m)?\\d+s$' });
 /** Every response header that is of use to a client. */
 export const headers = {
   'x-request-id': header('The ID of the request; quote it when you contact support.', text(''), true),
+  'request-id': header('The same, by the name that the SDKs of Anthropic read.', text(''), true),
   'openai-processing-ms': header('Time until the response started, in milliseconds.', count('')),
   vary: header('For caches: CORS headers depend on the origin.', text('', { const: 'origin' })),
   'x-generation-id': header('The ID of the generation, once it exists.', text('', { pattern: '^gen-' })),

@@ -1,3 +1,4 @@
+import { apiTypes } from '@gateway/base';
 import type { JsonObject } from '@gateway/public-api';
 import {
   constant,
@@ -289,7 +290,7 @@ const generation = record('One past request.', {
     id: generationId('The ID of the completion.'),
     model: text('The model of the request.'),
     created_at: text('Admission time, ISO 8601 in UTC.', { format: 'date-time' }),
-    api_type: constant('completions', 'Which API was called.'),
+    api_type: oneOfTexts('The API of the request; `completions` are chat completions.', apiTypes),
     streamed: flag('Whether the response was a stream.'),
     cancelled: flag('Whether the client cancelled it.'),
     finish_reason: oneOfTexts('Why it finished; empty when it was cancelled.', [

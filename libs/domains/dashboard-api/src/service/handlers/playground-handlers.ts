@@ -1,10 +1,11 @@
 import { usd } from '@gateway/admin-calls';
-import { parseUsd } from '@gateway/base';
+import { parseUsd, type ApiType } from '@gateway/base';
 import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
 import { isRefusal } from '@gateway/errors';
+import { apiTypeOfFormat, inferenceApis } from '@gateway/public-api';
 import { implement, type Implementation } from '../http/implement';
 import { readModels } from '../known-models';
-import type { DashboardApiPorts } from '../ports';
+import type { DashboardApiPorts, DashboardApiSettings } from '../ports';
 
 export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Implementation[] {
   const { owners, inferenceRouter, estimateRequest, settings } = ports;
@@ -12,6 +13,7 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
   return [
     implement(endpoints.playground.models, async () => ({
       base_url: settings.publicApiUrl?.() ?? null,
+      api_types: apiTypesOf(settings),
       ...(await owners['inference-router'].call(parts.models)),
     })),
 
@@ -56,4 +58,8 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
       };
     }),
   ];
+}
+
+function apiTypesOf({ inferenceApis: served = [] }: DashboardApiSettings): ApiType[] {
+  return inferenceApis.filter((name) => name === 'chat' || served.includes(name)).map(apiTypeOfFormat);
 }

@@ -1,5 +1,5 @@
 import { unavailableAsNoCapacity } from '@gateway/errors';
-import { nanoUsd, type UnixMs } from '@gateway/base';
+import { apiTypeOf, nanoUsd, type UnixMs } from '@gateway/base';
 import { UsageSource } from '@gateway/contracts/common';
 import {
   type GenerationQueryDefinition,
@@ -65,6 +65,7 @@ export function createSettledGenerations({
       return {
         ...generation,
         createdAt: Number(generation.createdUnixMs) as UnixMs,
+        apiType: apiTypeOf(generation.apiType),
         usage: generation.usage ?? NO_USAGE,
         usageSource: USAGE_SOURCES.get(generation.usageSource),
         charged: nanoUsd(generation.chargedNanoUsd),

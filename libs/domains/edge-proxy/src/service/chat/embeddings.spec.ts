@@ -69,7 +69,14 @@ it('is held and sent like a chat completion without output', async () => {
   expect(response.status).toBe(200);
   expect(response.headers.get('x-generation-id')).toMatch(/^gen-/);
   expect(edge.router.requests).toMatchObject([
-    { modelId: 'acme/embed', embeddings: true, stream: false, n: 1, maxOutputTokens: 0, externalUser: 'u-1' },
+    {
+      modelId: 'acme/embed',
+      embeddings: true,
+      stream: false,
+      n: 1,
+      maxOutputTokens: 0,
+      apiType: 'embeddings',
+    },
   ]);
   expect(JSON.parse(String(edge.router.requests[0]?.bodyJson))).toEqual({
     input: BODY.input,
@@ -82,7 +89,7 @@ it('is held and sent like a chat completion without output', async () => {
 
 it('sends no chat completion as one', async () => {
   await edge.chat();
-  expect(edge.router.requests[0]?.embeddings).toBeUndefined();
+  expect(edge.router.requests[0]).toMatchObject({ embeddings: undefined, apiType: 'completions' });
 });
 
 it('returns numbers by default, and base64 where it is requested', async () => {

@@ -124,7 +124,7 @@ describe.each(cases)('$name', ({ path, body, textOf, events, errorType, name }) 
     expect(textOf(received as never)).toBe('Hello');
     expect(edge.ledger.amounts).toHaveLength(1);
     expect(edge.router.requests).toMatchObject([
-      { modelId: 'acme/m-1', stream: false, maxOutputTokens: 100 },
+      { modelId: 'acme/m-1', apiType: name, stream: false, maxOutputTokens: 100 },
     ]);
     expect(JSON.parse(String(edge.router.requests[0]?.bodyJson))).toMatchObject({
       messages: [{ role: 'user' }],

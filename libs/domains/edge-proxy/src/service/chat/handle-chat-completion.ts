@@ -6,6 +6,7 @@ import type { ClaimIdempotencyKeyResponse, Completed, InFlight } from '@gateway/
 import type { ElasticHold, GenerateRequest } from '@gateway/contracts/inference-router';
 import { GatewayError, isRefusal, type Refusal, refusalError } from '@gateway/errors';
 import {
+  apiTypeOfFormat,
   type FormatName,
   idempotencyKeyInFlight,
   idempotencyKeyReused,
@@ -95,7 +96,8 @@ async function checkAndRun(
   const checked: Checked = { grant: received.grant, ...received.body };
   const { chat, idempotent } = checked;
   let responseKey: Buffer | undefined;
-  const admissible: Admissible = {
+  const admissible: InFormat = {
+    format,
     createdAt: ports.clock.now(),
     generationId: ports.newGenerationId(),
     ...checked,
@@ -106,9 +108,8 @@ async function checkAndRun(
     const claim = await claimIdempotencyKey(reservation, admissible, idempotent);
     if (isRefusal(claim)) return claim;
     if (claim.$case === 'completed')
-      return replay(ports, exchange, { ...admissible, format }, claim.value, idempotent.lastEventId);
-    if (claim.$case === 'inFlight')
-      return follow(ports, exchange, { ...admissible, format }, claim.value, idempotent);
+      return replay(ports, exchange, admissible, claim.value, idempotent.lastEventId);
+    if (claim.$case === 'inFlight') return follow(ports, exchange, admissible, claim.value, idempotent);
     // The stream ended without a response, so its events are not those of this generation.
     if (idempotent.lastEventId) return streamNotResumable();
     exchange.throwIfCancelled();
@@ -221,7 +222,7 @@ interface RequestExtras {
 
 function generateRequest(
   exchange: Exchange,
-  { grant, chat, generationId, createdAt, idempotent, spendLimits }: Admissible,
+  { grant, chat, format, generationId, createdAt, idempotent, spendLimits }: InFormat,
   { elasticHold, responseKey }: RequestExtras = {},
 ): GenerateRequest {
   return {
@@ -247,6 +248,7 @@ function generateRequest(
     signedBy: chat.signedBy,
     promptCacheKey: chat.promptCacheKey,
     targetRules: grant.targetRules,
+    apiType: apiTypeOfFormat(format),
     externalUser: chat.externalUser,
     idempotencyScope: idempotent?.scope,
     resumable: idempotent?.lastEventId !== undefined,

@@ -90,6 +90,7 @@ it("looks up a generation within the key's organization", async () => {
           chargedNanoUsd: 1_500_000n,
           latencyMs: 310,
           generationTimeMs: 1_200,
+          apiType: 'embeddings',
           externalUser: undefined,
           provider: 'acme',
           errorCode: undefined,
@@ -108,6 +109,7 @@ it("looks up a generation within the key's organization", async () => {
       tokens_completion: 25,
       native_tokens_reasoning: 5,
       usage_source: 'counted',
+      api_type: 'embeddings',
       latency: 310,
     },
   });

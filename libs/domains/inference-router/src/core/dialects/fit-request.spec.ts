@@ -434,3 +434,28 @@ describe('a turn of tool calls without its reasoning', () => {
     expect(await sent({})).toEqual([]);
   });
 });
+
+describe.each([
+  ['openai', undefined],
+  ['anthropic', '"is_error":true'],
+  ['gemini', '"response":{"error":"no such city"}'],
+  ['converse', '"status":"error"'],
+] as const)('the dialect %s', (dialect, field) => {
+  it('says that a call failed where its API can, and never in a field of another API', async () => {
+    const call = { id: 'call_1', type: 'function', function: { name: 'find', arguments: '{}' } };
+    const messages = (result: object) => [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'call_1', content: 'no such city', ...result },
+    ];
+    const tools = [{ type: 'function', function: { name: 'find', parameters: { type: 'object' } } }];
+    const failed = JSON.stringify(await encode(dialect, { messages: messages({ is_error: true }), tools }));
+    const plain = JSON.stringify(await encode(dialect, { messages: messages({}), tools }));
+    expect(failed).toContain('no such city');
+    if (field === undefined) expect(failed).toBe(plain);
+    else {
+      expect(failed).toContain(field);
+      expect(plain).not.toContain(field);
+    }
+  });
+});

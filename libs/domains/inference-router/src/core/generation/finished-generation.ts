@@ -1,4 +1,4 @@
-import type { InputParts, NanoUsd, Prices, TargetRules, Usage } from '@gateway/base';
+import type { ApiType, InputParts, NanoUsd, Prices, TargetRules, Usage } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { FinishReason } from '../completion/finish-reason';
 import type { AttemptReason } from '../routing/attempt-reason';
@@ -37,6 +37,8 @@ export interface GenerationRequest {
   readonly promptCacheKey: string | undefined;
   /** Which targets may be called; undefined: all. */
   readonly targetRules: TargetRules | undefined;
+  /** The API of the request. */
+  readonly apiType: ApiType;
   readonly externalUser: string | undefined;
   readonly idempotencyScope: string | undefined;
   /** Encrypts the response in the event; undefined: it is stored in clear, as older edges expect. */

@@ -115,6 +115,7 @@ const REQUEST: GenerationRequest = {
   targetRules: undefined,
   runId: undefined,
   projectId: undefined,
+  apiType: 'completions',
   externalUser: undefined,
   idempotencyScope: undefined,
   responseKey: undefined,

@@ -1,3 +1,4 @@
+import type { ApiType } from '@gateway/base';
 import type { Refusal } from '@gateway/errors';
 import type { Field } from '../chat-completion/schema/field';
 import type { ModelView } from '../chat-completion/types';
@@ -11,6 +12,11 @@ export type ChatFormatName = (typeof chatFormatNames)[number];
 /** The public formats of a generation. */
 export const formatNames = [...chatFormatNames, 'embeddings'] as const;
 export type FormatName = (typeof formatNames)[number];
+
+/** The `api_type` of the generations of a format. */
+export function apiTypeOfFormat(format: FormatName): ApiType {
+  return format === 'chat' ? 'completions' : format;
+}
 
 /** A request as one of a chat completion, which is the only form behind the checks of its format. */
 export interface ChatTranslation {

@@ -1,4 +1,4 @@
-import { usdNumber, type NanoUsd, type UnixMs, type Usage } from '@gateway/base';
+import { usdNumber, type ApiType, type NanoUsd, type UnixMs, type Usage } from '@gateway/base';
 
 /** A settled generation. */
 export interface SettledGeneration {
@@ -19,6 +19,7 @@ export interface SettledGeneration {
   readonly charged: NanoUsd;
   readonly latencyMs: number;
   readonly generationTimeMs: number;
+  readonly apiType: ApiType;
   readonly externalUser?: string | undefined;
 }
 
@@ -31,7 +32,7 @@ export function generationView(generation: SettledGeneration): object {
       id: generation.id,
       model: generation.modelId,
       created_at: new Date(generation.createdAt).toISOString(),
-      api_type: 'completions',
+      api_type: generation.apiType,
       streamed: generation.streamed,
       cancelled: generation.cancelled,
       finish_reason: generation.finishReason,

@@ -43,7 +43,7 @@ export function scanStatements(
   if (filter.status === 'cancelled' || filter.status === 'failed')
     indexed.push(`status = '${filter.status}'`);
   const scan = `
-    select id, created_unix_ms, model_id, status, cost_nano_usd
+    select id, created_unix_ms, model_id, status, api_type, cost_nano_usd
     from generations
     where ${indexed.join(' and ')}
     order by created_unix_ms desc, id desc`;
@@ -52,6 +52,7 @@ export function scanStatements(
   const filtered: string[] = [];
   if (filter.status === 'completed') filtered.push(`status = 'completed'`);
   if (filter.modelId !== undefined) filtered.push(`model_id = ${value(filter.modelId)}`);
+  if (filter.apiType !== undefined) filtered.push(`api_type = ${value(filter.apiType)}`);
   if (filter.minCostNanoUsd !== undefined) filtered.push(`cost_nano_usd >= ${value(filter.minCostNanoUsd)}`);
   if (filter.maxCostNanoUsd !== undefined) filtered.push(`cost_nano_usd <= ${value(filter.maxCostNanoUsd)}`);
   return {

@@ -40,6 +40,7 @@ function generation(id: string, createdAt: UnixMs): StoredGeneration {
     chargedNanoUsd: nanoUsd(7n),
     latencyMs: 300,
     generationTimeMs: 900,
+    apiType: 'completions',
     externalUser: undefined,
     runId: undefined,
     projectId: '',

@@ -64,6 +64,7 @@ const COLUMNS: readonly Column[] = [
   plain('bigint', 'provider_cost_nano_usd', ({ providerCostNanoUsd }) => providerCostNanoUsd),
   text('run_id', ({ runId }) => runId),
   text('project_id', ({ projectId }) => projectId),
+  text('api_type', ({ apiType }) => apiType),
 ];
 const columnNames = COLUMNS.map(({ name }) => name).join(', ');
 

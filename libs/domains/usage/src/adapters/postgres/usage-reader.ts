@@ -1,4 +1,4 @@
-import { DAY_MS, decodePrices, nanoUsd, utcDay, type UnixMs } from '@gateway/base';
+import { apiTypeOf, DAY_MS, decodePrices, nanoUsd, utcDay, type UnixMs } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { UsageReader } from '../../core/ports';
 import type { ProviderAttempt, SettledGeneration } from '../../core/settled-generation';
@@ -118,6 +118,7 @@ interface GenerationRow {
   readonly latency_ms: bigint;
   readonly generation_time_ms: bigint;
   readonly external_user: string | null;
+  readonly api_type: string;
   readonly error_code: string | null;
   readonly usage_source: string | null;
   readonly time_to_first_token_ms: bigint | null;
@@ -273,6 +274,7 @@ function generationOf(row: GenerationRow): SettledGeneration {
     latencyMs: Number(row.latency_ms),
     generationTimeMs: Number(row.generation_time_ms),
     externalUser: row.external_user ?? undefined,
+    apiType: apiTypeOf(row.api_type),
     errorCode: row.error_code ?? undefined,
     timeToFirstTokenMs: row.time_to_first_token_ms === null ? undefined : Number(row.time_to_first_token_ms),
     attempts: row.attempts?.map(attemptOf),

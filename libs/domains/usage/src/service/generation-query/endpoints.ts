@@ -70,6 +70,7 @@ export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonl
         modelId: storable(query.model_id),
         keyId: storable(query.key_id),
         externalUser: storable(query.external_user),
+        apiType: query.api_type,
         status: query.status,
         minCostNanoUsd: amountOf(query.min_cost_usd),
         maxCostNanoUsd: amountOf(query.max_cost_usd),

@@ -11,6 +11,7 @@ export function generationSummaryView(generation: SettledGeneration) {
     key_id: generation.keyId,
     request_id: generation.requestId,
     external_user: generation.externalUser ?? null,
+    api_type: generation.apiType,
     status: statusOf(generation),
     finish_reason: generation.finishReason === '' ? null : generation.finishReason,
     error_code: generation.errorCode ?? null,

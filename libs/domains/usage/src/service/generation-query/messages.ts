@@ -41,6 +41,7 @@ export function fromGeneration(generation: SettledGeneration): Generation {
     latencyMs: generation.latencyMs,
     generationTimeMs: generation.generationTimeMs,
     externalUser: generation.externalUser,
+    apiType: generation.apiType,
     provider: generation.provider,
     errorCode: generation.errorCode,
   };

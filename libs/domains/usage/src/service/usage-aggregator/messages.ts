@@ -1,4 +1,4 @@
-import { nanoUsd, type UnixMs, type Usage } from '@gateway/base';
+import { apiTypeOf, nanoUsd, type UnixMs, type Usage } from '@gateway/base';
 import { UsageSource } from '@gateway/contracts/common';
 import {
   GenerationSettled,
@@ -82,6 +82,7 @@ function generationOf(settled: GenerationSettled, finished: GenerationFinished):
     chargedNanoUsd: nanoUsd(settled.chargedNanoUsd),
     latencyMs: finished.latencyMs,
     generationTimeMs: finished.generationTimeMs,
+    apiType: apiTypeOf(finished.apiType),
     externalUser: finished.externalUser === undefined ? undefined : storable(finished.externalUser),
     errorCode: finished.errorCode,
     timeToFirstTokenMs: finished.timeToFirstTokenMs,

@@ -99,7 +99,7 @@ it('sends tool calls and their results, results first in their turn', async () =
       tool_calls: [called('call:1', '{"q":"x"}', { extra_content: { google: {} } }), called('call_2', '')],
     },
     { role: 'tool', tool_call_id: 'call:1', content: 'found' },
-    { role: 'tool', tool_call_id: 'call_2', content: '' },
+    { role: 'tool', tool_call_id: 'call_2', content: '', is_error: true },
     user('and?'),
   ]);
   expect(messages.slice(1)).toEqual([
@@ -113,7 +113,7 @@ it('sends tool calls and their results, results first in their turn', async () =
     },
     user([
       { type: 'tool_result', tool_use_id: 'call00000', content: [text('found')] },
-      { type: 'tool_result', tool_use_id: 'call_2' },
+      { type: 'tool_result', tool_use_id: 'call_2', is_error: true },
       text('and?'),
     ]),
   ]);

@@ -112,7 +112,11 @@ function imageBlock(url: unknown): Block {
 
 function toolResult(message: JsonObject): Block {
   const content = contentBlocks(message, { acceptsImages: true });
-  const block: Block = { type: 'tool_result', tool_use_id: message['tool_call_id'] };
+  const block: Block = {
+    type: 'tool_result',
+    tool_use_id: message['tool_call_id'],
+    ...(message['is_error'] === true ? { is_error: true } : {}),
+  };
   const point = content.findLast(({ cache_control }) => cache_control !== undefined)?.cache_control;
   if (point) block.cache_control = point;
   // The cache point of the result itself: one in its content would count, too.

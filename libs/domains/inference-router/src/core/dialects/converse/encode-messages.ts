@@ -131,8 +131,14 @@ export class MessageEncoder {
     // A result cannot contain a cache point: it follows the result.
     for (const block of this.contentOf(message, path)) ('cachePoint' in block ? points : content).push(block);
     const result = this.offersTools
-      ? [{ toolResult: { toolUseId: id, content } }]
+      ? [{ toolResult: { toolUseId: id, content, ...this.statusOf(message) } }]
       : [{ text: `Result of the tool ${this.names.get(id) ?? id}:` }, ...content];
     return [...result, ...points.slice(-1)];
+  }
+
+  /** Bedrock refuses the status of a result for models of other vendors. */
+  private statusOf(message: JsonObject): JsonObject {
+    const hasStatus = this.family === 'anthropic' || this.family === 'nova';
+    return hasStatus && message['is_error'] === true ? { status: 'error' } : {};
   }
 }

@@ -319,6 +319,24 @@ describe('the messages for Converse', () => {
     ]);
   });
 
+  it.each([
+    ['eu.anthropic.claude-sonnet-4', { status: 'error' }],
+    ['amazon.nova-pro-v1:0', { status: 'error' }],
+    ['meta.llama3-70b', {}],
+  ])('say that a call failed where the model accepts that: %s', async (providerModel, status) => {
+    const messages = [
+      user('Hello'),
+      { role: 'assistant', content: null, tool_calls: [call('a'), call('b')] },
+      { role: 'tool', tool_call_id: 'a', content: 'no such city', is_error: true },
+      { role: 'tool', tool_call_id: 'b', content: 'Sunny' },
+    ];
+    const encoded = await encode({ tools, messages }, { providerModel });
+    expect((encoded.messages as { content: unknown }[])[2]?.content).toEqual([
+      { toolResult: { toolUseId: 'a', content: [{ text: 'no such city' }], ...status } },
+      { toolResult: { toolUseId: 'b', content: [{ text: 'Sunny' }] } },
+    ]);
+  });
+
   it('have ids of tool calls that Claude accepts, the same for call and result, and other ids for other models', async () => {
     const body = {
       tools,

@@ -111,7 +111,8 @@ class CalledFunctions {
     const later = this.order.findIndex((other) => other > rank);
     const at = later === -1 ? this.order.length : later;
     this.order.splice(at, 0, rank);
-    this.results.splice(at, 0, { functionResponse: { name, response: { output } } });
+    const response = message['is_error'] === true ? { error: output } : { output };
+    this.results.splice(at, 0, { functionResponse: { name, response } });
     this.results.push(...parts.filter((part) => part['text'] === undefined));
   }
 }

@@ -335,6 +335,14 @@ describe('tool results', () => {
     expect(contents[1]?.parts[1]).toEqual({ functionCall: { name: 'now', args: {} } });
   });
 
+  it('of a failed call are an error', async () => {
+    const failed = { ...result('x', 'no such number'), is_error: true };
+    const contents = await contentsOf([ASK, calls(call('x', 'add')), failed]);
+    expect(contents[2]?.parts).toEqual([
+      { functionResponse: { name: 'add', response: { error: 'no such number' } } },
+    ]);
+  });
+
   it('of several steps stay with their step, also when ids repeat', async () => {
     const contents = await contentsOf([
       ASK,

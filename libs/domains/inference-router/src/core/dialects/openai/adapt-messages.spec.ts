@@ -25,6 +25,7 @@ interface Message {
   readonly role?: string;
   readonly reasoning_content?: unknown;
   readonly reasoning_details?: unknown;
+  readonly is_error?: unknown;
   readonly tool_calls?: readonly { readonly extra_content?: { readonly signed_by?: string } }[];
   readonly content?: unknown;
 }
@@ -43,7 +44,7 @@ function expected(
   const translated = ({ cache_control: point, ...rest }: Part, by: object) =>
     point === undefined ? rest : { ...rest, ...(translatesCachePoints ? by : { cache_control: point }) };
   const messages = body.messages.map(
-    ({ reasoning_content, reasoning_details: _, tool_calls: calls, content, ...rest }) => ({
+    ({ reasoning_content, reasoning_details: _, is_error: __, tool_calls: calls, content, ...rest }) => ({
       ...rest,
       tool_calls: calls?.map(({ extra_content: extra, ...call }) => {
         const { signed_by: by, ...kept } = extra ?? {};
@@ -85,6 +86,7 @@ const message = fc.record(
     reasoning_content: fc.oneof(text, fc.constant(null)),
     content: fc.oneof(text, fc.array(part, { maxLength: 3 })),
     name: text,
+    is_error: fc.constant(true),
     reasoning_details: fc.array(
       fc.record({ text, cache_control: point, extra_content: fc.record({ signed_by: text }) }),
       { maxLength: 2 },

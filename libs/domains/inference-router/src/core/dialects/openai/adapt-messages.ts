@@ -35,6 +35,7 @@ const REASONING = Buffer.from('"reasoning_content":');
 const REASONING_ALIAS = Buffer.from('"reasoning":');
 const REASONING_DETAILS = Buffer.from('"reasoning_details":');
 const EXTRA_CONTENT = Buffer.from('"extra_content":');
+const IS_ERROR = Buffer.from('"is_error":');
 const TOOLS = Buffer.from('"tools":[');
 const CACHE_CONTROL = Buffer.from('"cache_control":');
 const BREAKPOINT = Buffer.from('"prompt_cache_breakpoint":{"mode":"explicit"}');
@@ -176,7 +177,9 @@ function fieldAt(
     if (sendsReasoningDetails === true && startsWith(bytes, at, REASONING_DETAILS))
       return { start: at, depth, by: undefined, nameLength: REASONING_DETAILS.length };
     const isDropped =
-      (dropsReasoning && startsWith(bytes, at, REASONING)) || startsWith(bytes, at, REASONING_DETAILS);
+      (dropsReasoning && startsWith(bytes, at, REASONING)) ||
+      startsWith(bytes, at, REASONING_DETAILS) ||
+      startsWith(bytes, at, IS_ERROR);
     return isDropped ? { start: at, depth, by: NOTHING } : undefined;
   }
   // OpenAI accepts breakpoints only on parts of input.

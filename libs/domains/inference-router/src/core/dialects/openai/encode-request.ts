@@ -63,7 +63,8 @@ function neededChanges(
     (changes.sendsReasoningDetails && hasReasoning) ||
     changes.translatesCachePoints ||
     words.has('reasoning_details') ||
-    words.has('extra_content');
+    words.has('extra_content') ||
+    words.has('is_error');
   return isNeeded ? changes : undefined;
 }
 

@@ -28,6 +28,7 @@ const FIELDS = [
   'reasoning_details',
   'extra_content',
   'cache_control',
+  'is_error',
 ] as const;
 
 /** With their quotes, by the code of the last character. */

@@ -80,7 +80,7 @@ const toolResultBlock = record({
   content: optional(resultContent, 'The result: a text, or blocks of text and images.', 'an empty result'),
   is_error: optional(
     boolean(),
-    'Whether the call failed. The content of the result says so; this has no effect.',
+    'Whether the call failed. Providers without such a field get the content only, which says so.',
     '`false`',
   ),
   cache_control,

@@ -38,6 +38,7 @@ export class Conversation {
           role: 'tool',
           tool_call_id: block['tool_use_id'] as string,
           content,
+          ...(block['is_error'] === true ? { is_error: true } : {}),
           ...pointOf(block),
         });
       } else {

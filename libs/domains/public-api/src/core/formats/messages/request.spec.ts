@@ -75,7 +75,7 @@ it('translates instructions, tools, results, images and cache points', () => {
           { type: 'image_url', image_url: { url } },
         ],
       },
-      { role: 'tool', tool_call_id: 'toolu_2', content: 'failed' },
+      { role: 'tool', tool_call_id: 'toolu_2', content: 'failed', is_error: true },
       { role: 'tool', tool_call_id: 'toolu_3', content: '' },
       { role: 'user', content: [{ type: 'text', text: 'and now' }] },
     ],

@@ -48,6 +48,8 @@ create table generations (
   run_id                 text collate "C",
   -- The project of the key when the request was admitted; empty without one.
   project_id             text collate "C" not null,
+  -- completions, messages, responses or embeddings.
+  api_type               text collate "C" not null,
   -- Includes the time because the table is partitioned by it; an id has one time only.
   constraint generations_pkey primary key (id, created_unix_ms)
 ) partition by range (created_unix_ms);
