@@ -17,7 +17,7 @@ interface Completion {
 }
 
 /** A complete stream. */
-export interface ReadStream {
+interface ReadStream {
   readonly text: string;
   /** Of the event with which it failed. */
   readonly error: ErrorBody['error'] | undefined;
