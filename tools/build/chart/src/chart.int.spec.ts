@@ -16,6 +16,7 @@ import {
   kubeconform,
   lint,
   render,
+  renderNotes,
   renderText,
   validate,
   VALUES,
@@ -433,6 +434,19 @@ describeWith(helm, 'the chart', () => {
     expect(ofKind(objectsOf('production'), 'ScaledObject')).toEqual([]);
   });
 
+  it('scales by the brokers and the SASL mechanism that the settings of a service name', () => {
+    const settings = ['KAFKA_BROKERS=other:9094', 'KAFKA_SASL_MECHANISM=plain'].map(
+      (setting) => `usageAggregator.settings.${setting}`,
+    );
+    const triggers = ofKind(render('everything', '--set', settings.join(',')), 'ScaledObject').map(
+      (object) => [componentOf(object), object.spec.triggers[1].metadata] as const,
+    );
+    expect(Object.fromEntries(triggers)).toMatchObject({
+      'billing-ledger': { bootstrapServers: 'kafka-0:9093,kafka-1:9093', sasl: 'scram_sha512' },
+      'usage-aggregator': { bootstrapServers: 'other:9094', sasl: 'plaintext' },
+    });
+  });
+
   describe('the demo', () => {
     it('installs each datastore, a provider and a sign-in, reachable by their clients only', () => {
       const policies = ofKind(objectsOf('demo'), 'NetworkPolicy').filter((each) => !isOfService(each));
@@ -569,6 +583,46 @@ describeWith(helm, 'the chart', () => {
           ({ name }: Variable) => name === 'GATEWAY_RATE_LIMIT_REPLICAS',
         ).value;
     expect([replicasOf('least'), replicasOf('everything')]).toEqual(['2', '6']);
+  });
+
+  it('lets every pod reach DNS and the collector, also on other ports of their pods', () => {
+    const portsOf = (...more: readonly string[]) =>
+      ofKind(render('everything', ...more), 'NetworkPolicy')
+        .filter(isOfService)
+        .map(({ spec }) =>
+          (spec.egress as { ports?: { port: number }[] }[]).flatMap(({ ports = [] }) =>
+            ports.map(({ port }) => port),
+          ),
+        );
+    for (const ports of portsOf()) expect(ports).toEqual(expect.arrayContaining([53, 5353, 4318]));
+    for (const ports of portsOf('--set', 'networkPolicy.telemetryPort=14318')) {
+      expect(ports).toContain(14_318);
+      expect(ports).not.toContain(4318);
+    }
+  });
+
+  it('says after an installation how to reach the servers', () => {
+    const through = (route: string, ...more: readonly string[]) =>
+      renderNotes(
+        'least',
+        ...[
+          '--set',
+          `${route}.enabled=true,${route}.apiHost=api.example.com,${route}.dashboardHost=admin.example.com`,
+        ],
+        ...more,
+      );
+    expect(renderNotes('least')).toMatch(
+      /port-forward service\/gw-\S+-edge-proxy 8080:80\n {2}curl http:\/\/127.0.0.1:8080\/v1/,
+    );
+    for (const notes of [
+      through('httpRoute', '--set', 'httpRoute.parentRefs[0].name=gateway'),
+      through('ingress', '--set', 'ingress.tlsSecret=tls'),
+    ]) {
+      expect(notes).toContain('\n  curl https://api.example.com/v1/models');
+      expect(notes).toContain('\n  https://admin.example.com\n');
+      expect(notes).not.toContain('port-forward');
+    }
+    expect(through('ingress')).toContain('\n  curl http://api.example.com/v1/models');
   });
 
   it('lets `helm test` reach both servers in addition to the configured clients', () => {

@@ -1,4 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findProgram, type TestServer } from '@gateway/dev-infra';
 import { parseAllDocuments } from 'yaml';
@@ -54,6 +56,32 @@ export function renderText(values: Values, ...more: readonly string[]): string {
 export function renderRelease(release: string, values: Values, ...more: readonly string[]): string {
   const args = ['template', release, chartFolder, '--values', valuesFile(values), ...more];
   return execFileSync(helmProgram() ?? 'helm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** What `helm install` prints. Helm renders notes in a cluster only, so a copy of the chart has them in a ConfigMap. */
+export function renderNotes(values: Values, ...more: readonly string[]): string {
+  const copy = mkdtempSync(path.join(tmpdir(), 'chart-notes-'));
+  cpSync(chartFolder, copy, { recursive: true });
+  const templates = path.join(copy, 'templates');
+  const notes = readFileSync(path.join(templates, 'NOTES.txt'), 'utf8');
+  writeFileSync(path.join(templates, '_notes.tpl'), `{{- define "notes" -}}\n${notes}{{- end -}}`);
+  writeFileSync(
+    path.join(templates, 'notes.yaml'),
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: notes }\ndata: { text: {{ include "notes" . | quote }} }\n',
+  );
+  const args = [
+    'template',
+    'gw',
+    copy,
+    '--values',
+    valuesFile(values),
+    ...more,
+    '-s',
+    'templates/notes.yaml',
+  ];
+  const [object] = objectsIn(execFileSync(helmProgram() ?? 'helm', args, { encoding: 'utf8' }));
+  rmSync(copy, { recursive: true });
+  return (object as unknown as { readonly data: { readonly text: string } }).data.text;
 }
 
 export function render(values: Values, ...more: readonly string[]): KubernetesObject[] {
