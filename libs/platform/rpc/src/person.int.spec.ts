@@ -87,7 +87,10 @@ const CALLABLE = Object.keys(CALLERS)
   .filter((rpc) => callersOf(rpc).includes('dashboard-api') && !rpc.endsWith('/WatchCatalogue'))
   .sort();
 const CREDIT = { creditId: 'crd-1', organizationId: 'org-1', amountNanoUsd: 1n, note: '' };
-const KEY = { organizationId: 'org-1', name: 'a key' };
+const INVITATION = {
+  ...{ organizationId: 'org-1', email: 'ada@example.com', role: 1 },
+  dashboardUrl: 'https://dashboard.example',
+};
 
 /** The actors that the handlers saw, by method. */
 const served: { readonly method: string; readonly actor: CallActor | undefined }[] = [];
@@ -253,12 +256,12 @@ describe.each(Object.entries(TRANSPORTS))('a person, %s', (_name, open) => {
     it('without the permission, whatever their role elsewhere', async () => {
       expect(await addCredit(asserting(await signedBy(keys, ADMIN)))).toBe('permission_denied');
       const admin = createClient(AuthAdminDefinition, opened.transport);
-      const createKey = async (person: ActingPerson) =>
-        failureOf(admin.createUnrestrictedKey(KEY, asserting(await signedBy(keys, person))));
+      const invite = async (person: ActingPerson) =>
+        failureOf(admin.createInvitation(INVITATION, asserting(await signedBy(keys, person))));
       const member: ActingPerson = { ...ADMIN, organization: { id: 'org-1', role: 'member' } };
       const elsewhere: ActingPerson = { ...ADMIN, organization: { id: 'org-2', role: 'owner' } };
-      expect(await createKey(member)).toBe('permission_denied');
-      expect(await createKey(elsewhere)).toBe('permission_denied');
+      expect(await invite(member)).toBe('permission_denied');
+      expect(await invite(elsewhere)).toBe('permission_denied');
       const link = { memberId: 'mem-ops', dashboardUrl: 'https://attacker.example' };
       const assertion = await signedBy(keys, ADMIN);
       expect(await failureOf(admin.makePasswordResetLink(link, asserting(assertion)))).toBe(
@@ -277,7 +280,7 @@ describe.each(Object.entries(TRANSPORTS))('a person, %s', (_name, open) => {
   it('acts in the organization of their role', async () => {
     const admin = createClient(AuthAdminDefinition, opened.transport);
     expect(
-      await failureOf(admin.createUnrestrictedKey(KEY, asserting(await signedBy(keys, ADMIN)))),
+      await failureOf(admin.createInvitation(INVITATION, asserting(await signedBy(keys, ADMIN)))),
     ).toBeUndefined();
   });
 
@@ -384,7 +387,6 @@ it('every method for dashboard-api or demo declares a known permission, or what 
 
 it('the methods without a person are these', () => {
   expect(Object.keys(WITHOUT_PERSON).map((rpc) => rpc.split('/')[1])).toEqual([
-    'VerifyKey',
     'Authorize',
     'AuthorizeManagementToken',
     'SignIn',
@@ -404,6 +406,7 @@ it('the methods without a person are these', () => {
     'RenewRecoveryCodes',
     'RemoveTotp',
     'UnlinkOwnIdentity',
+    'VerifyKey',
     'ListGroups',
     'ListDeadLetters',
     'WatchCatalogue',
