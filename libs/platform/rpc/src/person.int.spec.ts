@@ -78,10 +78,7 @@ const tokenFor = (
   ...TOKENS[access],
 });
 /** What tokens never do, whatever their role and access. */
-const CLOSED_TO_TOKENS = [
-  ...['CreateKey', 'CreateSessionKey', 'UpdateKey', 'RevokeKey', 'TransferKey', 'RotateKey'],
-  ...['EndPreviousSecret', 'ListSessions', 'EndSession', 'EndOtherSessions', 'MakePasswordResetLink'],
-];
+const CLOSED_TO_TOKENS = ['ListSessions', 'EndSession', 'EndOtherSessions', 'MakePasswordResetLink'];
 /** What dashboard-api may call, without streams. */
 const CALLABLE = Object.keys(CALLERS)
   .filter((rpc) => callersOf(rpc).includes('dashboard-api') && !rpc.endsWith('/WatchCatalogue'))
