@@ -65,7 +65,7 @@ describeWith(helm, 'values of the chart', () => {
     );
     const ports = (policy?.spec.egress as { ports: { port: number }[] }[]).flatMap((rule) => rule.ports);
     // The Service; kubeadm, kind and k3s; minikube; MicroK8s.
-    expect(ports.map(({ port }) => port)).toEqual([53, 53, 443, 6443, 8443, 16443]);
+    expect(ports.map(({ port }) => port)).toEqual([53, 53, 5353, 5353, 443, 6443, 8443, 16443]);
   });
 
   it('lets a longer generation finish, in pods that stop and through both kinds of routes', () => {
