@@ -56,8 +56,9 @@ const PROJECT_SPEND = `
     (sum(used - held) filter (where period = 'total'))::bigint as total,
     (sum(held) filter (where period = 'total'))::bigint as held
   from unnest($2::text[]) with ordinality as wanted (project_id, position)
-  cross join budget_periods((select (to_timestamp(now_unix_ms() / 1000.0) at time zone 'UTC')::date)) as days
-  cross join lateral budget_use($1, 'project', wanted.project_id, days.first_day, days.last_day)
+  cross join (select (to_timestamp(now_unix_ms() / 1000.0) at time zone 'UTC')::date) as today (day)
+  cross join budget_periods(today.day) as days
+  cross join lateral budget_use($1, 'project', wanted.project_id, days.period, today.day)
   group by wanted.project_id, wanted.position
   order by wanted.position`;
 

@@ -160,3 +160,26 @@ it('lists balances with holds in the requested order, and zero without an accoun
     { organizationId: 'org-balance-a', balanceNanoUsd: usdNano(700) },
   ]);
 });
+
+it('reads what projects have spent today, this month and in total, and what they hold', async () => {
+  const organizationId = 'org-projects';
+  await at('2026-11-03T12:00:00.000Z');
+  await add(organizationId, 1_000);
+  const holdOf = (holdId: string, amount: number, projectId: string) =>
+    makeHold({ holdId, organizationId, amount, at: fixture.clock.now(), projectId });
+  const spendOf = async (id: string, cost: number, projectId: string) => {
+    await fixture.first.store.holdCredit([holdOf(id, cost, projectId)]);
+    const finished = makeFinished({ generationId: id, organizationId, cost, at: fixture.clock.now() });
+    await fixture.first.store.settleGenerations([finished], announce);
+  };
+  await spendOf('gen-project-1', 100, 'proj-a');
+  await at('2026-12-01T12:00:00.000Z');
+  await spendOf('gen-project-2', 30, 'proj-a');
+  await at('2026-12-02T12:00:00.000Z');
+  await spendOf('gen-project-3', 7, 'proj-a');
+  await fixture.first.store.holdCredit([holdOf('gen-project-4', 5, 'proj-a')]);
+  expect(await statements.readProjectSpend(organizationId, ['proj-none', 'proj-a'])).toEqual([
+    { projectId: 'proj-none', todayNanoUsd: 0n, thisMonthNanoUsd: 0n, totalNanoUsd: 0n, heldNanoUsd: 0n },
+    { projectId: 'proj-a', todayNanoUsd: 7n, thisMonthNanoUsd: 37n, totalNanoUsd: 137n, heldNanoUsd: 5n },
+  ]);
+});
