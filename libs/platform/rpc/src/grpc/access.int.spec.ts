@@ -174,7 +174,11 @@ describe.each([
       definition: ledgerContracts.BillingLedgerDefinition,
       method: 'holdCredit',
     },
-    { identity: 'edge-proxy', definition: authContracts.AuthAdminDefinition, method: 'createUnrestrictedKey' },
+    {
+      identity: 'edge-proxy',
+      definition: authContracts.AuthAdminDefinition,
+      method: 'createUnrestrictedKey',
+    },
     {
       identity: 'inference-router',
       definition: authContracts.AuthAdminDefinition,
