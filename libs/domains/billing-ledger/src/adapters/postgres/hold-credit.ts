@@ -4,6 +4,7 @@ import type { Pool } from 'pg';
 import type { HoldOutcome, HoldRequest } from '../../core/credit/hold';
 import { batchCall } from './batch-call';
 import { budgetsText } from './budgets-text';
+import { isUniqueViolation } from './retry';
 
 const CALL = batchCall<HoldRequest>(
   'hold_credit',
@@ -42,12 +43,20 @@ export interface HoldRow {
   readonly held_nano_usd: bigint | null;
 }
 
-/** One statement in an implicit transaction: one round trip and one commit per batch. */
-export async function holdCredit(
-  pool: Pool,
-  holds: readonly HoldRequest[],
-  idsAreNew: boolean,
-): Promise<HoldOutcome[]> {
+/**
+ * One statement in an implicit transaction: one round trip and one commit per batch. Nearly all ids are new, so they are
+ * looked up only after the batch was refused for one that is not.
+ */
+export async function holdCredit(pool: Pool, holds: readonly HoldRequest[]): Promise<HoldOutcome[]> {
+  try {
+    return await decide(pool, holds, true);
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    return decide(pool, holds, false);
+  }
+}
+
+async function decide(pool: Pool, holds: readonly HoldRequest[], idsAreNew: boolean): Promise<HoldOutcome[]> {
   const values = CALL.valuesOf(holds, budgetsText(holds), idsAreNew);
   const { rows } = await pool.query<HoldRow>({ ...HOLD_CREDIT, values });
   return holdOutcomes(holds, rows);

@@ -60,14 +60,7 @@ export function createPostgresLedgerStore({
   clock,
 }: PostgresLedgerStoreOptions): LedgerStore {
   return {
-    holdCredit: (holds) => {
-      let idsAreNew = true;
-      return withRetries(() => {
-        const outcomes = holdCredit(pool, holds, idsAreNew);
-        idsAreNew = false;
-        return outcomes;
-      });
-    },
+    holdCredit: (holds) => withRetries(() => holdCredit(pool, holds)),
     extendHolds: (holds) => withRetries(() => extendHolds(pool, holds)),
     voidHolds: (holds) => withRetries(() => voidHolds(pool, holds)),
     voidOverdueHolds: (limit) => withRetries(() => voidOverdueHolds(pool, limit)),

@@ -38,7 +38,11 @@ export async function withRetries<Result>(work: () => Promise<Result>): Promise<
 }
 
 function isRetryable(error: unknown): boolean {
-  return isTransientDatabaseError(error) || sqlStateOf(error) === UNIQUE_VIOLATION;
+  return isTransientDatabaseError(error) || isUniqueViolation(error);
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  return sqlStateOf(error) === UNIQUE_VIOLATION;
 }
 
 /**

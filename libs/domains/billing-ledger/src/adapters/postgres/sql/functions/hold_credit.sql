@@ -9,8 +9,8 @@
 -- 'unknown_run'. A refusal returns the part of the balance, or of the exceeded budget,
 -- that open holds reserve.
 --
--- Without p_ids_are_new, ids are looked up before they are held: a caller repeats a
--- batch so after a unique violation.
+-- With p_ids_are_new, an id that was held before is a unique violation. The caller then
+-- repeats the batch without it, and the ids are looked up before they are held.
 create or replace function hold_credit(
   p_hold_ids text[],
   p_organization_ids text[],

@@ -1,7 +1,7 @@
 -- Places the holds of a batch from one position to another, and returns the positions of those that it placed. Leaves
--- out the holds of the given organizations, and of an organization whose balance does not cover their sum. hold_credit, its only caller, has locked the accounts and compared
--- the budgets, and its planner settings apply. An id that was held before is an error, after which the caller repeats
--- the batch.
+-- out the holds of the given organizations, and of an organization whose balance does not cover their sum. Its only
+-- caller, hold_credit, has locked the accounts and compared the budgets, and its planner settings apply. An id that was
+-- held before is a unique violation.
 create or replace function place_covered_holds(
   p_first integer,
   p_last integer,
