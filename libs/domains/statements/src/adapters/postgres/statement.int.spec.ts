@@ -183,3 +183,33 @@ it('reads what projects have spent today, this month and in total, and what they
     { projectId: 'proj-a', todayNanoUsd: 7n, thisMonthNanoUsd: 37n, totalNanoUsd: 137n, heldNanoUsd: 5n },
   ]);
 });
+
+describe('for an organization without an account', () => {
+  const organizationId = 'org-none';
+  const inMonth = { organizationId, month: '2026-11', after: undefined, limit: 10 };
+  const correction = { correctionId: 'crd-none', organizationId, amountNanoUsd: usdNano(1), note: '' };
+  /** Every method, so that none calls a function of the ledger that another change has given other parameters. */
+  const results: { readonly [Method in keyof StatementStore]: () => Promise<unknown> } = {
+    readBalances: () => expect(statements.readBalances([organizationId])).resolves.toHaveLength(1),
+    readProjectSpend: () => expect(statements.readProjectSpend(organizationId, [])).resolves.toEqual([]),
+    listEntries: () => expect(statements.listEntries(organizationId, 'gen-none')).resolves.toEqual([]),
+    readStatement: () =>
+      expect(
+        statements.readStatement({ ...inMonth, day: undefined, oldestFirst: true }),
+      ).resolves.toMatchObject({ lines: [] }),
+    readDays: () =>
+      expect(statements.readDays(organizationId, '2026-11')).resolves.toMatchObject({ days: [] }),
+    listCredits: () => expect(statements.listCredits(inMonth)).resolves.toEqual([]),
+    readMonths: () => expect(statements.readMonths(organizationId)).resolves.toBeDefined(),
+    previewCorrection: () => expect(statements.previewCorrection(correction)).resolves.toBeDefined(),
+    correctCredit: () =>
+      expect(
+        statements.correctCredit({ ...correction, correctionId: 'crd-never' }, createAuditEntry()),
+      ).resolves.toEqual({ kind: 'unknown' }),
+    readReconciliation: () => expect(statements.readReconciliation()).resolves.toBeDefined(),
+  };
+
+  it.each(Object.entries(results))('%s returns nothing and does not fail', async (_method, result) => {
+    await result();
+  });
+});
