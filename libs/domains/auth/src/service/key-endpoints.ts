@@ -1,6 +1,6 @@
 import type { CallActor } from '@gateway/actors';
 import { implement, isoTime, pageView, usd, type Implementation } from '@gateway/admin-calls';
-import { isIdLike, notFound, readPage, readSearchText } from '@gateway/auth-shared';
+import { isIdLike, notFound, readPage, readSearchText, type AdminRefusal } from '@gateway/auth-shared';
 import { accepted, acceptedOrCurrent } from '@gateway/auth-shared/service';
 import { nanoUsd, utcDay, type CancelSignal, type UnixMs } from '@gateway/base';
 import { DashboardError, endpoints, parts, type BodyOf, type QueryOf } from '@gateway/dashboard-contract';
@@ -65,7 +65,7 @@ export function createKeyEndpoints(
     return accepted((isKnown && (await ports.keys.find(organizationId, keyId))) || notFound('key'));
   }
 
-  /** The endpoint's access allows to change one's own keys. */
+  /** By its access, the endpoint changes at least the actor's own keys. */
   async function targetOf({ params, actor }: Pick<KeyCall, 'params' | 'actor'>): Promise<KeyTarget> {
     const { organization_id: organizationId, key_id: keyId } = params;
     const refusal = await refuseUnlessPermitted(people, actor, 'keys:manage', organizationId);
@@ -75,10 +75,10 @@ export function createKeyEndpoints(
   /** Once edges have applied the change. */
   async function changed(
     call: KeyCall,
-    change: (ports: AuthPorts, target: KeyTarget, signal: CancelSignal) => Promise<ApiKey | object>,
+    change: (ports: AuthPorts, target: KeyTarget, signal: CancelSignal) => Promise<ApiKey | AdminRefusal>,
   ) {
     const work = change(ports, await targetOf(call), call.signal);
-    return { key: viewOf(accepted(await timeEdgeWait(metrics, work)) as ApiKey, call) };
+    return { key: viewOf(accepted(await timeEdgeWait(metrics, work)), call) };
   }
 
   async function createdView(
