@@ -14,7 +14,6 @@ const PAGE_SIZE = '100';
 const MAX_FOUND = '20';
 /** The server's limit of ids per request. */
 const MAX_IDS = 100;
-const SECRET_PREFIX = 'sk-gw-';
 
 const listKeys = async (organizationId: string, query: KeyListQuery, signal: AbortSignal) =>
   api.call('GET /api/organizations/{organization_id}/keys', {
@@ -38,15 +37,9 @@ export const foundKeysQuery = (organizationId: string, kind: 'standard' | 'all',
   queryOptions({
     queryKey: ['keys', organizationId, 'found', kind, text],
     queryFn: async ({ signal }) => {
-      const search = withoutSecret(text);
-      return (await listKeys(organizationId, { kind, search, page_size: MAX_FOUND }, signal)).data;
+      return (await listKeys(organizationId, { kind, search: text, page_size: MAX_FOUND }, signal)).data;
     },
   });
-
-/** Shortens a full key to its last four characters, so that a secret reaches neither addresses nor logs. */
-export function withoutSecret(text: string): string {
-  return text.startsWith(SECRET_PREFIX) ? text.slice(SECRET_PREFIX.length).slice(-4).replace('…', '') : text;
-}
 
 export const keyQuery = (organizationId: string, keyId: string) =>
   queryOptions({

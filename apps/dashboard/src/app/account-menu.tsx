@@ -1,7 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useSession } from '../api/session';
+import type { TimeZone } from '../format/time';
 import { Icon } from '../ui/icons';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu';
+import { chooseTimeZone, useTimeZone } from '../ui/time-zone';
 import { visible } from '../ui/values';
 import { useSignOut } from './sign-out';
 import { chooseTheme, useTheme, type Theme } from './theme';
@@ -12,10 +14,16 @@ const THEMES: readonly { readonly theme: Theme; readonly label: string }[] = [
   { theme: 'system', label: 'System' },
 ];
 
+const ZONES: readonly { readonly zone: TimeZone; readonly label: string }[] = [
+  { zone: 'utc', label: 'UTC' },
+  { zone: 'local', label: 'Local time' },
+];
+
 export function AccountMenu() {
   const { member } = useSession();
   const navigate = useNavigate();
   const theme = useTheme();
+  const zone = useTimeZone();
   const signOut = useSignOut();
   return (
     <Menu
@@ -46,6 +54,13 @@ export function AccountMenu() {
       <MenuLabel>Theme</MenuLabel>
       {THEMES.map((one) => (
         <MenuItem key={one.theme} checked={one.theme === theme} onSelect={() => chooseTheme(one.theme)}>
+          {one.label}
+        </MenuItem>
+      ))}
+      <MenuLine />
+      <MenuLabel>Times in logs</MenuLabel>
+      {ZONES.map((one) => (
+        <MenuItem key={one.zone} checked={one.zone === zone} onSelect={() => chooseTimeZone(one.zone)}>
           {one.label}
         </MenuItem>
       ))}

@@ -46,6 +46,23 @@ describe('the command palette', () => {
     expect(router.state.location.search).toEqual({ find: 'gen-01KA4711' });
   });
 
+  it('finds a pasted key by its last characters, and sends it nowhere', async () => {
+    const { router } = renderPage('/o/org-1/limits');
+    await screen.findByRole('heading', { name: 'Limits' });
+    await userEvent.keyboard('{Control>}k{/Control}');
+    await userEvent.click(await screen.findByRole('combobox', { name: 'Search or jump to' }));
+    await userEvent.paste('sk-gw-secret-of-the-key-x7Qe');
+    await userEvent.click(await screen.findByRole('option', { name: /production/ }));
+    await waitFor(() => expect(router.state.location.pathname).toBe('/o/org-1/keys/key-1'));
+    expect(JSON.stringify(api.addresses())).not.toContain('secret');
+    expect(router.history.location.href).not.toContain('secret');
+  });
+
+  it('shortens a key in an address that was opened with it', async () => {
+    const { router } = renderPage('/o/org-1/generations?find=sk-gw-secret-of-the-key-x7Qe');
+    await waitFor(() => expect(router.state.location.search).toEqual({ find: 'x7Qe' }));
+  });
+
   it('offers only permitted actions', async () => {
     renderPage('/o/org-1/keys');
     await screen.findByRole('link', { name: 'production' });

@@ -1,3 +1,4 @@
+import { withoutSecrets } from '@gateway/dashboard-contract/client';
 import * as RadixDialog from '@radix-ui/react-dialog';
 import { useId, useState, type KeyboardEvent } from 'react';
 import { cx } from '../ui/cx';
@@ -70,7 +71,8 @@ function PaletteBody({ onDone }: { readonly onDone: () => void }) {
           placeholder="Search or jump to"
           value={text}
           onChange={(event) => {
-            setText(event.target.value);
+            // A pasted key is found by its last characters, and reaches no request.
+            setText(withoutSecrets(event.target.value));
             setActive(0);
           }}
           className="h-12 min-w-0 flex-1 bg-transparent text-lg outline-none placeholder:text-ink-faint"

@@ -1,9 +1,12 @@
+import { withoutSecrets } from '@gateway/dashboard-contract/client';
 import { signInErrorCodes } from '@gateway/dashboard-contract/sign-in-errors';
 import type { QueryClient } from '@tanstack/react-query';
 import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
+  defaultParseSearch,
+  defaultStringifySearch,
   lazyRouteComponent,
   Outlet,
   redirect,
@@ -352,6 +355,8 @@ export function createAppRouter(queryClient: QueryClient, history?: RouterHistor
     routeTree: tree,
     ...(history ? { history } : {}),
     context: { queryClient },
+    parseSearch: (text) => searchWithoutSecrets(defaultParseSearch(text)),
+    stringifySearch: (search) => defaultStringifySearch(searchWithoutSecrets(search)),
     // Otherwise a parameter that validation dropped reaches the page without validation.
     search: { strict: true },
     defaultPreload: 'intent',
@@ -360,6 +365,16 @@ export function createAppRouter(queryClient: QueryClient, history?: RouterHistor
     defaultErrorComponent: PageFailure,
     defaultNotFoundComponent: NotFoundPage,
   });
+}
+
+/** Addresses stay in histories and logs. */
+function searchWithoutSecrets(search: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(search).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? withoutSecrets(value) : value,
+    ]),
+  );
 }
 
 declare module '@tanstack/react-router' {

@@ -1,4 +1,5 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useRouterState } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { can, useSession } from '../api/session';
 import { Icon } from '../ui/icons';
 import { AccountMenu } from './account-menu';
@@ -19,6 +20,16 @@ export function Sidebar({
   readonly onNavigate?: () => void;
 }) {
   const { id, organization, newest } = useCurrentOrganization();
+  const pathname = useRouterState({ select: (state) => state.location.pathname });
+  const navigation = useRef<HTMLElement>(null);
+  // The list is longer than some screens.
+  useEffect(() => {
+    const show = () =>
+      navigation.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest' });
+    show();
+    window.addEventListener('resize', show);
+    return () => window.removeEventListener('resize', show);
+  }, [pathname]);
   return (
     <div className="flex h-full flex-col gap-4 p-3">
       <OrganizationSwitcher
@@ -36,7 +47,11 @@ export function Sidebar({
         <span className="flex-1 text-left">Search or jump to</span>
         <kbd className="font-sans text-2xs">{isMac() ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
-      <nav aria-label="Main" className="grid flex-1 content-start gap-5 overflow-y-auto">
+      <nav
+        ref={navigation}
+        aria-label="Main"
+        className="grid flex-1 content-start gap-5 overflow-y-auto pb-6 [mask-image:linear-gradient(to_bottom,black_calc(100%-1.5rem),transparent)]"
+      >
         {id !== undefined && (
           <NavigationList items={MAIN_NAVIGATION} organizationId={id} onNavigate={onNavigate} />
         )}
@@ -84,7 +99,7 @@ function NavigationList({ title, items, organizationId, onNavigate }: Navigation
               params={{ organizationId: organizationId ?? '' }}
               activeOptions={{ exact: to.endsWith('/'), includeSearch: false }}
               onClick={onNavigate}
-              className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-ink-soft hover:bg-sunken hover:text-ink data-[status=active]:bg-sunken data-[status=active]:font-medium data-[status=active]:text-ink [&[data-status=active]_svg]:text-accent"
+              className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-ink-soft [@media(max-height:50rem)]:h-7 hover:bg-sunken hover:text-ink data-[status=active]:bg-sunken data-[status=active]:font-medium data-[status=active]:text-ink [&[data-status=active]_svg]:text-accent"
             >
               <Icon name={icon} />
               {label}

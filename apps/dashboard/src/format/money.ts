@@ -42,6 +42,15 @@ function sizeText(size: bigint): string {
   return `$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction.padEnd(CENTS, '0')}`;
 }
 
+/** An amount as people type it, for the API: "$1,000.50" is "1000.50". */
+export function readAmount(text: string): string {
+  const typed = text.trim().replace(/^\$/, '');
+  return /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(typed) ? typed.replaceAll(',', '') : typed;
+}
+
+/** Whether people typed an amount of at least 0. */
+export const isAmount = (text: string): boolean => /^\d{1,9}(\.\d{1,9})?$/.test(readAmount(text));
+
 /** Parses an amount as nano-dollars. */
 export function nanoUsdOf(amount: string): bigint {
   const match = /^(-?)(\d+)(?:\.(\d{1,9}))?$/.exec(amount);

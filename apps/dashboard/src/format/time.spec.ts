@@ -1,4 +1,4 @@
-import { duration, estimatedDuration, exactTime, relativeTime } from './time';
+import { duration, estimatedDuration, exactTime, logTime, relativeTime } from './time';
 
 const now = new Date('2026-11-20T12:00:00Z');
 
@@ -15,6 +15,14 @@ it.each([
 
 it('shows UTC with exact times', () =>
   expect(exactTime('2026-11-20T23:30:05Z')).toBe('20 Nov 2026, 23:30:05 UTC'));
+
+it('shows times of logs with seconds, and of other years with the year', () => {
+  expect(logTime('2026-11-20T09:30:05Z', 'utc', now)).toBe('20 Nov, 09:30:05');
+  expect(logTime('2025-11-20T09:30:05Z', 'utc', now)).toBe('20 Nov 2025, 09:30:05 UTC');
+});
+
+it('names the zone of local times', () =>
+  expect(exactTime('2026-11-20T23:30:05Z', 'local')).toMatch(/2026, \d\d:30:05 \S+$/));
 
 it.each([
   [3, '3ms'],

@@ -1,4 +1,8 @@
-/** Times are shown in UTC, like the product's days and hours. Exact times name the time zone. */
+/**
+ * Times are shown in UTC, like the product's days and hours, unless a person has chosen their own zone for logs. Exact times
+ * name the time zone.
+ */
+export type TimeZone = 'utc' | 'local';
 
 const DAY = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
@@ -6,22 +10,38 @@ const DAY = new Intl.DateTimeFormat('en-GB', {
   year: 'numeric',
   timeZone: 'UTC',
 });
-const MOMENT = new Intl.DateTimeFormat('en-GB', {
+const MOMENT: Intl.DateTimeFormatOptions = {
   day: 'numeric',
   month: 'short',
   year: 'numeric',
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
-  timeZone: 'UTC',
-});
+};
+const MOMENTS: Readonly<Record<TimeZone, Intl.DateTimeFormat>> = {
+  utc: new Intl.DateTimeFormat('en-GB', { ...MOMENT, timeZone: 'UTC' }),
+  local: new Intl.DateTimeFormat('en-GB', { ...MOMENT, timeZoneName: 'short' }),
+};
+const SHORT: Intl.DateTimeFormatOptions = { ...MOMENT, year: undefined };
+const SHORT_MOMENTS: Readonly<Record<TimeZone, Intl.DateTimeFormat>> = {
+  utc: new Intl.DateTimeFormat('en-GB', { ...SHORT, timeZone: 'UTC' }),
+  local: new Intl.DateTimeFormat('en-GB', SHORT),
+};
 const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 
 /** "20 Nov 2026" */
 export const exactDay = (time: string | Date) => DAY.format(new Date(time));
 
-/** "20 Nov 2026, 09:00:00 UTC" */
-export const exactTime = (time: string | Date) => `${MOMENT.format(new Date(time))} UTC`;
+/** "20 Nov 2026, 09:00:00 UTC", or "20 Nov 2026, 10:00:00 GMT+1" */
+export const exactTime = (time: string | Date, zone: TimeZone = 'utc') =>
+  `${MOMENTS[zone].format(new Date(time))}${zone === 'utc' ? ' UTC' : ''}`;
+
+/** "20 Nov, 09:00:00" in lists whose heading names the zone; with the year if it is not the current one. */
+export function logTime(time: string, zone: TimeZone, now = new Date()): string {
+  const at = new Date(time);
+  const isThisYear = at.getUTCFullYear() === now.getUTCFullYear();
+  return isThisYear ? SHORT_MOMENTS[zone].format(at) : exactTime(at, zone);
+}
 
 /** "November 2026" of "2026-11" */
 export const monthName = (month: string) => MONTH.format(new Date(`${month}-01T00:00:00Z`));

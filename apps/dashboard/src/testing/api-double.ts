@@ -21,6 +21,8 @@ export interface ApiDouble {
   hang(endpoint: EndpointName): void;
   /** The requests to an endpoint, in order. */
   requestsTo(endpoint: EndpointName): readonly RecordedRequest[];
+  /** The addresses of all requests. */
+  addresses(): readonly string[];
 }
 
 /** The requested page of a list, searched as the server does. */
@@ -52,10 +54,12 @@ const REQUEST_ID = 'req-test';
 export function installApiDouble(): ApiDouble {
   const handlers = new Map<string, (request: RecordedRequest) => Response | Promise<Response>>();
   const log = new Map<string, RecordedRequest[]>();
+  const addresses: string[] = [];
 
   globalThis.fetch = async (input, init) => {
     const url = new URL(String(input), 'http://localhost');
     const method = init?.method ?? 'GET';
+    addresses.push(url.href);
     const found = [...endpointsByName].find(
       ([, one]) => one.method === method && matches(one.path, url.pathname),
     );
@@ -89,6 +93,7 @@ export function installApiDouble(): ApiDouble {
     refuse: (name, status, error) => void handlers.set(name, () => refusal(status, error)),
     hang: (name) => void handlers.set(name, () => new Promise<Response>(() => undefined)),
     requestsTo: (name) => log.get(name) ?? [],
+    addresses: () => addresses,
   };
 }
 

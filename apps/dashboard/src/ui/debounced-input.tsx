@@ -1,3 +1,4 @@
+import { withoutSecrets } from '@gateway/dashboard-contract/client';
 import { useEffect, useState, type InputHTMLAttributes } from 'react';
 import { DEBOUNCE_MS } from './debounce';
 import { Input } from './field';
@@ -7,7 +8,7 @@ interface DebouncedInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>
   readonly onCommit: (value: string) => void;
 }
 
-/** A text input that commits its value after a pause in typing. */
+/** A text input that commits its value after a pause in typing. It shortens secrets: the value becomes a part of the address. */
 export function DebouncedInput({ value, onCommit, ...rest }: DebouncedInputProps) {
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
@@ -16,5 +17,5 @@ export function DebouncedInput({ value, onCommit, ...rest }: DebouncedInputProps
     const timer = setTimeout(() => onCommit(typed.trim()), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   });
-  return <Input {...rest} value={typed} onChange={({ target }) => setTyped(target.value)} />;
+  return <Input {...rest} value={typed} onChange={({ target }) => setTyped(withoutSecrets(target.value))} />;
 }

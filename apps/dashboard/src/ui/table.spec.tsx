@@ -67,10 +67,10 @@ describe('a table', () => {
 
   it('aligns its first visible column with the page at every width', () => {
     render(table());
-    expect(cellOf('small', 0).className).toContain('lg:pl-0');
-    expect(cellOf('small', 0).className).not.toContain('max-sm:pl-0');
-    expect(cellOf('small', 1).className).toContain('max-sm:pl-0');
-    expect(cellOf('small', 2).className).toContain('lg:pr-0');
+    expect(cellOf('small', 0).className).toContain('@min-[60rem]:pl-0');
+    expect(cellOf('small', 0).className).not.toContain('@max-2xl:pl-0');
+    expect(cellOf('small', 1).className).toContain('@max-2xl:pl-0');
+    expect(cellOf('small', 2).className).toContain('@min-[60rem]:pr-0');
   });
 
   it('sorts by a click on a column header, and announces it', async () => {

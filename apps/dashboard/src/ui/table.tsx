@@ -24,7 +24,7 @@ declare module '@tanstack/react-table' {
     readonly usd?: (row: TData) => string | undefined;
     /** How the amounts are shown: `significant` by default, `all` in columns that add up. */
     readonly digits?: MoneyDigits;
-    /** `phone` and `tablet`: hidden at that width and below. `desktop`: shown only on phones. */
+    /** By the width of the table: `phone` and `tablet` hide at that width and below; `desktop` shows only on phones. */
     readonly hide?: 'phone' | 'tablet' | 'desktop';
     readonly className?: string;
   }
@@ -76,7 +76,7 @@ export function Table<Row>({
     // Scrolls horizontally, also by keyboard. Relative, so that text for screen readers does not widen
     // the page.
     <div
-      className="relative -mx-4 overflow-x-auto px-4 sm:mx-0 sm:px-0"
+      className="@container relative -mx-4 overflow-x-auto px-4 sm:mx-0 sm:px-0"
       role="region"
       aria-label={caption}
       tabIndex={0}
@@ -185,12 +185,12 @@ function edgesOf<Row>(columns: readonly Column<Row>[]): ReadonlyMap<string, stri
     columns.map(({ id = '' }) => [
       id,
       cx(
-        id === onPhone[0] && 'max-sm:pl-0',
-        id === onPhone.at(-1) && 'max-sm:pr-0',
-        id === onTablet[0] && 'sm:max-lg:pl-0',
-        id === onTablet.at(-1) && 'sm:max-lg:pr-0',
-        id === onDesktop[0] && 'lg:pl-0',
-        id === onDesktop.at(-1) && 'lg:pr-0',
+        id === onPhone[0] && '@max-2xl:pl-0',
+        id === onPhone.at(-1) && '@max-2xl:pr-0',
+        id === onTablet[0] && '@2xl:@max-[60rem]:pl-0',
+        id === onTablet.at(-1) && '@2xl:@max-[60rem]:pr-0',
+        id === onDesktop[0] && '@min-[60rem]:pl-0',
+        id === onDesktop.at(-1) && '@min-[60rem]:pr-0',
       ),
     ]),
   );
@@ -226,9 +226,9 @@ type Meta = {
 function cellClass(meta: Meta | undefined): string {
   return cx(
     meta?.figures && 'figures !text-right whitespace-nowrap',
-    meta?.hide === 'phone' && 'max-sm:hidden',
-    meta?.hide === 'tablet' && 'max-lg:hidden',
-    meta?.hide === 'desktop' && 'sm:hidden',
+    meta?.hide === 'phone' && '@max-2xl:hidden',
+    meta?.hide === 'tablet' && '@max-[60rem]:hidden',
+    meta?.hide === 'desktop' && '@2xl:hidden',
     meta?.className,
   );
 }

@@ -1,9 +1,10 @@
 import { createContext, useContext } from 'react';
 import { decimalPlaces, exactUsd, formatUsd, type MoneyDigits } from '../format/money';
-import { exactDay, exactTime, relativeTime } from '../format/time';
+import { exactDay, exactTime, logTime, relativeTime } from '../format/time';
 import { visible } from '../format/invisible-characters';
 import { useTicks } from './clock';
 import { cx } from './cx';
+import { useTimeZone } from './time-zone';
 import { Tip } from './tooltip';
 
 /** How the amounts of a table's column are shown. */
@@ -58,6 +59,24 @@ export function Time({ at, className }: { readonly at: string; readonly classNam
       </time>
     </Tip>
   );
+}
+
+/** The time of an entry of a log, in the chosen time zone; how long ago is in a tooltip. */
+export function LogTime({ at, className }: { readonly at: string; readonly className?: string }) {
+  const zone = useTimeZone();
+  useTicks();
+  return (
+    <Tip text={`${exactTime(at, zone)}, ${relativeTime(at)}`}>
+      <time dateTime={at} className={cx('figures whitespace-nowrap', className)}>
+        {logTime(at, zone)}
+      </time>
+    </Tip>
+  );
+}
+
+/** The heading of a column of `LogTime`. */
+export function LogTimeHeading({ children }: { readonly children: string }) {
+  return `${children} (${useTimeZone() === 'utc' ? 'UTC' : 'local'})`;
 }
 
 /** The last day of validity, in UTC. */

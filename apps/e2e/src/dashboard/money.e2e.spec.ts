@@ -51,8 +51,8 @@ describe('money in the dashboard, in a real browser', () => {
     await page.getByRole('heading', { name: 'First steps', level: 1 }).waitFor();
 
     await page.getByRole('link', { name: 'Continue setup' }).click();
-    await page.getByLabel('Amount').fill('5');
-    await page.getByRole('button', { name: 'Add credit' }).click();
+    await page.getByLabel('Amount').fill('$5');
+    await page.getByRole('button', { name: 'Add $5.00' }).click();
     await page.getByRole('button', { name: 'Create key' }).click();
     const secret = await page.getByLabel('Your key').inputValue();
     await page.getByText('Waiting for your first request…').waitFor();
@@ -110,7 +110,8 @@ describe('money in the dashboard, in a real browser', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Amount').fill('2.50');
     await dialog.getByLabel('Note').fill('invoice 4711');
-    await dialog.getByRole('button', { name: 'Add credit' }).click();
+    await dialog.getByText(/\$0.00 now, \$2.50 afterwards/).waitFor();
+    await dialog.getByRole('button', { name: 'Add $2.50' }).click();
     await page.getByText('$2.50 added.').waitFor();
     await complete(apiKey);
     await page.getByLabel('Show').selectOption('Credits and corrections');

@@ -57,6 +57,33 @@ const RECORD_INTERACTIONS = `
   window.interactions = () => (record(observer.takeRecords()), [...durations.values()]);
 `;
 
+const LAPTOPS = [
+  { width: 1_024, height: 768 },
+  { width: 1_200, height: 800 },
+  { width: 1_366, height: 768 },
+];
+
+/** Tables that scroll sideways, broken words in their headings, and an invisible entry of the navigation. */
+const FIND_HIDDEN_PARTS = `(() => {
+  const problems = [];
+  for (const region of document.querySelectorAll('[role=region]:has(> table)')) {
+    const hidden = region.scrollWidth - region.clientWidth;
+    if (hidden > 0) problems.push('the table ' + region.ariaLabel + ' hides ' + hidden + ' px');
+    for (const cell of region.querySelectorAll('td, th')) {
+      const width = cell.getBoundingClientRect().width;
+      if (width > 0 && width < 40 && cell.textContent.trim().length > 6)
+        problems.push('a column of ' + region.ariaLabel + ' is ' + width + ' px wide: ' + cell.textContent.trim());
+    }
+  }
+  const navigation = document.querySelector('aside nav');
+  const active = navigation?.querySelector('[data-status=active]');
+  if (active) {
+    const [inner, outer] = [active.getBoundingClientRect(), navigation.getBoundingClientRect()];
+    if (inner.bottom > outer.bottom + 1 || inner.top < outer.top - 1) problems.push('the current page is not in view');
+  }
+  return problems;
+})()`;
+
 interface Finding {
   readonly id: string;
   readonly impact: string;
@@ -119,6 +146,17 @@ describe('every page of the dashboard', () => {
     ];
   }
 
+  /** Small laptops: every column is visible, and the navigation shows the current page. */
+  async function problemsOnLaptops(page: Page): Promise<string[]> {
+    const problems: string[] = [];
+    for (const viewport of LAPTOPS) {
+      await page.setViewportSize(viewport);
+      const found = await page.evaluate<string[]>(FIND_HIDDEN_PARTS);
+      problems.push(...found.map((one) => `${viewport.width} x ${viewport.height}: ${one}`));
+    }
+    return problems;
+  }
+
   async function setAppearance(page: Page, { colorScheme, viewport }: Appearance): Promise<void> {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewport);
@@ -175,6 +213,7 @@ describe('every page of the dashboard', () => {
         await open(screen);
         await finishAnimations(page);
         expect(await problemsWideAndLight(page)).toEqual([]);
+        expect(await problemsOnLaptops(page)).toEqual([]);
         expect(await problemsNarrowAndDark(page)).toEqual([]);
         expect(pageErrors).toEqual([]);
       },

@@ -2,6 +2,9 @@ import type { z } from 'zod';
 import type { HeadersOf, JsonOf, PathParameters } from './endpoint';
 import type { AnyEndpoint, EndpointOf, EndpointName } from './endpoints';
 import type { DashboardErrorCode } from './errors';
+import { withoutSecrets } from './secrets';
+
+export { withoutSecrets };
 
 /**
  * The dashboard API for browsers. Endpoints are named by method and path, such as "GET /api/session",
@@ -116,14 +119,15 @@ export function createDashboardClient(options: DashboardClientOptions = {}): Das
   const { baseUrl = '' } = options;
   const send = options.fetch ?? ((input, init) => fetch(input, init));
 
+  // Addresses are logged and kept in histories, so they never have a secret that a person has pasted.
   const urlOf = (endpoint: string, { params = {}, query = {} }: AnyCallOptions): string => {
     const path = endpoint.slice(endpoint.indexOf(' ') + 1);
     const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) =>
-      encodeURIComponent(params[name] ?? ''),
+      encodeURIComponent(withoutSecrets(params[name] ?? '')),
     );
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined && value !== null) search.append(name, String(value));
+      if (value !== undefined && value !== null) search.append(name, withoutSecrets(String(value)));
     }
     return `${baseUrl}${filled}${search.size > 0 ? `?${search}` : ''}`;
   };

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { api } from '../../api/client';
 import { useSession } from '../../api/session';
+import { blockingErrorOf } from '../../api/transient-error';
 import { Button } from '../../ui/button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { PasswordField } from '../../ui/field';
@@ -51,7 +52,7 @@ export function Identities() {
           : 'Identity providers that you sign in with. Your account has no password.'
       }
     >
-      {query.error ? (
+      {blockingErrorOf(query) ? (
         <Failure error={query.error} what="single sign-on" onRetry={() => void query.refetch()} />
       ) : (
         <Table

@@ -1,6 +1,7 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api/client';
+import { blockingErrorOf } from '../../api/transient-error';
 import { counted } from '../../format/count';
 import { Button } from '../../ui/button';
 import { Badge } from '../../ui/notice';
@@ -98,7 +99,7 @@ export function Sessions() {
         )
       }
     >
-      {query.error ? (
+      {blockingErrorOf(query) ? (
         <Failure error={query.error} what="sessions" onRetry={() => void query.refetch()} />
       ) : !query.data ? (
         <SkeletonRows rows={2} />

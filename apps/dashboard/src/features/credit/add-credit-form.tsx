@@ -1,12 +1,15 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { liveQuery } from '../../api/balance';
 import { api } from '../../api/client';
+import { organizationQuery } from '../../api/organizations';
+import { nanoUsdOf, readAmount, usdOfNano } from '../../format/money';
 import { Button } from '../../ui/button';
 import { DialogActions } from '../../ui/dialog';
 import { Field, Input } from '../../ui/field';
 import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
-import { exactUsd } from '../../ui/values';
+import { exactUsd, Money, Text } from '../../ui/values';
 import { amountError } from './amounts';
 
 interface AddCreditProps {
@@ -29,7 +32,7 @@ export function AddCreditForm({ organizationId, onAdded, onCancel }: AddCreditPr
       api.call('POST /api/organizations/{organization_id}/credits', {
         params: { organization_id: organizationId },
         headers: { 'idempotency-key': idempotencyKey },
-        body: { amount_usd: amount.trim(), note: note.trim() || null },
+        body: { amount_usd: readAmount(amount), note: note.trim() || null },
       }),
     onSuccess: async ({ credit }) => {
       toast(`${exactUsd(credit.amount_usd)} added.`);
@@ -42,9 +45,11 @@ export function AddCreditForm({ organizationId, onAdded, onCancel }: AddCreditPr
     },
   });
   const amountIssue = amountError(amount);
+  const { data: organization } = useQuery(organizationQuery(organizationId));
+  const { data: live } = useQuery(liveQuery(organizationId));
   const submit = (
     <Button type="submit" kind="primary" busy={add.isPending}>
-      Add credit
+      {amountIssue === undefined ? `Add ${exactUsd(readAmount(amount))}` : 'Add credit'}
     </Button>
   );
   return (
@@ -70,6 +75,18 @@ export function AddCreditForm({ organizationId, onAdded, onCancel }: AddCreditPr
           <Input maxLength={200} value={note} onChange={({ target }) => setNote(target.value)} />
         </Field>
       </div>
+      {amountIssue === undefined && organization && live && (
+        <p className="text-sm text-ink-soft">
+          Available to <Text className="font-medium text-ink">{organization.name}</Text>:{' '}
+          <Money usd={live.balance.available_usd} digits="cents" /> now,{' '}
+          <Money
+            className="font-medium text-ink"
+            usd={usdOfNano(nanoUsdOf(live.balance.available_usd) + nanoUsdOf(readAmount(amount)))}
+            digits="cents"
+          />{' '}
+          afterwards
+        </p>
+      )}
       {add.error && <FailureLine error={add.error} />}
       {onCancel ? (
         <DialogActions>

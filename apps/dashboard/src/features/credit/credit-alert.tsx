@@ -2,6 +2,7 @@ import type { Result } from '@gateway/dashboard-contract/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
+import { blockingErrorOf } from '../../api/transient-error';
 import { Button } from '../../ui/button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Field, Input, TextArea } from '../../ui/field';
@@ -35,7 +36,8 @@ export function CreditAlert({ organizationId, editable }: CreditAlertProps) {
   const test = useMutation({
     mutationFn: () => api.call('POST /api/organizations/{organization_id}/credit-alert/test', { params }),
     onSuccess: ({ delivered, failure }) => {
-      toast(delivered ? 'Test alert delivered.' : `Test alert failed: ${failure ?? 'unknown reason'}`);
+      if (delivered) toast('Test alert delivered.');
+      else toast(`Test alert failed: ${failure ?? 'unknown reason'}`, { failed: true });
       return queryClient.invalidateQueries({ queryKey });
     },
   });
@@ -61,7 +63,7 @@ export function CreditAlert({ organizationId, editable }: CreditAlertProps) {
         )
       }
     >
-      {query.error ? (
+      {blockingErrorOf(query) ? (
         <Failure error={query.error} what="alerts" onRetry={() => void query.refetch()} />
       ) : !alert ? (
         <SkeletonRows rows={3} />

@@ -2,6 +2,7 @@ import type { Result } from '@gateway/dashboard-contract/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
+import { readAmount } from '../../format/money';
 import { Button } from '../../ui/button';
 import { DialogActions } from '../../ui/dialog';
 import { Field, Input } from '../../ui/field';
@@ -25,7 +26,7 @@ export function RemoveCredit({ organizationId, onDone }: RemoveCreditProps) {
   const [touched, setTouched] = useState(false);
   const queryClient = useQueryClient();
   const toast = useToast();
-  const body = { amount_usd: amount.trim(), reason: reason.trim() };
+  const body = { amount_usd: readAmount(amount), reason: reason.trim() };
   const params = { organization_id: organizationId };
   const preview = useMutation({
     mutationFn: () =>
@@ -38,7 +39,7 @@ export function RemoveCredit({ organizationId, onDone }: RemoveCreditProps) {
         body: { ...body, confirmation_token: confirmationToken },
       }),
     onSuccess: async () => {
-      toast(`${exactUsd(amount.trim())} removed.`);
+      toast(`${exactUsd(readAmount(amount))} removed.`);
       await refreshCredit(queryClient, organizationId);
       onDone();
     },

@@ -13,7 +13,7 @@ import { exactDay, monthName } from '../../format/time';
 import { Button } from '../../ui/button';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
-import { Id, Money, Text, Time } from '../../ui/values';
+import { Id, Money, Text, LogTime, LogTimeHeading } from '../../ui/values';
 
 interface StatementDaysProps {
   readonly organizationId: string;
@@ -85,7 +85,7 @@ function Added({ of: { added_usd: added, corrected_usd: corrected } }: { readonl
     { label: 'Corrections', usd: corrected },
   ].filter(({ usd }) => nanoUsdOf(usd) !== 0n);
   return amounts.map(({ label, usd }) => (
-    <p key={label} className="text-xs text-ink-soft sm:hidden">
+    <p key={label} className="text-xs text-ink-soft @2xl:hidden">
       {label} <Money usd={usd} digits="all" />
     </p>
   ));
@@ -185,9 +185,9 @@ function lineColumns<Line extends StatementCredit | StatementLine>(
   return [
     {
       id: 'at',
-      header: 'Date',
+      header: () => <LogTimeHeading>Date</LogTimeHeading>,
       meta: { hide: 'phone' },
-      cell: ({ row: { original: line } }) => <Time at={line.posted_at} className="text-ink-soft" />,
+      cell: ({ row: { original: line } }) => <LogTime at={line.posted_at} className="text-ink-soft" />,
     },
     {
       id: 'kind',
@@ -200,17 +200,17 @@ function lineColumns<Line extends StatementCredit | StatementLine>(
               <Text>{line.note}</Text>
             </p>
           )}
-          <p className="text-xs text-ink-faint sm:hidden">
+          <p className="text-xs text-ink-faint @2xl:hidden">
             {line.kind === 'settlement' && (
               <Link
                 to="/o/$organizationId/generations/$generationId"
                 params={{ organizationId, generationId: line.reference }}
-                className="text-accent"
+                className="text-accent underline"
               >
                 Details
               </Link>
             )}{' '}
-            <Time at={line.posted_at} />
+            <LogTime at={line.posted_at} />
           </p>
         </div>
       ),

@@ -4,7 +4,7 @@ import { count } from '../../format/count';
 import { duration } from '../../format/time';
 import { Badge } from '../../ui/notice';
 import type { Column } from '../../ui/table';
-import { Id, Money, Text, Time } from '../../ui/values';
+import { Id, Money, Text, LogTime, LogTimeHeading } from '../../ui/values';
 
 interface ColumnOptions {
   readonly organizationId: string;
@@ -19,9 +19,9 @@ export function generationColumns({
   const columns: readonly (Column<GenerationSummary> | false)[] = [
     {
       id: 'time',
-      header: 'Created',
+      header: () => <LogTimeHeading>Created</LogTimeHeading>,
       meta: { hide: 'phone' },
-      cell: ({ row: { original: one } }) => <Time at={one.created_at} className="text-ink-soft" />,
+      cell: ({ row: { original: one } }) => <LogTime at={one.created_at} className="text-ink-soft" />,
     },
     {
       id: 'model',
@@ -35,11 +35,11 @@ export function generationColumns({
           >
             <Text>{one.model_id}</Text>
           </Link>
-          <p className="text-xs text-ink-faint max-sm:hidden">
+          <p className="text-xs text-ink-faint @max-2xl:hidden">
             <Id>{one.id}</Id>
           </p>
-          <p className="mt-0.5 flex items-center gap-2 text-xs text-ink-faint sm:hidden">
-            <GenerationStatus of={one} /> <Time at={one.created_at} />
+          <p className="mt-0.5 flex items-center gap-2 text-xs text-ink-faint @2xl:hidden">
+            <GenerationStatus of={one} /> <LogTime at={one.created_at} />
           </p>
         </div>
       ),
@@ -59,7 +59,7 @@ export function generationColumns({
     {
       id: 'tokens-in',
       header: 'Input tokens',
-      meta: { figures: true, hide: 'phone' },
+      meta: { figures: true, hide: 'tablet' },
       cell: ({ row: { original: one } }) => count(one.prompt_tokens),
     },
     {
@@ -71,7 +71,7 @@ export function generationColumns({
     {
       id: 'latency',
       header: 'Latency',
-      meta: { figures: true, hide: 'phone' },
+      meta: { figures: true, hide: 'tablet' },
       cell: ({ row: { original: one } }) => duration(one.duration_ms),
     },
     {

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { generationQuery, type GenerationDetail } from '../../api/generations';
 import { useKeyNames } from '../../api/keys';
+import { blockingErrorOf } from '../../api/transient-error';
 import { count } from '../../format/count';
 import { nanoUsdOf } from '../../format/money';
 import { duration, exactTime } from '../../format/time';
@@ -21,7 +22,7 @@ export function GenerationPage() {
   const { organizationId, generationId } = route.useParams();
   const query = useQuery(generationQuery(organizationId, generationId));
   const keyNames = useKeyNames(organizationId, [query.data?.key_id]);
-  if (query.error || !query.data) {
+  if (blockingErrorOf(query) || !query.data) {
     return (
       <Page title="Generation">
         {query.error ? (
@@ -289,7 +290,7 @@ const ENTRY_COLUMNS: readonly Column<Entry>[] = [
     cell: ({ row: { original } }) => (
       <>
         {ENTRY_KINDS[original.kind]}
-        <Time at={original.posted_at} className="block text-xs text-ink-faint sm:hidden" />
+        <Time at={original.posted_at} className="block text-xs text-ink-faint @2xl:hidden" />
       </>
     ),
   },

@@ -88,7 +88,7 @@ describe('the generations page', () => {
 
   it('offers no filter that does not apply to refused requests', async () => {
     serving('completions', 'messages');
-    const labels = ['From', 'To', 'API', 'End user', 'Min cost (USD)', 'Max cost (USD)'];
+    const labels = ['From (UTC)', 'To (UTC)', 'API', 'End user', 'Min cost (USD)', 'Max cost (USD)'];
     renderPage('/o/org-1/generations');
     const status = await screen.findByLabelText('Status');
     await screen.findByLabelText('API');

@@ -13,6 +13,7 @@ import { usePermission } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
 import { omitUndefined } from '../../app/search';
 import { exactTime } from '../../format/time';
+import { rangeEnd, rangeStart } from '../../format/time-range';
 import { Button, buttonClass } from '../../ui/button';
 import { DebouncedInput } from '../../ui/debounced-input';
 import { Field, Select } from '../../ui/field';
@@ -20,6 +21,7 @@ import { FilterBar } from '../../ui/filters';
 import { Page, Section } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table } from '../../ui/table';
+import { TimeField } from '../../ui/time-field';
 import { KeySelect } from '../keys/key-select';
 import { apiNames } from './api-names';
 import { generationColumns } from './generation-columns';
@@ -27,8 +29,6 @@ import { RefusedRequests } from './refused-requests';
 import type { GenerationSearch } from './search';
 
 const route = getRouteApi('/signed-in/o/$organizationId/generations');
-
-const DAY_MS = 86_400_000;
 
 export function GenerationsPage() {
   const { organizationId } = route.useParams();
@@ -145,14 +145,11 @@ export function refusedFiltersOf({ find, key, model }: GenerationSearch): Refuse
   return omitUndefined({ request_id: find, key_id: key, model });
 }
 
-/** The days in the URL are inclusive UTC days. */
 export function filtersOf(search: GenerationSearch): GenerationFilters {
-  const since = dayStart(search.from);
-  const until = dayStart(search.to);
   return omitUndefined({
     search: search.find,
-    since: since === undefined ? undefined : new Date(since).toISOString(),
-    until: until === undefined ? undefined : new Date(until + DAY_MS).toISOString(),
+    since: rangeStart(search.from),
+    until: rangeEnd(search.to),
     model_id: search.model,
     key_id: search.key,
     external_user: search.user,
@@ -161,11 +158,6 @@ export function filtersOf(search: GenerationSearch): GenerationFilters {
     min_cost_usd: parseAmount(search.min_cost),
     max_cost_usd: parseAmount(search.max_cost),
   });
-}
-
-function dayStart(day: string | undefined): number | undefined {
-  const at = /^\d{4}-\d{2}-\d{2}$/.test(day ?? '') ? Date.parse(day ?? '') : Number.NaN;
-  return Number.isNaN(at) ? undefined : at;
 }
 
 const parseAmount = (text: string | undefined) =>
@@ -198,12 +190,8 @@ function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
       <FilterBar inUse={Object.keys(search).filter((name) => name !== 'find').length}>
         {!listsRefused && (
           <>
-            <Field label="From">
-              <DebouncedInput type="date" className="sm:w-36" {...text('from')} />
-            </Field>
-            <Field label="To">
-              <DebouncedInput type="date" className="sm:w-36" {...text('to')} />
-            </Field>
+            <TimeField label="From" end="start" value={search.from} onChange={(from) => onChange({ from })} />
+            <TimeField label="To" end="end" value={search.to} onChange={(to) => onChange({ to })} />
           </>
         )}
         <Field label="Model">

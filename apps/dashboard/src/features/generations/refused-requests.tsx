@@ -2,7 +2,7 @@ import type { RefusedRequest } from '../../api/generations';
 import { CopyIcon } from '../../ui/copy';
 import { Badge } from '../../ui/notice';
 import { Table, type Column } from '../../ui/table';
-import { Id, Text, Time } from '../../ui/values';
+import { Id, Text, LogTime, LogTimeHeading } from '../../ui/values';
 
 export interface RefusedRequestsProps {
   readonly rows: readonly RefusedRequest[];
@@ -15,9 +15,9 @@ export function RefusedRequests({ rows, keyNames, stale }: RefusedRequestsProps)
   const columns: readonly Column<RefusedRequest>[] = [
     {
       id: 'time',
-      header: 'Refused',
+      header: () => <LogTimeHeading>Refused</LogTimeHeading>,
       meta: { hide: 'phone' },
-      cell: ({ row: { original: one } }) => <Time at={one.refused_at} className="text-ink-soft" />,
+      cell: ({ row: { original: one } }) => <LogTime at={one.refused_at} className="text-ink-soft" />,
     },
     {
       id: 'error',
@@ -28,7 +28,7 @@ export function RefusedRequests({ rows, keyNames, stale }: RefusedRequestsProps)
           <p className="text-xs text-ink-soft">
             <Text>{one.error_message}</Text>
           </p>
-          <Time at={one.refused_at} className="text-xs text-ink-faint sm:hidden" />
+          <LogTime at={one.refused_at} className="text-xs text-ink-faint @2xl:hidden" />
         </div>
       ),
     },

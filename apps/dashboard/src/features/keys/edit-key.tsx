@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import type { Key, KeyBounds } from '../../api/keys';
 import { useToast } from '../../ui/toast';
+import { UnsavedChanges } from '../../ui/unsaved-changes';
 import { VersionedFormEnd } from '../../ui/versioned-form';
 import { KeyFields, useKeyForm } from './key-form';
 import { bodyOf, setFieldError, valuesOf } from './key-form-values';
@@ -39,6 +40,7 @@ export function EditKey({ of, bounds, onDone }: EditKeyProps) {
       onSubmit={form.handleSubmit((values) => save.mutate(bodyOf(values)))}
       noValidate
     >
+      <UnsavedChanges when={form.formState.isDirty && !save.isSuccess} />
       <KeyFields organizationId={of.organization_id} form={form} bounds={bounds} />
       <VersionedFormEnd<Key>
         what="this key"

@@ -26,7 +26,7 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
           <p className="text-xs text-ink-faint">
             <Id>{`sk-gw-…${key.last4}`}</Id>
           </p>
-          <div className="mt-1 sm:hidden">
+          <div className="mt-1 @2xl:hidden">
             <KeyState of={key} />
           </div>
         </div>

@@ -2,7 +2,7 @@ import type { CallOptions } from '@gateway/dashboard-contract/client';
 import { ApiError } from '@gateway/dashboard-contract/client';
 import type { UseFormSetError } from 'react-hook-form';
 import type { Key } from '../../api/keys';
-import { nanoUsdOf } from '../../format/money';
+import { isAmount, nanoUsdOf, readAmount } from '../../format/money';
 import { parseAllowlist } from './ip-allowlist';
 
 /** The form's values as typed. */
@@ -78,9 +78,9 @@ export function bodyOf(values: KeyFormValues): KeyBody {
     requests_per_minute: parseLimit(values.requestsPerMinute),
     tokens_per_minute: parseLimit(values.tokensPerMinute),
     concurrency: parseLimit(values.concurrency),
-    daily_budget_usd: values.dailyBudget.trim() || null,
-    monthly_budget_usd: values.monthlyBudget.trim() || null,
-    total_budget_usd: values.totalBudget.trim() || null,
+    daily_budget_usd: readAmount(values.dailyBudget) || null,
+    monthly_budget_usd: readAmount(values.monthlyBudget) || null,
+    total_budget_usd: readAmount(values.totalBudget) || null,
     project_id: values.project || null,
   };
 }
@@ -105,9 +105,9 @@ export function budgetError(
   bound: string | null | undefined,
   aboveBound = ABOVE_BOUND,
 ): string | undefined {
-  const amount = text.trim();
-  if (amount === '') return undefined;
-  if (!/^\d{1,9}(\.\d{1,9})?$/.test(amount) || nanoUsdOf(amount) === 0n) return 'Enter an amount above 0.';
+  if (text.trim() === '') return undefined;
+  if (!isAmount(text) || nanoUsdOf(readAmount(text)) === 0n) return 'Enter an amount above 0.';
+  const amount = readAmount(text);
   return bound && nanoUsdOf(amount) > nanoUsdOf(bound) ? aboveBound : undefined;
 }
 

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { keysQuery, withoutSecret, type KeyFilters } from '../../api/keys';
+import { keysQuery, type KeyFilters } from '../../api/keys';
 import { usePermission } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
 import { omitUndefined } from '../../app/search';
@@ -61,7 +61,7 @@ export function KeysPage() {
             placeholder="Name, ID or last four characters"
             className="col-span-2 sm:w-64"
             value={find}
-            onCommit={(text) => search(show, withoutSecret(text))}
+            onCommit={(text) => search(show, text)}
           />
           <Select
             aria-label="Status"

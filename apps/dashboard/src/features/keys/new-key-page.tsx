@@ -6,6 +6,7 @@ import { effectiveLimitsOf, organizationQuery } from '../../api/organizations';
 import { Button, buttonClass } from '../../ui/button';
 import { Page } from '../../ui/page';
 import { FailureLine } from '../../ui/states';
+import { UnsavedChanges } from '../../ui/unsaved-changes';
 import { KeyFields, useKeyForm } from './key-form';
 import { bodyOf, EMPTY_KEY, setFieldError } from './key-form-values';
 import { OneTimeSecret } from './one-time-secret';
@@ -64,6 +65,7 @@ function NewKeyForm({ organizationId, onCreated }: NewKeyFormProps) {
       onSubmit={form.handleSubmit((values) => create.mutate(bodyOf(values)))}
       noValidate
     >
+      <UnsavedChanges when={form.formState.isDirty && !create.isSuccess} />
       <KeyFields
         organizationId={organizationId}
         form={form}

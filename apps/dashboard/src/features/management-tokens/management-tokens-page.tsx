@@ -99,7 +99,7 @@ function columnsOf(organizationId: string | undefined): readonly Column<Manageme
           <p className="text-xs text-ink-faint">
             <Id>{`mk-gw-…${token.last4}`}</Id>
           </p>
-          <div className="mt-1 sm:hidden">
+          <div className="mt-1 @2xl:hidden">
             <State of={token} />
           </div>
         </div>

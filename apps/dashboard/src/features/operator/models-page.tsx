@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Fragment, useState } from 'react';
 import { api } from '../../api/client';
+import { blockingErrorOf } from '../../api/transient-error';
 import { count } from '../../format/count';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
@@ -12,6 +13,7 @@ import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Tip } from '../../ui/tooltip';
 import { Id, Money, Text, Time, visible } from '../../ui/values';
+import { StaleFigures } from '../credit/stale-figures';
 import { ReasonForm } from './reason-form';
 
 type Catalogue = Result<'GET /api/operator/catalogue'>['catalogue'];
@@ -27,12 +29,13 @@ export function ModelsPage() {
   });
   return (
     <Page title="Models" description={query.data ? <ChangedWhere catalogue={query.data} /> : undefined}>
-      {query.error ? (
+      {blockingErrorOf(query) ? (
         <Failure error={query.error} what="model catalogue" onRetry={() => void query.refetch()} />
       ) : !query.data ? (
         <SkeletonRows />
       ) : (
         <>
+          <StaleFigures of={query} />
           {query.data.rejected && <RejectedChange rejected={query.data.rejected} />}
           {query.data.models.length === 0 ? (
             <Empty icon="layers" title="No models yet">
@@ -231,7 +234,7 @@ const COLUMNS: readonly Column<Model>[] = [
           <Text>{model.name}</Text>
         </p>
         <Disabled of={model} />
-        <div className="mt-1 sm:hidden">
+        <div className="mt-1 @2xl:hidden">
           <Targets of={model} />
         </div>
         {/* Not in a last column, which the prices move out of the window. */}

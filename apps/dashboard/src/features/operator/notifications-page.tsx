@@ -11,6 +11,7 @@ import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
 import { Text, Time } from '../../ui/values';
 import { WebhookSecret } from '../../ui/webhook';
+import { StaleFigures } from '../credit/stale-figures';
 import { NotificationSettingsForm } from './notification-settings-form';
 
 type Notifications = Result<'GET /api/operator/notifications'>;
@@ -59,6 +60,7 @@ export function NotificationsPage() {
         <SkeletonRows />
       ) : (
         <>
+          <StaleFigures of={query} />
           {test.error && <FailureLine error={test.error} />}
           <Recipients of={data} />
           <Section title="Open incidents" description="Reported by the services right now.">

@@ -87,7 +87,7 @@ const COLUMNS: readonly Column<Person>[] = [
         <Email className="font-medium">{person.email}</Email>
         {person.role === 'operator' && <Badge tone="good">Operator</Badge>}
         {person.disabled && <Badge tone="bad">Disabled</Badge>}
-        <span className="basis-full text-xs font-normal text-ink-soft sm:hidden">
+        <span className="basis-full text-xs font-normal text-ink-soft @2xl:hidden">
           <Organizations of={person} />
         </span>
       </span>

@@ -4,6 +4,19 @@ import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
 import { sessionOf } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
+import { statusOf } from './providers-page';
+
+it.each([
+  ['closed', 0, 0, 'No requests'],
+  ['closed', 100, 5, 'Healthy'],
+  ['closed', 100, 6, 'Some failures'],
+  ['closed', 3, 3, 'Failing'],
+  ['open', 3, 3, 'Circuit open'],
+  ['half_open', 3, 0, 'Recovering'],
+] as const)(
+  'a target with the breaker %s, %s calls and %s failures is shown as %s',
+  (breaker, calls, failures, label) => expect(statusOf({ breaker, calls, failures }).label).toBe(label),
+);
 
 describe('the providers page', () => {
   let api: ApiDouble;

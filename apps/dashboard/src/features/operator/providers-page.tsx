@@ -13,6 +13,7 @@ import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Tip } from '../../ui/tooltip';
 import { Id, Text, Time, visible } from '../../ui/values';
+import { StaleFigures } from '../credit/stale-figures';
 import { ReasonForm } from './reason-form';
 
 type Health = Result<'GET /api/operator/providers'>['health'];
@@ -44,6 +45,7 @@ export function ProvidersPage() {
         </Empty>
       ) : (
         <>
+          <StaleFigures of={query} />
           <Table
             caption="Targets"
             rows={health.targets}
@@ -71,8 +73,11 @@ export function ProvidersPage() {
   );
 }
 
+/** Above this share of failures, a target is not shown as healthy. */
+const SOME_FAILURES = 0.05;
+const MOST_FAILURES = 0.5;
+
 const BREAKERS = {
-  closed: { tone: 'good', label: 'Healthy', meaning: 'Receives requests.' },
   half_open: {
     tone: 'warn',
     label: 'Recovering',
@@ -80,6 +85,23 @@ const BREAKERS = {
   },
   open: { tone: 'bad', label: 'Circuit open', meaning: 'Too many failures; requests go to the next target.' },
 } as const;
+
+/** Only recent successes show that a target is healthy. */
+export function statusOf({ breaker, calls, failures }: Pick<TargetHealth, 'breaker' | 'calls' | 'failures'>) {
+  if (breaker !== 'closed') return BREAKERS[breaker];
+  if (calls === 0)
+    return {
+      tone: 'plain',
+      label: 'No requests',
+      meaning: 'No recent request shows whether it works.',
+    } as const;
+  const share = failures / calls;
+  if (share >= MOST_FAILURES)
+    return { tone: 'bad', label: 'Failing', meaning: 'Most recent requests failed.' } as const;
+  if (share > SOME_FAILURES)
+    return { tone: 'warn', label: 'Some failures', meaning: 'Some recent requests failed.' } as const;
+  return { tone: 'good', label: 'Healthy', meaning: 'Recent requests succeeded.' } as const;
+}
 
 const COLUMNS: readonly Column<TargetHealth>[] = [
   {
@@ -91,7 +113,7 @@ const COLUMNS: readonly Column<TargetHealth>[] = [
         <p className="text-xs text-ink-faint">
           <Id>{target.provider_model}</Id>
         </p>
-        <p className="text-xs text-ink-soft sm:hidden">
+        <p className="text-xs text-ink-soft @2xl:hidden">
           {counted(target.calls, 'request')}
           {target.failures > 0 && <span className="text-bad">, {count(target.failures)} failed</span>}
         </p>
@@ -112,11 +134,7 @@ const COLUMNS: readonly Column<TargetHealth>[] = [
             </span>
           </>
         ) : (
-          <Tip text={BREAKERS[target.breaker].meaning}>
-            <span tabIndex={0}>
-              <Badge tone={BREAKERS[target.breaker].tone}>{BREAKERS[target.breaker].label}</Badge>
-            </span>
-          </Tip>
+          <Status of={target} />
         )}
         {target.open_for_organizations > 0 && (
           <span className="text-xs text-ink-soft">
@@ -185,6 +203,17 @@ const COLUMNS: readonly Column<TargetHealth>[] = [
     cell: ({ row: { original: target } }) => <Drain of={target} />,
   },
 ];
+
+function Status({ of: target }: { readonly of: TargetHealth }) {
+  const { tone, label, meaning } = statusOf(target);
+  return (
+    <Tip text={meaning}>
+      <span tabIndex={0}>
+        <Badge tone={tone}>{label}</Badge>
+      </span>
+    </Tip>
+  );
+}
 
 function Drain({ of: target }: { readonly of: TargetHealth }) {
   const [open, setOpen] = useState(false);

@@ -9,6 +9,7 @@ import { Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Id, Money } from '../../ui/values';
+import { StaleFigures } from '../credit/stale-figures';
 import { DeadLetters } from './dead-letters';
 import { Reconciliation } from './reconciliation';
 
@@ -37,6 +38,7 @@ export function SettlementPage() {
         <SkeletonRows />
       ) : (
         <>
+          <StaleFigures of={query} />
           {holds !== null && holds.overdue > 0 && (
             <Notice tone="warn" title={`${counted(holds.overdue, 'overdue hold')}`}>
               These requests were not settled in time. Their holds will be released without a charge.
@@ -97,7 +99,7 @@ const LAG_COLUMNS: readonly Column<Lag>[] = [
     cell: ({ row: { original } }) => (
       <>
         <Id>{original.topic}</Id>
-        <p className="text-xs text-ink-faint sm:hidden">
+        <p className="text-xs text-ink-faint @2xl:hidden">
           <Id>{original.group}</Id>
         </p>
       </>

@@ -1,7 +1,7 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { Link } from '@tanstack/react-router';
 import type { Column } from '../../ui/table';
-import { Id, Text, Time } from '../../ui/values';
+import { Id, Text, LogTime, LogTimeHeading } from '../../ui/values';
 import { actionLabel } from './audit-actions';
 import { AuditChanges } from './audit-changes';
 import type { AuditSearch } from './audit-search';
@@ -13,9 +13,9 @@ export function auditColumns(search: AuditSearch): readonly Column<AuditEntry>[]
   return [
     {
       id: 'at',
-      header: 'Time',
+      header: () => <LogTimeHeading>Time</LogTimeHeading>,
       meta: { hide: 'phone' },
-      cell: ({ row: { original: entry } }) => <Time at={entry.created_at} className="text-ink-soft" />,
+      cell: ({ row: { original: entry } }) => <LogTime at={entry.created_at} className="text-ink-soft" />,
     },
     {
       id: 'actor',
@@ -50,9 +50,9 @@ export function auditColumns(search: AuditSearch): readonly Column<AuditEntry>[]
               <Id>{entry.target}</Id>
             </Link>
           </p>
-          <div className="mt-1 grid gap-1 sm:hidden">
+          <div className="mt-1 grid gap-1 @2xl:hidden">
             <p className="text-xs text-ink-soft">
-              <Actor of={entry} search={search} />, <Time at={entry.created_at} />
+              <Actor of={entry} search={search} />, <LogTime at={entry.created_at} />
             </p>
             <AuditChanges details={entry.details} />
           </div>

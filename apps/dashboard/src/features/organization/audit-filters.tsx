@@ -3,6 +3,7 @@ import { omitUndefined } from '../../app/search';
 import { Button } from '../../ui/button';
 import { Field, Input, Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
+import { TimeField } from '../../ui/time-field';
 import { actionLabel } from './audit-actions';
 import type { AuditSearch } from './audit-search';
 
@@ -78,22 +79,8 @@ export function AuditFilters({ isPlatform, search, actorLabel, onSearch }: Filte
           </Select>
         </Field>
       )}
-      <Field label="From">
-        <Input
-          type="date"
-          className="sm:w-36"
-          value={search.since ?? ''}
-          onChange={({ target: { value } }) => change({ since: value || undefined })}
-        />
-      </Field>
-      <Field label="To">
-        <Input
-          type="date"
-          className="sm:w-36"
-          value={search.until ?? ''}
-          onChange={({ target: { value } }) => change({ until: value || undefined })}
-        />
-      </Field>
+      <TimeField label="From" end="start" value={search.since} onChange={(since) => change({ since })} />
+      <TimeField label="To" end="end" value={search.until} onChange={(until) => change({ until })} />
       <Field label="Resource ID">
         <Input
           className="font-mono !text-sm sm:w-64"

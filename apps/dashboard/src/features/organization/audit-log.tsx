@@ -1,6 +1,8 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { api } from '../../api/client';
+import { blockingErrorOf } from '../../api/transient-error';
 import { omitUndefined } from '../../app/search';
+import { rangeEnd, rangeStart } from '../../format/time-range';
 import { Button } from '../../ui/button';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table } from '../../ui/table';
@@ -8,8 +10,6 @@ import { visible } from '../../ui/values';
 import { auditColumns } from './audit-columns';
 import { AuditFilters } from './audit-filters';
 import type { AuditSearch } from './audit-search';
-
-const DAY_MS = 86_400_000;
 
 interface AuditLogProps {
   /** Absent: the platform audit log. */
@@ -45,7 +45,7 @@ export function AuditLog({ organizationId, search, onSearch }: AuditLogProps) {
         actorLabel={actorLabel === undefined ? undefined : visible(actorLabel)}
         onSearch={onSearch}
       />
-      {log.error ? (
+      {blockingErrorOf(log) ? (
         <Failure error={log.error} what="audit log" onRetry={() => void log.refetch()} />
       ) : log.isPending ? (
         <SkeletonRows rows={8} />
@@ -78,15 +78,11 @@ export function AuditLog({ organizationId, search, onSearch }: AuditLogProps) {
 }
 
 function filtersOf(search: AuditSearch) {
-  const at = (day: string | undefined, days: number) => {
-    const start = /^\d{4}-\d{2}-\d{2}$/.test(day ?? '') ? Date.parse(day ?? '') : Number.NaN;
-    return Number.isNaN(start) ? undefined : new Date(start + days * DAY_MS).toISOString();
-  };
   return omitUndefined({
     action: search.action,
     actor_id: search.actor,
     target: search.target,
-    since: at(search.since, 0),
-    until: at(search.until, 1),
+    since: rangeStart(search.since),
+    until: rangeEnd(search.until),
   });
 }

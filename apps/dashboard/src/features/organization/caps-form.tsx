@@ -3,9 +3,10 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import { organizationQuery, type Organization } from '../../api/organizations';
 import { count } from '../../format/count';
-import { exactUsd, nanoUsdOf } from '../../format/money';
+import { exactUsd, nanoUsdOf, readAmount } from '../../format/money';
 import { Checkbox, Field, Input } from '../../ui/field';
 import { useToast } from '../../ui/toast';
+import { UnsavedChanges } from '../../ui/unsaved-changes';
 import { conflictingVersion, VersionedFormEnd } from '../../ui/versioned-form';
 import { BUDGETS, LIMIT_EFFECTS, type BudgetField } from '../keys/budgets';
 import { budgetError, limitError, parseLimit } from '../keys/key-form-values';
@@ -61,9 +62,9 @@ function bodyOf(values: Values) {
     requests_per_minute: parseLimit(values.requests_per_minute),
     tokens_per_minute: parseLimit(values.tokens_per_minute),
     concurrency: parseLimit(values.concurrency),
-    daily_budget_usd: values.daily_budget_usd.trim() || null,
-    monthly_budget_usd: values.monthly_budget_usd.trim() || null,
-    total_budget_usd: values.total_budget_usd.trim() || null,
+    daily_budget_usd: readAmount(values.daily_budget_usd) || null,
+    monthly_budget_usd: readAmount(values.monthly_budget_usd) || null,
+    total_budget_usd: readAmount(values.total_budget_usd) || null,
     max_output_tokens: parseLimit(values.max_output_tokens),
     multiple_completions: values.multiple_completions,
   };
@@ -98,7 +99,8 @@ interface CapsFormProps {
 
 export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
   const texts = TEXTS[caps];
-  const [values, setValues] = useState(() => valuesOf(organization[caps]));
+  const [initial] = useState(() => valuesOf(organization[caps]));
+  const [values, setValues] = useState(initial);
   const [readVersion, setReadVersion] = useState(organization.version);
   const queryClient = useQueryClient();
   const toast = useToast();
@@ -136,6 +138,7 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
         if (issues.every((issue) => issue === undefined)) save.mutate();
       }}
     >
+      <UnsavedChanges when={values !== initial && !save.isSuccess} />
       <p className="text-sm text-ink-soft">{texts.introduction}</p>
       <div className="grid gap-5 sm:grid-cols-2">
         {COUNTS.map(({ field, label, effect }, index) => (
@@ -206,6 +209,6 @@ function budgetHintOf(caps: Caps, { limits, ceilings }: Organization, field: Bud
     limit !== null &&
     text.trim() !== '' &&
     budgetError(text, null) === undefined &&
-    nanoUsdOf(text.trim()) < nanoUsdOf(limit);
+    nanoUsdOf(readAmount(text)) < nanoUsdOf(limit);
   return lowers ? ` Lowers the limit, which is ${exactUsd(limit)}.` : '';
 }

@@ -297,7 +297,7 @@ function Invitations({ organizationId }: { readonly organizationId: string }) {
   ];
   return (
     <Section title="Invitations" description="Links work once and expire after 7 days.">
-      {invitations.error ? (
+      {blockingErrorOf(invitations) ? (
         <Failure error={invitations.error} what="invitations" onRetry={() => void invitations.refetch()} />
       ) : invitations.isPending ? (
         <SkeletonRows rows={2} />

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import { effectiveLimitsOf, organizationQuery } from '../../api/organizations';
 import type { Project } from '../../api/projects';
-import { exactUsd } from '../../format/money';
+import { exactUsd, readAmount } from '../../format/money';
 import { Button } from '../../ui/button';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Field, Input } from '../../ui/field';
@@ -138,8 +138,8 @@ function valuesOf(project: Project | undefined): Values {
 function bodyOf(values: Values) {
   return {
     name: values.name.trim(),
-    daily_budget_usd: values.daily_budget_usd.trim() || null,
-    monthly_budget_usd: values.monthly_budget_usd.trim() || null,
-    total_budget_usd: values.total_budget_usd.trim() || null,
+    daily_budget_usd: readAmount(values.daily_budget_usd) || null,
+    monthly_budget_usd: readAmount(values.monthly_budget_usd) || null,
+    total_budget_usd: readAmount(values.total_budget_usd) || null,
   };
 }

@@ -210,13 +210,26 @@ describe('the catalogue page', () => {
     );
   });
 
-  it('rolls back to an earlier version', async () => {
+  it('shows what an earlier version changes and whom it affects, then rolls back to it', async () => {
+    api.on('GET /api/operator/catalogue/versions/{version}', () => ({
+      ...{ version: version(2), text: 'text of version 2', changes: [] },
+    }));
+    api.on('POST /api/operator/catalogue/check', () => ({
+      issues: [],
+      changes: [PRICE_CHANGE],
+      affected: [{ model: 'acme/m-1', organizations: 2, keys: 3, requests: 40 }],
+    }));
     api.on('POST /api/operator/catalogue/roll-back', () => ({ version: version(4) }));
     renderPage('/operator/catalogue');
     await screen.findByRole('table', { name: 'Versions' });
     expect(screen.queryByRole('button', { name: 'Roll back to version 3' })).toBeNull();
     await click('Roll back to version 2');
     const dialog = await screen.findByRole('dialog', { name: 'Roll back to version 2' });
+    const affected = await within(dialog).findByRole('list', { name: 'Affected' });
+    expect(affected.textContent).toBe('acme/m-1: 40 requests of 2 organizations, with 3 keys');
+    expect(api.requestsTo('POST /api/operator/catalogue/check')[0]?.body).toEqual({
+      text: 'text of version 2',
+    });
     await userEvent.type(within(dialog).getByLabelText('Comment'), 'A mistake.');
     await userEvent.click(within(dialog).getByRole('button', { name: 'Roll back' }));
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());

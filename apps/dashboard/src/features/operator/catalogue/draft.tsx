@@ -9,6 +9,7 @@ import { Field, TextArea } from '../../../ui/field';
 import { Section } from '../../../ui/page';
 import { FailureLine } from '../../../ui/states';
 import { useToast } from '../../../ui/toast';
+import { UnsavedChanges } from '../../../ui/unsaved-changes';
 import { Text, Time } from '../../../ui/values';
 import type { CatalogueState } from './catalogue-state';
 import { Checked } from './changes';
@@ -78,6 +79,7 @@ export function Draft({ of: state }: { readonly of: CatalogueState }) {
         </>
       }
     >
+      <UnsavedChanges when={edit.isEdited}>The edited catalogue is not saved as a draft.</UnsavedChanges>
       {edit.hasConflict && (
         <Conflict what="the catalogue" onDiscard={edit.discardEdits} onKeep={edit.keepEdits}>
           Your changes are not saved. Discard them to see the current text, or keep them to replace it.
@@ -108,7 +110,16 @@ export function Draft({ of: state }: { readonly of: CatalogueState }) {
         description="Every router runs it within a second. Requests that started before keep their prices."
         wide
       >
-        <Publish text={text} revision={revision} version={edit.version} onDone={() => setPublishing(false)} />
+        <Publish
+          text={text}
+          action="Publish"
+          publish={(comment) =>
+            api.call('POST /api/operator/catalogue/publish', {
+              body: { draft_revision: revision, expected_version: edit.version, comment },
+            })
+          }
+          onDone={() => setPublishing(false)}
+        />
       </Dialog>
       <Confirm
         open={discarding}

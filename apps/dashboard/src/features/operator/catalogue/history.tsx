@@ -1,19 +1,17 @@
 import type { Result } from '@gateway/dashboard-contract/client';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../../api/client';
 import { Button } from '../../../ui/button';
 import { Code } from '../../../ui/code';
-import { Dialog, DialogActions } from '../../../ui/dialog';
-import { Field, Input } from '../../../ui/field';
+import { Dialog } from '../../../ui/dialog';
 import { LoadMore } from '../../../ui/load-more';
 import { Section } from '../../../ui/page';
 import { Failure, FailureLine, SkeletonRows } from '../../../ui/states';
 import { Table, type Column } from '../../../ui/table';
-import { useToast } from '../../../ui/toast';
 import { Text, Time } from '../../../ui/values';
 import { Changes } from './changes';
-import { useCatalogueChange } from './use-catalogue-change';
+import { Publish } from './publish';
 
 type Version = Result<'GET /api/operator/catalogue/versions'>['data'][number];
 
@@ -78,6 +76,7 @@ function Actions({ of, current }: { readonly of: Version; readonly current: numb
         onOpenChange={setRollingBack}
         title={`Roll back to version ${of.version}`}
         description="Its text is published again as a new version. Every router runs it within a second."
+        wide
       >
         <RollBack version={of.version} current={current} onDone={() => setRollingBack(false)} />
       </Dialog>
@@ -85,8 +84,8 @@ function Actions({ of, current }: { readonly of: Version; readonly current: numb
   );
 }
 
-function ShownVersion({ version }: { readonly version: number }) {
-  const query = useQuery({
+const versionQuery = (version: number) =>
+  queryOptions({
     queryKey: ['catalogue-versions', version],
     queryFn: ({ signal }) =>
       api.call('GET /api/operator/catalogue/versions/{version}', {
@@ -94,6 +93,9 @@ function ShownVersion({ version }: { readonly version: number }) {
         signal,
       }),
   });
+
+function ShownVersion({ version }: { readonly version: number }) {
+  const query = useQuery(versionQuery(version));
   if (query.error) return <FailureLine error={query.error} />;
   if (!query.data) return <SkeletonRows />;
   return (
@@ -111,43 +113,20 @@ interface RollBackProps {
 }
 
 function RollBack({ version, current, onDone }: RollBackProps) {
-  const [comment, setComment] = useState('');
-  const toast = useToast();
-  const rollBack = useCatalogueChange(
-    () =>
-      api.call('POST /api/operator/catalogue/roll-back', {
-        body: { version, expected_version: current, comment: comment.trim() },
-      }),
-    ({ version: published }) => {
-      toast(`Version ${published.version} is published.`);
-      onDone();
-    },
-  );
+  const query = useQuery(versionQuery(version));
+  if (query.error) return <FailureLine error={query.error} />;
+  if (!query.data) return <SkeletonRows />;
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        rollBack.mutate(undefined);
-      }}
-    >
-      <Field label="Comment" hint="Shown in the history and in the audit log.">
-        <Input
-          required
-          autoFocus
-          maxLength={500}
-          value={comment}
-          onChange={({ target }) => setComment(target.value)}
-        />
-      </Field>
-      {rollBack.error && <FailureLine error={rollBack.error} />}
-      <DialogActions>
-        <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" kind="danger" busy={rollBack.isPending}>
-          Roll back
-        </Button>
-      </DialogActions>
-    </form>
+    <Publish
+      text={query.data.text}
+      action="Roll back"
+      publish={(comment) =>
+        api.call('POST /api/operator/catalogue/roll-back', {
+          body: { version, expected_version: current, comment },
+        })
+      }
+      onDone={onDone}
+    />
   );
 }
 

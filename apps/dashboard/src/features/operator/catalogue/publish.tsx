@@ -1,4 +1,4 @@
-import { ApiError } from '@gateway/dashboard-contract/client';
+import { ApiError, type Result } from '@gateway/dashboard-contract/client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../../api/client';
@@ -13,24 +13,21 @@ import { useCatalogueChange } from './use-catalogue-change';
 
 interface PublishProps {
   readonly text: string;
-  readonly revision: number;
-  readonly version: number;
+  readonly action: 'Publish' | 'Roll back';
+  readonly publish: (comment: string) => Promise<Result<'POST /api/operator/catalogue/publish'>>;
   readonly onDone: () => void;
 }
 
-/** Shows what the draft changes, then publishes it. */
-export function Publish({ text, revision, version, onDone }: PublishProps) {
+/** Shows what a text changes, and whom it affects, then publishes it. */
+export function Publish({ text, action, publish, onDone }: PublishProps) {
   const [comment, setComment] = useState('');
   const toast = useToast();
   const preview = useQuery({
-    queryKey: ['catalogue-state', 'check', revision, version],
+    queryKey: ['catalogue-state', 'check', text],
     queryFn: ({ signal }) => api.call('POST /api/operator/catalogue/check', { body: { text }, signal }),
   });
-  const publish = useCatalogueChange(
-    () =>
-      api.call('POST /api/operator/catalogue/publish', {
-        body: { draft_revision: revision, expected_version: version, comment: comment.trim() },
-      }),
+  const change = useCatalogueChange(
+    () => publish(comment.trim()),
     ({ version: published }) => {
       toast(`Version ${published.version} is published.`);
       onDone();
@@ -44,7 +41,7 @@ export function Publish({ text, revision, version, onDone }: PublishProps) {
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        publish.mutate(undefined);
+        change.mutate(undefined);
       }}
     >
       <Checked of={preview.data} />
@@ -57,11 +54,11 @@ export function Publish({ text, revision, version, onDone }: PublishProps) {
           onChange={({ target }) => setComment(target.value)}
         />
       </Field>
-      {publish.error && <PublishFailure error={publish.error} />}
+      {change.error && <PublishFailure error={change.error} />}
       <DialogActions>
         <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" kind="primary" busy={publish.isPending}>
-          Publish
+        <Button type="submit" kind={action === 'Publish' ? 'primary' : 'danger'} busy={change.isPending}>
+          {action}
         </Button>
       </DialogActions>
     </form>

@@ -7,6 +7,7 @@ import { syntheticGenerations } from '../../testing/synthetic-generations';
 import { MAX_SCANNED_ROWS, scanStatements } from './generation-scan';
 import { createPostgresUsageReader } from './usage-reader';
 import { USAGE_SCHEMA, usageSchema } from './sql/schema';
+import { READ_ORGANIZATIONS } from './usage-summary';
 
 const ROWS = 1_000_000;
 const END = Date.UTC(2026, 10, 20);
@@ -119,6 +120,30 @@ it.each([
     expect(plan.touched).toBeLessThanOrEqual(most);
     if (mayStop)
       expect((await explain(end.text, end.values)).touched).toBeLessThanOrEqual(MAX_SCANNED_ROWS + 500);
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'the figures of organizations read the rollups once, where one organization has most of them',
+  async () => {
+    const rollups = 90_000;
+    await pool.query(
+      `insert into usage_rollups
+       select filled.* from generate_series(1, ${rollups}) number,
+         (select jsonb_object_agg(column_name, 0) as zeros from information_schema.columns
+          where table_schema = $1 and table_name = 'usage_rollups' and data_type = 'bigint') defaults,
+         jsonb_populate_record(null::usage_rollups, zeros || jsonb_build_object(
+           'organization_id', case when number % 100 = 0 then 'org-' || number % 300 else 'org-hot' end,
+           'day', date '2026-11-20' - number % 30, 'model_id', 'model-' || number % 50,
+           'key_id', 'key-' || number, 'project_id', '', 'requests', 1)) filled`,
+      [USAGE_SCHEMA],
+    );
+    await pool.query('analyze usage_rollups');
+    const organizations = Array.from({ length: 200 }, (_, number) => `org-${number}`);
+    const wanted = [['org-hot', ...organizations], '2026-10-22', '2026-11-20'];
+    const { touched } = await explain(READ_ORGANIZATIONS, wanted);
+    expect(touched).toBeLessThan(2 * rollups);
   },
   TIMEOUT_MS,
 );

@@ -52,16 +52,26 @@ const READ_TOP_KEYS = `
   order by sum(charged_nano_usd) desc, key_id
   limit $4`;
 
-/** $1 organizations, $2 and $3 first and last day. The last use is one index lookup per organization and month. */
-const READ_ORGANIZATIONS = `
-  select wanted.organization_id, totals.*,
+/**
+ * $1 organizations, $2 and $3 first and last day. One scan sums all of them: one per organization reads the whole table each
+ * time where few organizations have most rows. The last use is one index lookup per organization and month.
+ */
+export const READ_ORGANIZATIONS = `
+  with totals as (
+    select organization_id, ${SUMS}, ${MARGIN_SUMS} from usage_rollups
+    where organization_id = any($1::text[]) and day between $2::date and $3::date
+    group by organization_id
+  )
+  select wanted.organization_id,
+         coalesce(requests, 0) as requests,
+         coalesce(errors, 0) as errors,
+         coalesce(charged_nano_usd, 0) as charged_nano_usd,
+         coalesce(charged_with_provider_cost_nano_usd, 0) as charged_with_provider_cost_nano_usd,
+         coalesce(provider_cost_nano_usd, 0) as provider_cost_nano_usd,
          (select max(g.created_unix_ms) from generations g where g.organization_id = wanted.organization_id)
            as last_used_unix_ms
   from unnest($1::text[]) with ordinality as wanted (organization_id, position)
-  cross join lateral (
-    select ${SUMS}, ${MARGIN_SUMS} from usage_rollups r
-    where r.organization_id = wanted.organization_id and r.day between $2::date and $3::date
-  ) totals
+  left join totals on totals.organization_id = wanted.organization_id
   order by wanted.position`;
 
 /** $1 models, $2 and $3 first and last day. */
