@@ -38,5 +38,8 @@ export function inputValue(text: string | undefined, end: 'start' | 'end', zone:
 /** The minute of such an input; undefined while it is incomplete. */
 export function minuteOf(value: string, zone: TimeZone): string | undefined {
   const ms = Date.parse(zone === 'utc' ? `${value}Z` : value);
-  return Number.isNaN(ms) ? undefined : `${new Date(ms).toISOString().slice(0, 16)}Z`;
+  return Number.isNaN(ms) ? undefined : minuteAt(new Date(ms).toISOString());
 }
+
+/** The minute of a time, for an address. */
+export const minuteAt = (time: string) => `${time.slice(0, 16)}Z`;

@@ -9,6 +9,7 @@ import {
 } from '../../api/generations';
 import { useKeyNames } from '../../api/keys';
 import { apiTypesQuery, modelsQuery } from '../../api/models';
+import { useProjectNames } from '../../api/projects';
 import { usePermission } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
 import { omitUndefined } from '../../app/search';
@@ -23,6 +24,7 @@ import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table } from '../../ui/table';
 import { TimeField } from '../../ui/time-field';
 import { KeySelect } from '../keys/key-select';
+import { ProjectSelect, projectIdOf } from '../projects/project-select';
 import { apiNames } from './api-names';
 import { generationColumns } from './generation-columns';
 import { RefusedRequests } from './refused-requests';
@@ -141,8 +143,8 @@ export function GenerationsPage() {
 /** The status of the filter that lists requests without a generation. */
 const REFUSED = 'refused';
 
-export function refusedFiltersOf({ find, key, model }: GenerationSearch): RefusedFilters {
-  return omitUndefined({ request_id: find, key_id: key, model });
+export function refusedFiltersOf({ find, key, model, error }: GenerationSearch): RefusedFilters {
+  return omitUndefined({ request_id: find, key_id: key, model, error_code: error });
 }
 
 export function filtersOf(search: GenerationSearch): GenerationFilters {
@@ -154,6 +156,8 @@ export function filtersOf(search: GenerationSearch): GenerationFilters {
     key_id: search.key,
     external_user: search.user,
     status: (['completed', 'cancelled', 'failed'] as const).find((one) => one === search.status),
+    error_code: search.error,
+    project_id: projectIdOf(search.project),
     api_type: apiTypes.find((one) => one === search.api),
     min_cost_usd: parseAmount(search.min_cost),
     max_cost_usd: parseAmount(search.max_cost),
@@ -173,6 +177,7 @@ interface FiltersProps {
 function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
   const { data: models = [] } = useQuery(modelsQuery);
   const { data: served = [] } = useQuery(apiTypesQuery);
+  const projectNames = useProjectNames(organizationId, [projectIdOf(search.project)]);
   // Only the latest refused requests are stored, and these filters do not apply to them.
   const listsRefused = search.status === REFUSED;
   const text = (name: keyof GenerationSearch) => ({
@@ -234,8 +239,17 @@ function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
             <option value={REFUSED}>Refused</option>
           </Select>
         </Field>
+        <Field label="Error code">
+          <DebouncedInput className="sm:w-44" {...text('error')} />
+        </Field>
         {!listsRefused && (
           <>
+            <ProjectSelect
+              className="sm:w-38"
+              names={projectNames}
+              value={search.project}
+              onChange={(project) => onChange({ project })}
+            />
             {(served.length > 1 || search.api !== undefined) && (
               <Field label="API">
                 <Select

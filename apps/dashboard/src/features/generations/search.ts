@@ -10,6 +10,8 @@ export function readGenerationSearch(search: Record<string, unknown>) {
     key: stringParam(search, 'key'),
     status: stringParam(search, 'status'),
     api: stringParam(search, 'api'),
+    error: stringParam(search, 'error'),
+    project: stringParam(search, 'project'),
     user: stringParam(search, 'user'),
     min_cost: stringParam(search, 'min_cost'),
     max_cost: stringParam(search, 'max_cost'),

@@ -9,14 +9,14 @@ export function errorColumns(
   organizationId: string,
   filters: GenerationSearch,
 ): readonly Column<ErrorCount>[] {
-  const linked = (status: 'refused' | 'failed', requests: number) =>
+  const linked = (status: 'refused' | 'failed', error: string, requests: number) =>
     requests === 0 ? (
       count(0)
     ) : (
       <Link
         to="/o/$organizationId/generations"
         params={{ organizationId }}
-        search={{ ...filters, status }}
+        search={{ ...filters, status, error }}
         className="hover:text-accent hover:underline"
       >
         {count(requests)}
@@ -28,13 +28,13 @@ export function errorColumns(
       id: 'refused',
       header: 'Refused requests',
       meta: { figures: true },
-      cell: ({ row: { original } }) => linked('refused', original.refused),
+      cell: ({ row: { original } }) => linked('refused', original.code, original.refused),
     },
     {
       id: 'failed',
       header: 'Failed generations',
       meta: { figures: true },
-      cell: ({ row: { original } }) => linked('failed', original.failed),
+      cell: ({ row: { original } }) => linked('failed', original.code, original.failed),
     },
   ];
 }

@@ -14,9 +14,6 @@ export function isLatency(measure: Measure): measure is LatencyMeasure {
 const SPLITS = ['model', 'key', 'project'] as const;
 export type UsageSplit = (typeof SPLITS)[number];
 
-/** The value of `project` for requests without a project. */
-export const NO_PROJECT = 'none';
-
 /** The search parameters of the usage page. */
 export function readUsageSearch(search: Record<string, unknown>) {
   return omitUndefined({

@@ -135,15 +135,15 @@ describe('the usage page', () => {
       ['usage-chart-code'],
       { UsageChart: () => null },
     );
-    const kept = 'from=2026-11-18&to=2026-11-20';
+    const kept = 'from=2026-11-18T00:00Z&to=2026-11-20T23:59Z';
     const searchOf = async (name: string) =>
       decodeURIComponent((await screen.findByRole('link', { name })).getAttribute('href') ?? '').split(
         '?',
       )[1];
     expect(await searchOf('acme/m-1')).toBe(`${kept}&key=key-1&model=acme/m-1`);
     expect(await searchOf('Unknown model')).toBe(`${kept}&key=key-1&status=refused`);
-    expect(await searchOf('3')).toBe(`${kept}&key=key-1&status=refused`);
-    expect(await searchOf('2')).toBe(`${kept}&key=key-1&status=failed`);
+    expect(await searchOf('3')).toBe(`${kept}&key=key-1&status=refused&error=upstream_error`);
+    expect(await searchOf('2')).toBe(`${kept}&key=key-1&status=failed&error=upstream_error`);
     cleanup();
 
     renderPage(`/o/org-1/usage?${period}&split=project`).queryClient.setQueryData(['usage-chart-code'], {

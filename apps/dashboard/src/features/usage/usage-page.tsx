@@ -10,6 +10,7 @@ import { DEFAULT_RANGE, rangeOf, usageErrorsQuery, usageQuery, type UsageMetrics
 import { omitUndefined } from '../../app/search';
 import { count, percent } from '../../format/count';
 import { estimatedDuration, exactDay, exactTime } from '../../format/time';
+import { minuteAt } from '../../format/time-range';
 import { buttonClass } from '../../ui/button';
 import { Field, Input, Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
@@ -21,7 +22,8 @@ import { Table } from '../../ui/table';
 import { Money } from '../../ui/values';
 import { KeySelect } from '../keys/key-select';
 import { LazyUsageChart } from './lazy-usage-chart';
-import { NO_PROJECT, RANGES, type Measure, type UsageSearch } from './search';
+import { RANGES, type Measure, type UsageSearch } from './search';
+import { ProjectSelect, projectIdOf } from '../projects/project-select';
 import { errorColumns } from './error-columns';
 import { usageColumns, usageRows } from './usage-rows';
 
@@ -64,14 +66,13 @@ export function UsagePage() {
     ...omitUndefined({
       model_id: model,
       key_id: key,
-      project_id: project === NO_PROJECT ? '' : project,
+      project_id: projectIdOf(project),
     }),
   };
-  // The generations page has no filter for projects, and only full days.
   const generationFilters = {
-    from: query.start.slice(0, 10),
-    to: lastInstantOf(query).slice(0, 10),
-    ...omitUndefined({ model, key }),
+    from: minuteAt(query.start),
+    to: minuteAt(lastInstantOf(query)),
+    ...omitUndefined({ model, key, project }),
   };
   const series = useQuery(usageQuery(organizationId, { ...query, split_by: split }));
   const { data: models = [] } = useQuery(modelsQuery);
@@ -80,7 +81,7 @@ export function UsagePage() {
   const rows = useMemo(() => usageRows(series.data?.data ?? [], split), [series.data, split]);
   const keyNames = useKeyNames(organizationId, [key, ...(split === 'key' ? rows.map(({ id }) => id) : [])]);
   const projectNames = useProjectNames(organizationId, [
-    project === NO_PROJECT ? undefined : project,
+    projectIdOf(project),
     ...(split === 'project' ? rows.map(({ id }) => id) : []),
   ]);
   const hasProjects = projectNames.size > 0;
@@ -312,23 +313,12 @@ function Filters({ organizationId, search, onChange, keyNames, projectNames }: F
           onChange={(key) => onChange({ key })}
         />
       </Field>
-      {(projectNames.size > 0 || search.project !== undefined) && (
-        <Field label="Project">
-          <Select
-            className="sm:w-52"
-            value={search.project ?? ''}
-            onChange={({ target }) => onChange({ project: target.value || undefined })}
-          >
-            <option value="">All projects</option>
-            <option value={NO_PROJECT}>No project</option>
-            {[...projectNames].map(([id, name]) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        </Field>
-      )}
+      <ProjectSelect
+        className="sm:w-52"
+        names={projectNames}
+        value={search.project}
+        onChange={(project) => onChange({ project })}
+      />
       {range === 'custom' && isReversed(search) && (
         <p role="alert" className="col-span-2 text-xs font-medium text-bad sm:basis-full">
           “From” is after “To”, so the last 30 days are shown.

@@ -6,7 +6,8 @@ import { duration } from '../../format/time';
 import type { Column } from '../../ui/table';
 import { Money, Text } from '../../ui/values';
 import type { GenerationSearch } from '../generations/search';
-import { NO_PROJECT, type UsageSplit } from './search';
+import { NO_PROJECT } from '../projects/project-select';
+import type { UsageSplit } from './search';
 import { idOf } from './split';
 
 /** The totals of one model, key or project. */

@@ -132,6 +132,8 @@ const generationFilters = {
   external_user: z.string().max(500).optional(),
   api_type: apiType.optional(),
   status: status.optional(),
+  error_code: z.string().max(100).optional(),
+  project_id: z.string().max(100).optional().meta({ description: 'Empty: generations of no project.' }),
   min_cost_usd: amountUsd.optional(),
   max_cost_usd: amountUsd.optional(),
 };
@@ -181,6 +183,7 @@ export const generationEndpoints = {
       request_id: z.string().min(1).max(500).optional(),
       key_id: z.string().max(100).optional(),
       model: z.string().max(200).optional().meta({ description: 'As the client named it.' }),
+      error_code: z.string().max(100).optional(),
     }),
     response: json(z.object({ data: z.array(refusedRequest) })),
     compressed: true,

@@ -12,6 +12,9 @@ export interface GenerationFilter {
   readonly externalUser: string | undefined;
   readonly apiType: ApiType | undefined;
   readonly status: GenerationStatus | undefined;
+  readonly errorCode: string | undefined;
+  /** Empty: no project. */
+  readonly projectId: string | undefined;
   readonly minCostNanoUsd: NanoUsd | undefined;
   readonly maxCostNanoUsd: NanoUsd | undefined;
 }

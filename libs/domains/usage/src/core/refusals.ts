@@ -41,6 +41,7 @@ export interface RefusedFilter {
   readonly requestId: string | undefined;
   readonly keyId: string | undefined;
   readonly model: string | undefined;
+  readonly errorCode: string | undefined;
 }
 
 export interface ErrorCountsQuery {

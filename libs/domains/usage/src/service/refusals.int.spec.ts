@@ -253,6 +253,8 @@ describe('the latest refused requests', () => {
     expect(await refused({ request_id: 'x' })).toEqual([]);
     expect(await refused({ key_id: 'key-2' })).toEqual(['b']);
     expect(await refused({ model: 'no/model' })).toEqual(['c']);
+    expect(await refused({ error_code: 'rpm_exceeded' })).toEqual(['a', 'b', 'c']);
+    expect(await refused({ error_code: 'no_capacity' })).toEqual([]);
     expect(await refusedRequests({ request_id: 'b' })).toEqual([
       {
         request_id: 'b',

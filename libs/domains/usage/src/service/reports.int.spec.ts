@@ -227,6 +227,7 @@ describe('the list of generations', () => {
     ...(index % 10 === 0 ? { errorCode: 'upstream_error' } : {}),
     ...(index % 10 === 1 ? { cancelled: true } : {}),
     ...(index === 7 ? { externalUser: 'customer-7' } : {}),
+    ...(index % 10 === 4 ? { projectId: 'proj-1' } : {}),
     // The others are events of an older version, without the field.
     ...(index % 10 === 3 ? { apiType: 'messages' } : {}),
   }));
@@ -267,6 +268,11 @@ describe('the list of generations', () => {
     ['external user', { external_user: 'customer-7' }, (_: unknown, index: number) => index === 7],
     ['API', { api_type: 'messages' }, (_: unknown, index: number) => index % 10 === 3],
     ['API, chat', { api_type: 'completions' }, (_: unknown, index: number) => index % 10 !== 3],
+    ['error code', { error_code: 'upstream_error' }, (_: unknown, index: number) => index % 10 === 0],
+    ['error code that was never there', { error_code: 'no_capacity' }, () => false],
+    ['error code among completed ones', { error_code: 'upstream_error', status: 'completed' }, () => false],
+    ['project', { project_id: 'proj-1' }, (_: unknown, index: number) => index % 10 === 4],
+    ['no project', { project_id: '' }, (_: unknown, index: number) => index % 10 !== 4],
     ['model and key', { model_id: 'm2', key_id: 'k2' }, (_: unknown, index: number) => index % 10 === 0],
   ] as const)('can be of one %s', async (_name, filter, keep) => {
     expect(await idsOf(filter)).toEqual(expected(keep));

@@ -40,18 +40,23 @@ export function scanStatements(
   if (filter.keyId !== undefined) indexed.push(`key_id = ${value(filter.keyId)}`);
   if (filter.externalUser !== undefined) indexed.push(`external_user = ${value(filter.externalUser)}`);
   // As a literal, so that the planner can use the partial index of generations that did not complete.
-  if (filter.status === 'cancelled' || filter.status === 'failed')
-    indexed.push(`status = '${filter.status}'`);
+  const status = filter.errorCode === undefined ? filter.status : 'failed';
+  if (status === 'cancelled' || status === 'failed') indexed.push(`status = '${status}'`);
   const scan = `
-    select id, created_unix_ms, model_id, status, api_type, cost_nano_usd
+    select id, created_unix_ms, model_id, status, api_type, error_code, project_id, cost_nano_usd
     from generations
     where ${indexed.join(' and ')}
     order by created_unix_ms desc, id desc`;
   const scanValues = [...values];
 
   const filtered: string[] = [];
-  if (filter.status === 'completed') filtered.push(`status = 'completed'`);
+  if (filter.errorCode !== undefined) {
+    filtered.push(`error_code = ${value(filter.errorCode)}`);
+    if (filter.status !== undefined && filter.status !== 'failed') filtered.push('false');
+  }
+  if (status === 'completed') filtered.push(`status = 'completed'`);
   if (filter.modelId !== undefined) filtered.push(`model_id = ${value(filter.modelId)}`);
+  if (filter.projectId !== undefined) filtered.push(`project_id = ${value(filter.projectId)}`);
   if (filter.apiType !== undefined) filtered.push(`api_type = ${value(filter.apiType)}`);
   if (filter.minCostNanoUsd !== undefined) filtered.push(`cost_nano_usd >= ${value(filter.minCostNanoUsd)}`);
   if (filter.maxCostNanoUsd !== undefined) filtered.push(`cost_nano_usd <= ${value(filter.maxCostNanoUsd)}`);

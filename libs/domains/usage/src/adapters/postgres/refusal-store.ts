@@ -101,7 +101,7 @@ export function createPostgresRefusalStore(pool: Pool): RefusalStore {
   };
 }
 
-/** $1 organization, $2 request or null, $3 key or null, $4 model or null, $5 max rows. */
+/** $1 organization, $2 request or null, $3 key or null, $4 model or null, $5 error code or null, $6 max rows. */
 const LIST_REFUSED = {
   name: 'usage.list_refused',
   text: `
@@ -109,8 +109,9 @@ const LIST_REFUSED = {
   from refused_requests
   where organization_id = $1 and ($2::text is null or request_id = $2)
     and ($3::text is null or key_id = $3) and ($4::text is null or model = $4)
+    and ($5::text is null or error_code = $5)
   order by refused_unix_ms desc, request_id desc
-  limit $5`,
+  limit $6`,
 };
 
 interface RefusedRow {
@@ -124,12 +125,12 @@ interface RefusedRow {
 
 export async function listRefused(
   pool: Pool,
-  { organizationId, requestId, keyId, model }: RefusedFilter,
+  { organizationId, requestId, keyId, model, errorCode }: RefusedFilter,
   limit: number,
 ): Promise<readonly RefusedRequest[]> {
   const { rows } = await pool.query<RefusedRow>({
     ...LIST_REFUSED,
-    values: [organizationId, requestId ?? null, keyId ?? null, model ?? null, limit],
+    values: [organizationId, requestId ?? null, keyId ?? null, model ?? null, errorCode ?? null, limit],
   });
   return rows.map((row) => ({
     requestId: row.request_id,

@@ -72,6 +72,8 @@ export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonl
         externalUser: storable(query.external_user),
         apiType: query.api_type,
         status: query.status,
+        errorCode: storable(query.error_code),
+        projectId: storable(query.project_id),
         minCostNanoUsd: amountOf(query.min_cost_usd),
         maxCostNanoUsd: amountOf(query.max_cost_usd),
         pageSize: query.page_size,
@@ -90,6 +92,7 @@ export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonl
         requestId: storable(query.request_id),
         keyId: storable(query.key_id),
         model: storable(query.model),
+        errorCode: storable(query.error_code),
       };
       return { data: (await reader.listRefused(filter, MAX_REFUSED)).map(refusedRequestView) };
     }),
