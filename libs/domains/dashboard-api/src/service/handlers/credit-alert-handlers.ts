@@ -17,7 +17,9 @@ export function createCreditAlertHandlers(ports: DashboardApiPorts): readonly Im
   return [
     // Setting an alert may send one, too.
     implement(setAlert, async ({ params, body, sent }) => {
-      if (body.threshold_usd !== null) await countEmails(params.organization_id, body.emails);
+      const { alert: current } = await owners['billing-ledger'].call(alert, { params });
+      const { threshold_usd: threshold = current.threshold_usd, emails = current.emails } = body;
+      if (threshold !== null) await countEmails(params.organization_id, emails ?? []);
       return owners['billing-ledger'].call(setAlert, { params, body: sent });
     }),
 
