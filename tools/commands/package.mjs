@@ -14,9 +14,10 @@ const USAGE = `npm run package -- [options]
 try {
   const { repository } = readArguments();
   await build('gateway');
-  const dist = path.join(root, 'dist');
-  const archive = await packGateway(dist, repository);
-  cpSync(path.join(dist, 'package', 'sbom.cdx.json'), archive.replace(/\.tgz$/, '.cdx.json'));
+  // The archive of the chart, which `helm package` writes to dist, has the same name.
+  const folder = path.join(root, 'dist', 'npm');
+  const archive = await packGateway(folder, repository);
+  cpSync(path.join(folder, 'package', 'sbom.cdx.json'), archive.replace(/\.tgz$/, '.cdx.json'));
   const sha256 = createHash('sha256').update(readFileSync(archive)).digest('hex');
   process.stdout.write(`${sha256}  ${path.relative(root, archive)}\n`);
 } catch (error) {
