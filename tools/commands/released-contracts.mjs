@@ -10,7 +10,7 @@ const FILE = 'tools/build/api-docs/released.json';
 const PROSE = new Set(['description', 'summary', 'tags', 'security', 'headers']);
 
 /** A document without its prose and its error responses, which share one schema. */
-export function contractOf({ paths, components: { schemas } }) {
+function contractOf({ paths, components: { schemas } }) {
   const operations = Object.entries(paths).map(([at, methods]) => [
     at,
     Object.fromEntries(
@@ -43,16 +43,14 @@ function withoutProse(value, areNames = false) {
   );
 }
 
-if (process.argv[1] === import.meta.filename) {
-  try {
-    rejectOptions('node tools/commands/released-contracts.mjs');
-    const read = (file) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
-    const documents = DOCUMENTS.map((name) => [name, contractOf(read(`docs/reference/${name}`))]);
-    const { version } = read('package.json');
-    const text = JSON.stringify({ version, documents: Object.fromEntries(documents) });
-    writeFileSync(path.join(root, FILE), `${text}\n`);
-    process.stdout.write(`${FILE}: ${version}\n`);
-  } catch (error) {
-    exitOnFailure(error);
-  }
+try {
+  rejectOptions('node tools/commands/released-contracts.mjs');
+  const read = (file) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
+  const documents = DOCUMENTS.map((name) => [name, contractOf(read(`docs/reference/${name}`))]);
+  const { version } = read('package.json');
+  const text = JSON.stringify({ version, documents: Object.fromEntries(documents) });
+  writeFileSync(path.join(root, FILE), `${text}\n`);
+  process.stdout.write(`${FILE}: ${version}\n`);
+} catch (error) {
+  exitOnFailure(error);
 }

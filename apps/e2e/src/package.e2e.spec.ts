@@ -24,7 +24,6 @@ describe('the installed package', () => {
     // The command runs on the Node of this test.
     PATH: `${path.dirname(process.execPath)}${path.delimiter}${process.env.PATH}`,
     HOME: process.env.HOME,
-    npm_config_cache: process.env['npm_config_cache'],
     ...{ GATEWAY_PORT: '0', GATEWAY_DASHBOARD_PORT: '0', GATEWAY_ADMIN_PORT: '0' },
   };
   const inFolder = { cwd: folder, env, encoding: 'utf8' } as const;
@@ -37,7 +36,10 @@ describe('the installed package', () => {
     const archive = execFileSync(process.execPath, ['--input-type=module', '--eval', SCRIPT, packed], {
       encoding: 'utf8',
     });
-    execFileSync('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', archive], inFolder);
+    // With the settings of this machine for the registry.
+    const settings = { ...inFolder, env: { ...process.env, PATH: env.PATH } };
+    const options = ['--prefix', folder, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
+    execFileSync('npm', ['install', ...options, archive], settings);
   });
   afterAll(() => {
     for (const each of [packed, folder]) rmSync(each, { recursive: true, force: true });
