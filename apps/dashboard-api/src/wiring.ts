@@ -1,6 +1,5 @@
 import { createAdminClient } from '@gateway/admin-calls';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
-import { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { DeadLettersDefinition } from '@gateway/contracts/events';
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { openDashboardApi } from '@gateway/dashboard-api';
@@ -36,7 +35,6 @@ export async function wireDashboardApi({
       ),
       'inference-router': createAdminClient(router),
     },
-    authAdmin: createClient(AuthAdminDefinition, auth),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     auditLogs: [auth, ledger, router, usageAggregator].map((each) => createClient(AuditLogDefinition, each)),
     deadLetters: new Map([

@@ -140,9 +140,9 @@ const ATTACKS: Readonly<Record<string, (transport: RpcTransport) => Promise<unkn
       body: { name: 'x', scopes: ['chat'] },
     }),
   'reset the password of the operator': (transport) =>
-    createClient(AuthAdminDefinition, transport).makePasswordResetLink({
-      memberId: victim.operatorId,
-      dashboardUrl: 'https://attacker.example',
+    createAdminClient(transport).call(endpoints.people.createPasswordResetLink, {
+      params: { member_id: victim.operatorId },
+      body: {},
     }),
   'redirect the notifications of operators': (transport) =>
     createAdminClient(transport).call(endpoints.notifications.set, {

@@ -1,8 +1,8 @@
 import type { ActingPerson, CallActor } from '@gateway/actors';
-import { createAdminClient } from '@gateway/admin-calls';
+import { createAdminClient, type AdminClient } from '@gateway/admin-calls';
 import { AUTH_SCHEMA } from '@gateway/auth';
 import { AdminDefinition } from '@gateway/contracts/admin';
-import { AuthAdminDefinition, MemberRole, OrganizationRole } from '@gateway/contracts/auth';
+import { AuthAdminDefinition, MemberRole } from '@gateway/contracts/auth';
 import { isOpenToManagementTokens, isPermission } from '@gateway/base';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import { AUDITED, PERMISSIONS, WITHOUT_PERSON } from '@gateway/contracts/callers';
@@ -24,18 +24,15 @@ import { startFleet, type Fleet } from './testing/fleet';
 
 const PASSWORD = 'correct horse battery';
 const NEW_PASSWORD = 'quite another one';
-const FROM = { ipAddress: '192.0.2.1', device: 'a test' };
-const DASHBOARD = 'https://admin.example.com';
-const { ORGANIZATION_ROLE_MEMBER: MEMBER } = OrganizationRole;
 
 /** Changes nothing that the audit log is about. */
 const NOT_AUDITED: Readonly<Record<string, string>> = {
-  Authorize: 'records when a session was last seen',
-  AuthorizeManagementToken: 'records when a token was last used',
-  ConfirmSession: 'records when a session was confirmed',
-  CountEmails: 'counts emails',
-  StartOidc: 'stores the state of a sign-in in flight',
-  LookUpInvitation: 'counts attempts',
+  [endpointName(parts.authorize)]: 'records when a session was last seen',
+  [endpointName(parts.authorizeManagementToken)]: 'records when a token was last used',
+  [endpointName(endpoints.session.confirm)]: 'records when a session was confirmed',
+  [endpointName(parts.countEmails)]: 'counts emails',
+  [endpointName(parts.startOidc)]: 'stores the state of a sign-in in flight',
+  [endpointName(endpoints.session.invitation)]: 'counts attempts',
   [endpointName(endpoints.credit.previewCorrection)]: 'moves no money',
   [endpointName(parts.catalogueCheck)]: 'changes nothing',
   [endpointName(endpoints.catalogue.entries)]: 'changes nothing',
@@ -44,10 +41,10 @@ const NOT_AUDITED: Readonly<Record<string, string>> = {
 };
 /** These need an identity provider, a mail server or a generation; the named specs check their entries. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  FinishOidc: 'dashboard-single-sign-on.int.spec.ts',
+  [endpointName(parts.finishOidc)]: 'dashboard-single-sign-on.int.spec.ts',
   [endpointName(endpoints.contentLog.read)]: 'content-log.e2e.spec.ts',
   [endpointName(endpoints.contentLog.erase)]: 'content-log.int.spec.ts',
-  RequestPasswordReset: 'dashboard-email.int.spec.ts',
+  [endpointName(endpoints.session.requestPasswordReset)]: 'dashboard-email.int.spec.ts',
 };
 
 let fleet: Fleet;
@@ -83,8 +80,7 @@ beforeAll(async () => {
   });
   actor = TEST_OPERATOR;
   operator = { ...TEST_OPERATOR, id: await memberWith(TEST_OPERATOR.label, MemberRole.MEMBER_ROLE_OPERATOR) };
-  const { session } = await auth().getSession({ sessionToken: await signIn(TEST_OPERATOR.label) });
-  operator = { ...operator, sessionId: session?.id ?? '' };
+  operator = { ...operator, sessionId: await sessionOf(await signIn(TEST_OPERATOR.label)) };
   actor = operator;
   organizationId = await organization('Audited');
 });
@@ -107,21 +103,34 @@ async function person() {
   return { id, email, sessionToken: await signIn(email) };
 }
 
-async function signIn(email: string, password = PASSWORD): Promise<string> {
-  const { outcome } = await auth().signIn({ email, password, ...FROM });
-  return outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
+const signIn = async (email: string) =>
+  (await authEndpoints().call(parts.signIn, { body: { email, password: PASSWORD } })).session_token;
+
+async function sessionOf(sessionToken: string): Promise<string> {
+  const body = { session_token: sessionToken, access: 'signed_in', background: false, confirmed: false };
+  return (await authEndpoints().call(parts.authorize, { body })).session_id;
 }
 
 /** The member acts for themselves. */
-async function actAsSelf(self: Awaited<ReturnType<typeof person>>) {
-  const { session } = await auth().getSession({ sessionToken: self.sessionToken });
+async function actAsSelf(self: Pick<Awaited<ReturnType<typeof person>>, 'id' | 'email' | 'sessionToken'>) {
   const person: ActingPerson = {
     ...{ ...operator, id: self.id, label: self.email },
-    ...{ sessionId: session?.id ?? '', memberRole: 'member' },
+    ...{ sessionId: await sessionOf(self.sessionToken), memberRole: 'member' },
   };
   actor = person;
   return person;
 }
+
+/** A case in which a new member of the organization acts for themselves. */
+const bySelf = (
+  call: (client: AdminClient) => Promise<unknown>,
+  prepare: () => Promise<Parameters<typeof actAsSelf>[0]> = person,
+): Case => {
+  return async () => {
+    const author = await actAsSelf(await prepare());
+    return { author, call: () => call(authEndpoints()) };
+  };
+};
 
 /** Operators lack what is closed to them, unless they have a role in the organization. */
 function actAsOwner(): void {
@@ -157,28 +166,32 @@ const setWebhook = () =>
   });
 
 async function invitationTo(email: string): Promise<{ readonly id: string; readonly token: string }> {
-  const { outcome } = await auth().createInvitation({
-    ...{ organizationId, email, role: MEMBER, dashboardUrl: DASHBOARD },
-  });
-  if (outcome?.$case !== 'created') throw new Error('the invitation was refused');
-  return { id: outcome.value.invitation?.id ?? '', token: outcome.value.link.split('#')[1] ?? '' };
+  const wanted = { ...inOrganization(), body: { email, role: 'member' as const } };
+  const { invitation, link } = await authEndpoints().call(endpoints.people.invite, wanted);
+  return { id: invitation.id, token: link.split('#')[1] ?? '' };
+}
+
+/** The token of a new link. */
+async function createResetLink(memberId: string): Promise<string> {
+  const target = { ...ofPerson(memberId), body: {} };
+  const { link } = await authEndpoints().call(endpoints.people.createPasswordResetLink, target);
+  return link.split('#')[1] ?? '';
 }
 
 async function secondFactor() {
   const self = await person();
-  const { sessionToken } = self;
-  const { outcome } = await auth().enrolTotp({ sessionToken, password: PASSWORD, ipAddress: '' });
-  const secret = outcome?.$case === 'secret' ? outcome.value.base32 : '';
+  await actAsSelf(self);
+  const { secret } = await authEndpoints().call(endpoints.account.enrolTotp, {
+    body: { password: PASSWORD },
+  });
   return { ...self, code: new TOTP({ secret }).generate() };
 }
 
 async function confirmedSecondFactor() {
-  const { sessionToken, code, ...self } = await secondFactor();
-  const { outcome } = await auth().confirmTotp({ sessionToken, code, ...FROM });
-  if (outcome?.$case !== 'confirmed') throw new Error('the code was refused');
-  const { recoveryCodes, signedIn } = outcome.value;
-  const both = { password: PASSWORD, code: recoveryCodes[0] ?? '', ipAddress: '' };
-  return { ...self, sessionToken: signedIn?.sessionToken ?? '', both };
+  const { code, ...self } = await secondFactor();
+  const confirmed = await authEndpoints().call(parts.confirmTotp, { body: { code } });
+  const both = { body: { password: PASSWORD, code: confirmed.recovery_codes[0] ?? '' } };
+  return { ...self, sessionToken: confirmed.session_token, both };
 }
 
 const NO_LIMITS = {
@@ -274,24 +287,26 @@ type Case = () => Promise<{
 
 const CASES: Readonly<Record<string, Case>> = {
   EnsureMember: async () => ({ call: () => memberWith(`${newId('p').toLowerCase()}@example.com`) }),
-  SignIn: async () => {
+  [endpointName(parts.signIn)]: async () => {
     const self = await person();
     return { author: self, call: () => signIn(self.email) };
   },
-  SignOut: async () => {
-    const self = await person();
-    return { author: self, call: () => auth().signOut({ sessionToken: self.sessionToken }) };
-  },
-  EndSession: async () => {
+  [endpointName(endpoints.session.signOut)]: bySelf((client) =>
+    client.call(endpoints.session.signOut, { body: {} }),
+  ),
+  [endpointName(endpoints.session.end)]: async () => {
     const author = await actAsSelf(await person());
-    return { author, call: () => auth().endSession({ sessionId: author.sessionId }) };
+    const target = { params: { session_id: author.sessionId }, body: {} };
+    return { author, call: () => authEndpoints().call(endpoints.session.end, target) };
   },
-  EndOtherSessions: async () => {
-    const self = await person();
-    await signIn(self.email);
-    const author = await actAsSelf(self);
-    return { author, call: () => auth().endOtherSessions({ keptSessionId: author.sessionId }) };
-  },
+  [endpointName(endpoints.session.endOthers)]: bySelf(
+    (client) => client.call(endpoints.session.endOthers, { body: {} }),
+    async () => {
+      const self = await person();
+      await signIn(self.email);
+      return self;
+    },
+  ),
   [endpointName(endpoints.people.setMemberRole)]: async () => {
     const target = ofMember((await person()).id);
     const body = { role: 'admin' as const };
@@ -326,68 +341,52 @@ const CASES: Readonly<Record<string, Case>> = {
     const params = { ...inOrganization().params, domain: 'unmapped.example' };
     return { call: () => authEndpoints().call(endpoints.people.unmapDomain, { params, body: {} }) };
   },
-  CreateInvitation: async () => ({ call: () => invitationTo('invited@example.com') }),
+  [endpointName(endpoints.people.invite)]: async () => ({ call: () => invitationTo('invited@example.com') }),
   [endpointName(endpoints.people.revokeInvitation)]: async () => {
     const { id } = await invitationTo('revoked@example.com');
     const params = { ...inOrganization().params, invitation_id: id };
     return { call: () => authEndpoints().call(endpoints.people.revokeInvitation, { params, body: {} }) };
   },
-  AcceptInvitation: async () => {
+  [endpointName(parts.acceptInvitation)]: async () => {
     const self = await person();
     await pool.query('delete from memberships where member_id = $1', [self.id]);
-    const { token } = await invitationTo(self.email);
-    const { sessionToken } = self;
-    return { author: self, call: () => auth().acceptInvitation({ token, sessionToken, ...FROM }) };
+    const body = { token: (await invitationTo(self.email)).token, session_token: self.sessionToken };
+    return { author: self, call: () => authEndpoints().call(parts.acceptInvitation, { body }) };
   },
-  ChangePassword: async () => {
+  [endpointName(parts.changePassword)]: bySelf((client) =>
+    client.call(parts.changePassword, { body: { current_password: PASSWORD, new_password: NEW_PASSWORD } }),
+  ),
+  [endpointName(endpoints.people.createPasswordResetLink)]: async () => {
+    const { id } = await person();
+    return { call: () => createResetLink(id) };
+  },
+  [endpointName(endpoints.session.resetPassword)]: async () => {
     const self = await person();
-    const change = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD, sessionToken: self.sessionToken };
-    return { author: self, call: () => auth().changePassword({ ...change, ...FROM }) };
+    const body = { token: await createResetLink(self.id), password: NEW_PASSWORD };
+    return { author: self, call: () => authEndpoints().call(endpoints.session.resetPassword, { body }) };
   },
-  MakePasswordResetLink: async () => {
-    const { id: memberId } = await person();
-    return { call: () => auth().makePasswordResetLink({ memberId, dashboardUrl: DASHBOARD }) };
-  },
-  ResetPassword: async () => {
-    const self = await person();
-    const { outcome } = await auth().makePasswordResetLink({ memberId: self.id, dashboardUrl: DASHBOARD });
-    const token = outcome?.$case === 'created' ? (outcome.value.link.split('#')[1] ?? '') : '';
-    return {
-      author: self,
-      call: () => auth().resetPassword({ token, password: NEW_PASSWORD, ipAddress: '' }),
-    };
-  },
-  EnrolTotp: async () => {
-    const self = await person();
-    const { sessionToken } = self;
-    return {
-      author: self,
-      call: () => auth().enrolTotp({ sessionToken, password: PASSWORD, ipAddress: '' }),
-    };
-  },
-  ConfirmTotp: async () => {
+  [endpointName(endpoints.account.enrolTotp)]: bySelf((client) =>
+    client.call(endpoints.account.enrolTotp, { body: { password: PASSWORD } }),
+  ),
+  [endpointName(parts.confirmTotp)]: async () => {
     const self = await secondFactor();
-    const { sessionToken, code } = self;
-    return { author: self, call: () => auth().confirmTotp({ sessionToken, code, ...FROM }) };
+    const body = { code: self.code };
+    return { author: self, call: () => authEndpoints().call(parts.confirmTotp, { body }) };
   },
-  RenewRecoveryCodes: async () => {
+  [endpointName(endpoints.account.renewRecoveryCodes)]: async () => {
     const self = await confirmedSecondFactor();
-    const { sessionToken, both } = self;
-    return { author: self, call: () => auth().renewRecoveryCodes({ sessionToken, ...both }) };
+    const author = await actAsSelf(self);
+    return { author, call: () => authEndpoints().call(endpoints.account.renewRecoveryCodes, self.both) };
   },
-  RemoveTotp: async () => {
+  [endpointName(endpoints.account.removeTotp)]: async () => {
     const self = await confirmedSecondFactor();
-    const { sessionToken, both } = self;
-    return { author: self, call: () => auth().removeTotp({ sessionToken, ...both }) };
+    const author = await actAsSelf(self);
+    return { author, call: () => authEndpoints().call(endpoints.account.removeTotp, self.both) };
   },
-  UnlinkOwnIdentity: async () => {
-    const self = await person();
-    const issuer = await linkIdentity(self.id);
-    const { sessionToken } = self;
-    return {
-      author: self,
-      call: () => auth().unlinkOwnIdentity({ sessionToken, password: PASSWORD, issuer, ipAddress: '' }),
-    };
+  [endpointName(endpoints.account.unlinkIdentity)]: async () => {
+    const author = await actAsSelf(await person());
+    const body = { issuer: await linkIdentity(author.id), password: PASSWORD };
+    return { author, call: () => authEndpoints().call(endpoints.account.unlinkIdentity, { body }) };
   },
   [endpointName(endpoints.people.unlinkPersonIdentity)]: async () => {
     const { id } = await person();
@@ -396,6 +395,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   [endpointName(endpoints.people.resetSecondFactor)]: async () => {
     const { id } = await confirmedSecondFactor();
+    actor = operator;
     return {
       call: () => authEndpoints().call(endpoints.people.resetSecondFactor, { ...ofPerson(id), body: {} }),
     };

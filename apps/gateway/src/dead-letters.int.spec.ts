@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { DAY_MS, nanoUsd } from '@gateway/base';
+import { createAdminClient } from '@gateway/admin-calls';
 import { stubsOf } from '@gateway/admin-calls/testing';
 import { AUTH_SCHEMA, authSchema, createAuthAdapters, createAuthModule } from '@gateway/auth';
 import {
@@ -66,7 +67,6 @@ async function createFixture() {
       audience: 'test',
       signer: unsignedActors,
     });
-  const authAdmin = createClient(AuthAdminDefinition, acting(authModule));
   await createClient(AuthAdminDefinition, inProcessFor(authModule.services)).ensureMember({
     email: EMAIL,
     password: PASSWORD,
@@ -87,8 +87,7 @@ async function createFixture() {
   for (const consumer of ledgerModule.consumers) await eventLog.subscribe(consumer);
   const deadLetters = createClient(DeadLettersDefinition, acting(ledgerModule));
   const api = createDashboardApi({
-    authAdmin,
-    owners: {} as never,
+    owners: { auth: createAdminClient(acting(authModule)) } as never,
     inferenceRouter: {} as never,
     auditLogs: [],
     deadLetters: new Map([['billing-ledger', deadLetters]]),
@@ -101,7 +100,6 @@ async function createFixture() {
   await api.start();
   return {
     eventLog,
-    authAdmin,
     store,
     ledgerPool: ledger,
     url: `http://127.0.0.1:${api.port()}`,

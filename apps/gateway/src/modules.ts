@@ -212,7 +212,6 @@ interface DashboardDeps {
 
 function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: DashboardDeps) {
   const { config, log, metrics } = deps;
-  const transport = stores.transportFor('dashboard-api');
   const router = transportTo(inferenceRouter.services, 'dashboard-api', deps);
   const ownerOf = ({ services }: GatewayModule) =>
     createAdminClient(transportTo(services, 'dashboard-api', deps));
@@ -224,7 +223,6 @@ function createDashboard({ deps, stores, inferenceRouter, tokenizer, edge }: Das
       'generation-query': ownerOf(stores.generationQuery),
       'inference-router': ownerOf(inferenceRouter),
     },
-    authAdmin: createClient(AuthAdminDefinition, transport),
     inferenceRouter: createClient(InferenceRouterDefinition, router),
     auditLogs: [...stores.withAuditLog, inferenceRouter].map(({ services }) =>
       createClient(AuditLogDefinition, transportTo(services, 'dashboard-api', deps)),

@@ -135,7 +135,6 @@ export async function createDashboardFixture(
   });
   operator = { ...TEST_OPERATOR, id: member?.id ?? '', label: OPERATOR.email };
   const api = createDashboardApi({
-    authAdmin: createClient(AuthAdminDefinition, actingOn(transport)),
     auditLogs: [createClient(AuditLogDefinition, actingOn(transport)), ...auditLogs],
     // Without it, keys are listed without their activity.
     owners: {

@@ -112,22 +112,9 @@ async function ensureAdmin(
   const { created, passwordVersion, member } = await ensure(false);
   if (!member) throw new Error('the response has no member');
   const { id: memberId } = member;
-  const isCurrent =
-    created ||
-    passwordVersion === earlier?.passwordVersion ||
-    (earlier !== undefined && (await canSignIn(authAdmin, adminPassword)));
-  if (isCurrent) return { memberId, adminPassword, passwordVersion };
+  if (created || passwordVersion === earlier?.passwordVersion)
+    return { memberId, adminPassword, passwordVersion };
   return { memberId, adminPassword, passwordVersion: (await ensure(true)).passwordVersion };
-}
-
-async function canSignIn(authAdmin: DemoClients['authAdmin'], password: string): Promise<boolean> {
-  const { outcome } = await authAdmin.signIn(
-    { email: ADMIN_EMAIL, password, ipAddress: '', device: 'npm start' },
-    CALL_OPTIONS,
-  );
-  if (outcome?.$case !== 'signedIn') return false;
-  await authAdmin.signOut({ sessionToken: outcome.value.sessionToken }, CALL_OPTIONS);
-  return true;
 }
 
 async function ensureOrganization({ authAdmin }: DemoClients): Promise<string> {

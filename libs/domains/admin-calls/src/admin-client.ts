@@ -12,8 +12,20 @@ import {
 import { createClient, type CallOptions, type RpcTransport } from '@gateway/rpc';
 import type { z } from 'zod';
 
+/** The browser or script that sent a request. */
+export interface RequestClient {
+  /** In canonical form; empty when it cannot be read. */
+  readonly ipAddress: string;
+  /** The User-Agent header. */
+  readonly device: string;
+  /** The dashboard's URL, for links. */
+  readonly dashboardUrl: string;
+}
+
 /** A request as it was sent; the owner checks it. */
 export interface RawInput {
+  /** Default: unknown. */
+  readonly client?: RequestClient;
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: unknown;
   readonly body?: unknown;
@@ -37,7 +49,8 @@ export type CallInput<Of extends Endpoint> = Field<
 > &
   Field<'query', FieldOf<Of, 'query'>> &
   Field<'body', FieldOf<Of, 'body'>> &
-  Field<'headers', keyof HeadersOf<Of> extends never ? undefined : HeadersOf<Of>>;
+  Field<'headers', keyof HeadersOf<Of> extends never ? undefined : HeadersOf<Of>> &
+  Pick<RawInput, 'client'>;
 
 type CallArguments<Of extends Endpoint> =
   Record<never, never> extends CallInput<Of>
@@ -57,11 +70,12 @@ export function createAdminClient(transport: RpcTransport): AdminClient {
   const admin = createClient(AdminDefinition, transport);
 
   async function forward(endpoint: Endpoint, input: RawInput, options?: CallOptions): Promise<string> {
-    const { organization_id: organizationId, ...params } = input.params ?? {};
+    const { client, ...sent } = input;
+    const { organization_id: organizationId, ...params } = sent.params ?? {};
     const send = endpoint.method === 'GET' ? admin.read : admin.change;
     const { timeoutMs } = endpoint;
     const { outcome } = await send(
-      { endpoint: nameOf(endpoint), organizationId, inputJson: JSON.stringify({ ...input, params }) },
+      { endpoint: nameOf(endpoint), organizationId, inputJson: JSON.stringify({ ...sent, params }), client },
       { ...(timeoutMs !== undefined && { timeoutMs }), ...options },
     );
     if (outcome?.$case === 'json') return outcome.value;

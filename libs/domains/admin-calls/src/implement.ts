@@ -1,5 +1,6 @@
 import type { CallActor } from '@gateway/actors';
 import type { CancelSignal } from '@gateway/base';
+import type { RequestClient } from './admin-client';
 import type {
   BodyOf,
   Endpoint,
@@ -19,6 +20,7 @@ export interface HandlerInput<Of extends Endpoint> {
   readonly actor: Of['access'] extends 'anyone' ? undefined : CallActor;
   /** Whether the actor has the permissions of operators. */
   readonly isOperator: boolean;
+  readonly client: RequestClient;
   /** Aborts when the caller no longer waits. */
   readonly signal: CancelSignal;
 }

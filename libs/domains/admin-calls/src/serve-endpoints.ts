@@ -11,10 +11,12 @@ import {
 import { unavailableAsNoCapacity } from '@gateway/errors';
 import { bindService, RpcError, type BoundService, type CallAccess, type CallContext } from '@gateway/rpc';
 import { z } from 'zod';
+import type { RequestClient } from './admin-client';
 import type { HandlerInput, Implementation } from './implement';
 import { readInput } from './read-input';
 
 const NOTHING = z.strictObject({});
+const UNKNOWN_CLIENT: RequestClient = { ipAddress: '', device: '', dashboardUrl: '' };
 
 export interface ServeEndpointsOptions {
   /** Whether an error means that the owner's database is unavailable. */
@@ -68,7 +70,8 @@ async function respond(
 ): Promise<CallResponse> {
   try {
     const isOperator = actor?.memberRole === 'operator';
-    const input = { ...inputOf(endpoint, request), actor, isOperator, signal };
+    const { client = UNKNOWN_CLIENT } = request;
+    const input = { ...inputOf(endpoint, request), client, actor, isOperator, signal };
     const result = await handler(input as unknown as HandlerInput<Endpoint>);
     return { outcome: { $case: 'json', value: result === undefined ? '' : JSON.stringify(result) } };
   } catch (error) {

@@ -13,7 +13,7 @@ const MAX_WAITING_COUNTS = 64;
 
 export interface OpenDashboardApiOptions extends Pick<
   DashboardApiPorts,
-  'owners' | 'authAdmin' | 'inferenceRouter' | 'auditLogs' | 'deadLetters' | 'log' | 'metrics'
+  'owners' | 'inferenceRouter' | 'auditLogs' | 'deadLetters' | 'log' | 'metrics'
 > {
   readonly config: DashboardApiEnvironment & {
     readonly GATEWAY_HOST: string;

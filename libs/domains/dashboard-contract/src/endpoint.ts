@@ -19,6 +19,11 @@ export type Owner = (typeof OWNERS)[number];
 /** Changes that edges must apply return once every edge has applied them, which takes at most one lease. */
 export const EDGE_CHANGE_TIMEOUT_MS = 20_000;
 
+/** Password hashing is slow and may be queued. */
+export const HASHING_TIMEOUT_MS = 15_000;
+/** The mail server has a timeout of its own, which is shorter. */
+export const EMAIL_TIMEOUT_MS = 20_000;
+
 /** The response of an endpoint on success. */
 export type EndpointResponse =
   | JsonResponse<z.ZodType>

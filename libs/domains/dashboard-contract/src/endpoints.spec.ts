@@ -17,12 +17,29 @@ it('names each endpoint once', () => {
 it('routes every endpoint but the parts of composed responses, which have an owner', () => {
   for (const { path } of allEndpoints()) expect(path).toMatch(/^\/api\//);
   for (const { path, owner, response } of allParts()) {
-    expect([path, owner, response.kind]).toEqual([
-      expect.stringMatching(/^\/internal\//),
-      expect.anything(),
-      'json',
-    ]);
+    expect([path, owner]).toEqual([expect.stringMatching(/^\/internal\//), expect.anything()]);
+    expect(['json', 'no_content']).toContain(response.kind);
   }
+});
+
+it('opens these to people without a session; the credentials are in the request', () => {
+  const open = named.filter(([, { access }]) => access === 'anyone').map(([line]) => line);
+  expect(open).toEqual([
+    'GET /api/sign-in-options',
+    'POST /api/session',
+    'GET /api/oidc/start',
+    'GET /api/oidc/callback',
+    'POST /api/invitations/look-up',
+    'POST /api/invitations/accept',
+    'POST /api/password-reset',
+    'POST /api/password-reset/complete',
+    'POST /internal/session/authorize',
+    'POST /internal/management-token/authorize',
+    'POST /internal/session',
+    'POST /internal/oidc/start',
+    'POST /internal/oidc/finish',
+    'POST /internal/invitation',
+  ]);
 });
 
 /** A position in a list, the last characters of a secret, and a duration. */

@@ -16,6 +16,7 @@ import {
 import { organizationLimits, targetRules } from './families/organizations';
 import { newPlaygroundKey, playgroundKey } from './families/playground';
 import { project, projectQuery, projectSpend } from './families/projects';
+import { sessionParts } from './session-parts';
 
 /** What fits on one page of a list. */
 const ids = z.array(id).max(200);
@@ -25,6 +26,7 @@ const ids = z.array(id).max(200);
  * owner, and are neither routed nor in the OpenAPI document.
  */
 export const parts = {
+  ...sessionParts,
   effectiveLimits: endpoint({
     method: 'GET',
     path: '/internal/organizations/{organization_id}/effective-limits',

@@ -3,7 +3,6 @@ export {
   type PeopleAdapterOptions,
   type PeopleAdapters,
 } from './adapters/create-adapters';
-export { refuseUnlessConfirmed } from './core/sign-in/confirm-session';
 export { refuseUnlessPermitted, type PermissionPorts } from './core/access/authorize';
 export { grantOperator, type GrantOperator } from './core/people/grant-operator';
 export type { PeoplePorts, PeopleSettings } from './core/ports';
@@ -17,6 +16,10 @@ export {
   requireCompleteOidc,
 } from './service/environment';
 export { withCurrentAccess } from './service/current-access';
-export { createPeopleHandlers } from './service/handlers';
+export { createAccountEndpoints } from './service/account-endpoints';
+export { createEnsureMemberHandler } from './service/ensure-member-handler';
 export { createManagementTokenEndpoints } from './service/management-token-endpoints';
+export { createPeopleMetrics } from './service/metrics';
 export { createPeopleEndpoints } from './service/people-endpoints';
+export { createSessionEndpoints } from './service/session-endpoints';
+export { createSignInEndpoints } from './service/sign-in-endpoints';

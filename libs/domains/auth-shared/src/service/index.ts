@@ -1,2 +1,1 @@
-export { missing, refusalMessage } from './messages';
 export { accepted, acceptedOrCurrent } from './refusals';

@@ -1,17 +1,16 @@
 import type { AdminClient } from '@gateway/admin-calls';
 import { MemberRole } from '@gateway/contracts/auth';
-import { endpoints } from '@gateway/dashboard-contract';
+import { endpoints, parts } from '@gateway/dashboard-contract';
 import { createTestClock } from '@gateway/test-support';
 import { TOTP } from 'otpauth';
-import { codeOf, createAuthFixture, reasonOf, type AuthFixture } from '../testing/auth-under-test';
+import { codeOf, createAuthFixture, TEST_CLIENT, type AuthFixture } from '../testing/auth-under-test';
 
 const PASSWORD = 'correct horse battery';
 const MINUTE = 60_000;
-const FROM = { ipAddress: '192.0.2.7', device: '' };
 const CONFIRM = 'confirmation_required';
 const WRONG = 'sign_in_refused';
 const CONFLICT = 'conflict';
-const { people: ofPeople } = endpoints;
+const { account, people: ofPeople, session } = endpoints;
 
 describe('the security of accounts', () => {
   const clock = createTestClock();
@@ -30,28 +29,21 @@ describe('the security of accounts', () => {
   }
 
   const attempt = (email: string, password = PASSWORD, code?: string) =>
-    fixture.admin.signIn({ email, password, code, ...FROM });
-
-  async function signIn(email: string, code?: string) {
-    const { outcome } = await attempt(email, PASSWORD, code);
-    if (outcome?.$case !== 'signedIn') throw new Error('the sign-in was refused');
-    const { sessionToken } = outcome.value;
-    const { session } = await fixture.admin.getSession({ sessionToken });
-    return { sessionToken, sessionId: session?.id ?? '' };
-  }
+    codeOf(fixture.signIn(email, password, code));
+  const signIn = async (email: string, code?: string) =>
+    (await fixture.signIn(email, PASSWORD, code)).session_token;
 
   /** Turns on the second factor; returns codes of further periods. */
   async function withSecondFactor(sessionToken: string) {
-    const { outcome } = await fixture.admin.enrolTotp({ sessionToken, password: PASSWORD, ipAddress: '' });
-    if (outcome?.$case !== 'secret') throw new Error('the enrolment was refused');
-    const totp = new TOTP({ secret: outcome.value.base32 });
+    const client = await fixture.endpointsOf(sessionToken);
+    const { secret } = await client.call(account.enrolTotp, { body: { password: PASSWORD } });
+    const totp = new TOTP({ secret });
     const nextCode = () => {
       clock.advance(30_000);
       return totp.generate({ timestamp: clock.now() });
     };
-    const confirmed = await fixture.admin.confirmTotp({ sessionToken, code: nextCode(), ...FROM });
-    if (confirmed.outcome?.$case !== 'confirmed') throw new Error('the confirmation was refused');
-    return { nextCode, sessionToken: confirmed.outcome.value.signedIn?.sessionToken ?? '' };
+    const confirmed = await client.call(parts.confirmTotp, { body: { code: nextCode() } });
+    return { nextCode, sessionToken: confirmed.session_token };
   }
 
   const setOperator = (client: AdminClient, memberId: string) =>
@@ -74,34 +66,29 @@ describe('the security of accounts', () => {
     /** An operator who signed in six minutes ago. */
     async function operatorAtLunch() {
       const operator = await person(MemberRole.MEMBER_ROLE_OPERATOR);
-      const { sessionToken, sessionId } = await signIn(operator.email);
+      const client = await fixture.endpointsOf(await signIn(operator.email));
       clock.advance(6 * MINUTE);
-      const self = { ...operator, sessionId };
-      return { sessionToken, admin: fixture.adminAs(self), client: fixture.endpointsAs(self) };
+      return client;
     }
 
-    interface Calls {
-      readonly admin: AuthFixture['admin'];
-      readonly client: AdminClient;
-    }
     const changes: Record<
       string,
-      (calls: Calls, memberId: string, organizationId: string) => Promise<string | undefined>
+      (client: AdminClient, memberId: string, organizationId: string) => Promise<string | undefined>
     > = {
-      setOperator: ({ client }, memberId) => setOperator(client, memberId),
-      makePasswordResetLink: async ({ admin }, memberId) =>
-        reasonOf(await admin.makePasswordResetLink({ memberId, dashboardUrl: 'https://d.example.com' })),
-      setDisabled: ({ client }, memberId) => setDisabled(client, memberId, true),
-      resetSecondFactor: ({ client }, memberId) => resetSecondFactor(client, memberId),
-      unlinkIdentity: ({ client }, memberId) => {
+      setOperator: (client, memberId) => setOperator(client, memberId),
+      createPasswordResetLink: (client, memberId) =>
+        codeOf(client.call(ofPeople.createPasswordResetLink, { params: { member_id: memberId }, body: {} })),
+      setDisabled: (client, memberId) => setDisabled(client, memberId, true),
+      resetSecondFactor: (client, memberId) => resetSecondFactor(client, memberId),
+      unlinkIdentity: (client, memberId) => {
         const identity = { params: { member_id: memberId }, body: { issuer: 'https://idp.example.com' } };
         return codeOf(client.call(ofPeople.unlinkPersonIdentity, identity));
       },
-      mapDomain: ({ client }, _memberId, organizationId) => {
+      mapDomain: (client, _memberId, organizationId) => {
         const params = { organization_id: organizationId, domain: `d${people}.example.org` };
         return codeOf(client.call(ofPeople.mapDomain, { params, body: { role: 'member' } }));
       },
-      setSecondFactorRequired: ({ client }, _memberId, organizationId) =>
+      setSecondFactorRequired: (client, _memberId, organizationId) =>
         codeOf(requireSecondFactor(client, organizationId)),
     };
 
@@ -109,29 +96,27 @@ describe('the security of accounts', () => {
       const change = changes[name] as (typeof changes)[string];
       const { id: organizationId } = await fixture.organization('Sensitive');
       const { id: memberId } = await person();
-      const { sessionToken, ...calls } = await operatorAtLunch();
-      const { admin } = calls;
-      expect(await change(calls, memberId, organizationId)).toBe(CONFIRM);
-      const wrong = await admin.confirmSession({ sessionToken, password: 'wrong', ipAddress: '' });
-      expect(reasonOf(wrong)).toBe(WRONG);
-      expect(await change(calls, memberId, organizationId)).toBe(CONFIRM);
-      await admin.confirmSession({ sessionToken, password: PASSWORD, ipAddress: '' });
-      expect(await change(calls, memberId, organizationId)).not.toBe(CONFIRM);
+      const client = await operatorAtLunch();
+      expect(await change(client, memberId, organizationId)).toBe(CONFIRM);
+      const wrong = client.call(session.confirm, { body: { password: 'wrong' } });
+      expect(await codeOf(wrong)).toBe(WRONG);
+      expect(await change(client, memberId, organizationId)).toBe(CONFIRM);
+      await client.call(session.confirm, { body: { password: PASSWORD } });
+      expect(await change(client, memberId, organizationId)).not.toBe(CONFIRM);
       clock.advance(6 * MINUTE);
-      expect(await change(calls, memberId, organizationId)).toBe(CONFIRM);
+      expect(await change(client, memberId, organizationId)).toBe(CONFIRM);
     });
 
     it('accepts a code of the second factor instead, and another session confirms nothing', async () => {
       const operator = await person(MemberRole.MEMBER_ROLE_OPERATOR);
-      const { nextCode, sessionToken } = await withSecondFactor((await signIn(operator.email)).sessionToken);
-      const { session } = await fixture.admin.getSession({ sessionToken });
+      const { nextCode, sessionToken } = await withSecondFactor(await signIn(operator.email));
+      const client = await fixture.endpointsOf(sessionToken);
       clock.advance(6 * MINUTE);
       const { id: memberId } = await person();
       await signIn(operator.email, nextCode());
-      const client = fixture.endpointsAs({ ...operator, sessionId: session?.id ?? '' });
       expect(await setOperator(client, memberId)).toBe(CONFIRM);
-      const confirmed = await fixture.admin.confirmSession({ sessionToken, code: nextCode(), ipAddress: '' });
-      expect(confirmed.refusal).toBeUndefined();
+      const confirmed = client.call(session.confirm, { body: { code: nextCode() } });
+      expect(await codeOf(confirmed)).toBeUndefined();
       expect(await setOperator(client, memberId)).toBeUndefined();
     });
   });
@@ -139,9 +124,9 @@ describe('the security of accounts', () => {
   describe('operators', () => {
     it('reset a lost second factor, which ends the sessions and is audited', async () => {
       const { id: memberId, email } = await person();
-      const { sessionToken } = await withSecondFactor((await signIn(email)).sessionToken);
+      const { sessionToken } = await withSecondFactor(await signIn(email));
       expect(await resetSecondFactor(fixture.endpoints, memberId)).toBeUndefined();
-      expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+      expect(await fixture.isSignedIn(sessionToken)).toBe(false);
       await signIn(email);
       expect(await auditOf(memberId, 'member.reset_second_factor')).toMatchObject([
         { actor: { id: fixture.operator.id, operator: true } },
@@ -151,12 +136,12 @@ describe('the security of accounts', () => {
 
     it('disable an account: its sessions end and it cannot sign in, until it is enabled', async () => {
       const { id: memberId, email } = await person();
-      const { sessionToken } = await signIn(email);
+      const sessionToken = await signIn(email);
       await setDisabled(fixture.endpoints, memberId, true);
-      expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
-      expect(reasonOf(await attempt(email))).toBe('account_disabled');
+      expect(await fixture.isSignedIn(sessionToken)).toBe(false);
+      expect(await attempt(email)).toBe('account_disabled');
       // A wrong password does not reveal it.
-      expect(reasonOf(await attempt(email, 'wrong password'))).toBe(WRONG);
+      expect(await attempt(email, 'wrong password')).toBe(WRONG);
       await setDisabled(fixture.endpoints, memberId, false);
       await signIn(email);
       const actions = (await auditOf(memberId, 'member.')).map(({ action }) => action);
@@ -165,10 +150,10 @@ describe('the security of accounts', () => {
 
     it('end all sessions of another person, and manage no account of their own', async () => {
       const { id: memberId, email } = await person();
-      const tokens = [(await signIn(email)).sessionToken, (await signIn(email)).sessionToken];
+      const tokens = [await signIn(email), await signIn(email)];
       await endSessions(memberId);
       for (const sessionToken of tokens) {
-        expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+        expect(await fixture.isSignedIn(sessionToken)).toBe(false);
       }
       expect(await auditOf(memberId, 'member.end_sessions')).toMatchObject([
         { detailsJson: JSON.stringify({ email, ended: 2 }) },
@@ -189,11 +174,11 @@ describe('the security of accounts', () => {
     it('has each refused sign-in with person, reason and address', async () => {
       const { id, email } = await person();
       await attempt(email, 'wrong password');
-      await withSecondFactor((await signIn(email)).sessionToken);
+      await withSecondFactor(await signIn(email));
       await attempt(email, PASSWORD, '000000');
       expect(await refusals(id)).toEqual([
-        { reason: 'wrong_code', ipAddress: FROM.ipAddress },
-        { reason: 'wrong_password', ipAddress: FROM.ipAddress },
+        { reason: 'wrong_code', ipAddress: TEST_CLIENT.ipAddress },
+        { reason: 'wrong_password', ipAddress: TEST_CLIENT.ipAddress },
       ]);
     });
 
@@ -218,11 +203,6 @@ describe('the security of accounts', () => {
   });
 
   describe('a required second factor', () => {
-    const outcomeOf = async (sessionToken: string, permission: string, organizationId?: string) => {
-      const request = { sessionToken, permission, organizationId, ipAddress: '', background: false };
-      return (await fixture.admin.authorize(request)).outcome?.$case;
-    };
-
     it('leaves people of the organization their own account only, until they set one up', async () => {
       const { id: organizationId } = await fixture.organization('Careful');
       const { id, email } = await person();
@@ -230,29 +210,33 @@ describe('the security of accounts', () => {
         organizationId,
         id,
       ]);
-      const { sessionToken } = await signIn(email);
-      expect(await outcomeOf(sessionToken, 'keys:read', organizationId)).toBe('allowed');
+      const sessionToken = await signIn(email);
+      expect(await fixture.accessOf(sessionToken, 'keys:read', organizationId)).toBe('allowed');
       await requireSecondFactor(fixture.endpoints, organizationId);
-      expect(await outcomeOf(sessionToken, 'keys:read', organizationId)).toBe('secondFactorSetupRequired');
-      expect(await outcomeOf(sessionToken, '')).toBe('allowed');
-      expect((await fixture.admin.getSession({ sessionToken })).secondFactorSetupRequired).toBe(true);
+      expect(await fixture.accessOf(sessionToken, 'keys:read', organizationId)).toBe(
+        'second_factor_setup_required',
+      );
+      expect(await fixture.accessOf(sessionToken, 'signed_in')).toBe('allowed');
+      const client = await fixture.endpointsOf(sessionToken);
+      expect(await client.call(session.current)).toMatchObject({ second_factor_setup_required: true });
       const after = await withSecondFactor(sessionToken);
-      expect(await outcomeOf(after.sessionToken, 'keys:read', organizationId)).toBe('allowed');
+      expect(await fixture.accessOf(after.sessionToken, 'keys:read', organizationId)).toBe('allowed');
     });
 
     it('applies to operators where the setting says so', async () => {
       const { email } = await person(MemberRole.MEMBER_ROLE_OPERATOR);
-      const { sessionToken } = await signIn(email);
-      expect(await outcomeOf(sessionToken, 'platform:people')).toBe('secondFactorSetupRequired');
+      const sessionToken = await signIn(email);
+      expect(await fixture.accessOf(sessionToken, 'platform:people')).toBe('second_factor_setup_required');
       const after = await withSecondFactor(sessionToken);
-      expect(await outcomeOf(after.sessionToken, 'platform:people')).toBe('allowed');
+      expect(await fixture.accessOf(after.sessionToken, 'platform:people')).toBe('allowed');
     });
 
     it('does not apply after single sign-on, where the provider is responsible', async () => {
       const { email } = await person(MemberRole.MEMBER_ROLE_OPERATOR);
-      const { sessionToken, sessionId } = await signIn(email);
+      const sessionToken = await signIn(email);
+      const { session_id: sessionId } = await fixture.personOfSession(sessionToken);
       await fixture.pool.query(`update sessions set signed_in_by = 'oidc' where id = $1`, [sessionId]);
-      expect(await outcomeOf(sessionToken, 'platform:people')).toBe('allowed');
+      expect(await fixture.accessOf(sessionToken, 'platform:people')).toBe('allowed');
     });
   });
 });

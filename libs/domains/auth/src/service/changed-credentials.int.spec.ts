@@ -1,12 +1,12 @@
 import { MemberRole } from '@gateway/contracts/auth';
-import { endpoints } from '@gateway/dashboard-contract';
+import { endpoints, parts } from '@gateway/dashboard-contract';
 import { TOTP } from 'otpauth';
 import type { PoolClient } from 'pg';
-import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
+import { codeOf, createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
 
 const OLD = 'correct horse battery';
 const NEW = 'staple and tomato';
-const FROM = { ipAddress: '192.0.2.7', device: '' };
+const { account, people: ofPeople, session } = endpoints;
 
 describe('a change of credentials that commits after they were checked', () => {
   let fixture: AuthFixture;
@@ -30,12 +30,24 @@ describe('a change of credentials that commits after they were checked', () => {
     return { id: member?.id ?? '', email };
   }
 
-  const signIn = (email: string, password = OLD) => fixture.admin.signIn({ email, password, ...FROM });
+  const signedIn = async (email: string, password = OLD) =>
+    (await fixture.signIn(email, password)).session_token;
+  /** Why a sign-in is refused. */
+  const refusalOf = (email: string, password = OLD) => codeOf(fixture.signIn(email, password));
 
-  async function signedIn(email: string) {
-    const { outcome } = await signIn(email);
-    if (outcome?.$case !== 'signedIn') throw new Error('the sign-in was refused');
-    return outcome.value.sessionToken;
+  /** A change of the password in a new session of the member; returns why it is refused. */
+  async function changeOfPassword(email: string) {
+    const client = await fixture.endpointsOf(await signedIn(email));
+    const body = { current_password: OLD, new_password: 'yet another long one' };
+    return () => codeOf(client.call(parts.changePassword, { body }));
+  }
+
+  /** The confirmation of a second factor in a new session of the member; returns why it is refused. */
+  async function confirmationOfTotp(email: string) {
+    const client = await fixture.endpointsOf(await signedIn(email));
+    const { secret } = await client.call(account.enrolTotp, { body: { password: OLD } });
+    const body = { code: new TOTP({ secret }).generate() };
+    return () => codeOf(client.call(parts.confirmTotp, { body }));
   }
 
   /** Runs `attempt` while a transaction changes the member, and ends their sessions and reset links and commits once the attempt waits for it. */
@@ -67,43 +79,37 @@ describe('a change of credentials that commits after they were checked', () => {
     ['the account, which was disabled', 'disabled_at = now(), password_hash = coalesce(password_hash, $2)'],
   ])('lets no sign-in with the earlier ones open a session: %s', async (_what, assignments) => {
     const { id, email } = await member();
-    const { outcome } = await during(
+    const refusal = await during(
       id,
       (client) => client.query(`update members set ${assignments} where id = $1`, [id, newHash]),
-      () => signIn(email),
+      () => refusalOf(email),
     );
-    expect(outcome?.$case).toBe('refused');
+    expect(refusal).toBe('sign_in_refused');
     const { rows } = await fixture.pool.query('select 1 from sessions where member_id = $1', [id]);
     expect(rows).toEqual([]);
   });
 
   it('is not undone by a change of the password that started before', async () => {
     const { id, email } = await member();
-    const change = {
-      ...{ sessionToken: await signedIn(email), ...FROM },
-      ...{ currentPassword: OLD, newPassword: 'yet another long one' },
-    };
-    const { outcome } = await during(
+    const change = await changeOfPassword(email);
+    const refusal = await during(
       id,
       (client) => client.query('update members set password_hash = $2 where id = $1', [id, newHash]),
-      () => fixture.admin.changePassword(change),
+      change,
     );
-    expect(outcome?.$case).toBe('refusal');
-    expect((await signIn(email, NEW)).outcome?.$case).toBe('signedIn');
+    expect(refusal).toBeDefined();
+    expect(await refusalOf(email, NEW)).toBeUndefined();
   });
 
   it('lets no change of the password that started before open a session of a disabled account', async () => {
     const { id, email } = await member();
-    const change = {
-      ...{ sessionToken: await signedIn(email), ...FROM },
-      ...{ currentPassword: OLD, newPassword: 'yet another long one' },
-    };
-    const { outcome } = await during(
+    const change = await changeOfPassword(email);
+    const refusal = await during(
       id,
       (client) => client.query('update members set disabled_at = now() where id = $1', [id]),
-      () => fixture.admin.changePassword(change),
+      change,
     );
-    expect(outcome?.$case).toBe('refusal');
+    expect(refusal).toBeDefined();
     const { rows } = await fixture.pool.query('select 1 from sessions where member_id = $1', [id]);
     expect(rows).toEqual([]);
   });
@@ -113,16 +119,13 @@ describe('a change of credentials that commits after they were checked', () => {
     ['the account, which was disabled', 'disabled_at = now(), password_hash = coalesce(password_hash, $2)'],
   ])('is not followed by the activation of a second factor: %s', async (_what, assignments) => {
     const { id, email } = await member();
-    const sessionToken = await signedIn(email);
-    const enrolled = await fixture.admin.enrolTotp({ sessionToken, password: OLD, ipAddress: '' });
-    if (enrolled.outcome?.$case !== 'secret') throw new Error('the enrolment was refused');
-    const code = new TOTP({ secret: enrolled.outcome.value.base32 }).generate();
-    const { outcome } = await during(
+    const confirm = await confirmationOfTotp(email);
+    const refusal = await during(
       id,
       (client) => client.query(`update members set ${assignments} where id = $1`, [id, newHash]),
-      () => fixture.admin.confirmTotp({ sessionToken, code, ...FROM }),
+      confirm,
     );
-    expect(outcome?.$case).toBe('refusal');
+    expect(refusal).toBeDefined();
     const { rows } = await fixture.pool.query(
       `select totp_confirmed_at, (select count(*) from sessions where member_id = $1)::int as sessions
        from members where id = $1`,
@@ -137,50 +140,40 @@ describe('a change of credentials that commits after they were checked', () => {
 
   it('lets no change of the password open a session after all sessions were ended', async () => {
     const { id, email } = await member();
-    const change = {
-      ...{ sessionToken: await signedIn(email), ...FROM },
-      ...{ currentPassword: OLD, newPassword: 'yet another long one' },
-    };
-    const { outcome } = await during(id, lockMember(id), () => fixture.admin.changePassword(change));
-    expect(outcome?.$case).toBe('refusal');
-    expect((await signIn(email, OLD)).outcome?.$case).toBe('signedIn');
+    const change = await changeOfPassword(email);
+    const refusal = await during(id, lockMember(id), change);
+    expect(refusal).toBeDefined();
+    expect(await refusalOf(email, OLD)).toBeUndefined();
   });
 
   it('lets no second factor open a session after all sessions were ended', async () => {
     const { id, email } = await member();
-    const sessionToken = await signedIn(email);
-    const enrolled = await fixture.admin.enrolTotp({ sessionToken, password: OLD, ipAddress: '' });
-    if (enrolled.outcome?.$case !== 'secret') throw new Error('the enrolment was refused');
-    const code = new TOTP({ secret: enrolled.outcome.value.base32 }).generate();
-    const confirm = () => fixture.admin.confirmTotp({ sessionToken, code, ...FROM });
-    const { outcome } = await during(id, lockMember(id), confirm);
-    expect(outcome?.$case).toBe('refusal');
-    expect((await signIn(email)).outcome?.$case).toBe('signedIn');
+    const confirm = await confirmationOfTotp(email);
+    const refusal = await during(id, lockMember(id), confirm);
+    expect(refusal).toBeDefined();
+    expect(await refusalOf(email)).toBeUndefined();
   });
 
   it('waits for a change of the member before it ends all their sessions', async () => {
     const { id, email } = await member();
     const sessionToken = await signedIn(email);
     const target = { params: { member_id: id }, body: {} };
-    await during(id, lockMember(id), () => fixture.endpoints.call(endpoints.people.endSessions, target));
-    expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+    await during(id, lockMember(id), () => fixture.endpoints.call(ofPeople.endSessions, target));
+    expect(await fixture.isSignedIn(sessionToken)).toBe(false);
   });
 
   it('is not undone by a reset link, with which it does not deadlock', async () => {
     const { id, email } = await member();
-    const made = await fixture.admin.makePasswordResetLink({
-      memberId: id,
-      dashboardUrl: 'https://d.example',
-    });
-    const link = made.outcome?.$case === 'created' ? made.outcome.value.link : '';
-    const reset = { token: link.split('#')[1] ?? '', password: 'yet another long one', ipAddress: '' };
-    const { refusal } = await during(
+    const target = { params: { member_id: id }, body: {} };
+    const { link } = await fixture.endpoints.call(ofPeople.createPasswordResetLink, target);
+    const body = { token: link.split('#')[1] ?? '', password: 'yet another long one' };
+    const refusal = await during(
       id,
       (client) => client.query('update members set password_hash = $2 where id = $1', [id, newHash]),
-      () => fixture.admin.resetPassword(reset),
+      () => codeOf(fixture.withoutPerson.call(session.resetPassword, { body })),
     );
     expect(refusal).toBeDefined();
-    expect((await signIn(email, NEW)).outcome?.$case).toBe('signedIn');
+    expect(await refusalOf(email, NEW)).toBeUndefined();
   });
 
   it('does not deadlock with a request that records the activity of an ended session', async () => {
@@ -190,12 +183,11 @@ describe('a change of credentials that commits after they were checked', () => {
       `update sessions set last_seen_at = last_seen_at - interval '2 minutes' where member_id = $1`,
       [id],
     );
-    const request = { sessionToken, permission: '', organizationId: undefined, background: false };
     await during(
       id,
       (client) => client.query('update members set password_hash = $2 where id = $1', [id, newHash]),
-      () => fixture.admin.authorize({ ...request, ipAddress: '192.0.2.7' }),
+      () => fixture.accessOf(sessionToken, 'signed_in'),
     );
-    expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+    expect(await fixture.isSignedIn(sessionToken)).toBe(false);
   });
 });

@@ -1,27 +1,20 @@
-import { AdminRefusalReason, MemberRole, OrganizationRole, type Actor } from '@gateway/contracts/auth';
-import { endpoints } from '@gateway/dashboard-contract';
+import type { AdminClient } from '@gateway/admin-calls';
+import { MemberRole, type Actor } from '@gateway/contracts/auth';
+import { endpoints, parts } from '@gateway/dashboard-contract';
 import { createTestClock } from '@gateway/test-support';
 import { TOTP } from 'otpauth';
-import { codeOf, createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
+import {
+  codeOf,
+  createAuthFixture,
+  TEST_CLIENT as client,
+  type AuthFixture,
+} from '../testing/auth-under-test';
 
 const PASSWORD = 'correct horse battery';
 const OTHER_PASSWORD = 'staple and tomato';
-const DASHBOARD = 'https://dashboard.example.com';
 const MINUTE = 60_000;
-const reasons = {
-  invalid: AdminRefusalReason.ADMIN_REFUSAL_REASON_INVALID,
-  forbidden: AdminRefusalReason.ADMIN_REFUSAL_REASON_FORBIDDEN,
-  conflict: AdminRefusalReason.ADMIN_REFUSAL_REASON_CONFLICT,
-  link: AdminRefusalReason.ADMIN_REFUSAL_REASON_LINK_NOT_VALID,
-  notSignedIn: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_SIGNED_IN,
-  password: AdminRefusalReason.ADMIN_REFUSAL_REASON_SIGN_IN_REFUSED,
-  codeRequired: AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REQUIRED,
-  codeRefused: AdminRefusalReason.ADMIN_REFUSAL_REASON_SECOND_FACTOR_REFUSED,
-  tooMany: AdminRefusalReason.ADMIN_REFUSAL_REASON_TOO_MANY_ATTEMPTS,
-  notConfigured: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_CONFIGURED,
-};
 
-const { people: ofPeople } = endpoints;
+const { account, people: ofPeople, session } = endpoints;
 
 let fixture: AuthFixture;
 const clock = createTestClock();
@@ -46,19 +39,11 @@ async function person(roles: Record<string, string> = {}): Promise<Actor> {
   return { id: member?.id ?? '', label, ipAddress: '192.0.2.1' };
 }
 
-const from = { ipAddress: '192.0.2.1', device: 'a browser' };
-
-async function signIn(email: string, password = PASSWORD, code?: string) {
-  const { outcome } = await fixture.admin.signIn({ email, password, ...from, code });
-  if (outcome?.$case === 'signedIn') return outcome.value.sessionToken;
-  return outcome?.value.reason ?? 0;
-}
-
-const token = async (email: string, password = PASSWORD) => String(await signIn(email, password));
-const isSignedIn = async (sessionToken: string) =>
-  (await fixture.admin.getSession({ sessionToken })).member !== undefined;
-const reasonOf = ({ outcome }: { outcome?: { $case: string; value: unknown } | undefined }) =>
-  outcome?.$case === 'refusal' ? (outcome.value as { reason: number }).reason : undefined;
+const signIn = async (email: string, password = PASSWORD, code?: string) =>
+  (await fixture.signIn(email, password, code)).session_token;
+/** Why a sign-in is refused. */
+const refusalOf = (email: string, password?: string, code?: string) => codeOf(signIn(email, password, code));
+const isSignedIn = (sessionToken: string) => fixture.isSignedIn(sessionToken);
 const dump = async () => {
   const tables = ['members', 'sessions', 'invitations', 'password_resets', 'recovery_codes', 'audit_entries'];
   const texts = tables.map((name) => `(select coalesce(string_agg(t::text, ' '), '') from ${name} t)`);
@@ -69,24 +54,26 @@ const dump = async () => {
 describe('invitations', () => {
   let organizationId: string;
   let owner: Actor;
-  const { ORGANIZATION_ROLE_ADMIN: ADMIN, ORGANIZATION_ROLE_OWNER: OWNER } = OrganizationRole;
 
   beforeEach(async () => {
     organizationId = (await fixture.organization('Acme')).id;
     owner = await person({ [organizationId]: 'owner' });
   });
 
-  async function invite(email: string, role = ADMIN, actor = owner) {
-    const wanted = { organizationId, email, role, dashboardUrl: DASHBOARD };
-    const { outcome } = await fixture.adminAs(actor).createInvitation(wanted);
-    if (outcome?.$case !== 'created') return { reason: outcome?.value.reason, token: '', id: '' };
-    const { link, invitation } = outcome.value;
-    expect(link.startsWith(`${DASHBOARD}/invitation#`)).toBe(true);
-    return { reason: undefined, token: link.split('#')[1] ?? '', id: invitation?.id ?? '' };
+  const requestInvitation = (email: string, role: 'admin' | 'owner' = 'admin', actor = owner) =>
+    fixture.endpointsAs(actor).call(ofPeople.invite, {
+      params: { organization_id: organizationId },
+      body: { email, role },
+      client,
+    });
+  async function invite(email: string) {
+    const { link, invitation } = await requestInvitation(email);
+    expect(link.startsWith(`${client.dashboardUrl}/invitation#`)).toBe(true);
+    return { token: link.split('#')[1] ?? '', id: invitation.id };
   }
 
-  const accept = (token: string, more: { password?: string; sessionToken?: string } = {}) =>
-    fixture.admin.acceptInvitation({ token, ...from, ...more });
+  const accept = (token: string, more: { password?: string; session_token?: string } = {}) =>
+    fixture.withoutPerson.call(parts.acceptInvitation, { body: { token, ...more }, client });
   const states = async () => {
     const of = { params: { organization_id: organizationId }, query: {} };
     return (await fixture.endpoints.call(ofPeople.invitations, of)).data.map(({ state }) => state);
@@ -94,27 +81,24 @@ describe('invitations', () => {
 
   it('add a new member to the organization once, with a password of their choice', async () => {
     const { token } = await invite(' New@Example.com ');
-    const found = await fixture.admin.lookUpInvitation({ token, ipAddress: '::1' });
-    expect(found.outcome).toMatchObject({
-      value: {
-        organizationName: 'Acme',
-        hasAccount: false,
-        invitation: { email: 'new@example.com', role: ADMIN },
-      },
+    const found = await fixture.withoutPerson.call(session.invitation, { body: { token }, client });
+    expect(found).toMatchObject({
+      organization: { name: 'Acme' },
+      has_account: false,
+      email: 'new@example.com',
+      role: 'admin',
     });
-    expect(reasonOf(await accept(token))).toBe(reasons.invalid);
-    const both = await Promise.all([
+    expect(await codeOf(accept(token))).toBe('invalid');
+    const both = await Promise.allSettled([
       accept(token, { password: OTHER_PASSWORD }),
       accept(token, { password: OTHER_PASSWORD }),
     ]);
-    expect(both.map(reasonOf).sort()).toEqual([reasons.link, undefined]);
-    const opened = both.find((one) => reasonOf(one) === undefined)?.outcome?.value as {
-      sessionToken: string;
-    };
-    const { memberships } = await fixture.admin.getSession({ sessionToken: opened.sessionToken });
-    expect(memberships).toMatchObject([{ organizationId, role: ADMIN }]);
+    const opened = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    expect(opened.map(({ state }) => state.memberships)).toMatchObject([
+      [{ organization: { id: organizationId }, role: 'admin' }],
+    ]);
     expect(await states()).toEqual(['accepted']);
-    expect(reasonOf(await accept(token, { password: OTHER_PASSWORD }))).toBe(reasons.link);
+    expect(await codeOf(accept(token, { password: OTHER_PASSWORD }))).toBe('link_not_valid');
     expect(await dump()).not.toContain(token);
   });
 
@@ -122,53 +106,60 @@ describe('invitations', () => {
     const invited = await person();
     const stranger = await person();
     const { token } = await invite(invited.label);
-    expect(reasonOf(await accept(token, { password: OTHER_PASSWORD }))).toBe(reasons.notSignedIn);
-    const sessionToken = String(await signIn(stranger.label));
-    expect(reasonOf(await accept(token, { sessionToken }))).toBe(reasons.notSignedIn);
-    const own = String(await signIn(invited.label));
-    expect(reasonOf(await accept(token, { sessionToken: own }))).toBeUndefined();
-    expect((await invite(invited.label)).reason).toBe(reasons.conflict);
+    expect(await codeOf(accept(token, { password: OTHER_PASSWORD }))).toBe('not_signed_in');
+    const other = await signIn(stranger.label);
+    expect(await codeOf(accept(token, { session_token: other }))).toBe('not_signed_in');
+    const own = await signIn(invited.label);
+    expect(await codeOf(accept(token, { session_token: own }))).toBeUndefined();
+    expect(await codeOf(requestInvitation(invited.label))).toBe('conflict');
   });
 
   it('end when they expire, are revoked, or are replaced by a newer one for the same person', async () => {
     const first = await invite('late@example.com');
     const second = await invite('late@example.com');
-    expect(reasonOf(await accept(first.token, { password: OTHER_PASSWORD }))).toBe(reasons.link);
+    expect(await codeOf(accept(first.token, { password: OTHER_PASSWORD }))).toBe('link_not_valid');
     const params = { organization_id: organizationId, invitation_id: second.id };
     const revoke = () => fixture.endpointsAs(owner).call(ofPeople.revokeInvitation, { params, body: {} });
     expect(await codeOf(revoke())).toBeUndefined();
     expect(await codeOf(revoke())).toBe('conflict');
-    expect(reasonOf(await accept(second.token, { password: OTHER_PASSWORD }))).toBe(reasons.link);
+    expect(await codeOf(accept(second.token, { password: OTHER_PASSWORD }))).toBe('link_not_valid');
     const third = await invite('late@example.com');
     clock.advance(7 * 24 * 60 * MINUTE);
-    expect(reasonOf(await accept(third.token, { password: OTHER_PASSWORD }))).toBe(reasons.link);
+    expect(await codeOf(accept(third.token, { password: OTHER_PASSWORD }))).toBe('link_not_valid');
     expect(await states()).toEqual(['expired', 'revoked', 'revoked']);
   });
 
   it('with the role owner can only be created by owners', async () => {
     const admin = await person({ [organizationId]: 'admin' });
-    expect((await invite('boss@example.com', OWNER, admin)).reason).toBe(reasons.forbidden);
-    expect((await invite('boss@example.com', OWNER)).reason).toBeUndefined();
+    expect(await codeOf(requestInvitation('boss@example.com', 'owner', admin))).toBe('forbidden');
+    expect(await codeOf(requestInvitation('boss@example.com', 'owner'))).toBeUndefined();
     const member = await person({ [organizationId]: 'member' });
-    expect((await invite('boss@example.com', ADMIN, member)).reason).toBe(reasons.forbidden);
+    expect(await codeOf(requestInvitation('boss@example.com', 'admin', member))).toBe('forbidden');
   });
 });
 
+const createLink = (memberId: string, by: AdminClient = fixture.endpoints) =>
+  by.call(ofPeople.createPasswordResetLink, { params: { member_id: memberId }, body: {}, client });
+/** The token of a new link. */
+const link = async (memberId: string) => (await createLink(memberId)).link.split('#')[1] ?? '';
+
 describe('passwords', () => {
-  const change = (sessionToken: string, currentPassword: string, newPassword: string) =>
-    fixture.admin.changePassword({ sessionToken, currentPassword, newPassword, ...from });
+  const changeIn = (own: AdminClient, current_password: string, new_password: string) =>
+    own.call(parts.changePassword, { body: { current_password, new_password }, client });
+  const change = async (sessionToken: string, current: string, wanted: string) =>
+    changeIn(await fixture.endpointsOf(sessionToken), current, wanted);
 
   it('can be changed with the current one; all sessions but a new one end', async () => {
     const { label } = await person();
-    const [here, elsewhere] = [await token(label), await token(label)];
-    expect(reasonOf(await change(here, 'wrong password', OTHER_PASSWORD))).toBe(reasons.password);
-    const changed = await change(here, PASSWORD, OTHER_PASSWORD);
-    const opened = changed.outcome?.value as { sessionToken: string };
+    const [here, elsewhere] = [await signIn(label), await signIn(label)];
+    const ended = await fixture.endpointsOf(elsewhere);
+    expect(await codeOf(change(here, 'wrong password', OTHER_PASSWORD))).toBe('sign_in_refused');
+    const opened = await change(here, PASSWORD, OTHER_PASSWORD);
     expect([await isSignedIn(here), await isSignedIn(elsewhere)]).toEqual([false, false]);
-    expect(await isSignedIn(opened.sessionToken)).toBe(true);
-    expect(await signIn(label)).toBe(reasons.password);
-    expect(await signIn(label, OTHER_PASSWORD)).toEqual(expect.any(String));
-    expect(reasonOf(await change('no session', PASSWORD, OTHER_PASSWORD))).toBe(reasons.notSignedIn);
+    expect(await isSignedIn(opened.session_token)).toBe(true);
+    expect(await refusalOf(label)).toBe('sign_in_refused');
+    expect(await refusalOf(label, OTHER_PASSWORD)).toBeUndefined();
+    expect(await codeOf(changeIn(ended, OTHER_PASSWORD, PASSWORD))).toBe('not_signed_in');
   });
 
   it.each(['short', 'aaaaaaaaaaaa', '1234567890', 'Password123!', 'person-x@example.com', 'x'.repeat(201)])(
@@ -176,134 +167,122 @@ describe('passwords', () => {
     async (newPassword) => {
       const { label } = await person();
       const typed = newPassword.replace('person-x@example.com', label);
-      const refused = await change(await token(label), PASSWORD, typed);
-      expect(refused.outcome?.value).toMatchObject({ reason: reasons.invalid, field: 'new_password' });
+      const refused = change(await signIn(label), PASSWORD, typed);
+      await expect(refused).rejects.toMatchObject({ code: 'invalid', param: 'new_password' });
     },
   );
 
   it('cannot be guessed from an unattended session', async () => {
     const { label } = await person();
-    const sessionToken = await token(label);
-    const seen = new Set<number | undefined>();
+    const sessionToken = await signIn(label);
+    const seen = new Set<string | undefined>();
     for (let guess = 0; guess < 25; guess += 1) {
-      seen.add(reasonOf(await change(sessionToken, `guess number ${guess}`, OTHER_PASSWORD)));
+      seen.add(await codeOf(change(sessionToken, `guess number ${guess}`, OTHER_PASSWORD)));
     }
-    expect([...seen]).toEqual([reasons.password, reasons.tooMany]);
-    expect(reasonOf(await change(sessionToken, PASSWORD, OTHER_PASSWORD))).toBe(reasons.tooMany);
+    expect([...seen]).toEqual(['sign_in_refused', 'too_many_attempts']);
+    expect(await codeOf(change(sessionToken, PASSWORD, OTHER_PASSWORD))).toBe('too_many_attempts');
   });
 
   describe('can be reset by a link', () => {
-    async function link(memberId: string, actor: Partial<Actor> = {}) {
-      const response = await fixture.adminAs(actor).makePasswordResetLink({
-        memberId,
-        dashboardUrl: DASHBOARD,
-      });
-      const { outcome } = response;
-      return outcome?.$case === 'created' ? (outcome.value.link.split('#')[1] ?? '') : reasonOf(response);
-    }
-    const reset = async (token: unknown, password = OTHER_PASSWORD) =>
-      (await fixture.admin.resetPassword({ token: String(token), password, ipAddress: '::1' })).refusal
-        ?.reason;
+    const reset = (token: string, password = OTHER_PASSWORD) =>
+      codeOf(fixture.withoutPerson.call(session.resetPassword, { body: { token, password }, client }));
 
     it('that is single-use, is valid for an hour, and ends all sessions and other links', async () => {
       const { id, label } = await person();
-      const session = await token(label);
+      const sessionToken = await signIn(label);
       const [first, second] = [await link(id), await link(id)];
       expect(await dump()).not.toContain(first);
-      expect(await reset(first, 'short')).toBe(reasons.invalid);
-      expect(await isSignedIn(session)).toBe(true);
+      expect(await reset(first, 'short')).toBe('invalid');
+      expect(await isSignedIn(sessionToken)).toBe(true);
       expect(await reset(first)).toBeUndefined();
-      expect([await reset(first), await reset(second)]).toEqual([reasons.link, reasons.link]);
-      expect(await isSignedIn(session)).toBe(false);
-      expect(await signIn(label, OTHER_PASSWORD)).toEqual(expect.any(String));
+      expect([await reset(first), await reset(second)]).toEqual(['link_not_valid', 'link_not_valid']);
+      expect(await isSignedIn(sessionToken)).toBe(false);
+      expect(await refusalOf(label, OTHER_PASSWORD)).toBeUndefined();
       const third = await link(id);
       clock.advance(60 * MINUTE);
-      expect(await reset(third)).toBe(reasons.link);
+      expect(await reset(third)).toBe('link_not_valid');
     });
 
     it('that points to the configured dashboard, whatever the caller says', async () => {
       const own = await createAuthFixture({ settings: { dashboardOrigin: 'https://own.example' } });
-      const { outcome } = await own.admin.makePasswordResetLink({
-        memberId: own.operator.id,
-        dashboardUrl: 'https://attacker.example',
-      });
-      expect(outcome).toMatchObject({ value: { link: expect.stringMatching(/^https:\/\/own\.example\//) } });
+      const made = await createLink(own.operator.id, own.endpoints);
+      expect(made.link).toMatch(/^https:\/\/own\.example\//);
       await own.stop();
     });
 
     it('that only operators can create', async () => {
       const { id } = await person();
-      expect(await link(id, await person())).toBe(reasons.forbidden);
+      const stranger = fixture.endpointsAs(await person());
+      expect(await codeOf(createLink(id, stranger))).toBe('forbidden');
     });
 
     it('that cannot be requested unless email delivery is configured', async () => {
-      const request = { email: 'ops@example.com', ipAddress: '::1', dashboardUrl: DASHBOARD };
-      expect((await fixture.admin.requestPasswordReset(request)).refusal?.reason).toBe(reasons.notConfigured);
+      const request = { body: { email: 'ops@example.com' }, client };
+      const requested = fixture.withoutPerson.call(session.requestPasswordReset, request);
+      expect(await codeOf(requested)).toBe('conflict');
     });
   });
 });
 
 describe('a second factor', () => {
-  const codeOf = (secret: string, offset = 0) =>
+  const totpCode = (secret: string, offset = 0) =>
     new TOTP({ secret }).generate({ timestamp: clock.now() + offset * 30_000 });
 
   async function enrolled() {
     const { id, label } = await person();
-    const sessionToken = await token(label);
-    const { outcome } = await fixture.admin.enrolTotp({ sessionToken, password: PASSWORD, ipAddress: '::1' });
-    if (outcome?.$case !== 'secret') throw new Error('refused');
-    return { id, label, sessionToken, secret: outcome.value.base32, uri: outcome.value.otpauthUri };
+    const sessionToken = await signIn(label);
+    const own = await fixture.endpointsOf(sessionToken);
+    const { secret } = await own.call(account.enrolTotp, { body: { password: PASSWORD } });
+    return { id, label, sessionToken, own, secret };
   }
+
+  const confirm = (own: AdminClient, code: string) => own.call(parts.confirmTotp, { body: { code }, client });
 
   async function withSecondFactor() {
     const person = await enrolled();
-    const elsewhere = await token(person.label);
-    const confirmation = { sessionToken: person.sessionToken, code: codeOf(person.secret), ...from };
-    const { outcome } = await fixture.admin.confirmTotp(confirmation);
-    if (outcome?.$case !== 'confirmed') throw new Error('refused');
+    const elsewhere = await signIn(person.label);
+    const confirmed = await confirm(person.own, totpCode(person.secret));
     expect([await isSignedIn(elsewhere), await isSignedIn(person.sessionToken)]).toEqual([false, false]);
     clock.advance(MINUTE);
-    const { recoveryCodes, signedIn } = outcome.value;
-    return { ...person, recoveryCodes, sessionToken: signedIn?.sessionToken ?? '' };
+    const own = await fixture.endpointsOf(confirmed.session_token);
+    return { ...person, own, recoveryCodes: confirmed.recovery_codes };
   }
 
   it('is required at every sign-in once it is confirmed by a code, after the password', async () => {
-    const { label, sessionToken, secret } = await enrolled();
-    expect(await signIn(label)).toEqual(expect.any(String));
-    const wrong = await fixture.admin.confirmTotp({ sessionToken, code: codeOf(secret, 10), ...from });
-    expect(reasonOf(wrong)).toBe(reasons.codeRefused);
+    const { label, own, secret } = await enrolled();
+    expect(await refusalOf(label)).toBeUndefined();
+    expect(await codeOf(confirm(own, totpCode(secret, 10)))).toBe('second_factor_refused');
 
     const other = await withSecondFactor();
-    expect(await signIn(other.label, 'not the password', codeOf(other.secret))).toBe(reasons.password);
-    expect(await signIn(other.label)).toBe(reasons.codeRequired);
-    expect(await signIn(other.label, PASSWORD, '000 000')).toBe(reasons.codeRefused);
-    expect(await signIn(other.label, PASSWORD, ` ${codeOf(other.secret)} `)).toEqual(expect.any(String));
-    const { secondFactor } = await fixture.admin.getSession({ sessionToken: other.sessionToken });
-    expect(secondFactor).toBe(true);
+    expect(await refusalOf(other.label, 'not the password', totpCode(other.secret))).toBe('sign_in_refused');
+    expect(await refusalOf(other.label)).toBe('second_factor_required');
+    expect(await refusalOf(other.label, PASSWORD, '000 000')).toBe('second_factor_refused');
+    expect(await refusalOf(other.label, PASSWORD, ` ${totpCode(other.secret)} `)).toBeUndefined();
+    expect(await other.own.call(session.current)).toMatchObject({ second_factor: true });
   });
 
   it('accepts each code once, even concurrently, and none older than the last accepted one', async () => {
     const { label, secret } = await withSecondFactor();
-    const code = codeOf(secret);
-    const attempts = await Promise.all([1, 2, 3].map(() => signIn(label, PASSWORD, code)));
-    expect(attempts.filter((one) => typeof one === 'string')).toHaveLength(1);
-    expect(await signIn(label, PASSWORD, codeOf(secret, -1))).toBe(reasons.codeRefused);
-    expect(await signIn(label, PASSWORD, codeOf(secret, 1))).toEqual(expect.any(String));
+    const code = totpCode(secret);
+    const attempts = await Promise.all([1, 2, 3].map(() => refusalOf(label, PASSWORD, code)));
+    expect(attempts.filter((one) => one === undefined)).toHaveLength(1);
+    expect(await refusalOf(label, PASSWORD, totpCode(secret, -1))).toBe('second_factor_refused');
+    expect(await refusalOf(label, PASSWORD, totpCode(secret, 1))).toBeUndefined();
   });
 
   it('has ten single-use recovery codes, stored as hashes only', async () => {
-    const { label, recoveryCodes, sessionToken, secret } = await withSecondFactor();
+    const { label, recoveryCodes, own, secret } = await withSecondFactor();
     expect(new Set(recoveryCodes).size).toBe(10);
     const all = await dump();
     for (const code of recoveryCodes) expect(all).not.toContain(code.replaceAll('-', ''));
     const [first = '', second = ''] = recoveryCodes;
-    expect(await signIn(label, PASSWORD, first.toUpperCase())).toEqual(expect.any(String));
-    expect(await signIn(label, PASSWORD, first)).toBe(reasons.codeRefused);
+    expect(await refusalOf(label, PASSWORD, first.toUpperCase())).toBeUndefined();
+    expect(await refusalOf(label, PASSWORD, first)).toBe('second_factor_refused');
 
-    const both = { sessionToken, password: PASSWORD, code: codeOf(secret), ipAddress: '::1' };
-    const renewed = await fixture.admin.renewRecoveryCodes(both);
-    expect(renewed.outcome?.$case).toBe('renewed');
-    expect(await signIn(label, PASSWORD, second)).toBe(reasons.codeRefused);
+    const both = { body: { password: PASSWORD, code: totpCode(secret) } };
+    const renewed = await own.call(account.renewRecoveryCodes, both);
+    expect(renewed.recovery_codes).toHaveLength(10);
+    expect(await refusalOf(label, PASSWORD, second)).toBe('second_factor_refused');
   });
 
   it('is throttled even with the correct password', async () => {
@@ -311,39 +290,28 @@ describe('a second factor', () => {
     const results = new Set<unknown>();
     for (let attempt = 0; attempt < 25; attempt += 1) {
       const ipAddress = `203.0.113.${attempt}`;
-      const guess = { email: label, password: PASSWORD, device: '', ipAddress, code: '123456' };
-      const { outcome } = await fixture.admin.signIn(guess);
-      results.add((outcome?.value as { reason: number }).reason);
+      results.add(await codeOf(fixture.signIn(label, PASSWORD, '123456', { ipAddress })));
     }
-    expect([...results]).toEqual([reasons.codeRefused, reasons.tooMany]);
+    expect([...results]).toEqual(['second_factor_refused', 'too_many_attempts']);
   });
 
   it('survives a password reset, and can be removed only with password and code', async () => {
     const { id, label, secret } = await withSecondFactor();
-    const { outcome } = await fixture.admin.makePasswordResetLink({
-      memberId: id,
-      dashboardUrl: DASHBOARD,
-    });
-    const link = outcome?.$case === 'created' ? outcome.value.link : '';
-    const reset = { token: link.split('#')[1] ?? '', password: OTHER_PASSWORD, ipAddress: '::1' };
-    await fixture.admin.resetPassword(reset);
-    expect(await signIn(label, OTHER_PASSWORD)).toBe(reasons.codeRequired);
-    const sessionToken = String(await signIn(label, OTHER_PASSWORD, codeOf(secret)));
+    const reset = { body: { token: await link(id), password: OTHER_PASSWORD }, client };
+    await fixture.withoutPerson.call(session.resetPassword, reset);
+    expect(await refusalOf(label, OTHER_PASSWORD)).toBe('second_factor_required');
+    const own = await fixture.endpointsOf(await signIn(label, OTHER_PASSWORD, totpCode(secret)));
     const remove = (code: string, password = OTHER_PASSWORD) =>
-      fixture.admin.removeTotp({ sessionToken, password, code, ipAddress: '::1' });
-    expect((await remove(codeOf(secret, 1), PASSWORD)).refusal?.reason).toBe(reasons.password);
-    expect((await remove('000000')).refusal?.reason).toBe(reasons.codeRefused);
-    expect((await remove(codeOf(secret, 1))).refusal).toBeUndefined();
-    expect(await signIn(label, OTHER_PASSWORD)).toEqual(expect.any(String));
+      codeOf(own.call(account.removeTotp, { body: { password, code } }));
+    expect(await remove(totpCode(secret, 1), PASSWORD)).toBe('sign_in_refused');
+    expect(await remove('000000')).toBe('second_factor_refused');
+    expect(await remove(totpCode(secret, 1))).toBeUndefined();
+    expect(await refusalOf(label, OTHER_PASSWORD)).toBeUndefined();
   });
 
   it('cannot be replaced from an unattended session', async () => {
-    const { sessionToken } = await withSecondFactor();
-    const enrol = (password: string) =>
-      fixture.admin.enrolTotp({ sessionToken, password, ipAddress: '::1' }).then(reasonOf);
-    expect([await enrol('guess the word'), await enrol(PASSWORD)]).toEqual([
-      reasons.password,
-      reasons.conflict,
-    ]);
+    const { own } = await withSecondFactor();
+    const enrol = (password: string) => codeOf(own.call(account.enrolTotp, { body: { password } }));
+    expect([await enrol('guess the word'), await enrol(PASSWORD)]).toEqual(['sign_in_refused', 'conflict']);
   });
 });

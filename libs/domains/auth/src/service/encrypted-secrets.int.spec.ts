@@ -1,8 +1,8 @@
 import { TOTP, Secret } from 'otpauth';
-import { AdminRefusalReason } from '@gateway/contracts/auth';
+import { endpoints, parts } from '@gateway/dashboard-contract';
 import { createEncryptionKey } from '@gateway/secrets';
 import { createTestClock, eventually } from '@gateway/test-support';
-import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
+import { codeOf, createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
 
 const PASSWORD = 'correct horse battery';
 const PERIOD_MS = 30_000;
@@ -17,29 +17,23 @@ describe('secrets of second factors in the database', () => {
   });
   afterAll(() => auth.stop());
 
-  const from = { ipAddress: '192.0.2.1', device: '' };
-
   /** Each code is accepted once, so every call advances to the next period. */
   function nextCode(base32: string): string {
     clock.advance(PERIOD_MS);
     return new TOTP({ secret: Secret.fromBase32(base32) }).generate({ timestamp: clock.now() });
   }
 
-  async function signIn(email: string, code?: string, admin = auth.admin) {
-    const { outcome } = await admin.signIn({ email, password: PASSWORD, code, ...from });
-    return outcome;
-  }
+  const signIn = (email: string, code?: string, replica: Pick<AuthFixture, 'signIn'> = auth) =>
+    replica.signIn(email, PASSWORD, code);
 
   /** A member with a second factor, and its secret as the authenticator app stores it. */
   async function person(email: string) {
     const { member } = await auth.member(email, PASSWORD);
-    const outcome = await signIn(email);
-    if (outcome?.$case !== 'signedIn') throw new Error('the sign-in was refused');
-    const { sessionToken } = outcome.value;
-    const enrolled = await auth.admin.enrolTotp({ sessionToken, password: PASSWORD, ...from });
-    if (enrolled.outcome?.$case !== 'secret') throw new Error('the enrolment was refused');
-    const { base32 } = enrolled.outcome.value;
-    await auth.admin.confirmTotp({ sessionToken, code: nextCode(base32), ...from });
+    const client = await auth.endpointsOf((await signIn(email)).session_token);
+    const { secret: base32 } = await client.call(endpoints.account.enrolTotp, {
+      body: { password: PASSWORD },
+    });
+    await client.call(parts.confirmTotp, { body: { code: nextCode(base32) } });
     return { id: member?.id ?? '', email, base32 };
   }
 
@@ -56,8 +50,8 @@ describe('secrets of second factors in the database', () => {
     const stored = await storedOf(ada.id);
     expect(stored).toMatch(/^enc1\./);
     expect(stored).not.toContain(ada.base32);
-    expect((await signIn(ada.email, nextCode(ada.base32)))?.$case).toBe('signedIn');
-    expect((await signIn(ada.email, '000000'))?.$case).toBe('refused');
+    expect(await codeOf(signIn(ada.email, nextCode(ada.base32)))).toBeUndefined();
+    expect(await codeOf(signIn(ada.email, '000000'))).toBe('second_factor_refused');
   });
 
   it('are useless for another member when they are copied in the database', async () => {
@@ -93,24 +87,23 @@ describe('secrets of second factors in the database', () => {
     expect(stored[0]?.split('.')[1]).not.toBe(encryptedBefore.split('.')[1]);
     expect(await storedOf(lost.id)).toBe(unreadable);
     for (const { email, base32 } of [old, second]) {
-      expect((await signIn(email, nextCode(base32), renewed.admin))?.$case).toBe('signedIn');
+      expect(await codeOf(signIn(email, nextCode(base32), renewed))).toBeUndefined();
     }
     // The old key is no longer needed.
     const newKeyOnly = await auth.startReplica([now]);
-    expect((await signIn(old.email, nextCode(old.base32), newKeyOnly.admin))?.$case).toBe('signedIn');
+    expect(await codeOf(signIn(old.email, nextCode(old.base32), newKeyOnly))).toBeUndefined();
   });
 
   it('cannot be created without an encryption key', async () => {
     const keyless = await createAuthFixture({ clock, encryptionKeys: null });
     try {
       await keyless.member('ada@example.com', PASSWORD);
-      const signedIn = await signIn('ada@example.com', undefined, keyless.admin);
-      if (signedIn?.$case !== 'signedIn') throw new Error('the sign-in was refused');
-      const { sessionToken } = signedIn.value;
-      const { outcome } = await keyless.admin.enrolTotp({ sessionToken, password: PASSWORD, ...from });
-      expect(outcome).toMatchObject({
-        $case: 'refusal',
-        value: { reason: AdminRefusalReason.ADMIN_REFUSAL_REASON_NOT_CONFIGURED },
+      const { session_token: token } = await signIn('ada@example.com', undefined, keyless);
+      const client = await keyless.endpointsOf(token);
+      const enrolled = client.call(endpoints.account.enrolTotp, { body: { password: PASSWORD } });
+      await expect(enrolled).rejects.toMatchObject({
+        code: 'conflict',
+        message: expect.stringContaining('GATEWAY_SECRETS_KEY'),
       });
     } finally {
       await keyless.stop();

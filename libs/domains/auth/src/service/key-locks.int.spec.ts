@@ -1,4 +1,4 @@
-import { parts } from '@gateway/dashboard-contract';
+import { endpoints, parts } from '@gateway/dashboard-contract';
 import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
 
 const PASSWORD = 'correct horse battery';
@@ -43,21 +43,17 @@ describe('changes of several keys', () => {
   });
 
   it('lock them in the order of their ids when a session with keys of several organizations ends', async () => {
-    const person = { email: 'ada@example.com', password: PASSWORD };
-    await fixture.member(person.email, PASSWORD);
-    const signedIn = await fixture.admin.signIn({ ...person, ipAddress: '192.0.2.1', device: '' });
-    if (signedIn.outcome?.$case !== 'signedIn') throw new Error('the sign-in was refused');
-    const { sessionToken, member } = signedIn.outcome.value;
-    const { session } = await fixture.admin.getSession({ sessionToken });
-    const actor = { id: member?.id ?? '', label: person.email, ipAddress: '192.0.2.1' };
+    const email = 'ada@example.com';
+    await fixture.member(email, PASSWORD);
+    const { session_token: token } = await fixture.signIn(email, PASSWORD);
+    const client = await fixture.endpointsOf(token);
     const key = async () => {
       const { id: organizationId } = await fixture.organization();
-      const client = fixture.endpointsAs({ ...actor, sessionId: session?.id ?? '' });
       const params = { organization_id: organizationId };
       return (await client.call(parts.playgroundKey, { params, body: {} })).key_id;
     };
     const [first, second] = [await key(), await key()];
-    const signOut = () => fixture.admin.signOut({ sessionToken });
+    const signOut = () => client.call(endpoints.session.signOut, { body: {} });
     expect(await locksSecondBefore(first, second, signOut)).toBe(false);
   });
 });

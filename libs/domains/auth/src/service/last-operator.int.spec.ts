@@ -28,11 +28,9 @@ describe('two operators who concurrently', () => {
   /** Signs in, which confirms the session. */
   async function signedIn(index: number): Promise<Partial<ActingPerson>> {
     const label = `${['ada', 'ben'][index]}@example.com`;
-    const person = { email: label, password: PASSWORD };
-    const { outcome } = await fixture.admin.signIn({ ...person, ipAddress: '192.0.2.1', device: '' });
-    if (outcome?.$case !== 'signedIn') throw new Error('the sign-in was refused');
-    const { session } = await fixture.admin.getSession({ sessionToken: outcome.value.sessionToken });
-    return { id: ids[index] ?? '', label, ipAddress: '192.0.2.1', sessionId: session?.id ?? '' };
+    const { session_token: token } = await fixture.signIn(label, PASSWORD);
+    const { session_id: sessionId } = await fixture.personOfSession(token);
+    return { id: ids[index] ?? '', label, ipAddress: '192.0.2.1', sessionId };
   }
 
   const demote: Change = (actor, memberId) =>

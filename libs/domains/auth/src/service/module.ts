@@ -9,7 +9,11 @@ import type { GatewayModule } from '@gateway/module';
 import {
   createManagementTokenEndpoints,
   createPeopleEndpoints,
-  createPeopleHandlers,
+  createAccountEndpoints,
+  createEnsureMemberHandler,
+  createPeopleMetrics,
+  createSessionEndpoints,
+  createSignInEndpoints,
   DEFAULT_PEOPLE_SETTINGS,
   type PeoplePorts,
   type PeopleSettings,
@@ -56,8 +60,8 @@ export interface AuthModulePorts {
 }
 
 /**
- * Organizations, keys, members, sessions and the audit log. Serves Auth to edges, AuthAdmin to the dashboard API and the
- * demo, and the endpoints that auth owns.
+ * Organizations, keys, members, sessions and the audit log. Serves Auth to edges, AuthAdmin to the demo, and the
+ * endpoints that auth owns.
  */
 export function createAuthModule(options: AuthModulePorts): GatewayModule {
   const { adapters, clock, newId, log } = options;
@@ -67,7 +71,7 @@ export function createAuthModule(options: AuthModulePorts): GatewayModule {
   const people: PeoplePorts = { ...adapters.people, organizations, leases, feed, clock, newId, settings };
   const metrics = createAuthMetrics(options.metrics);
   const authAdmin = {
-    ...createPeopleHandlers(people, options.metrics),
+    ...createEnsureMemberHandler(people),
     ...createAuthAdminHandlers(ports, people),
   };
   const endpoints = [
@@ -76,6 +80,9 @@ export function createAuthModule(options: AuthModulePorts): GatewayModule {
     ...createKeyEndpoints(ports, people, metrics),
     ...createPeopleEndpoints(people),
     ...createManagementTokenEndpoints(people),
+    ...createSessionEndpoints(people),
+    ...createSignInEndpoints(people, createPeopleMetrics(options.metrics)),
+    ...createAccountEndpoints(people),
     ...options.endpoints,
   ];
   return {

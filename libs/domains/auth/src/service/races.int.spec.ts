@@ -1,9 +1,7 @@
-import { MemberRole, OrganizationRole } from '@gateway/contracts/auth';
-import { endpoints } from '@gateway/dashboard-contract';
+import { MemberRole } from '@gateway/contracts/auth';
+import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
 import { keyBody } from '../testing/auth-under-test';
-import { createRaceFixture, isAccepted, wasAccepted, type Person, type RaceFixture } from '../testing/races';
-
-const { ORGANIZATION_ROLE_ADMIN: ADMIN } = OrganizationRole;
+import { createRaceFixture, wasAccepted, type Person, type RaceFixture } from '../testing/races';
 
 /** Whether the change was accepted. */
 type Change = (actor: Person, target: Person) => Promise<boolean>;
@@ -182,18 +180,18 @@ describe('two changes at once that exclude each other', () => {
     peopleCount += 1;
   });
 
-  const dashboardUrl = 'https://dashboard.example.com';
   async function invite(email: string): Promise<{ token: string; id: string } | undefined> {
-    const wanted = { organizationId, email, role: ADMIN, dashboardUrl };
-    const { outcome } = await fixture.admin.createInvitation(wanted);
-    if (outcome?.$case !== 'created') return undefined;
-    const { link, invitation } = outcome.value;
-    return { token: link.split('#')[1] ?? '', id: invitation?.id ?? '' };
+    const wanted = { ...inOrganization(), body: { email, role: 'admin' as const } };
+    const created = await fixture.endpoints.call(people.invite, wanted).catch((error: unknown) => {
+      if (error instanceof DashboardError) return undefined;
+      throw error;
+    });
+    return created && { token: created.link.split('#')[1] ?? '', id: created.invitation.id };
   }
   const invited = async () => (await invite(`invited-${peopleCount}@example.com`)) ?? { token: '', id: '' };
-  const accept = async (token: string) => {
-    const request = { token, password: 'another horse battery', ipAddress: '::1', device: '' };
-    return isAccepted(await fixture.admin.acceptInvitation(request));
+  const accept = (token: string) => {
+    const body = { token, password: 'another horse battery' };
+    return wasAccepted(fixture.withoutPerson.call(parts.acceptInvitation, { body }));
   };
   const revoke = (id: string) => {
     const params = { ...inOrganization().params, invitation_id: id };

@@ -28,28 +28,15 @@ describe('session keys', () => {
     });
     const id = member?.id ?? '';
     await auth.pool.query(`insert into memberships values ($1, $2, 'admin', now())`, [organizationId, id]);
-    const { outcome } = await auth.admin.signIn({
-      email,
-      password: PASSWORD,
-      ipAddress: '192.0.2.1',
-      device: '',
-    });
-    if (outcome?.$case !== 'signedIn') throw new Error('the sign-in was refused');
-    const { sessionToken } = outcome.value;
-    const { session } = await auth.admin.getSession({ sessionToken });
-    return {
-      actor: { id, label: email, ipAddress: '192.0.2.1' },
-      email,
-      sessionToken,
-      sessionId: session?.id ?? '',
-    };
+    const { session_token: sessionToken } = await auth.signIn(email, PASSWORD);
+    const { session_id: sessionId } = await auth.personOfSession(sessionToken);
+    const actor = { id, label: email, ipAddress: '192.0.2.1', sessionId };
+    return { actor, email, client: auth.endpointsAs(actor) };
   }
   type Person = Awaited<ReturnType<typeof person>>;
 
-  const keyFor = ({ actor, sessionId }: Pick<Person, 'actor' | 'sessionId'>) =>
-    auth
-      .endpointsAs({ ...actor, sessionId })
-      .call(parts.playgroundKey, { params: { organization_id: organizationId }, body: {} });
+  const keyFor = ({ client }: Pick<Person, 'client'>) =>
+    client.call(parts.playgroundKey, { params: { organization_id: organizationId }, body: {} });
 
   async function grantOf(secret: string) {
     const keySha256 = createHash('sha256').update(secret).digest();
@@ -64,7 +51,10 @@ describe('session keys', () => {
     expect(Date.parse(expiresAt)).toBe(expires);
     expect(await grantOf(secret)).toMatchObject({ revoked: false, expiresUnixMs: BigInt(expires) });
     const endOfSession = new Date(clock.now() + 5 * MINUTE);
-    await auth.pool.query('update sessions set expires_at = $1 where id = $2', [endOfSession, ada.sessionId]);
+    await auth.pool.query('update sessions set expires_at = $1 where id = $2', [
+      endOfSession,
+      ada.actor.sessionId,
+    ]);
     expect((await keyFor(ada)).expires_at).toBe(endOfSession.toISOString());
   });
 
@@ -78,23 +68,26 @@ describe('session keys', () => {
     expect(await grantOf(ofGrace.secret)).toMatchObject({ revoked: false });
   });
 
-  const { people: ofPeople } = endpoints;
+  const { people: ofPeople, session } = endpoints;
   const ofMember = ({ id }: Person['actor']) => ({
     params: { organization_id: organizationId, member_id: id },
   });
   const ENDINGS: [string, (person: Person) => Promise<unknown>][] = [
-    ['the member signs out', ({ sessionToken }) => auth.admin.signOut({ sessionToken })],
-    ['the session is ended', ({ actor, sessionId }) => auth.adminAs(actor).endSession({ sessionId })],
+    ['the member signs out', ({ client }) => client.call(session.signOut, { body: {} })],
+    [
+      'the session is ended',
+      ({ client, actor }) => client.call(session.end, { params: { session_id: actor.sessionId }, body: {} }),
+    ],
     [
       'all other sessions are ended',
-      ({ actor }) => auth.adminAs(actor).endOtherSessions({ keptSessionId: 'another' }),
+      ({ actor }) =>
+        auth.endpointsAs({ ...actor, sessionId: 'another' }).call(session.endOthers, { body: {} }),
     ],
     [
       'the password is changed',
-      ({ sessionToken }) =>
-        auth.admin.changePassword({
-          ...{ sessionToken, currentPassword: PASSWORD, newPassword: 'quite another one' },
-          ...{ ipAddress: '', device: '' },
+      ({ client }) =>
+        client.call(parts.changePassword, {
+          body: { current_password: PASSWORD, new_password: 'quite another one' },
         }),
     ],
     ['the password is reset', ({ email }) => auth.member(email, 'quite another one', true)],
@@ -148,7 +141,7 @@ describe('session keys', () => {
     const ended = end(ada).then(() => (done = true));
     const { value } = await received.next();
     // Time for a response that does not wait for the edge.
-    await auth.admin.getSession({ sessionToken: owner.sessionToken });
+    await owner.client.call(session.current);
     expect(done).toBe(false);
     await auth.auth.renewLease({ edgeId: 'edge-1', acknowledgedSequence: value?.sequence ?? 0n });
     await ended;
@@ -177,12 +170,13 @@ describe('session keys', () => {
 
   it('require an active session of the actor and the permission to use the playground', async () => {
     const [ada, grace] = [await person(), await person()];
-    const refusalOf = (as: Pick<Person, 'actor' | 'sessionId'>) =>
+    const refusalOf = (as: Pick<Person, 'client'>) =>
       keyFor(as).then(
         () => undefined,
         (error: Error) => error.message,
       );
-    expect(await refusalOf({ actor: ada.actor, sessionId: grace.sessionId })).toBeDefined();
+    const other = auth.endpointsAs({ ...ada.actor, sessionId: grace.actor.sessionId });
+    expect(await refusalOf({ client: other })).toBeDefined();
     await auth.pool.query(`update memberships set role = 'member' where member_id = $1`, [grace.actor.id]);
     expect(await refusalOf(grace)).toMatch(/role/);
     clock.advance(3 * 60 * MINUTE);

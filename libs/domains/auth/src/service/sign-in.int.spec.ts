@@ -1,12 +1,15 @@
-import { AdminRefusalReason } from '@gateway/contracts/auth';
-import { endpoints } from '@gateway/dashboard-contract';
+import { endpoints, parts } from '@gateway/dashboard-contract';
 import { createTestClock, eventually } from '@gateway/test-support';
-import { createAuthFixture, type AuthFixture } from '../testing/auth-under-test';
+import { codeOf, createAuthFixture, TEST_CLIENT, type AuthFixture } from '../testing/auth-under-test';
 import { ATTEMPT_WINDOW_MS, MAX_ATTEMPTS } from '@gateway/people';
 
 const PASSWORD = 'correct horse battery';
-const { ADMIN_REFUSAL_REASON_SIGN_IN_REFUSED: REFUSED, ADMIN_REFUSAL_REASON_TOO_MANY_ATTEMPTS: TOO_MANY } =
-  AdminRefusalReason;
+const REFUSED = {
+  code: 'sign_in_refused',
+  message: 'Incorrect email or password.',
+  metadata: {},
+  retryAfterMs: undefined,
+};
 
 describe('members and sessions', () => {
   let fixture: AuthFixture;
@@ -22,19 +25,23 @@ describe('members and sessions', () => {
   afterAll(() => fixture.stop());
 
   const attempt = (password: string, ipAddress = '192.0.2.1', email = 'ops@example.com') =>
-    fixture.admin.signIn({ email, password, ipAddress, device: 'a browser' });
+    fixture.signIn(email, password, undefined, { ipAddress });
 
   async function signedIn(password = PASSWORD) {
-    const { outcome } = await attempt(password);
-    if (outcome?.$case !== 'signedIn') throw new Error(`refused: ${JSON.stringify(outcome)}`);
-    return outcome.value;
+    const { session_token: sessionToken, state } = await attempt(password);
+    return { sessionToken, ...state };
   }
 
   it('creates a session whose token is stored only as a hash', async () => {
-    const { sessionToken, member } = await signedIn();
-    expect(member?.email).toBe('ops@example.com');
-    const session = await fixture.admin.getSession({ sessionToken });
-    expect(session).toMatchObject({ member, expiresUnixMs: BigInt(clock.now() + 60_000), hasPassword: true });
+    const { sessionToken, ...state } = await signedIn();
+    expect(state.member.email).toBe('ops@example.com');
+    const client = await fixture.endpointsOf(sessionToken);
+    const current = await client.call(endpoints.session.current);
+    expect(current).toEqual(state);
+    expect(current).toMatchObject({
+      expires_at: new Date(clock.now() + 60_000).toISOString(),
+      has_password: true,
+    });
     const { rows } = await fixture.pool.query<{ dump: string }>(
       `select string_agg(s::text, ' ') as dump from sessions s`,
     );
@@ -48,59 +55,59 @@ describe('members and sessions', () => {
          (token_sha256, id, member_id, device, ip_address, signed_in_by, created_at, last_seen_at, expires_at, confirmed_at)
        select sha256(number::text::bytea), 'ses-' || number, $1, '', '', 'password', $2, $2, '2100-01-01', $2
        from generate_series(1, 999) number`,
-      [member?.id, new Date(clock.now() + 1)],
+      [member.id, new Date(clock.now() + 1)],
     );
     clock.advance(2);
     const { sessionToken } = await signedIn();
-    expect((await fixture.admin.getSession({ sessionToken: oldest })).member).toBeUndefined();
-    expect((await fixture.admin.getSession({ sessionToken })).member).toBeDefined();
-    const { rowCount } = await fixture.pool.query('select from sessions where member_id = $1', [member?.id]);
+    expect(await fixture.isSignedIn(oldest)).toBe(false);
+    expect(await fixture.isSignedIn(sessionToken)).toBe(true);
+    const { rowCount } = await fixture.pool.query('select from sessions where member_id = $1', [member.id]);
     expect(rowCount).toBe(1_000);
-    await fixture.pool.query(`delete from sessions where id like 'ses-%' and member_id = $1`, [member?.id]);
+    await fixture.pool.query(`delete from sessions where id like 'ses-%' and member_id = $1`, [member.id]);
   });
 
   it('ignores case and surrounding spaces of the email', async () => {
-    const { outcome } = await attempt(PASSWORD, '192.0.2.1', ' OPS@Example.com ');
-    expect(outcome?.$case).toBe('signedIn');
+    const { state } = await attempt(PASSWORD, '192.0.2.1', ' OPS@Example.com ');
+    expect(state.member.email).toBe('ops@example.com');
   });
 
   it('ends a session at its expiry, and immediately on sign-out', async () => {
     const { sessionToken } = await signedIn();
     const start = clock.now();
     clock.advance(60_000);
-    expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+    expect(await fixture.isSignedIn(sessionToken)).toBe(false);
     clock.set(start);
-    expect((await fixture.admin.getSession({ sessionToken })).member).toBeDefined();
-    await fixture.admin.signOut({ sessionToken });
-    await fixture.admin.signOut({ sessionToken });
-    expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
+    expect(await fixture.isSignedIn(sessionToken)).toBe(true);
+    const client = await fixture.endpointsOf(sessionToken);
+    await client.call(endpoints.session.signOut, { body: {} });
+    await client.call(endpoints.session.signOut, { body: {} });
+    expect(await fixture.isSignedIn(sessionToken)).toBe(false);
   });
 
   it("lists only a member's own active sessions, and ends one or all but one", async () => {
     const email = 'busy@example.com';
-    const { member } = await fixture.member(email, PASSWORD);
-    const memberId = member?.id ?? '';
-    const actor = { id: memberId, label: email, ipAddress: '' };
-    const open = async (device: string) => {
-      const { outcome } = await fixture.admin.signIn({ email, password: PASSWORD, ipAddress: '::1', device });
-      return outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
-    };
+    await fixture.member(email, PASSWORD);
+    const { session } = endpoints;
+    const open = async (device: string) =>
+      (await fixture.signIn(email, PASSWORD, undefined, { device })).session_token;
     const tokens = [await open('one\u0007'), await open('two'), await open('three')];
-    const list = async () =>
-      (await fixture.admin.listSessions({ memberId, pageSize: 0, pageToken: '' })).sessions;
+    const own = await fixture.endpointsOf(tokens[0] ?? '');
+    const list = async () => (await own.call(session.list, { query: {} })).data;
     const sessions = await list();
-    expect(sessions.map(({ device }) => device)).toEqual(['three', 'two', 'one']);
+    expect(sessions.map(({ device, current }) => ({ device, current }))).toEqual([
+      { device: 'three', current: false },
+      { device: 'two', current: false },
+      { device: 'one', current: true },
+    ]);
 
-    const sessionId = sessions[0]?.id ?? '';
-    const stranger = { ...actor, id: 'mem-other' };
-    expect((await fixture.adminAs(stranger).endSession({ sessionId })).refusal).toBeDefined();
-    expect((await fixture.adminAs(actor).endSession({ sessionId })).refusal).toBeUndefined();
-    expect((await fixture.adminAs(actor).endSession({ sessionId })).refusal).toBeDefined();
-    expect((await fixture.admin.getSession({ sessionToken: tokens[2] ?? '' })).member).toBeUndefined();
+    const target = { params: { session_id: sessions[0]?.id ?? '' }, body: {} };
+    expect(await codeOf(fixture.endpoints.call(session.end, target))).toBe('not_found');
+    expect(await codeOf(own.call(session.end, target))).toBeUndefined();
+    expect(await codeOf(own.call(session.end, target))).toBe('not_found');
+    expect(await fixture.isSignedIn(tokens[2] ?? '')).toBe(false);
 
-    const keptSessionId = sessions[2]?.id ?? '';
-    expect(await fixture.adminAs(actor).endOtherSessions({ keptSessionId })).toEqual({ ended: 1 });
-    expect((await list()).map(({ id }) => id)).toEqual([keptSessionId]);
+    expect(await own.call(session.endOthers, { body: {} })).toEqual({ ended: 1 });
+    expect((await list()).map(({ device }) => device)).toEqual(['one']);
     clock.advance(60_000);
     expect(await list()).toEqual([]);
   });
@@ -113,36 +120,39 @@ describe('members and sessions', () => {
       return data.find((person) => person.email === email)?.last_seen_at;
     };
     expect(await seen()).toBeNull();
-    expect((await attempt(PASSWORD, '192.0.2.9', email)).outcome?.$case).toBe('signedIn');
+    await attempt(PASSWORD, '192.0.2.9', email);
     expect(await seen()).toBe(new Date(clock.now()).toISOString());
   });
 
   it('responds identically to a wrong password and an unknown email', async () => {
-    const wrong = await attempt('not the password', '192.0.2.2');
-    const unknown = await attempt(PASSWORD, '192.0.2.2', 'unknown@example.com');
-    const nonsense = await attempt('x'.repeat(100_000), '192.0.2.2', 'nul\u0000@example.com');
-    expect(wrong.outcome).toEqual({ $case: 'refused', value: { reason: REFUSED, retryAfterMs: undefined } });
-    expect(unknown).toEqual(wrong);
-    expect(nonsense).toEqual(wrong);
+    const refused: [password: string, email: string][] = [
+      ['not the password', 'ops@example.com'],
+      [PASSWORD, 'unknown@example.com'],
+      ['x'.repeat(1_000), 'nul\u0000@example.com'],
+    ];
+    for (const [password, email] of refused) {
+      await expect(attempt(password, '192.0.2.2', email)).rejects.toMatchObject(REFUSED);
+    }
   });
 
   it('refuses even the correct password after too many attempts, until the window ends', async () => {
-    await Promise.all(Array.from({ length: MAX_ATTEMPTS.pair }, () => attempt('guess', '2001:db8::1')));
-    const { outcome } = await attempt(PASSWORD, '2001:db8::2');
-    expect(outcome).toEqual({
-      $case: 'refused',
-      value: { reason: TOO_MANY, retryAfterMs: ATTEMPT_WINDOW_MS },
+    await Promise.all(
+      Array.from({ length: MAX_ATTEMPTS.pair }, () => codeOf(attempt('guess', '2001:db8::1'))),
+    );
+    await expect(attempt(PASSWORD, '2001:db8::2')).rejects.toMatchObject({
+      code: 'too_many_attempts',
+      retryAfterMs: ATTEMPT_WINDOW_MS,
     });
-    expect((await attempt(PASSWORD, '198.51.100.1')).outcome?.$case).toBe('signedIn');
+    expect(await codeOf(attempt(PASSWORD, '198.51.100.1'))).toBeUndefined();
     clock.advance(ATTEMPT_WINDOW_MS);
-    expect((await attempt(PASSWORD, '2001:db8::2')).outcome?.$case).toBe('signedIn');
+    expect(await codeOf(attempt(PASSWORD, '2001:db8::2'))).toBeUndefined();
   });
 
   it('does not lock out a member everywhere for guesses from one address', async () => {
     const guesses = MAX_ATTEMPTS.email + 5;
-    for (let count = 0; count < guesses; count += 1) await attempt('guess', '203.0.113.7');
-    expect((await attempt(PASSWORD, '203.0.113.7')).outcome?.$case).toBe('refused');
-    expect((await attempt(PASSWORD, '198.51.100.7')).outcome?.$case).toBe('signedIn');
+    for (let count = 0; count < guesses; count += 1) await codeOf(attempt('guess', '203.0.113.7'));
+    expect(await codeOf(attempt(PASSWORD, '203.0.113.7'))).toBe('too_many_attempts');
+    expect(await codeOf(attempt(PASSWORD, '198.51.100.7'))).toBeUndefined();
   });
 
   it('refuses every address once enough of them have guessed', async () => {
@@ -152,22 +162,22 @@ describe('members and sessions', () => {
       (_, n) => `203.0.113.${n}`,
     );
     for (const address of addresses) {
-      await Promise.all(Array.from({ length: MAX_ATTEMPTS.pair }, () => attempt('guess', address)));
+      await Promise.all(Array.from({ length: MAX_ATTEMPTS.pair }, () => codeOf(attempt('guess', address))));
     }
-    expect((await attempt(PASSWORD, '198.51.100.8')).outcome?.$case).toBe('refused');
+    expect(await codeOf(attempt(PASSWORD, '198.51.100.8'))).toBe('too_many_attempts');
     clock.advance(ATTEMPT_WINDOW_MS);
-    expect((await attempt(PASSWORD, '198.51.100.8')).outcome?.$case).toBe('signedIn');
+    expect(await codeOf(attempt(PASSWORD, '198.51.100.8'))).toBeUndefined();
   });
 
   it('leaves an existing member unchanged unless a reset is requested, which ends all sessions', async () => {
     const { sessionToken } = await signedIn();
     const existing = await fixture.member('ops@example.com', 'another password');
     expect(existing.created).toBe(false);
-    expect((await fixture.admin.getSession({ sessionToken })).member).toBeDefined();
+    expect(await fixture.isSignedIn(sessionToken)).toBe(true);
 
     await fixture.member('ops@example.com', 'another password', true);
-    expect((await fixture.admin.getSession({ sessionToken })).member).toBeUndefined();
-    expect((await attempt(PASSWORD)).outcome?.$case).toBe('refused');
+    expect(await fixture.isSignedIn(sessionToken)).toBe(false);
+    expect(await codeOf(attempt(PASSWORD))).toBe('sign_in_refused');
     await signedIn('another password');
   });
 
@@ -204,32 +214,34 @@ describe('idle sessions', () => {
     const fixture = await createAuthFixture({ clock, settings });
     const email = 'ops@example.com';
     await fixture.member(email, PASSWORD);
-    const open = async () => {
-      const signIn = { email, password: PASSWORD, ipAddress: '192.0.2.1', device: '' };
-      const { outcome } = await fixture.admin.signIn(signIn);
-      return outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
-    };
-    const use = async (sessionToken: string, ipAddress = '192.0.2.1', background = false) => {
-      const request = { sessionToken, permission: '', ipAddress, background };
-      const { outcome } = await fixture.admin.authorize(request);
-      return outcome?.$case === 'allowed' ? outcome.value : undefined;
-    };
+    const open = async () => (await fixture.signIn(email, PASSWORD)).session_token;
+    const use = (sessionToken: string, ipAddress = '192.0.2.1', background = false) =>
+      codeOf(
+        fixture.withoutPerson.call(parts.authorize, {
+          body: { session_token: sessionToken, access: 'signed_in', background, confirmed: false },
+          client: { ...TEST_CLIENT, ipAddress },
+        }),
+      );
     const [idle, busy, polled] = [await open(), await open(), await open()];
     for (let minutes = 0; minutes < 55; minutes += 5) {
       clock.advance(5 * MINUTE);
-      expect(await use(busy)).toBeDefined();
+      expect(await use(busy)).toBeUndefined();
       // Polls read the session, but do not extend it.
       const background = await use(polled, '192.0.2.1', true);
-      await fixture.admin.getSession({ sessionToken: polled });
-      expect(background !== undefined).toBe(minutes < 5);
+      expect(background).toBe(minutes < 5 ? undefined : 'not_signed_in');
     }
-    expect(await use(idle)).toBeUndefined();
+    expect(await use(idle)).toBe('not_signed_in');
     clock.advance(4 * MINUTE);
-    const last = await use(busy, '198.51.100.1');
-    expect(last).toMatchObject({ ipAddress: '198.51.100.1', lastSeenUnixMs: BigInt(clock.now()) });
-    expect(last?.idleExpiresUnixMs).toBe(last?.expiresUnixMs);
+    expect(await use(busy, '198.51.100.1')).toBeUndefined();
+    const client = await fixture.endpointsOf(busy);
+    const { data } = await client.call(endpoints.session.list, { query: {} });
+    expect(data).toMatchObject([
+      { ip_address: '198.51.100.1', last_seen_at: new Date(clock.now()).toISOString(), current: true },
+    ]);
+    const state = await client.call(endpoints.session.current);
+    expect(state.idle_expires_at).toBe(state.expires_at);
     clock.advance(MINUTE);
-    expect(await use(busy)).toBeUndefined();
+    expect(await use(busy)).toBe('not_signed_in');
     await fixture.stop();
   });
 });
@@ -240,11 +252,7 @@ describe('expired sessions', () => {
     const fixture = await createAuthFixture({ clock, settings: { sessionLifetimeMs: 60_000 } });
     const email = 'ops@example.com';
     await fixture.member(email, PASSWORD);
-    const open = async () => {
-      const signIn = { email, password: PASSWORD, ipAddress: '192.0.2.1', device: '' };
-      const { outcome } = await fixture.admin.signIn(signIn);
-      return outcome?.$case === 'signedIn' ? outcome.value.sessionToken : '';
-    };
+    const open = async () => (await fixture.signIn(email, PASSWORD)).session_token;
     const expiresAt = new Date(clock.now() + 60_000);
     await open();
     clock.advance(60_000);
@@ -258,7 +266,7 @@ describe('expired sessions', () => {
       ]);
       return rowCount === 0 || undefined;
     });
-    expect((await fixture.admin.getSession({ sessionToken: later })).member).toBeDefined();
+    expect(await fixture.isSignedIn(later)).toBe(true);
     await fixture.stop();
   });
 });

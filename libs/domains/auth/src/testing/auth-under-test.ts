@@ -1,9 +1,8 @@
 import type { ActingPerson } from '@gateway/actors';
-import { createAdminClient, usd } from '@gateway/admin-calls';
+import { createAdminClient, usd, type RequestClient } from '@gateway/admin-calls';
 import { stubsOf } from '@gateway/admin-calls/testing';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
 import {
-  AdminRefusalReason,
   AuthAdminDefinition,
   AuthDefinition,
   MemberRole,
@@ -32,6 +31,13 @@ export interface AuthFixtureOptions {
   /** Null: none. */
   readonly encryptionKeys?: readonly string[] | null;
 }
+
+/** The browser of people in tests. */
+export const TEST_CLIENT: RequestClient = {
+  ipAddress: '192.0.2.1',
+  device: 'a browser',
+  dashboardUrl: 'https://dashboard.example.com',
+};
 
 /** The auth service on a database of its own, called through RPC clients. `startReplica` adds replicas. */
 export async function createAuthFixture({
@@ -76,7 +82,34 @@ export async function createAuthFixture({
     const adminFor = (person: () => ActingPerson) =>
       createClient(AuthAdminDefinition, actingFor(transport, person));
     const endpointsFor = (person: () => ActingPerson) => createAdminClient(actingFor(transport, person));
+    const endpointsAs = (person: Partial<ActingPerson>) => endpointsFor(() => ({ ...operator, ...person }));
+    const withoutPerson = createAdminClient(transport);
+    const personOfSession = (sessionToken: string, access = 'signed_in', organizationId?: string) =>
+      withoutPerson.call(parts.authorize, {
+        body: {
+          ...{ session_token: sessionToken, access, organization_id: organizationId },
+          ...{ background: false, confirmed: false },
+        },
+        client: TEST_CLIENT,
+      });
     return {
+      /** Calls of people without a session. */
+      withoutPerson,
+      signIn: (email: string, password: string, code?: string, client?: Partial<RequestClient>) =>
+        withoutPerson.call(parts.signIn, {
+          body: { email, password, code },
+          client: { ...TEST_CLIENT, ...client },
+        }),
+      /** Whether a session has the access; otherwise the error's code. */
+      accessOf: (sessionToken: string, access: string, organizationId?: string) =>
+        codeOf(personOfSession(sessionToken, access, organizationId)).then((code) => code ?? 'allowed'),
+      isSignedIn: async (sessionToken: string) => (await codeOf(personOfSession(sessionToken))) === undefined,
+      personOfSession,
+      /** Acts for the person of a session. */
+      async endpointsOf(sessionToken: string) {
+        const { member, session_id: sessionId } = await personOfSession(sessionToken);
+        return endpointsAs({ id: member.id, label: member.email, memberRole: member.role, sessionId });
+      },
       module,
       pool,
       auth: createClient(AuthDefinition, transport),
@@ -89,7 +122,7 @@ export async function createAuthFixture({
         actingFor(transport, () => operator),
       ),
       endpoints: endpointsFor(() => operator),
-      endpointsAs: (person: Partial<ActingPerson>) => endpointsFor(() => ({ ...operator, ...person })),
+      endpointsAs,
     };
   }
 
@@ -235,18 +268,6 @@ export function limitsBody(limits: Limits) {
     max_output_tokens: limits.maxOutputTokens ?? null,
     multiple_completions: limits.multipleCompletions ?? false,
   };
-}
-
-interface MethodResult {
-  readonly outcome?: { readonly $case: string; readonly value: unknown } | undefined;
-  readonly refusal?: { readonly reason: AdminRefusalReason } | undefined;
-}
-
-/** Why a method refused; undefined if it did not. */
-export function reasonOf({ outcome, refusal }: MethodResult): string | undefined {
-  const isRefused = outcome?.$case === 'refusal' || outcome?.$case === 'refused';
-  const refused = isRefused ? (outcome.value as { readonly reason: AdminRefusalReason }) : refusal;
-  return refused && AdminRefusalReason[refused.reason].replace('ADMIN_REFUSAL_REASON_', '').toLowerCase();
 }
 
 /** Why an endpoint refused; undefined if it did not. */

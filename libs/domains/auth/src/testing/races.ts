@@ -11,15 +11,6 @@ export interface Person {
   readonly sessionId: string;
 }
 
-interface Result {
-  readonly outcome?: { readonly $case: string } | undefined;
-  readonly refusal?: unknown;
-}
-
-export function isAccepted({ outcome, refusal }: Result): boolean {
-  return refusal === undefined && outcome?.$case !== 'refusal';
-}
-
 export const wasAccepted = async (call: Promise<unknown>) => (await codeOf(call)) === undefined;
 
 /** The auth service, with people and with changes that meet each other at locks. */

@@ -1,7 +1,6 @@
 import type { AdminClient } from '@gateway/admin-calls';
 import type { Clock, TargetRules } from '@gateway/base';
 import type { AuditLogDefinition } from '@gateway/contracts/audit';
-import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import type { DeadLettersDefinition } from '@gateway/contracts/events';
 import type { InferenceRouterDefinition, Model } from '@gateway/contracts/inference-router';
 import type { JsonOf, Owner, parts } from '@gateway/dashboard-contract';
@@ -72,7 +71,6 @@ export type EstimateRequest = (
 
 export interface DashboardApiPorts {
   readonly owners: Readonly<Record<Owner, AdminClient>>;
-  readonly authAdmin: RpcClient<typeof AuthAdminDefinition>;
   readonly inferenceRouter: RpcClient<typeof InferenceRouterDefinition>;
   /** Absent: cost estimates are unavailable. */
   readonly estimateRequest?: EstimateRequest;

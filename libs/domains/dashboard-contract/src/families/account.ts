@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { endpoint, json, noContent } from '../endpoint';
+import { EDGE_CHANGE_TIMEOUT_MS, endpoint, HASHING_TIMEOUT_MS, json, noContent } from '../endpoint';
 import { identity } from './people';
 import { credential, sessionState } from './session';
 
 /** A person's own account. */
 
-const recoveryCodes = z
+export const recoveryCodes = z
   .object({
     recovery_codes: z
       .array(z.string())
@@ -28,6 +28,8 @@ export const accountEndpoints = {
   enrolTotp: endpoint({
     method: 'POST',
     path: '/api/account/totp/enrol',
+    owner: 'auth',
+    timeoutMs: HASHING_TIMEOUT_MS,
     access: 'signed_in',
     summary: 'Start two-factor enrollment',
     description:
@@ -57,6 +59,8 @@ export const accountEndpoints = {
   renewRecoveryCodes: endpoint({
     method: 'POST',
     path: '/api/account/totp/recovery-codes',
+    owner: 'auth',
+    timeoutMs: HASHING_TIMEOUT_MS,
     access: 'signed_in',
     summary: 'Replace the recovery codes',
     body: z.strictObject({ password: credential, code: credential }),
@@ -67,6 +71,8 @@ export const accountEndpoints = {
   removeTotp: endpoint({
     method: 'POST',
     path: '/api/account/totp/remove',
+    owner: 'auth',
+    timeoutMs: HASHING_TIMEOUT_MS,
     access: 'signed_in',
     summary: 'Disable two-factor authentication',
     body: z.strictObject({ password: credential, code: credential }),
@@ -85,6 +91,8 @@ export const accountEndpoints = {
   unlinkIdentity: endpoint({
     method: 'POST',
     path: '/api/account/identities/unlink',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'signed_in',
     summary: 'Unlink an identity provider from your account',
     description:

@@ -5,7 +5,7 @@ import { day, emptyBody, id, page, pageQuery, time } from '../fields';
 
 /** Tokens of scripts for this API, of an organization or of the platform. */
 
-const access = z.enum(['read', 'read_write']).meta({
+export const managementTokenAccess = z.enum(['read', 'read_write']).meta({
   id: 'ManagementTokenAccess',
   description: 'Whether the token only reads, or also changes.',
 });
@@ -18,7 +18,7 @@ const managementToken = z
     role: z.enum(['operator', ...MANAGEMENT_TOKEN_ROLES]).meta({
       description: 'The token has the permissions of this role that are open to tokens.',
     }),
-    access,
+    access: managementTokenAccess,
     state: z.enum(['active', 'expired', 'revoked', 'creator_without_access']).meta({
       description:
         'A token works only while the person who created it has the permission to create it: `creator_without_access` when they have lost it, or their account is disabled.',
@@ -41,7 +41,7 @@ const createdToken = z.object({
 
 const fields = {
   name: z.string(),
-  access,
+  access: managementTokenAccess,
   expires_on: day.meta({ description: 'The last valid day, UTC: from today to 366 days ahead.' }),
 };
 

@@ -1,6 +1,6 @@
 import { ORGANIZATION_ROLES } from '@gateway/base';
 import { z } from 'zod';
-import { created, EDGE_CHANGE_TIMEOUT_MS, endpoint, json, noContent } from '../endpoint';
+import { created, EDGE_CHANGE_TIMEOUT_MS, EMAIL_TIMEOUT_MS, endpoint, json, noContent } from '../endpoint';
 import { emptyBody, id, page, pageQuery, searchText, time } from '../fields';
 
 /** Members and invitations of an organization, and, for operators, all people. */
@@ -139,6 +139,8 @@ export const peopleEndpoints = {
   invite: endpoint({
     method: 'POST',
     path: '/api/organizations/{organization_id}/invitations',
+    owner: 'auth',
+    timeoutMs: EMAIL_TIMEOUT_MS,
     access: 'members:manage',
     summary: 'Invite a person',
     description:
@@ -227,6 +229,7 @@ export const peopleEndpoints = {
   createPasswordResetLink: endpoint({
     method: 'POST',
     path: '/api/people/{member_id}/password-reset-link',
+    owner: 'auth',
     access: 'platform:people',
     confirmed: true,
     summary: 'Create a password reset link for a person',

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { created, endpoint, json, noContent, redirect } from '../endpoint';
+import {
+  created,
+  EDGE_CHANGE_TIMEOUT_MS,
+  endpoint,
+  HASHING_TIMEOUT_MS,
+  json,
+  noContent,
+  redirect,
+} from '../endpoint';
 import { emptyBody, id, page, pageQuery, time } from '../fields';
 import { signInErrors } from '../sign-in-errors';
 import { organizationRole, person } from './people';
@@ -55,6 +63,7 @@ export const sessionEndpoints = {
   signInOptions: endpoint({
     method: 'GET',
     path: '/api/sign-in-options',
+    owner: 'auth',
     access: 'anyone',
     summary: 'Get the available sign-in methods',
     response: json(
@@ -89,6 +98,7 @@ export const sessionEndpoints = {
   current: endpoint({
     method: 'GET',
     path: '/api/session',
+    owner: 'auth',
     access: 'signed_in',
     summary: 'Get the current session with its permissions',
     response: json(sessionState),
@@ -96,6 +106,8 @@ export const sessionEndpoints = {
   signOut: endpoint({
     method: 'DELETE',
     path: '/api/session',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'signed_in',
     summary: 'Sign out',
     body: emptyBody,
@@ -105,6 +117,8 @@ export const sessionEndpoints = {
   confirm: endpoint({
     method: 'POST',
     path: '/api/session/confirm',
+    owner: 'auth',
+    timeoutMs: HASHING_TIMEOUT_MS,
     access: 'signed_in',
     summary: 'Confirm the session by password or code',
     description:
@@ -122,6 +136,7 @@ export const sessionEndpoints = {
   list: endpoint({
     method: 'GET',
     path: '/api/sessions',
+    owner: 'auth',
     access: 'signed_in',
     summary: 'List your active sessions',
     query: pageQuery,
@@ -130,6 +145,8 @@ export const sessionEndpoints = {
   end: endpoint({
     method: 'DELETE',
     path: '/api/sessions/{session_id}',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'signed_in',
     summary: 'End one of your sessions',
     body: emptyBody,
@@ -139,6 +156,8 @@ export const sessionEndpoints = {
   endOthers: endpoint({
     method: 'POST',
     path: '/api/sessions/end-others',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'signed_in',
     summary: 'End all your other sessions',
     body: emptyBody,
@@ -181,6 +200,7 @@ export const sessionEndpoints = {
   invitation: endpoint({
     method: 'POST',
     path: '/api/invitations/look-up',
+    owner: 'auth',
     access: 'anyone',
     summary: 'Look up an invitation',
     description:
@@ -216,6 +236,7 @@ export const sessionEndpoints = {
   requestPasswordReset: endpoint({
     method: 'POST',
     path: '/api/password-reset',
+    owner: 'auth',
     access: 'anyone',
     summary: 'Request a password reset email',
     description:
@@ -228,6 +249,8 @@ export const sessionEndpoints = {
   resetPassword: endpoint({
     method: 'POST',
     path: '/api/password-reset/complete',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'anyone',
     summary: 'Set a new password with a reset link',
     description:

@@ -238,6 +238,8 @@ export interface SessionStore {
   insert(opened: NewSession, checked: StoredMember): Promise<boolean>;
   /** Includes expired sessions. Undefined for a disabled member. */
   find(tokenSha256: Buffer): Promise<StoredSession | undefined>;
+  /** The same by its id, for a session of this member. */
+  findOwn(memberId: string, id: string): Promise<StoredSession | undefined>;
   /** Includes expired sessions. */
   list(memberId: string, page: PageRequest): Promise<readonly Session[]>;
   /** When the person last entered a password or code in this session of theirs; undefined without the session. */

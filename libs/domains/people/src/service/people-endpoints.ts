@@ -1,17 +1,18 @@
-import { implement, pageView, type Implementation } from '@gateway/admin-calls';
+import { implement, isoTime, pageView, type Implementation } from '@gateway/admin-calls';
 import { isIdLike, readPage, readSearchText } from '@gateway/auth-shared';
 import { accepted } from '@gateway/auth-shared/service';
-import { endpoints } from '@gateway/dashboard-contract';
+import { endpoints, parts } from '@gateway/dashboard-contract';
 import { personOf } from '@gateway/rpc';
-import { revokeInvitation } from '../core/people/invitations';
+import { countEmails } from '../core/email/count-emails';
+import { createInvitation, revokeInvitation } from '../core/people/invitations';
 import { endSessionsOf, resetSecondFactor, setDisabled } from '../core/people/manage-person';
 import { removeOrganizationMember, setOrganizationRole } from '../core/people/organization-members';
 import { setOperator } from '../core/people/set-operator';
 import type { PeoplePorts } from '../core/ports';
+import { createPasswordResetLink } from '../core/sign-in/password-reset';
 import { mapDomain, unmapDomain } from '../core/single-sign-on/domains';
 import { unlinkIdentity } from '../core/single-sign-on/unlink-identity';
 import {
-  identityView,
   invitationView,
   memberView,
   organizationDomainView,
@@ -19,7 +20,7 @@ import {
   personView,
 } from './views';
 
-const { people, account } = endpoints;
+const { people } = endpoints;
 
 /** Members, invitations and domains of an organization, and, for operators, all people. */
 export function createPeopleEndpoints(ports: PeoplePorts): readonly Implementation[] {
@@ -58,6 +59,12 @@ export function createPeopleEndpoints(ports: PeoplePorts): readonly Implementati
         page.items.map((one) => invitationView(one, now)),
         page.nextPageToken,
       );
+    }),
+
+    implement(people.invite, async ({ params, body, actor, client: { dashboardUrl } }) => {
+      const wanted = { actor, organizationId: params.organization_id, dashboardUrl, ...body };
+      const { invitation, link, mailed } = accepted(await createInvitation(ports, wanted));
+      return { invitation: invitationView(invitation, ports.clock.now()), link, emailed: mailed };
     }),
 
     implement(people.revokeInvitation, async ({ params, actor }) => {
@@ -109,8 +116,14 @@ export function createPeopleEndpoints(ports: PeoplePorts): readonly Implementati
       accepted(await unlinkIdentity(ports, { actor, memberId: params.member_id, issuer }, signal)),
     ),
 
-    implement(account.identities, async ({ actor }) => ({
-      data: (await ports.identities.list(actor.id)).map(identityView),
-    })),
+    implement(people.createPasswordResetLink, async ({ params, actor, client: { dashboardUrl } }) => {
+      const target = { actor, memberId: params.member_id, dashboardUrl };
+      const { link, expiresAt } = accepted(await createPasswordResetLink(ports, target));
+      return { link, expires_at: isoTime(expiresAt) };
+    }),
+
+    implement(parts.countEmails, async ({ params: { organization_id: organizationId }, body, actor }) =>
+      accepted(await countEmails(ports, { personId: actor.id, organizationId, ...body })),
+    ),
   ];
 }

@@ -182,7 +182,7 @@ describe.each([
     {
       identity: 'inference-router',
       definition: authContracts.AuthAdminDefinition,
-      method: 'makePasswordResetLink',
+      method: 'ensureMember',
     },
     { identity: 'rate-limit', definition: routerContracts.InferenceRouterDefinition, method: 'generate' },
     {

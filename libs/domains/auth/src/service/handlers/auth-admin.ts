@@ -1,17 +1,17 @@
 import type { AuthAdminDefinition } from '@gateway/contracts/auth';
 import { GatewayError, isRefusal } from '@gateway/errors';
-import { refuseUnlessPermitted, type createPeopleHandlers, type PermissionPorts } from '@gateway/people';
+import { refuseUnlessPermitted, type PermissionPorts } from '@gateway/people';
 import { actorOf, personOf, type RpcHandlers } from '@gateway/rpc';
 import { createKey } from '../../core/keys/create-key';
 import { SCOPES } from '../../core/model';
 import { ensureOrganization } from '../../core/organizations/ensure-organization';
 import type { AuthPorts } from '../../core/ports';
 
-/** The methods of AuthAdmin for the demo. The library `people` implements the others. */
+/** The methods of AuthAdmin for the demo. The library `people` implements the other. */
 export function createAuthAdminHandlers(
   ports: AuthPorts,
   people: PermissionPorts,
-): Omit<RpcHandlers<typeof AuthAdminDefinition>, keyof ReturnType<typeof createPeopleHandlers>> {
+): Omit<RpcHandlers<typeof AuthAdminDefinition>, 'ensureMember'> {
   return {
     async ensureOrganization({ name }, context) {
       const actor = actorOf(context);

@@ -1,13 +1,17 @@
-import { type AuthAdminDefinition, MemberRole } from '@gateway/contracts/auth';
+import type { AdminClient } from '@gateway/admin-calls';
 import { DeadLetterOutcome, DeadLetterState, type DeadLettersDefinition } from '@gateway/contracts/events';
+import { nameOf, parts, type Endpoint, type JsonOf } from '@gateway/dashboard-contract';
 import type { RpcClient } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import { createDashboardApi, type DashboardApi } from '../../index';
 
-type Admin = RpcClient<typeof AuthAdminDefinition>;
 type DeadLetters = RpcClient<typeof DeadLettersDefinition>;
 
-const MEMBER = { id: 'mem-1', email: 'ops@example.com', role: MemberRole.MEMBER_ROLE_OPERATOR };
+const SESSION: JsonOf<typeof parts.authorize> = {
+  session_id: 'ses-1',
+  member: { id: 'mem-1', email: 'ops@example.com', role: 'operator' },
+  organization_role: null,
+};
 
 let api: DashboardApi;
 let deadLetters: Partial<DeadLetters>;
@@ -29,14 +33,16 @@ function recording<Client extends object>(handlers: () => Partial<Client>): Clie
   });
 }
 
-const admin = {
-  authorize: async () => ({ outcome: { $case: 'allowed', value: { id: 'ses-1', member: MEMBER } } }),
-} as unknown as Partial<Admin>;
+const auth = {
+  call: async (endpoint: Endpoint) => {
+    calls.push([endpoint === parts.authorize ? 'authorize' : nameOf(endpoint), undefined]);
+    return SESSION;
+  },
+} as unknown as AdminClient;
 
 beforeAll(async () => {
   api = createDashboardApi({
-    authAdmin: recording<Admin>(() => admin),
-    owners: {} as never,
+    owners: { auth } as never,
     inferenceRouter: {} as never,
     auditLogs: [],
     deadLetters: new Map([['billing-ledger', recording<DeadLetters>(() => deadLetters)]]),

@@ -1,13 +1,11 @@
 import type { Implementation } from '../http/implement';
 import type { DashboardApiPorts } from '../ports';
-import { createAccountHandlers } from './account-handlers';
 import { createAuditHandlers } from './audit-handlers';
 import { createCatalogueHandlers } from './catalogue-handlers';
 import { createCreditAlertHandlers } from './credit-alert-handlers';
 import { createCreditHandlers } from './credit-handlers';
 import { createDeadLetterHandlers } from './dead-letter-handlers';
 import { createGenerationHandlers } from './generation-handlers';
-import { createInvitationHandlers } from './invitation-handlers';
 import { createKeyHandlers } from './key-handlers';
 import { createOperatorHandlers } from './operator-handlers';
 import { createPlaygroundHandlers } from './playground-handlers';
@@ -22,8 +20,6 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
   return [
     createSessionHandlers,
     createSingleSignOnHandlers,
-    createAccountHandlers,
-    createInvitationHandlers,
     createCreditHandlers,
     createProjectHandlers,
     createKeyHandlers,

@@ -1,39 +1,18 @@
-import { OidcRefusalReason, type OidcRefused } from '@gateway/contracts/auth';
-import { DashboardError, endpoints, type SignInErrorCode } from '@gateway/dashboard-contract';
+import { endpoints, parts, type SignInErrorCode } from '@gateway/dashboard-contract';
 import type { Response } from 'express';
-import { dashboardUrlOf } from '../http/dashboard-url';
 import { implement, type Implementation } from '../http/implement';
 import {
   createSessionCookies,
   createSignOnCookies,
-  deviceOf,
   sessionTokenOf,
   signOnTokenOf,
 } from '../http/session-cookie';
 import { toDashboardError } from '../messages/errors';
 import type { DashboardApiPorts } from '../ports';
 
-/** Longer than the total of auth's timeouts for requests to the identity provider. */
-const PROVIDER_TIMEOUT_MS = 20_000;
-
-const CODE_OF_REASON: Readonly<
-  Record<Exclude<OidcRefusalReason, OidcRefusalReason.OIDC_REFUSAL_REASON_NOT_CONFIGURED>, SignInErrorCode>
-> = {
-  [OidcRefusalReason.OIDC_REFUSAL_REASON_UNSPECIFIED]: 'oidc_failed',
-  [OidcRefusalReason.OIDC_REFUSAL_REASON_TOO_MANY_ATTEMPTS]: 'too_many_attempts',
-  [OidcRefusalReason.OIDC_REFUSAL_REASON_UNAVAILABLE]: 'oidc_unavailable',
-  [OidcRefusalReason.OIDC_REFUSAL_REASON_STATE_INVALID]: 'oidc_state_invalid',
-  [OidcRefusalReason.OIDC_REFUSAL_REASON_DENIED]: 'oidc_denied',
-  [OidcRefusalReason.OIDC_REFUSAL_REASON_FAILED]: 'oidc_failed',
-  [OidcRefusalReason.OIDC_REFUSAL_REASON_EMAIL_NOT_VERIFIED]: 'oidc_email_not_verified',
-  [OidcRefusalReason.OIDC_REFUSAL_REASON_DOMAIN_NOT_MAPPED]: 'oidc_no_organization',
-  [OidcRefusalReason.OIDC_REFUSAL_REASON_IDENTITY_MISMATCH]: 'oidc_identity_mismatch',
-  [OidcRefusalReason.OIDC_REFUSAL_REASON_ACCOUNT_DISABLED]: 'account_disabled',
-};
-
 /** Browsers navigate to both endpoints, so errors redirect to the sign-in page, which shows them. */
 export function createSingleSignOnHandlers({
-  authAdmin,
+  owners,
   settings,
   log,
 }: DashboardApiPorts): readonly Implementation[] {
@@ -46,13 +25,6 @@ export function createSingleSignOnHandlers({
     log.warn({ ...why, requestId, error }, 'single sign-on failed');
     response.redirect(303, `/sign-in?${new URLSearchParams({ error, request_id: requestId })}`);
     return undefined;
-  }
-
-  function refused(response: Response, refusal: OidcRefused | undefined): undefined {
-    const reason = refusal?.reason ?? OidcRefusalReason.OIDC_REFUSAL_REASON_UNSPECIFIED;
-    if (reason === OidcRefusalReason.OIDC_REFUSAL_REASON_NOT_CONFIGURED)
-      throw new DashboardError('not_found', { message: 'Single sign-on is not configured.' });
-    return toSignInPage(response, CODE_OF_REASON[reason], { detail: refusal?.detail });
   }
 
   /** Redirects server errors to the sign-in page too. */
@@ -69,40 +41,30 @@ export function createSingleSignOnHandlers({
   }
 
   return [
-    implement(session.startOidc, ({ query, address, request, response }) =>
+    implement(session.startOidc, ({ query, client, request, response }) =>
       orToSignInPage(response, async () => {
-        const { outcome } = await authAdmin.startOidc(
-          {
-            dashboardUrl: dashboardUrlOf(settings, request),
-            returnTo: query.return_to,
-            ipAddress: address,
-            sessionToken: sessionTokenOf(request, settings),
-          },
-          { timeoutMs: PROVIDER_TIMEOUT_MS },
-        );
-        if (outcome?.$case !== 'started') return refused(response, outcome?.value);
-        const { authorizationUrl, state, browserToken, expiresUnixMs } = outcome.value;
-        signOnCookies.set(response, state, browserToken, expiresUnixMs);
-        response.redirect(303, authorizationUrl);
+        const body = { ...query, session_token: sessionTokenOf(request, settings) };
+        const started = await owners.auth.call(parts.startOidc, { body, client });
+        if (started.kind === 'refused')
+          return toSignInPage(response, started.error, { detail: started.detail });
+        signOnCookies.set(response, started);
+        response.redirect(303, started.authorization_url);
         return undefined;
       }),
     ),
 
-    implement(session.finishOidc, ({ address, request, response }) =>
+    implement(session.finishOidc, ({ client, request, response }) =>
       orToSignInPage(response, async () => {
         const callbackQuery = queryOf(request.originalUrl);
         const state = new URLSearchParams(callbackQuery).get('state') ?? '';
         const browserToken = signOnTokenOf(request, state) ?? '';
         signOnCookies.clear(response, state);
-        const { outcome } = await authAdmin.finishOidc(
-          { callbackQuery, browserToken, ipAddress: address, device: deviceOf(request) },
-          { timeoutMs: PROVIDER_TIMEOUT_MS },
-        );
-        if (outcome?.$case !== 'signedIn') return refused(response, outcome?.value);
-        const { signedIn, returnTo } = outcome.value;
-        if (!signedIn) throw new Error('the response has no session');
-        cookies.set(response, signedIn);
-        response.redirect(303, returnTo);
+        const body = { callback_query: callbackQuery, browser_token: browserToken };
+        const finished = await owners.auth.call(parts.finishOidc, { body, client });
+        if (finished.kind === 'refused')
+          return toSignInPage(response, finished.error, { detail: finished.detail });
+        cookies.set(response, finished);
+        response.redirect(303, finished.return_to);
         return undefined;
       }),
     ),

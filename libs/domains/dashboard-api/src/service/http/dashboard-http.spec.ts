@@ -1,6 +1,4 @@
 import { get } from 'node:http';
-import type { AuthAdminDefinition } from '@gateway/contracts/auth';
-import { MemberRole, SignInMethod } from '@gateway/contracts/auth';
 import {
   allEndpoints,
   allParts,
@@ -17,6 +15,7 @@ import {
   serveEndpoints,
   type JsonResult,
   type RawInput,
+  type RequestClient,
 } from '@gateway/admin-calls';
 import { stubsOf } from '@gateway/admin-calls/testing';
 import type { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
@@ -25,16 +24,17 @@ import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/
 import { unsignedActors } from '@gateway/test-support';
 import { createDashboardApi, type DashboardApi, type DashboardApiSettings } from '../../index';
 
-const MEMBER = { id: 'mem-1', email: 'ops@example.com', role: MemberRole.MEMBER_ROLE_OPERATOR };
-const SESSION = {
-  id: 'ses-1',
+const MEMBER = { id: 'mem-1', email: 'ops@example.com', role: 'operator' as const };
+const STATE: JsonResult<typeof endpoints.session.current> = {
   member: MEMBER,
-  device: 'a browser',
-  ipAddress: '192.0.2.1',
-  ...{ createdUnixMs: 1_764_000_000_000n, lastSeenUnixMs: 1_764_000_000_000n },
-  expiresUnixMs: 1_764_000_000_000n,
-  idleExpiresUnixMs: 1_763_990_000_000n,
-  signedInBy: SignInMethod.SIGN_IN_METHOD_PASSWORD,
+  expires_at: '2025-11-24T16:00:00.000Z',
+  idle_expires_at: '2025-11-24T13:13:20.000Z',
+  memberships: [],
+  permissions: ['platform:audit'],
+  signed_in_by: 'password',
+  second_factor: false,
+  has_password: true,
+  second_factor_setup_required: false,
 };
 const LIMITS = {
   ...{ requests_per_minute: 600, tokens_per_minute: null, concurrency: 8, max_output_tokens: null },
@@ -68,8 +68,36 @@ const changed = (body: unknown) => {
   if (keyRefusal) throw keyRefusal;
   return key;
 };
-/** Checks each request, and serves limits and keys only. */
+/** The requests to authorize, and to sign in and out, with what auth learns of the browser. */
+const calls: { part: string; body: unknown; client?: RequestClient }[] = [];
+/** Thrown for the next request to authorize or sign in. */
+let refusal: Error | undefined;
+
+const record = (part: string, { body, client }: { body: unknown; client: RequestClient }) => {
+  calls.push({ part, body, client });
+  if (refusal) throw refusal;
+};
+
+/** Checks each request, and serves sessions, limits and keys only. */
 const authEndpoints = [
+  implement(parts.authorize, async (input) => {
+    record('authorize', input);
+    const { session_token: token, organization_id: organizationId } = input.body;
+    if (token !== 'token') throw new DashboardError('not_signed_in');
+    if (organizationId !== undefined && organizationId !== 'org-1')
+      throw new DashboardError('not_found', { message: 'This organization does not exist.' });
+    return { session_id: 'ses-1', member: MEMBER, organization_role: null };
+  }),
+  implement(parts.signIn, async (input) => {
+    record('signIn', input);
+    if (input.body.password !== 'right') throw new DashboardError('sign_in_refused');
+    return { session_token: 'token', expires_at: STATE.expires_at, state: STATE };
+  }),
+  implement(endpoints.session.current, async () => STATE),
+  implement(endpoints.session.signOut, async () => {
+    calls.push({ part: 'signOut', body: {} });
+    return undefined;
+  }),
   implement(parts.effectiveLimits, async () => ({ limits: LIMITS, target_rules: RULES })),
   implement(parts.key, async () => ({ key, bounds: BOUNDS })),
   implement(endpoints.keys.create, async ({ body }) => ({
@@ -90,63 +118,17 @@ const authOwner = createAdminClient(
     ...{ audience: 'test', signer: unsignedActors },
   }),
 );
-type Admin = RpcClient<typeof AuthAdminDefinition>;
 type Router = RpcClient<typeof InferenceRouterDefinition>;
 
 describe('the dashboard API over HTTP', () => {
-  const calls: { method: string; request: unknown }[] = [];
-  let overrides: Partial<Admin> = {};
   let usageFails = false;
   let ledgerRefuses = false;
   let api: DashboardApi;
-
-  const handlers = {
-    signIn: ({ password }: { password: string }) => ({
-      outcome:
-        password === 'right'
-          ? {
-              $case: 'signedIn',
-              value: { sessionToken: 'token', expiresUnixMs: 1_764_000_000_000n, member: MEMBER },
-            }
-          : { $case: 'refused', value: {} },
-    }),
-    authorize: ({ sessionToken, organizationId }: { sessionToken: string; organizationId?: string }) => {
-      if (sessionToken !== 'token') return { outcome: { $case: 'notSignedIn', value: {} } };
-      return organizationId === undefined || organizationId === 'org-1'
-        ? { outcome: { $case: 'allowed', value: SESSION } }
-        : { outcome: { $case: 'noSuchOrganization', value: {} } };
-    },
-    getSession: () => ({
-      member: MEMBER,
-      session: SESSION,
-      memberships: [],
-      platformPermissions: ['platform:audit'],
-      secondFactor: false,
-      hasPassword: true,
-    }),
-    signOut: () => ({}),
-  } as const;
 
   async function* catalogue() {
     yield { models: [{ id: 'acme/m' }, { id: 'acme/other' }] };
     throw new Error('the second message must not be read');
   }
-
-  const stub = new Proxy(
-    {},
-    {
-      get: (_target, method: string) => async (request: unknown) => {
-        calls.push({ method, request });
-        const override = overrides[method as keyof typeof overrides] as
-          ((request: unknown) => unknown) | undefined;
-        if (override) return override(request);
-        const handler = handlers[method as keyof typeof handlers] as
-          ((request: unknown) => unknown) | undefined;
-        if (!handler) throw new Error(`${method} is not stubbed`);
-        return handler(request);
-      },
-    },
-  );
 
   const forwarded: unknown[] = [];
   const ledger = {
@@ -168,7 +150,6 @@ describe('the dashboard API over HTTP', () => {
 
   async function startApi(settings: Partial<DashboardApiSettings> = {}): Promise<DashboardApi> {
     const started = createDashboardApi({
-      authAdmin: stub as Admin,
       owners: {
         auth: authOwner,
         'billing-ledger': ledger,
@@ -197,7 +178,7 @@ describe('the dashboard API over HTTP', () => {
     keyChanges.length = 0;
     key = KEY;
     keyRefusal = undefined;
-    overrides = {};
+    refusal = undefined;
     usageFails = false;
     ledgerRefuses = false;
     forwarded.length = 0;
@@ -244,16 +225,7 @@ describe('the dashboard API over HTTP', () => {
       body: { email: 'ops@example.com', password: 'right' },
     });
     expect(response.status).toBe(200);
-    expect(response.json).toEqual({
-      member: { id: 'mem-1', email: 'ops@example.com', role: 'operator' },
-      expires_at: '2025-11-24T16:00:00.000Z',
-      idle_expires_at: '2025-11-24T13:13:20.000Z',
-      memberships: [],
-      permissions: ['platform:audit'],
-      signed_in_by: 'password',
-      second_factor: false,
-      has_password: true,
-    });
+    expect(response.json).toEqual(STATE);
     const cookie = response.headers.get('set-cookie');
     expect(cookie).toMatch(/^gateway_session=token;/);
     expect(cookie).toMatch(/; HttpOnly/);
@@ -280,7 +252,7 @@ describe('the dashboard API over HTTP', () => {
 
   it('reports to auth which requests no person caused', async () => {
     await request('GET /api/session', { headers: { 'gateway-background': 'true' } });
-    expect(calls[0]).toMatchObject({ method: 'authorize', request: { background: true } });
+    expect(calls[0]).toMatchObject({ part: 'authorize', body: { background: true } });
   });
 
   it('rejects a wrong password with 401, and too many attempts with 429 and retry-after', async () => {
@@ -293,9 +265,7 @@ describe('the dashboard API over HTTP', () => {
       code: 'sign_in_refused',
       metadata: {},
     });
-    overrides = {
-      signIn: async () => ({ outcome: { $case: 'refused', value: { retryAfterMs: 1_500, reason: 11 } } }),
-    };
+    refusal = new DashboardError('too_many_attempts', { retryAfterMs: 1_500 });
     const throttled = await request('POST /api/session', { body, signedIn: false });
     expect(throttled.status).toBe(429);
     expect(throttled.headers.get('retry-after')).toBe('2');
@@ -304,23 +274,27 @@ describe('the dashboard API over HTTP', () => {
 
   it('ends an earlier session of the same browser at sign-in', async () => {
     await request('POST /api/session', { body: { email: 'ops@example.com', password: 'right' } });
-    expect(calls.at(-1)).toEqual({ method: 'signOut', request: { sessionToken: 'token' } });
+    expect(calls).toMatchObject([{ part: 'signIn', body: { earlier_session_token: 'token' } }]);
   });
 
   it('authorizes with the permission of the contract before it validates', async () => {
-    overrides = { authorize: async () => ({ outcome: { $case: 'forbidden', value: {} } }) };
+    refusal = new DashboardError('forbidden');
     const response = await request('POST /api/organizations/org-1/keys', { body: { nonsense: true } });
     expect([response.status, response.json.error?.['code']]).toEqual([403, 'forbidden']);
     expect(calls).toEqual([
       {
-        method: 'authorize',
-        request: {
-          sessionToken: 'token',
-          permission: 'keys:manage_own',
-          organizationId: 'org-1',
-          ipAddress: '127.0.0.1',
+        part: 'authorize',
+        body: {
+          session_token: 'token',
+          access: 'keys:manage_own',
+          organization_id: 'org-1',
           background: false,
           confirmed: false,
+        },
+        client: {
+          ipAddress: '127.0.0.1',
+          device: 'node',
+          dashboardUrl: `http://127.0.0.1:${api.port()}`,
         },
       },
     ]);
@@ -330,7 +304,7 @@ describe('the dashboard API over HTTP', () => {
     const response = await request('DELETE /api/session');
     expect(response.status).toBe(204);
     expect(response.headers.get('set-cookie')).toMatch(/^gateway_session=;.*Expires=Thu, 01 Jan 1970/);
-    expect(calls.at(-1)).toEqual({ method: 'signOut', request: { sessionToken: 'token' } });
+    expect(calls.at(-1)).toMatchObject({ part: 'signOut' });
   });
 
   it.each([
@@ -356,7 +330,7 @@ describe('the dashboard API over HTTP', () => {
       expect(response.status).toBe(401);
       expect(response.json.error?.['code']).toBe('not_signed_in');
     }
-    expect(calls.filter(({ method }) => method !== 'authorize')).toEqual([]);
+    expect(calls.filter(({ part }) => part !== 'authorize')).toEqual([]);
   });
 
   it('rejects writes from other origins and writes that a form could send', async () => {
@@ -494,7 +468,7 @@ describe('the dashboard API over HTTP', () => {
       'invalid',
       param,
     ]);
-    expect(calls.filter(({ method }) => method !== 'authorize')).toEqual([]);
+    expect(calls.filter(({ part }) => part !== 'authorize')).toEqual([]);
   });
 
   it('forwards a request to the owner of its endpoint as it was sent, and returns the owner’s JSON', async () => {
@@ -511,9 +485,10 @@ describe('the dashboard API over HTTP', () => {
         query: {},
         body: { amount_usd: '10.00', other: [1] },
         headers: { 'idempotency-key': 'one' },
+        client: { ipAddress: '127.0.0.1', device: 'node', dashboardUrl: `http://127.0.0.1:${api.port()}` },
       },
     ]);
-    expect(calls.map(({ method }) => method)).toEqual(['authorize']);
+    expect(calls.map(({ part }) => part)).toEqual(['authorize']);
   });
 
   it('forwards nothing without a session, and returns a refusal of the owner', async () => {
@@ -559,11 +534,7 @@ describe('the dashboard API over HTTP', () => {
   });
 
   it('does not reveal unexpected errors', async () => {
-    overrides = {
-      authorize: async () => {
-        throw new Error('password of the database is hunter2');
-      },
-    };
+    refusal = new Error('password of the database is hunter2');
     const response = await request('GET /api/session');
     expect(response.status).toBe(500);
     expect(response.text).not.toContain('hunter2');

@@ -1,9 +1,10 @@
-import { BACKGROUND_HEADER, DashboardError, isPermission } from '@gateway/dashboard-contract';
-import type { Request, RequestHandler, Response } from 'express';
+import { BACKGROUND_HEADER, DashboardError, parts } from '@gateway/dashboard-contract';
+import type { Request, RequestHandler } from 'express';
 import { isOwnHost, isSameOrigin } from '../../core/same-origin';
 import type { DashboardApiPorts } from '../ports';
-import type { AuthorizationInput, Requester, SignedIn } from './implement';
-import { authorizeManagementToken, managementTokenOf } from './management-token';
+import { requestClientOf } from './request-client';
+import type { AuthorizationInput, Requester } from './implement';
+import { managementTokenOf } from './management-token';
 import { sessionTokenOf } from './session-cookie';
 
 const READING_METHODS = new Set(['GET', 'HEAD']);
@@ -40,48 +41,21 @@ export function createCrossSiteGuard(publicOrigin: string | undefined): RequestH
  *   of others.
  */
 export async function authorize(
-  ports: Pick<DashboardApiPorts, 'authAdmin' | 'settings'>,
+  { owners: { auth }, settings }: Pick<DashboardApiPorts, 'owners' | 'settings'>,
   request: Request,
-  input: AuthorizationInput,
+  { access, organizationId, changes, confirmed, client }: AuthorizationInput,
 ): Promise<Requester> {
-  const token = managementTokenOf(request);
-  return token === undefined
-    ? { kind: 'person', signedIn: await authorizePerson(ports, request, input) }
-    : { kind: 'token', ...(await authorizeManagementToken(ports, token, input)) };
-}
-
-async function authorizePerson(
-  { authAdmin, settings }: Pick<DashboardApiPorts, 'authAdmin' | 'settings'>,
-  request: Request,
-  { access, confirmed, organizationId, address }: AuthorizationInput,
-): Promise<SignedIn> {
-  const sessionToken = sessionTokenOf(request, settings);
-  if (sessionToken === undefined) throw new DashboardError('not_signed_in');
-  const { outcome, organizationRole } = await authAdmin.authorize({
-    sessionToken,
-    permission: isPermission(access) ? access : '',
-    organizationId,
-    ipAddress: address,
-    background: request.get(BACKGROUND_HEADER) !== undefined,
-    confirmed,
-  });
-  switch (outcome?.$case) {
-    case 'allowed': {
-      const session = outcome.value;
-      if (!session.member) throw new Error('the session has no member');
-      return { session, member: session.member, sessionToken, organizationRole };
-    }
-    case 'forbidden':
-      throw new DashboardError('forbidden');
-    case 'secondFactorSetupRequired':
-      throw new DashboardError('second_factor_setup_required');
-    case 'confirmationRequired':
-      throw new DashboardError('confirmation_required');
-    case 'noSuchOrganization':
-      throw new DashboardError('not_found', { message: 'This organization does not exist.' });
-    default:
-      throw new DashboardError('not_signed_in');
+  const needed = { access, organization_id: organizationId };
+  const secret = managementTokenOf(request);
+  if (secret !== undefined) {
+    const body = { ...needed, secret, changes };
+    return { kind: 'token', token: await auth.call(parts.authorizeManagementToken, { body, client }) };
   }
+  const token = sessionTokenOf(request, settings);
+  if (token === undefined) throw new DashboardError('not_signed_in');
+  const background = request.get(BACKGROUND_HEADER) !== undefined;
+  const body = { ...needed, session_token: token, background, confirmed };
+  return { kind: 'person', signedIn: await auth.call(parts.authorize, { body, client }) };
 }
 
 /** Requires a session or a management token for unknown paths too, so that paths cannot be probed. */
@@ -91,13 +65,8 @@ export function createSessionGuard(ports: DashboardApiPorts): RequestHandler {
       access: 'authenticated',
       changes: false,
       confirmed: false,
-      address: addressOf(response),
+      client: requestClientOf(ports.settings, request, response),
     });
     next();
   };
-}
-
-/** The client's address in canonical form; empty when none can be read. */
-export function addressOf(response: Response): string {
-  return (response.locals['clientAddress'] as string | undefined) ?? '';
 }

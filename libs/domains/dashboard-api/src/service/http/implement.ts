@@ -1,10 +1,11 @@
-import type { JsonResult } from '@gateway/admin-calls';
-import type { AuthorizedManagementToken, Member, OrganizationRole, Session } from '@gateway/contracts/auth';
+import type { JsonResult, RequestClient } from '@gateway/admin-calls';
 import type {
   Access,
   BodyOf,
   Endpoint,
   HeadersOf,
+  JsonOf,
+  parts,
   PathParameters,
   QueryOf,
 } from '@gateway/dashboard-contract';
@@ -12,18 +13,13 @@ import type { Request, Response } from 'express';
 import type { z } from 'zod';
 
 /** The session of a request. */
-export interface SignedIn {
-  readonly session: Session;
-  readonly member: Member;
-  readonly sessionToken: string;
-  /** The member's role in the organization of the request, if any. */
-  readonly organizationRole: OrganizationRole | undefined;
-}
+type SignedIn = JsonOf<typeof parts.authorize>;
+type ManagementToken = JsonOf<typeof parts.authorizeManagementToken>;
 
 /** The person or management token of a request. */
 export type Requester =
   | { readonly kind: 'person'; readonly signedIn: SignedIn }
-  | ({ readonly kind: 'token' } & AuthorizedManagementToken);
+  | { readonly kind: 'token'; readonly token: ManagementToken };
 
 /** What authorizes a request. */
 export interface AuthorizationInput {
@@ -33,8 +29,7 @@ export interface AuthorizationInput {
   readonly changes: boolean;
   /** Whether the session must be confirmed recently. */
   readonly confirmed: boolean;
-  /** The client's address. */
-  readonly address: string;
+  readonly client: RequestClient;
 }
 
 /** The input of a handler: the validated request and its requester. */
@@ -45,8 +40,7 @@ export interface HandlerInput<Of extends Endpoint> {
   /** The body as it was sent, for the owner of the endpoint. */
   readonly sent: SentOf<Of>;
   readonly headers: HeadersOf<Of>;
-  /** The client's address in canonical form; empty when none can be read. */
-  readonly address: string;
+  readonly client: RequestClient;
   /** Undefined for endpoints without a session, and for requests with a management token. */
   readonly signedIn: Of['access'] extends 'anyone'
     ? undefined

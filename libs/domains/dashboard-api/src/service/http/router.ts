@@ -1,6 +1,5 @@
 import type { CallActor } from '@gateway/actors';
-import { readInput, type RawInput } from '@gateway/admin-calls';
-import { ManagementTokenAccess, MemberRole, type ManagementToken } from '@gateway/contracts/auth';
+import { readInput, type RawInput, type RequestClient } from '@gateway/admin-calls';
 import {
   allEndpoints,
   isPermission,
@@ -11,10 +10,10 @@ import {
 import { Router, type Request, type Response } from 'express';
 import { actAs } from '@gateway/rpc';
 import { z } from 'zod';
-import { organizationRoleView } from '../messages/people-views';
 import type { DashboardApiPorts } from '../ports';
-import { addressOf, authorize } from './guards';
+import { authorize } from './guards';
 import type { HandlerInput, Implementation, Requester } from './implement';
+import { requestClientOf } from './request-client';
 import { sendJson } from './send-json';
 
 const NO_QUERY = z.strictObject({});
@@ -34,10 +33,11 @@ export function createEndpointRouter(
     const respond = responderOf(ports, endpoint, handlers.get(endpoint));
     const method = endpoint.method.toLowerCase() as Lowercase<Endpoint['method']>;
     router[method](routeOf(endpoint), async (request: Request, response: Response) => {
-      const requester = await authorizeFor(ports, endpoint, request, response);
-      const handle = () => respond(request, response, requester);
+      const client = requestClientOf(ports.settings, request, response);
+      const requester = await authorizeFor(ports, endpoint, request, client);
+      const handle = () => respond(request, response, client, requester);
       const json = await (requester
-        ? actAs(actorOf(endpoint, requester, request, response), handle)
+        ? actAs(actorOf(endpoint, requester, request, client), handle)
         : handle());
       if (endpoint.response.kind === 'json') await sendJson(request, response, endpoint, json);
       if (endpoint.response.kind === 'no_content') response.status(endpoint.response.status).end();
@@ -47,7 +47,12 @@ export function createEndpointRouter(
 }
 
 /** Returns the JSON of a response; empty for those without, and for those that the handler has sent. */
-type Responder = (request: Request, response: Response, requester: Requester | undefined) => Promise<string>;
+type Responder = (
+  request: Request,
+  response: Response,
+  client: RequestClient,
+  requester: Requester | undefined,
+) => Promise<string>;
 
 function responderOf(
   { owners }: DashboardApiPorts,
@@ -59,7 +64,8 @@ function responderOf(
   }
   const { owner } = endpoint;
   if (!owner) throw new Error(`${nameOf(endpoint)} has neither a handler nor an owner`);
-  return (request) => owners[owner].forward(endpoint, rawInputOf(endpoint, request));
+  return (request, _response, client) =>
+    owners[owner].forward(endpoint, { ...rawInputOf(endpoint, request), client });
 }
 
 /** The parts of a request that the endpoint reads. */
@@ -92,14 +98,14 @@ async function authorizeFor(
   ports: DashboardApiPorts,
   { access, method, confirmed }: Endpoint,
   request: Request,
-  response: Response,
+  client: RequestClient,
 ): Promise<Requester | undefined> {
   if (access === 'anyone') return undefined;
   const input = {
     access,
     confirmed: confirmed === true,
     changes: method !== 'GET',
-    address: addressOf(response),
+    client,
   };
   if (!isPermission(access)) return authorize(ports, request, input);
   const organizationId = request.params['organization_id'];
@@ -117,56 +123,42 @@ function actorOf(
   { access }: Endpoint,
   requester: Requester,
   request: Request,
-  response: Response,
+  { ipAddress }: RequestClient,
 ): CallActor {
-  const organizationId = isPermission(access) ? request.params['organization_id'] : undefined;
-  const ipAddress = addressOf(response);
-  if (requester.kind === 'token') return tokenActor(requester, organizationId, ipAddress);
-  const { session, member, organizationRole } = requester.signedIn;
-  const role = organizationRole && organizationRoleView(organizationRole);
+  const pathId = isPermission(access) ? request.params['organization_id'] : undefined;
+  const requestedId = typeof pathId === 'string' ? pathId : undefined;
+  if (requester.kind === 'person') {
+    const { member, session_id: sessionId, organization_role: role } = requester.signedIn;
+    return {
+      id: member.id,
+      label: member.email,
+      ipAddress,
+      sessionId,
+      memberRole: member.role,
+      ...(requestedId !== undefined && { organization: { id: requestedId, ...(role && { role }) } }),
+    };
+  }
+  // A token of an organization acts there only, so its assertion names it in requests without one too.
+  const { id, label, access: tokenAccess, scope } = requester.token;
+  const organizationId = scope?.organization_id ?? requestedId;
+  const role = scope?.role;
   return {
-    id: member.id,
-    label: member.email,
+    id,
+    label,
     ipAddress,
-    sessionId: session.id,
-    memberRole: member.role === MemberRole.MEMBER_ROLE_OPERATOR ? 'operator' : 'member',
-    ...(typeof organizationId === 'string' && {
-      organization: { id: organizationId, ...(role && { role }) },
-    }),
+    tokenAccess,
+    memberRole: scope ? 'member' : 'operator',
+    ...(organizationId !== undefined && { organization: { id: organizationId, ...(role && { role }) } }),
   };
-}
-
-/** A token of an organization acts there only, so its assertion names it in requests without one too. */
-function tokenActor(
-  { token, label }: Extract<Requester, { kind: 'token' }>,
-  requestedId: unknown,
-  ipAddress: string,
-): CallActor {
-  if (!token) throw new Error('the response has no token');
-  const organizationId = token.organizationId ?? requestedId;
-  const role = token.role && organizationRoleView(token.role);
-  return {
-    ...{ id: token.id, label, ipAddress },
-    tokenAccess:
-      token.access === ManagementTokenAccess.MANAGEMENT_TOKEN_ACCESS_READ_WRITE ? 'read_write' : 'read',
-    memberRole: isPlatformToken(token) ? 'operator' : 'member',
-    ...(typeof organizationId === 'string' && {
-      organization: { id: organizationId, ...(role && { role }) },
-    }),
-  };
-}
-
-function isPlatformToken(token: ManagementToken | undefined): boolean {
-  return token !== undefined && token.organizationId === undefined;
 }
 
 function inputOf(
   endpoint: Endpoint,
   request: Request,
   response: Response,
+  client: RequestClient,
   requester: Requester | undefined,
 ): HandlerInput<Endpoint> {
-  const address = addressOf(response);
   const { query = NO_QUERY, body, headers } = endpoint;
   const read = {
     params: request.params as Record<string, string>,
@@ -174,14 +166,12 @@ function inputOf(
     body: body ? readInput(body, (request.body as unknown) ?? {}, 'body') : {},
     sent: (request.body as unknown) ?? {},
     headers: headers ? readInput(headers, request.headers, 'headers') : {},
-    address,
+    client,
     request,
     response,
   };
   const signedIn = requester?.kind === 'person' ? requester.signedIn : undefined;
   const isOperator =
-    requester?.kind === 'token'
-      ? isPlatformToken(requester.token)
-      : signedIn?.member.role === MemberRole.MEMBER_ROLE_OPERATOR;
+    requester?.kind === 'token' ? requester.token.scope === null : signedIn?.member.role === 'operator';
   return { ...read, signedIn, isOperator } as unknown as HandlerInput<Endpoint>;
 }

@@ -9,7 +9,8 @@ describe('the session cookie', () => {
   const setBy = (settings: typeof HTTPS | typeof HTTP): string => {
     const set: string[] = [];
     const response = { append: (_name: string, value: string) => set.push(value) } as unknown as Response;
-    createSessionCookies(settings).set(response, { sessionToken: 'token', expiresUnixMs: 0n });
+    const opened = { session_token: 'token', expires_at: '1970-01-01T00:00:00.000Z' };
+    createSessionCookies(settings).set(response, opened);
     return set.join();
   };
 

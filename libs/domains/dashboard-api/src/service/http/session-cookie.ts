@@ -18,11 +18,6 @@ export function sessionTokenOf(request: Request, settings: HttpsSettings): strin
   return token && token.length <= MAX_TOKEN_CHARACTERS ? token : undefined;
 }
 
-/** The browser's User-Agent header. */
-export function deviceOf(request: Request): string {
-  return request.get('user-agent') ?? '';
-}
-
 /** HttpOnly and `SameSite=Strict`: not readable by scripts, and not sent from other sites. */
 export function createSessionCookies(settings: HttpsSettings) {
   const write = (response: Response, value: string, expires: Date): void => {
@@ -32,8 +27,8 @@ export function createSessionCookies(settings: HttpsSettings) {
     response.append('set-cookie', stringifySetCookie({ ...cookie, secure, expires }));
   };
   return {
-    set: (response: Response, { sessionToken, expiresUnixMs }: OpenedSession): void =>
-      write(response, sessionToken, new Date(Number(expiresUnixMs))),
+    set: (response: Response, opened: { session_token: string; expires_at: string }): void =>
+      write(response, opened.session_token, new Date(opened.expires_at)),
     clear: (response: Response): void => write(response, '', new Date(0)),
   };
 }
@@ -64,8 +59,8 @@ export function createSignOnCookies(settings: HttpsSettings) {
     response.append('set-cookie', stringifySetCookie({ ...cookie, secure, expires }));
   };
   return {
-    set: (response: Response, state: string, token: string, expiresUnixMs: bigint): void =>
-      write(response, state, token, new Date(Number(expiresUnixMs))),
+    set: (response: Response, started: { state: string; browser_token: string; expires_at: string }): void =>
+      write(response, started.state, started.browser_token, new Date(started.expires_at)),
     clear: (response: Response, state: string): void => write(response, state, '', new Date(0)),
   };
 }
@@ -96,10 +91,4 @@ export function createInvitationCookies(settings: HttpsSettings) {
       write(response, token, INVITATION_COOKIE_MAX_AGE_MS / 1_000),
     clear: (response: Response): void => write(response, '', 0),
   };
-}
-
-/** A new session with its token. */
-export interface OpenedSession {
-  readonly sessionToken: string;
-  readonly expiresUnixMs: bigint;
 }

@@ -13,6 +13,12 @@ import {
 import { endSessions, insertSession, lockUnchanged } from './sessions';
 
 export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
+  async function find(where: Prisma.SessionWhereInput) {
+    const row = await prisma.session.findFirst({ where, include: { member: true } });
+    if (!row || row.member.disabledAt !== null) return undefined;
+    return { ...sessionOf(row), secondFactor: row.member.totpConfirmedAt !== null };
+  }
+
   return {
     insert(opened, checked) {
       return prisma.$transaction(async (transaction) => {
@@ -23,12 +29,8 @@ export function createPrismaSessionStore(prisma: AuthPrisma): SessionStore {
       });
     },
 
-    async find(tokenSha256) {
-      const where = { tokenSha256: Uint8Array.from(tokenSha256) };
-      const row = await prisma.session.findUnique({ where, include: { member: true } });
-      if (!row || row.member.disabledAt !== null) return undefined;
-      return { ...sessionOf(row), secondFactor: row.member.totpConfirmedAt !== null };
-    },
+    find: (tokenSha256) => find({ tokenSha256: Uint8Array.from(tokenSha256) }),
+    findOwn: (memberId, id) => find({ memberId, id }),
 
     async list(memberId, page) {
       const { where, ...order } = newestFirst(page);

@@ -1,7 +1,6 @@
 import { GatewayError } from '@gateway/errors';
 import {
   forbidden,
-  COMMAND_LINE_ACTOR,
   notFound,
   type AdminRefusal,
   type Actor,
@@ -65,15 +64,13 @@ export async function authorize(
   return { kind: 'allowed', session, organizationRole };
 }
 
-/** A refusal if the actor lacks the permission now. Every change calls it, whatever its caller and the assertion say. */
+/** A refusal if the actor lacks the permission now, whatever the assertion says. */
 export async function refuseUnlessPermitted(
   ports: PermissionPorts,
   actor: Actor,
   permission: Permission,
   organizationId?: string,
 ): Promise<AdminRefusal | undefined> {
-  // By identity, so that no text from outside can state it.
-  if (actor === COMMAND_LINE_ACTOR) return undefined;
   const kind = await decisionFor(ports, actor, permission, organizationId);
   if (kind === 'allowed') return undefined;
   return kind === 'forbidden' ? forbidden() : notFound('organization');
@@ -125,12 +122,12 @@ async function decide(
   return { kind: mayKnow ? 'forbidden' : 'no_such_organization' };
 }
 
-/** Undefined for an empty name. An unknown permission is an error of the caller, and never allowed. */
-export function readPermission(name: string): Permission | undefined {
-  if (name === '') return undefined;
-  if (isPermission(name)) return name;
+/** Undefined where a session or token is enough. An unknown access is an error of the caller, and never allowed. */
+export function permissionOf(access: string): Permission | undefined {
+  if (access === 'signed_in' || access === 'authenticated') return undefined;
+  if (isPermission(access)) return access;
   throw new GatewayError('invalid_request', {
-    message: 'permission is not a known permission.',
-    param: 'permission',
+    message: 'access is not a known access.',
+    param: 'access',
   });
 }

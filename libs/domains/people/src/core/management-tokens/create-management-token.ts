@@ -21,7 +21,6 @@ import {
 } from '@gateway/auth-shared';
 import { isRefusal } from '@gateway/errors';
 import type { PeoplePorts } from '../ports';
-import { refuseUnlessConfirmed } from '../sign-in/confirm-session';
 import { MANAGEMENT_TOKEN_PREFIX, type ManagementToken } from './management-token';
 
 const DAY_MS = 86_400_000;
@@ -31,7 +30,7 @@ const MAX_DAYS = 366;
 const MAX_TOKENS = 100;
 
 export interface CreateManagementToken {
-  readonly actor: Actor & { readonly sessionId: string };
+  readonly actor: Actor;
   /** Undefined: a token of the platform. */
   readonly organizationId: string | undefined;
   readonly name: string;
@@ -48,12 +47,8 @@ export interface CreatedManagementToken {
   readonly secret: string;
 }
 
-type CreatePorts = Pick<
-  PeoplePorts,
-  'managementTokens' | 'members' | 'memberships' | 'sessions' | 'secrets' | 'clock' | 'newId'
->;
+type CreatePorts = Pick<PeoplePorts, 'managementTokens' | 'members' | 'secrets' | 'clock' | 'newId'>;
 
-/** Creates a token. The session must be confirmed, since the token outlives it. */
 export async function createManagementToken(
   ports: CreatePorts,
   {
@@ -65,9 +60,6 @@ export async function createManagementToken(
     expiresOn: requestedDay,
   }: CreateManagementToken,
 ): Promise<CreatedManagementToken | AdminRefusal> {
-  const permission = permissionToManage(organizationId);
-  const refusal = await refuseUnlessConfirmed(ports, actor, permission, organizationId);
-  if (refusal) return refusal;
   const name = readText('name', requestedName, MAX_NAME_CHARACTERS);
   if (isRefusal(name)) return name;
   const scope = readScope(organizationId, role);
@@ -99,7 +91,7 @@ export async function createManagementToken(
     expiresOn,
     creatorId: creator.id,
   };
-  const check = checkThat(creator.id, permission);
+  const check = checkThat(creator.id, permissionToManage(organizationId));
   const sha256 = ports.secrets.sha256(secret);
   const token = await ports.managementTokens.insert(sha256, created, check, MAX_TOKENS, audit);
   if (token === 'forbidden') return forbidden();
@@ -110,7 +102,7 @@ export async function createManagementToken(
 }
 
 /** The permission to create, list and revoke tokens of the organization, or of the platform. */
-export function permissionToManage(organizationId: string | undefined) {
+function permissionToManage(organizationId: string | undefined) {
   return organizationId === undefined ? 'platform:management_tokens' : 'management_tokens:manage';
 }
 

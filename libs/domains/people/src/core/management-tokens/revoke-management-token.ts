@@ -1,7 +1,5 @@
 import { auditOf, isIdLike, notFound, type Actor, type AdminRefusal } from '@gateway/auth-shared';
-import { refuseUnlessPermitted, type PermissionPorts } from '../access/authorize';
 import type { PeoplePorts } from '../ports';
-import { permissionToManage } from './create-management-token';
 import type { ManagementToken } from './management-token';
 
 export interface ManagementTokenTarget {
@@ -12,16 +10,9 @@ export interface ManagementTokenTarget {
 
 /** Revokes the token: it authenticates no further request. Idempotent. */
 export async function revokeManagementToken(
-  ports: PermissionPorts & Pick<PeoplePorts, 'newId'>,
+  ports: Pick<PeoplePorts, 'managementTokens' | 'clock' | 'newId'>,
   { actor, organizationId, tokenId }: ManagementTokenTarget,
 ): Promise<ManagementToken | AdminRefusal> {
-  const refusal = await refuseUnlessPermitted(
-    ports,
-    actor,
-    permissionToManage(organizationId),
-    organizationId,
-  );
-  if (refusal) return refusal;
   const token = isIdLike(tokenId) ? await ports.managementTokens.find(tokenId) : undefined;
   if (!token || token.scope?.organizationId !== organizationId) return notFound('management token');
   const { name, last4 } = token;

@@ -10,9 +10,9 @@ import { lookUpInvitation } from './invitations';
 export interface AcceptInvitation {
   readonly token: string;
   /** Required from people without an account. */
-  readonly password?: string;
+  readonly password?: string | undefined;
   /** Required from people with an account. */
-  readonly sessionToken?: string;
+  readonly sessionToken?: string | undefined;
   readonly ipAddress: string;
   readonly device: string;
 }

@@ -135,8 +135,6 @@ export async function revokeInvitation(
   ports: InvitationPorts,
   { actor, organizationId, invitationId }: { actor: Actor; organizationId: string; invitationId: string },
 ): Promise<AdminRefusal | undefined> {
-  const refusal = await refuseUnlessPermitted(ports, actor, 'members:manage', organizationId);
-  if (refusal) return refusal;
   const found = isIdLike(invitationId) && (await ports.invitations.find(organizationId, invitationId));
   if (!found) return notFound('invitation');
   const details = { email: found.email, role: found.role };

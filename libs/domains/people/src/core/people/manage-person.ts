@@ -10,7 +10,6 @@ import {
   type EndedSessions,
 } from '@gateway/auth-shared';
 import { isRefusal } from '@gateway/errors';
-import { refuseUnlessPermitted } from '../access/authorize';
 import { notifyPerson, type Notice } from '../email/notify-person';
 import type { PeoplePorts, StoredMember } from '../ports';
 import { hasSecondFactor } from '../sign-in/second-factor';
@@ -95,8 +94,6 @@ async function personToManage(
   actor: Actor,
   memberId: string,
 ): Promise<StoredMember | AdminRefusal> {
-  const refusal = await refuseUnlessPermitted(ports, actor, 'platform:people');
-  if (refusal) return refusal;
   if (actor.id === memberId) return conflict('Use your own account page, or ask another operator.');
   const member = isIdLike(memberId) ? await ports.members.find(memberId) : undefined;
   return member ?? notFound('member');

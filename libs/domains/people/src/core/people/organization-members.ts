@@ -30,8 +30,6 @@ export async function setOrganizationRole(
   signal: CancelSignal,
 ): Promise<OrganizationMember | AdminRefusal> {
   if (!isIdLike(organizationId) || !isIdLike(memberId)) return notFound('member');
-  const refusal = await refuseUnlessPermitted(ports, actor, 'members:manage', organizationId);
-  if (refusal) return refusal;
   if (actor.tokenAccess !== undefined && !mayManagementTokensGrant(role)) return notForManagementTokens();
   const managesOwners = !(await refuseUnlessPermitted(ports, actor, 'members:manage_owners', organizationId));
   const target = { organizationId, memberId, actorId: actor.id };
@@ -66,9 +64,6 @@ export async function removeOrganizationMember(
   signal: CancelSignal,
 ): Promise<AdminRefusal | undefined> {
   if (!isIdLike(organizationId) || !isIdLike(memberId)) return notFound('member');
-  const needed = actor.id === memberId ? 'organization:read' : 'members:manage';
-  const refusal = await refuseUnlessPermitted(ports, actor, needed, organizationId);
-  if (refusal) return refusal;
   const managesOwners =
     actor.id === memberId ||
     !(await refuseUnlessPermitted(ports, actor, 'members:manage_owners', organizationId));

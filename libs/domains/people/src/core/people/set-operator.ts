@@ -9,14 +9,13 @@ import {
   isIdLike,
 } from '@gateway/auth-shared';
 import { isRefusal } from '@gateway/errors';
-import { refuseUnlessPermitted, type PermissionPorts } from '../access/authorize';
 import type { PeoplePorts } from '../ports';
 import { awaitRevocation } from '../sign-in/sessions';
 import { changeMember } from './change-member';
 
 /** Operators cannot change themselves, nor each other concurrently, so one always remains. Ends the member's sessions. */
 export async function setOperator(
-  ports: PermissionPorts & Pick<PeoplePorts, 'leases' | 'feed' | 'newId'>,
+  ports: Pick<PeoplePorts, 'members' | 'clock' | 'leases' | 'feed' | 'newId'>,
   {
     actor,
     memberId,
@@ -24,8 +23,6 @@ export async function setOperator(
   }: { readonly actor: Actor; readonly memberId: string; readonly operator: boolean },
   signal: CancelSignal,
 ): Promise<Member | AdminRefusal> {
-  const refusal = await refuseUnlessPermitted(ports, actor, 'platform:people');
-  if (refusal) return refusal;
   if (actor.id === memberId)
     return conflict('You cannot change your own operator role. Another operator has to do it.');
   if (!isIdLike(memberId)) return notFound('member');

@@ -29,8 +29,8 @@ export async function changePassword(
     { actor, action: 'member.change_password', target: member.id, details: { email: member.email } },
     ports,
   );
-  const { ipAddress, device } = request;
-  const opening = { member, ipAddress, device, signedInBy: session.signedInBy };
+  const { ipAddress } = actor;
+  const opening = { member, ipAddress, device: request.device, signedInBy: session.signedInBy };
   const { opened, sessionToken } = prepareSession(ports, opening);
   const changed = { checked: member, sessionId: session.id, opened };
   const ended = await ports.members.setPassword(member.id, passwordHash, audit, changed);

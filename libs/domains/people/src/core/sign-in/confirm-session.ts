@@ -1,9 +1,10 @@
-import { conflict, refusals, type Actor, type AdminRefusal } from '@gateway/auth-shared';
+import { conflict, refusals, type AdminRefusal } from '@gateway/auth-shared';
 import type { Permission } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
 import { refuseUnlessPermitted, type PermissionPorts } from '../access/authorize';
 import type { PeoplePorts } from '../ports';
 import { ownAccount, ownAccountByPassword, type FromSession, type OwnAccountPorts } from './own-account';
+import type { SessionPerson } from './sessions';
 import { hasSecondFactor, refuseSecondFactor, type SecondFactorPorts } from './second-factor';
 
 /** How long a password or code confirms the session for sensitive changes. */
@@ -15,7 +16,7 @@ const CONFIRMATION_MS = 5 * 60_000;
  */
 export async function refuseUnlessConfirmed(
   ports: PermissionPorts & Pick<PeoplePorts, 'sessions'>,
-  person: Actor & { readonly sessionId: string },
+  person: SessionPerson,
   permission: Permission,
   organizationId?: string,
 ): Promise<AdminRefusal | undefined> {

@@ -3,7 +3,7 @@ import { refusals, type AdminRefusal, type Actor, type Session } from '@gateway/
 import type { PeoplePorts } from '../ports';
 import type { StoredMember } from '../ports';
 import { MAX_PASSWORD_CHARACTERS } from './member-rules';
-import { touchSession } from './sessions';
+import { findOwnSession, type SessionPerson } from './sessions';
 import { resetAttempts, throttle } from './sign-in-throttle';
 
 export type OwnAccountPorts = Pick<
@@ -19,19 +19,18 @@ export interface OwnAccount {
 }
 
 export interface FromSession {
-  readonly sessionToken: string;
-  readonly ipAddress: string;
+  readonly person: SessionPerson;
 }
 
 /** The account of a session. Sensitive changes also require the password, as the session may be unattended. */
 export async function ownAccount(
   ports: OwnAccountPorts,
-  { sessionToken, ipAddress }: FromSession,
+  { person }: FromSession,
 ): Promise<OwnAccount | AdminRefusal> {
-  const session = await touchSession(ports, sessionToken, ipAddress);
+  const session = await findOwnSession(ports, person);
   const member = session && (await ports.members.find(session.member.id));
   if (!session || !member) return refusals.notSignedIn;
-  return { member, session, actor: { id: member.id, label: member.email, ipAddress } };
+  return { member, session, actor: { id: member.id, label: member.email, ipAddress: person.ipAddress } };
 }
 
 export async function ownAccountByPassword(

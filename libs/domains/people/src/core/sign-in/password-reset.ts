@@ -1,7 +1,6 @@
 import type { CancelSignal, UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import { notFound, refusals, type AdminRefusal, auditOf, type Actor, isIdLike } from '@gateway/auth-shared';
-import { refuseUnlessPermitted } from '../access/authorize';
 import { countResetEmail } from '../email/count-emails';
 import type { PeoplePorts } from '../ports';
 import type { Mailer, StoredMember } from '../ports';
@@ -78,8 +77,6 @@ export async function createPasswordResetLink(
   ports: ResetPorts,
   { actor, memberId, dashboardUrl }: { actor: Actor; memberId: string; dashboardUrl: string },
 ): Promise<PasswordResetLink | AdminRefusal> {
-  const refusal = await refuseUnlessPermitted(ports, actor, 'platform:people');
-  if (refusal) return refusal;
   const member = isIdLike(memberId) ? await ports.members.find(memberId) : undefined;
   if (!member) return notFound('member');
   return createLink(ports, member, actor, 'member.create_password_reset_link', dashboardUrl);

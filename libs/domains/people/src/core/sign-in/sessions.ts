@@ -88,9 +88,25 @@ export async function findSession(
   sessionToken: string,
 ): Promise<StoredSession | undefined> {
   const session = await ports.sessions.find(ports.secrets.sha256(sessionToken));
-  return session && isSessionActive(session, ports.clock.now(), ports.settings.sessionIdleMs)
-    ? session
-    : undefined;
+  return session && isActive(ports, session) ? session : undefined;
+}
+
+function isActive({ clock, settings }: SessionPorts, session: Session): boolean {
+  return isSessionActive(session, clock.now(), settings.sessionIdleMs);
+}
+
+/** A verified person, and the session in which they act. */
+export interface SessionPerson extends Actor {
+  readonly sessionId: string;
+}
+
+/** The session of a verified person; undefined if it has ended. */
+export async function findOwnSession(
+  ports: SessionPorts,
+  { id, sessionId }: SessionPerson,
+): Promise<StoredSession | undefined> {
+  const session = await ports.sessions.findOwn(id, sessionId);
+  return session && isActive(ports, session) ? session : undefined;
 }
 
 /** As `findSession`, for a request that a person caused: it records activity, which extends an idle session. */

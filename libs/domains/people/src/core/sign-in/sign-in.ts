@@ -13,7 +13,7 @@ export interface SignIn {
   /** The User-Agent header. */
   readonly device: string;
   /** A code of the authenticator app, or a recovery code. */
-  readonly code?: string;
+  readonly code?: string | undefined;
 }
 
 export type SignInOutcome =

@@ -54,14 +54,14 @@ export async function confirmTotp(
 ): Promise<ConfirmedTotp | AdminRefusal> {
   const account = await ownAccount(ports, from);
   if (isRefusal(account)) return account;
-  const { member, session } = account;
+  const { member, session, actor } = account;
   if (!member.totp || hasSecondFactor(member)) return NO_ENROLMENT;
   const tooMany = await throttle(ports, 'credential', `code:${member.id}`);
   if (tooMany) return tooMany;
   if (!(await consumeTotp(ports, member, code.replace(/\s/g, '')))) return refusals.secondFactorRefused;
   await resetAttempts(ports, 'credential', `code:${member.id}`);
   const { codes, hashes } = createRecoveryCodes(ports);
-  const opening = { member, ipAddress: from.ipAddress, device, signedInBy: session.signedInBy };
+  const opening = { member, ipAddress: actor.ipAddress, device, signedInBy: session.signedInBy };
   const { opened, sessionToken } = prepareSession(ports, opening);
   const audit = auditOfOwnAccount(ports, account, 'confirm_totp');
   const now = ports.clock.now();

@@ -9,7 +9,6 @@ import {
   isIdLike,
   checkThat,
 } from '@gateway/auth-shared';
-import { refuseUnlessPermitted } from '../access/authorize';
 import type { OrganizationDomain, OrganizationRole } from '../model';
 import type { PeoplePorts } from '../ports';
 
@@ -59,8 +58,6 @@ export async function mapDomain(
   ports: DomainPorts,
   { actor, organizationId, domain: requested, role }: DomainTarget & { readonly role: OrganizationRole },
 ): Promise<OrganizationDomain | AdminRefusal> {
-  const refusal = await refuseUnlessPermitted(ports, actor, 'platform:single_sign_on', organizationId);
-  if (refusal) return refusal;
   const domain = canonicalDomain(requested);
   if (domain === undefined) return invalid('domain', 'domain must be a domain, such as example.com.');
   if (PUBLIC_MAIL.has(domain)) {
@@ -106,8 +103,6 @@ export async function unmapDomain(
   ports: DomainPorts,
   { actor, organizationId, domain: requested }: DomainTarget,
 ): Promise<AdminRefusal | undefined> {
-  const refusal = await refuseUnlessPermitted(ports, actor, 'platform:single_sign_on', organizationId);
-  if (refusal) return refusal;
   const domain = canonicalDomain(requested);
   if (domain === undefined || !isIdLike(organizationId)) return notFound('domain');
   const removed = await ports.domains.unmap(

@@ -20,7 +20,7 @@ export interface StartSignOn {
   readonly returnTo: string;
   readonly ipAddress: string;
   /** The session that the new session replaces. */
-  readonly sessionToken?: string;
+  readonly sessionToken?: string | undefined;
 }
 
 export interface StartedSignOn {

@@ -1,6 +1,5 @@
 import type { CancelSignal } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
-import { refuseUnlessPermitted, type PermissionPorts } from '../access/authorize';
 import {
   conflict,
   notFound,
@@ -43,12 +42,10 @@ export async function unlinkOwnIdentity(
 
 /** Unlinks another member's identity, for example after it changed at the provider. */
 export async function unlinkIdentity(
-  ports: UnlinkPorts & PermissionPorts,
+  ports: UnlinkPorts & Pick<PeoplePorts, 'members'>,
   { actor, memberId, issuer }: { readonly actor: Actor; readonly memberId: string; readonly issuer: string },
   signal: CancelSignal,
 ): Promise<AdminRefusal | undefined> {
-  const refusal = await refuseUnlessPermitted(ports, actor, 'platform:people');
-  if (refusal) return refusal;
   const member = isIdLike(memberId) ? await ports.members.find(memberId) : undefined;
   if (!member) return notFound('member');
   if (member.passwordHash === undefined) return noPassword;
