@@ -13,6 +13,7 @@ const COMMANDS = [
   'mutate.mjs',
   'image.mjs',
   'support-bundle.mjs',
+  'package.mjs',
 ];
 
 it.each(COMMANDS)('%s prints its usage, without a stack trace, when given an unknown option', (command) => {

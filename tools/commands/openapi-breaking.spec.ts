@@ -7,6 +7,7 @@ const FILE = path.join(__dirname, '../../docs/reference/dashboard-openapi.json')
 
 interface Schema {
   type?: string;
+  anyOf?: Schema[];
   enum?: string[];
   $ref?: string;
   required?: string[];
@@ -88,6 +89,30 @@ it('a field that a request must have from now on is found, and one of a response
     schemaOf(document, 'Key').required = ['id'];
   });
   expect(absent).toContainEqual(expect.stringMatching(/\.name may be absent/));
+});
+
+it('a field that may be null from now on is compatible in a request, and found in a response', () => {
+  const orNull = (schema: Schema | undefined): Schema => ({ anyOf: [{ ...schema }, { type: 'null' }] });
+  const nullable = (properties: Record<string, Schema> | undefined) => ({
+    ...properties,
+    name: orNull(properties?.['name']),
+  });
+  const inRequest = (document: Document) => {
+    bodyOf(document).properties = nullable(bodyOf(document).properties);
+  };
+  expect(changesOf(inRequest)).toEqual([]);
+  const inResponse = changesOf((document) => {
+    schemaOf(document, 'Key').properties = nullable(schemaOf(document, 'Key').properties);
+  });
+  expect(inResponse).toContainEqual(expect.stringMatching(/\.name has another type/));
+});
+
+it('an option of a request that is no longer accepted is found', () => {
+  const changes = changesOf((document) => {
+    const { concurrency } = bodyOf(document).properties as Record<string, Schema>;
+    if (concurrency?.anyOf) concurrency.anyOf = concurrency.anyOf.filter(({ type }) => type !== 'null');
+  });
+  expect(changes).toContainEqual(expect.stringMatching(/body\.concurrency has another type/));
 });
 
 it('a field of another type is found', () => {

@@ -1,7 +1,7 @@
 // `npm start`: installs, builds and runs the gateway in this process; works in a fresh clone.
-import { createRequire } from 'node:module';
-import { whenNpmEnds } from './lib/follow-npm.mjs';
+import path from 'node:path';
 import { buildIfChanged } from './lib/nx.mjs';
+import { runGateway } from './lib/run-gateway.mjs';
 import { exitOnFailure, root } from './lib/run.mjs';
 
 try {
@@ -11,6 +11,4 @@ try {
 }
 
 process.chdir(root);
-process.setSourceMapsEnabled(true);
-whenNpmEnds(() => process.kill(process.pid, 'SIGTERM'));
-createRequire(import.meta.url)('../../dist/gateway/main.js');
+runGateway(path.join(root, 'dist', 'gateway', 'main.js'));

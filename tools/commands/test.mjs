@@ -40,7 +40,7 @@ const CLUSTER_SUITES = [
 /** Suites that Node's version can change: its servers, streams, sockets, threads and ciphers, and the built gateway. */
 const ON_EVERY_NODE = [
   'apps/gateway/src/npm-start',
-  'apps/e2e/src/(bodies|sdk|slow-streams)',
+  'apps/e2e/src/(bodies|package|sdk|slow-streams)',
   'libs/domains/.*/src/adapters/',
   'libs/domains/edge-proxy/src/service/',
   'libs/platform/(actors|certificates|events|http-server|module|process|rpc|runtime|secrets|telemetry|webhooks)/',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ReceivedResponse } from '@gateway/test-support';
 import { settledGeneration } from './testing/accounting';
 import type { Tenant } from '@gateway/test-support';
-import { apiDocument, sendRequest, openApiFile } from './testing/api-document';
+import { apiDocument, openApiFile, releasedExampleOf, sendRequest } from './testing/api-document';
 import { pngDataUri } from './testing/png';
 import { joinTestEnv, type SharedTestEnv } from './testing/test-env';
 
@@ -94,6 +94,11 @@ describe('the OpenAPI document and the running gateway', () => {
     if ('response_format' in body()) return;
     expectDescribed(await chat({ ...body(), stream: true }), 200);
     expectDescribed(await chat({ ...body(), stream: true, stream_options: { include_usage: true } }), 200);
+  });
+
+  it('accept the request of the last release, on the endpoint that is on by default', async () => {
+    const example = releasedExampleOf('/v1/chat/completions');
+    expectDescribed(await chat({ ...example, model: 'demo/standard' }), 200);
   });
 
   it('agree on a replay, and on a stream that fails', async () => {

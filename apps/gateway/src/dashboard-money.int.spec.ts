@@ -479,6 +479,12 @@ describe('a low-balance alert', () => {
       message: expect.stringMatching(/^Too many emails were sent/),
     });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    // A change that keeps the address counts, since it may send an email; without a threshold none is sent.
+    const change = async (body: object) =>
+      (await operator.request(`PUT /api/organizations/${ids[0]}/credit-alert`, body)).status;
+    expect(await change({ budget_shares: [50] })).toBe(429);
+    expect(await change({ threshold_usd: null })).toBe(200);
+    expect(await change({ budget_shares: [50] })).toBe(200);
     expect((await set(ids[0], { ...none, emails: ['another@example.org'] })).status).toBe(200);
   });
 

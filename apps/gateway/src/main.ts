@@ -1,3 +1,4 @@
+import { readVersion } from '@gateway/dashboard-api';
 import { openStateDirectory } from '@gateway/demo';
 import { checkModelsFile } from '@gateway/inference-router';
 import { ConfigError, createLogger, runProcess } from '@gateway/runtime';
@@ -15,6 +16,10 @@ const USAGE_EXIT_CODE = 2;
 const command = orExit(() => readCommandLine(process.argv.slice(2)), USAGE);
 if (command === 'help') {
   process.stdout.write(USAGE);
+  process.exit(0);
+}
+if (command === 'version') {
+  process.stdout.write(`${readVersion() ?? 'unknown'}\n`);
   process.exit(0);
 }
 const config = orExit(loadConfiguration);

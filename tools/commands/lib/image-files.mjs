@@ -1,19 +1,9 @@
-import {
-  copyFileSync,
-  cpSync,
-  lutimesSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, cpSync, lutimesSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { documentedSettings } from './process-report.mjs';
 import { capture, root, StepFailed } from './run.mjs';
-import { packageOf } from '../../build/bundle/bundle.mjs';
-import { npmCommand } from './install.mjs';
 import { CLUSTER_PROJECTS } from './nx.mjs';
+import { dependenciesOf, importsOf, npm, projectManifest, sbomOf } from './runtime-packages.mjs';
 
 /** Files for other databases, bundlers or editors, which would more than double the image's size. */
 const EXCLUDED = [
@@ -38,6 +28,8 @@ export const IMAGE_PROGRAMS = [
   'certificates',
 ];
 
+const OMITTED = ['--omit=dev', '--omit=optional', '--omit=peer'];
+
 /** Health URLs of programs without an admin port. */
 const HEALTH_URLS = { 'model-emulator': 'http://127.0.0.1:8090/v1/models' };
 
@@ -59,8 +51,8 @@ export async function layOutImage(program, folder) {
   }
   layOutHealthCheck(program, app);
   layOutReport(app);
-  const imports = JSON.parse(readFileSync(path.join(root, 'dist', program, 'imports.json'), 'utf8'));
-  await installPackages(app, packagesOf(imports));
+  const imports = importsOf(program);
+  await installPackages(app, imports);
   await writeSbom(app);
   for (const file of filesOf(app)) {
     if (file.startsWith('node_modules/') && EXCLUDED.some((pattern) => pattern.test(file))) {
@@ -110,10 +102,6 @@ export function layOutReport(app) {
   writeFileSync(path.join(parts, 'settings.json'), `${JSON.stringify(names)}\n`);
 }
 
-function packagesOf(imports) {
-  return [...new Set(imports.map(({ path: imported }) => packageOf(imported)))].sort();
-}
-
 /** A program loads some packages lazily, so a missing one must fail the build of the image. */
 async function loadAll(app, imports) {
   const script = `
@@ -136,46 +124,17 @@ async function loadAll(app, imports) {
 }
 
 /** In exactly the versions of the lock file. */
-async function installPackages(app, packages) {
-  const { name, version, license, dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json')));
-  const used = Object.fromEntries(packages.map((each) => [each, dependencies[each]]));
-  const undeclared = packages.filter((each) => dependencies[each] === undefined);
-  if (undeclared.length > 0) throw new StepFailed(`Not in "dependencies": ${undeclared.join(', ')}`);
-  const manifest = { name, version, license, private: true, dependencies: used };
+async function installPackages(app, imports) {
+  const { name, version, license } = projectManifest();
+  const manifest = { name, version, license, private: true, dependencies: dependenciesOf(imports) };
   writeFileSync(path.join(app, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   for (const file of ['package-lock.json', '.npmrc']) cpSync(path.join(root, file), path.join(app, file));
-  await npm(app, [
-    'install',
-    '--omit=dev',
-    '--omit=optional',
-    '--omit=peer',
-    '--ignore-scripts',
-    '--prefer-offline',
-    '--loglevel=error',
-  ]);
+  await npm(app, ['install', ...OMITTED, '--ignore-scripts', '--prefer-offline', '--loglevel=error']);
 }
 
 async function writeSbom(app) {
-  const sbom = JSON.parse(
-    await npm(app, ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--omit=optional', '--omit=peer']),
-  );
-  // These differ between identical builds.
-  delete sbom.serialNumber;
-  delete sbom.metadata.timestamp;
-  writeFileSync(path.join(app, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`);
+  writeFileSync(path.join(app, 'sbom.cdx.json'), await sbomOf(app, ...OMITTED));
   for (const file of ['package-lock.json', '.npmrc']) rmSync(path.join(app, file));
-}
-
-async function npm(cwd, args) {
-  const { command, args: before } = npmCommand();
-  const { code, output } = await capture(
-    command,
-    [...before, ...args, '--prefix', cwd],
-    {},
-    { cwd, stderr: false },
-  );
-  if (code !== 0) throw new StepFailed(`npm ${args[0]} failed (exit code ${code}).\n${output.trim()}`);
-  return output;
 }
 
 function filesOf(folder) {

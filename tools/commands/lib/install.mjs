@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { nodeProblem } from './node-problem.mjs';
 import { root, runVisibly, StepFailed } from './run.mjs';
 
-const MINIMUM_NODE = [20, 19];
 /** In node_modules, so that it disappears with the packages. */
 const STAMP = path.join(root, 'node_modules', '.gateway-installed');
 
 /** Installs the packages of the lock file, unless they are installed already. */
 export async function install() {
-  requireNode();
+  const problem = nodeProblem();
+  if (problem !== undefined) throw new StepFailed(problem);
   const wanted = hashOf(['package.json', 'package-lock.json', '.npmrc']);
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return;
   rmSync(STAMP, { force: true });
@@ -31,13 +32,6 @@ export async function install() {
   ]);
   if (code !== 0) throw new StepFailed(`npm install failed (exit code ${code}).`);
   writeFileSync(STAMP, wanted);
-}
-
-function requireNode() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  const [wantedMajor, wantedMinor] = MINIMUM_NODE;
-  if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return;
-  throw new StepFailed(`Node.js ${MINIMUM_NODE.join('.')} or newer is required; this is ${process.version}.`);
 }
 
 function hashOf(files) {

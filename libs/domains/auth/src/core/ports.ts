@@ -77,11 +77,11 @@ export interface KeyStore {
   ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
   find(organizationId: string, id: string): Promise<ApiKey | undefined>;
   list(organizationId: string, page: PageRequest, filter: KeyFilter, now: UnixMs): Promise<readonly ApiKey[]>;
-  /** As `insert`. Undefined: no such key in this organization. */
+  /** As `insert`, with the project of the id that `projectIdOf` returns. Undefined: no such key in this organization. */
   change(
     organizationId: string,
     id: string,
-    projectId: string | undefined,
+    projectIdOf: (current: ApiKey) => string | undefined,
     decide: (current: ApiKey, organization: Organization, project: Project | undefined) => Decision<ApiKey>,
   ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
   /** As `change`, and replaces the key's secret. */

@@ -13,16 +13,13 @@ import { revokeKey } from '../core/keys/revoke-key';
 import { endPreviousSecret, rotateKey } from '../core/keys/rotate-key';
 import { transferKey } from '../core/keys/transfer-key';
 import { updateKey } from '../core/keys/update-key';
-import type { ApiKey } from '../core/model';
+import type { ApiKey, KeySettings } from '../core/model';
 import { effectiveLimits } from '../core/organizations/limits';
 import type { AuthPorts, KeyFilter } from '../core/ports';
 import { findKeyOwner } from './find-key-owner';
 import { keySettingsOf } from './key-settings';
 import { timeEdgeWait, type AuthMetrics } from './metrics';
 import { keyView, limitsView } from './views';
-
-/** Attempts at a change without a version when concurrent changes win. */
-const MAX_UPDATE_ATTEMPTS = 5;
 
 const FOR_SESSION = { standard: { forSession: false }, playground: { forSession: true }, all: {} } as const;
 
@@ -89,19 +86,12 @@ export function createKeyEndpoints(
     return { key: viewOf(key, call), secret, bounds: await boundsOf(organizationId) };
   }
 
-  /** Merges the changes into the current key with optimistic locking, so that concurrent changes are not lost. */
   async function update(call: KeyCall & { readonly body: BodyOf<typeof keys.update> }) {
-    const { version, ...changes } = call.body;
-    const target = await targetOf(call);
-    for (let attempts = 1; ; attempts += 1) {
-      const current = await find(call.params);
-      const settings = keySettingsOf(changes, current.settings);
-      const request = { ...target, settings, expectedVersion: version ?? current.version };
-      const result = await timeEdgeWait(metrics, updateKey(ports, request, call.signal));
-      const isStale = isRefusal(result) && result.reason === 'version_conflict';
-      if (isStale && version === undefined && attempts < MAX_UPDATE_ATTEMPTS) continue;
-      return acceptedOrCurrent(result, async () => viewOf(await find(call.params), call));
-    }
+    const { version: expectedVersion, ...changes } = call.body;
+    const settingsOf = (current: KeySettings) => keySettingsOf(changes, current);
+    const request = { ...(await targetOf(call)), settingsOf, expectedVersion };
+    const result = await timeEdgeWait(metrics, updateKey(ports, request, call.signal));
+    return acceptedOrCurrent(result, async () => viewOf(await find(call.params), call));
   }
 
   return [

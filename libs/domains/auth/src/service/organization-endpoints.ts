@@ -16,7 +16,7 @@ import { setOrganizationSuspended } from '../core/organizations/set-organization
 import { setSecondFactorRequired } from '../core/organizations/set-second-factor-required';
 import { setTargetRules } from '../core/organizations/set-target-rules';
 import type { AuthPorts } from '../core/ports';
-import { limitsOf } from './limits';
+import { limitChangesOf } from './limits';
 import { timeEdgeWait, type AuthMetrics } from './metrics';
 import { limitsView, organizationView, targetRulesView } from './views';
 
@@ -61,8 +61,8 @@ export function createOrganizationEndpoints(
     implement(organizations.create, async ({ body: { name, limits, ceilings }, actor }) => {
       const wanted = {
         ...{ actor, name },
-        ...(limits && { limits: limitsOf(limits) }),
-        ...(ceilings && { ceilings: limitsOf(ceilings) }),
+        ...(limits && { limits: limitChangesOf(limits) }),
+        ...(ceilings && { ceilings: limitChangesOf(ceilings) }),
       };
       return { organization: organizationView(accepted(await createOrganization(ports, wanted))) };
     }),
@@ -81,13 +81,13 @@ export function createOrganizationEndpoints(
 
     implement(organizations.setLimits, ({ params, body, actor, signal }) => {
       const { organization_id: organizationId } = params;
-      const change = { actor, organizationId, limits: limitsOf(body), expectedVersion: body.version };
+      const change = { actor, organizationId, limits: limitChangesOf(body), expectedVersion: body.version };
       return changed(organizationId, setOrganizationLimits(ports, change, signal));
     }),
 
     implement(organizations.setCeilings, ({ params, body, actor, signal }) => {
       const { organization_id: organizationId } = params;
-      const change = { actor, organizationId, ceilings: limitsOf(body), expectedVersion: body.version };
+      const change = { actor, organizationId, ceilings: limitChangesOf(body), expectedVersion: body.version };
       return changed(organizationId, setOrganizationCeilings(ports, change, signal));
     }),
 

@@ -48,7 +48,7 @@ describe('organizations and the audit log', () => {
     );
   });
 
-  it('replaces all limits; an absent one no longer applies', async () => {
+  it('sets limits; null removes one', async () => {
     const { id: organizationId } = await fixture.organization();
     const limits = { requestsPerMinute: 10, dailyBudgetNanoUsd: 7n };
     await fixture.setLimits(organizationId, limits);

@@ -2,10 +2,11 @@ import { implement, pageView, type Implementation } from '@gateway/admin-calls';
 import { isIdLike, readPage } from '@gateway/auth-shared';
 import { accepted, acceptedOrCurrent } from '@gateway/auth-shared/service';
 import { endpoints, parts } from '@gateway/dashboard-contract';
+import { withChanges } from '../core/changes';
 import type { AuthPorts } from '../core/ports';
 import { archiveProject, updateProject } from '../core/projects/change-project';
 import { createProject } from '../core/projects/create-project';
-import { budgetsOf } from './limits';
+import { budgetChangesOf } from './limits';
 import { timeEdgeWait, type AuthMetrics } from './metrics';
 import { projectView } from './views';
 
@@ -28,7 +29,12 @@ export function createProjectEndpoints(
 
     implement(projects.create, async ({ params, body, actor }) => {
       const { organization_id: organizationId } = params;
-      const wanted = { actor, organizationId, name: body.name, budgets: budgetsOf(body) };
+      const wanted = {
+        actor,
+        organizationId,
+        name: body.name,
+        budgets: withChanges({}, budgetChangesOf(body)),
+      };
       return { project: projectView(accepted(await createProject(ports, wanted))) };
     }),
 
@@ -36,7 +42,7 @@ export function createProjectEndpoints(
       const { organization_id: organizationId, project_id: projectId } = params;
       const change = {
         ...{ actor, organizationId, projectId, name: body.name },
-        ...{ budgets: budgetsOf(body), expectedVersion: body.version },
+        ...{ budgets: budgetChangesOf(body), expectedVersion: body.version },
       };
       const changed = await timeEdgeWait(metrics, updateProject(ports, change, signal));
       const project = await acceptedOrCurrent(changed, async () => {

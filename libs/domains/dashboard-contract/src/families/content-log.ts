@@ -52,12 +52,12 @@ export const contentLogEndpoints = {
     owner: 'inference-router',
     timeoutMs: ERASE_TIMEOUT_MS,
     access: 'content_log:manage',
-    summary: 'Turn the content log on or off',
+    summary: 'Turn the content log on or off, or change its retention',
     description:
-      'On: the prompt and response of each generation that starts two seconds later are stored, encrypted, for `retention_days`. Off: no further ones are stored, those of running generations included; earlier ones stay until their time is over, unless `erase` is true. A shorter retention deletes what is older within an hour.',
+      'Absent fields keep their value. On: the prompt and response of each generation that starts two seconds later are stored, encrypted, for `retention_days`. Off: no further ones are stored, those of running generations included; earlier ones stay until their time is over, unless `erase` is true. A shorter retention deletes what is older within an hour.',
     body: z.strictObject({
-      enabled: z.boolean(),
-      retention_days: days,
+      enabled: z.boolean().optional(),
+      retention_days: days.optional(),
       erase: z.boolean().optional().meta({ description: 'Also delete everything that is stored.' }),
     }),
     response: json(z.object({ content_log: contentLog })),

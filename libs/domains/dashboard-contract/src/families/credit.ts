@@ -253,17 +253,14 @@ export const creditEndpoints = {
     access: 'credit:alerts',
     summary: 'Set the alerts about a low balance and about budgets',
     description:
-      'One alert is sent when the available amount falls below the threshold. The next is sent only after the amount was above it again. Webhooks are signed with a secret, which is returned once, when the URL is new. Private and local addresses are refused unless the gateway is configured to allow them.',
+      'Absent fields keep their value; null removes one. One alert is sent when the available amount falls below the threshold. The next is sent only after the amount was above it again. Webhooks are signed with a secret, which is returned once, when the URL is new. Private and local addresses are refused unless the gateway is configured to allow them.',
     body: z.strictObject({
-      threshold_usd: positiveUsd.nullable(),
-      webhook_url: webhook
-        .nullable()
-        .optional()
-        .meta({ description: 'Null: no webhook. Absent: the webhook stays as it is.' }),
-      emails: z.array(email).max(20),
-      budget_shares: z.array(z.int().min(1).max(100)).max(5).optional().meta({
+      threshold_usd: positiveUsd.nullish().meta({ description: 'Null: no alerts about a low balance.' }),
+      webhook_url: webhook.nullish().meta({ description: 'Null: no webhook.' }),
+      emails: z.array(email).max(20).nullish(),
+      budget_shares: z.array(z.int().min(1).max(100)).max(5).nullish().meta({
         description:
-          'Shares of budgets, in percent. Owners, admins and billing get an email, and the webhook an event, when spending first reaches one in its period. Empty: no alerts about budgets. Absent: the shares stay as they are.',
+          'Shares of budgets, in percent. Owners, admins and billing get an email, and the webhook an event, when spending first reaches one in its period. Empty or null: no alerts about budgets.',
       }),
     }),
     response: json(z.object({ alert: creditAlert, webhook_secret: z.string().nullable() })),

@@ -65,13 +65,11 @@ export const notificationEndpoints = {
     access: 'platform:notifications',
     summary: 'Set who is notified of incidents',
     description:
-      'Webhooks are signed as low-balance alerts are, with a secret that is returned once, when the URL is set. Private and local addresses are refused unless the gateway is configured to allow them.',
+      'Absent fields keep their value; null removes one. Webhooks are signed as low-balance alerts are, with a secret that is returned once, when the URL is set. Private and local addresses are refused unless the gateway is configured to allow them.',
     body: z.strictObject({
-      email_enabled: z.boolean(),
-      extra_emails: z.array(z.string().trim().max(320)).max(20),
-      webhook_url: z.string().max(2_000).optional().meta({
-        description: 'Absent: the webhook stays as it is. Empty: no webhook.',
-      }),
+      email_enabled: z.boolean().optional(),
+      extra_emails: z.array(z.string().trim().max(320)).max(20).nullish(),
+      webhook_url: z.string().max(2_000).nullish().meta({ description: 'Null or empty: no webhook.' }),
     }),
     response: json(z.object({ settings, webhook_secret: z.string().nullable() })),
     audit: ['operator_notifications.set'],

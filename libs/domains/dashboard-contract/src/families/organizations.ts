@@ -70,17 +70,18 @@ export const organization = z
 
 const oneOrganization = z.object({ organization });
 
-/** Every limit is required, so that an omitted one is not removed by accident. */
-const limitsToSet = z.strictObject({
-  requests_per_minute: count,
-  tokens_per_minute: count,
-  daily_budget_usd: positiveUsd.nullable(),
-  monthly_budget_usd: positiveUsd.nullable(),
-  total_budget_usd: positiveUsd.nullable(),
-  concurrency: count,
-  max_output_tokens: count,
-  multiple_completions: z.boolean(),
-});
+const limitsToSet = z
+  .strictObject({
+    requests_per_minute: count,
+    tokens_per_minute: count,
+    daily_budget_usd: positiveUsd.nullable(),
+    monthly_budget_usd: positiveUsd.nullable(),
+    total_budget_usd: positiveUsd.nullable(),
+    concurrency: count,
+    max_output_tokens: count,
+    multiple_completions: z.boolean(),
+  })
+  .partial();
 
 export const organizationEndpoints = {
   list: endpoint({
@@ -100,7 +101,7 @@ export const organizationEndpoints = {
     access: 'platform:organizations',
     summary: 'Create an organization',
     description:
-      'Without `limits`, the configured defaults apply, lowered to the ceilings. Without `ceilings`, these are the configured defaults, or the `limits` where they are above; `multiple_completions` is not allowed.',
+      'Each absent limit is the configured default, lowered to its ceiling. Each absent ceiling is the configured default, or the limit where it is above; `multiple_completions` is not allowed. Null: no limit, or no ceiling.',
     body: z.strictObject({
       name: z.string(),
       limits: limitsToSet.optional(),
@@ -123,9 +124,9 @@ export const organizationEndpoints = {
     owner: 'auth',
     timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'organization:limits',
-    summary: 'Replace all limits',
+    summary: 'Change limits',
     description:
-      'Every limit is required, and at or below its ceiling; null means that the ceiling applies. Keys above a new limit are lowered to it; the audit entry names them. With `version`, the response is 409 `version_conflict` if the organization has changed since; `metadata.current` is the current organization.',
+      'Absent limits keep their value; null means that the ceiling applies. A limit is at or below its ceiling. Keys above a new limit are lowered to it; the audit entry names them. With `version`, the response is 409 `version_conflict` if the organization has changed since; `metadata.current` is the current organization.',
     body: limitsToSet.extend({ version: version.optional() }),
     response: json(oneOrganization),
     audit: ['organization.set_limits'],
@@ -137,9 +138,9 @@ export const organizationEndpoints = {
     owner: 'auth',
     timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'platform:organizations',
-    summary: 'Replace all ceilings: the upper bounds of the limits',
+    summary: 'Change ceilings: the upper bounds of the limits',
     description:
-      'Every ceiling is required. Limits of the organization and of its keys above a new ceiling are lowered to it, and stay lowered if the ceiling is raised again; the audit entry names them. `version` works as for limits.',
+      'Absent ceilings keep their value; null removes one. Limits of the organization and of its keys above a new ceiling are lowered to it, and stay lowered if the ceiling is raised again; the audit entry names them. `version` works as for limits.',
     body: limitsToSet.extend({ version: version.optional() }),
     response: json(oneOrganization),
     audit: ['organization.set_ceilings'],
@@ -151,16 +152,18 @@ export const organizationEndpoints = {
     owner: 'auth',
     timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'organization:targets',
-    summary: 'Replace the lists of allowed and denied providers and regions',
+    summary: 'Change the lists of allowed and denied providers and regions',
     description:
-      'Every list is required. Requests are sent to no other target from the response on; a model without an allowed target gets 403 `model_not_allowed`, and `GET /v1/models` leaves it out. Names need not exist in the catalogue. `version` works as for limits.',
-    body: z.strictObject({
-      allowed_providers: names,
-      denied_providers: names,
-      allowed_regions: names,
-      denied_regions: names,
-      version: version.optional(),
-    }),
+      'Absent lists keep their entries; null empties one. Requests are sent to no other target from the response on; a model without an allowed target gets 403 `model_not_allowed`, and `GET /v1/models` leaves it out. Names need not exist in the catalogue. `version` works as for limits.',
+    body: z
+      .strictObject({
+        allowed_providers: names.nullable(),
+        denied_providers: names.nullable(),
+        allowed_regions: names.nullable(),
+        denied_regions: names.nullable(),
+        version,
+      })
+      .partial(),
     response: json(oneOrganization),
     audit: ['organization.set_target_rules'],
     errors: ['version_conflict'],

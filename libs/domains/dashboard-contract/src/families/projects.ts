@@ -41,9 +41,9 @@ const projectFields = {
   total_budget_usd: positiveUsd.nullable(),
 };
 
-const newProject = z.strictObject(projectFields).partial().required({ name: true });
-/** Every field is required, so that an omitted budget is not removed by accident. */
-const projectToSet = z.strictObject(projectFields).extend({ version: version.optional() });
+const projectChanges = z.strictObject(projectFields).partial();
+const newProject = projectChanges.required({ name: true });
+const changedProject = projectChanges.extend({ version: version.optional() });
 
 const oneProject = z.object({ project });
 
@@ -87,10 +87,10 @@ export const projectEndpoints = {
     owner: 'auth',
     timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
     access: 'organization:limits',
-    summary: 'Replace the name and the budgets of a project',
+    summary: 'Change the name and the budgets of a project',
     description:
-      'Every field is required; null means no budget. Budgets of its keys above a new budget are lowered to it; the audit entry names them. With `version`, the response is 409 `version_conflict` if the project has changed since.',
-    body: projectToSet,
+      'Absent fields keep their value; null means no budget. Budgets of its keys above a new budget are lowered to it; the audit entry names them. With `version`, the response is 409 `version_conflict` if the project has changed since.',
+    body: changedProject,
     response: json(oneProject),
     audit: ['project.update'],
     errors: ['conflict', 'version_conflict'],

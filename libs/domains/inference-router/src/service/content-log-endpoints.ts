@@ -2,9 +2,13 @@ import { implement, isoTime, type Implementation } from '@gateway/admin-calls';
 import { auditOf, type AuditedChange, type Clock } from '@gateway/base';
 import { DashboardError, endpoints } from '@gateway/dashboard-contract';
 import { newId } from '@gateway/runtime';
-import type { ContentLogSettings, ContentStore, StoredContent } from '../core/content-log/ports';
+import {
+  DEFAULT_RETENTION_DAYS,
+  type ContentLogSettings,
+  type ContentStore,
+  type StoredContent,
+} from '../core/content-log/ports';
 
-const DEFAULT_RETENTION_DAYS = 7;
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The content log of a router with a secrets key. */
@@ -51,7 +55,7 @@ export function createContentLogEndpoints({
 
     implement(set, async ({ params: { organization_id: organizationId }, body, actor }) => {
       const { enabled, retention_days: retentionDays, erase: erases = false } = body;
-      if (retentionDays > maxRetentionDays) {
+      if (retentionDays !== undefined && retentionDays > maxRetentionDays) {
         throw new DashboardError('invalid', {
           message: `retention_days must be from 1 to ${maxRetentionDays}.`,
           param: 'retention_days',
@@ -63,14 +67,14 @@ export function createContentLogEndpoints({
             'The content log is unavailable: the platform has no key to encrypt it (GATEWAY_SECRETS_KEY of inference-router).',
         });
       }
-      const settings = { enabled, retentionDays };
-      await contentLog.store.set({ organizationId, ...settings, erase: erases }, (before) =>
+      const change = { organizationId, enabled, retentionDays, erase: erases };
+      const settings = await contentLog.store.set(change, (before, after) =>
         auditBy({
           actor,
           organizationId,
           action: 'content_log.set',
           target: organizationId,
-          details: { changed: changedFields(before, settings), erased: erases },
+          details: { changed: changedFields(before, after), erased: erases },
         }),
       );
       await contentLog.refresh();

@@ -232,7 +232,7 @@ describe('an organization that has it off', () => {
 });
 
 /** A pool that runs the change after its first query. */
-function turningOff(of: Pool, change: () => Promise<void>): Pool {
+function turningOff(of: Pool, change: () => Promise<unknown>): Pool {
   let queries = 0;
   const query = async (text: string, values: unknown[]) => {
     const result = await of.query(text, values);
@@ -246,6 +246,20 @@ const auditStub = {
   ...{ id: 'aud-other-router', createdAt: 0 as UnixMs, actor: TEST_OPERATOR },
   ...{ organizationId: ORGANIZATION, action: 'content_log.set', target: ORGANIZATION, details: {} },
 };
+
+it('keeps the settings that a change leaves out, and audits what it changes', async () => {
+  const set = async (body: { enabled?: boolean; retention_days?: number }) => {
+    const changed = await clientFor(owner).call(endpoints.contentLog.set, { ...inOrganization(), body });
+    return [changed.content_log.enabled, changed.content_log.retention_days];
+  };
+  expect(await set({})).toEqual([false, 7]);
+  expect(await set({ retention_days: 5 })).toEqual([false, 5]);
+  expect(await set({ enabled: true })).toEqual([true, 5]);
+  await Promise.all([set({ enabled: false }), set({ retention_days: 6 })]);
+  expect(await set({})).toEqual([false, 6]);
+  const { rows } = await pool.query(`select 1 from audit_entries where action = 'content_log.set'`);
+  expect(rows).toHaveLength(4);
+});
 
 describe('an organization that has it on', () => {
   beforeEach(() => turnOn());

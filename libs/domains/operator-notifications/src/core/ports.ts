@@ -57,10 +57,10 @@ type TestOutcome = 'stored' | 'too_many';
 /** Settings and history, for the page of the dashboard. Changes write their audit entry in the same transaction. */
 export interface NotificationAdminStore {
   readRecipients(): Promise<Recipients>;
-  /** `webhook`: undefined keeps the present one, null removes it. */
+  /** Undefined keeps a setting, null removes the webhook. */
   setSettings(
-    change: Omit<NotificationSettings, 'webhook'> & {
-      readonly webhook: NotificationSettings['webhook'] | null;
+    change: Partial<Omit<NotificationSettings, 'webhook'>> & {
+      readonly webhook?: NotificationSettings['webhook'] | null;
     },
     audit: (before: NotificationSettings, after: NotificationSettings) => AuditEntry,
   ): Promise<NotificationSettings>;

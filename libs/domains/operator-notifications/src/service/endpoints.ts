@@ -23,9 +23,9 @@ export function createNotificationEndpoints(ports: NotificationEndpointPorts): r
   const { admin, sendsMail, newId, clock } = ports;
 
   /** Undefined: unchanged. Null: none. */
-  function webhookOf(url: string | undefined): { url: string; secret: string } | null | undefined {
+  function webhookOf(url: string | null | undefined): { url: string; secret: string } | null | undefined {
     if (url === undefined) return undefined;
-    if (url === '') return null;
+    if (url === null || url === '') return null;
     if (!ports.storesSecrets)
       throw invalid('webhook_url', 'cannot be stored: GATEWAY_SECRETS_KEY is not set for auth');
     const issue = ports.webhookUrlIssue(url);
@@ -50,8 +50,9 @@ export function createNotificationEndpoints(ports: NotificationEndpointPorts): r
     }),
 
     implement(endpoints.notifications.set, async ({ body, actor }) => {
-      const { email_enabled: emailEnabled, extra_emails: extraEmails } = body;
-      const index = extraEmails.findIndex((email) => !isEmailAddress(email));
+      const { email_enabled: emailEnabled } = body;
+      const extraEmails = body.extra_emails === null ? [] : body.extra_emails;
+      const index = extraEmails?.findIndex((email) => !isEmailAddress(email)) ?? -1;
       if (index !== -1) throw invalid(`extra_emails[${index}]`, 'must be an email address');
       const webhook = webhookOf(body.webhook_url);
       const settings = await admin.setSettings({ emailEnabled, extraEmails, webhook }, (before, after) => {

@@ -1,4 +1,4 @@
-import type { AuditEntry, UnixMs } from '@gateway/base';
+import type { AuditEntry, NanoUsd, UnixMs } from '@gateway/base';
 import type { Announcement } from '@gateway/billing-ledger/core';
 import type { Correction, CorrectionOutcome, CorrectionPreview } from './correction';
 import type { BudgetsOfOrganization, DueBudgetAlert } from './budget-alert';
@@ -118,11 +118,10 @@ export interface LedgerReconciliation {
   readonly differences: readonly Difference[];
 }
 
-/** `webhookUrl` undefined removes the webhook, unless `keepsWebhook`. */
-interface NewCreditAlert extends Pick<CreditAlert, 'thresholdNanoUsd' | 'webhookUrl' | 'emails'> {
-  readonly keepsWebhook: boolean;
-  /** Undefined keeps the stored shares. */
-  readonly budgetShares: readonly number[] | undefined;
+/** Undefined keeps a stored setting, null removes it. */
+interface CreditAlertChanges extends Partial<Pick<CreditAlert, 'emails' | 'budgetShares'>> {
+  readonly thresholdNanoUsd?: NanoUsd | null;
+  readonly webhookUrl?: string | null;
 }
 
 /** Settings and delivery state of the alerts of a low balance. */
@@ -131,12 +130,12 @@ export interface CreditAlertStore {
   readonly storesWebhooks: boolean;
   readAlert(organizationId: string): Promise<CreditAlert>;
   /**
-   * Replaces the alert and resets its delivery state. `newSecret` is stored and
+   * Changes the alert and resets its delivery state. `newSecret` is stored and
    * returned if the webhook URL is new. Writes `audit` in the same transaction.
    */
   setAlert(
     organizationId: string,
-    alert: NewCreditAlert,
+    changes: CreditAlertChanges,
     newSecret: string,
     audit: AuditEntry,
   ): Promise<{ readonly alert: CreditAlert; readonly secret: string | undefined }>;

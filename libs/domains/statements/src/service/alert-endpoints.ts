@@ -34,25 +34,26 @@ export function createAlertEndpoints(ports: AlertEndpointPorts): readonly Implem
 
     implement(endpoints.credit.setAlert, async ({ params, body, actor }) => {
       const organizationId = params.organization_id;
-      const { threshold_usd: amount, webhook_url: given, emails, budget_shares: shares } = body;
-      const keepsWebhook = given === undefined;
-      const webhookUrl = given ?? undefined;
-      if (webhookUrl !== undefined) checkWebhook(webhookUrl);
-      const index = emails.findIndex((email) => !isEmailAddress(email));
+      const { threshold_usd: amount, webhook_url: webhookUrl } = body;
+      if (typeof webhookUrl === 'string') checkWebhook(webhookUrl);
+      const emails = body.emails === null ? [] : body.emails;
+      const index = emails?.findIndex((email) => !isEmailAddress(email)) ?? -1;
       if (index !== -1) throw invalid(`emails[${index}]`, 'must be an email address');
+      const shares = body.budget_shares === null ? [] : body.budget_shares;
       const budgetShares = shares && [...new Set(shares)].sort((a, b) => a - b);
-      const thresholdNanoUsd =
-        amount === null ? undefined : parseRequest(() => parseAmount('threshold_nano_usd', amount, 1n));
+      const thresholdNanoUsd = ifGiven(amount, (given) =>
+        parseRequest(() => parseAmount('threshold_nano_usd', given, 1n)),
+      );
       const details = {
-        threshold_usd: thresholdNanoUsd === undefined ? null : formatUsd(thresholdNanoUsd),
+        threshold_usd: ifGiven(thresholdNanoUsd, formatUsd),
         // The path of a webhook URL may be a secret.
-        webhook_host: keepsWebhook ? 'unchanged' : webhookUrl === undefined ? null : new URL(webhookUrl).host,
+        webhook_host: ifGiven(webhookUrl, (url) => new URL(url).host),
         emails,
-        budget_shares: budgetShares ?? 'unchanged',
+        budget_shares: budgetShares,
       };
       const { alert, secret } = await alerts.setAlert(
         organizationId,
-        { thresholdNanoUsd, webhookUrl, emails, keepsWebhook, budgetShares },
+        { thresholdNanoUsd, webhookUrl, emails, budgetShares },
         `whsec_${randomBytes(32).toString('base64url')}`,
         auditOf(
           { actor, organizationId, action: 'credit_alert.set', target: organizationId, details },
@@ -82,6 +83,11 @@ export function createAlertEndpoints(ports: AlertEndpointPorts): readonly Implem
       return { delivered: failure === undefined, failure: failure ?? null };
     }),
   ];
+}
+
+/** Null and undefined stay as they are. */
+function ifGiven<Given, Result>(value: Given | null | undefined, use: (value: Given) => Result) {
+  return value === null || value === undefined ? value : use(value);
 }
 
 function invalid(param: string, what: string): DashboardError {

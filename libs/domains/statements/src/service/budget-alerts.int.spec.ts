@@ -277,10 +277,7 @@ it('reports the shares that the organization has chosen, also none, and sends a 
     }).setAlert(
       organizationId,
       {
-        thresholdNanoUsd: undefined,
         webhookUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
-        emails: [],
-        keepsWebhook: false,
         budgetShares,
       },
       'whsec_test',

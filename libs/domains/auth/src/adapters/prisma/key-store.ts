@@ -101,7 +101,7 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
       return rows.map(apiKeyOf);
     },
 
-    change(organizationId, id, projectId, decide) {
+    change(organizationId, id, projectIdOf, decide) {
       return prisma.$transaction(async (transaction) => {
         await lockOrganization(transaction, organizationId, 'for share');
         await transaction.$queryRaw`select 1 from api_keys where id = ${id} for update`;
@@ -110,8 +110,9 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
           include: { organization: true, ...WITH_OWNER },
         });
         if (!row) return undefined;
-        const project = await findProject(transaction, organizationId, projectId);
-        const decision = decide(apiKeyOf(row), organizationOf(row.organization), project);
+        const current = apiKeyOf(row);
+        const project = await findProject(transaction, organizationId, projectIdOf(current));
+        const decision = decide(current, organizationOf(row.organization), project);
         if (isRefusal(decision)) return decision;
         const { value } = decision;
         if (decision.kind === 'unchanged') {

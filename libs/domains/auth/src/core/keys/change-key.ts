@@ -32,21 +32,21 @@ export function refuseForeignKey(
 
 /**
  * Writes the change that `decide` returns, and resolves once no edge can act on
- * the previous state. `decide` gets the organization's project with the id `projectId`. It waits even if nothing changed, since an earlier call may
- * have been cancelled while it waited.
+ * the previous state. `decide` gets the organization's project with the id that `projectIdOf` returns. It waits even
+ * if nothing changed, since an earlier call may have been cancelled while it waited.
  */
 export async function changeKey(
   ports: KeyPorts,
-  target: KeyTarget & { readonly projectId?: string | undefined },
+  target: KeyTarget & { readonly projectIdOf?: (current: ApiKey) => string | undefined },
   decide: (current: ApiKey, organization: Organization, project: Project | undefined) => Decision<ApiKey>,
   signal: CancelSignal,
 ): Promise<ApiKey | AdminRefusal> {
-  const { organizationId, keyId, projectId } = target;
+  const { organizationId, keyId, projectIdOf = () => undefined } = target;
   if (!isIdLike(organizationId) || !isIdLike(keyId)) return notFound('key');
   const committed = await ports.keys.change(
     organizationId,
     keyId,
-    projectId,
+    projectIdOf,
     (current, organization, project) =>
       refuseForeignKey(target, current) ?? decide(current, organization, project),
   );

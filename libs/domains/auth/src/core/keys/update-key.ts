@@ -4,14 +4,15 @@ import { checkVersion, conflict, type AdminRefusal, auditOf, changedFields } fro
 import { keyFields } from './key-fields';
 import { changeKey, type KeyPorts, type KeyTarget } from './change-key';
 import { readKeySettings, type RequestedKeySettings } from './key-settings';
-import type { ApiKey } from '../model';
+import type { ApiKey, KeySettings } from '../model';
 
 export interface UpdateKey extends KeyTarget {
-  readonly settings: RequestedKeySettings;
+  /** The settings after the change. */
+  readonly settingsOf: (current: KeySettings) => RequestedKeySettings;
   readonly expectedVersion?: number;
 }
 
-/** Replaces name and restrictions. */
+/** Changes name and restrictions. */
 export async function updateKey(
   ports: KeyPorts,
   request: UpdateKey,
@@ -19,12 +20,12 @@ export async function updateKey(
 ): Promise<ApiKey | AdminRefusal> {
   return changeKey(
     ports,
-    { ...request, projectId: request.settings.projectId },
+    { ...request, projectIdOf: ({ settings }) => request.settingsOf(settings).projectId },
     (current, organization, project) => {
       if (current.revokedAt !== undefined) return conflict('A revoked key cannot be changed.');
       const stale = checkVersion(current.version, request.expectedVersion);
       if (stale) return stale;
-      const settings = readKeySettings(request.settings, {
+      const settings = readKeySettings(request.settingsOf(current.settings), {
         organization,
         project,
         addressRanges: ports.addressRanges,

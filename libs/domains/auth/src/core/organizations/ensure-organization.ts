@@ -1,9 +1,21 @@
 import type { Actor, AdminRefusal } from '@gateway/auth-shared';
-import type { Organization } from '../model';
+import type { Changes } from '../changes';
+import type { Organization, OrganizationLimits } from '../model';
 import { createOrganization } from './create-organization';
 import type { AuthPorts } from '../ports';
 
 const PAGE_SIZE = 100;
+
+const NO_CEILINGS: Required<Changes<OrganizationLimits>> = {
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  concurrency: null,
+  dailyBudgetNanoUsd: null,
+  monthlyBudgetNanoUsd: null,
+  totalBudgetNanoUsd: null,
+  maxOutputTokens: null,
+  multipleCompletions: false,
+};
 
 /** The newest organization with this name, or a new one without ceilings: people who try the gateway choose its limits. */
 export async function ensureOrganization(
@@ -17,7 +29,7 @@ export async function ensureOrganization(
     const found = organizations.find((organization) => organization.name === name);
     if (found) return found;
     if (organizations.length < PAGE_SIZE)
-      return createOrganization(ports, { actor, name, ceilings: { multipleCompletions: false } });
+      return createOrganization(ports, { actor, name, ceilings: NO_CEILINGS });
     after = organizations.at(-1)?.id;
   }
 }

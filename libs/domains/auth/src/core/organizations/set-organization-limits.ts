@@ -1,5 +1,6 @@
 import type { CancelSignal } from '@gateway/base';
 import type { AdminRefusal, Actor } from '@gateway/auth-shared';
+import { withChanges, type Changes } from '../changes';
 import { changeOrganization, type OrganizationPorts } from './change-organization';
 import { checkLimits, checkWithinCeilings, lowerToCeilings } from './limits';
 import type { Organization, OrganizationLimits } from '../model';
@@ -7,47 +8,50 @@ import type { Organization, OrganizationLimits } from '../model';
 export interface SetOrganizationLimits {
   readonly actor: Actor;
   readonly organizationId: string;
-  readonly limits: OrganizationLimits;
+  readonly limits: Changes<OrganizationLimits>;
   readonly expectedVersion?: number;
 }
 
-/** Replaces all limits. Limits of keys that are above the new ones are lowered to them. */
+/** Changes limits. Limits of keys that are above the new ones are lowered to them. */
 export async function setOrganizationLimits(
   ports: OrganizationPorts,
-  { limits, ...change }: SetOrganizationLimits,
+  { limits: changes, ...change }: SetOrganizationLimits,
   signal: CancelSignal,
 ): Promise<Organization | AdminRefusal> {
-  const refusal = checkLimits(limits);
-  if (refusal) return refusal;
   return changeOrganization(
     ports,
     {
       ...change,
       action: 'organization.set_limits',
-      apply: (current) => checkWithinCeilings(limits, current.ceilings) ?? { ...current, limits },
+      apply: (current) => {
+        const limits = withChanges(current.limits, changes);
+        return checkLimits(limits) ?? checkWithinCeilings(limits, current.ceilings) ?? { ...current, limits };
+      },
     },
     signal,
   );
 }
 
 export interface SetOrganizationCeilings extends Omit<SetOrganizationLimits, 'limits'> {
-  readonly ceilings: OrganizationLimits;
+  readonly ceilings: Changes<OrganizationLimits>;
 }
 
-/** Replaces all ceilings. Limits of the organization and of its keys that are above the new ones are lowered to them. */
+/** Changes ceilings. Limits of the organization and of its keys that are above the new ones are lowered to them. */
 export async function setOrganizationCeilings(
   ports: OrganizationPorts,
-  { ceilings, ...change }: SetOrganizationCeilings,
+  { ceilings: changes, ...change }: SetOrganizationCeilings,
   signal: CancelSignal,
 ): Promise<Organization | AdminRefusal> {
-  const refusal = checkLimits(ceilings);
-  if (refusal) return refusal;
   return changeOrganization(
     ports,
     {
       ...change,
       action: 'organization.set_ceilings',
-      apply: (current) => ({ ...current, ceilings, limits: lowerToCeilings(current.limits, ceilings) }),
+      apply: (current) => {
+        const ceilings = withChanges(current.ceilings, changes);
+        const limits = lowerToCeilings(current.limits, ceilings);
+        return checkLimits(ceilings) ?? { ...current, ceilings, limits };
+      },
     },
     signal,
   );

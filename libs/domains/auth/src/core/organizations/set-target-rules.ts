@@ -1,6 +1,7 @@
-import type { CancelSignal, TargetRules } from '@gateway/base';
+import { NO_TARGET_RULES, type CancelSignal, type TargetRules } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
 import { invalid, type Actor, type AdminRefusal } from '@gateway/auth-shared';
+import { withChanges, type Changes } from '../changes';
 import { changeOrganization, type OrganizationPorts } from './change-organization';
 import type { Organization } from '../model';
 
@@ -11,12 +12,12 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 export interface SetTargetRules {
   readonly actor: Actor;
   readonly organizationId: string;
-  readonly rules: TargetRules;
+  readonly rules: Changes<TargetRules>;
   readonly expectedVersion?: number;
 }
 
 /**
- * Replaces the lists of allowed and denied providers and regions. The names need not exist: a provider or region may be
+ * Changes the lists of allowed and denied providers and regions. The names need not exist: a provider or region may be
  * added to the catalogue later.
  */
 export async function setTargetRules(
@@ -24,13 +25,16 @@ export async function setTargetRules(
   { rules, ...change }: SetTargetRules,
   signal: CancelSignal,
 ): Promise<Organization | AdminRefusal> {
-  const targetRules = readTargetRules(rules);
-  if (isRefusal(targetRules)) return targetRules;
-  const apply = (current: Organization) => ({ ...current, targetRules });
+  const changes = readTargetRules(rules);
+  if (isRefusal(changes)) return changes;
+  const apply = (current: Organization) => ({
+    ...current,
+    targetRules: { ...NO_TARGET_RULES, ...withChanges(current.targetRules, changes) },
+  });
   return changeOrganization(ports, { ...change, action: 'organization.set_target_rules', apply }, signal);
 }
 
-function readTargetRules(rules: TargetRules): TargetRules | AdminRefusal {
+function readTargetRules(rules: Changes<TargetRules>): Changes<TargetRules> | AdminRefusal {
   const allowedProviders = readNames('allowed_providers', rules.allowedProviders);
   if (isRefusal(allowedProviders)) return allowedProviders;
   const deniedProviders = readNames('denied_providers', rules.deniedProviders);
@@ -42,7 +46,10 @@ function readTargetRules(rules: TargetRules): TargetRules | AdminRefusal {
   return { allowedProviders, deniedProviders, allowedRegions, deniedRegions };
 }
 
-function readNames(field: string, names: readonly string[]): readonly string[] | AdminRefusal {
+type Names = readonly string[] | null | undefined;
+
+function readNames(field: string, names: Names): Names | AdminRefusal {
+  if (!names) return names;
   if (names.length > MAX_ENTRIES) return invalid(field, `${field} must have at most ${MAX_ENTRIES} entries.`);
   const read = new Set<string>();
   for (const [index, name] of names.entries()) {

@@ -14,6 +14,7 @@ import {
   type AdminRefusal,
   type Decision,
 } from '@gateway/auth-shared';
+import { withChanges, type Changes } from '../changes';
 import { checkLimits, checkWithinOrganization } from '../organizations/limits';
 import { projectFields } from './project-fields';
 import type { Organization, Project, ProjectBudgets } from '../model';
@@ -28,32 +29,38 @@ export interface ProjectTarget {
 }
 
 export interface UpdateProject extends ProjectTarget {
-  readonly name: string;
-  readonly budgets: ProjectBudgets;
+  /** Absent: unchanged. */
+  readonly name?: string;
+  readonly budgets: Changes<ProjectBudgets>;
   readonly expectedVersion?: number;
 }
 
-/** Replaces name and budgets. Budgets of its keys that are above the new ones are lowered to them. */
+/** Changes name and budgets. Budgets of its keys that are above the new ones are lowered to them. */
 export async function updateProject(
   ports: ProjectPorts,
   request: UpdateProject,
   signal: CancelSignal,
 ): Promise<Project | AdminRefusal> {
-  const { actor, organizationId, projectId, budgets } = request;
-  const name = readText('name', request.name, MAX_NAME_CHARACTERS);
+  const { actor, organizationId, projectId } = request;
+  const name = request.name === undefined ? undefined : readText('name', request.name, MAX_NAME_CHARACTERS);
   if (isRefusal(name)) return name;
-  const refusal = checkLimits(budgets);
-  if (refusal) return refusal;
   return changeProject(
     ports,
     request,
     (current, organization) => {
       if (current.archivedAt !== undefined) return conflict('An archived project cannot be changed.');
+      const budgets = withChanges(current.budgets, request.budgets);
       const refused =
         checkVersion(current.version, request.expectedVersion) ??
+        checkLimits(budgets) ??
         checkWithinOrganization(budgets, organization);
       if (refused) return refused;
-      const value: Project = { ...current, name, budgets, version: current.version + 1 };
+      const value: Project = {
+        ...current,
+        name: name ?? current.name,
+        budgets,
+        version: current.version + 1,
+      };
       const before = projectFields(current);
       const after = projectFields(value);
       if (JSON.stringify(before) === JSON.stringify(after)) return { kind: 'unchanged', value: current };

@@ -9,7 +9,9 @@ export function createCreditAlertHandlers({ owners }: DashboardApiPorts): readon
   return [
     // Setting an alert may send one, too.
     implement(setAlert, async ({ params, body, sent }) => {
-      const recipients = body.threshold_usd === null ? [] : body.emails;
+      const { alert: current } = await owners['billing-ledger'].call(alert, { params });
+      const { threshold_usd: threshold = current.threshold_usd, emails = current.emails } = body;
+      const recipients = threshold === null || emails === null ? [] : emails;
       await owners.auth.call(parts.countEmails, { params, body: { recipients } });
       return owners['billing-ledger'].call(setAlert, { params, body: sent });
     }),

@@ -446,7 +446,8 @@ describe('the dashboard API over HTTP', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['PUT /api/organizations/org-1/limits', { requests_per_minute: 5 }, 'tokens_per_minute'],
+    ['PUT /api/organizations/org-1/limits', { requests_per_minute: 0 }, 'requests_per_minute'],
+    ['PUT /api/organizations/org-1/limits', { request_per_minute: 5 }, 'request_per_minute'],
     ['POST /api/organizations/org-1/keys', { name: 'x', scopes: ['admin'] }, 'scopes[0]'],
     ['POST /api/organizations/org-1/keys', { scopes: ['chat'] }, 'name'],
     ['POST /api/organizations/org-1/keys', { name: 'x', scopes: ['chat'], color: 'red' }, 'color'],

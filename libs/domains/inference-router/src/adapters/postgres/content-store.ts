@@ -5,7 +5,11 @@ import { createEncryptionKey, createSecretCipher } from '@gateway/secrets';
 import type { Logger } from '@gateway/runtime';
 import type { ClientBase, Pool } from 'pg';
 import type { CutText, GenerationContent } from '../../core/content-log/content';
-import type { ContentLogSettings, ContentStore } from '../../core/content-log/ports';
+import {
+  DEFAULT_RETENTION_DAYS,
+  type ContentLogSettings,
+  type ContentStore,
+} from '../../core/content-log/ports';
 import { INFERENCE_ROUTER_SCHEMA } from './sql/schema';
 
 const LOG_INTERVAL_MS = 60_000;
@@ -172,12 +176,12 @@ export function createPostgresContentStore({
       return rowCount ?? 0;
     },
 
-    async set({ organizationId, enabled, retentionDays, erase }, auditOf) {
-      await inTransaction(pool, async (client) => {
+    async set({ organizationId, erase, ...changes }, auditOf) {
+      const settings = await inTransaction(pool, async (client) => {
         await client.query(
           `insert into content_logs (organization_id, enabled, retention_days, since_unix_ms, encrypted_key)
            values ($1, false, $2, 0, $3) on conflict do nothing`,
-          [organizationId, retentionDays, newKey(organizationId)],
+          [organizationId, DEFAULT_RETENTION_DAYS, newKey(organizationId)],
         );
         const { rows } = await client.query<LogRow>(
           'select enabled, retention_days, since_unix_ms from content_logs where organization_id = $1 for update',
@@ -185,16 +189,24 @@ export function createPostgresContentStore({
         );
         const [row] = rows;
         if (!row) throw new Error('the content log of the organization was deleted');
-        const isSame = row.enabled === enabled && row.retention_days === retentionDays;
-        if (isSame && !erase) return;
+        const before = settingsOf(row);
+        const after = {
+          enabled: changes.enabled ?? before.enabled,
+          retentionDays: changes.retentionDays ?? before.retentionDays,
+        };
+        const { enabled, retentionDays } = after;
+        const isSame = before.enabled === enabled && before.retentionDays === retentionDays;
+        if (isSame && !erase) return after;
         await client.query(
           `update content_logs set enabled = $2, retention_days = $3, since_unix_ms = $4 where organization_id = $1`,
           [organizationId, enabled, retentionDays, enabled && !row.enabled ? clock.now() : row.since_unix_ms],
         );
         if (erase) await replaceKey(client, organizationId);
-        await insertAuditEntry(client, INFERENCE_ROUTER_SCHEMA, auditOf(settingsOf(row)));
+        await insertAuditEntry(client, INFERENCE_ROUTER_SCHEMA, auditOf(before, after));
+        return after;
       });
       if (erase) await deleteUnreadable(organizationId);
+      return settings;
     },
 
     read: (organizationId, generationId, audit) =>

@@ -14,12 +14,15 @@ export interface ContentRecorder {
   offer(request: GenerationRequest, responseJson: (() => string) | undefined): void;
 }
 
+export const DEFAULT_RETENTION_DAYS = 7;
+
 export interface ContentLogSettings {
   readonly enabled: boolean;
   readonly retentionDays: number;
 }
 
-interface SetContentLog extends ContentLogSettings {
+/** Absent settings keep their value. */
+interface SetContentLog extends Partial<ContentLogSettings> {
   readonly organizationId: string;
   /** Also deletes what is stored. */
   readonly erase: boolean;
@@ -47,8 +50,11 @@ export interface ContentStore {
   settings(organizationId: string): Promise<ContentLogSettings | undefined>;
   /** @returns how many were stored. Repeated generations are stored once. */
   store(contents: readonly GenerationContent[]): Promise<number>;
-  /** @param auditOf - of the settings before; not called if nothing changes. */
-  set(change: SetContentLog, auditOf: (before: ContentLogSettings) => AuditEntry): Promise<void>;
+  /** @param auditOf - not called if nothing changes. @returns the settings after. */
+  set(
+    change: SetContentLog,
+    auditOf: (before: ContentLogSettings, after: ContentLogSettings) => AuditEntry,
+  ): Promise<ContentLogSettings>;
   /** Undefined if nothing is stored, or its time is over. */
   read(organizationId: string, generationId: string, audit: AuditEntry): Promise<StoredContent | undefined>;
   /** @returns false if nothing was stored. */

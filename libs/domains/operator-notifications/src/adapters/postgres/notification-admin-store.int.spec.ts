@@ -64,6 +64,17 @@ it('a change of other settings keeps the webhook, also without its key', async (
   expect(await storedWebhook()).toBeNull();
 });
 
+it('a change of one setting keeps the others', async () => {
+  const store = open([createEncryptionKey()]);
+  const stored = { ...CHANGE, webhook: WEBHOOK };
+  await store.setSettings(stored, audit);
+  expect(await store.setSettings({}, audit)).toEqual(stored);
+  expect(await store.setSettings({ emailEnabled: false }, audit)).toEqual({ ...stored, emailEnabled: false });
+  const { settings } = await store.readRecipients();
+  expect(settings).toEqual({ ...stored, emailEnabled: false });
+  expect(await store.setSettings({ extraEmails: [] }, audit)).toEqual({ ...settings, extraEmails: [] });
+});
+
 it('an incident that ended before operators were notified is not listed', async () => {
   const incidents = createPostgresIncidentStore({ pool, timing: DEFAULT_TIMING, newId: () => newId('ntf') });
   await incidents.report([{ cause: 'dead_letters', subject: 's', details: 'd' }]);

@@ -116,7 +116,11 @@ export function createNotificationAdminStore({
     setSettings: ({ webhook, ...change }, audit) =>
       inTransaction(pool, async (client) => {
         const before = await readSettings(client, ' for update');
-        const after = { ...change, webhook: webhook === undefined ? before.webhook : (webhook ?? undefined) };
+        const after = {
+          emailEnabled: change.emailEnabled ?? before.emailEnabled,
+          extraEmails: change.extraEmails ?? before.extraEmails,
+          webhook: webhook === undefined ? before.webhook : (webhook ?? undefined),
+        };
         await client.query(SET, [
           after.emailEnabled,
           textArray(after.extraEmails, (email) => email),

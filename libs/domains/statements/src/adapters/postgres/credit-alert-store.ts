@@ -17,23 +17,26 @@ import type { WebhookSecrets } from './webhook-secrets';
 
 const READ = 'select * from credit_alerts where organization_id = $1';
 
-/** $1 organization, $2 threshold, $3 URL, $4 encrypted secret for a new URL, $5 emails, $6 whether a stored URL is kept, $7 shares or null. */
+/**
+ * $1 organization, $2 threshold, $3 URL, $4 encrypted secret for a new URL, $5 emails or null, $6 whether a stored URL is
+ * kept, $7 shares or null, $8 whether a stored threshold is kept. Null lists are kept.
+ */
 const SET = `
   insert into credit_alerts as alert (
     organization_id, threshold_nano_usd, webhook_url, webhook_secret, emails, budget_shares
   )
   values (
-    $1, $2, $3, case when $3::text is null then null else $4 end, $5::text[],
+    $1, $2, $3, case when $3::text is null then null else $4 end, coalesce($5::text[], '{}'),
     coalesce($7::integer[], '{${DEFAULT_BUDGET_SHARES.join(',')}}')
   )
   on conflict (organization_id) do update set
-    threshold_nano_usd = excluded.threshold_nano_usd,
+    threshold_nano_usd = case when $8 then alert.threshold_nano_usd else excluded.threshold_nano_usd end,
     webhook_url = case when $6 then alert.webhook_url else excluded.webhook_url end,
     webhook_secret = case
       when $6 or alert.webhook_url = excluded.webhook_url then alert.webhook_secret
       else excluded.webhook_secret
     end,
-    emails = excluded.emails,
+    emails = coalesce($5::text[], alert.emails),
     budget_shares = coalesce($7::integer[], alert.budget_shares),
     below_since_unix_ms = null, delivered = false, attempts = 0, next_attempt_unix_ms = 0, last_failure = null
   returning *`;
@@ -151,19 +154,20 @@ export function createPostgresCreditAlertStore({
         return rows[0] ? alertOf(rows[0]) : NO_ALERT;
       }),
 
-    setAlert: (organizationId, alert, newSecret, audit) =>
+    setAlert: (organizationId, changes, newSecret, audit) =>
       withRetries(() =>
         inTransaction(pool, async (client) => {
-          const encrypted =
-            alert.webhookUrl === undefined ? null : secrets.encrypt(organizationId, newSecret);
+          const { thresholdNanoUsd: threshold, webhookUrl, emails, budgetShares } = changes;
+          const encrypted = webhookUrl ? secrets.encrypt(organizationId, newSecret) : null;
           const { rows } = await client.query<AlertRow>(SET, [
             organizationId,
-            alert.thresholdNanoUsd ?? null,
-            alert.webhookUrl ?? null,
+            threshold ?? null,
+            webhookUrl ?? null,
             encrypted,
-            textArray(alert.emails, (email) => email),
-            alert.keepsWebhook,
-            alert.budgetShares ?? null,
+            emails ? textArray(emails, (email) => email) : null,
+            webhookUrl === undefined,
+            budgetShares ?? null,
+            threshold === undefined,
           ]);
           const [row] = rows;
           if (!row) throw new Error('setting a credit alert returned no row');

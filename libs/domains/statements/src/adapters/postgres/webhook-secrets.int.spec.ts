@@ -1,5 +1,5 @@
 import { BILLING_LEDGER_SCHEMA, billingLedgerSchema } from '@gateway/billing-ledger';
-import type { UnixMs } from '@gateway/base';
+import { nanoUsd, type AuditEntry, type UnixMs } from '@gateway/base';
 import { applyMigrations, createPool } from '@gateway/database';
 import { createTestDatabase, type TestDatabase } from '@gateway/test-support';
 import { createSilentLogger } from '@gateway/runtime';
@@ -42,24 +42,53 @@ async function storedOf(organizationId: string): Promise<string> {
   return rows[0]?.webhook_secret ?? '';
 }
 
-async function setWebhook(organizationId: string): Promise<void> {
-  const audit = {
-    id: `aud-${organizationId}`,
+let audits = 0;
+const auditFor = (organizationId: string): AuditEntry => {
+  audits += 1;
+  return {
+    id: `aud-${audits}`,
     createdAt: 0 as UnixMs,
-    actor: { id: 'mem-1', label: 'ada@example.com', ipAddress: '', role: undefined },
+    actor: { id: 'mem-1', label: 'ada@example.com', ipAddress: '' },
     organizationId,
     action: 'credit_alert.set',
     target: organizationId,
     details: {},
   };
-  const alert = { thresholdNanoUsd: undefined, webhookUrl: 'https://hooks.example/a', emails: [] };
-  await storeWith(keys[0]).setAlert(
-    organizationId,
-    { ...alert, keepsWebhook: false, budgetShares: undefined },
-    SECRET,
-    audit,
-  );
+};
+
+async function setWebhook(organizationId: string): Promise<void> {
+  const webhook = { webhookUrl: 'https://hooks.example/a' };
+  await storeWith(keys[0]).setAlert(organizationId, webhook, SECRET, auditFor(organizationId));
 }
+
+it('a change of one setting of the alerts keeps the others, and null removes one', async () => {
+  const store = storeWith(keys[0]);
+  const change = (changes: Parameters<typeof store.setAlert>[1]) =>
+    store.setAlert('org-alert', changes, SECRET, auditFor('org-alert'));
+  const all = {
+    thresholdNanoUsd: nanoUsd(5n),
+    webhookUrl: 'https://hooks.example/a',
+    emails: ['a@b.example'],
+  };
+  const settings = { ...all, budgetShares: [50] };
+  await change(settings);
+  const others = [
+    { thresholdNanoUsd: nanoUsd(6n) },
+    { webhookUrl: 'https://hooks.example/b' },
+    { emails: ['c@d.example'] },
+    { budgetShares: [] },
+  ];
+  for (const changes of others) {
+    expect((await change(changes)).alert).toMatchObject({ ...settings, ...changes });
+    await change(settings);
+  }
+  const { secret } = await change({});
+  expect(secret).toBeUndefined();
+  await Promise.all(others.map((changes) => change(changes)));
+  expect((await change({})).alert).toMatchObject(Object.assign({}, ...others));
+  const removed = { thresholdNanoUsd: undefined, webhookUrl: undefined };
+  expect((await change({ thresholdNanoUsd: null, webhookUrl: null })).alert).toMatchObject(removed);
+});
 
 describe('the secret of a webhook', () => {
   it('is stored encrypted, for its organization only', async () => {

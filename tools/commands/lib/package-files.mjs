@@ -1,0 +1,55 @@
+import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { root } from './run.mjs';
+import { dependenciesOf, importsOf, npm, projectManifest, sbomOf } from './runtime-packages.mjs';
+
+/** Files of the package, from those of the project. */
+const FILES = {
+  'bin/inference-gateway.mjs': 'tools/commands/bin/inference-gateway.mjs',
+  'lib/follow-npm.mjs': 'tools/commands/lib/follow-npm.mjs',
+  'lib/node-problem.mjs': 'tools/commands/lib/node-problem.mjs',
+  'lib/run-gateway.mjs': 'tools/commands/lib/run-gateway.mjs',
+  'dist/gateway': 'dist/gateway',
+  'dist/dashboard': 'dist/dashboard',
+  'models.yaml': 'models.yaml',
+  'README.md': 'tools/build/package/README.md',
+  LICENSE: 'LICENSE',
+};
+
+/**
+ * Packs the built gateway as an npm package: bundles, dashboard, demo models, and a command. Its shrinkwrap has every
+ * package in the version of the lock file. The same sources give the same bytes with the same npm.
+ *
+ * @param repository the URL of the sources, which a registry compares with the provenance
+ * @returns the path of the archive in `folder`
+ */
+export async function packGateway(folder, repository) {
+  const staged = path.join(folder, 'package');
+  rmSync(staged, { recursive: true, force: true });
+  mkdirSync(staged, { recursive: true });
+  for (const [file, source] of Object.entries(FILES)) {
+    cpSync(path.join(root, source), path.join(staged, file), { recursive: true });
+  }
+  rmSync(path.join(staged, 'dist/gateway/imports.json'));
+  const manifest = manifestOf(repository);
+  writeFileSync(path.join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  for (const file of ['package-lock.json', '.npmrc']) cpSync(path.join(root, file), path.join(staged, file));
+  const options = ['--ignore-scripts', '--prefer-offline', '--loglevel=error'];
+  await npm(staged, ['install', '--package-lock-only', ...options]);
+  writeFileSync(path.join(staged, 'sbom.cdx.json'), await sbomOf(staged, '--package-lock-only'));
+  renameSync(path.join(staged, 'package-lock.json'), path.join(staged, 'npm-shrinkwrap.json'));
+  rmSync(path.join(staged, '.npmrc'));
+  await npm(staged, ['pack', '--pack-destination', folder, ...options]);
+  return path.join(folder, `inference-gateway-${manifest.version}.tgz`);
+}
+
+function manifestOf(repository) {
+  const { name, version, license, description, engines, optionalDependencies } = projectManifest();
+  return {
+    ...{ name, version, license, description, engines },
+    ...(repository !== undefined && { repository: { type: 'git', url: repository } }),
+    bin: { 'inference-gateway': 'bin/inference-gateway.mjs' },
+    dependencies: dependenciesOf(importsOf('gateway')),
+    optionalDependencies,
+  };
+}
