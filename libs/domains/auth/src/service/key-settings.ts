@@ -10,6 +10,7 @@ const UNRESTRICTED: RequestedKeySettings = {
   scopes: [],
   allowedModels: [],
   ipAllowlist: [],
+  jsonStreaming: false,
   limits: {},
 };
 
@@ -24,6 +25,7 @@ export function keySettingsOf(
     scopes: changes.scopes ?? current.scopes,
     allowedModels: replaced(changes.allowed_models, current.allowedModels) ?? [],
     ipAllowlist: replaced(changes.ip_allowlist, current.ipAllowlist) ?? [],
+    jsonStreaming: changes.json_streaming ?? current.jsonStreaming,
     limits: present<KeyLimits>({
       requestsPerMinute: replaced(changes.requests_per_minute, limits.requestsPerMinute),
       tokensPerMinute: replaced(changes.tokens_per_minute, limits.tokensPerMinute),
