@@ -104,16 +104,18 @@ async function completeByDefault({ baseURL, apiKey, model, prompt }) {
   return (await generateText({ model: createOpenAI({ baseURL, apiKey })(model), prompt })).text;
 }
 
-async function streamJson({ provider, baseURL, apiKey, model, prompt }) {
+async function streamStructured({ provider, baseURL, apiKey, model, prompt }) {
   const errors = [];
   const result = streamObject({
     model: connect({ provider, baseURL, apiKey })(model),
     prompt,
-    schema: jsonSchema({ type: 'object', properties: { city: { type: 'string' } } }),
+    schema: CITY,
+    maxOutputTokens: 200,
     onError: ({ error }) => void errors.push(error),
   });
   for await (const part of result.fullStream) void part;
   if (errors.length > 0) throw errors[0];
+  return await result.object;
 }
 
-await serve({ complete, stream, callTool, structured, completeByDefault, streamJson }, describe);
+await serve({ complete, stream, callTool, structured, completeByDefault, streamStructured }, describe);

@@ -65,4 +65,12 @@ async function structured({ baseURL, apiKey, model, prompt }) {
   return await chat.withStructuredOutput(z.object({ city: z.string() })).invoke(prompt);
 }
 
-await serve({ complete, stream, callTool, structured }, describe);
+async function streamStructured({ baseURL, apiKey, model, prompt }) {
+  const chat = new ChatOpenAI({ model, apiKey, maxTokens: 200, configuration: { baseURL } });
+  const place = z.object({ city: z.string() });
+  let last;
+  for await (const part of await chat.withStructuredOutput(place).stream(prompt)) last = part;
+  return last;
+}
+
+await serve({ complete, stream, callTool, structured, streamStructured }, describe);

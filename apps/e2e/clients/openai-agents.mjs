@@ -41,4 +41,11 @@ async function structured(options) {
     .finalOutput;
 }
 
-await serve({ complete, stream, callTool, structured });
+async function streamStructured(options) {
+  const place = agent(options, { outputType: z.object({ city: z.string() }) });
+  const result = await run(place, options.prompt, { stream: true });
+  await result.completed;
+  return result.finalOutput;
+}
+
+await serve({ complete, stream, callTool, structured, streamStructured });

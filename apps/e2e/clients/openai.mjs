@@ -75,6 +75,16 @@ async function structured({ baseURL, apiKey, model, prompt }) {
   return completion.choices[0].message.parsed;
 }
 
+async function streamStructured({ baseURL, apiKey, model, prompt }) {
+  const stream = new OpenAI({ baseURL, apiKey }).chat.completions.stream({
+    model,
+    messages: [{ role: 'user', content: prompt }],
+    max_tokens: 200,
+    response_format: zodResponseFormat(z.object({ city: z.string() }), 'place'),
+  });
+  return (await stream.finalChatCompletion()).choices[0].message.parsed;
+}
+
 async function completeWithKeyOption({ baseURL, apiKey, model, prompt }) {
   const client = new OpenAI({ baseURL, apiKey });
   const messages = [{ role: 'user', content: prompt }];
@@ -98,4 +108,7 @@ async function runAgent({ baseURL, apiKey, model, prompt, headers }) {
   return { completed: AGENT_CALLS - refusals.length, refusals };
 }
 
-await serve({ complete, stream, callTool, structured, completeWithKeyOption, runAgent }, describe);
+await serve(
+  { complete, stream, callTool, structured, streamStructured, completeWithKeyOption, runAgent },
+  describe,
+);

@@ -29,4 +29,11 @@ def structured(base_url, api_key, model, prompt):
     return ask(base_url, api_key, prompt, "create", model=model, response_model=Place).model_dump()
 
 
-serve({"complete": complete, "stream": stream, "structured": structured})
+def stream_structured(base_url, api_key, model, prompt):
+    client = instructor.from_openai(OpenAI(base_url=base_url, api_key=api_key), mode=instructor.Mode.JSON_SCHEMA)
+    messages = [{"role": "user", "content": prompt}]
+    *_, last = client.create_partial(model=model, messages=messages, max_tokens=200, response_model=Place)
+    return last.model_dump()
+
+
+serve({"complete": complete, "stream": stream, "structured": structured, "streamStructured": stream_structured})

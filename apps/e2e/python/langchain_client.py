@@ -65,4 +65,17 @@ def structured(base_url, api_key, model, prompt):
     return chat.with_structured_output(Place).invoke(prompt).model_dump()
 
 
-serve({"complete": complete, "stream": stream, "callTool": call_tool, "structured": structured}, describe)
+def stream_structured(base_url, api_key, model, prompt):
+    chat = ChatOpenAI(model=model, base_url=base_url, api_key=api_key, max_tokens=200)
+    *_, last = chat.with_structured_output(Place).stream(prompt)
+    return last.model_dump()
+
+
+commands = {
+    "complete": complete,
+    "stream": stream,
+    "callTool": call_tool,
+    "structured": structured,
+    "streamStructured": stream_structured,
+}
+serve(commands, describe)

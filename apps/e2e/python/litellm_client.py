@@ -88,4 +88,25 @@ def structured(base_url, api_key, model, prompt):
     return Place.model_validate_json(completion.choices[0].message.content).model_dump()
 
 
-serve({"complete": complete, "stream": stream, "callTool": call_tool, "structured": structured}, describe)
+def stream_structured(base_url, api_key, model, prompt):
+    chunks = litellm.completion(
+        model=f"openai/{model}",
+        api_base=base_url,
+        api_key=api_key,
+        messages=[{"role": "user", "content": prompt}],
+        max_tokens=200,
+        response_format=Place,
+        stream=True,
+    )
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    return Place.model_validate_json(text).model_dump()
+
+
+commands = {
+    "complete": complete,
+    "stream": stream,
+    "callTool": call_tool,
+    "structured": structured,
+    "streamStructured": stream_structured,
+}
+serve(commands, describe)

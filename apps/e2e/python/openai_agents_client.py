@@ -52,4 +52,23 @@ def structured(base_url, api_key, model, prompt):
     return result.final_output.model_dump()
 
 
-serve({"complete": complete, "stream": stream, "callTool": call_tool, "structured": structured})
+def stream_structured(base_url, api_key, model, prompt):
+    import asyncio
+
+    async def place():
+        result = Runner.run_streamed(agent(base_url, api_key, model, output_type=Place), prompt)
+        async for _ in result.stream_events():
+            pass
+        return result.final_output
+
+    return asyncio.run(place()).model_dump()
+
+
+commands = {
+    "complete": complete,
+    "stream": stream,
+    "callTool": call_tool,
+    "structured": structured,
+    "streamStructured": stream_structured,
+}
+serve(commands)

@@ -72,4 +72,19 @@ def structured(base_url, api_key, model, prompt):
     return completion.choices[0].message.parsed.model_dump()
 
 
-serve({"complete": complete, "stream": stream, "callTool": call_tool, "structured": structured}, describe)
+def stream_structured(base_url, api_key, model, prompt):
+    client = OpenAI(base_url=base_url, api_key=api_key)
+    with client.chat.completions.stream(
+        model=model, messages=[{"role": "user", "content": prompt}], max_tokens=200, response_format=Place
+    ) as chunks:
+        return chunks.get_final_completion().choices[0].message.parsed.model_dump()
+
+
+commands = {
+    "complete": complete,
+    "stream": stream,
+    "callTool": call_tool,
+    "structured": structured,
+    "streamStructured": stream_structured,
+}
+serve(commands, describe)

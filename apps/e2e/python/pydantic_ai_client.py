@@ -46,4 +46,21 @@ def structured(base_url, api_key, model, prompt):
     return agent(base_url, api_key, model, output_type=NativeOutput(Place)).run_sync(prompt).output.model_dump()
 
 
-serve({"complete": complete, "stream": stream, "callTool": call_tool, "structured": structured})
+def stream_structured(base_url, api_key, model, prompt):
+    import asyncio
+
+    async def place():
+        async with agent(base_url, api_key, model, output_type=NativeOutput(Place)).run_stream(prompt) as result:
+            return await result.get_output()
+
+    return asyncio.run(place()).model_dump()
+
+
+commands = {
+    "complete": complete,
+    "stream": stream,
+    "callTool": call_tool,
+    "structured": structured,
+    "streamStructured": stream_structured,
+}
+serve(commands)

@@ -90,10 +90,9 @@ describe('the OpenAPI document and the running gateway', () => {
   ])('agree on %s, streamed or not', async (_, body) => {
     await tenant.setLimits({ multiple_completions: true });
     expectDescribed(await chat(body()), 200);
-    // JSON mode cannot be streamed.
-    if ('response_format' in body()) return;
-    expectDescribed(await chat({ ...body(), stream: true }), 200);
-    expectDescribed(await chat({ ...body(), stream: true, stream_options: { include_usage: true } }), 200);
+    const { apiKey } = await tenant.createKey({ json_streaming: true });
+    for (const options of [{}, { stream_options: { include_usage: true } }])
+      expectDescribed(await chat({ ...body(), stream: true, ...options }, undefined, apiKey), 200);
   });
 
   it('accept the request of the last release, on the endpoint that is on by default', async () => {

@@ -232,7 +232,7 @@ async function send(
 ): Promise<JsonObject> {
   const request = { model: MODEL, ...body };
   const valid = await validateChatRequest(request, {
-    policy: { allowedModels: [], multipleCompletions: false },
+    policy: { allowedModels: [], multipleCompletions: false, jsonStreaming: false },
     findModel: () => model,
     tokenCounter,
     format,

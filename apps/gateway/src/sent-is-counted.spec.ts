@@ -377,7 +377,7 @@ async function worstOf(
   const request = await validateChatRequest(
     { model: model.id, ...body },
     {
-      policy: { allowedModels: [], multipleCompletions: false },
+      policy: { allowedModels: [], multipleCompletions: false, jsonStreaming: false },
       findModel: () => (isEmbedding ? { ...model, embeddingDimensions: [8, 4] } : model) as never,
       tokenCounter,
       format,

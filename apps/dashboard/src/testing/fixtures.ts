@@ -147,6 +147,7 @@ export function keyWith(changes: Partial<Key> = {}): Key {
     scopes: ['chat'],
     allowed_models: null,
     ip_allowlist: [],
+    json_streaming: false,
     expires_on: null,
     requests_per_minute: 60,
     tokens_per_minute: null,

@@ -12,6 +12,7 @@ import { fieldCases } from './section-4-fields';
 import { readEndpointCases } from './section-4-read-endpoints';
 import { restrictionCases } from './section-5-addresses';
 import { authenticationCases } from './section-5-authentication';
+import { jsonStreamCases } from './section-6-json-streams';
 import { streamingCases } from './section-6-streaming';
 import { accessErrorCases } from './section-7-access';
 import { limitErrorCases } from './section-7-limits';
@@ -37,6 +38,7 @@ const cases: readonly ConformanceCase[] = [
   ...authenticationCases,
   ...restrictionCases,
   ...streamingCases,
+  ...jsonStreamCases,
   ...requestErrorCases,
   ...accessErrorCases,
   ...limitErrorCases,

@@ -19,6 +19,8 @@ interface Completion {
 /** A complete stream. */
 interface ReadStream {
   readonly text: string;
+  /** The text as it arrived. */
+  readonly parts: readonly string[];
   /** Of the event with which it failed. */
   readonly error: ErrorBody['error'] | undefined;
   readonly usage: PublicUsage | undefined;
@@ -44,6 +46,16 @@ const eventsOf = (response: RawResponse): Json[] =>
 const textOf = (parts: readonly { readonly text?: string }[] = []) =>
   parts.map(({ text = '' }) => text).join('');
 
+const ofParts = (all: readonly (string | null | undefined)[]) => {
+  const parts = all.filter((part) => typeof part === 'string' && part !== '') as string[];
+  return { parts, text: parts.join('') };
+};
+
+interface JsonSchemaFormat {
+  readonly type: string;
+  readonly json_schema?: { readonly name: string; readonly schema: Json };
+}
+
 const chatFormat: PublicFormat = {
   path: '/v1/chat/completions',
   requestOf: (chat) => chat,
@@ -57,7 +69,7 @@ const chatFormat: PublicFormat = {
     }[];
     const last = chunks.at(-1);
     return {
-      text: chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join(''),
+      ...ofParts(chunks.map(({ choices }) => choices[0]?.delta.content)),
       error: last?.error,
       usage: last?.usage ?? undefined,
     };
@@ -87,8 +99,15 @@ const MESSAGE_REASONS: Readonly<Record<string, string>> = { end_turn: 'stop', ma
 
 const messagesFormat: PublicFormat = {
   path: '/v1/messages',
-  requestOf: ({ stream_options: _, tools, ...chat }) => ({
+  requestOf: ({ stream_options: _, tools, response_format: format, ...chat }) => ({
     ...chat,
+    ...(format === undefined
+      ? {}
+      : {
+          output_config: {
+            format: { type: 'json_schema', schema: (format as JsonSchemaFormat).json_schema?.schema },
+          },
+        }),
     ...(tools === undefined
       ? {}
       : {
@@ -121,7 +140,7 @@ const messagesFormat: PublicFormat = {
     }[];
     const usage = events.find(({ type }) => type === 'message_delta')?.usage;
     return {
-      text: textOf(events.flatMap(({ delta }) => delta ?? [])),
+      ...ofParts(events.map(({ delta }) => delta?.text)),
       error: events.at(-1)?.error,
       usage: usage && usageOfMessage(usage),
     };
@@ -155,8 +174,15 @@ interface ResponseObject {
 
 const responsesFormat: PublicFormat = {
   path: '/v1/responses',
-  requestOf: ({ stream_options: _, messages, max_tokens, tools, ...chat }) => ({
+  requestOf: ({ stream_options: _, messages, max_tokens, tools, response_format: format, ...chat }) => ({
     ...chat,
+    ...(format === undefined
+      ? {}
+      : {
+          text: {
+            format: { type: (format as JsonSchemaFormat).type, ...(format as JsonSchemaFormat).json_schema },
+          },
+        }),
     ...(messages === undefined ? {} : { input: messages }),
     ...(max_tokens === undefined ? {} : { max_output_tokens: max_tokens }),
     ...(tools === undefined
@@ -179,9 +205,7 @@ const responsesFormat: PublicFormat = {
     const events = eventsOf(response) as { type: string; delta?: string; response?: ResponseObject }[];
     const end = events.at(-1)?.response;
     return {
-      text: events
-        .flatMap(({ type, delta }) => (type === 'response.output_text.delta' ? (delta ?? []) : []))
-        .join(''),
+      ...ofParts(events.map(({ type, delta }) => (type === 'response.output_text.delta' ? delta : ''))),
       error: end?.error ?? undefined,
       usage: end?.usage ? usageOfResponse(end.usage) : undefined,
     };

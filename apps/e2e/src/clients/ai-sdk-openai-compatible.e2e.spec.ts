@@ -1,4 +1,4 @@
-import { aiSdkReactions, refusesStreamedJson } from '../testing/ai-sdk';
+import { aiSdkReactions } from '../testing/ai-sdk';
 import { startNodeClient } from '../testing/client-process';
 import { describeClient } from '../testing/client-suite';
 
@@ -8,5 +8,4 @@ describeClient({
   reactions: aiSdkReactions,
   // It throws the content of the error envelope, not an Error.
   brokenStream: { failure: { class: undefined, code: 'upstream_error', type: 'api_error' } },
-  ownTests: refusesStreamedJson,
 });

@@ -1,4 +1,4 @@
-import { aiSdkReactions, refusesStreamedJson } from '../testing/ai-sdk';
+import { aiSdkReactions } from '../testing/ai-sdk';
 import { startNodeClient } from '../testing/client-process';
 import { describeClient } from '../testing/client-suite';
 
@@ -9,8 +9,6 @@ describeClient({
   // It drops an error in a chunk that has choices: only the finish reason shows the failure.
   brokenStream: { value: { text: expect.any(String), finishReason: 'other', rawFinishReason: 'error' } },
   ownTests(it, client) {
-    refusesStreamedJson(it, client);
-
     it('gets route_not_found for the Responses API, which it uses without `.chat`', async () => {
       const { failure, calls } = await client.run('completeByDefault');
       expect(failure).toMatchObject({ status: 404, code: 'route_not_found' });

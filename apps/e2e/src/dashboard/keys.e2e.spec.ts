@@ -83,6 +83,28 @@ describe('keys in the dashboard, in a real browser', () => {
     expect(await errorOf(secret)).toEqual([401, 'key_revoked']);
   });
 
+  browsers.it('allows JSON in streams for a key, from the moment that the page says so', async () => {
+    await startOnce();
+    const { organizationId, keyId, apiKey } = await testEnv.tenant();
+    const streamed = () =>
+      testEnv
+        .client(apiKey)
+        .chat.completions.stream({
+          model: 'demo/standard',
+          max_tokens: 100,
+          messages: [{ role: 'user', content: 'Hello!' }],
+          response_format: { type: 'json_object' },
+        })
+        .finalContent();
+    await expect(streamed()).rejects.toMatchObject({ code: 'json_mode_no_stream' });
+    await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/keys/${keyId}`);
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('JSON in streams').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Key updated.').waitFor();
+    expect(JSON.parse((await streamed()) ?? '')).toEqual(expect.any(Object));
+  });
+
   browsers.it('warns the second of two editors of a key, and keeps the change of the first', async () => {
     await startOnce();
     const { organizationId, keyId } = await testEnv.tenant();

@@ -1,4 +1,4 @@
-import type { RunningClient, ClientUnderTest, Reaction } from './client-suite';
+import type { ClientUnderTest, Reaction } from './client-suite';
 
 const once: Reaction = { calls: 1, failure: { class: 'AI_APICallError', wrapped: false } };
 const thrice = (retryDelays: Reaction['retryDelays']): Reaction => ({
@@ -25,11 +25,3 @@ export const aiSdkReactions: ClientUnderTest['reactions'] = {
   upstream_error: thrice('own backoff'),
   no_capacity: thrice('retry-after'),
 };
-
-export function refusesStreamedJson(it: jest.It, client: RunningClient): void {
-  it('gets json_mode_no_stream for streamObject, which combines JSON mode with streaming', async () => {
-    const { failure, calls } = await client.run('streamJson');
-    expect(failure).toMatchObject({ status: 400, code: 'json_mode_no_stream' });
-    expect(calls).toHaveLength(1);
-  });
-}

@@ -52,6 +52,8 @@ export function describeClient(underTest: ClientUnderTest): void {
     let testEnv: ClientTestEnv | undefined;
     let program: ClientProcess | undefined;
     let apiKey: string;
+    /** Of a key that allows JSON in streams. */
+    let jsonKey: string;
 
     const client: RunningClient = {
       get testEnv() {
@@ -76,7 +78,9 @@ export function describeClient(underTest: ClientUnderTest): void {
     beforeAll(async () => {
       program = underTest.start();
       testEnv = await startClientTestEnv();
-      ({ apiKey } = await testEnv.testEnv.tenant());
+      const tenant = await testEnv.testEnv.tenant();
+      ({ apiKey } = tenant);
+      ({ apiKey: jsonKey } = await tenant.createKey({ json_streaming: true }));
     }, 90_000);
 
     afterAll(async () => {
@@ -127,6 +131,15 @@ export function describeClient(underTest: ClientUnderTest): void {
 
     run('gets structured output', async () => {
       const { value, calls } = await client.run('structured');
+      expect(value).toEqual({ city: expect.any(String) });
+      expect(calls.map(({ status }) => status)).toEqual([200]);
+    });
+
+    run('streams structured output only with a key that allows JSON in streams', async () => {
+      const refused = await client.run('streamStructured');
+      expectFailure(refused.failure, { status: 400, code: 'json_mode_no_stream' });
+      expect(refused.calls.map(({ status }) => status)).toEqual([400]);
+      const { value, calls } = await client.run('streamStructured', { apiKey: jsonKey });
       expect(value).toEqual({ city: expect.any(String) });
       expect(calls.map(({ status }) => status)).toEqual([200]);
     });

@@ -80,6 +80,16 @@ export const embeddingModels = {
   },
 } as const;
 
+/** A model whose provider does not stream JSON. */
+export const WHOLE_JSON_MODEL = 'dialect/whole-json';
+
+const groq = {
+  name: 'emulated-groq',
+  preset: 'groq',
+  base_url: '${MODEL_EMULATOR_URL}/groq/v1',
+  api_key_env: 'EMULATED_API_KEY',
+};
+
 /** Vertex AI without Google's credential. */
 const vertex = {
   name: 'emulated-vertex',
@@ -104,10 +114,16 @@ export function writeModelsOfAllDialects(): { modelsFile: string; env: Readonly<
   writeFileSync(
     modelsFile,
     stringify({
-      providers: [...document.providers, ...added, vertex],
+      providers: [...document.providers, ...added, groq, vertex],
       models: [
         ...document.models,
         ...otherDialects.flatMap(modelsOf),
+        {
+          ...{ id: WHOLE_JSON_MODEL, targets: [{ provider: groq.name, model: 'emu-standard' }] },
+          ...{ context_window: 131_072, max_output_tokens: 16_384 },
+          capabilities: ['tools', 'json_mode', 'structured_outputs'],
+          prices: { input: '0.50', cached_input: '0.05', output: '1.50' },
+        },
         ...Object.entries(embeddingModels).map(([name, { dimensions, ...target }]) => ({
           ...{ id: `dialect/${name}`, kind: 'embedding', targets: [target], dimensions },
           ...{ context_window: 8_192, prices: { input: '0.13' } },

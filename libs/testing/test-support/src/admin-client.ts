@@ -24,6 +24,7 @@ export interface KeySettings {
   scopes?: string[];
   allowed_models?: string[] | null;
   ip_allowlist?: string[];
+  json_streaming?: boolean;
   expires_on?: string | null;
   requests_per_minute?: number | null;
   tokens_per_minute?: number | null;

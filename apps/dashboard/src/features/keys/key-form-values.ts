@@ -10,6 +10,7 @@ export interface KeyFormValues {
   readonly name: string;
   readonly chat: boolean;
   readonly readUsage: boolean;
+  readonly jsonStreaming: boolean;
   /** Null: all models, including future ones. */
   readonly models: readonly string[] | null;
   readonly addresses: string;
@@ -34,6 +35,7 @@ export const EMPTY_KEY: KeyFormValues = {
   name: '',
   chat: true,
   readUsage: false,
+  jsonStreaming: false,
   models: null,
   addresses: '',
   expiresOn: '',
@@ -51,6 +53,7 @@ export function valuesOf(key: Key): KeyFormValues {
     name: key.name,
     chat: key.scopes.includes('chat'),
     readUsage: key.scopes.includes('usage:read'),
+    jsonStreaming: key.json_streaming,
     models: key.allowed_models,
     addresses: key.ip_allowlist.join('\n'),
     expiresOn: key.expires_on ?? '',
@@ -72,6 +75,7 @@ export function bodyOf(values: KeyFormValues): KeyBody {
       ...(values.chat ? (['chat'] as const) : []),
       ...(values.readUsage ? (['usage:read'] as const) : []),
     ],
+    json_streaming: values.jsonStreaming,
     allowed_models: values.models && [...values.models],
     ip_allowlist: parseAllowlist(values.addresses),
     expires_on: values.expiresOn || null,
@@ -123,6 +127,7 @@ export function expiryError(day: string, unchanged: string): string | undefined 
 const FIELD_OF_PARAM: Readonly<Record<string, keyof KeyFormValues>> = {
   name: 'name',
   scopes: 'chat',
+  json_streaming: 'jsonStreaming',
   allowed_models: 'models',
   ip_allowlist: 'addresses',
   expires_on: 'expiresOn',

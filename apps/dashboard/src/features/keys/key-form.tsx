@@ -57,6 +57,13 @@ export function KeyFields({ organizationId, form, bounds }: KeyFieldsProps) {
             {...register('readUsage')}
           />
         </FieldGroup>
+        <FieldGroup legend="Streaming">
+          <Checkbox
+            label="JSON in streams"
+            hint="Requests may ask for streaming and a JSON response format together, as many libraries do by default. Otherwise they are refused."
+            {...register('jsonStreaming')}
+          />
+        </FieldGroup>
         {projects.length > 0 && (
           <Field
             label="Project"

@@ -37,6 +37,26 @@ describe('the page of a key', () => {
     );
   });
 
+  it('shows whether JSON in streams is allowed, and keeps it while something else changes', async () => {
+    respondWith(keyWith({ json_streaming: true }));
+    api.on(UPDATE, () => ({ key: keyWith({ json_streaming: true }) }));
+    renderPage('/o/org-1/keys/key-1');
+    const [fact] = await screen.findAllByText('JSON in streams');
+    expect(fact?.parentElement?.textContent).toContain('Allowed');
+    await userEvent.click(screen.getByRole('button', { name: 'Edit' }));
+    const box = await screen.findByRole<HTMLInputElement>('checkbox', { name: 'JSON in streams' });
+    expect(box.checked).toBe(true);
+    await userEvent.type(screen.getByLabelText(/^Name/), ' 2');
+    await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(api.requestsTo(UPDATE)).toMatchObject([{ body: { json_streaming: true } }]));
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit' }));
+    await userEvent.click(await screen.findByRole('checkbox', { name: 'JSON in streams' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await waitFor(() =>
+      expect(api.requestsTo(UPDATE).at(-1)).toMatchObject({ body: { json_streaming: false } }),
+    );
+  });
+
   it('lets developers change their own keys only', async () => {
     api.on('GET /api/session', () => sessionOf('developer'));
     respondWith(keyWith({ owner: { id: 'mem-2', email: 'bob@example.com', has_left: false } }));

@@ -150,6 +150,7 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
           <Fact name="Scopes">
             {key.scopes.map((scope) => (scope === 'chat' ? 'Chat' : 'Read usage')).join(', ')}
           </Fact>
+          <Fact name="JSON in streams">{key.json_streaming ? 'Allowed' : 'Refused'}</Fact>
           <Fact name="Models">
             {key.allowed_models === null ? (
               'All models'

@@ -50,6 +50,7 @@ describe('the page to create a key', () => {
     renderPage('/o/org-1/keys/new');
     await userEvent.type(await screen.findByLabelText('Name'), ' production ');
     await userEvent.type(screen.getByLabelText(/^Allowed IPs/), '10.0.0.0/8, 2001:db8::1');
+    await userEvent.click(screen.getByRole('checkbox', { name: 'JSON in streams' }));
     await userEvent.type(screen.getByLabelText(/^Requests per minute/), '60');
     await userEvent.type(screen.getByLabelText(/^Daily budget/), '5.5');
     await userEvent.type(screen.getByLabelText(/^Monthly budget/), '50');
@@ -60,6 +61,7 @@ describe('the page to create a key', () => {
       {
         name: 'production',
         scopes: ['chat'],
+        json_streaming: true,
         allowed_models: null,
         ip_allowlist: ['10.0.0.0/8', '2001:db8::1'],
         expires_on: null,

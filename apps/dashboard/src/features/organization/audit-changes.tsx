@@ -39,7 +39,11 @@ export function AuditChanges({ details }: { readonly details: unknown }) {
   );
 }
 
-const LABELS: Readonly<Record<string, string>> = { last4: 'Last four', ip_allowlist: 'Allowed IPs' };
+const LABELS: Readonly<Record<string, string>> = {
+  last4: 'Last four',
+  ip_allowlist: 'Allowed IPs',
+  json_streaming: 'JSON in streams',
+};
 
 function labelOf(name: string): string {
   const words = name.replace(/_nano_usd$|_usd$/, '').replaceAll('_', ' ');

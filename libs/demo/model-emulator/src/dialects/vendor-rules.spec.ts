@@ -73,6 +73,17 @@ it('Mistral refuses ids of calls that are not nine letters and digits, with an e
   });
 });
 
+it.each(['json_object', 'json_schema'])('Groq refuses the format %s in a stream only', async (type) => {
+  const format = { type, ...(type === 'json_schema' ? { json_schema: { name: 'a', schema: {} } } : {}) };
+  const body = { ...chat([ask]), response_format: format };
+  const path = '/groq/v1/chat/completions';
+  expect(await post(path, body)).toMatchObject({ status: 200 });
+  expect(await post(path, { ...body, stream: true })).toMatchObject({
+    status: 400,
+    body: { error: { message: expect.stringContaining('does not support streaming') } },
+  });
+});
+
 it.each(['anyOf', 'oneOf', 'allOf'])('Claude refuses %s at the top of the schema of a tool', async (name) => {
   const schema = { type: 'object', [name]: [{ properties: {} }] };
   const messages = [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }];

@@ -72,6 +72,8 @@ export interface KeySettings {
   readonly allowedModels: readonly string[];
   /** Addresses and CIDR ranges in canonical form. Empty allows every address. */
   readonly ipAllowlist: readonly string[];
+  /** Whether streams may have a JSON response format. */
+  readonly jsonStreaming: boolean;
   /** The key works until the end of this day, UTC. */
   readonly expiresOn?: UtcDay;
   readonly limits: KeyLimits;

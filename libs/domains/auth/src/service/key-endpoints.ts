@@ -158,6 +158,7 @@ export function createKeyEndpoints(
           scopes: ['chat', 'usage:read'] as const,
           allowedModels: [],
           ipAllowlist: [],
+          jsonStreaming: false,
           // For edges of an older version, which know only days. Close to midnight the key expires on the next day.
           expiresOn: utcDay((ports.clock.now() + PLAYGROUND_KEY_MS) as UnixMs),
           limits: { dailyBudgetNanoUsd },

@@ -10,6 +10,7 @@ const UNRESTRICTED: RequestedKeySettings = {
   scopes: [],
   allowedModels: [],
   ipAllowlist: [],
+  jsonStreaming: false,
   limits: {},
 };
 
@@ -25,6 +26,7 @@ export function keySettingsOf(
       scopes: changes.scopes,
       allowedModels: changes.allowed_models,
       ipAllowlist: changes.ip_allowlist,
+      jsonStreaming: changes.json_streaming,
       expiresOn: changes.expires_on,
       projectId: changes.project_id,
       limits: withChanges(current.limits, {

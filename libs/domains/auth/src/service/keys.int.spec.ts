@@ -162,6 +162,7 @@ describe('keys', () => {
       {
         allowed_models: ['acme/one', 'acme/one', 'acme/two'],
         ip_allowlist: ['::ffff:192.0.2.7', '2001:DB8:0:0::1/64', '10.1.2.3/8'],
+        json_streaming: true,
         expires_on: '2026-11-20',
       },
     );
@@ -177,6 +178,7 @@ describe('keys', () => {
         scopes: [Scope.SCOPE_CHAT, Scope.SCOPE_USAGE_READ],
         allowedModels: ['acme/one', 'acme/two'],
         ipAllowlist: ['192.0.2.7', '2001:db8::/64', '10.0.0.0/8'],
+        jsonStreaming: true,
         keyLimits: {
           requestsPerMinute: 600,
           tokensPerMinute: undefined,
@@ -265,6 +267,26 @@ describe('keys', () => {
     expect((await fixture.updateKey(organizationId, key.id, change)).key).toEqual({
       ...{ ...key, ...change, version: 2 },
     });
+  });
+
+  it('allows JSON in streams only where that is set, and keeps it through other changes', async () => {
+    const { id: organizationId } = await fixture.organization();
+    const grantOf = async (secret: string) =>
+      (await fixture.auth.verifyKey({ keySha256: sha256(secret) })).outcome?.value;
+    const { key, secret } = await fixture.createKey(organizationId, keyBody());
+    expect(key.json_streaming).toBe(false);
+    expect(await grantOf(secret)).toMatchObject({ jsonStreaming: false });
+    const change = (body: InputOf<typeof endpoints.keys.update>) =>
+      fixture.updateKey(organizationId, key.id, body);
+    expect((await change({ json_streaming: true })).key).toEqual({
+      ...key,
+      json_streaming: true,
+      version: 2,
+    });
+    await change({ name: 'renamed' });
+    expect(await grantOf(secret)).toMatchObject({ jsonStreaming: true });
+    expect((await change({ json_streaming: false })).key.json_streaming).toBe(false);
+    expect(await grantOf(secret)).toMatchObject({ jsonStreaming: false });
   });
 
   it('returns the current key to the second of two editors, and merges changes without a version', async () => {

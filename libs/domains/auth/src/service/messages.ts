@@ -38,6 +38,7 @@ export function keyGrantMessage({ settings, ...grant }: core.KeyGrant): KeyGrant
     scopes: settings.scopes.map((scope) => MESSAGE_OF_SCOPE[scope]),
     allowedModels: [...settings.allowedModels],
     ipAllowlist: [...settings.ipAllowlist],
+    jsonStreaming: settings.jsonStreaming,
     keyLimits: settings.limits,
     organizationLimits: grant.organizationLimits,
     organizationSuspended: grant.organizationSuspended,

@@ -23,6 +23,7 @@ const CHANGES: Readonly<Record<string, readonly [before: unknown, after: unknown
   allowed_models: [['demo/standard'], null],
   ip_allowlist: [['192.0.2.1'], null],
   expires_on: ['2099-01-01', null],
+  json_streaming: [true, false],
 };
 /** Not in the response under its name, or of another kind of test. */
 const OTHERS = ['version', 'project_id'];

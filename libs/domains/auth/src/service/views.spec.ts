@@ -5,7 +5,10 @@ import { keyView } from './views';
 const NOW = Date.UTC(2026, 10, 20, 12) as UnixMs;
 const KEY: ApiKey = {
   ...{ id: 'key-1', organizationId: 'org-1', last4: 'abcd', createdAt: NOW, version: 3 },
-  settings: { name: 'a key', scopes: ['chat'], allowedModels: [], ipAllowlist: [], limits: {} },
+  settings: {
+    ...{ name: 'a key', scopes: ['chat'], allowedModels: [], ipAllowlist: [], limits: {} },
+    jsonStreaming: false,
+  },
   owner: { id: 'mem-2', email: 'ada@example.com', isOperator: false, hasLeft: false },
 };
 const forCustomer = (key: ApiKey) => keyView(key, { now: NOW, isOperator: false });

@@ -92,6 +92,7 @@ export function keyView(key: ApiKey, { now, isOperator }: KeyViewContext) {
     scopes: settings.scopes,
     allowed_models: settings.allowedModels.length === 0 ? null : settings.allowedModels,
     ip_allowlist: settings.ipAllowlist,
+    json_streaming: settings.jsonStreaming,
     expires_on: settings.expiresOn ?? null,
     expires_at: timeOrNull(key.expiresAt),
     ...keyLimitsView(settings.limits),

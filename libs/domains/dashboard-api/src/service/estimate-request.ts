@@ -17,6 +17,8 @@ export function createEstimator(tokenCounter: TokenCounter): EstimateRequest {
         targetRules,
         maxOutputTokensCap: limits.max_output_tokens ?? undefined,
         multipleCompletions: limits.multiple_completions,
+        // As the playground's keys.
+        jsonStreaming: false,
       },
       findModel: (id) => views.get(id),
       tokenCounter,

@@ -30,6 +30,10 @@ export const key = z
     scopes,
     allowed_models: z.array(z.string()).nullable().meta({ description: 'Null: all models.' }),
     ip_allowlist: z.array(z.string()).meta({ description: 'Empty: any address.' }),
+    json_streaming: z.boolean().meta({
+      description:
+        'Whether requests may combine `stream` with a JSON response format; if not, they get `json_mode_no_stream`.',
+    }),
     expires_on: z.string().nullable().meta({ description: 'The last day on which the key works, UTC.' }),
     expires_at: time.nullable().meta({ description: 'When a playground key expires.' }),
     requests_per_minute: count,
@@ -98,6 +102,10 @@ const keyFields = {
     .min(1, { error: 'must name at least one model, or be null for all models' })
     .nullable(),
   ip_allowlist: z.array(z.string()).nullable(),
+  json_streaming: z.boolean().meta({
+    description:
+      'Whether requests may combine `stream` with a JSON response format. New keys: false by default.',
+  }),
   expires_on: z.string().nullable(),
   requests_per_minute: count,
   tokens_per_minute: count,

@@ -77,6 +77,7 @@ export function grant(changes: Partial<KeyGrant> = {}): KeyGrant {
     organizationSuspended: false,
     elasticHolds: false,
     budgets: [],
+    jsonStreaming: false,
     ...changes,
   };
 }

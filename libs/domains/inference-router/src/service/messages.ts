@@ -31,6 +31,7 @@ export function toGenerationRequest(message: GenerateRequest): GenerationRequest
     requestId: message.requestId,
     modelId: message.modelId,
     embeddings: message.embeddings ?? false,
+    jsonResponse: message.jsonResponse,
     stream: message.stream,
     includeUsage: message.includeUsage,
     includeStopSequence: message.includeStopSequence ?? false,

@@ -72,7 +72,7 @@ export const EMBEDDING = 'acme/embed-1';
 
 export const EMBEDDINGS_REQUEST: JsonObject = { model: EMBEDDING, input: ['Hello'] };
 
-const openPolicy: CallerPolicy = { allowedModels: [], multipleCompletions: false };
+const openPolicy: CallerPolicy = { allowedModels: [], multipleCompletions: false, jsonStreaming: false };
 
 /** Four characters per token, a rule of thumb. */
 const tokenCounter: TokenCounter = {

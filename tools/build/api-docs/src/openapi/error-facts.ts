@@ -50,7 +50,10 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     'A value has the wrong type or is out of range, the model does not support a field, a header such as `Idempotency-Key` is unusable, the first request of a run has no budget, or the provider rejects the request.',
     'sometimes',
   ),
-  json_mode_no_stream: of('A JSON `response_format` is combined with `stream`.', 'always'),
+  json_mode_no_stream: of(
+    'A JSON `response_format` is combined with `stream`, and the key does not allow it.',
+    'always',
+  ),
   json_mode_not_supported: of('The model cannot enforce a JSON `response_format`.', 'always'),
   max_tokens_exceeds_cap: of(
     "The output limit is above the organization's cap. The message contains the cap.",

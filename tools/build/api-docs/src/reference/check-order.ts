@@ -34,7 +34,10 @@ export const chatCheckOrder: readonly CheckStep[] = [
   { checks: 'Unknown parameters, the first by name', codes: ['unknown_parameter'] },
   { checks: 'Types and ranges of fields, the first field that is wrong', codes: ['invalid_request'] },
   { checks: 'Images are inline', codes: ['image_url_not_supported'] },
-  { checks: 'A JSON `response_format` without `stream`', codes: ['json_mode_no_stream'] },
+  {
+    checks: 'A JSON `response_format` without `stream`, or a key that allows both',
+    codes: ['json_mode_no_stream'],
+  },
   { checks: "The organization's settings", codes: ['n_not_allowed', 'max_tokens_exceeds_cap'] },
   {
     checks: 'The model exists, and the key and its organization may use it',

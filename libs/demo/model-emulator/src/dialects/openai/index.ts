@@ -6,7 +6,7 @@ import { checkVendorRules, type Vendor } from './vendor-rules';
 const DONE = '[DONE]';
 
 /** `/v1` is a server without rules of its own. Azure has OpenAI's, and in its dated API the deployment in the path. */
-const PATH = /^\/(?:(openai|mistral)\/)?v1\/chat\/completions$/;
+const PATH = /^(?:\/v1)?\/(?:(openai|mistral|groq)\/)?v1\/chat\/completions$/;
 const DEPLOYMENT_PATH = /^\/(openai)\/deployments\/[^/]+\/chat\/completions$/;
 
 function read({ path, body, faultHeader }: WireRequest) {

@@ -2,7 +2,7 @@ import { badRequest, ProviderError } from '../../errors';
 import { isObject } from '../../json-schema';
 
 /** Services with this protocol that refuse more than other servers with it. The first part of the path names them. */
-export type Vendor = 'openai' | 'mistral';
+export type Vendor = 'openai' | 'mistral' | 'groq';
 
 type Fields = { readonly [key: string]: unknown };
 
@@ -15,8 +15,9 @@ const AUTHOR_NAME = /^[^\s<|\\/>]+$/;
 /** Mistral, "Function calling". */
 const MISTRAL_CALL_ID = /^[a-zA-Z0-9]{9}$/;
 
-/** Throws what the vendor refuses in messages that other servers accept. */
+/** Throws what the vendor refuses and other servers accept. */
 export function checkVendorRules(vendor: Vendor, body: unknown): void {
+  if (vendor === 'groq') return checkGroq(isObject(body) ? body : {});
   const listed = isObject(body) ? body['messages'] : undefined;
   const messages = Array.isArray(listed) ? listed.map((each: unknown) => (isObject(each) ? each : {})) : [];
   for (const [index, message] of messages.entries()) {
@@ -60,6 +61,11 @@ function checkText(text: string, param: string, maxLength: number, pattern?: Reg
       'invalid_value',
     );
   }
+}
+
+function checkGroq({ stream, response_format: format }: Fields): void {
+  if (stream === true && isObject(format) && format['type'] !== 'text')
+    throw badRequest('`response_format` does not support streaming', undefined);
 }
 
 function checkMistral(message: Fields): void {

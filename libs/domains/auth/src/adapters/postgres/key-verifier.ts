@@ -14,6 +14,7 @@ const VERIFY_KEY = `
     k.scopes,
     k.allowed_models,
     k.ip_allowlist,
+    k.json_streaming,
     k.requests_per_minute as key_requests_per_minute,
     k.tokens_per_minute as key_tokens_per_minute,
     ${budgetColumns('k')} as key_budgets,
@@ -54,6 +55,7 @@ interface VerifiedRow {
   readonly scopes: Scope[];
   readonly allowed_models: string[];
   readonly ip_allowlist: string[];
+  readonly json_streaming: boolean;
   readonly key_requests_per_minute: number | null;
   readonly key_tokens_per_minute: number | null;
   readonly key_budgets: BudgetAmounts;
@@ -100,6 +102,7 @@ function grantOf(row: VerifiedRow): KeyGrant {
       scopes: row.scopes,
       allowedModels: row.allowed_models,
       ipAllowlist: row.ip_allowlist,
+      jsonStreaming: row.json_streaming,
       ...(row.expires_on === null ? {} : { expiresOn: row.expires_on }),
       ...(row.project_id === null ? {} : { projectId: row.project_id }),
       limits: limitsOf({

@@ -9,6 +9,7 @@ export function keyFields({ settings, last4 }: ApiKey): JsonObject {
     scopes: settings.scopes,
     allowed_models: settings.allowedModels,
     ip_allowlist: settings.ipAllowlist,
+    json_streaming: settings.jsonStreaming,
     expires_on: settings.expiresOn ?? null,
     requests_per_minute: settings.limits.requestsPerMinute ?? null,
     tokens_per_minute: settings.limits.tokensPerMinute ?? null,

@@ -22,6 +22,7 @@ export interface RequestedKeySettings {
   readonly scopes: readonly Scope[];
   readonly allowedModels: readonly string[];
   readonly ipAllowlist: readonly string[];
+  readonly jsonStreaming: boolean;
   readonly expiresOn?: string;
   readonly limits: KeyLimits;
   readonly projectId?: string;
@@ -59,6 +60,7 @@ export function readKeySettings(
     scopes,
     allowedModels,
     ipAllowlist,
+    jsonStreaming: requested.jsonStreaming,
     ...(expiresOn === undefined ? {} : { expiresOn }),
     limits: requested.limits,
     ...(requested.projectId === undefined ? {} : { projectId: requested.projectId }),

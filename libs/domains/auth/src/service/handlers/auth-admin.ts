@@ -22,7 +22,8 @@ export function createAuthAdminHandlers(
     },
 
     async createUnrestrictedKey({ organizationId, name }, context) {
-      const settings = { name, scopes: SCOPES, allowedModels: [], ipAllowlist: [], limits: {} };
+      const restrictions = { allowedModels: [], ipAllowlist: [], limits: {} };
+      const settings = { name, scopes: SCOPES, ...restrictions, jsonStreaming: false };
       const actor = personOf(context);
       const refusal = await refuseUnlessPermitted(people, actor, 'keys:manage_own', organizationId);
       const created = refusal ?? (await createKey(ports, { actor, organizationId, settings }));

@@ -46,7 +46,7 @@ const RULES = {
 };
 const KEY: JsonResult<typeof parts.key>['key'] = {
   ...{ id: 'key-1', organization_id: 'org-1', kind: 'standard', name: 'a key', last4: 'abcd' },
-  ...{ scopes: ['chat'], allowed_models: ['acme/m'], ip_allowlist: [] },
+  ...{ scopes: ['chat'], allowed_models: ['acme/m'], ip_allowlist: [], json_streaming: false },
   ...{ expires_on: null, expires_at: null, project_id: null },
   ...{ requests_per_minute: 5, tokens_per_minute: null, concurrency: null },
   ...{ daily_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },

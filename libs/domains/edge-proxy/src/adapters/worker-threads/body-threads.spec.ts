@@ -46,7 +46,7 @@ function model(id: string): ModelView {
 }
 
 const models = new Map([model('acme/m-1'), model('acme/m-2')].map((each) => [each.id, each]));
-const policy: CallerPolicy = { allowedModels: [], multipleCompletions: false };
+const policy: CallerPolicy = { allowedModels: [], multipleCompletions: false, jsonStreaming: false };
 const rules: ChatBodyRules = { policy, models, wantsSha256: false };
 
 const opened: ChatBodyThreads[] = [];
@@ -156,6 +156,7 @@ describe('a thread returns the same result as the event loop', () => {
     policy: fc.record({
       allowedModels: fc.constantFrom([], ['acme/m-2']),
       multipleCompletions: fc.boolean(),
+      jsonStreaming: fc.boolean(),
       maxOutputTokensCap: fc.constantFrom(undefined, 5),
     }),
   });

@@ -107,6 +107,7 @@ export async function checkUncounted(
     targetRules: grant.targetRules,
     maxOutputTokensCap: grant.organizationLimits?.maxOutputTokens,
     multipleCompletions: grant.organizationLimits?.multipleCompletions ?? false,
+    jsonStreaming: grant.jsonStreaming,
   };
   const { dropsHostedTools } = ports;
   const rules: ChatBodyRules = { policy, models, wantsSha256, format, dropsHostedTools };

@@ -260,6 +260,7 @@ function generateRequest(
     responseKey,
     includeStopSequence: chat.response?.stopSequences === undefined ? undefined : true,
     embeddings: isEmbeddingModel(chat.model) ? true : undefined,
+    jsonResponse: chat.isJson,
   };
 }
 

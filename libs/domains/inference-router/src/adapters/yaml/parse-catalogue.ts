@@ -204,6 +204,7 @@ function toModel(
     const options: TargetOptions = {
       maxTokensParameter: target.max_tokens_parameter ?? read.settings.maxTokensParameter,
       refusesStreamOptions: read.settings.refusesStreamOptions,
+      refusesJsonStreams: read.settings.refusesJsonStreams,
       developerAsSystem: read.settings.developerAsSystem,
       forwardReasoningContent: target.forward_reasoning_content ?? read.settings.forwardReasoningContent,
       vendor: read.settings.vendor,

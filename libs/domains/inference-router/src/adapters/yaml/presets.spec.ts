@@ -147,14 +147,23 @@ it.each(ofOpenAi)('models-yaml.md says what the preset "%s" needs and refuses', 
     options.maxTokensParameter,
     options.developerAsSystem ? 'system' : 'developer',
     String(options.refusesStreamOptions !== true),
+    String(options.refusesJsonStreams !== true),
     String(options.forwardReasoningContent),
     options.drops.join(', '),
   ]);
 });
 
 it('what a preset sets can be set without one, and against it', () => {
-  const { options } = targetOf([KEY, 'base_url: https://a.example/v1', 'stream_options: false']);
-  expect(options).toMatchObject({ refusesStreamOptions: true, developerAsSystem: false });
+  const { options } = targetOf([
+    KEY,
+    'base_url: https://a.example/v1',
+    'stream_options: false',
+    'json_streams: false',
+  ]);
+  expect(options).toMatchObject({
+    ...{ refusesStreamOptions: true, refusesJsonStreams: true, developerAsSystem: false },
+  });
+  expect(targetOf(['preset: groq', KEY, 'json_streams: true']).options.refusesJsonStreams).toBe(false);
   expect(
     targetOf([KEY, 'preset: mistral', 'stream_options: true', 'developer_role: developer']).options,
   ).toMatchObject({ refusesStreamOptions: false, developerAsSystem: false });

@@ -14,6 +14,7 @@ export interface Preset {
   readonly host?: TargetOptions['host'];
   readonly maxTokensParameter?: TargetOptions['maxTokensParameter'];
   readonly refusesStreamOptions?: boolean;
+  readonly refusesJsonStreams?: boolean;
   readonly refusesDeveloperRole?: boolean;
   /** Fields that the service refuses, and that are hints. */
   readonly drops?: readonly string[];
@@ -80,6 +81,8 @@ export const presets = {
     ...openai,
     baseUrl: 'https://api.cerebras.ai/v1',
     maxTokensParameter: 'max_completion_tokens',
+    // Of reasoning models: "stream=true with structured outputs is currently not supported".
+    refusesJsonStreams: true,
     refusesDeveloperRole: true,
     drops: ['frequency_penalty', 'presence_penalty', 'logit_bias', 'service_tier'],
   },
@@ -99,6 +102,8 @@ export const presets = {
     ...openai,
     baseUrl: 'https://api.groq.com/openai/v1',
     maxTokensParameter: 'max_completion_tokens',
+    // "response_format does not support streaming".
+    refusesJsonStreams: true,
     refusesDeveloperRole: true,
     drops: ['logit_bias'],
     vendor: 'groq',

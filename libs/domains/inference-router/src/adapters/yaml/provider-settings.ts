@@ -13,6 +13,7 @@ export interface ProviderSettings {
   readonly credential: CredentialSettings;
   readonly maxTokensParameter: TargetOptions['maxTokensParameter'];
   readonly refusesStreamOptions: boolean;
+  readonly refusesJsonStreams: boolean;
   readonly developerAsSystem: boolean;
   readonly forwardReasoningContent: boolean;
   readonly vendor: TargetOptions['vendor'];
@@ -54,6 +55,7 @@ export function providerSettings(document: ProviderDocument, context: SettingsCo
     credential,
     maxTokensParameter: document.max_tokens_parameter ?? preset?.maxTokensParameter ?? 'max_tokens',
     refusesStreamOptions: !(document.stream_options ?? preset?.refusesStreamOptions !== true),
+    refusesJsonStreams: !(document.json_streams ?? preset?.refusesJsonStreams !== true),
     developerAsSystem:
       document.developer_role === undefined
         ? preset?.refusesDeveloperRole === true

@@ -133,6 +133,12 @@ const providerSchema = z.strictObject({
     .describe(
       'Sends stream_options with streams, for their usage. For the dialect openai. Default: that of the preset, else true.',
     ),
+  json_streams: z
+    .boolean()
+    .optional()
+    .describe(
+      'Streams with a JSON response format are requested as streams. If not, they are requested whole, and sent to the client in one chunk. Default: that of the preset, else true.',
+    ),
   send_traceparent: z
     .boolean()
     .default(false)

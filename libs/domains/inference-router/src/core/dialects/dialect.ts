@@ -128,6 +128,8 @@ export interface TargetOptions {
   /** Whether the provider refuses "stream_options". Its streams report usage without them. */
   readonly refusesStreamOptions?: boolean;
   /** Whether messages of role "developer" are sent as "system". */
+  /** Whether the provider refuses "stream" with a JSON response format. Such streams are requested whole. */
+  readonly refusesJsonStreams?: boolean;
   readonly developerAsSystem: boolean;
   /** The service behind OpenAI's protocol, where it has rules of its own. */
   readonly vendor?: Vendor | undefined;

@@ -14,6 +14,8 @@ export interface GenerationRequest {
   /** Embeddings instead of a completion. */
   readonly embeddings?: boolean;
   readonly stream: boolean;
+  /** Whether the response has a JSON format. */
+  readonly jsonResponse?: boolean;
   readonly includeUsage: boolean;
   /** Whether the finished choice names the stop sequence that ended it. */
   readonly includeStopSequence?: boolean;

@@ -1,5 +1,5 @@
 import { GatewayError, type GatewayErrorOptions } from '@gateway/errors';
-import { targetKey, type Model } from '../catalogue/model-catalogue';
+import { targetKey, type Model, type Target } from '../catalogue/model-catalogue';
 import type { GenerationRequest } from './finished-generation';
 import { GenerationEvents, type GenerationEvent, type GenerationPart } from './generation-events';
 import { GenerationRun, type GenerationCall } from './generation-run';
@@ -7,6 +7,7 @@ import type { InFlight } from './in-flight';
 import type { StreamJournal } from './stream-journal';
 import { openGeneration, type OpenGenerationPorts, type OpenedGeneration } from './open-generation';
 import type { OpenedStream } from '../provider/open-target';
+import { requestsStream } from '../provider/target-call';
 import type { CatalogueSource } from '../ports';
 import { allowedTargets } from '../routing/order-targets';
 import { errorAfterFirstEvent, errorBeforeFirstEvent } from '../failure/public-error';
@@ -89,11 +90,12 @@ function modelOf(ports: GeneratePorts, request: GenerationRequest): Model {
 /** The output of some targets cannot be counted while it is generated. */
 async function holdHiddenOutput(
   { hiddenOutput }: Pick<FinalizePorts, 'hiddenOutput'>,
-  { gate }: GenerationRun,
+  { gate, request }: GenerationRun,
   { targets }: Model,
 ): Promise<void> {
-  if (!gate || hiddenOutput.size === 0 || !targets.some((target) => hiddenOutput.has(targetKey(target))))
-    return;
+  const hidesOutput = (target: Target) =>
+    hiddenOutput.has(targetKey(target)) || !requestsStream(request, target);
+  if (!gate || !targets.some(hidesOutput)) return;
   if (!(await gate.coverAll())) throw new GatewayError('insufficient_credits', {});
 }
 

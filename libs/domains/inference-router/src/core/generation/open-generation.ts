@@ -7,7 +7,7 @@ import type { OutputGate } from './output-gate';
 import type { OutputLimitNames } from '../provider/output-limit-names';
 import { encodeEmbeddings, type EncodedEmbeddings } from '../provider/encode-embeddings';
 import { openTarget, type OpenedStream, type OpenTargetPorts } from '../provider/open-target';
-import type { OpenedResponse } from '../provider/target-call';
+import { requestsStream, type OpenedResponse } from '../provider/target-call';
 import type { CircuitBreakers, EncodeThreads, Random, Timers } from '../ports';
 import type { TargetOptions } from '../dialects/dialect';
 import { dialects, type DialectName } from '../dialects/registry';
@@ -214,7 +214,8 @@ function encodeRequest(
   options: TargetOptions,
 ): Uint8Array | Promise<Uint8Array> {
   const { provider, providerModel, signer } = target;
-  const { stream, maxOutputTokens, n, exactSeed } = request;
+  const { maxOutputTokens, n, exactSeed } = request;
+  const stream = requestsStream(request, target);
   const ownsUntagged = target === model.targets[0];
   const encoding = { providerModel, options, stream, maxOutputTokens, n, exactSeed, signer, ownsUntagged };
   const dialect = dialects[provider.dialect];

@@ -5,12 +5,14 @@ import { dialects } from '../dialects/registry';
 import { providerAddress } from './provider-address';
 import { operatorText, operatorToken, publicText } from '../failure/public-text';
 import { UpstreamFailure } from '../failure/upstream-failure';
+import { requestsStream } from './target-call';
 
 /** What messages about a failure say about the request. */
 export interface FailedRequest {
   /** Without the fields that the router adds. */
   readonly bodyJson: Uint8Array;
   readonly stream: boolean;
+  readonly jsonResponse?: boolean;
   /** Embeddings instead of a completion. */
   readonly embeddings?: boolean;
   readonly estimatedInputTokens: number;
@@ -61,7 +63,7 @@ export function classifyError(
     .map((token) => operatorToken(token, keysOf(target)))
     .filter((token) => token !== undefined);
   const { origin: server, pathOf } = providerAddress(provider.baseUrl);
-  const call = { providerModel, stream: request.stream, options: target.options };
+  const call = { providerModel, stream: requestsStream(request, target), options: target.options };
   const path = request.embeddings ? dialect.embeddings?.path(call) : dialect.path(call);
   const url = server + pathOf(path ?? '');
   const logText = logsErrorTexts ? operatorText(error.message, keysOf(target)) : undefined;

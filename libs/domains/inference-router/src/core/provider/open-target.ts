@@ -19,7 +19,7 @@ import { textsOfField } from '../dialects/texts-of-field';
 import { RestoredResponse } from '../dialects/restore-response';
 import { createEventParser, type EventParser } from '../framing/event-parser';
 import { StreamReader } from './stream-reader';
-import type { OpenedResponse, TargetCall } from './target-call';
+import { requestsStream, type OpenedResponse, type TargetCall } from './target-call';
 import { toUpstreamFailure, UpstreamFailure } from '../failure/upstream-failure';
 
 export interface OpenTargetPorts {
@@ -61,14 +61,15 @@ export async function openTarget(
     }
     const { providerModel, options, provider } = target;
     const { timeouts } = provider;
-    if (request.stream) attempt.expect(timeouts.firstEventMs, 'first event');
+    const stream = requestsStream(request, target);
+    if (stream) attempt.expect(timeouts.firstEventMs, 'first event');
     else attempt.expect(timeouts.firstByteMs, 'response');
     const response = await attempt.send(() =>
       ports.transport.send({
         target,
-        path: dialectOf(call).path({ providerModel, options, stream: request.stream }),
+        path: dialectOf(call).path({ providerModel, options, stream }),
         body: call.body,
-        stream: request.stream,
+        stream,
         signal: attempt.signal,
         onSent: call.onSent,
       }),
@@ -92,10 +93,13 @@ async function openStream(
   { logsErrorTexts }: ErrorTexts,
   call: TargetCall,
 ): Promise<OpenedStream> {
-  const parser = createEventParser(dialectOf(call).framing);
+  const { timeouts } = call.target.provider;
+  const isWhole = !requestsStream(call.request, call.target);
+  if (isWhole) attempt.expect(timeouts.idleMs, 'rest of the response');
+  const parser = createEventParser(isWhole ? 'sse' : dialectOf(call).framing);
   const reader = new StreamReader(attempt, completionStream(call, logsErrorTexts, parser), parser, call.gate);
   await reader.waitForFirstEvent();
-  attempt.expect(call.target.provider.timeouts.idleMs, 'next event');
+  attempt.expect(timeouts.idleMs, 'next event');
   attempt.pause();
   return { kind: 'stream', attempt, reader };
 }

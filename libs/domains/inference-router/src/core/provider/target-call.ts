@@ -33,3 +33,11 @@ export interface TargetCall {
   /** The rest of the generation's total timeout. */
   readonly totalMs: number;
 }
+
+/** Whether the provider is called for a stream. JSON of one that refuses to stream it is requested whole. */
+export function requestsStream(
+  { stream, jsonResponse }: Pick<GenerationRequest, 'stream' | 'jsonResponse'>,
+  { options }: Pick<Target, 'options'>,
+): boolean {
+  return stream && !(jsonResponse === true && options.refusesJsonStreams === true);
+}

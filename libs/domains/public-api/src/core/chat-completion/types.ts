@@ -50,6 +50,8 @@ export interface CallerPolicy {
   readonly maxOutputTokensCap?: number | undefined;
   /** Whether `n` above 1 is allowed. */
   readonly multipleCompletions: boolean;
+  /** Whether a stream may have a JSON response format. */
+  readonly jsonStreaming: boolean;
 }
 
 /**
@@ -121,6 +123,8 @@ export interface UncountedChatRequest {
   readonly input: UncountedInput;
   /** See isOutputVisible. */
   readonly isOutputVisible: boolean;
+  /** See isJsonMode. */
+  readonly isJson: boolean;
   /** The longest lifetime for which it can write to the provider's prompt cache. */
   readonly cacheWrites: CacheWriteLifetime;
   /** The output length as sent by the client. */
@@ -151,6 +155,8 @@ export interface ValidatedChatRequest {
   readonly inputParts: InputParts;
   /** See isOutputVisible. */
   readonly isOutputVisible: boolean;
+  /** See isJsonMode. */
+  readonly isJson: boolean;
   /** The longest lifetime for which it can write to the provider's prompt cache. */
   readonly cacheWrites: CacheWriteLifetime;
   /** The maximum cost of the request, which is held. */

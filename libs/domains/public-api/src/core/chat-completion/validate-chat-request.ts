@@ -17,7 +17,7 @@ import { isOutputVisible } from './visible-output';
 import { checkCompletions } from './rules/completions';
 import { checkBetweenFields } from './rules/field-values';
 import { checkImagesInline, checkVision, findImages, type FoundImage } from './rules/images';
-import { checkJsonModeSupported, checkJsonModeWithoutStream } from './rules/json-mode';
+import { checkJsonModeSupported, checkJsonStreaming, isJsonMode } from './rules/json-mode';
 import { checkModelAllowed, modelNotFound } from './rules/model-access';
 import { checkFieldSupport, checkReasoningEffort, checkTools } from './rules/model-support';
 import { checkOutputCap, fitOutput } from './rules/output-length';
@@ -100,7 +100,7 @@ function checkTranslated(
 
   const bodyOrPolicyRefusal =
     checkImagesInline(images, format) ??
-    checkJsonModeWithoutStream(fields) ??
+    checkJsonStreaming(fields, policy) ??
     checkCompletions(fields, policy) ??
     checkOutputCap(fields, policy);
   if (bodyOrPolicyRefusal) return bodyOrPolicyRefusal;
@@ -168,6 +168,7 @@ function uncounted(
     ...(externalUser === undefined ? {} : { externalUser }),
     input: uncountedInput(forwarded, images, model),
     isOutputVisible: isOutputVisible({ stream, n: fields.n ?? 1 }, forwarded, model),
+    isJson: isJsonMode(fields),
     cacheWrites: cacheWritesOf(forwarded, model),
     output: { max_tokens, max_completion_tokens },
   };

@@ -81,7 +81,11 @@ export const quarterCounter: TokenCounter = {
   countSize: ({ length }) => Math.ceil(length / 4),
 };
 
-export const openPolicy: CallerPolicy = { allowedModels: [], multipleCompletions: false };
+export const openPolicy: CallerPolicy = {
+  allowedModels: [],
+  multipleCompletions: false,
+  jsonStreaming: false,
+};
 
 /** A valid body with the given fields added; undefined removes one. */
 export function chatBody(fields: Readonly<Record<string, JsonValue | undefined>> = {}): JsonObject {

@@ -1,6 +1,6 @@
 import { refuse, type Refusal } from '@gateway/errors';
 import type { CheckedFields } from '../schema/checked-fields';
-import type { ModelView } from '../types';
+import type { CallerPolicy, ModelView } from '../types';
 import { hasCapability } from './model-support';
 
 /** Whether the response must be JSON; `{"type": "text"}` is the default format. */
@@ -8,9 +8,12 @@ export function isJsonMode({ response_format: format }: CheckedFields): boolean 
   return format !== undefined && format.type !== 'text';
 }
 
-/** json_mode_no_stream: a JSON response format together with stream. */
-export function checkJsonModeWithoutStream(fields: CheckedFields): Refusal | undefined {
-  return isJsonMode(fields) && fields.stream === true
+/** json_mode_no_stream: a JSON response format together with stream, with a key that does not allow it. */
+export function checkJsonStreaming(
+  fields: CheckedFields,
+  { jsonStreaming }: CallerPolicy,
+): Refusal | undefined {
+  return isJsonMode(fields) && fields.stream === true && !jsonStreaming
     ? refuse('json_mode_no_stream', { param: 'response_format' })
     : undefined;
 }

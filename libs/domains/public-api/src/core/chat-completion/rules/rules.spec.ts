@@ -142,6 +142,28 @@ describe('images', () => {
 });
 
 describe('JSON mode', () => {
+  it.each(['json_object', 'json_schema'])('%s may be streamed with a key that allows it', (type) => {
+    const response_format = {
+      type,
+      ...(type === 'json_schema' && { json_schema: { name: 'x', schema: {} } }),
+    };
+    const policy = { jsonStreaming: true };
+    expect(verdictOf({ response_format, stream: true }, policy)).toBe('accepted');
+    expect(verdictOf({ response_format, stream: true, n: 2 }, policy)).toBe('n_not_allowed n');
+    expect(verdictOf({ response_format, stream: true, model: 'acme/plain' }, policy)).toBe(
+      'json_mode_not_supported response_format',
+    );
+  });
+
+  it('is known of a request, whether or not it is streamed', () => {
+    const isJson = (fields: Fields) => accepted(validate(chatBody(fields), { jsonStreaming: true })).isJson;
+    for (const stream of [false, true]) {
+      expect(isJson({ stream, response_format: json })).toBe(true);
+      expect(isJson({ stream, response_format: { type: 'text' } })).toBe(false);
+      expect(isJson({ stream })).toBe(false);
+    }
+  });
+
   const json = { type: 'json_object' };
   const schema = { type: 'json_schema', json_schema: { name: 'x', schema: {} } };
   it.each<[Fields, string]>([

@@ -75,7 +75,7 @@ export const chatFields: readonly Field[] = [
   honour(
     'response_format',
     responseFormatShape,
-    'The format of the response. `json_object` requires a model with the capability `json_mode`, `json_schema` one with `structured_outputs`. Neither can be streamed.',
+    'The format of the response. `json_object` requires a model with the capability `json_mode`, `json_schema` one with `structured_outputs`. Neither can be streamed, unless the key allows it.',
     'text',
   ),
   honour(

@@ -75,6 +75,7 @@ export function checkEmbeddings(
       embeddings,
     },
     isOutputVisible: false,
+    isJson: false,
     cacheWrites: 'none',
     output: {},
     response: fields.encoding_format === 'base64' ? { encodingFormat: 'base64' } : {},

@@ -111,7 +111,11 @@ const outputConfigShape = record({
     'How much the model reasons: the nearest level that it accepts. Without effect on models without reasoning.',
     'as `thinking`',
   ),
-  format: optional(formatShape, 'The format of the response. It cannot be streamed.', 'text'),
+  format: optional(
+    formatShape,
+    'The format of the response. It cannot be streamed, unless the key allows it.',
+    'text',
+  ),
 });
 
 /** A field of a beta that changes only how the vendor handles the request. */

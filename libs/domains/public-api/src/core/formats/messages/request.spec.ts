@@ -246,6 +246,14 @@ it('counts the cache points of calls: the longest lifetime is held', () => {
   expect(accepted(check({ messages })).cacheWrites).toBe('1h');
 });
 
+it.each(['output_config', 'output_format'])('streams JSON of %s with a key that allows it', (name) => {
+  const format: JsonObject = { type: 'json_schema', schema: { type: 'object' } };
+  const fields = { stream: true, [name]: name === 'output_config' ? { format } : format };
+  const allowed = accepted(validate(body(fields), { jsonStreaming: true }, undefined, 'messages'));
+  expect(allowed).toMatchObject({ stream: true, isJson: true });
+  expect(forwarded(allowed)['response_format']).toMatchObject({ type: 'json_schema' });
+});
+
 it('keeps the end user, and the output limit', () => {
   const result = accepted(check({ metadata: { user_id: 'user-1' } }));
   expect(result).toMatchObject({ externalUser: 'user-1', maxOutputTokens: 100, includeUsage: false });

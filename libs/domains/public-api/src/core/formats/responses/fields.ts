@@ -116,7 +116,11 @@ const formatShape = variants('type', {
 });
 
 const textShape = record({
-  format: optional(formatShape, 'The format of the response. JSON cannot be streamed.', 'text'),
+  format: optional(
+    formatShape,
+    'The format of the response. JSON cannot be streamed, unless the key allows it.',
+    'text',
+  ),
   verbosity: optional(
     text({ oneOf: ['low', 'medium', 'high'] }),
     'How long the response should be. A hint: dropped for models that do not support it.',

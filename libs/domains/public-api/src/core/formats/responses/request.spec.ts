@@ -194,6 +194,16 @@ it('keeps the end user, and the output limit', () => {
   expect(accepted(check({ stream: true })).includeUsage).toBe(true);
 });
 
+it('streams JSON of text.format with a key that allows it', () => {
+  const formats: JsonObject[] = [{ type: 'json_object' }, { type: 'json_schema', name: 'a', schema: {} }];
+  for (const format of formats) {
+    const fields = { stream: true, text: { format } };
+    const allowed = accepted(validate(body(fields), { jsonStreaming: true }, undefined, 'responses'));
+    expect(allowed).toMatchObject({ stream: true, isJson: true });
+    expect(forwarded(allowed)['response_format']).toMatchObject({ type: format['type'] });
+  }
+});
+
 it('removes hosted tools where the deployment does so, and refuses them by name otherwise', () => {
   const search = { type: 'web_search' };
   expect(refused(check({ tools: [search, tool] }))).toMatchObject({

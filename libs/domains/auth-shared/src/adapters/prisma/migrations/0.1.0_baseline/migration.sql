@@ -85,6 +85,8 @@ CREATE TABLE "api_keys" (
   "scopes" TEXT[],
   "allowed_models" TEXT[],
   "ip_allowlist" TEXT[],
+  -- Streams may have a JSON response format.
+  "json_streaming" BOOLEAN NOT NULL DEFAULT false,
   "expires_on" DATE,
   "requests_per_minute" INTEGER,
   "tokens_per_minute" INTEGER,
