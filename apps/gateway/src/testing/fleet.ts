@@ -8,6 +8,7 @@ import {
   createKeyDirectory,
   createRpcServices,
   openBodyThreads,
+  openPageThreads,
 } from '@gateway/edge-proxy';
 import { MAX_TOKENIZED_LENGTH } from '@gateway/tokenizer';
 import { createPostgresEventLog } from '@gateway/events';
@@ -141,6 +142,7 @@ async function start(
         maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
         maxTextLength: MAX_TOKENIZED_LENGTH,
       }),
+      pageThreads: openPageThreads(),
       clock,
       log,
       metrics,

@@ -250,12 +250,13 @@ function quote(question: string): string {
 }
 
 function opening(request: ChatRequest): string {
-  const { images, endsWithToolResult } = request.prompt;
+  const { images, pages, endsWithToolResult } = request.prompt;
   if (endsWithToolResult) return 'The tool returned a result, and this text is based on it.';
   if (images.length > 0) {
     const sizes = images.map(({ width, height }) => `${width}x${height}`).join(', ');
     return `I see ${images.length} ${images.length === 1 ? 'image' : 'images'} of ${sizes} pixels.`;
   }
+  if (pages > 0) return `I read ${pages} ${pages === 1 ? 'page' : 'pages'}.`;
   const quoted = quote(request.question);
   return quoted === '' ? 'Hello.' : `You said: “${quoted}”.`;
 }

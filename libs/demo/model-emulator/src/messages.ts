@@ -1,3 +1,4 @@
+import { readDocument, type ReadDocument } from './documents';
 import { badRequest } from './errors';
 import { imageTokens, readImageSize, type ImageSize } from './images';
 import { isObject } from './json-schema';
@@ -12,6 +13,8 @@ export interface Prompt {
   /** The points up to which the prompt is cached, in order; undefined: all prefixes of whole messages are. */
   readonly cachePoints?: readonly CachePoint[];
   readonly images: readonly ImageSize[];
+  /** Of all documents. */
+  readonly pages: number;
   readonly lastUserText: string;
   /** The last message is a tool result. */
   readonly endsWithToolResult: boolean;
@@ -31,6 +34,7 @@ const ROLES = new Set(['system', 'developer', 'user', 'assistant', 'tool']);
 interface ReadContent {
   readonly text: string;
   readonly images: readonly ImageSize[];
+  readonly pages: number;
   readonly tokens: number;
 }
 
@@ -50,6 +54,7 @@ export function readMessages(value: unknown, vision: boolean): Prompt {
   }
   const parts: { text: string; tokens: number }[] = [];
   const images: ImageSize[] = [];
+  let pages = 0;
   const openCalls = new Set<string>();
   let lastUserText = '';
   let lastRole = '';
@@ -71,12 +76,13 @@ export function readMessages(value: unknown, vision: boolean): Prompt {
       TOKENS_PER_MESSAGE + content.tokens + named + (calls === '' ? 0 : countTokens(calls));
     tokens += messageTokens;
     images.push(...content.images);
+    pages += content.pages;
     parts.push({ text: `${role}\u0000${content.text}\u0000${calls}`, tokens: messageTokens });
     if (role === 'user') lastUserText = content.text;
     lastRole = role;
   });
   if (openCalls.size > 0) throw missingToolResults(openCalls, value.length);
-  return { tokens, parts, images, lastUserText, endsWithToolResult: lastRole === 'tool' };
+  return { tokens, parts, images, pages, lastUserText, endsWithToolResult: lastRole === 'tool' };
 }
 
 function missingToolResults(openCalls: ReadonlySet<string>, index: number) {
@@ -119,15 +125,17 @@ function readContent(
 ): ReadContent {
   const content = message['content'];
   const path = `messages[${index}].content`;
-  if (typeof content === 'string') return { text: content, images: [], tokens: countTokens(content) };
+  if (typeof content === 'string')
+    return { text: content, images: [], pages: 0, tokens: countTokens(content) };
   if (content === undefined || content === null) {
-    if (role === 'assistant') return { text: '', images: [], tokens: 0 };
+    if (role === 'assistant') return { text: '', images: [], pages: 0, tokens: 0 };
     throw badRequest(`Invalid value for 'content': expected a string, got null.`, path, 'invalid_type');
   }
   if (!Array.isArray(content))
     throw badRequest(`Invalid type for '${path}': expected a string or an array.`, path, 'invalid_type');
   const images: ImageSize[] = [];
   const texts: string[] = [];
+  let pages = 0;
   let tokens = 0;
   content.forEach((part: unknown, position) => {
     const place = `${path}[${position}]`;
@@ -144,11 +152,29 @@ function readContent(
       images.push(size);
       tokens += imageTokens(size, detail === 'low');
       texts.push(`<image ${size.width}x${size.height}>`);
+    } else if (isObject(part) && part['type'] === 'file' && isObject(part['file'])) {
+      const document = readFilePart(part['file'], vision, place);
+      pages += document.pages;
+      tokens += document.tokens;
+      texts.push(document.text);
     } else {
       throw badRequest(`Invalid value: unsupported content part.`, `${place}.type`, 'invalid_value');
     }
   });
-  return { text: texts.join('\n'), images, tokens };
+  return { text: texts.join('\n'), images, pages, tokens };
+}
+
+function readFilePart(file: { [key: string]: unknown }, vision: boolean, place: string): ReadDocument {
+  if (!vision) throw badRequest('This model does not support file content types.', place, 'invalid_value');
+  const { file_data: data, filename } = file;
+  if (typeof filename !== 'string' || filename === '')
+    throw badRequest(
+      `Missing required parameter: '${place}.file.filename'.`,
+      place,
+      'missing_required_parameter',
+    );
+  const [head = '', base64] = typeof data === 'string' ? data.split(',') : [];
+  return readDocument(/^data:([^;]+);base64$/.exec(head)?.[1], base64, `${place}.file.file_data`);
 }
 
 function isRefusal(part: unknown, role: string): part is { readonly refusal: string } {

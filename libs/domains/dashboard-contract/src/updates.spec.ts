@@ -41,7 +41,15 @@ const REQUIRED: Readonly<Record<string, readonly [reason: string, ...fields: str
 
 /** Fields that always have a value, so that null means nothing. */
 const NEVER_NULL = new Set([
-  ...['name', 'scopes', 'enabled', 'retention_days', 'email_enabled', 'multiple_completions', 'json_streaming'],
+  ...[
+    'name',
+    'scopes',
+    'enabled',
+    'retention_days',
+    'email_enabled',
+    'multiple_completions',
+    'json_streaming',
+  ],
   // No settings: the version that was read, and an action.
   ...['version', 'erase'],
 ]);

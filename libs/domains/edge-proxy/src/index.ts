@@ -7,6 +7,7 @@ export {
 export {
   createBodyThreads,
   openBodyThreads,
+  openPageThreads,
   type BodyThreadsOptions,
   type ChatBodyThreads,
 } from './adapters/worker-threads';

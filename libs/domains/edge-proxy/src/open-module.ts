@@ -6,7 +6,7 @@ import {
   type KeyDirectoryPorts,
   type RpcServicesPorts,
 } from './adapters/rpc';
-import { openBodyThreads } from './adapters/worker-threads';
+import { openBodyThreads, openPageThreads } from './adapters/worker-threads';
 import { edgeProxySettingsOf, type EdgeProxyEnvironment } from './service/environment';
 import { createEdgeProxyModule, type EdgeProxyModule } from './service/module';
 import type { EdgeProxySettings } from './service/settings';
@@ -37,6 +37,7 @@ export function openEdgeProxyModule(options: OpenEdgeProxyOptions): EdgeProxyMod
       maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
       maxTextLength: MAX_TOKENIZED_LENGTH,
     }),
+    pageThreads: openPageThreads(),
     clock,
     log,
     metrics,

@@ -2,6 +2,7 @@
 export const capabilities = [
   'tools',
   'vision',
+  'files',
   'json_mode',
   'structured_outputs',
   'reasoning',

@@ -1,7 +1,8 @@
 /** The parts of a request's input other than the text of its messages. */
 export interface InputParts {
+  /** Images, and pages of documents. */
   readonly images: number;
-  /** The part of the estimate for images. */
+  /** The part of the estimate for them. */
   readonly estimatedImageTokens: number;
   /** The request has tools or a JSON schema for the response. */
   readonly hasDefinitions: boolean;
@@ -19,7 +20,7 @@ export interface InputEstimate extends InputParts {
  * Text: current tokenizers differ by less than half of this allowance; models with
  * larger differences get a factor in the catalogue. Chat templates add a few dozen
  * tokens. Definitions: providers render tools and schemas in their own way, and add
- * instructions of some hundred tokens. Images: the formulas differ most.
+ * instructions of some hundred tokens. Images: the formulas differ most. The text of a page may be dense.
  */
 const INPUT_TOLERANCE = {
   textFactor: 2,

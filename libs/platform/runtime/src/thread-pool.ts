@@ -2,7 +2,10 @@ import type { Worker } from 'node:worker_threads';
 
 export interface ThreadPoolOptions<Job, Reply extends { readonly id: number }> {
   readonly maxThreads: number;
-  /** Idle threads are terminated after this time, since each uses several megabytes. */
+  /**
+   * Idle threads are terminated after this time, since each uses several megabytes. With 0, each job has a thread of
+   * its own.
+   */
   readonly idleMs: number;
   /** A job that takes longer is lost, and its thread terminated. Absent: unlimited. */
   readonly maxJobMs?: number;
@@ -15,6 +18,9 @@ export interface ThreadPoolOptions<Job, Reply extends { readonly id: number }> {
   /** The thread ended, could not be started, or took too long, or the pool was closed. */
   readonly onLost: (job: Job, error: Error) => void;
 }
+
+/** A job took more than `maxJobMs`. */
+export class JobOverdue extends Error {}
 
 export interface ThreadPool {
   /** Call it after a job was queued. */
@@ -68,7 +74,7 @@ export function createThreadPool<Job, Reply extends { readonly id: number }>(
 
   function run(thread: Thread<Job>, job: Job): void {
     const id = (lastId += 1);
-    const overdue = () => lose(thread, new Error(`a job took more than ${maxJobMs} ms`));
+    const overdue = () => lose(thread, new JobOverdue(`a job took more than ${maxJobMs} ms`));
     thread.running = {
       id,
       job,
@@ -84,11 +90,16 @@ export function createThreadPool<Job, Reply extends { readonly id: number }>(
     if (thread.running?.id !== reply.id) return;
     const { job } = thread.running;
     free(thread);
+    if (idleMs === 0) void end(thread);
+    else retireLater(thread);
+    options.onReply(job, reply);
+    dispatch();
+  }
+
+  function retireLater(thread: Thread<Job>): void {
     thread.worker.unref();
     thread.retirement = setTimeout(() => void end(thread), idleMs);
     thread.retirement.unref();
-    options.onReply(job, reply);
-    dispatch();
   }
 
   function lose(thread: Thread<Job>, error: Error): void {

@@ -14,6 +14,7 @@ export * from './gateway-process';
 export * from './mail-server';
 export * from './node-options';
 export * from './otlp-receiver';
+export * from './pdf-documents';
 export * from './query-plans';
 export * from './schema-catalog';
 export * from './scratch-directory';

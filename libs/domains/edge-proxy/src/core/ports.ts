@@ -45,6 +45,20 @@ export interface BodyThreads<Rules, Checked> {
   stop(): Promise<void>;
 }
 
+/**
+ * Counts the pages of documents in threads.
+ *
+ * Duties: the event loop never reads a document. Owners take turns. The queue is bounded per owner and in total; beyond
+ * that, `count` rejects with the GatewayError `no_capacity`. Documents that need too much time or memory have a result
+ * that says so.
+ */
+export interface PageThreads<Counts> {
+  /** @param documents may be transferred to a thread: the caller must not read them afterwards. */
+  count(documents: readonly Uint8Array[], owner: string): Promise<Counts>;
+  /** Rejects pending counts and all later ones. */
+  stop(): Promise<void>;
+}
+
 /** Sent with a call made for one request: its id and trace context. */
 type RequestMetadata = Readonly<Record<string, string>>;
 

@@ -3,7 +3,7 @@ import { type Clock, withTimeout } from '@gateway/base';
 import type { KeyGrant } from '@gateway/contracts/auth';
 import { createHttpServer } from '@gateway/http-server';
 import type { GatewayModule } from '@gateway/module';
-import { endpointsOf } from '@gateway/public-api';
+import { endpointsOf, type PageCounts } from '@gateway/public-api';
 import { type Logger, newId, newRequestId, type Registry } from '@gateway/runtime';
 import { createHoldWaits } from './admission/hold-waits';
 import { createRecentRefusals } from './admission/recent-refusals';
@@ -18,7 +18,7 @@ import { createApp } from './http/server/app';
 import { createKeepAlive } from './http/response/event-stream';
 import { unreadableResponse } from './http/server/unreadable-requests';
 import { createBodyReader } from './http/request/read-body';
-import { AdmissionQueue, type KeyDirectory, limits, type RefusalReporter } from '../core';
+import { AdmissionQueue, type KeyDirectory, limits, type PageThreads, type RefusalReporter } from '../core';
 import { createRequestServer } from './http/server/request-server';
 import { createRefusalRecorder } from './refusals/refusal-recorder';
 import { defaultEdgeProxySettings, type EdgeProxySettings } from './settings';
@@ -30,6 +30,7 @@ export interface EdgeProxyPorts
       HandlerPorts,
       'tokenCounter' | 'bodyThreads' | 'catalogue' | 'generationRunner' | 'settledGenerations'
     > {
+  readonly pageThreads: PageThreads<PageCounts>;
   readonly keyDirectory: KeyDirectory<KeyGrant>;
   readonly refusalReporter: RefusalReporter;
   readonly clock: Clock;
@@ -111,6 +112,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     }),
     catalogue,
     tokenCounter: ports.tokenCounter,
+    pageCounter: ports.pageThreads,
     bodyThreads: ports.bodyThreads,
     openReservation: () => openReservation({ rateLimiter, ledger }, reservationOptions),
     holdWaits: createHoldWaits({ maxWaitMs: settings.holdWaitMs, now }),
@@ -189,7 +191,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     keepAlive.stop();
     rateLimiter.stop();
     ledger.stop();
-    await ports.bodyThreads.stop();
+    await Promise.all([ports.bodyThreads.stop(), ports.pageThreads.stop()]);
     await catalogue.stop();
     await keyDirectory.stop();
   }

@@ -16,6 +16,7 @@ import { createRpcServices } from '../adapters/rpc';
 import { createEdgeProxyModule, type EdgeProxyModule } from '../service/module';
 import type { EdgeProxySettings } from '../service/settings';
 import { stubBodyThreads } from './stub-body-threads';
+import { stubPageThreads } from './stub-page-threads';
 import { createFaultPlan, type FaultPlan } from './fault-plan';
 import { createStubLedger, type StubLedger } from './stub-ledger';
 import { createStubLimiter, type StubLimiter } from './stub-limiter';
@@ -104,7 +105,13 @@ export function model(changes: Partial<Model> = {}): Model {
       imageNanoUsdPerMillion: 5_000_000_000n,
       tiers: [],
     },
-    tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'constant', imageTokens: 1_000 },
+    tokenCounting: {
+      encoding: 'o200k_base',
+      factor: 1,
+      imageFormula: 'constant',
+      imageTokens: 1_000,
+      pageTokens: 1_500,
+    },
     extraParameters: [],
     embeddingDimensions: [],
     forwardReasoningContent: false,
@@ -191,6 +198,7 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
       countSize: ({ length }) => Math.ceil(length / 4),
     },
     bodyThreads: stubBodyThreads(faults),
+    pageThreads: stubPageThreads(faults),
     ...createRpcServices({
       rateLimit: createClient(RateLimitDefinition, transport),
       billingLedger: createClient(BillingLedgerDefinition, transport),

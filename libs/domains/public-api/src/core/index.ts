@@ -11,6 +11,7 @@ export {
   validateChatRequest,
   type ChatValidation,
 } from './chat-completion/validate-chat-request';
+export { countDocuments } from './chat-completion/estimate/count-documents';
 export { estimateInputTokens } from './chat-completion/estimate/estimate-input-tokens';
 export { heldCostOf, holdingAllInput } from './chat-completion/held-cost';
 export { affordableOutputTokens, lowerToMaxCost } from './chat-completion/lower-to-max-cost';

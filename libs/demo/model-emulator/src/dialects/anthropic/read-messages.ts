@@ -1,3 +1,4 @@
+import { readDocument } from '../../documents';
 import { imageTokens, readImageSize, type ImageSize } from '../../images';
 import { isObject } from '../../json-schema';
 import type { CachePoint, Prompt } from '../../messages';
@@ -33,6 +34,7 @@ class PromptReader {
   private readonly parts: { text: string; tokens: number }[] = [];
   private readonly cachePoints: CachePoint[] = [];
   private readonly images: ImageSize[] = [];
+  private pages = 0;
   private usesTools = false;
   private readonly callIds = new Set<string>();
 
@@ -108,6 +110,7 @@ class PromptReader {
       parts: this.parts,
       cachePoints: this.cachePoints,
       images: this.images,
+      pages: this.pages,
       lastUserText,
       endsWithToolResult,
     };
@@ -125,6 +128,11 @@ class PromptReader {
       }
       case 'user image': {
         const { text, tokens } = this.image(block, path);
+        this.add(`${role}\u0000${text}`, tokens, block, path);
+        return;
+      }
+      case 'user document': {
+        const { text, tokens } = this.document(block, path);
         this.add(`${role}\u0000${text}`, tokens, block, path);
         return;
       }
@@ -179,16 +187,29 @@ class PromptReader {
     return { text: `<image ${size.width}x${size.height}>`, tokens: imageTokens(size, false) };
   }
 
+  private document(block: Object, path: string): { text: string; tokens: number } {
+    const source = isObject(block['source']) ? block['source'] : {};
+    const { title } = block;
+    if (!this.vision) throw invalid(path, 'this model does not support document input');
+    if (source['type'] !== 'base64') throw invalid(`${path}.source`, 'the emulator reads base64 only');
+    if (title !== undefined && (typeof title !== 'string' || title === '' || title.length > 500))
+      throw invalid(`${path}.title`, 'String should have 1 to 500 characters');
+    const { pages, text, tokens } = readDocument(source['media_type'], source['data'], `${path}.source`);
+    this.pages += pages;
+    return { text, tokens };
+  }
+
   private result(block: Object, path: string): { text: string; tokens: number } {
     this.usesTools = true;
     let text = '';
     let tokens = 0;
     const content = block['content'];
     for (const part of content === undefined ? [] : blocksOf(content, `${path}.content`)) {
-      if (part['type'] === 'image') {
-        const image = this.image(part, `${path}.content`);
-        text += image.text;
-        tokens += image.tokens;
+      if (part['type'] === 'image' || part['type'] === 'document') {
+        const read = part['type'] === 'image' ? this.image : this.document;
+        const own = read.call(this, part, `${path}.content`);
+        text += own.text;
+        tokens += own.tokens;
       } else {
         const own = this.text(part, `${path}.content`);
         text += own;

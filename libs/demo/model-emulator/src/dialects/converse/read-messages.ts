@@ -1,3 +1,4 @@
+import { readDocument } from '../../documents';
 import { imageTokens, readImageSize, type ImageSize } from '../../images';
 import { isObject } from '../../json-schema';
 import type { CachePoint, Prompt } from '../../messages';
@@ -26,6 +27,9 @@ export function readPrompt(body: Block, rules: ModelRules): ReadMessages {
   return reader.messages(body['messages']);
 }
 
+/** "DocumentBlock", `name`. */
+const DOCUMENT_NAME = /^(?!.*\s\s)[a-zA-Z0-9\s\-()[\]]{1,200}$/;
+
 /** What the model accepts. */
 interface ModelRules {
   readonly vision: boolean;
@@ -37,6 +41,8 @@ class PromptReader {
   private readonly parts: { text: string; tokens: number }[] = [];
   private readonly cachePoints: CachePoint[] = [];
   private readonly images: ImageSize[] = [];
+  private readonly documentNames = new Set<string>();
+  private pages = 0;
   private usesTools = false;
 
   private readonly callIds = new Set<string>();
@@ -77,6 +83,8 @@ class PromptReader {
       for (const [position, block] of blocks.entries()) {
         this.block(block, `${path}.${position}`, texts, openCalls);
       }
+      if (texts.length === 0 && blocks.some((block) => 'document' in block))
+        throw invalid(path, 'A text block is required beside a document block.');
       if (role === 'user' && texts.length > 0) lastUserText = texts.join('\n');
       const last = blocks.findLast((block) => !('cachePoint' in block));
       endsWithToolResult = last !== undefined && 'toolResult' in last;
@@ -89,9 +97,9 @@ class PromptReader {
       (sum, part) => sum + part.tokens,
       TOKENS_PER_REPLY + messages.length * TOKENS_PER_MESSAGE,
     );
-    const { parts, cachePoints, images } = this;
+    const { parts, cachePoints, images, pages } = this;
     return {
-      prompt: { tokens, parts, cachePoints, images, lastUserText, endsWithToolResult },
+      prompt: { tokens, parts, cachePoints, images, pages, lastUserText, endsWithToolResult },
       usesTools: this.usesTools,
     };
   }
@@ -109,7 +117,7 @@ class PromptReader {
 
   private block(block: Block, path: string, texts: string[], openCalls: Set<string>): void {
     if (this.isCachePoint(block, path)) return;
-    const { toolUse, toolResult, reasoningContent, image } = block;
+    const { toolUse, toolResult, reasoningContent, image, document } = block;
     if ('text' in block) {
       const text = textOf(block['text'], path);
       texts.push(text);
@@ -135,9 +143,30 @@ class PromptReader {
       this.parts.push({ text: checkReasoning(reasoningContent, path), tokens: 0 });
     } else if (isObject(image)) {
       this.image(image, path);
+    } else if (isObject(document)) {
+      this.document(document, path);
     } else {
       throw invalid(path, 'is not a known block');
     }
+  }
+
+  private document({ format, name, source }: Block, path: string): void {
+    if (path.includes('toolResult') && !this.rules.imagesInResults) {
+      throw invalid(path, "This model doesn't support the document field in tool results.");
+    }
+    if (!this.rules.vision) throw invalid(path, "This model doesn't support documents.");
+    if (typeof name !== 'string' || !DOCUMENT_NAME.test(name)) {
+      throw invalid(
+        `${path}.document.name`,
+        'The document file name can only contain alphanumeric characters, whitespace characters, hyphens, parentheses, and square brackets. The name cannot contain more than one consecutive whitespace character.',
+      );
+    }
+    if (this.documentNames.has(name)) throw invalid(path, 'Messages contain duplicate document names.');
+    this.documentNames.add(name);
+    const bytes = isObject(source) ? source['bytes'] : undefined;
+    const read = readDocument(`application/${String(format)}`, bytes, path);
+    this.pages += read.pages;
+    this.parts.push({ text: read.text, tokens: read.tokens });
   }
 
   private image({ format, source }: Block, path: string): void {

@@ -91,6 +91,12 @@ function userPart(part: Fields): object {
   const { text, inlineData } = part;
   if (typeof text === 'string') return { type: 'text', text };
   if (isObject(inlineData)) {
+    const { mimeType, data } = inlineData;
+    if (mimeType === 'application/pdf')
+      return {
+        type: 'file',
+        file: { filename: 'document.pdf', file_data: `data:${mimeType};base64,${String(data)}` },
+      };
     const url = `data:${String(inlineData['mimeType'])};base64,${String(inlineData['data'])}`;
     return { type: 'image_url', image_url: { url } };
   }

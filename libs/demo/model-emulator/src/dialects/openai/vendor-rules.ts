@@ -94,6 +94,7 @@ function callsOf(message: Fields): readonly Fields[] {
   return Array.isArray(calls) ? calls.filter(isObject) : [];
 }
 
+/** Or a document: tools and assistants have neither. */
 function isImage(part: unknown): boolean {
-  return isObject(part) && part['type'] === 'image_url';
+  return isObject(part) && (part['type'] === 'image_url' || part['type'] === 'file');
 }

@@ -10,6 +10,7 @@ import {
 } from '@gateway/public-api';
 import type { BodyCheck, BodyThreads } from '../../core';
 import type { FromThread, ThreadData, ToThread } from './messages';
+import { isOutOfMemory } from './out-of-memory';
 
 export interface BodyThreadsOptions {
   /** Path of the bundled `body-worker.ts`; called when the first thread starts. */
@@ -152,10 +153,6 @@ export function createBodyThreads(given: BodyThreadsOptions): ChatBodyThreads {
   }
 
   return { check, stop };
-}
-
-function isOutOfMemory(error: Error): boolean {
-  return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
 function checkFailed(cause: unknown): GatewayError {

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isRefusal } from '@gateway/errors';
 import {
@@ -10,14 +9,13 @@ import {
   type TextSize,
 } from '@gateway/public-api';
 import type { CheckRequest, FromThread, ThreadData, ToThread } from './messages';
+import { lowerPriority } from './priority';
 
 /**
  * The program of a validation thread. A bundle of its own without npm packages,
  * so that it starts in about 10 ms.
  */
 const { maxTextLength } = workerData as ThreadData;
-/** A "nice" value. */
-const THREAD_PRIORITY = 10;
 lowerPriority();
 
 let models: ReadonlyMap<string, ModelView> | undefined;
@@ -30,20 +28,15 @@ parentPort?.on('message', (message: ToThread) => {
   const { id } = message;
   try {
     const result = replaceLongText(check(message));
-    reply({ id, result }, isRefusal(result) ? [] : [result.request.bodyJson]);
+    reply({ id, result }, isRefusal(result) ? [] : bytesOf(result));
   } catch (error) {
     reply({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, []);
   }
 });
 
-/** On a busy machine the event loop comes first. On other systems this would apply to the whole process. */
-function lowerPriority(): void {
-  if (process.platform !== 'linux') return;
-  try {
-    setPriority(Math.max(getPriority(), THREAD_PRIORITY));
-  } catch {
-    // A sandbox may forbid it. The thread then has the priority of the process.
-  }
+function bytesOf({ request }: CheckedChatBody): readonly Uint8Array[] {
+  const { documents = [] } = request.input;
+  return [request.bodyJson, ...documents.map(({ pdf }) => pdf)];
 }
 
 function check({ chunks, ...rules }: CheckRequest): CheckedChatBody | RefusedChatBody {

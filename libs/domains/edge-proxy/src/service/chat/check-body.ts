@@ -14,6 +14,7 @@ import {
   type ListedModel,
   lowerToMaxCost,
   measureJson,
+  type PageCounter,
   type SpendLimits,
   type TokenCounter,
   type ValidatedChatRequest,
@@ -27,6 +28,7 @@ import { readSpendLimits } from './read-spend-limits';
 export interface CheckBodyPorts {
   readonly catalogue: ModelCatalogue<ListedModel>;
   readonly tokenCounter: TokenCounter;
+  readonly pageCounter: PageCounter;
   readonly bodyThreads: BodyThreads<ChatBodyRules, CheckedChatBody | RefusedChatBody>;
   readonly dropsHostedTools: boolean;
 }
@@ -66,6 +68,7 @@ export async function checkBody(
     findModel,
     format,
     tokenCounter: ports.tokenCounter,
+    pageCounter: ports.pageCounter,
     owner: grant.organizationId,
   });
   if (isRefusal(chat)) return chat;

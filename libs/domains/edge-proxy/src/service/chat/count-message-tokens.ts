@@ -1,5 +1,5 @@
 import { isRefusal, refusalError } from '@gateway/errors';
-import { estimateInputTokens } from '@gateway/public-api';
+import { countDocuments, estimateInputTokens } from '@gateway/public-api';
 import type { Exchange } from '../http/exchange';
 import type { ResponseWriter } from '../http/response/response-writer';
 import { checkUncounted, type CheckBodyPorts } from './check-body';
@@ -15,12 +15,15 @@ export async function countMessageTokens(ports: CountMessageTokensPorts, exchang
     const options = { format: 'messages', wantsSha256: false } as const;
     const uncounted = await checkUncounted(ports, exchange, grant, chunks, options);
     if (isRefusal(uncounted)) return uncounted;
-    const { request } = uncounted.checked;
-    const model = uncounted.findModel(request.modelId);
+    const { request: checked } = uncounted.checked;
+    const model = uncounted.findModel(checked.modelId);
     if (!model)
       throw new Error('the model is missing from the catalogue that the request was checked against');
-    const { tokenCounter } = ports;
-    return { tokens: await estimateInputTokens(request.input, model, tokenCounter, grant.organizationId) };
+    const { tokenCounter, pageCounter } = ports;
+    const { organizationId } = grant;
+    const request = await countDocuments(checked, model, pageCounter, organizationId);
+    if (isRefusal(request)) return request;
+    return { tokens: await estimateInputTokens(request.input, model, tokenCounter, organizationId) };
   });
   if (isRefusal(received)) return ports.writer.error(exchange, refusalError(received));
   ports.abuseLimiter.countFreeRequest(received.grant, received.bytes);

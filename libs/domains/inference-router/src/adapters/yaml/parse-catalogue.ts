@@ -257,6 +257,7 @@ function toModel(
       factor: tokenizer.factor,
       imageFormula: tokenizer.image_formula,
       imageTokens: tokenizer.image_tokens,
+      pageTokens: tokenizer.page_tokens,
     },
     extraParameters: [...new Set(document.extra_parameters)],
     routing: document.routing,

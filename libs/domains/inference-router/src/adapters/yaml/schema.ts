@@ -322,6 +322,12 @@ const modelSchema = z
           .max(1_000_000)
           .default(2_000)
           .describe('Tokens per image, for the formula constant and for images of unknown size.'),
+        page_tokens: z
+          .int()
+          .min(1)
+          .max(1_000_000)
+          .default(3_000)
+          .describe('Tokens per page of a PDF document, for models with the capability files.'),
       })
       .prefault({})
       .describe('How input tokens are estimated before a request runs.'),

@@ -18,6 +18,8 @@ export interface TokenCounting {
   readonly imageFormula: ImageFormula;
   /** Tokens per image with the formula "constant", and for images of unknown size. */
   readonly imageTokens: number;
+  /** Tokens per page of a document. */
+  readonly pageTokens: number;
 }
 
 /** All in milliseconds. */

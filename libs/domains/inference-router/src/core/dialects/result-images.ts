@@ -1,8 +1,14 @@
 import { asObject, type JsonObject } from '../completion/json';
 
-const IMAGE_FOLLOWS = 'The result is an image, which follows.';
+const FOLLOWS: Readonly<Record<string, string>> = {
+  image_url: 'The result is an image, which follows.',
+  file: 'The result is a document, which follows.',
+};
 
-/** Moves images of tool results to a user's message after the results of the turn, for vendors that refuse them there. */
+/**
+ * Moves images and documents of tool results to a user's message after the results of the turn, for vendors that refuse
+ * them there.
+ */
 export function withImagesAfterResults(messages: readonly JsonObject[]): readonly JsonObject[] {
   if (!messages.some(hasImage)) return messages;
   const moved: JsonObject[] = [];
@@ -18,9 +24,10 @@ export function withImagesAfterResults(messages: readonly JsonObject[]): readonl
       continue;
     }
     const parts = message['content'] as readonly unknown[];
-    images.push(...parts.filter(isImage));
+    const own = parts.filter(isImage);
+    images.push(...own);
     const texts = parts.filter((part) => !isImage(part));
-    moved.push({ ...message, content: texts.length > 0 ? texts : IMAGE_FOLLOWS });
+    moved.push({ ...message, content: texts.length > 0 ? texts : FOLLOWS[typeOf(own[0])] });
   }
   flush();
   return moved;
@@ -31,5 +38,9 @@ function hasImage({ role, content }: JsonObject): boolean {
 }
 
 function isImage(part: unknown): boolean {
-  return asObject(part)?.['type'] === 'image_url';
+  return Object.hasOwn(FOLLOWS, typeOf(part));
+}
+
+function typeOf(part: unknown): string {
+  return String(asObject(part)?.['type']);
 }

@@ -10,7 +10,7 @@ export interface VendorRules {
   readonly callIds: TextRule | undefined;
   /** Whether an id of a call may occur again in a later turn. */
   readonly repeatsCallIds: boolean;
-  /** Whether the results of tools may contain images. */
+  /** Whether the results of tools may contain images and documents. */
   readonly imagesInResults: boolean;
   /** Whether the schema of a tool may have `anyOf`, `oneOf` or `allOf` at its top. */
   readonly unionsInTools: boolean;

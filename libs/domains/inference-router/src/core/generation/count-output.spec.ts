@@ -7,6 +7,7 @@ const counting: TokenCounting = {
   factor: 1.1,
   imageFormula: 'constant',
   imageTokens: 0,
+  pageTokens: 0,
 };
 
 describe('counting the output of a model', () => {

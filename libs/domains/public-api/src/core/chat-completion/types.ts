@@ -13,6 +13,8 @@ export interface TokenCounting {
   readonly imageFormula: string;
   /** Tokens per image for "constant". */
   readonly imageTokens: number;
+  /** Tokens per page of a document. */
+  readonly pageTokens: number;
 }
 
 /** The properties of a model that validation reads. */
@@ -22,7 +24,7 @@ export interface ModelView {
   /** Maximum tokens of input and output together; of an embedding model, of one input. */
   readonly contextLength: number;
   readonly maxOutputTokens: number;
-  /** Such as "tools", "vision", "json_mode", "reasoning", "logprobs". */
+  /** Such as "tools", "vision", "files", "json_mode", "reasoning", "logprobs". */
   readonly capabilities: readonly string[];
   /** Accepted levels of reasoning_effort, in the order of the error message. */
   readonly reasoningEfforts: readonly string[];
@@ -66,6 +68,27 @@ export interface TokenCounter {
   countSize(size: TextSize): number;
 }
 
+/**
+ * Counts the pages of PDF documents, without blocking the event loop. The same documents always have the same
+ * result. Rejects with the GatewayError `no_capacity` when overloaded.
+ */
+export interface PageCounter {
+  /** @param owner - of the documents: owners take turns. */
+  count(documents: readonly Uint8Array[], owner: string): Promise<PageCounts>;
+}
+
+/** The pages of each document, or the first document whose pages cannot be counted. */
+export type PageCounts =
+  | { readonly kind: 'counted'; readonly pages: readonly number[] }
+  | { readonly kind: 'unreadable'; readonly document: number; readonly problem: string };
+
+/** A document whose pages are not counted yet. */
+export interface UncountedDocument {
+  /** Of its data in the request, for errors. */
+  readonly path: string;
+  readonly pdf: Uint8Array;
+}
+
 /** A request's input before its tokens are counted. */
 export interface UncountedInput {
   /** All texts that the model reads, or their size when they are too long to tokenize. */
@@ -73,6 +96,8 @@ export interface UncountedInput {
   /** Tokens that the model's chat format adds. */
   readonly overheadTokens: number;
   readonly parts: InputParts;
+  /** Present where the request has documents. */
+  readonly documents?: readonly UncountedDocument[];
   /** Present in requests for embeddings. */
   readonly embeddings?: EmbeddingsInput;
 }
@@ -88,8 +113,9 @@ export interface EmbeddingsInput {
 
 /** The parts of a request's input other than message text. */
 export interface InputParts {
+  /** Images, and pages of documents. */
   readonly images: number;
-  /** Estimated tokens of the images. */
+  /** Their estimated tokens. */
   readonly imageTokens: number;
   /** Whether it has tools or a JSON schema for the response. */
   readonly hasDefinitions: boolean;

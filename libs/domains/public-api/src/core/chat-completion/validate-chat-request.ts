@@ -3,6 +3,7 @@ import { isRefusal, type Refusal } from '@gateway/errors';
 import { checkEmbeddings } from '../formats/embeddings/check-embeddings';
 import { countEmbeddings } from '../formats/embeddings/count-embeddings';
 import type {
+  ChatFormatName,
   ChatRequestFormat,
   ChatTranslation,
   FormatName,
@@ -10,13 +11,16 @@ import type {
 } from '../formats/request-format';
 import { chatRequestFormats } from '../formats/request-formats';
 import type { JsonObject } from '../json/json-value';
-import { estimateInputTokens, uncountedInput } from './estimate/estimate-input-tokens';
+import { pdfBytes } from './documents/read-pdf-data';
+import { countDocuments } from './estimate/count-documents';
+import { estimateInputTokens, uncountedInput, type InlineParts } from './estimate/estimate-input-tokens';
 import { longestCachePoint, type CacheableFields } from './cache-points';
 import { forwardedBody } from './forwarded-body';
 import { isOutputVisible } from './visible-output';
 import { checkCompletions } from './rules/completions';
 import { checkBetweenFields } from './rules/field-values';
-import { checkImagesInline, checkVision, findImages, type FoundImage } from './rules/images';
+import { checkDocuments, findDocuments } from './rules/documents';
+import { checkImagesInline, checkVision, findImages } from './rules/images';
 import { checkJsonModeSupported, checkJsonStreaming, isJsonMode } from './rules/json-mode';
 import { checkModelAllowed, modelNotFound } from './rules/model-access';
 import { checkFieldSupport, checkReasoningEffort, checkTools } from './rules/model-support';
@@ -27,6 +31,7 @@ import type { CheckedFields, ForwardedFields } from './schema/checked-fields';
 import type {
   CallerPolicy,
   ModelView,
+  PageCounter,
   TokenCounter,
   UncountedChatRequest,
   ValidatedChatRequest,
@@ -44,6 +49,8 @@ export interface ChatRules {
 
 export interface ChatValidation extends ChatRules {
   readonly tokenCounter: TokenCounter;
+  /** Absent: documents are refused. */
+  readonly pageCounter?: PageCounter;
   /** Of the request, see TokenCounter. */
   readonly owner?: string;
 }
@@ -53,7 +60,7 @@ export interface ChatValidation extends ChatRules {
  * request: checks of the body come first, then those of the caller's policy, the
  * model, and the estimate.
  *
- * Synchronous unless the token counter is asynchronous.
+ * Synchronous unless the token counter is asynchronous, or the request has documents.
  */
 export function validateChatRequest(
   body: JsonObject,
@@ -87,7 +94,7 @@ export function checkChatRequest(
 
 /** The checks that are the same for every format. Their errors name fields of a chat completion. */
 function checkTranslated(
-  { chat: copy, imagePaths, response }: ChatTranslation,
+  { chat: copy, partPaths, response }: ChatTranslation,
   model: ModelView | undefined,
   { policy, format }: { readonly policy: CallerPolicy; readonly format: ChatRequestFormat },
   exactSeed: bigint | undefined,
@@ -96,7 +103,8 @@ function checkTranslated(
   const fields = copy as unknown as CheckedFields;
   const contradiction = checkBetweenFields(fields, exactSeed);
   if (contradiction) return contradiction;
-  const images = findImages(fields.messages, imagePaths);
+  const images = findImages(fields.messages, partPaths);
+  const documents = findDocuments(fields.messages, partPaths);
 
   const bodyOrPolicyRefusal =
     checkImagesInline(images, format) ??
@@ -110,12 +118,20 @@ function checkTranslated(
     checkModelAllowed(model, policy) ??
     checkTools(fields, model) ??
     checkVision(images, model) ??
+    checkDocuments(documents, model) ??
     checkJsonModeSupported(fields, model) ??
     checkReasoningEffort(fields, model) ??
     checkFieldSupport(copy, model);
   if (modelRefusal) return modelRefusal;
 
-  const request = uncounted(fields, forwardedBody(fields, copy, model), images, model, exactSeed);
+  const inline = {
+    images,
+    documents: documents.map(({ file, path }) => ({
+      path: path + format.documentData,
+      pdf: pdfBytes(file.file_data),
+    })),
+  };
+  const request = uncounted(fields, forwardedBody(fields, copy, model), inline, model, exactSeed);
   return response === undefined ? request : { ...request, response };
 }
 
@@ -128,24 +144,41 @@ function inFormat(refusal: Refusal, { params }: RequestFormat): Refusal {
 /** Counts the input and makes the last check, the context window. */
 export function countChatRequest(
   uncounted: UncountedChatRequest,
-  { policy, findModel, tokenCounter, owner, format = 'chat' }: ChatValidation,
+  validation: ChatValidation,
 ): ValidatedChatRequest | Refusal | Promise<ValidatedChatRequest | Refusal> {
+  const { findModel, tokenCounter, pageCounter, owner, format } = validation;
   const model = findModel(uncounted.modelId);
   if (!model) throw new Error('the model is missing from the catalogue that the request was checked against');
   if (format === 'embeddings') return countEmbeddings(uncounted, model, tokenCounter, owner);
+  const counted = countDocuments(uncounted, model, pageCounter, owner ?? '');
+  const finish = (request: UncountedChatRequest | Refusal) =>
+    isRefusal(request) ? request : countText(request, model, { ...validation, format });
+  return counted instanceof Promise ? counted.then(finish) : finish(counted);
+}
+
+function countText(
+  request: UncountedChatRequest,
+  model: ModelView,
+  {
+    policy,
+    tokenCounter,
+    owner,
+    format = 'chat',
+  }: ChatValidation & { readonly format?: ChatFormatName | undefined },
+): ValidatedChatRequest | Refusal | Promise<ValidatedChatRequest | Refusal> {
   const finish = (inputTokens: number): ValidatedChatRequest | Refusal => {
-    const outputTokens = fitOutput(uncounted.output, policy, model, inputTokens);
+    const outputTokens = fitOutput(request.output, policy, model, inputTokens);
     if (typeof outputTokens !== 'number') return inFormat(outputTokens, chatRequestFormats[format]);
-    return validated(uncounted, model, inputTokens, outputTokens);
+    return validated(request, model, inputTokens, outputTokens);
   };
-  const estimate = estimateInputTokens(uncounted.input, model, tokenCounter, owner);
+  const estimate = estimateInputTokens(request.input, model, tokenCounter, owner);
   return typeof estimate === 'number' ? finish(estimate) : estimate.then(finish);
 }
 
 function uncounted(
   fields: CheckedFields,
   forwarded: JsonObject & ForwardedFields,
-  images: readonly FoundImage[],
+  inline: InlineParts,
   model: ModelView,
   exactSeed: bigint | undefined,
 ): UncountedChatRequest {
@@ -166,7 +199,7 @@ function uncounted(
     ...(signedBy === undefined ? {} : { signedBy }),
     ...(typeof promptCacheKey === 'string' ? { promptCacheKey } : {}),
     ...(externalUser === undefined ? {} : { externalUser }),
-    input: uncountedInput(forwarded, images, model),
+    input: uncountedInput(forwarded, inline, model),
     isOutputVisible: isOutputVisible({ stream, n: fields.n ?? 1 }, forwarded, model),
     isJson: isJsonMode(fields),
     cacheWrites: cacheWritesOf(forwarded, model),

@@ -10,4 +10,5 @@ export const chatFormat: ChatRequestFormat = {
   toChat: (copy) => ({ chat: copy }),
   params: new Map(),
   imageUrl: '.image_url.url',
+  documentData: '.file.file_data',
 };

@@ -22,8 +22,8 @@ export function apiTypeOfFormat(format: FormatName): ApiType {
 export interface ChatTranslation {
   /** Valid fields of a chat completion. */
   readonly chat: JsonObject;
-  /** The paths of images in the request by their `image_url`; absent: as in a chat completion. */
-  readonly imagePaths?: ReadonlyMap<unknown, string>;
+  /** The paths of images and documents in the request by their `image_url` or `file`; absent: as in a chat completion. */
+  readonly partPaths?: ReadonlyMap<unknown, string>;
   /** What the response repeats of the request, or depends on. */
   readonly response?: RequestedResponse;
 }
@@ -49,6 +49,8 @@ export interface ChatRequestFormat extends RequestFormat {
   readonly toChat: (copy: JsonObject, model: ModelView | undefined) => ChatTranslation | Refusal;
   /** The member of an image with its URL, from the image's path. */
   readonly imageUrl: string;
+  /** The member of a document with its data, from the document's path. */
+  readonly documentData: string;
 }
 
 export function byName(fields: readonly Field[]): ReadonlyMap<string, Field> {

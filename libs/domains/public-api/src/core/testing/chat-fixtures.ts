@@ -13,6 +13,7 @@ export const ableModel: ModelView = {
   capabilities: [
     'tools',
     'vision',
+    'files',
     'json_mode',
     'structured_outputs',
     'reasoning',
@@ -34,7 +35,13 @@ export const ableModel: ModelView = {
     imageNanoUsdPerMillion: 5_000_000_000n,
     tiers: [],
   },
-  tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'tiles', imageTokens: 1_000 },
+  tokenCounting: {
+    encoding: 'o200k_base',
+    factor: 1,
+    imageFormula: 'tiles',
+    imageTokens: 1_000,
+    pageTokens: 1_500,
+  },
   extraParameters: [],
   forwardReasoningContent: false,
   targetPlaces: [{ provider: 'acme', region: 'eu' }],

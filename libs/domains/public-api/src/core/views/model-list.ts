@@ -18,6 +18,7 @@ export interface ListedModel extends ModelView {
 const PUBLIC_CAPABILITIES: readonly Capability[] = [
   'tools',
   'vision',
+  'files',
   'json_mode',
   'structured_outputs',
   'reasoning',
@@ -83,7 +84,11 @@ function modelView(model: ListedModel, paths: readonly string[]): object {
           },
         }),
     architecture: {
-      input_modalities: capabilities.includes('vision') ? ['text', 'image'] : ['text'],
+      input_modalities: [
+        'text',
+        ...(hasCapability(model, 'vision') ? ['image'] : []),
+        ...(hasCapability(model, 'files') ? ['file'] : []),
+      ],
       output_modalities: [isEmbedding ? 'embeddings' : 'text'],
     },
     ...(isEmbedding ? { dimensions: model.embeddingDimensions } : {}),

@@ -1,5 +1,6 @@
 import { asObject, type JsonObject } from '../../completion/json';
 import { readCachePoint, type Cacheable } from './cache-points';
+import { PDF_TYPE, readDocument } from '../documents';
 import { refused } from '../failures';
 import { argumentsObject } from '../lenient-arguments';
 import { FIRST_QUESTION } from '../vendor-rules';
@@ -90,6 +91,10 @@ function partBlocks(part: JsonObject, acceptsImages: boolean): Block[] {
       if (!acceptsImages)
         throw refused('messages', 'This model accepts images only in user and tool messages.');
       return [imageBlock(asObject(part['image_url'])?.['url'])];
+    case 'file':
+      if (!acceptsImages)
+        throw refused('messages', 'This model accepts documents only in user and tool messages.');
+      return [documentBlock(part['file'])];
     default:
       throw refused(
         'messages',
@@ -108,6 +113,14 @@ function imageBlock(url: unknown): Block {
   const comma = link.indexOf(',');
   const mediaType = link.slice('data:'.length, comma).replace(/;base64$/, '');
   return { type: 'image', source: { type: 'base64', media_type: mediaType, data: link.slice(comma + 1) } };
+}
+
+function documentBlock(file: unknown): Block {
+  const document = readDocument(file);
+  if (!document)
+    throw refused('messages', 'Documents must be base64 data: URIs of the type application/pdf.');
+  const { name, data } = document;
+  return { type: 'document', source: { type: 'base64', media_type: PDF_TYPE, data }, title: name };
 }
 
 function toolResult(message: JsonObject): Block {

@@ -1,5 +1,6 @@
 import { asObject, type JsonObject } from '../../completion/json';
 import type { CachePlace, CachePoints } from './cache-points';
+import { documentBlock } from './documents';
 import { refused } from '../failures';
 
 /** Image formats by the media type of a data: URL. */
@@ -43,6 +44,8 @@ function encodePart(part: JsonObject, path: string): JsonObject | undefined {
       return textBlock(part['refusal']);
     case 'image_url':
       return encodeImage(asObject(part['image_url'])?.['url'], `${path}.image_url.url`);
+    case 'file':
+      return documentBlock(part['file'], `${path}.file.file_data`);
     default:
       throw refused(`${path}.type`, `Content parts of the type '${String(part['type'])}' are not supported.`);
   }

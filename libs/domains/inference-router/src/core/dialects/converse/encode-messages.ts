@@ -1,5 +1,6 @@
 import { asObject, type JsonObject } from '../../completion/json';
 import type { CachePoints } from './cache-points';
+import { fitDocuments } from './documents';
 import { encodeContent, textBlock } from './encode-content';
 import { encodeReasoningDetails } from './encode-reasoning';
 import type { ModelFamily } from './model-family';
@@ -46,6 +47,7 @@ export class MessageEncoder {
       throw refused('messages', 'At least one user or assistant message must have content.');
     }
     if (this.family === 'anthropic' || this.family === 'unknown') this.trimLastAssistantTurn();
+    fitDocuments(this.turns);
     return { system: this.system, turns: this.turns };
   }
 
@@ -55,8 +57,8 @@ export class MessageEncoder {
       case 'system':
       case 'developer': {
         const blocks = encodeContent(message['content'], this.points, 'system', `${path}.content`);
-        if (blocks.some((block) => 'image' in block)) {
-          throw refused(`${path}.content`, `Images are not supported in ${role} messages.`);
+        if (blocks.some((block) => 'image' in block || 'document' in block)) {
+          throw refused(`${path}.content`, `Images and documents are not supported in ${role} messages.`);
         }
         this.system.push(...blocks);
         return;

@@ -1,4 +1,5 @@
 import { asObject, type JsonObject } from '../../completion/json';
+import { PDF_TYPE, readDocument } from '../documents';
 import { refused, refusedValue } from '../failures';
 import { argumentsObject } from '../lenient-arguments';
 import { FIRST_QUESTION } from '../vendor-rules';
@@ -65,7 +66,10 @@ export function encodeMessages(value: unknown): EncodedMessages {
 function instructionParts(content: unknown, path: string): readonly JsonObject[] {
   const parts = contentParts(content, path);
   if (!parts.every(({ text }) => text !== undefined))
-    throw refused('messages', 'This model accepts images only in messages of user, assistant and tool.');
+    throw refused(
+      'messages',
+      'This model accepts images and documents only in messages of user, assistant and tool.',
+    );
   return parts;
 }
 
@@ -184,6 +188,8 @@ function contentParts(content: unknown, path: string): JsonObject[] {
         return textParts(part['refusal']);
       case 'image_url':
         return [imagePart(asObject(part['image_url'])?.['url'])];
+      case 'file':
+        return [documentPart(part['file'], `${path}.content[${index}].file.file_data`)];
       default:
         throw refusedValue(
           `${path}.content[${index}].type`,
@@ -195,6 +201,13 @@ function contentParts(content: unknown, path: string): JsonObject[] {
 
 function textParts(text: unknown): JsonObject[] {
   return text === '' ? [] : [{ text }];
+}
+
+function documentPart(file: unknown, path: string): JsonObject {
+  const document = readDocument(file);
+  if (!document)
+    throw refusedValue(path, 'the document must be a base64 data: URI of the type application/pdf.');
+  return { inlineData: { mimeType: PDF_TYPE, data: document.data } };
 }
 
 const DATA_URL = /^data:([^;,]+);base64,/;

@@ -5,10 +5,10 @@ import type { BodyFindings } from './search-body';
 
 const TOOL_ROLE = '"role":"tool"';
 const ROLE = '"role":"';
-const IMAGE = '"type":"image_url"';
+const IMAGES = ['image_url', 'file'];
 
 /**
- * Whether the vendor refuses the body because of a field, a name, an id, an image or missing reasoning. A body that
+ * Whether the vendor refuses the body because of a field, a name, an id, an image, a document or missing reasoning. A body that
  * only looks so is parsed in vain.
  */
 export function isMisfit(found: BodyFindings, options: EncodeCall['options']): boolean {
@@ -22,15 +22,16 @@ export function isMisfit(found: BodyFindings, options: EncodeCall['options']): b
     found.hasMisfitCallId ||
     (!rules.allowedTools && found.words.has('allowed_tools')) ||
     (needsReasoningOfCalls(rules, options) && found.messagesWithCalls > found.messagesWithReasoning) ||
-    (!rules.imagesInResults && found.words.has('image_url') && hasImageInResult(text))
+    (!rules.imagesInResults &&
+      IMAGES.some((type) => found.words.has(type) && isInResult(`"type":"${type}"`, text)))
   );
 }
 
 /** The role precedes the content of a message. */
-function hasImageInResult(text: string): boolean {
-  let image = text.indexOf(IMAGE);
+function isInResult(part: string, text: string): boolean {
+  let image = text.indexOf(part);
   for (let at = text.indexOf(TOOL_ROLE); at !== -1 && image !== -1; at = text.indexOf(TOOL_ROLE, at + 1)) {
-    if (image < at) image = text.indexOf(IMAGE, at);
+    if (image < at) image = text.indexOf(part, at);
     const next = text.indexOf(ROLE, at + 1);
     if (image !== -1 && (next === -1 || image < next)) return true;
   }

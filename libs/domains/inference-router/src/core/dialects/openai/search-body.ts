@@ -37,7 +37,7 @@ for (const field of FIELDS)
   (fieldsByEnd[field.charCodeAt(field.length - 1)] ??= []).push({ field, quoted: `"${field}"` });
 
 const QUOTE = 0x22;
-const VALUES = ['developer', 'allowed_tools', 'image_url'];
+const VALUES = ['developer', 'allowed_tools', 'image_url', 'file'];
 
 /**
  * Searches the body once as text, since parsing a large one blocks the event loop. The edge writes bodies without white

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../json/json-value';
 import type { FoundImage } from '../rules/images';
 import { isExtraParameter } from '../rules/unknown-parameter';
 import type { ChatMessage, ForwardedFields } from '../schema/checked-fields';
-import type { ModelView, TokenCounter, UncountedInput } from '../types';
+import type { ModelView, TokenCounter, UncountedDocument, UncountedInput } from '../types';
 import { imageTokens } from './image-tokens';
 
 const TOKENS_PER_MESSAGE = 3;
@@ -14,10 +14,16 @@ const TOKENS_PER_CALL = 8;
 /** Of signatures, which are base64 of encrypted reasoning, and of ids, which clients make of signatures. */
 const BYTES_PER_OPAQUE_TOKEN = 4;
 
+/** The parts of a request whose data is not text. */
+export interface InlineParts {
+  readonly images: readonly FoundImage[];
+  readonly documents: readonly UncountedDocument[];
+}
+
 /** The inputs of the estimate of a request's input tokens. */
 export function uncountedInput(
   body: JsonObject & ForwardedFields,
-  images: readonly FoundImage[],
+  { images, documents }: InlineParts,
   model: ModelView,
 ): UncountedInput {
   const { texts, overhead } = countedParts(body, model);
@@ -30,6 +36,7 @@ export function uncountedInput(
       imageTokens: images.reduce((sum, { image }) => sum + imageTokens(image, model.tokenCounting), 0),
       hasDefinitions: (body.tools ?? []).length > 0 || body.response_format?.json_schema !== undefined,
     },
+    ...(documents.length === 0 ? {} : { documents }),
   };
 }
 
@@ -109,6 +116,7 @@ function addMessageTexts(message: ChatMessage, texts: string[]): void {
     message.content?.forEach((part) => {
       if (part.type === 'text') texts.push(part.text);
       if (part.type === 'refusal') texts.push(part.refusal);
+      if (part.type === 'file') texts.push(part.file.filename);
     });
   }
   message.tool_calls?.forEach(({ function: called }) => texts.push(called.name, called.arguments));

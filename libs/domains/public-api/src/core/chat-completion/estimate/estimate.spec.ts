@@ -185,7 +185,13 @@ describe('tokens of an image', () => {
     ['constant', 512, 512, 777],
     ['unheard_of', 512, 512, 777],
   ])('by %s, %d × %d: %d', (imageFormula, width, height, expected) => {
-    const counting: TokenCounting = { encoding: 'o200k_base', factor: 1, imageFormula, imageTokens: 777 };
+    const counting: TokenCounting = {
+      encoding: 'o200k_base',
+      factor: 1,
+      imageFormula,
+      imageTokens: 777,
+      pageTokens: 1_500,
+    };
     expect(imageTokens({ url: dataUri('image/png', png(width, height)) }, counting)).toBe(expected);
     expect(imageTokens({ url: dataUri('image/jpeg', jpeg(width, height)) }, counting)).toBe(expected);
   });
@@ -196,6 +202,7 @@ describe('tokens of an image', () => {
       factor: 1,
       imageFormula: 'tiles',
       imageTokens: 777,
+      pageTokens: 1_500,
     };
     expect(imageTokens({ url: dataUri('image/png', png(2_000, 2_000)), detail: 'low' }, counting)).toBe(85);
   });

@@ -89,3 +89,10 @@ export class Base64 {
     return this.text.endsWith('==') ? 2 : 1;
   }
 }
+
+/** Removes white space only when needed: it is rare, and the data may be 30 MB. */
+export function validBase64(given: Base64): Base64 | undefined {
+  if (given.isValid()) return given;
+  const compact = given.withoutSpace();
+  return compact.isValid() ? compact : undefined;
+}

@@ -1,5 +1,5 @@
 import type { ReadText } from '../schema/shape';
-import { readImageSource, type Base64 } from './data-uri';
+import { readImageSource, validBase64 } from './data-uri';
 import { imageMimeTypes, readImageHeader } from './image-size';
 
 /** Maximum pixels per side of an image. */
@@ -30,11 +30,4 @@ export function readImageUrl(url: string): ReadText {
     return { problem: `the image is more than ${MAX_IMAGE_SIDE_PIXELS} pixels wide or high.` };
   }
   return { text: base64.after(`data:${image.mimeType};base64,`) };
-}
-
-/** Removes white space only when needed: it is rare, and the data may be 30 MB. */
-function validBase64(given: Base64): Base64 | undefined {
-  if (given.isValid()) return given;
-  const compact = given.withoutSpace();
-  return compact.isValid() ? compact : undefined;
 }

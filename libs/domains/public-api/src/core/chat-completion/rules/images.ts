@@ -3,6 +3,7 @@ import type { ChatRequestFormat } from '../../formats/request-format';
 import { readImageSource } from '../images/data-uri';
 import type { ChatMessage, ImageUrl } from '../schema/checked-fields';
 import type { ModelView } from '../types';
+import { eachPart } from './content-parts';
 import { hasCapability } from './model-support';
 
 export interface FoundImage {
@@ -21,16 +22,10 @@ export function findImages(
   paths?: ReadonlyMap<unknown, string>,
 ): readonly FoundImage[] {
   const found: FoundImage[] = [];
-  for (let message = 0; message < messages.length; message += 1) {
-    const content = messages[message]?.content;
-    if (content === undefined || typeof content === 'string') continue;
-    content.forEach((part, index) => {
-      if (part.type === 'image_url') {
-        const path = paths?.get(part.image_url) ?? `messages[${message}].content[${index}]`;
-        found.push({ image: part.image_url, path });
-      }
-    });
-  }
+  eachPart(messages, (part, path) => {
+    if (part.type === 'image_url')
+      found.push({ image: part.image_url, path: paths?.get(part.image_url) ?? path });
+  });
   return found;
 }
 

@@ -37,14 +37,21 @@ export interface ChatMessage {
   readonly tool_call_id?: string;
 }
 
-type ContentPart =
+export type ContentPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'refusal'; readonly refusal: string }
-  | { readonly type: 'image_url'; readonly image_url: ImageUrl };
+  | { readonly type: 'image_url'; readonly image_url: ImageUrl }
+  | { readonly type: 'file'; readonly file: InlineFile };
 
 export interface ImageUrl {
   readonly url: string;
   readonly detail?: 'auto' | 'low' | 'high';
+}
+
+/** A PDF document. */
+export interface InlineFile {
+  readonly file_data: string;
+  readonly filename: string;
 }
 
 interface ToolCall {

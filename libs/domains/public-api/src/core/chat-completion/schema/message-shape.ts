@@ -1,4 +1,5 @@
 import { cachePointMembers } from './field-shapes';
+import { fileName, pdfData } from '../documents/read-pdf-data';
 import { imageLabels, readImageUrl } from '../images/read-image-url';
 import type { JsonValue } from '../../json/json-value';
 import {
@@ -56,6 +57,25 @@ const imagePart = record({
   ...cachePointMembers,
 });
 
+const filePart = record({
+  type: required(text(), PART_TYPE),
+  file: required(
+    record(
+      {
+        file_data: required(
+          pdfData,
+          'The document as a base64 `data:` URI of the type `application/pdf`. Links are refused.',
+        ),
+        filename: fileName,
+      },
+      undefined,
+      { file_id: 'files are not stored. Send the document in file_data.' },
+    ),
+    'The PDF document, for models with the capability `files`. Each page counts as input tokens.',
+  ),
+  ...cachePointMembers,
+});
+
 const refusalPart = record({
   type: required(text(), PART_TYPE),
   refusal: required(text(), 'The text of the refusal.'),
@@ -63,15 +83,21 @@ const refusalPart = record({
 
 const partHints = {
   input_audio: 'Audio input is not supported.',
-  file: 'File input is not supported.',
+  input_file: "Chat completions use 'file' parts.",
   input_text: "Chat completions use 'text' parts.",
   input_image: "Chat completions use 'image_url' parts.",
 };
 
-const parts = list(variants('type', { text: textPart, image_url: imagePart }, partHints), { minItems: 1 });
+const parts = list(variants('type', { text: textPart, image_url: imagePart, file: filePart }, partHints), {
+  minItems: 1,
+});
 
 const assistantParts = list(
-  variants('type', { text: textPart, image_url: imagePart, refusal: refusalPart }, partHints),
+  variants(
+    'type',
+    { text: textPart, image_url: imagePart, refusal: refusalPart },
+    { ...partHints, file: 'Only messages of other roles have files.' },
+  ),
   { minItems: 1 },
 );
 
@@ -92,7 +118,7 @@ const toolCall = record({
   ),
 });
 
-const CONTENT = 'The content of the message: a text, or parts of text and images.';
+const CONTENT = 'The content of the message: a text, or parts of text, images and documents.';
 const NULL_CONTENT = 'A null means an empty text.';
 const isNothing = (value: JsonValue | undefined): boolean =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);

@@ -1,3 +1,4 @@
+import { DOCUMENT_NAME } from '../../chat-completion/documents/read-pdf-data';
 import { imageLabels } from '../../chat-completion/images/read-image-url';
 import { cachePointMembers } from '../../chat-completion/schema/field-shapes';
 import { callId, calledName } from '../../chat-completion/schema/message-shape';
@@ -25,6 +26,8 @@ export const textBlock = record({
   cache_control,
 });
 
+const sourceType = required(text(), 'The kind of source.');
+
 const imageBlock = record({
   type,
   source: required(
@@ -32,7 +35,7 @@ const imageBlock = record({
       'type',
       {
         base64: record({
-          type: required(text(), 'The kind of source.'),
+          type: sourceType,
           media_type: required(
             text({ oneOf: imageLabels }),
             'The type of the image. The type that its bytes have takes precedence.',
@@ -41,7 +44,7 @@ const imageBlock = record({
         }),
         // Refused later, with an error code of its own.
         url: record({
-          type: required(text(), 'The kind of source.'),
+          type: sourceType,
           url: required(text(), 'Refused: images must be inlined as base64.'),
         }),
       },
@@ -52,11 +55,54 @@ const imageBlock = record({
   cache_control,
 });
 
-const NO_DOCUMENTS = 'Documents are not supported.';
+const documentBlock = record({
+  type,
+  source: required(
+    variants(
+      'type',
+      {
+        base64: record({
+          type: sourceType,
+          media_type: required(text({ oneOf: ['application/pdf'] }), 'The type of the document.'),
+          data: required(text(), 'The PDF document as base64.'),
+        }),
+        text: record({
+          type: sourceType,
+          media_type: required(text({ oneOf: ['text/plain'] }), 'The type of the document.'),
+          data: required(text(), 'The document, which every model reads as text.'),
+        }),
+      },
+      {
+        url: 'Links are not supported. Send the document as base64.',
+        file: 'Files are not supported. Send the document as base64.',
+        content: "Documents of blocks are not supported. Send a source of the type 'text'.",
+      },
+    ),
+    'The document: PDF for models with the capability `files`, where each page counts as input tokens, or text for all.',
+  ),
+  title: optional(
+    text({ minLength: 1, maxLength: 256 }),
+    'The title of a PDF document.',
+    `\`${DOCUMENT_NAME}\``,
+  ),
+  context: optional(text(), 'A text about the document, which the model reads before it.', 'none'),
+  citations: optional(
+    record({
+      enabled: optional(
+        boolean(),
+        'Whether the model cites the document. Citations are not supported, so true has no effect.',
+        '`false`',
+      ),
+    }),
+    'A hint that has no effect.',
+    'none',
+  ),
+  cache_control,
+});
+
 const NO_SERVER_TOOLS = 'Server tools are not supported.';
 
 const blockHints = {
-  document: NO_DOCUMENTS,
   search_result: 'Search results are not supported.',
   container_upload: 'Containers are not supported.',
   server_tool_use: NO_SERVER_TOOLS,
@@ -72,12 +118,18 @@ const blockHints = {
   compaction: 'Compaction is not supported.',
 };
 
-const resultContent = textOr(list(variants('type', { text: textBlock, image: imageBlock }, blockHints)));
+const resultContent = textOr(
+  list(variants('type', { text: textBlock, image: imageBlock, document: documentBlock }, blockHints)),
+);
 
 const toolResultBlock = record({
   type,
   tool_use_id: required(callId, 'The `id` of the call whose result this is.'),
-  content: optional(resultContent, 'The result: a text, or blocks of text and images.', 'an empty result'),
+  content: optional(
+    resultContent,
+    'The result: a text, or blocks of text, images and documents.',
+    'an empty result',
+  ),
   is_error: optional(
     boolean(),
     'Whether the call failed. Providers without such a field get the content only, which says so.',
@@ -122,7 +174,12 @@ export const messageShape = variants(
           list(
             variants(
               'type',
-              { text: textBlock, image: imageBlock, tool_result: toolResultBlock },
+              {
+                text: textBlock,
+                image: imageBlock,
+                document: documentBlock,
+                tool_result: toolResultBlock,
+              },
               blockHints,
             ),
           ),

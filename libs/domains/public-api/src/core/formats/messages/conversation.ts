@@ -1,4 +1,5 @@
 import { isRefusal, type Refusal } from '@gateway/errors';
+import { DOCUMENT_NAME, readPdfData } from '../../chat-completion/documents/read-pdf-data';
 import { readImageUrl } from '../../chat-completion/images/read-image-url';
 import { invalidValue } from '../../chat-completion/rules/field-values';
 import type { JsonObject, JsonValue } from '../../json/json-value';
@@ -7,11 +8,11 @@ import { type PackedReasoning, Unpacker } from '../packed-reasoning';
 /** Translates the conversation of a request to the messages of a chat completion. */
 export class Conversation {
   readonly messages: JsonObject[] = [];
-  /** By `image_url`. */
-  readonly imagePaths = new Map<unknown, string>();
+  /** By `image_url` and `file`. */
+  readonly partPaths = new Map<unknown, string>();
   private readonly unpacker = new Unpacker();
 
-  /** @returns the first invalid image. */
+  /** @returns the first invalid image or document. */
   add(message: JsonObject, path: string): Refusal | undefined {
     const { role, content } = message;
     if (typeof content === 'string') {
@@ -42,9 +43,9 @@ export class Conversation {
           ...pointOf(block),
         });
       } else {
-        const part = this.part(block, here);
-        if (isRefusal(part)) return part;
-        parts.push(part);
+        const read = this.parts(block, here);
+        if (isRefusal(read)) return read;
+        parts.push(...read);
       }
     }
     if (parts.length > 0) this.messages.push({ role, content: parts });
@@ -56,27 +57,40 @@ export class Conversation {
     if (!Array.isArray(content) || content.length === 0) return typeof content === 'string' ? content : '';
     const parts: JsonObject[] = [];
     for (const [index, block] of (content as JsonObject[]).entries()) {
-      const part = this.part(block, `${path}[${index}]`);
-      if (isRefusal(part)) return part;
-      parts.push(part);
+      const read = this.parts(block, `${path}[${index}]`);
+      if (isRefusal(read)) return read;
+      parts.push(...read);
     }
     return parts;
   }
 
-  private part(block: JsonObject, path: string): JsonObject | Refusal {
-    if (block['type'] === 'text') return textPart(block);
+  private parts(block: JsonObject, path: string): JsonObject[] | Refusal {
+    if (block['type'] === 'text') return [textPart(block)];
+    if (block['type'] === 'document') return this.document(block, path);
     const source = block['source'] as JsonObject;
     const { url, media_type: label, data } = source;
     const read = readImageUrl(
       url === undefined ? `data:${String(label)};base64,${String(data)}` : String(url),
     );
-    if ('text' in read) return this.image(read.text, block, path);
+    if ('text' in read) return [this.image(read.text, block, path)];
     return invalidValue(`${path}.source.${url === undefined ? 'data' : 'url'}`, read.problem);
+  }
+
+  private document(block: JsonObject, path: string): JsonObject[] | Refusal {
+    const { source, title, context } = block;
+    const { type, media_type: label, data } = source as JsonObject;
+    const before: JsonObject[] = context === undefined ? [] : [{ type: 'text', text: context as string }];
+    if (type === 'text') return [...before, { type: 'text', text: data as string, ...pointOf(block) }];
+    const read = readPdfData(`data:${String(label)};base64,${String(data)}`);
+    if (!('text' in read)) return invalidValue(`${path}.source.data`, read.problem);
+    const file = { file_data: read.text, filename: (title ?? DOCUMENT_NAME) as string };
+    this.partPaths.set(file, path);
+    return [...before, { type: 'file', file, ...pointOf(block) }];
   }
 
   private image(url: string, block: JsonObject, path: string): JsonObject {
     const image = { url };
-    this.imagePaths.set(image, path);
+    this.partPaths.set(image, path);
     return { type: 'image_url', image_url: image, ...pointOf(block) };
   }
 

@@ -23,7 +23,7 @@ export const messagesRequest: ChatRequestFormat = {
       const refusal = conversation.add(message, `messages[${index}]`);
       if (isRefusal(refusal)) return refusal;
     }
-    const { messages, imagePaths } = conversation;
+    const { messages, partPaths } = conversation;
     const { stop_sequences: stop } = copy;
     return {
       chat: {
@@ -38,7 +38,7 @@ export const messagesRequest: ChatRequestFormat = {
         ...(model?.extraParameters.includes('top_k') ? named(copy, ['top_k']) : {}),
         ...userField(copy),
       },
-      imagePaths,
+      partPaths,
       response: stop === undefined ? {} : { stopSequences: stop as string[] },
     };
   },
@@ -51,6 +51,7 @@ export const messagesRequest: ChatRequestFormat = {
     ['messages', 'messages'],
   ]),
   imageUrl: '.source',
+  documentData: '.source.data',
 };
 
 function systemContent(system: JsonValue): JsonValue {

@@ -5,8 +5,8 @@ import { customArguments } from './custom-tools';
 /** Translates the items of a request to the messages of a chat completion. */
 export class Conversation {
   readonly messages: JsonObject[] = [];
-  /** By `image_url`. */
-  readonly imagePaths = new Map<unknown, string>();
+  /** By `image_url` and `file`. */
+  readonly partPaths = new Map<unknown, string>();
   private readonly unpacker = new Unpacker();
   /** The parts of the assistant's turn: they are one message of a chat completion. */
   private turn: Turn | undefined;
@@ -83,8 +83,13 @@ export class Conversation {
           url: part['image_url'] as string,
           ...(detail === undefined ? {} : { detail: detail === 'original' ? 'high' : detail }),
         };
-        this.imagePaths.set(image, path);
+        this.partPaths.set(image, path);
         return { type: 'image_url', image_url: image, ...pointed };
+      }
+      case 'input_file': {
+        const file = { file_data: part['file_data'] as string, filename: part['filename'] as string };
+        this.partPaths.set(file, path);
+        return { type: 'file', file, ...pointed };
       }
       case 'refusal':
         // Only assistants refuse in a chat completion; clients repeat whole conversations.

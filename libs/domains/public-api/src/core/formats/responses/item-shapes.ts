@@ -1,3 +1,4 @@
+import { fileName, pdfData } from '../../chat-completion/documents/read-pdf-data';
 import { imageLabels, readImageUrl } from '../../chat-completion/images/read-image-url';
 import { cachePointMembers } from '../../chat-completion/schema/field-shapes';
 import { callId, calledName } from '../../chat-completion/schema/message-shape';
@@ -33,11 +34,27 @@ const inputImage = record(
   { file_id: 'files are not supported. Send the image in image_url.' },
 );
 
+const inputFile = record(
+  {
+    type,
+    file_data: required(
+      pdfData,
+      'The PDF document as a base64 `data:` URI of the type `application/pdf`, for models with the capability `files`. Each page counts as input tokens.',
+    ),
+    filename: fileName,
+    prompt_cache_breakpoint,
+  },
+  undefined,
+  {
+    file_id: 'files are not stored. Send the document in file_data.',
+    file_url: 'links are not supported. Send the document in file_data.',
+  },
+);
+
 const outputText = record({ type, text: required(text(), 'The text of an earlier response.') });
 const refusal = record({ type, refusal: required(text(), 'The refusal of an earlier response.') });
 
 const partHints = {
-  input_file: 'Files are not supported.',
   input_audio: 'Audio is not supported.',
   text: "Responses use 'input_text' parts.",
   image_url: "Responses use 'input_image' parts.",
@@ -45,13 +62,26 @@ const partHints = {
 
 const parts = variants(
   'type',
-  { input_text: inputText, input_image: inputImage, output_text: outputText, refusal },
+  {
+    input_text: inputText,
+    input_image: inputImage,
+    input_file: inputFile,
+    output_text: outputText,
+    refusal,
+  },
   partHints,
 );
 
-const outputParts = variants('type', { input_text: inputText, input_image: inputImage }, partHints);
+const outputParts = variants(
+  'type',
+  { input_text: inputText, input_image: inputImage, input_file: inputFile },
+  partHints,
+);
 
-const toolOutput = required(textOr(list(outputParts)), 'The result: a text, or parts of text and images.');
+const toolOutput = required(
+  textOr(list(outputParts)),
+  'The result: a text, or parts of text, images and documents.',
+);
 
 const callIdMember = required(callId, 'The id of the call; its output repeats it.');
 

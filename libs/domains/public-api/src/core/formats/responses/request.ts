@@ -22,7 +22,7 @@ export const responsesRequest: ChatRequestFormat = {
   toChat(copy) {
     const refusal = checkStateless(copy);
     if (refusal) return refusal;
-    const { messages, imagePaths } = conversationOf(copy);
+    const { messages, partPaths } = conversationOf(copy);
     return {
       chat: {
         ...extraParameters(copy, fieldsByName),
@@ -34,7 +34,7 @@ export const responsesRequest: ChatRequestFormat = {
         ...lengthField(copy),
         ...(copy['stream'] === true ? { stream_options: { include_usage: true } } : {}),
       },
-      imagePaths,
+      partPaths,
       response: requestedOf(copy),
     };
   },
@@ -48,6 +48,7 @@ export const responsesRequest: ChatRequestFormat = {
     ['tool_choice.function.name', 'tool_choice.name'],
   ]),
   imageUrl: '.image_url',
+  documentData: '.file_data',
 };
 
 /** Fields of a chat completion with the same name and shape. */

@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import type { PageCounts } from '@gateway/public-api';
+import {
+  bundleProgram,
+  compressedPdfDocument,
+  exhaustingPdfs,
+  fuzzRuns,
+  hostilePdfs,
+  pdfDocument,
+} from '@gateway/test-support';
+import { countPages } from './count-pages';
+import { createPageThreads, type DocumentPageThreads, type PageThreadsOptions } from './page-threads';
+
+const program = bundleProgram('libs/domains/edge-proxy/src/adapters/worker-threads/page-worker.ts');
+
+const opened: DocumentPageThreads[] = [];
+function open(options: Partial<PageThreadsOptions> = {}): DocumentPageThreads {
+  const threads = createPageThreads({ program: () => program, ...options });
+  opened.push(threads);
+  return threads;
+}
+afterEach(async () => {
+  for (const threads of opened.splice(0)) await threads.stop();
+});
+
+const owner = 'org_1';
+
+/** The pages, what is unreadable, or the code of a failure. */
+async function outcome(counting: Promise<PageCounts>): Promise<string> {
+  return counting.then(
+    (counts) => (counts.kind === 'counted' ? counts.pages.join() : `unreadable ${counts.document}`),
+    (error: { code?: string; message: string }) => error.code ?? error.message,
+  );
+}
+
+describe('the pages of a document', () => {
+  it.each([1, 2, 7, 500])('are counted: %d', async (pages) => {
+    const threads = open();
+    const documents = [pdfDocument(pages), compressedPdfDocument(pages)];
+    expect(await threads.count(documents, owner)).toEqual({ kind: 'counted', pages: [pages, pages] });
+  });
+
+  it('are those of the last revision, in a document with several', async () => {
+    const later = pdfDocument(3).subarray('%PDF-1.7\n%0123\n'.length);
+    expect(await countPages(Buffer.concat([pdfDocument(1), later]))).toBe(3);
+  });
+
+  it('are not counted in any part of a document', async () => {
+    const whole = pdfDocument(3);
+    const part = fc.integer({ min: 0, max: whole.length - '%%EOF\n'.length });
+    await fc.assert(
+      fc.asyncProperty(part, async (length) => {
+        expect(await countPages(whole.subarray(0, length))).toEqual({ problem: expect.any(String) });
+      }),
+      fuzzRuns(),
+    );
+  });
+
+  it('are counted without an exception, whatever the bytes', async () => {
+    const whole = pdfDocument(2);
+    const changes = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.integer({ min: 0, max: 255 })), {
+      maxLength: 9,
+    });
+    await fc.assert(
+      fc.asyncProperty(changes, async (changed) => {
+        const bytes = Buffer.from(whole);
+        for (const [at, value] of changed) bytes[at] = value;
+        const counted = await countPages(bytes);
+        expect(['number', 'object']).toContain(typeof counted);
+      }),
+      fuzzRuns(),
+    );
+  });
+});
+
+describe('a hostile document is unreadable, and the next one is counted', () => {
+  it.each(Object.entries(hostilePdfs))('%s', async (_fault, hostile) => {
+    const threads = open();
+    const counted = await threads.count([pdfDocument(2), hostile()], owner);
+    expect(counted).toEqual({ kind: 'unreadable', document: 1, problem: expect.stringMatching(/\.$/) });
+    expect(await outcome(threads.count([pdfDocument(2)], owner))).toBe('2');
+  });
+
+  it.each(Object.entries(exhaustingPdfs))('%s', async (_fault, hostile) => {
+    const threads = open({ maxCountMs: 2_000, maxHeapMib: 64 });
+    expect(await outcome(threads.count([hostile()], owner))).toBe('unreadable 0');
+    expect(await outcome(threads.count([pdfDocument(2)], owner))).toBe('2');
+  });
+});
+
+it('a bomb uses no more memory than the limit of decompression', async () => {
+  const bomb = hostilePdfs['a bomb that is compressed twice']?.() ?? Buffer.alloc(0);
+  const before = process.memoryUsage().arrayBuffers;
+  await countPages(bomb);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(80 * 1024 * 1024);
+});
+
+it('a count leaves the event loop to other requests', async () => {
+  const document = pdfDocument(20_000);
+  let turns = 0;
+  let isCounted = false;
+  const counting = outcome(open().count([document], owner)).finally(() => (isCounted = true));
+  while (!isCounted) {
+    await new Promise((resolve) => setImmediate(resolve));
+    turns += 1;
+  }
+  expect(await counting).toBe('20000');
+  expect(turns).toBeGreaterThan(10);
+});
+
+describe('the queue', () => {
+  it('is bounded per owner and in total, and owners take turns', async () => {
+    const threads = open({ threads: 1, maxQueuedPerOwner: 2, maxQueued: 3 });
+    const results = ['a', 'a', 'a', 'a', 'b', 'c'].map((each) => threads.count([pdfDocument()], each));
+    expect(await Promise.all(results.map(outcome))).toEqual([
+      '1', // Runs.
+      '1',
+      'no_capacity', // Lost its place to the document of c.
+      'no_capacity', // Third queued document of its owner.
+      '1',
+      '1',
+    ]);
+  });
+
+  it('is empty after a stop', async () => {
+    const threads = open();
+    const results = [pdfDocument(), pdfDocument()].map((each) => outcome(threads.count([each], owner)));
+    await threads.stop();
+    expect(await Promise.all(results)).toEqual(['no_capacity', 'no_capacity']);
+    expect(await outcome(threads.count([pdfDocument()], owner))).toBe('no_capacity');
+  });
+});
+
+it('a missing program is an internal error, not a fault of the document', async () => {
+  expect(
+    await outcome(open({ program: () => '/nowhere/page-worker.js' }).count([pdfDocument()], owner)),
+  ).toBe('internal_error');
+});

@@ -1,0 +1,22 @@
+import type { EdgeProxyPorts } from '../service/module';
+import type { FaultPlan } from './fault-plan';
+
+/** Counts the pages of uncompressed documents on the event loop, after the injected faults. */
+export function stubPageThreads(faults: FaultPlan): EdgeProxyPorts['pageThreads'] {
+  return {
+    count: async (documents) => {
+      await faults.reach('pages.count');
+      const pages = documents.map(
+        (pdf) =>
+          Buffer.from(pdf)
+            .toString('latin1')
+            .match(/\/Type\/Page\b/g)?.length ?? 0,
+      );
+      const document = pages.indexOf(0);
+      return document === -1
+        ? { kind: 'counted', pages }
+        : { kind: 'unreadable', document, problem: 'the data is not a PDF document.' };
+    },
+    stop: async () => {},
+  };
+}

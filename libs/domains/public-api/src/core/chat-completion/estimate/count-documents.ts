@@ -1,0 +1,44 @@
+import type { Refusal } from '@gateway/errors';
+import { invalidValue } from '../rules/field-values';
+import type { ModelView, PageCounter, UncountedChatRequest, UncountedInput } from '../types';
+
+/**
+ * The request with the pages of its documents counted: each is an image. invalid_request for a document whose
+ * pages cannot be counted.
+ *
+ * @param pageCounter - absent: documents are refused.
+ * @param owner - see PageCounter.
+ * @returns the request itself where it has no documents.
+ */
+export function countDocuments(
+  request: UncountedChatRequest,
+  model: ModelView,
+  pageCounter: PageCounter | undefined,
+  owner: string,
+): UncountedChatRequest | Refusal | Promise<UncountedChatRequest | Refusal> {
+  const { documents = [], ...input } = request.input;
+  const [first] = documents;
+  if (first === undefined) return request;
+  if (!pageCounter) return invalidValue(first.path, 'documents are not supported here.');
+  const pdfs = documents.map(({ pdf }) => pdf);
+  return pageCounter.count(pdfs, owner).then((counts) => {
+    if (counts.kind === 'counted') return { ...request, input: withPages(input, counts.pages, model) };
+    return invalidValue(documents[counts.document]?.path ?? first.path, counts.problem);
+  });
+}
+
+function withPages(
+  { parts, ...input }: UncountedInput,
+  pagesOfDocuments: readonly number[],
+  { tokenCounting }: ModelView,
+): UncountedInput {
+  const pages = pagesOfDocuments.reduce((sum, each) => sum + each, 0);
+  return {
+    ...input,
+    parts: {
+      ...parts,
+      images: parts.images + pages,
+      imageTokens: parts.imageTokens + pages * tokenCounting.pageTokens,
+    },
+  };
+}
