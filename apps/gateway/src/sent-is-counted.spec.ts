@@ -11,6 +11,7 @@ import {
   type TokenCounter,
 } from '@gateway/public-api';
 import { isRefusal } from '@gateway/errors';
+import { pdfDocument } from '@gateway/test-support';
 
 type Shape = Field['shape'];
 
@@ -141,6 +142,11 @@ function freeObject(path: string, maxCharacters: number | undefined): readonly L
   ];
 }
 
+const PDF_DATA = pdfDocument().toString('base64');
+const PDF_URI = `data:application/pdf;base64,${PDF_DATA}`;
+const isPdfSource = ({ media_type: type }: Readonly<Record<string, { readonly shape: Shape }>>) =>
+  type?.shape.kind === 'text' && type.shape.oneOf?.[0] === 'application/pdf';
+
 const valueOf = (shape: Shape): JsonValue => (shape.kind === 'number' ? 1 : exampleOf(shape));
 
 /** A text that may be packed: what it has then is sent. */
@@ -158,7 +164,7 @@ const PACKED = /\((?:redacted_thinking|thinking|reasoning)\)\.(?:data|signature|
 function exampleOf(shape: Shape): JsonValue {
   switch (shape.kind) {
     case 'text':
-      return shape.oneOf?.[0] ?? 'a';
+      return shape.oneOf?.[0] ?? (shape.checkPattern?.startsWith('^data:application/pdf') ? PDF_URI : 'a');
     case 'number':
       return shape.min ?? 0;
     case 'boolean':
@@ -166,6 +172,7 @@ function exampleOf(shape: Shape): JsonValue {
     case 'list':
       return [exampleOf(shape.items)];
     case 'record':
+      if (isPdfSource(shape.members)) return { media_type: 'application/pdf', data: PDF_DATA };
       return Object.fromEntries(
         Object.entries(shape.members)
           .filter(([, member]) => member.required)
@@ -336,14 +343,16 @@ function leavesIn(format: FormatName): readonly { readonly field: Field; readonl
   ];
 }
 
-/** Texts that are refused: levels of reasoning are those of the model, and images are checked. */
+/** Texts that are refused: levels of reasoning are those of the model, and images and documents are checked. */
 const REFUSED: Readonly<Record<FormatName, readonly string[]>> = {
   chat: ['reasoning_effort'],
   messages: [
     'messages[](user).content[](image).source(base64).data',
     'messages[](user).content[](image).source(url).url',
+    'messages[](user).content[](document).source(base64).data',
     'messages[](user).content[](tool_result).content[](image).source(base64).data',
     'messages[](user).content[](tool_result).content[](image).source(url).url',
+    'messages[](user).content[](tool_result).content[](document).source(base64).data',
   ],
   responses: ['reasoning.effort'],
   embeddings: [],
@@ -386,6 +395,7 @@ async function worstOf(
       policy: { allowedModels: [], multipleCompletions: false, jsonStreaming: false },
       findModel: () => (isEmbedding ? { ...model, embeddingDimensions: [8, 4] } : model) as never,
       tokenCounter,
+      pageCounter: { count: async (documents) => ({ kind: 'counted', pages: documents.map(() => 1) }) },
       format,
     },
   );

@@ -1,3 +1,5 @@
+import type { Refusal } from '@gateway/errors';
+import { invalidValue } from '../../chat-completion/rules/field-values';
 import type { JsonObject, JsonValue } from '../../json/json-value';
 import { type PackedReasoning, Unpacker } from '../packed-reasoning';
 import { customArguments } from './custom-tools';
@@ -7,6 +9,8 @@ export class Conversation {
   readonly messages: JsonObject[] = [];
   /** By `image_url` and `file`. */
   readonly partPaths = new Map<unknown, string>();
+  /** Of a document in a message of the assistant. */
+  refusal: Refusal | undefined;
   private readonly unpacker = new Unpacker();
   /** The parts of the assistant's turn: they are one message of a chat completion. */
   private turn: Turn | undefined;
@@ -34,13 +38,23 @@ export class Conversation {
         return;
       default: {
         const content = this.contentOf(item['content'], `${path}.content`);
-        if (role === 'assistant') this.assistant().addContent(content);
+        if (role === 'assistant') {
+          this.refuseDocuments(item['content'], `${path}.content`);
+          this.assistant().addContent(content);
+        }
         else {
           this.endTurn();
           this.messages.push({ role: role as string, content });
         }
       }
     }
+  }
+
+  private refuseDocuments(content: JsonValue | undefined, path: string): void {
+    if (!Array.isArray(content)) return;
+    const index = (content as JsonObject[]).findIndex(({ type }) => type === 'input_file');
+    if (index !== -1)
+      this.refusal ??= invalidValue(`${path}[${index}].type`, 'only messages of other roles have files.');
   }
 
   /** The last turn may be the assistant's. */

@@ -22,7 +22,8 @@ export const responsesRequest: ChatRequestFormat = {
   toChat(copy) {
     const refusal = checkStateless(copy);
     if (refusal) return refusal;
-    const { messages, partPaths } = conversationOf(copy);
+    const { messages, partPaths, refusal: ofMessage } = conversationOf(copy);
+    if (ofMessage) return ofMessage;
     return {
       chat: {
         ...extraParameters(copy, fieldsByName),
