@@ -90,7 +90,7 @@ const jsonRequest = (modelId: string, changes: Partial<GenerateRequest> = {}) =>
   });
 
 /** Whether the provider was called for a stream, in the terms of its protocol. */
-const asksForStream = ({ path, body }: SeenCall) =>
+const isStreamCall = ({ path, body }: SeenCall) =>
   path.includes(':streamGenerateContent') || path.endsWith('/converse-stream') || body['stream'] === true;
 
 const contentsOf = (chunks: readonly object[]) =>
@@ -103,7 +103,7 @@ describe.each(names)('%s', (name) => {
     upstream.play(toEmulator);
     const collected = await router.collect(jsonRequest(modelId, changes));
     expect(collected.error).toBeUndefined();
-    expect(upstream.calls.map(asksForStream)).toEqual([
+    expect(upstream.calls.map(isStreamCall)).toEqual([
       !modelId.startsWith('whole') && changes.stream !== false,
     ]);
     const [event] = router.events.splice(0);
@@ -140,7 +140,7 @@ describe.each(names)('%s', (name) => {
       jsonRequest(`whole ${name}`, { jsonResponse: false, ...bodyOf({ response_format: undefined }) }),
     );
     expect(error).toBeUndefined();
-    expect(upstream.calls.map(asksForStream)).toEqual([true]);
+    expect(upstream.calls.map(isStreamCall)).toEqual([true]);
     expect(contentsOf(chunks).length).toBeGreaterThan(2);
   });
 
@@ -170,16 +170,16 @@ describe('JSON that is requested whole', () => {
     }),
   ];
   const request = (changes: Partial<GenerateRequest> = {}) => jsonRequest('acme/m-1', changes);
-  const answer = json(
+  const romanCity = json(
     completion({ content: '{"city":"Rome"}' }, { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 }),
   );
 
   it('is retried at the next target, as a stream if that streams JSON', async () => {
     await withRouter(scripted(), async (router) => {
-      upstream.play(failure(500), answer);
+      upstream.play(failure(500), romanCity);
       const { error } = await router.collect(request());
       expect(error).toBeUndefined();
-      expect(upstream.calls.map(asksForStream)).toEqual([false, true]);
+      expect(upstream.calls.map(isStreamCall)).toEqual([false, true]);
     });
   });
 
@@ -219,7 +219,7 @@ describe('JSON that is requested whole', () => {
     await withRouter(silent, async (router) => {
       upstream.play(async (response, call) => {
         await new Promise((resolve) => setTimeout(resolve, 120));
-        await answer(response, call);
+        await romanCity(response, call);
       });
       const { error } = await router.collect(request());
       expect(error).toBeUndefined();
@@ -233,7 +233,7 @@ describe('JSON that is requested whole', () => {
     upstream.play(async (response, call) => {
       seen.resolve();
       await release.promise;
-      await answer(response, call);
+      await romanCity(response, call);
     });
     await withRouter(scripted(), async (router) => {
       const resumable = request({ resumable: true, idempotencyScope: 'scope' });
@@ -276,7 +276,7 @@ describe('JSON that is requested whole', () => {
           expect(upstream.calls).toHaveLength(0);
           return { $case: 'held', value: {} };
         };
-        upstream.play(answer);
+        upstream.play(romanCity);
         expect((await router.collect(elastic())).error).toBeUndefined();
         expect(router.extensions).toMatchObject([{ amountNanoUsd: 1_000n }]);
       });
@@ -286,7 +286,7 @@ describe('JSON that is requested whole', () => {
       await withRouter(scripted(), async (router) => {
         const left = { availableNanoUsd: 1n, heldNanoUsd: 0n, estimatedCostNanoUsd: 0n };
         router.extend = async () => ({ $case: 'insufficientCredits', value: left });
-        upstream.play(answer);
+        upstream.play(romanCity);
         expect((await router.collect(elastic())).error).toMatchObject({ code: 'insufficient_credits' });
         expect(upstream.calls).toHaveLength(0);
       });
