@@ -26,7 +26,7 @@ const capabilities: Readonly<Record<OtherDialect, readonly string[]>> = {
 
 const models = [
   { name: 'standard', capabilities: ['tools'] },
-  { name: 'vision', capabilities: ['tools', 'vision'] },
+  { name: 'vision', capabilities: ['tools', 'vision', 'files'] },
   {
     name: 'reasoner',
     capabilities: ['tools', 'vision', 'reasoning'],
