@@ -12,6 +12,7 @@ import { chatFormatNames, type ChatRequestFormat } from './request-format';
 import { chatRequestFormats as requestFormats } from './request-formats';
 
 const PNG = dataUri('image/png', png(2, 2));
+const PDF = dataUri('application/pdf', Buffer.from('%PDF-1.7'));
 
 /** Valid values of a shape, as far as its rules are in the shape. */
 function valuesOf(shape: Shape): fc.Arbitrary<JsonValue> {
@@ -20,6 +21,7 @@ function valuesOf(shape: Shape): fc.Arbitrary<JsonValue> {
       if (shape.oneOf) return fc.constantFrom(...shape.oneOf);
       if (shape.pattern)
         return fc.constantFrom('a', 'f_1').filter((value) => shape.pattern?.test(value) ?? true);
+      if (shape.checkPattern?.startsWith('^data:application')) return fc.constant(PDF);
       if (shape.checkPattern?.startsWith('^data:')) return fc.constant(PNG);
       if (shape.read) return fc.constantFrom('user-1', 'Ann');
       return unicodeText({ maxLength: Math.min(shape.maxLength ?? 12, 12) }).filter(

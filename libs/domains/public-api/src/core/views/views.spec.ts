@@ -45,9 +45,9 @@ describe('the model list', () => {
           name: 'M',
           context_length: 8_192,
           max_output_tokens: 4_096,
-          capabilities: ['tools', 'vision', 'json_mode', 'structured_outputs', 'reasoning'],
+          capabilities: ['tools', 'vision', 'files', 'json_mode', 'structured_outputs', 'reasoning'],
           reasoning: { supported_efforts: ['low', 'medium', 'high'], default_effort: 'medium' },
-          architecture: { input_modalities: ['text', 'image'], output_modalities: ['text'] },
+          architecture: { input_modalities: ['text', 'image', 'file'], output_modalities: ['text'] },
           supported_parameters: expect.arrayContaining([
             'max_tokens',
             'tools',

@@ -93,11 +93,7 @@ const parts = list(variants('type', { text: textPart, image_url: imagePart, file
 });
 
 const assistantParts = list(
-  variants(
-    'type',
-    { text: textPart, image_url: imagePart, refusal: refusalPart },
-    { ...partHints, file: 'Only messages of other roles have files.' },
-  ),
+  variants('type', { text: textPart, image_url: imagePart, file: filePart, refusal: refusalPart }, partHints),
   { minItems: 1 },
 );
 

@@ -271,7 +271,7 @@ it.each<[JsonObject, string]>([
   [{ messages: [{ role: 'tool', content: '' }] }, 'invalid_request messages[0].role'],
   [
     { messages: [{ role: 'user', content: [{ type: 'document', source: {} }] }] },
-    'invalid_request messages[0].content[0].type',
+    'invalid_request messages[0].content[0].source.type',
   ],
   [
     {

@@ -217,7 +217,7 @@ it.each<[JsonObject, string]>([
   [{ input: [{ type: 'item_reference', id: 'x' }] }, 'invalid_request input[0].type'],
   [
     { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'f' }] }] },
-    'invalid_request input[0].content[0].type',
+    'invalid_request input[0].content[0].file_data',
   ],
   [
     { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'https://a/b' }] }] },
