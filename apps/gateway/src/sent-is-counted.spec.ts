@@ -8,6 +8,7 @@ import {
   type FormatName,
   type JsonObject,
   type JsonValue,
+  type PageCounter,
   type TokenCounter,
 } from '@gateway/public-api';
 import { isRefusal } from '@gateway/errors';
@@ -54,6 +55,10 @@ const model = {
 const tokenCounter: TokenCounter = {
   count: (text) => Math.max(Math.ceil(text.length / 4), text.split('\n').length),
   countSize: ({ bytes }) => Math.ceil(bytes / 4),
+};
+
+const pageCounter: PageCounter = {
+  count: async (documents) => ({ kind: 'counted', pages: documents.map(() => 1) }),
 };
 
 /** A text within the body, and how to build a value of the body around it. */
@@ -158,7 +163,9 @@ const PACKED = /\((?:redacted_thinking|thinking|reasoning)\)\.(?:data|signature|
 function exampleOf(shape: Shape): JsonValue {
   switch (shape.kind) {
     case 'text':
-      return shape.oneOf?.[0] ?? 'a';
+      if (shape.checkPattern?.startsWith('^data:application/pdf')) return 'data:application/pdf;base64,AAAA';
+      // Base64 too, as in a document.
+      return shape.oneOf?.[0] ?? 'AAAA';
     case 'number':
       return shape.min ?? 0;
     case 'boolean':
@@ -342,6 +349,8 @@ const REFUSED: Readonly<Record<FormatName, readonly string[]>> = {
   messages: [
     'messages[](user).content[](image).source(base64).data',
     'messages[](user).content[](image).source(url).url',
+    'messages[](user).content[](document).source(base64).data',
+    'messages[](user).content[](tool_result).content[](document).source(base64).data',
     'messages[](user).content[](tool_result).content[](image).source(base64).data',
     'messages[](user).content[](tool_result).content[](image).source(url).url',
   ],
@@ -386,6 +395,7 @@ async function worstOf(
       policy: { allowedModels: [], multipleCompletions: false },
       findModel: () => (isEmbedding ? { ...model, embeddingDimensions: [8, 4] } : model) as never,
       tokenCounter,
+      pageCounter,
       format,
     },
   );
