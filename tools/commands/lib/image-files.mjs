@@ -14,6 +14,8 @@ const EXCLUDED = [
   /^node_modules\/gpt-tokenizer\/(dist|src|esm)\//,
   /^node_modules\/gpt-tokenizer\/cjs\/(?!package\.json$|encodingParams\/constants\.js$)/,
   /^node_modules\/gpt-tokenizer\/data\/(?!(o200k_base|cl100k_base)\.tiktoken$)/,
+  // The bundle of a thread has the library, which programs load from `cjs` only to check the image.
+  /^node_modules\/@cantoo\/pdf-lib\/(dist|src|es|ts3\.4)\//,
   // Only the query compiler for which the clients are generated is used.
   /^node_modules\/@prisma\/client\/runtime\/(?!client\.js$|query_compiler_small_bg\.postgresql\.)/,
   /^node_modules\/@prisma\/client\/runtime\/.*\.mjs$/,

@@ -41,7 +41,7 @@ export const readEndpointCases = casesOf('4', [
         assert.ok(Number.isInteger(model.max_output_tokens) && model.max_output_tokens > 0 === hasOutput);
         for (const capability of model.capabilities) {
           assert.ok(
-            ['tools', 'vision', 'json_mode', 'structured_outputs', 'reasoning'].includes(capability),
+            ['tools', 'vision', 'files', 'json_mode', 'structured_outputs', 'reasoning'].includes(capability),
             capability,
           );
         }

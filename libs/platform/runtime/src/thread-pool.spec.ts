@@ -73,6 +73,12 @@ it('replaces a thread that ended, and reports its job as lost', async () => {
   expect(threads.size).toBe(2);
 });
 
+it('runs each job in a thread of its own where threads are not kept', async () => {
+  open({ idleMs: 0 });
+  await run('a', 'b', 'c');
+  expect(threads.size).toBe(3);
+});
+
 it('reports a job that takes too long as lost, and replaces its thread', async () => {
   open({ maxJobMs: 500 });
   await run('hang', 'a');

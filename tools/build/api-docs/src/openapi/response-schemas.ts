@@ -212,9 +212,12 @@ const model = record(
       'The context window: input and output tokens together; of an embedding model, the tokens of one input.',
     ),
     max_output_tokens: count('The maximum output tokens of one completion; 0 for an embedding model.'),
-    capabilities: list('Such as `tools`, `vision`, `json_mode`, `structured_outputs`, `reasoning`.', {
-      type: 'string',
-    }),
+    capabilities: list(
+      'Such as `tools`, `vision`, `files`, `json_mode`, `structured_outputs`, `reasoning`.',
+      {
+        type: 'string',
+      },
+    ),
     reasoning: record(
       'Levels of `reasoning_effort`; only for models that support it.',
       {

@@ -6,7 +6,7 @@ import { lowerPriority } from './priority';
 /** The program of a thread that counts the pages of one request, in a bundle with the library that reads PDF. */
 lowerPriority();
 // The library warns about broken documents.
-console.warn = () => {};
+Object.assign(console, { warn: () => {} });
 
 parentPort?.on('message', (request: PageRequest) => {
   void count(request).then((reply) => parentPort?.postMessage(reply));

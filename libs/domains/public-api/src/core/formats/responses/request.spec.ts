@@ -230,6 +230,17 @@ it.each<[JsonObject, string]>([
     'invalid_request input[0].content[0].file_data',
   ],
   [
+    {
+      input: [
+        {
+          role: 'assistant',
+          content: [{ type: 'input_file', file_data: 'data:application/pdf;base64,AAAA' }],
+        },
+      ],
+    },
+    'invalid_request input[0].content[0].type',
+  ],
+  [
     { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'https://a/b' }] }] },
     'image_url_not_supported input[0].content[0].image_url',
   ],
