@@ -1,5 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { hostilePdfs, pdfDocument, type Tenant } from '@gateway/test-support';
+import { hostilePdfDocuments, pdfDocument, type Tenant } from '@gateway/test-support';
 import { nothingReserved, usageOnceAllCharged } from './testing/accounting';
 import { writeModelsOfAllDialects } from './testing/dialect-models';
 import { modelPrefixOf, otherDialects } from './testing/dialects';
@@ -109,9 +109,9 @@ describe.each(Object.entries(models))('a PDF document, over %s', (_, model) => {
 });
 
 describe('a hostile PDF document', () => {
-  it.each(Object.keys(hostilePdfs))('is refused and costs nothing: %s', async (name) => {
+  it.each(Object.keys(hostilePdfDocuments))('is refused and costs nothing: %s', async (name) => {
     const { apiKey } = await testEnv.tenant();
-    const pdf = hostilePdfs[name]?.() ?? Buffer.alloc(0);
+    const pdf = hostilePdfDocuments[name]?.() ?? Buffer.alloc(0);
     await expect(completionOf(apiKey, 'demo/vision', pdf)).rejects.toMatchObject({
       status: 400,
       code: 'invalid_request',

@@ -333,26 +333,31 @@ function bedrockTargets(): readonly Target[] {
 
 const extra: Field = { name: 'guided_regex', disposition: 'forward', shape: { kind: 'text' }, doc: '' };
 
+/** The bytes of a document are no text. */
+const COUNTED_BY_PAGE = /\(document\)\.source\(base64\)\.data$/;
+
 function leavesIn(format: FormatName): readonly { readonly field: Field; readonly leaf: Leaf }[] {
   return [
     ...requestFormats[format].fields
       .filter(({ disposition }) => disposition !== 'reject')
-      .flatMap((field) => leavesOf(field.shape, field.name).map((leaf) => ({ field, leaf }))),
+      .flatMap((field) =>
+        leavesOf(field.shape, field.name)
+          .filter(({ path }) => !COUNTED_BY_PAGE.test(path))
+          .map((leaf) => ({ field, leaf })),
+      ),
     { field: extra, leaf: { path: extra.name, build: (text) => text } },
     { field: extra, leaf: { path: `${extra.name}.*`, build: (text) => ({ any: [text] }) } },
   ];
 }
 
-/** Texts that are refused: levels of reasoning are those of the model, and images and documents are checked. */
+/** Texts that are refused: levels of reasoning are those of the model, and images are checked. */
 const REFUSED: Readonly<Record<FormatName, readonly string[]>> = {
   chat: ['reasoning_effort'],
   messages: [
     'messages[](user).content[](image).source(base64).data',
     'messages[](user).content[](image).source(url).url',
-    'messages[](user).content[](document).source(base64).data',
     'messages[](user).content[](tool_result).content[](image).source(base64).data',
     'messages[](user).content[](tool_result).content[](image).source(url).url',
-    'messages[](user).content[](tool_result).content[](document).source(base64).data',
   ],
   responses: ['reasoning.effort'],
   embeddings: [],

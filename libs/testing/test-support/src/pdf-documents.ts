@@ -30,7 +30,7 @@ function pageObjects(pages: number): string[] {
 interface Assembly {
   /** Of the first object. */
   readonly firstNumber?: number;
-  /** Entries of the trailer beside the catalogue. */
+  /** Entries of the trailer other than the catalogue. */
   readonly trailer?: string;
   /** Where the catalogue is named: in the trailer, or in a stream of references. */
   readonly end?: 'trailer' | 'Root';
@@ -94,8 +94,8 @@ function objectStream(objects: readonly string[]): Buffer {
 const BOMB_BYTES = 96 * 1024 * 1024;
 const NODES = 40;
 
-/** Documents whose pages cannot be counted, or not be believed, by their fault. */
-export const hostilePdfs: Readonly<Record<string, () => Buffer>> = {
+/** Documents whose pages cannot be counted, or not be used, by their fault. */
+export const hostilePdfDocuments: Readonly<Record<string, () => Buffer>> = {
   'no PDF': () => Buffer.from('Hello, this is text.'),
   'an image': () => Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
   'a header alone': () => Buffer.from('%PDF-1.7\n'),
@@ -162,7 +162,7 @@ export const hostilePdfs: Readonly<Record<string, () => Buffer>> = {
 };
 
 /** Documents that use time or memory without end. */
-export const exhaustingPdfs: Readonly<Record<string, () => Buffer>> = {
+export const exhaustingPdfDocuments: Readonly<Record<string, () => Buffer>> = {
   'references without end': () =>
     assemble([
       CATALOG,

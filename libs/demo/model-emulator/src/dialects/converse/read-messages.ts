@@ -84,7 +84,7 @@ class PromptReader {
         this.block(block, `${path}.${position}`, texts, openCalls);
       }
       if (texts.length === 0 && blocks.some((block) => 'document' in block))
-        throw invalid(path, 'A text block is required beside a document block.');
+        throw invalid(path, 'A text block is required with a document block.');
       if (role === 'user' && texts.length > 0) lastUserText = texts.join('\n');
       const last = blocks.findLast((block) => !('cachePoint' in block));
       endsWithToolResult = last !== undefined && 'toolResult' in last;

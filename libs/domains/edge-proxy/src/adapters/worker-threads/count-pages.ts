@@ -31,7 +31,7 @@ export type CountedPages = number | { readonly problem: string };
  * Counts the pages of a PDF document. All objects are read in the order of the file: no table of offsets is
  * followed. Only compressed objects are decompressed, not the content of pages.
  *
- * A document that says another number of pages than it has is refused: providers believe either.
+ * A document that says another number of pages than it has is refused: providers use either.
  */
 export async function countPages(pdf: Uint8Array): Promise<CountedPages> {
   const bytes = Buffer.from(pdf.buffer, pdf.byteOffset, pdf.byteLength);

@@ -3,9 +3,9 @@ import type { PageCounts } from '@gateway/public-api';
 import {
   bundleProgram,
   compressedPdfDocument,
-  exhaustingPdfs,
+  exhaustingPdfDocuments,
   fuzzRuns,
-  hostilePdfs,
+  hostilePdfDocuments,
   pdfDocument,
 } from '@gateway/test-support';
 import { countPages } from './count-pages';
@@ -74,14 +74,14 @@ describe('the pages of a document', () => {
 });
 
 describe('a hostile document is unreadable, and the next one is counted', () => {
-  it.each(Object.entries(hostilePdfs))('%s', async (_fault, hostile) => {
+  it.each(Object.entries(hostilePdfDocuments))('%s', async (_fault, hostile) => {
     const threads = open();
     const counted = await threads.count([pdfDocument(2), hostile()], owner);
     expect(counted).toEqual({ kind: 'unreadable', document: 1, problem: expect.stringMatching(/\.$/) });
     expect(await outcome(threads.count([pdfDocument(2)], owner))).toBe('2');
   });
 
-  it.each(Object.entries(exhaustingPdfs))('%s', async (_fault, hostile) => {
+  it.each(Object.entries(exhaustingPdfDocuments))('%s', async (_fault, hostile) => {
     const threads = open({ maxCountMs: 2_000, maxHeapMib: 64 });
     expect(await outcome(threads.count([hostile()], owner))).toBe('unreadable 0');
     expect(await outcome(threads.count([pdfDocument(2)], owner))).toBe('2');
@@ -89,7 +89,7 @@ describe('a hostile document is unreadable, and the next one is counted', () => 
 });
 
 it('a bomb uses no more memory than the limit of decompression', async () => {
-  const bomb = hostilePdfs['a bomb that is compressed twice']?.() ?? Buffer.alloc(0);
+  const bomb = hostilePdfDocuments['a bomb that is compressed twice']?.() ?? Buffer.alloc(0);
   const before = process.memoryUsage().arrayBuffers;
   await countPages(bomb);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(80 * 1024 * 1024);

@@ -2,7 +2,7 @@ import { asObject, type JsonObject } from '../../completion/json';
 import { readDocument } from '../documents';
 import { refused } from '../failures';
 
-/** "DocumentBlock", `name`: at most 200 characters. Space for a number that tells equal names apart. */
+/** "DocumentBlock", `name`: at most 200 characters. Space for a number that distinguishes equal names. */
 const MAX_NAME_LENGTH = 190;
 
 export function documentBlock(file: unknown, path: string): JsonObject {
@@ -32,7 +32,7 @@ interface Turn {
   readonly content: JsonObject[];
 }
 
-/** Bedrock requires different names in a request, and a text beside the documents of a turn. */
+/** Bedrock requires different names in a request, and a text with the documents of a turn. */
 export function fitDocuments(turns: readonly Turn[]): void {
   const names = new Set<string>();
   for (const { content } of turns) {

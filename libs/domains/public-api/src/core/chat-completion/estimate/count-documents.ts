@@ -20,8 +20,8 @@ export function countDocuments(
   const [first] = documents;
   if (first === undefined) return request;
   if (!pageCounter) return invalidValue(first.path, 'documents are not supported here.');
-  const pdfs = documents.map(({ pdf }) => pdf);
-  return pageCounter.count(pdfs, owner).then((counts) => {
+  const files = documents.map(({ pdf }) => pdf);
+  return pageCounter.count(files, owner).then((counts) => {
     if (counts.kind === 'counted') return { ...request, input: withPages(input, counts.pages, model) };
     return invalidValue(documents[counts.document]?.path ?? first.path, counts.problem);
   });
