@@ -12,7 +12,15 @@ const root = path.resolve(import.meta.dirname, '../../..');
  * more CPU at startup. No external package may import one of them, since it would load a second copy
  * (apps/gateway/src/bundle.spec.ts).
  */
-const BUNDLED_PACKAGES = ['@bufbuild/protobuf', '@cantoo/pdf-lib', 'express', 'prom-client', 'undici', 'yaml', 'zod'];
+const BUNDLED_PACKAGES = [
+  '@bufbuild/protobuf',
+  '@cantoo/pdf-lib',
+  'express',
+  'prom-client',
+  'undici',
+  'yaml',
+  'zod',
+];
 
 /** Holds global registrations, so bundled and external packages must share one copy. */
 const SHARED_PACKAGE = '@opentelemetry/api';

@@ -26,7 +26,7 @@ export interface ClientUnderTest {
   ownTests?(it: jest.It, client: RunningClient): void;
 }
 
-export interface RunningClient {
+interface RunningClient {
   readonly testEnv: ClientTestEnv;
   /** Runs a command against the gateway; returns its result and the calls that reached the gateway. */
   run(

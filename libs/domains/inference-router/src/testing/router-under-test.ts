@@ -86,7 +86,13 @@ export function model(providers: readonly Provider[], changes: Partial<Model> = 
     reasoningEfforts: [],
     defaultReasoningEffort: undefined,
     prices: PRICES,
-    tokenCounting: { encoding: 'o200k_base', factor: 1, imageFormula: 'constant', imageTokens: 100, pageTokens: 1_500 },
+    tokenCounting: {
+      encoding: 'o200k_base',
+      factor: 1,
+      imageFormula: 'constant',
+      imageTokens: 100,
+      pageTokens: 1_500,
+    },
     extraParameters: [],
     routing: 'order',
     targets: providers.map((of) => ({

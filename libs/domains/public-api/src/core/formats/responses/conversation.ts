@@ -41,8 +41,7 @@ export class Conversation {
         if (role === 'assistant') {
           this.refuseDocuments(item['content'], `${path}.content`);
           this.assistant().addContent(content);
-        }
-        else {
+        } else {
           this.endTurn();
           this.messages.push({ role: role as string, content });
         }
