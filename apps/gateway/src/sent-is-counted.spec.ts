@@ -400,7 +400,12 @@ async function worstOf(
       policy: { allowedModels: [], multipleCompletions: false, jsonStreaming: false },
       findModel: () => (isEmbedding ? { ...model, embeddingDimensions: [8, 4] } : model) as never,
       tokenCounter,
-      pageCounter: { count: async (documents) => ({ kind: 'counted', pages: documents.map(() => 1) }) },
+      pageCounter: {
+        count: async (documents) => ({
+          kind: 'counted',
+          documents: documents.map(() => ({ pages: 1, characters: 0 })),
+        }),
+      },
       format,
     },
   );

@@ -18,6 +18,21 @@ export function compressedPdfDocument(pages = 1): Buffer {
   });
 }
 
+/** A PDF document of one page with this content, and with objects from number 5 on. */
+export function pdfDocumentOf(
+  content: string,
+  {
+    contentDict = '',
+    objects = [],
+  }: { readonly contentDict?: string; readonly objects?: readonly PdfObject[] } = {},
+): Buffer {
+  const page = '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R>>';
+  return assemble([CATALOG, pageTree(1, 1), page, pdfStream(content, contentDict), ...objects]);
+}
+
+/** A compressed stream. */
+export const pdfStream = (content: string, entries = '') => stream(entries, Buffer.from(content, 'latin1'));
+
 function pageTree(pages: number, count: number | string): string {
   const kids = Array.from({ length: pages }, (_, index) => `${index + 3} 0 R`).join(' ');
   return `<</Type/Pages/Kids[${kids}]/Count ${count}>>`;

@@ -14,7 +14,7 @@ export function stubPageThreads(faults: FaultPlan): EdgeProxyPorts['pageThreads'
       );
       const document = pages.indexOf(0);
       return document === -1
-        ? { kind: 'counted', pages }
+        ? { kind: 'counted', documents: pages.map((each) => ({ pages: each, characters: 0 })) }
         : { kind: 'unreadable', document, problem: 'the data is not a PDF document.' };
     },
     stop: async () => {},

@@ -9,10 +9,12 @@ import {
   PDFRawStream,
   PDFRef,
 } from '@cantoo/pdf-lib';
+import type { DocumentSize } from '@gateway/public-api';
+import { charactersOf } from './document-text';
 
 /** Readers look for the header at the start, and for the end mark at the end, in this many bytes. */
 const MARK_BYTES = 1_024;
-/** Of compressed objects, per document. The library has no limit of its own. */
+/** Of compressed objects and of texts, per document. The library has no limit of its own. */
 const MAX_DECODED_BYTES = 64 * 1024 * 1024;
 
 const problems = {
@@ -24,12 +26,12 @@ const problems = {
   wrongCount: 'the PDF document has another number of pages than it says.',
 } as const;
 
-/** The number of pages, or why they cannot be counted. */
-export type CountedPages = number | { readonly problem: string };
+/** The pages, or why they cannot be counted. */
+export type CountedPages = DocumentSize | { readonly problem: string };
 
 /**
  * Counts the pages of a PDF document. All objects are read in the order of the file: no table of offsets is
- * followed. Only compressed objects are decompressed, not the content of pages.
+ * followed.
  *
  * A document that says another number of pages than it has is refused: providers use either.
  */
@@ -51,15 +53,20 @@ export async function countPages(pdf: Uint8Array): Promise<CountedPages> {
   const root = context.lookup(Root);
   const tree = root instanceof PDFDict ? root.get(PDFName.of('Pages')) : undefined;
   const pages = pagesOf(context, tree);
-  if (pages === undefined || pages === 0) return { problem: problems.noPages };
-  return pages === claimedPages(context, tree) ? pages : { problem: problems.wrongCount };
+  if (pages === undefined || pages.length === 0) return { problem: problems.noPages };
+  if (pages.length !== claimedPages(context, tree)) return { problem: problems.wrongCount };
+  try {
+    return { pages: pages.length, characters: charactersOf(context, pages) };
+  } catch {
+    return { problem: decoding.isExceeded() ? problems.tooLarge : problems.noPages };
+  }
 }
 
 /** @returns undefined for a tree with a missing node, or with a node that is its own descendant. */
-function pagesOf(context: PDFContext, tree: unknown): number | undefined {
+function pagesOf(context: PDFContext, tree: unknown): readonly PDFDict[] | undefined {
   const nodes: unknown[] = [tree];
   const seen = new Set<PDFDict>();
-  let pages = 0;
+  const pages: PDFDict[] = [];
   for (let next = nodes.pop(); next !== undefined; next = nodes.pop()) {
     const node = next instanceof PDFRef ? context.lookup(next) : next;
     if (!(node instanceof PDFDict)) return undefined;
@@ -70,7 +77,7 @@ function pagesOf(context: PDFContext, tree: unknown): number | undefined {
       seen.add(node);
       for (const kid of kids.asArray()) nodes.push(kid);
     } else {
-      pages += 1;
+      pages.push(node);
     }
   }
   return pages;

@@ -7,6 +7,8 @@ import {
   fuzzRuns,
   hostilePdfDocuments,
   pdfDocument,
+  pdfDocumentOf,
+  pdfStream,
 } from '@gateway/test-support';
 import { countPages } from './count-pages';
 import { createPageThreads, type DocumentPageThreads, type PageThreadsOptions } from './page-threads';
@@ -28,7 +30,10 @@ const owner = 'org_1';
 /** The pages, what is unreadable, or the code of a failure. */
 async function outcome(counting: Promise<PageCounts>): Promise<string> {
   return counting.then(
-    (counts) => (counts.kind === 'counted' ? counts.pages.join() : `unreadable ${counts.document}`),
+    (counts) =>
+      counts.kind === 'counted'
+        ? counts.documents.map((each) => each.pages).join()
+        : `unreadable ${counts.document}`,
     (error: { code?: string; message: string }) => error.code ?? error.message,
   );
 }
@@ -37,12 +42,18 @@ describe('the pages of a document', () => {
   it.each([1, 2, 7, 500])('are counted: %d', async (pages) => {
     const threads = open();
     const documents = [pdfDocument(pages), compressedPdfDocument(pages)];
-    expect(await threads.count(documents, owner)).toEqual({ kind: 'counted', pages: [pages, pages] });
+    expect(await threads.count(documents, owner)).toEqual({
+      kind: 'counted',
+      documents: [
+        { pages, characters: 0 },
+        { pages, characters: 0 },
+      ],
+    });
   });
 
   it('are those of the last revision, in a document with several', async () => {
     const later = pdfDocument(3).subarray('%PDF-1.7\n%0123\n'.length);
-    expect(await countPages(Buffer.concat([pdfDocument(1), later]))).toBe(3);
+    expect(await countPages(Buffer.concat([pdfDocument(1), later]))).toEqual({ pages: 3, characters: 0 });
   });
 
   it('are not counted in any part of a document', async () => {
@@ -66,10 +77,40 @@ describe('the pages of a document', () => {
         const bytes = Buffer.from(whole);
         for (const [at, value] of changed) bytes[at] = value;
         const counted = await countPages(bytes);
-        expect(['number', 'object']).toContain(typeof counted);
+        expect(Object.keys(counted)).toContain('problem' in counted ? 'problem' : 'pages');
       }),
       fuzzRuns(),
     );
+  });
+});
+
+describe('the text of a document', () => {
+  const charactersIn = async (pdf: Buffer) => {
+    const counted = await countPages(pdf);
+    return 'problem' in counted ? counted.problem : counted.characters;
+  };
+  const LONG = 'x'.repeat(100_000);
+  const font = (map: string) => ['<</Type/Font/ToUnicode 6 0 R>>', pdfStream(map)];
+
+  it.each<[string, Buffer, number]>([
+    ['on its page', pdfDocumentOf(`BT (${LONG}) Tj ET`), 100_000],
+    ['with escaped and nested parentheses', pdfDocumentOf(String.raw`(a\)b(c)) Tj [(d) -3 (e)] TJ`), 8],
+    ['in hexadecimal', pdfDocumentOf(`BT <${'78'.repeat(100_000)}> Tj ET`), 100_000],
+    ['in a form', pdfDocumentOf('/F Do', { objects: [pdfStream(`(${LONG}) Tj`, '/Subtype/Form')] }), 100_000],
+    [
+      'in content that says it is an image',
+      pdfDocumentOf(`(${LONG}) Tj`, { contentDict: '/Subtype/Image' }),
+      100_000,
+    ],
+    [
+      'in a font with several characters for a code',
+      pdfDocumentOf('(abcd) Tj', { objects: font('<01> <006600660069>') }),
+      12,
+    ],
+    ['without any: drawings', pdfDocumentOf('1 2 m 3 4 l S\n'.repeat(100_000)), 0],
+    ['without any: dictionaries', pdfDocumentOf('/P <</MCID 0>> BDC EMC'), 0],
+  ])('is measured: %s', async (_where, pdf, characters) => {
+    expect(await charactersIn(pdf)).toBe(characters);
   });
 });
 

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import type { DocumentSize } from '@gateway/public-api';
 import { countPages } from './count-pages';
 import type { PageReply, PageRequest } from './page-threads';
 import { lowerPriority } from './priority';
@@ -13,12 +14,12 @@ parentPort?.on('message', (request: PageRequest) => {
 });
 
 async function count({ id, documents }: PageRequest): Promise<PageReply> {
-  const pages: number[] = [];
+  const counts: DocumentSize[] = [];
   for (const [document, pdf] of documents.entries()) {
     const counted = await countPages(pdf);
-    if (typeof counted !== 'number')
+    if ('problem' in counted)
       return { id, counts: { kind: 'unreadable', document, problem: counted.problem } };
-    pages.push(counted);
+    counts.push(counted);
   }
-  return { id, counts: { kind: 'counted', pages } };
+  return { id, counts: { kind: 'counted', documents: counts } };
 }

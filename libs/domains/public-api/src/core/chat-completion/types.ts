@@ -77,9 +77,15 @@ export interface PageCounter {
   count(documents: readonly Uint8Array[], owner: string): Promise<PageCounts>;
 }
 
+export interface DocumentSize {
+  readonly pages: number;
+  /** About the most characters that a reader finds on them. */
+  readonly characters: number;
+}
+
 /** The pages of each document, or the first document whose pages cannot be counted. */
 export type PageCounts =
-  | { readonly kind: 'counted'; readonly pages: readonly number[] }
+  | { readonly kind: 'counted'; readonly documents: readonly DocumentSize[] }
   | { readonly kind: 'unreadable'; readonly document: number; readonly problem: string };
 
 /** A document whose pages are not counted yet. */

@@ -48,7 +48,7 @@ const counterOf = (counts: PageCounts): PageCounter => ({ count: async () => cou
 async function validate(
   format: FormatName,
   body: JsonObject,
-  pageCounter: PageCounter = counterOf({ kind: 'counted', pages: [3] }),
+  pageCounter: PageCounter = counterOf({ kind: 'counted', documents: [{ pages: 3, characters: 0 }] }),
 ) {
   return validateChatRequest(
     { model: ableModel.id, ...body },
@@ -88,8 +88,18 @@ describe.each(Object.entries(formats))('a document in the format %s', (name, for
     expect(counted.heldCost > plain.heldCost).toBe(true);
   });
 
+  it('is held by its text where its pages are dense', async () => {
+    const { pageTokens } = ableModel.tokenCounting;
+    const dense = counterOf({ kind: 'counted', documents: [{ pages: 1, characters: 5 * 4 * pageTokens }] });
+    const counted = acceptedOf(await validate(given, body, dense));
+    expect(counted.inputParts).toMatchObject({ images: 1, imageTokens: 5 * pageTokens });
+  });
+
   it('is counted from its own bytes, for its owner', async () => {
-    const count = jest.fn(async (): Promise<PageCounts> => ({ kind: 'counted', pages: [1] }));
+    const count = jest.fn(async (): Promise<PageCounts> => ({
+      kind: 'counted',
+      documents: [{ pages: 1, characters: 0 }],
+    }));
     await validate(given, body, { count });
     expect(count).toHaveBeenCalledWith([expect.anything()], 'org_1');
     const [[[pdf]]] = count.mock.calls as unknown as [[[Uint8Array]]];
@@ -116,7 +126,7 @@ describe.each(Object.entries(formats))('a document in the format %s', (name, for
   });
 
   it('is refused where its pages exceed the context', async () => {
-    const long = counterOf({ kind: 'counted', pages: [5_000_000] });
+    const long = counterOf({ kind: 'counted', documents: [{ pages: 5_000_000, characters: 0 }] });
     expect(await validate(given, body, long)).toMatchObject({ code: 'context_length_exceeded' });
   });
 

@@ -1,9 +1,12 @@
 import type { Refusal } from '@gateway/errors';
 import { invalidValue } from '../rules/field-values';
-import type { ModelView, PageCounter, UncountedChatRequest, UncountedInput } from '../types';
+import type { DocumentSize, ModelView, PageCounter, UncountedChatRequest, UncountedInput } from '../types';
+
+/** Of English text. */
+const CHARACTERS_PER_TOKEN = 4;
 
 /**
- * The request with the pages of its documents counted: each is an image. invalid_request for a document whose
+ * The request with the pages of its documents counted: each is an image, or more where its text is dense. invalid_request for a document whose
  * pages cannot be counted.
  *
  * @param pageCounter - absent: documents are refused.
@@ -22,23 +25,30 @@ export function countDocuments(
   if (!pageCounter) return invalidValue(first.path, 'documents are not supported here.');
   const files = documents.map(({ pdf }) => pdf);
   return pageCounter.count(files, owner).then((counts) => {
-    if (counts.kind === 'counted') return { ...request, input: withPages(input, counts.pages, model) };
+    if (counts.kind === 'counted') return { ...request, input: withPages(input, counts.documents, model) };
     return invalidValue(documents[counts.document]?.path ?? first.path, counts.problem);
   });
 }
 
 function withPages(
   { parts, ...input }: UncountedInput,
-  pagesOfDocuments: readonly number[],
+  documents: readonly DocumentSize[],
   { tokenCounting }: ModelView,
 ): UncountedInput {
-  const pages = pagesOfDocuments.reduce((sum, each) => sum + each, 0);
+  const pages = documents.reduce((sum, each) => sum + each.pages, 0);
+  // Dense pages need more tokens than the model's usual page.
+  const tokens = documents.reduce(
+    (sum, each) =>
+      sum +
+      Math.max(each.pages * tokenCounting.pageTokens, Math.ceil(each.characters / CHARACTERS_PER_TOKEN)),
+    0,
+  );
   return {
     ...input,
     parts: {
       ...parts,
       images: parts.images + pages,
-      imageTokens: parts.imageTokens + pages * tokenCounting.pageTokens,
+      imageTokens: parts.imageTokens + tokens,
     },
   };
 }
