@@ -108,7 +108,7 @@ describe('the text of a document', () => {
       12,
     ],
     ['without any: drawings', pdfDocumentOf('1 2 m 3 4 l S\n'.repeat(100_000)), 0],
-    ['without any: dictionaries', pdfDocumentOf('/P <</MCID 0>> BDC EMC'), 0],
+    ['without any: dictionaries', pdfDocumentOf('/P <</N 0>> BDC EMC'), 0],
   ])('is measured: %s', async (_where, pdf, characters) => {
     expect(await charactersIn(pdf)).toBe(characters);
   });
