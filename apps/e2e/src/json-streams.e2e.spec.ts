@@ -4,8 +4,7 @@ import type { Tenant } from '@gateway/test-support';
 import { jsonSchema, streamObject } from 'ai';
 import type OpenAI from 'openai';
 import { nothingReserved, usageOnceAllCharged } from './testing/accounting';
-import { WHOLE_JSON_MODEL, writeModelsOfAllDialects } from './testing/dialect-models';
-import { modelPrefixOf, otherDialects } from './testing/dialects';
+import { modelsByDialect, WHOLE_JSON_MODEL, writeModelsOfAllDialects } from './testing/dialect-models';
 import { startTestEnv, type TestEnv } from './testing/test-env';
 
 jest.setTimeout(180_000);
@@ -22,8 +21,7 @@ const CODE = 'json_mode_no_stream';
 const REFUSED = { status: 400, code: CODE };
 
 const models = {
-  openai: 'demo/standard',
-  ...Object.fromEntries(otherDialects.map((dialect) => [dialect, `${modelPrefixOf(dialect)}standard`])),
+  ...modelsByDialect('standard'),
   'a provider that does not stream JSON': WHOLE_JSON_MODEL,
 };
 

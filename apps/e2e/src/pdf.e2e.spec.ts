@@ -1,8 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { hostilePdfDocuments, pdfDocument, type Tenant } from '@gateway/test-support';
 import { nothingReserved, usageOnceAllCharged } from './testing/accounting';
-import { writeModelsOfAllDialects } from './testing/dialect-models';
-import { modelPrefixOf, otherDialects } from './testing/dialects';
+import { modelsByDialect, writeModelsOfAllDialects } from './testing/dialect-models';
 import { startTestEnv, type TestEnv } from './testing/test-env';
 
 jest.setTimeout(180_000);
@@ -12,11 +11,6 @@ const PAGES = 3;
 const TOKENS_PER_PAGE = 1_500;
 const QUESTION = 'What does the document say?';
 const uri = (pdf: Buffer) => `data:application/pdf;base64,${pdf.toString('base64')}`;
-
-const models = {
-  openai: 'demo/vision',
-  ...Object.fromEntries(otherDialects.map((dialect) => [dialect, `${modelPrefixOf(dialect)}vision`])),
-};
 
 let testEnv: TestEnv;
 
@@ -46,7 +40,7 @@ const completionOf = (apiKey: string, model: string, pdf: Buffer) =>
   });
 
 /** The unmodified SDKs send a document to a provider in its own format, which the emulator checks. */
-describe.each(Object.entries(models))('a PDF document, over %s', (_, model) => {
+describe.each(Object.entries(modelsByDialect('vision')))('a PDF document, over %s', (_, model) => {
   let tenant: Tenant;
 
   beforeAll(async () => {

@@ -35,6 +35,14 @@ const models = [
   },
 ];
 
+/** The emulated model with this name, by dialect. */
+export function modelsByDialect(name: string): Readonly<Record<string, string>> {
+  return {
+    openai: `demo/${name}`,
+    ...Object.fromEntries(otherDialects.map((dialect) => [dialect, `${modelPrefixOf(dialect)}${name}`])),
+  };
+}
+
 const PRICES = {
   input: '0.50',
   cached_input: '0.05',
