@@ -227,7 +227,7 @@ const model = record(
       ['default_effort'],
     ),
     architecture: record('Input and output modalities.', {
-      input_modalities: list('Kinds of input.', { type: 'string', enum: ['text', 'image'] }),
+      input_modalities: list('Kinds of input.', { type: 'string', enum: ['text', 'image', 'file'] }),
       output_modalities: list('Kinds of output.', { type: 'string', enum: ['text', 'embeddings'] }),
     }),
     dimensions: list('The lengths of embeddings, the default first; only for embedding models.', {
