@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Tenant } from '@gateway/test-support';
+import { pdfDocument, type Tenant } from '@gateway/test-support';
 import { openApiFile, sendRequest } from './testing/api-document';
 import { writeModelsOfAllDialects } from './testing/dialect-models';
 import { modelPrefixOf, otherDialects } from './testing/dialects';
@@ -23,7 +23,8 @@ const document = JSON.parse(readFileSync(openApiFile, 'utf8')) as {
   components: { schemas: { ChatCompletionRequest: Required<Pick<ApiSchema, 'properties'>> } };
 };
 const { messages, ...fields } = document.components.schemas.ChatCompletionRequest.properties;
-const samples = new SchemaSamples(document, ['get_weather', pngDataUri(8, 8), '7']);
+const pdf = `data:application/pdf;base64,${pdfDocument().toString('base64')}`;
+const samples = new SchemaSamples(document, ['get_weather', pngDataUri(8, 8), pdf, '7']);
 const question = { role: 'user', content: 'Hello' };
 const tools = [{ type: 'function', function: { name: 'get_weather' } }];
 /** The model's id, and what needs a permission, a capability or a level that these models lack. */
