@@ -9,9 +9,11 @@ describe('the options of Node.js', () => {
     expect(JSON.parse(entryPoint)).toEqual(['node', ...NODE_OPTIONS, '/app/dist/program/main.js']);
   });
 
-  it('are the same for `npm start`', () => {
+  it('are the same for `npm start` and the npm package', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
     expect(scripts.start).toBe(`node ${semiSpace} tools/commands/start.mjs`);
-    expect(readFileSync('tools/commands/start.mjs', 'utf8')).toContain('process.setSourceMapsEnabled(true)');
+    expect(readFileSync('tools/commands/bin/inference-gateway.mjs', 'utf8')).toContain(`node ${semiSpace}`);
+    const run = readFileSync('tools/commands/lib/run-gateway.mjs', 'utf8');
+    expect(run).toContain('process.setSourceMapsEnabled(true)');
   });
 });
