@@ -34,15 +34,17 @@ export function charactersOf(context: PDFContext, pages: readonly PDFDict[]): nu
     const streams = contents instanceof PDFArray ? contents.asArray() : [contents];
     for (const stream of streams) bytes += textOf(context.lookup(stream));
   }
-  let longest = 1;
+  const maps = new Set<PDFRawStream>();
   for (const [, object] of context.enumerateIndirectObjects()) {
     for (const dict of dictsIn(object)) {
       const map = dict.lookup(TO_UNICODE);
-      if (map instanceof PDFRawStream)
-        longest = Math.max(longest, longestText(decodePDFRawStream(map).decode()));
+      if (map instanceof PDFRawStream) maps.add(map);
     }
     if (object instanceof PDFRawStream && object.dict.lookup(SUBTYPE) === FORM) bytes += textOf(object);
   }
+  // Fonts share maps.
+  let longest = 1;
+  for (const map of maps) longest = Math.max(longest, longestText(decodePDFRawStream(map).decode()));
   return bytes * longest;
 }
 

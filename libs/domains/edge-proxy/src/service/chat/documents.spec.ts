@@ -8,6 +8,7 @@ const chat = (text: string, id = 'acme/reader') => ({
   messages: [{ role: 'user', content: [{ type: 'file', file: { file_data: pdf(text) } }] }],
 });
 const ONE_PAGE = '%PDF-1.7 /Type/Page';
+const RESERVING = /^(ledger|limiter)\./;
 const DATA = 'messages[0].content[0].file.file_data';
 
 let edge: TestEdge;
@@ -17,6 +18,9 @@ beforeEach(async () => {
 });
 afterEach(() => edge.stop());
 
+/** The calls that reserve something, in order. */
+const reserving = () => edge.faults.reached.filter((step) => RESERVING.test(step));
+
 async function errorOf(response: Response): Promise<{ code: string; param: string | null }> {
   return ((await response.json()) as { error: { code: string; param: string | null } }).error;
 }
@@ -25,13 +29,15 @@ it('a request with a document runs, and its page is part of the estimate', async
   expect((await edge.chat(chat(ONE_PAGE))).status).toBe(200);
   const [request] = edge.router.requests;
   expect(request?.inputParts).toMatchObject({ images: 1, estimatedImageTokens: 1_500 });
+  expect(reserving()).not.toEqual([]);
 });
 
 it('a document that is no PDF is refused, and nothing is held', async () => {
   const response = await edge.chat(chat('Hello'));
   expect(response.status).toBe(400);
   expect(await errorOf(response)).toMatchObject({ code: 'invalid_request', param: DATA });
-  expect(edge.faults.reached.filter((step) => /^(ledger|limiter)/.test(step))).toEqual([]);
+  expect(edge.faults.reached).toContain('pages.count');
+  expect(reserving()).toEqual([]);
 });
 
 it('a document is refused by a model without the capability, and not counted', async () => {
@@ -46,6 +52,7 @@ it('a full queue is no_capacity, and nothing is held', async () => {
   const response = await edge.chat(chat(ONE_PAGE));
   expect(response.status).toBe(503);
   expect(await errorOf(response)).toMatchObject({ code: 'no_capacity' });
+  expect(reserving()).toEqual([]);
 });
 
 it('count_tokens counts the pages', async () => {
