@@ -60,7 +60,7 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
 
 describe('the code blocks of the README, the tutorials and the example of automation', () => {
   let gateway: GatewayProcess;
-  /** Of the platform. */
+  /** A management token of the platform. */
   let managementToken: string;
   /** Below the root, so that scripts find the SDK as a reader's own project would. */
   let folder: string;

@@ -12,7 +12,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const MAX_CONCURRENT = 16;
 const NORMAL_REQUESTS = 20;
-/** Of a greedy client, after a refusal. */
+/** How long the greedy client waits after a refusal. */
 const PAUSE_MS = 250;
 const SLOW = { first_event_ms: 60_000, first_byte_ms: 60_000, idle_ms: 60_000, total_ms: 120_000 };
 

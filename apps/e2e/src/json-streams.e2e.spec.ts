@@ -40,7 +40,7 @@ afterAll(() => testEnv?.stop());
 /** The helpers of unmodified SDKs for structured output, which stream it. */
 describe.each(Object.entries(models))('structured output that is streamed, over %s', (_, model) => {
   let tenant: Tenant;
-  /** Of a key that allows JSON in streams. */
+  /** A key that allows JSON in streams. */
   let jsonKey: string;
 
   beforeAll(async () => {

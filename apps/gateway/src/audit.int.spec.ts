@@ -51,7 +51,7 @@ let fleet: Fleet;
 let pool: Pool;
 let operator: ActingPerson;
 let organizationId: string;
-/** Those of `operator` unless a case changes it. */
+/** The person of `operator` unless a case changes it. */
 let actor: CallActor;
 
 const transportTo = (moduleName: string) => {

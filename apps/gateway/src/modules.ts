@@ -279,7 +279,7 @@ function dashboardOrigins(config: Config, port: number): readonly string[] {
   return ['localhost', host].map((name) => `${schemeOf(config)}://${name}:${port}`);
 }
 
-/** Of the URLs of the public API and the dashboard. */
+/** The scheme in the URLs of the public API and the dashboard. */
 export function schemeOf(config: Config): 'http' | 'https' {
   return tlsFilesOf(config) === undefined ? 'http' : 'https';
 }

@@ -13,7 +13,7 @@ const IN_FLIGHT = 20;
 /** Per minute: 20 times the key's requests. */
 const MAX_INVALID = 100;
 const MIB = 1024 * 1024;
-/** Of the process, however much is sent. The journals of streams may have 128 MiB of it. */
+/** The growth of the process, however much is sent. The journals of streams may have 128 MiB of it. */
 const MAX_GROWTH_BYTES = 400 * MIB;
 /** Hours that the test may run in, times error codes of one model or none. */
 const MAX_ERROR_COUNTS = 2 * 16;
@@ -153,7 +153,7 @@ describe('what one key makes the gateway keep', () => {
     expect(await countOf('postings', organizationId)).toBeLessThanOrEqual(1 + 3 * admitted);
     expect(await countOf('usage.generations', organizationId)).toBeLessThanOrEqual(admitted);
     expect(await countOf('usage.error_counts_hourly', organizationId)).toBeLessThanOrEqual(MAX_ERROR_COUNTS);
-    // Those of one code are the latest 20.
+    // Only the latest 20 rows of one code are kept.
     expect(await countOf('usage.refused_requests', organizationId)).toBeLessThanOrEqual(
       20 * MAX_ERROR_COUNTS,
     );

@@ -315,7 +315,7 @@ const targets = Object.entries(dialects).flatMap(([name, dialect]) =>
 
 type Target = (typeof targets)[number];
 
-/** Those whose provider has embeddings of the model. */
+/** The targets whose provider has embeddings of the model. */
 const embeddingTargets = [...targets, ...bedrockTargets()].filter(
   ({ dialect, call }) =>
     dialect.embeddings !== undefined && dialect.embeddings.problemOf?.(call) === undefined,

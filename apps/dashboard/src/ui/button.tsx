@@ -12,7 +12,7 @@ const KINDS: Readonly<Record<ButtonKind, string>> = {
   danger: 'bg-paper text-bad border-bad hover:bg-bad-soft',
 };
 
-/** Also for links that look like buttons. */
+/** The classes of a button, also for links that look like one. */
 export function buttonClass(kind: ButtonKind = 'secondary', small = false): string {
   return cx(
     'inline-flex items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap',

@@ -52,7 +52,7 @@ function jsonStream(deployment: Deployment, { isWhole, text = '', fields }: Requ
 
 const ALLOWED = { key: { json_streaming: true } };
 
-/** Of a complete stream, whose text is the JSON that was requested. */
+/** Reads a complete stream whose text is the JSON that was requested. */
 function streamOf({ format = publicFormats.chat }: Deployment, response: RawResponse) {
   assert.equal(response.status, 200, response.text.slice(0, 500));
   assert.equal(response.headers['content-type'], 'text/event-stream; charset=utf-8');

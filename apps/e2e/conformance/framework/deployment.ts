@@ -44,7 +44,7 @@ export interface FaultInjection {
 /** A running gateway and its test data. */
 export interface Deployment extends DeploymentAddress, KeyedTarget {
   readonly admin: AdminClient;
-  /** Of chat completions. */
+  /** The chat models. */
   readonly models: readonly PublicModel[];
   readonly embeddingModels: readonly PublicModel[];
   readonly faultInjection: FaultInjection | undefined;

@@ -21,7 +21,7 @@ interface ReadStream {
   readonly text: string;
   /** The text as it arrived. */
   readonly parts: readonly string[];
-  /** Of the event with which it failed. */
+  /** The error of the event with which the stream failed. */
   readonly error: ErrorBody['error'] | undefined;
   readonly usage: PublicUsage | undefined;
 }

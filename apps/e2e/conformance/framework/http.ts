@@ -22,7 +22,7 @@ export interface HttpTarget {
 /** A target with a default API key. */
 export interface KeyedTarget extends HttpTarget {
   readonly shared: { readonly apiKey: string };
-  /** Of inference requests; chat completions by default. */
+  /** The format of inference requests; chat completions by default. */
   readonly format?: PublicFormat;
 }
 

@@ -12,7 +12,7 @@ const TEXT = expect.stringMatching(/\S/) as unknown;
 
 let testEnv: SharedTestEnv;
 let tenant: Tenant;
-/** Of a key that allows JSON in streams. */
+/** A key that allows JSON in streams. */
 let jsonKey: string;
 
 beforeAll(async () => {

@@ -24,7 +24,7 @@ export interface PublicPricing {
 /** Decimals of a per-token price when written as a whole number of nano-dollars per million tokens. */
 const PRICE_DECIMALS = 15;
 
-/** Of requests whose cache points have no lifetime of one hour, at models without price tiers. */
+/** The cost of a request whose cache points have no lifetime of one hour, at a model without price tiers. */
 export function expectedCostNanoUsd(usage: PublicUsage, pricing: PublicPricing): bigint {
   const cached = usage.prompt_tokens_details?.cached_tokens ?? 0;
   const written = usage.prompt_tokens_details?.cache_write_tokens ?? 0;

@@ -52,7 +52,7 @@ export function describeClient(underTest: ClientUnderTest): void {
     let testEnv: ClientTestEnv | undefined;
     let program: ClientProcess | undefined;
     let apiKey: string;
-    /** Of a key that allows JSON in streams. */
+    /** A key that allows JSON in streams. */
     let jsonKey: string;
 
     const client: RunningClient = {

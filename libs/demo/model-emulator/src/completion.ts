@@ -37,7 +37,7 @@ interface Embedding {
   readonly values: readonly number[];
   /** As a provider with OpenAI's protocol encodes it. */
   readonly encoding: 'float' | 'base64';
-  /** Of the input. */
+  /** The tokens of the input. */
   readonly tokens: number;
 }
 

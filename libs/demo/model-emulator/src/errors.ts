@@ -10,7 +10,7 @@ export class ProviderError extends Error {
   readonly code: string | null;
   readonly param: string | null;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a request that exceeds the context window, in tokens. */
+  /** Set for a request that exceeds the context window, in tokens. */
   readonly contextLength: ContextLength | undefined;
 
   constructor(fields: {

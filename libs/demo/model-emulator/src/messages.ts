@@ -13,7 +13,7 @@ export interface Prompt {
   /** The points up to which the prompt is cached, in order; undefined: all prefixes of whole messages are. */
   readonly cachePoints?: readonly CachePoint[];
   readonly images: readonly ImageSize[];
-  /** Of all documents. */
+  /** The pages of all documents. */
   readonly pages: number;
   readonly lastUserText: string;
   /** The last message is a tool result. */

@@ -16,7 +16,7 @@ export type DatabaseState = 'available' | 'unreachable' | 'read_only' | 'commits
 
 /** Watches whether a database accepts writes. */
 export interface DatabaseMonitor {
-  /** Whether it does. Waits for the first check only. */
+  /** Whether the database accepts writes. Waits for the first check only. */
   isAvailable(): Promise<boolean>;
   /** As the last check found it. */
   state(): DatabaseState;
@@ -24,7 +24,7 @@ export interface DatabaseMonitor {
 }
 
 export interface DatabaseMonitorOptions extends Pick<PoolOptions, 'url' | 'schema' | 'throughPooler'> {
-  /** They leave a server that is read-only or silent. */
+  /** Pools that leave a server which is read-only or silent. */
   readonly pools: readonly DatabasePool[];
   readonly log?: Pick<DatabaseLog, 'warn' | 'info'>;
   readonly metrics?: Registry;

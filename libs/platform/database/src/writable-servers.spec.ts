@@ -1,6 +1,6 @@
 import { createWritableServers } from './writable-servers';
 
-/** Those in `writable` accept writes. Records which were tried. */
+/** Servers that accept writes only if they are in `writable`. Records which were tried. */
 function serversWith(writable: Set<string>) {
   const tried: string[] = [];
   const servers = createWritableServers(['a', 'b', 'c'], async (url) => {

@@ -37,7 +37,7 @@ export interface LocalKafkaOptions extends KafkaServerOptions {
   readonly scramUsers?: Readonly<Record<string, string>>;
 }
 
-/** Of this machine, so it can be stopped as an administrator would. */
+/** A server of this machine, so that a test can stop it as an administrator would. */
 export interface LocalKafkaServer extends KafkaServer {
   /** Stops it cleanly; written records are kept. */
   shutDown(): Promise<void>;

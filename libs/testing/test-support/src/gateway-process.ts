@@ -15,7 +15,7 @@ export interface RunningGateway {
   readonly adminEmail: string;
   readonly adminPassword: string;
   readonly adminUrl: string;
-  /** Of every process, including `adminUrl`. */
+  /** The admin URLs of every process, including `adminUrl`. */
   readonly adminUrls: readonly string[];
   readonly pid: number;
   readonly stateDirectory: string;

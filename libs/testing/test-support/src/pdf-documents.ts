@@ -43,7 +43,7 @@ function pageObjects(pages: number): string[] {
 }
 
 interface Assembly {
-  /** Of the first object. */
+  /** The number of the first object. */
   readonly firstNumber?: number;
   /** Entries of the trailer other than the catalogue. */
   readonly trailer?: string;

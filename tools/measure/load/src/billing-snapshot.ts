@@ -7,7 +7,7 @@ export interface SettledGeneration {
   readonly organization: string;
   readonly cost: bigint;
   readonly charged: bigint;
-  /** Of its hold, as the ledger writes them; in usage, those that its cost was computed with. */
+  /** The prices of its hold, as the ledger writes them; in usage, those that its cost was computed with. */
   readonly prices: string | undefined;
 }
 

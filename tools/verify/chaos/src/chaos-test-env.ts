@@ -14,7 +14,7 @@ export interface ChaosTestEnv {
   readonly cluster: Cluster;
   readonly emulator: ModelEmulator;
   readonly dashboard: AdminClient;
-  /** Of the Redis that rate-limit uses. */
+  /** The Redis that rate-limit uses. */
   readonly redisUrl: string;
   /** URL of a database for a superuser. */
   readonly databaseUrl: (database: string) => string;

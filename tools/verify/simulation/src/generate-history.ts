@@ -22,7 +22,7 @@ const PROJECTS = ['proj-1', 'proj-2'];
 /** Far from the seeds of runs and long budgets. */
 const PROJECTS_FROM_SEED = 500_000_000;
 const NOON = Date.UTC(2026, 10, 21, 12);
-/** Of a day and a month. */
+/** The last seconds of a day and a month. */
 const BEFORE_MIDNIGHT = Date.UTC(2026, 10, 30, 23, 59, 50);
 const MAX_LIFETIME_MS = 60_000;
 const RESOLUTIONS: readonly (ClaimResolution | undefined)[] = [
@@ -305,7 +305,7 @@ function step(draft: Draft): Step {
   const calls: Call[] = [];
   while (calls.length < count) {
     const operation = randomOperation(draft);
-    // Of two concurrent reapers one does nothing, and the model cannot know which.
+    // One of two concurrent reapers does nothing, and the model cannot know which.
     if (operation.kind === 'reap' && calls.some((call) => call.operation.kind === 'reap')) continue;
     calls.push({ ledger: random.pick([1, 2]), operation });
   }

@@ -21,7 +21,7 @@ export interface Generation {
   readonly amount: number;
   readonly organizationBudget: number | undefined;
   readonly keyBudget: number | undefined;
-  /** Of the month and of all time. */
+  /** The budgets of the month and of all time. */
   readonly longBudgets: {
     readonly organizationMonth: number | undefined;
     readonly organizationTotal: number | undefined;

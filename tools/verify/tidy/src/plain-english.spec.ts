@@ -29,6 +29,9 @@ const REFUSED = [
 ];
 const PATTERN = new RegExp(`\\b(?:${REFUSED.join('|')})\\b`, 'gi');
 
+/** The beginning of a comment that leaves out what it speaks of. */
+const ELLIPSIS = /^\s*(?:\/\*\*?|\/\/|--) (?:Of|Those|That of|None of|Whether (?:it|they) do(?:es)?)\b/;
+
 /** Texts of people and recordings, not of the project. */
 const EXEMPT = /^tools\/verify\/tidy\/src\/plain-english\.spec\.ts$|\.fixture\.ts$|^CODE_OF_CONDUCT\.md$/;
 
@@ -40,6 +43,16 @@ function refusedIn({ name, text }: ProjectFile): string[] {
     );
 }
 
+/** The comments of a source that start without a subject. A line that continues a comment may start so. */
+function ellipticCommentsIn({ name, text }: ProjectFile): string[] {
+  const lines = text.split('\n');
+  return lines.flatMap((line, index) =>
+    ELLIPSIS.test(line) && !/^\s*(?:\/\/|--) /.test(lines[index - 1] ?? '')
+      ? [`${name}:${index + 1}: ${line.trim()}`]
+      : [],
+  );
+}
+
 describe('plain English', () => {
   it('names things instead of circling them', () => {
     expect(
@@ -47,6 +60,19 @@ describe('plain English', () => {
         .filter(({ name }) => !EXEMPT.test(name))
         .flatMap(refusedIn),
     ).toEqual([]);
+  });
+
+  it('has a subject in each comment', () => {
+    const sources = projectFiles().filter(({ name }) => /\.(?:[cm]?[jt]sx?|sql|proto)$/.test(name));
+    expect(sources.length).toBeGreaterThan(1_000);
+    expect(sources.flatMap(ellipticCommentsIn)).toEqual([]);
+  });
+
+  it('finds a comment without a subject', () => {
+    const found = ['  /** Of the choice. */', '// Whether it does.', '-- Those of the day.'];
+    for (const text of found) expect(ellipticCommentsIn({ name: 'a.ts', text })).toHaveLength(1);
+    const text = '// The sum of all lines\n// Of the day, only some.\n/** Office hours. */';
+    expect(ellipticCommentsIn({ name: 'a.ts', text })).toEqual([]);
   });
 
   it('finds each refused phrase', () => {

@@ -19,7 +19,7 @@ export interface UsageRow {
   readonly refused: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Of requests that did not fail. Exact, unlike quantiles, which do not add up. */
+  /** The mean of the requests that did not fail. Exact, unlike quantiles, which do not add up. */
   readonly meanMs: number | undefined;
 }
 
@@ -53,7 +53,7 @@ interface ColumnOptions {
   readonly split: UsageSplit;
   readonly nameOf: (id: string) => string;
   readonly organizationId: string;
-  /** Those of the generations that the rows count. */
+  /** The filters that list the generations of the row. */
   readonly filters: GenerationSearch;
 }
 

@@ -27,7 +27,7 @@ const LONG_REQUEST = { stream: true, max_tokens: 100, text: '[[tokens:100]] [[ra
 /** Prepares tenants for combinations of violations and caches the reusable ones. */
 export function createObserver(deployment: Deployment, context: ViolationContext): Observer {
   const tenants = new Map<string, Promise<Tenant>>();
-  /** Of these, another request is running. */
+  /** Tenants with another running request. */
   const busyTenants = new Map<string, Promise<Tenant>>();
   let longRequests = new AbortController();
 

@@ -3,7 +3,7 @@ import type { EmulatedModel } from '../models';
 
 export interface EmbeddingModel {
   readonly id: string;
-  /** Of one input. */
+  /** The maximum length of one input. */
   readonly maxTokens: number;
   /** The lengths of embeddings, the default first. */
   readonly dimensions: readonly number[];

@@ -10,9 +10,9 @@ export interface KeyLimits {
   readonly requestsPerMinute?: number;
   readonly tokensPerMinute?: number;
   readonly dailyBudgetNanoUsd?: NanoUsd;
-  /** Of the UTC calendar month. */
+  /** The budget of the UTC calendar month. */
   readonly monthlyBudgetNanoUsd?: NanoUsd;
-  /** Of all time. */
+  /** The budget of all time. */
   readonly totalBudgetNanoUsd?: NanoUsd;
   readonly concurrency?: number;
 }
@@ -125,7 +125,7 @@ export interface KeyGrant {
   readonly settings: Omit<KeySettings, 'name'>;
   /** The effective limits, without budgets: a ceiling applies where the organization has no limit. */
   readonly organizationLimits: OrganizationLimits;
-  /** Of the key, its project and the organization. */
+  /** The budgets of the key, its project and the organization. */
   readonly budgets: readonly Budget[];
   readonly organizationSuspended: boolean;
   readonly targetRules: TargetRules;

@@ -53,7 +53,7 @@ export interface AuthModulePorts {
   readonly newId: IdSource;
   readonly log: Logger;
   readonly metrics: Registry;
-  /** Those of the service's other libraries. */
+  /** The endpoints of the service's other libraries. */
   readonly endpoints: readonly Implementation[];
   /** Absent settings default to DEFAULT_AUTH_SETTINGS. */
   readonly settings?: Partial<AuthServiceSettings>;

@@ -30,7 +30,7 @@ export interface DashboardApiSettings {
    * startup.
    */
   readonly publicApiUrl?: () => string;
-  /** Those that the edge serves in addition to chat completions. */
+  /** The APIs that the edge serves in addition to chat completions. */
   readonly inferenceApis?: readonly InferenceApi[];
   /** The URL of the documentation, for the start page. */
   readonly documentationUrl?: string;

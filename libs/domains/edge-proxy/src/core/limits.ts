@@ -70,7 +70,7 @@ export const limits = {
     maxCounted: 10_000,
     /** A key may send this many invalid requests per allowed request. */
     timesRequestsPerMinute: 20,
-    /** Of a key's allowed requests, this share may be suspicious. */
+    /** The share of a key's allowed requests that may be suspicious. */
     suspiciousShareOfRequests: 0.5,
     /** An invalid body counts once more for each block of this size. */
     bytesPerCount: 64 * 1024,
@@ -79,7 +79,7 @@ export const limits = {
   refusals: {
     /** Different counts: organizations, keys, models of the catalogue and error codes. */
     maxCounts: 5_000,
-    /** Of an organization and error code. */
+    /** The latest refusals that are kept of an organization and error code. */
     maxLatest: 20,
     /** About 1 MB. */
     maxLatestTotal: 2_000,

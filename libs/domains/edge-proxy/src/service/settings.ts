@@ -18,7 +18,7 @@ export interface EdgeProxySettings {
   readonly endpoints: readonly InferenceApi[];
   /** Whether hosted tools are removed from requests instead of refused. */
   readonly dropsHostedTools: boolean;
-  /** Of one request body, after decompression. */
+  /** The size of one request body, after decompression. */
   readonly maxBodyBytes: number;
   /** Total of the bodies of all requests in flight; beyond it, requests get `no_capacity`. */
   readonly maxInflightBodyBytes: number;

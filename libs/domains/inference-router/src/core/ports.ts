@@ -23,9 +23,9 @@ export interface CatalogueStatus {
   readonly file: string;
   /** The active text. */
   readonly text: string;
-  /** Of a catalogue in the database: the published version that is active, 0 before the first. Absent for a file. */
+  /** The active version of a catalogue in the database, 0 before the first. Absent for a file. */
   readonly publishedVersion?: number;
-  /** Of the active text, in hex. */
+  /** The hash of the active text, in hex. */
   readonly sha256: string;
   readonly loadedAt: UnixMs;
   /** A later change that is not valid. */
@@ -105,7 +105,7 @@ export interface EncodeThreads {
 }
 
 export interface BreakerStatus {
-  /** Of the circuit that all organizations share. */
+  /** The state of the circuit that all organizations share. */
   readonly state: 'closed' | 'half_open' | 'open';
   /** Organizations whose own circuit is open or half open. */
   readonly organizationsOpen: number;

@@ -27,7 +27,7 @@ export interface ContentLogEndpointPorts {
 
 export interface ContentLogLimits {
   readonly maxRetentionDays: number;
-  /** Of a prompt and of a response. */
+  /** The maximum size of a prompt, and of a response. */
   readonly maxBytes: number;
 }
 

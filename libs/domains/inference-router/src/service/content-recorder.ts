@@ -19,7 +19,7 @@ type Result = 'stored' | 'not_stored' | 'dropped';
 
 export interface ContentRecorderPorts {
   readonly store: ContentStore;
-  /** Of a prompt and of a response. */
+  /** The maximum size of a prompt, and of a response. */
   readonly maxBytes: number;
   readonly log: Logger;
   readonly metrics: Registry;

@@ -14,7 +14,7 @@ import { toGenerationFinished } from './messages';
 
 const deflate = promisify(zlib.deflate);
 
-/** Of the events of one stream, which `generation.finished` and the claim store: as text and compressed. */
+/** The events of one stream that `generation.finished` and the claim store: as text and compressed. */
 const MAX_STORED_EVENTS = { characters: 4 * 1024 * 1024, bytes: 256 * 1024 };
 /** Timeout of the event log and of the ledger, before the next store is tried, in milliseconds. */
 const RECORD_TIMEOUT_MS = 5_000;

@@ -50,5 +50,5 @@ function add(whole: Assembled, choice: ChoiceDelta): void {
   whole.finishReason = choice.finishReason ?? whole.finishReason;
 }
 
-/** Of an error response without headers. */
+/** The headers of an error response that has none. */
 export const noHeader = () => undefined;

@@ -22,7 +22,7 @@ const CLAUDE = 'us.anthropic.emu-reasoner';
 /** A host of models, and what the catalogue says of it. */
 export interface Vendor {
   readonly dialect: DialectName;
-  /** Of the provider's address. */
+  /** The base of the provider's address. */
   readonly base: string;
   readonly providerModel?: string;
   readonly options?: Partial<TargetOptions>;

@@ -75,7 +75,7 @@ export function decideNotifications(input: DecideInput): Decisions {
   return { notifications, changed, forgotten };
 }
 
-/** Of the notification, for the subject of an email. */
+/** The title of the notification, for the subject of an email. */
 export function titleOf({ kind, cause }: Pick<OperatorNotification, 'kind' | 'cause'>): string {
   if (cause === undefined) return 'Test notification';
   const { title } = incidentTexts[cause];

@@ -69,7 +69,7 @@ export interface NotificationAdminStore {
     recipients: readonly string[],
     audit: AuditEntry,
   ): Promise<TestOutcome>;
-  /** Those that are reported now, or whose end operators do not know of yet. */
+  /** The incidents that are reported now, or whose end operators do not know of yet. */
   listIncidents(): Promise<readonly TrackedIncident[]>;
   /** Newest first. */
   listNotifications(limit: number): Promise<readonly StoredNotification[]>;

@@ -25,7 +25,7 @@ export interface DispatcherPorts {
   readonly intervalMs: number;
 }
 
-/** Of one read; a server that does not respond must not delay the notification of that. */
+/** The time of one read; a server that does not respond must not delay the notification of that. */
 const DATABASE_TIMEOUT_MS = 3_000;
 const MAX_DELIVERIES_PER_ROUND = 20;
 

@@ -214,7 +214,7 @@ export interface ManagementTokenStore {
   find(id: string): Promise<ManagementToken | undefined>;
   /** As `find`, by the hash of the full token. */
   findBySecret(sha256: Buffer): Promise<ManagementToken | undefined>;
-  /** Those of the organization, or of the platform. Includes expired and revoked ones. */
+  /** The tokens of the organization, or of the platform. Includes expired and revoked ones. */
   list(organizationId: string | undefined, page: PageRequest): Promise<readonly ManagementToken[]>;
   /** Returns the revoked token. `audit` is written only if it was not revoked before. */
   revoke(id: string, at: UnixMs, audit: AuditEntry): Promise<ManagementToken>;

@@ -27,7 +27,7 @@ export interface Endpoint {
   readonly scope?: KeyScope;
   /** Absent: it is always served. */
   readonly api?: InferenceApi;
-  /** Of its requests, responses and errors; absent: the gateway's own, whose errors are those of `chat`. */
+  /** The format of its bodies and errors; absent: the gateway's own, with the errors of `chat`. */
   readonly format?: FormatName;
   /** In the order of checks. */
   readonly errors: readonly ErrorCode[];
@@ -49,7 +49,7 @@ const KEY_ERRORS = [
 
 const SERVER_ERRORS = ['no_capacity', 'internal_error'] as const;
 
-/** Those of a request body, before its tokens are counted. */
+/** The errors of a request body, before its tokens are counted. */
 const BODY_ERRORS = [
   'missing_scope',
   'request_too_large',

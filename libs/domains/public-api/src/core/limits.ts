@@ -2,7 +2,7 @@ const MIB = 1024 * 1024;
 
 /** Default limits of the edge that clients can reach. */
 export const defaultPublicLimits = {
-  /** Of one request body, after decompression. */
+  /** The size of one request body, after decompression. */
   maxBodyBytes: 32 * MIB,
   /** Per client address and UTC minute. */
   maxFailedAuthenticationsPerMinute: 6_000,

@@ -10,7 +10,7 @@ export interface UsageTotals {
   readonly chargedNanoUsd: NanoUsd;
 }
 
-/** Of the requests whose provider cost is known. For operators only. */
+/** The margin of the requests whose provider cost is known. For operators only. */
 export interface Margin {
   readonly chargedNanoUsd: NanoUsd;
   /** What the operator pays providers. */
@@ -44,7 +44,7 @@ export interface ModelUse {
 export interface PlatformUsage {
   readonly today: UsageTotals;
   readonly last30Days: UsageTotals;
-  /** Of the last 30 days. */
+  /** The margin of the last 30 days. */
   readonly margin: Margin;
 }
 

@@ -6,7 +6,7 @@ import { openServerHome, type ServerHome } from './server-home';
 export interface PreparedServer {
   readonly home: ServerHome;
   readonly binaries: Binaries;
-  /** Of the superuser. */
+  /** The password of the superuser. */
   readonly password: string;
 }
 

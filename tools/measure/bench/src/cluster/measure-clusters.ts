@@ -55,7 +55,7 @@ async function measureDeployment(
   return { name, rows, areChargesExact: exact };
 }
 
-/** Of a cluster with this many replicas of edge, ledger and router. */
+/** The arguments of a cluster with this many replicas of edge, ledger and router. */
 function clusterArguments(size: number): readonly string[] {
   const replicas = { edge: size, ledger: size, 'rate-limit': Math.min(size, 2), router: size };
   return Object.entries(replicas).flatMap(([service, count]) => ['--replicas', `${service}=${count}`]);

@@ -7,7 +7,7 @@ import { POSTGRES_SCENARIOS } from './postgres-scenarios';
 import { REDIS_SCENARIOS } from './redis-scenarios';
 import type { FailoverLab, Scenario } from './scenario';
 
-/** Of each datastore. */
+/** The scenarios of each datastore. */
 const SCENARIOS: readonly Scenario[] = [...REDIS_SCENARIOS, ...KAFKA_SCENARIOS, ...POSTGRES_SCENARIOS];
 
 /** The longest time without a response that a failover may cause. */

@@ -89,7 +89,7 @@ function* stepsOf(completion: Completion, choice: Choice): Generator<Step, void,
   for (const [index, { name, segments }] of choice.toolCalls.entries()) {
     const functionCall = { name, args: argumentsOf({ segments }) };
     const tokens = segments.reduce((sum, segment) => sum + segment.tokens, countTokens(name));
-    // Of parallel calls only the first one is signed.
+    // Gemini signs only the first of parallel calls.
     const isFirst = isSigned && index === 0;
     const signature = isFirst
       ? signatureOf(signedCallText(name, JSON.stringify(functionCall.args)))

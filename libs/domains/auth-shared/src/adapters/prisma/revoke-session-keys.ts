@@ -24,7 +24,7 @@ export async function revokeSessionKeys(
     where: { id: { in: ids }, revokedAt: null },
     data: { revokedAt: new Date(at), version: { increment: 1 } },
   });
-  // Those that were revoked meanwhile as well: the response waits for the edges.
+  // Includes keys that were revoked meanwhile: the response waits for the edges.
   const rows = await transaction.apiKey.findMany({
     where: { id: { in: ids } },
     select: { sha256: true, previousSha256: true },

@@ -168,7 +168,7 @@ export function createPostgresInvalidationFeed({
     async after(sequence, signal) {
       for (;;) {
         if (signal.aborted || stopping.signal.aborted) return [];
-        // Of a watch that this process has not caught up with, or of an invalidation that the database has lost.
+        // The watch is ahead of this process, or the database has lost an invalidation.
         if (sequence > ring.last) await catchUp();
         if (sequence > ring.last) return [{ sequence: ring.last, target: { kind: 'all' } }];
         const invalidations = ring.after(sequence);

@@ -15,7 +15,7 @@ import { readKeySettings, type RequestedKeySettings } from './key-settings';
 import type { ApiKey } from '../model';
 import type { AuthPorts } from '../ports';
 
-/** Of an organization, without revoked ones and those of sessions. */
+/** The most keys of an organization, without revoked ones and those of sessions. */
 const MAX_KEYS = 50_000;
 
 export interface CreateKey {

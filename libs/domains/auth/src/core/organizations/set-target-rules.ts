@@ -6,7 +6,7 @@ import { changeOrganization, type OrganizationPorts } from './change-organizatio
 import type { Organization } from '../model';
 
 const MAX_ENTRIES = 50;
-/** Those of a provider's name or region in the catalogue. */
+/** The characters of a provider's name or region in the catalogue. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 export interface SetTargetRules {

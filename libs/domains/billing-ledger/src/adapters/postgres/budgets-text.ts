@@ -2,7 +2,7 @@ import type { Budget } from '@gateway/base';
 import { textArray } from '@gateway/database';
 import type { HoldRequest } from '../../core/credit/hold';
 
-/** That of a known run has no amount. */
+/** A budget to write; the budget of a known run has no amount. */
 type NamedBudget = Omit<Budget, 'amountNanoUsd'> & Partial<Budget>;
 
 /** The budgets of a batch of holds as the text of a `budget[]`, each once. */

@@ -20,7 +20,7 @@ export interface HoldRequest {
   readonly runId: string | undefined;
   /** The project of the key. */
   readonly projectId: string | undefined;
-  /** Of the hold's owners. That of a run is fixed by its first hold; later holds may have none. */
+  /** The budgets of the hold's owners. The first hold of a run fixes the run's; later holds may have none. */
   readonly budgets: readonly Budget[];
 }
 

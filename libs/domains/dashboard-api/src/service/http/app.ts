@@ -18,7 +18,7 @@ import { createWebAppRoutes } from '../handlers/web-app-routes';
 const MAX_BODY_BYTES = 100 * 1024;
 /** The request to estimate may contain images. */
 const MAX_ESTIMATED_BODY_BYTES = 16 * 1024 * 1024;
-/** Of a catalogue text as JSON. */
+/** The size of a request with a catalogue text as JSON. */
 const MAX_CATALOGUE_BODY_BYTES = 2 * 1024 * 1024;
 /** Powerful features of browsers. The dashboard uses none. Helmet has no such header. */
 const PERMISSIONS_POLICY = [

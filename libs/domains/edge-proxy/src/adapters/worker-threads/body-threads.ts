@@ -17,7 +17,7 @@ export interface BodyThreadsOptions {
   readonly program: () => string;
   /** Texts with more UTF-16 code units are counted by their size, see TokenCounter. */
   readonly maxTextLength: number;
-  /** Of one body, after decompression. Determines the memory of a thread. */
+  /** The size of one body, after decompression. Determines the memory of a thread. */
   readonly maxBodyBytes: number;
   /** Maximum; threads start on demand. */
   readonly threads?: number;

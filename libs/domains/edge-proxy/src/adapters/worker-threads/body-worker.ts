@@ -49,7 +49,7 @@ function sha256(text: string): Uint8Array {
   return hash('sha256', text, 'buffer');
 }
 
-/** Of a text too long to tokenize, only its size is sent back. */
+/** Sends back only the size of a text that is too long to tokenize. */
 function replaceLongText(result: CheckedChatBody | RefusedChatBody): CheckedChatBody | RefusedChatBody {
   if (isRefusal(result)) return result;
   const { request } = result;

@@ -14,7 +14,7 @@ import { charactersOf } from './document-text';
 
 /** Readers look for the header at the start, and for the end mark at the end, in this many bytes. */
 const MARK_BYTES = 1_024;
-/** Of compressed objects and of texts, per document. The library has no limit of its own. */
+/** The size of the decompressed objects and texts of a document. The library has no limit of its own. */
 const MAX_DECODED_BYTES = 64 * 1024 * 1024;
 
 const problems = {

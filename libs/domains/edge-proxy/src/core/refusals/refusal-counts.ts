@@ -33,7 +33,7 @@ export interface RefusalBatch {
 
 export interface RefusalBounds {
   readonly maxCounts: number;
-  /** Of an organization and error code. */
+  /** The latest refusals that are kept of an organization and error code. */
   readonly maxLatest: number;
   readonly maxLatestTotal: number;
   readonly maxModelLength: number;

@@ -151,7 +151,7 @@ async function checkAndRun(
 interface ReceivedBody<Body> {
   readonly grant: KeyGrant;
   readonly body: Body;
-  /** Of the body as received, after decompression. */
+  /** The size of the body as received, after decompression. */
   readonly bytes: number;
 }
 

@@ -26,7 +26,7 @@ import {
 } from '@gateway/public-api';
 import type { GenerationRunner } from '../../core';
 
-/** Of a response that is charged to an earlier request. */
+/** The header of a response that is charged to an earlier request. */
 export const REPLAYED: ResponseHeaders = { 'idempotent-replayed': 'true' };
 
 export interface RunGenerationPorts {

@@ -10,7 +10,7 @@ export interface ListModelsPorts {
   readonly authenticate: Authenticator;
   readonly writer: ResponseWriter;
   readonly catalogue: ModelCatalogue<ListedModel>;
-  /** Those of the deployment. */
+  /** The endpoints of the deployment. */
   readonly endpoints: readonly Endpoint[];
 }
 

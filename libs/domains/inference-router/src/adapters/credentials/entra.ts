@@ -1,7 +1,7 @@
 import type { Credential } from '../../core/credential';
 import { RefreshedSecret, type RefreshPorts, type ResolvedSecret } from './refreshed-secret';
 
-/** Of Azure OpenAI and Microsoft Foundry. */
+/** The scope of Azure OpenAI and Microsoft Foundry. */
 const SCOPE = 'https://ai.azure.com/.default';
 
 type Headers = Readonly<Record<string, string>>;

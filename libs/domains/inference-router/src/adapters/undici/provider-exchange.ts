@@ -32,7 +32,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderRes
   /** The last poll returned 'none_yet'. */
   private awaited = false;
   private draining: NodeJS.Timeout | undefined;
-  /** Of a compressed response. */
+  /** The decoder of a compressed response. */
   private decoder: Dispatcher.DispatchHandler | undefined;
   private resolveStarted: (response: ProviderResponse) => void = nothing;
   private rejectStarted: (error: unknown) => void = nothing;
@@ -77,7 +77,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderRes
     // The raw headers would retain the whole network buffer.
     controller.rawHeaders = null;
     this.status = status;
-    // Those of a stream would be retained until it ends.
+    // The headers of a stream would be retained until it ends.
     if (status >= 300 || this.readsHeaders) this.headers = headers;
     this.span?.set({ 'http.response.status_code': status });
     const encoding = headers['content-encoding'];

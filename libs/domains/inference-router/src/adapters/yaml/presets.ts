@@ -81,7 +81,7 @@ export const presets = {
     ...openai,
     baseUrl: 'https://api.cerebras.ai/v1',
     maxTokensParameter: 'max_completion_tokens',
-    // Of reasoning models: "stream=true with structured outputs is currently not supported".
+    // Reasoning models respond "stream=true with structured outputs is currently not supported".
     refusesJsonStreams: true,
     refusesDeveloperRole: true,
     drops: ['frequency_penalty', 'presence_penalty', 'logit_bias', 'service_tier'],

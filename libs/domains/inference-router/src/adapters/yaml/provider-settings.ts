@@ -21,7 +21,7 @@ export interface ProviderSettings {
 }
 
 export interface SettingsContext {
-  /** Of the provider in the document. */
+  /** The path of the provider in the document. */
   readonly path: string;
   /** Values for `${NAME}` in a base_url. */
   readonly variables: Readonly<Record<string, string>>;

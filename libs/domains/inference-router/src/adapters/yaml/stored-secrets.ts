@@ -62,7 +62,7 @@ function* secretsOf(text: string): Generator<NamedSecret> {
           yield* namedSecret(at, 'env', pair, 'api_key_secret');
           break;
         case 'api_key_file':
-          // That of `google` holds an identity, not a key; the check of the text refuses it.
+          // The secret of `google` holds an identity, not a key; the check of the text refuses it.
           if (!usesGoogle(provider)) yield* namedSecret(at, 'file', pair, 'api_key_secret');
           break;
         case 'headers':

@@ -99,7 +99,7 @@ export interface Model {
   readonly ownedBy: string;
   readonly createdUnixS: number;
   readonly disabled: boolean;
-  /** Of an embedding model, that of one input. */
+  /** The context window; of an embedding model, the length of one input. */
   readonly contextLength: number;
   readonly maxOutputTokens: number;
   readonly capabilities: readonly Capability[];
@@ -111,7 +111,7 @@ export interface Model {
   readonly tokenCounting: TokenCounting;
   /** Further top-level request fields that this model accepts, such as "top_k". */
   readonly extraParameters: readonly string[];
-  /** Of an embedding model: those that a request may choose, the default first. Absent: a chat model. */
+  /** The dimensions of an embedding model, the default first. Absent: a chat model. */
   readonly embeddingDimensions?: readonly number[];
   /** How the targets of a request are ordered. */
   readonly routing: Routing;

@@ -361,7 +361,7 @@ function startOfCall({ id, name, arguments: text, extraContent }: ToolCall, inde
   return { index, id, type: 'function', function: { name, arguments: text }, ...extra };
 }
 
-/** Of a completion that finishes: no name can follow. */
+/** The calls of a completion that finishes: no name can follow. */
 function startsOfUnnamedCalls({ toolCalls }: Choice): object[] {
   return toolCalls.flatMap((call, index) => (call.name === '' ? [startOfCall(call, index)] : []));
 }

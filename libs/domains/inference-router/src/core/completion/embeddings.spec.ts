@@ -3,7 +3,7 @@ import { NO_USAGE } from '../generation/finalize-generation';
 import { embeddingBase64, renderEmbeddings } from './embeddings';
 
 const HEAD = { generationId: 'gen-1', createdUnixS: 1, modelId: 'a'.repeat(128) };
-/** Of an event with a stored response; the rest of the event is far smaller than the difference. */
+/** The size of an event with a stored response; the rest of the event is far smaller than the difference. */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 const OTHER_BYTES = 16 * 1024;
 

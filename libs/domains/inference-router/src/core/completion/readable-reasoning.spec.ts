@@ -24,7 +24,7 @@ function streamed(decoder: EventDecoder, events: readonly string[]): Choice | un
   return stream.choices[0];
 }
 
-/** Of a stream, and of the same deltas as one response. */
+/** The details of a stream, and of the same deltas as one response. */
 function detailsOf(...deltas: Partial<ChoiceDelta>[]): { streamed: unknown; whole: unknown } {
   const choices = deltas.map((delta) => choiceDelta(delta));
   const queue = choices.map((choice) => ({ choices: [choice] }));

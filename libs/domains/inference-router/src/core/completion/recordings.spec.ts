@@ -17,7 +17,7 @@ interface Public {
   readonly chunks: readonly string[];
   /** The same completion as a response. */
   readonly completion: string;
-  /** Of a stream that is unreadable. */
+  /** The failure of a stream that is unreadable. */
   readonly failure: string | undefined;
 }
 

@@ -10,7 +10,7 @@ const nothing: ChoiceDelta = {
   finishReason: undefined,
 };
 
-/** Of the only completion, for providers that return one. */
+/** A delta of the only completion, for providers that return one. */
 export function choiceDelta(fields: Partial<ChoiceDelta>): ChoiceDelta {
   return { ...nothing, ...fields };
 }

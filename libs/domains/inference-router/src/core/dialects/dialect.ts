@@ -67,7 +67,7 @@ export type EmbeddingInput = string | readonly number[];
 export interface EmbeddingsRequest {
   readonly input: readonly EmbeddingInput[];
   readonly dimensions: number | undefined;
-  /** Of the model, see `extra_parameters`. */
+  /** The `extra_parameters` of the model. */
   readonly extra: JsonObject;
 }
 
@@ -164,7 +164,7 @@ export interface EventTemplate {
   readonly after: string;
   /** Whether white space of any length may follow the text's closing quote and the braces in `after`. */
   readonly padded?: boolean;
-  /** Of the choice. */
+  /** The index of the choice. */
   readonly index: number;
 }
 
@@ -216,12 +216,12 @@ export interface ReasoningDetail {
   readonly type: (typeof reasoningTypes)[number];
   /** In a stream, texts and signatures may arrive in parts with the same index. */
   readonly index?: number;
-  /** Of `reasoning.text`. */
+  /** The text of `reasoning.text`. */
   readonly text?: string;
   readonly signature?: string;
-  /** Of `reasoning.summary`. */
+  /** The summary of `reasoning.summary`. */
   readonly summary?: string;
-  /** Of `reasoning.encrypted`. */
+  /** The encrypted data of `reasoning.encrypted`. */
   readonly data?: string;
   /** As OpenRouter names the detail and its vendor. */
   readonly id?: string;

@@ -2,7 +2,7 @@ import { asObject, type JsonObject } from '../completion/json';
 import { resolveReference } from './json-schema-references';
 
 const UNIONS = ['anyOf', 'oneOf', 'allOf'] as const;
-/** Of unions within unions. Deeper ones, and those of a schema that contains itself, are dropped. */
+/** The depth of unions within unions. Deeper ones, and a schema that contains itself, are dropped. */
 const MAX_DEPTH = 4;
 
 /**

@@ -10,7 +10,7 @@ export function calledNameOf(call: JsonObject): string | undefined {
   return nameIn(call['function']);
 }
 
-/** Of a function, as calls, tools and choices of a tool have it. */
+/** The name of a function, as calls, tools and choices of a tool have it. */
 export function nameIn(value: unknown): string | undefined {
   const name = asObject(value)?.['name'];
   return typeof name === 'string' ? name : undefined;

@@ -6,7 +6,7 @@ import { TARGET_OPTIONS } from '../../testing/router-under-test';
 import type { EncodeCall, TargetOptions } from './dialect';
 import { dialects, type DialectName } from './registry';
 
-/** Of each vendor. */
+/** How many requests are generated for each vendor. */
 const REQUESTS = 25;
 const SEED = 1;
 
@@ -131,7 +131,7 @@ function problemsOf(text: string): readonly string[] {
     });
 }
 
-/** Not of the type, so that the test shows that it finds what a library does not have. */
+/** Fields that the type does not have, so that the test shows that it finds them. */
 const WRONG = ['n: 1', 'tool_choice: { type: "required" }', 'stop_sequences: "a"'].map(
   (field) =>
     `export const wrong: Wire<Anthropic.MessageCreateParams> = ` +

@@ -29,7 +29,7 @@ export class AwsEventStreamParser {
   /** Bytes of the incomplete frame. */
   private unread: Uint8Array[] = [];
   private unreadBytes = 0;
-  /** Of the incomplete frame, once its length is known. Until then, of the length. */
+  /** The bytes of the incomplete frame, once its length is known; until then, the bytes of the length. */
   private neededBytes = LENGTH_BYTES;
   failure: UpstreamFailure | undefined;
 

@@ -42,7 +42,7 @@ export interface Finalization {
  */
 export class GenerationRun {
   readonly head: CompletionHead;
-  /** Of a stream whose hold covers a part of its output. */
+  /** The gate of a stream whose hold covers a part of its output. */
   readonly gate: OutputGate | undefined;
   /** The target of the current attempt. */
   private dispatchedTo: Target | undefined;

@@ -1,7 +1,7 @@
 interface JournalLimits {
-  /** Of all journals together. */
+  /** The characters of all journals together. */
   readonly charactersTotalMax: number;
-  /** Of one journal. */
+  /** The characters of one journal. */
   readonly charactersMax: number;
 }
 

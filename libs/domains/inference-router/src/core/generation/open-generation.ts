@@ -49,7 +49,7 @@ export interface OpenGenerationCall {
   readonly request: GenerationRequest;
   readonly head: CompletionHead;
   readonly signal: CancelSignal;
-  /** Of a stream whose hold covers a part of its output. */
+  /** The gate of a stream whose hold covers a part of its output. */
   readonly gate: OutputGate | undefined;
   /** Called with the target of each attempt, and with undefined after the attempt failed. */
   readonly onDispatch: (target: Target | undefined, reason: AttemptReason) => void;
@@ -170,7 +170,7 @@ interface EncodedRequest {
   readonly body: Uint8Array;
   /** The name of the output limit in the body. */
   readonly limitName: TargetOptions['maxTokensParameter'];
-  /** Of a request for embeddings, instead of the body. */
+  /** The inputs of a request for embeddings, instead of the body. */
   readonly embeddings?: EncodedEmbeddings;
   readonly bytes: number;
 }

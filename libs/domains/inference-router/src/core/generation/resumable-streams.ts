@@ -6,7 +6,7 @@ import type { GenerationCall } from './generation-run';
 import { JournalMemory } from './journal-memory';
 import { StreamJournal } from './stream-journal';
 
-/** Of one generation, at the same time. */
+/** The clients that read one generation at the same time. */
 const MAX_FOLLOWERS = 8;
 
 interface RunningStream {

@@ -37,7 +37,7 @@ const LOWEST_SHARE = { promptDivisor: 10, promptTokens: 128, outputDivisor: 2, o
 /** Few texts have tokens of more bytes. */
 const MAX_BYTES_PER_TOKEN = 8;
 
-/** Of English text, and fewer of most others. */
+/** English text has about four bytes per token, and most others fewer. */
 const BYTES_PER_TOKEN = 4;
 
 /**
@@ -84,7 +84,7 @@ type InputUsage = Omit<Usage, 'completionTokens' | 'reasoningTokens'>;
 export type CheckedUsage =
   | { readonly kind: 'accepted'; readonly usage: Usage }
   | { readonly kind: 'missing' }
-  /** Of a stream that was cut before its output was reported. */
+  /** A stream that was cut before its output was reported. */
   | { readonly kind: 'input_only'; readonly input: InputUsage }
   /** With the reported numbers; unreadable ones are zero. */
   | { readonly kind: 'rejected'; readonly reported: Usage };

@@ -15,7 +15,7 @@ export interface ProposedPrices {
 }
 
 export interface PriceProposals {
-  /** Of the models whose prices differ. */
+  /** The proposals for models whose prices differ. */
   readonly proposals: readonly ProposedPrices[];
   /** Why a model has no proposal, or what a proposal leaves out; for people. */
   readonly notes: readonly string[];

@@ -32,7 +32,7 @@ export class StreamReader implements EventSource<Frames> {
     private readonly attempt: Attempt,
     readonly stream: CompletionStream,
     private readonly parser: EventParser,
-    /** Of a stream whose hold covers a part of its output. */
+    /** The gate of a stream whose hold covers a part of its output. */
     private readonly gate?: OutputGate,
   ) {}
 

@@ -9,7 +9,7 @@ import type { EncodedEmbeddings } from './encode-embeddings';
 /** A complete non-streaming response. */
 export interface OpenedResponse {
   readonly kind: 'response';
-  /** None of embeddings. */
+  /** The completions. Embeddings have none. */
   readonly choices: readonly Choice[];
   /** Each as base64 of little-endian 32-bit floats. */
   readonly embeddings?: readonly string[];
@@ -23,10 +23,10 @@ export interface TargetCall {
   readonly request: GenerationRequest;
   readonly head: CompletionHead;
   readonly body: Uint8Array;
-  /** Of a request for embeddings, instead of `body`. */
+  /** The inputs of a request for embeddings, instead of `body`. */
   readonly embeddings?: EncodedEmbeddings | undefined;
   readonly callerSignal: CancelSignal;
-  /** Of a stream whose hold covers a part of its output. */
+  /** The gate of a stream whose hold covers a part of its output. */
   readonly gate: OutputGate | undefined;
   /** Called when the request was sent to the provider. */
   readonly onSent: () => void;

@@ -82,7 +82,7 @@ function route(
   }
 }
 
-/** Of equal rank: in the catalogue's order. */
+/** Sorts by rank; targets of equal rank keep the catalogue's order. */
 function inAscendingOrder(targets: readonly Target[], rankOf: (target: Target) => number): readonly Target[] {
   return targets
     .map((target) => ({ target, rank: rankOf(target) }))

@@ -37,7 +37,7 @@ export async function lockUnchanged(
   return sessionId === undefined || (await transaction.session.count({ where: { id: sessionId } })) > 0;
 }
 
-/** Of a member. The oldest one ends for the next. */
+/** The most sessions of a member. The oldest one ends for the next. */
 const MAX_SESSIONS = 1_000;
 
 /** Inserts the session, ends the oldest ones above the maximum, and updates when the member was last seen. */

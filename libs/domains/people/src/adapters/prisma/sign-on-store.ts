@@ -25,7 +25,7 @@ export function createPrismaSignOnStore(prisma: AuthPrisma): SignOnStore {
       return prisma.$transaction(async (transaction) => {
         const row = await transaction.oidcFlow.findFirst({ where });
         if (!row) return undefined;
-        // Of two concurrent calls, only one deletes the row.
+        // Only one of two concurrent calls deletes the row.
         const { count } = await transaction.oidcFlow.deleteMany({ where });
         if (count === 0) return undefined;
         return {

@@ -26,7 +26,7 @@ import { MANAGEMENT_TOKEN_PREFIX, type ManagementToken } from './management-toke
 const DAY_MS = 86_400_000;
 /** A token expires at most this many days after the day of its creation. */
 const MAX_DAYS = 366;
-/** Of a person, of all organizations and of the platform, without expired and revoked ones. */
+/** The most tokens of a person, over all organizations, without expired and revoked ones. */
 const MAX_TOKENS = 100;
 
 export interface CreateManagementToken {

@@ -20,7 +20,7 @@ import { canonicalEmail } from '../sign-in/member-rules';
 import { throttle } from '../sign-in/sign-in-throttle';
 
 const INVITATION_MS = 7 * 86_400_000;
-/** Of an organization, without expired ones. */
+/** The most invitations of an organization, without expired ones. */
 const MAX_OPEN_INVITATIONS = 1_000;
 
 type InvitationPorts = Pick<

@@ -38,7 +38,7 @@ export interface ModelView {
   readonly forwardReasoningContent: boolean;
   /** Where its requests may be sent. */
   readonly targetPlaces: readonly TargetPlace[];
-  /** Of an embedding model: those that a request may choose, the default first. Absent or empty: a chat model. */
+  /** The dimensions of an embedding model, the default first. Absent or empty: a chat model. */
   readonly embeddingDimensions?: readonly number[];
 }
 
@@ -90,7 +90,7 @@ export type PageCounts =
 
 /** A document whose pages are not counted yet. */
 export interface UncountedDocument {
-  /** Of its data in the request, for errors. */
+  /** The path of its data in the request, for errors. */
   readonly path: string;
   readonly pdf: Uint8Array;
 }
@@ -111,7 +111,7 @@ export interface UncountedInput {
 /** The inputs of a request for embeddings, beyond their joined text. */
 export interface EmbeddingsInput {
   readonly inputs: number;
-  /** Of the inputs that are lists of tokens, all together. */
+  /** The tokens of all inputs that are lists of tokens. */
   readonly tokens: number;
   /** Inputs that may exceed the context length alone, by their path. They are not part of the joined text. */
   readonly longTexts: readonly { readonly path: string; readonly text: string | TextSize }[];
@@ -131,7 +131,7 @@ export interface InputParts {
 export interface TextSize {
   /** UTF-16 code units. */
   readonly length: number;
-  /** Of UTF-8. */
+  /** The size in UTF-8. */
   readonly bytes: number;
 }
 
@@ -149,7 +149,7 @@ export interface UncountedChatRequest {
   readonly exactSeed?: bigint;
   /** See toolLoopSigner. */
   readonly signedBy?: string;
-  /** Of a model that supports it. */
+  /** Set only for a model that supports it. */
   readonly promptCacheKey?: string;
   readonly externalUser?: string;
   readonly input: UncountedInput;
@@ -195,7 +195,7 @@ export interface ValidatedChatRequest {
   readonly heldCost: NanoUsd;
   /** See toolLoopSigner. */
   readonly signedBy?: string;
-  /** Of a model that supports it. */
+  /** Set only for a model that supports it. */
   readonly promptCacheKey?: string;
   /** The client's identifier of its end user. */
   readonly externalUser?: string;

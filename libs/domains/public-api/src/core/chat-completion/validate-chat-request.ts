@@ -51,7 +51,7 @@ export interface ChatValidation extends ChatRules {
   readonly tokenCounter: TokenCounter;
   /** Absent: documents are refused. */
   readonly pageCounter?: PageCounter;
-  /** Of the request, see TokenCounter. */
+  /** The owner of the request, see TokenCounter. */
   readonly owner?: string;
 }
 

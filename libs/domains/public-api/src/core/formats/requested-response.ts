@@ -8,7 +8,7 @@ export interface RequestedResponse {
   readonly customTools?: readonly string[];
   /** Whether reasoning is returned for later requests. */
   readonly packsReasoning?: boolean;
-  /** Of embeddings, which are lists of numbers by default. */
+  /** The encoding of embeddings, which are lists of numbers by default. */
   readonly encodingFormat?: 'base64';
   /** Fields that the response repeats. */
   readonly echo?: JsonObject;

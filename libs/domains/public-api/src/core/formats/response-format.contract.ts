@@ -175,7 +175,7 @@ export function responseFormatContract(
 ): void {
   const { response, replay } = responseFormats[format];
   const scope = { ...context, requested };
-  /** Of a later request that gets the same response. */
+  /** The scope of a later request that gets the same response. */
   const later = { ...scope, createdUnixS: scope.createdUnixS + 60 };
 
   it('streams what it returns whole, however the text is divided', () => {

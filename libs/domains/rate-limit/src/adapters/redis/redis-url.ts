@@ -24,7 +24,7 @@ export interface SentinelTarget extends TargetBase {
   readonly sentinels: readonly RedisAddress[];
   readonly masterName: string;
   readonly database: number;
-  /** Of the Sentinels themselves; `username` and `password` are those of the data servers. */
+  /** The user of the Sentinels themselves; `username` and `password` are those of the data servers. */
   readonly sentinelUsername?: string;
   readonly sentinelPassword?: string;
 }

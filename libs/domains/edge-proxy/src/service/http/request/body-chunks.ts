@@ -56,7 +56,7 @@ export class BodyChunks {
 
   private newChunk(): Buffer {
     const left = this.expectedBytes - this.fullBytes;
-    // Of unknown length: doubles the collected size, so that a small body uses little memory.
+    // A body of unknown length doubles the collected size, so that a small body uses little memory.
     const size = left > 0 ? left : Math.max(this.fullBytes, FIRST_CHUNK_BYTES);
     // Not from the shared pool, since a chunk may be transferred.
     return Buffer.allocUnsafeSlow(Math.min(size, this.chunkBytes));

@@ -8,7 +8,7 @@ import { RequestCancelled } from '../request-cancelled';
 import { BodyChunks } from './body-chunks';
 
 export interface BodyReaderOptions {
-  /** Of one body, after decompression. */
+  /** The size of one body, after decompression. */
   readonly maxBytes: number;
   /** Total of the bodies of all requests in flight, which organizations share fairly. */
   readonly maxInflightBytes: number;

@@ -8,7 +8,7 @@ import { pathOf } from '../request/query';
 type Serve = (route: RouteName, request: IncomingMessage, response: ServerResponse) => void;
 
 export interface AppPorts {
-  /** Those that this deployment serves. */
+  /** The endpoints that this deployment serves. */
   readonly endpoints: readonly Endpoint[];
   readonly serve: Serve;
   /** Responds to errors outside of `serve`. */

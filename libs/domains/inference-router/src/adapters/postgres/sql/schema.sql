@@ -58,7 +58,7 @@ create table catalogue_state (
   only_row        boolean primary key default true check (only_row),
   -- Increases with each published version and each change of a secret. Routers poll it.
   sequence        bigint not null,
-  -- Of the last saved draft.
+  -- The revision of the last saved draft.
   draft_revision  bigint not null
 );
 insert into catalogue_state (sequence, draft_revision) values (0, 0);

@@ -27,7 +27,7 @@ function path({ providerModel, stream, options: { host } }: Parameters<Dialect['
   return `/publishers/anthropic/models/${model}:${stream ? 'streamRawPredict' : 'rawPredict'}`;
 }
 
-/** The other hosts have the version in the body. */
+/** Hosts other than Anthropic have the version in the body. */
 function headers({ host }: TargetOptions): Readonly<Record<string, string>> {
   return host === undefined ? { 'anthropic-version': API_VERSION } : {};
 }

@@ -79,7 +79,7 @@ class CalledFunctions {
   results: JsonObject[] = [];
   private readonly nameById = new Map<string, string>();
   private lastIds: readonly string[] = [];
-  /** Of each result, the position of its call. */
+  /** The position of the call of each result. */
   private order: number[] = [];
 
   start(toolCalls: unknown): void {

@@ -2,7 +2,7 @@ import type { Refusal } from '@gateway/errors';
 import { invalidValue } from '../rules/field-values';
 import type { DocumentSize, ModelView, PageCounter, UncountedChatRequest, UncountedInput } from '../types';
 
-/** Of English text. */
+/** The characters per token of English text. */
 const CHARACTERS_PER_TOKEN = 4;
 
 /**

@@ -11,7 +11,7 @@ const TOKENS_OF_REPLY_START = 3;
 const TOKENS_PER_TOOL = 10;
 /** What vendors write around a tool call, and around its result. */
 const TOKENS_PER_CALL = 8;
-/** Of signatures, which are base64 of encrypted reasoning, and of ids, which clients make of signatures. */
+/** The bytes per token of signatures, which are base64 of encrypted reasoning, and of ids made of them. */
 const BYTES_PER_OPAQUE_TOKEN = 4;
 
 /** The parts of a request whose data is not text. */

@@ -118,7 +118,7 @@ export interface MapShape {
 /** An object that is forwarded unchanged, such as a JSON Schema. */
 export interface AnyObjectShape {
   readonly kind: 'object';
-  /** Of its JSON text. Absent: it counts as input tokens, or is not sent. */
+  /** The maximum length of its JSON text. Absent: it counts as input tokens, or is not sent. */
   readonly maxCharacters?: number;
 }
 

@@ -26,7 +26,7 @@ function* withNumbers(listJson: Uint8Array): Generator<string, void, void> {
   yield `],${JSON.stringify(rest).slice(1)}`;
 }
 
-/** Of little-endian 32-bit floats. */
+/** Reads little-endian 32-bit floats. */
 function numbersOf(base64: string): readonly number[] {
   const bytes = Buffer.from(base64, 'base64');
   return Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(index * 4));

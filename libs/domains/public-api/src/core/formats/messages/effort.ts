@@ -30,7 +30,7 @@ function levelOf({ budget_tokens: budget }: JsonObject): string {
   return budget >= MEDIUM_FROM_TOKENS ? 'medium' : 'low';
 }
 
-/** Of two equally near levels the lower one. */
+/** The nearest level; the lower one of two that are equally near. */
 function nearest(wanted: string, accepted: readonly string[]): string | undefined {
   const rank = LEVELS.indexOf(wanted);
   const distance = (level: string) => Math.abs(LEVELS.indexOf(level) - rank);

@@ -9,7 +9,7 @@ export class Conversation {
   readonly messages: JsonObject[] = [];
   /** By `image_url` and `file`. */
   readonly partPaths = new Map<unknown, string>();
-  /** Of a document in a message of the assistant. */
+  /** The refusal of a document in a message of the assistant. */
   refusal: Refusal | undefined;
   private readonly unpacker = new Unpacker();
   /** The parts of the assistant's turn: they are one message of a chat completion. */

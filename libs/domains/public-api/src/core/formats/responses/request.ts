@@ -129,7 +129,7 @@ function lengthField({ max_output_tokens: limit }: JsonObject): JsonObject {
   return limit === undefined ? {} : { max_completion_tokens: limit };
 }
 
-/** Of the JSON of a field, such as a schema in `text`: a stream repeats it three times. */
+/** The JSON of a field, such as a schema in `text`: a stream repeats it three times. */
 const MAX_ECHOED_CHARACTERS = 16_384;
 
 /** Instructions and tools are not repeated: they are as long as prompts. */
