@@ -37,6 +37,15 @@ export const activeProjectsQuery = (organizationId: string) =>
     staleTime: 60_000,
   });
 
+/** The project of this id; null for a key without one. */
+export const projectQuery = (organizationId: string, projectId: string | null) =>
+  queryOptions({
+    queryKey: ['projects', organizationId, 'by-id', projectId],
+    queryFn: async ({ signal }) =>
+      (await listProjects(organizationId, { state: 'all', ids: projectId ?? '' }, signal)).data[0] ?? null,
+    enabled: projectId !== null,
+  });
+
 /** The names of active projects, and of this one, by id. */
 export function useProjectNames(
   organizationId: string,

@@ -45,6 +45,13 @@ export const MAIN_NAVIGATION: readonly NavigationItem[] = [
     permission: 'playground:use',
     shortcut: 'p',
   },
+  {
+    label: 'Models and prices',
+    icon: 'layers',
+    to: inOrganization('/models'),
+    permission: 'organization:read',
+    shortcut: 'd',
+  },
 ];
 
 export const ORGANIZATION_NAVIGATION: readonly NavigationItem[] = [

@@ -183,6 +183,11 @@ const limits = createRoute({
   path: '/limits',
   component: lazyRouteComponent(() => import('../features/organization/limits-page'), 'LimitsPage'),
 });
+const offeredModels = createRoute({
+  getParentRoute: () => organization,
+  path: '/models',
+  component: lazyRouteComponent(() => import('../features/models/models-page'), 'OfferedModelsPage'),
+});
 const projects = createRoute({
   getParentRoute: () => organization,
   path: '/projects',
@@ -327,6 +332,7 @@ const tree = root.addChildren([
       generation,
       credit,
       playground,
+      offeredModels,
       projects,
       limits,
       contentLog,

@@ -28,6 +28,7 @@ const FOR_EVERYONE = [
   'Usage',
   'Generations',
   'Credit',
+  'Models and prices',
   'Projects',
   'Limits',
   'Content log',

@@ -40,6 +40,7 @@ function pages({ organizationId, keyId, generationId }: ScreenIds): readonly Scr
     inOrganization('generation', `/generations/${generationId}`),
     inOrganization('credit', '/credit'),
     inOrganization('playground', '/playground'),
+    inOrganization('offered-models', '/models'),
     inOrganization('projects', '/projects'),
     inOrganization('limits', '/limits'),
     inOrganization('content-log', '/content-log'),

@@ -15,7 +15,7 @@ import {
 } from './families/operator';
 import { organizationLimits, targetRules } from './families/organizations';
 import { newPlaygroundKey, playgroundKey } from './families/playground';
-import { project, projectQuery, projectSpend } from './families/projects';
+import { budgetSpend, project, projectQuery } from './families/projects';
 import { sessionParts } from './session-parts';
 
 /** What fits on one page of a list. */
@@ -156,7 +156,7 @@ export const parts = {
     access: 'usage:read',
     summary: 'What projects have spent and hold, in the order of the query',
     query: z.strictObject({ project_ids: ids }),
-    response: json(z.object({ data: z.array(projectSpend) })),
+    response: json(z.object({ data: z.array(budgetSpend) })),
   }),
   balances: endpoint({
     method: 'GET',

@@ -1,13 +1,26 @@
 /** The budgets of keys and organizations, with when they reset. */
 export const BUDGETS = [
-  { field: 'daily_budget_usd', value: 'dailyBudget', label: 'Daily budget', reset: 'Resets at 00:00 UTC.' },
+  {
+    field: 'daily_budget_usd',
+    spend: 'today_usd',
+    value: 'dailyBudget',
+    label: 'Daily budget',
+    reset: 'Resets at 00:00 UTC.',
+  },
   {
     field: 'monthly_budget_usd',
+    spend: 'this_month_usd',
     value: 'monthlyBudget',
     label: 'Monthly budget',
     reset: 'Resets on the 1st at 00:00 UTC.',
   },
-  { field: 'total_budget_usd', value: 'totalBudget', label: 'Total budget', reset: 'Never resets.' },
+  {
+    field: 'total_budget_usd',
+    spend: 'total_usd',
+    value: 'totalBudget',
+    label: 'Total budget',
+    reset: 'Never resets.',
+  },
 ] as const;
 
 /** What the limits count, and what happens above them. */

@@ -2,7 +2,15 @@
 import { cleanup, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
-import { BOUNDS, keyWith, modelWith, ORGANIZATION, sessionOf, modelList } from '../../testing/fixtures';
+import {
+  BOUNDS,
+  keyWith,
+  modelWith,
+  ORGANIZATION,
+  projectWith,
+  sessionOf,
+  modelList,
+} from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 const UPDATE = 'PATCH /api/organizations/{organization_id}/keys/{key_id}';
@@ -55,6 +63,31 @@ describe('the page of a key', () => {
     await waitFor(() =>
       expect(api.requestsTo(UPDATE).at(-1)).toMatchObject({ body: { json_streaming: false } }),
     );
+  });
+
+  it('shows every budget that applies to the key, and which is reached first', async () => {
+    const spendOf = (today_usd: string) => ({
+      ...{ today_usd, this_month_usd: today_usd, total_usd: today_usd, held_usd: '0' },
+    });
+    api.on('GET /api/organizations/{organization_id}', () => ({ organization: ORGANIZATION }));
+    api.on('GET /api/organizations/{organization_id}/budget-spend', () => ({ spend: spendOf('24') }));
+    api.on('GET /api/organizations/{organization_id}/keys/{key_id}/budget-spend', () => ({
+      spend: spendOf('1'),
+    }));
+    api.on('GET /api/organizations/{organization_id}/projects', () => ({
+      data: [{ ...projectWith({ daily_budget_usd: '10' }), spend: spendOf('5') }],
+      next_page_token: null,
+    }));
+    respondWith(keyWith({ project_id: 'proj-1', daily_budget_usd: '20' }));
+    renderPage('/o/org-1/keys/key-1');
+    await screen.findByRole('meter', { name: 'Daily budget: This key' });
+    const daily = screen.getByText('Daily budget').parentElement?.textContent;
+    expect(daily).toContain('This key: $20.00 $1.00 spent (5%), $19.00 left.');
+    expect(daily).toContain('Project Website: $10.00 $5.00 spent (50%), $5.00 left.');
+    // $1.00 of the organization is left, less than of the key and the project.
+    expect(daily).toContain('all keys together: $25.00 Reached first$24.00 spent (96%), $1.00 left.');
+    const perMinute = screen.getByText('Requests per minute').parentElement?.textContent;
+    expect(perMinute).toContain('60, and 600 shared by all keys');
   });
 
   it('lets developers change their own keys only', async () => {

@@ -2,8 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { blockingErrorOf } from '../../api/transient-error';
+import { keySpendQuery, organizationSpendQuery } from '../../api/budget-spend';
 import { keyQuery, type Key } from '../../api/keys';
-import { useProjectNames } from '../../api/projects';
+import { effectiveLimitsOf, organizationQuery } from '../../api/organizations';
+import { projectQuery, useProjectNames } from '../../api/projects';
 import { usePermission, useSession } from '../../api/session';
 import { count } from '../../format/count';
 import { Button, sectionLinkClass } from '../../ui/button';
@@ -11,7 +13,7 @@ import { Notice } from '../../ui/notice';
 import { Fact, Facts, Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Id, Money, Text, Time, visible } from '../../ui/values';
-import { BUDGETS } from './budgets';
+import { AppliedBudgets } from './budget-use';
 import { EditKey } from './edit-key';
 import { KeyExpiry, KeyState } from './key-columns';
 import { PreviousSecret, RotateKey } from './rotate-key';
@@ -189,16 +191,9 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
           <Fact name="Expires">
             <KeyExpiry of={key} />
           </Fact>
-          <Fact name="Requests per minute">{limit(key.requests_per_minute)}</Fact>
-          <Fact name="Tokens per minute">{limit(key.tokens_per_minute)}</Fact>
-          <Fact name="Concurrent requests">{limit(key.concurrency)}</Fact>
-          {BUDGETS.map(({ field, label }) => (
-            <Fact key={field} name={label}>
-              {key[field] === null ? 'Organization default' : <Money usd={key[field]} digits="all" />}
-            </Fact>
-          ))}
         </Facts>
       </Section>
+      <KeyLimits of={key} />
       <Section title="History">
         <Facts>
           <Fact name="Owner">{key.owner === null ? 'An operator' : <Text>{key.owner.email}</Text>}</Fact>
@@ -229,4 +224,43 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
   );
 }
 
-const limit = (value: number | null) => (value === null ? 'Organization default' : count(value));
+/** Every limit that applies to the key: its own, those of its project, and those that all keys share. */
+function KeyLimits({ of: key }: { readonly of: Key }) {
+  const { organization_id: organizationId, project_id: projectId } = key;
+  const { data: organization } = useQuery(organizationQuery(organizationId));
+  const { data: organizationSpend } = useQuery(organizationSpendQuery(organizationId));
+  const { data: keySpend } = useQuery(keySpendQuery(organizationId, key.id));
+  const { data: project } = useQuery(projectQuery(organizationId, projectId));
+  if (!organization) return <SkeletonRows rows={6} />;
+  const shared = effectiveLimitsOf(organization);
+  const owners = [
+    { name: 'This key', budgets: key, spend: keySpend },
+    ...(project
+      ? [{ name: `Project ${visible(project.name)}`, budgets: project, spend: project.spend ?? undefined }]
+      : []),
+    { name: 'Organization, all keys together', budgets: shared, spend: organizationSpend },
+  ];
+  return (
+    <Section title="Limits" description="A request must fit each of them.">
+      <Facts>
+        {KEY_COUNTS.map(({ field, label }) => (
+          <Fact key={field} name={label}>
+            <AppliedCount own={key[field]} shared={shared[field]} />
+          </Fact>
+        ))}
+        <AppliedBudgets owners={owners} />
+      </Facts>
+    </Section>
+  );
+}
+
+const KEY_COUNTS = [
+  { field: 'requests_per_minute', label: 'Requests per minute' },
+  { field: 'tokens_per_minute', label: 'Tokens per minute' },
+  { field: 'concurrency', label: 'Concurrent requests' },
+] as const;
+
+function AppliedCount({ own, shared }: { readonly own: number | null; readonly shared: number | null }) {
+  if (own === null) return shared === null ? 'No limit' : `${count(shared)}, shared by all keys`;
+  return shared === null ? count(own) : `${count(own)}, and ${count(shared)} shared by all keys`;
+}

@@ -52,6 +52,18 @@ describe('the limits page', () => {
     expect(screen.queryByRole('button', { name: 'Change ceilings' })).toBeNull();
   });
 
+  it('shows how much of each budget is spent and held, and by how much one is exceeded', async () => {
+    const spend = { today_usd: '27.5', this_month_usd: '120', total_usd: '120', held_usd: '0.5' };
+    api.on('GET /api/organizations/{organization_id}/budget-spend', () => ({ spend }));
+    renderPage('/o/org-1/limits');
+    await screen.findByRole('meter', { name: 'Daily budget' });
+    expect(valueOf('Daily budget')).toContain(
+      '$27.50 spent (110%), $0.50 held by running requests, $3.00 over.',
+    );
+    expect(valueOf('Monthly budget')).toContain('$120.00 spent (24%)');
+    expect(valueOf('Monthly budget')).toContain('$379.50 left.');
+  });
+
   it('accepts limits up to the ceilings, and no multiple completions unless an operator allows them', async () => {
     renderPage('/o/org-1/limits');
     await userEvent.click(await screen.findByRole('button', { name: 'Edit' }));

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
+import { organizationSpendQuery } from '../../api/budget-spend';
 import { organizationQuery, type Organization } from '../../api/organizations';
 import { usePermission } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
@@ -9,6 +10,7 @@ import { Button } from '../../ui/button';
 import { Fact, Facts, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Id, Money, Time } from '../../ui/values';
+import { BudgetUse } from '../keys/budget-use';
 import { BUDGETS } from '../keys/budgets';
 import { CapsForm, COUNTS, type Caps } from './caps-form';
 import { TargetRules } from './target-rules';
@@ -42,7 +44,14 @@ export function LimitsPage() {
         <CapsForm caps={editing} organization={query.data} onDone={stopEditing} />
       ) : (
         <>
-          <Section title="Limits">
+          <Section
+            title="Limits"
+            description={
+              can('organization:limits')
+                ? 'A limit can be raised to its ceiling here. Only operators can raise a ceiling.'
+                : 'Owners and admins can raise a limit to its ceiling. Only operators can raise a ceiling.'
+            }
+          >
             <LimitFacts of={query.data} />
           </Section>
           {can('platform:organizations') && (
@@ -73,7 +82,8 @@ export function LimitsPage() {
 }
 
 /** Each limit with its ceiling. Where there is no limit, the ceiling applies. */
-function LimitFacts({ of: { limits, ceilings } }: { readonly of: Organization }) {
+function LimitFacts({ of: { id, limits, ceilings } }: { readonly of: Organization }) {
+  const { data: spend } = useQuery(organizationSpendQuery(id));
   const budget = (usd: string) => <Money usd={usd} digits="all" />;
   return (
     <Facts>
@@ -82,12 +92,18 @@ function LimitFacts({ of: { limits, ceilings } }: { readonly of: Organization })
           <WithCeiling limit={limits[field]} ceiling={ceilings[field]} show={count} />
         </Fact>
       ))}
-      {BUDGETS.map(({ field, label, reset }) => (
-        <Fact key={field} name={label}>
-          <WithCeiling limit={limits[field]} ceiling={ceilings[field]} show={budget} />
-          {(limits[field] ?? ceilings[field]) !== null && `. ${reset}`}
-        </Fact>
-      ))}
+      {BUDGETS.map(({ field, label, reset, spend: period }) => {
+        const applied = limits[field] ?? ceilings[field];
+        return (
+          <Fact key={field} name={label}>
+            <WithCeiling limit={limits[field]} ceiling={ceilings[field]} show={budget} />
+            {applied !== null && `. ${reset}`}
+            {applied !== null && spend && (
+              <BudgetUse label={label} budget={applied} spent={spend[period]} held={spend.held_usd} />
+            )}
+          </Fact>
+        );
+      })}
       <Fact name="Multiple completions">
         {limits.multiple_completions ? 'Allowed' : 'Not allowed'}
         {!ceilings.multiple_completions && <Ceiling>support can enable them</Ceiling>}

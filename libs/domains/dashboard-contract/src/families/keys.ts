@@ -12,6 +12,7 @@ import {
   usd,
   version,
 } from '../fields';
+import { budgetSpend } from './projects';
 
 const keyScopes = ['chat', 'usage:read'] as const;
 const keyStates = ['active', 'expired', 'revoked'] as const;
@@ -173,6 +174,15 @@ export const keyEndpoints = {
     access: 'keys:read',
     summary: 'Get a key',
     response: json(z.object({ key: keyWithActivity, bounds: keyBounds })),
+  }),
+  budgetSpend: endpoint({
+    method: 'GET',
+    path: '/api/organizations/{organization_id}/keys/{key_id}/budget-spend',
+    owner: 'billing-ledger',
+    access: 'keys:read',
+    summary: 'Get what counts against the budgets of a key',
+    description: 'Zero for a key that does not exist.',
+    response: json(z.object({ spend: budgetSpend })),
   }),
   update: endpoint({
     method: 'PATCH',

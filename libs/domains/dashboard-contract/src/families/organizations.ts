@@ -12,6 +12,7 @@ import {
   usd,
   version,
 } from '../fields';
+import { budgetSpend } from './projects';
 
 const limitFields = {
   requests_per_minute: count,
@@ -117,6 +118,14 @@ export const organizationEndpoints = {
     access: 'organization:read',
     summary: 'Get an organization',
     response: json(oneOrganization),
+  }),
+  budgetSpend: endpoint({
+    method: 'GET',
+    path: '/api/organizations/{organization_id}/budget-spend',
+    owner: 'billing-ledger',
+    access: 'organization:read',
+    summary: 'Get what counts against the budgets of an organization',
+    response: json(z.object({ spend: budgetSpend })),
   }),
   setLimits: endpoint({
     method: 'PUT',

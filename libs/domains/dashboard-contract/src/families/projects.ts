@@ -18,7 +18,7 @@ export const project = z
   })
   .meta({ id: 'Project', description: 'Keys of an organization that share budgets. Null: no budget.' });
 
-export const projectSpend = z
+export const budgetSpend = z
   .object({
     today_usd: usd,
     this_month_usd: usd,
@@ -26,12 +26,12 @@ export const projectSpend = z
     held_usd: usd.meta({ description: 'Reserved by running requests, in addition.' }),
   })
   .meta({
-    id: 'ProjectSpend',
+    id: 'BudgetSpend',
     description: 'Charges that count against the budgets. Days and months are UTC, by the time of admission.',
   });
 
 const projectWithSpend = project
-  .extend({ spend: projectSpend.nullable().meta({ description: 'Null when the ledger is unavailable.' }) })
+  .extend({ spend: budgetSpend.nullable().meta({ description: 'Null when the ledger is unavailable.' }) })
   .meta({ id: 'ProjectWithSpend' });
 
 const projectFields = {

@@ -18,8 +18,8 @@ import type {
 export interface StatementStore {
   /** Credit minus charges, in the order of `organizationIds`; zero without an account. */
   readBalances(organizationIds: readonly string[]): Promise<readonly OrganizationBalance[]>;
-  /** In the order of `projectIds`; zero without spending. */
-  readProjectSpend(organizationId: string, projectIds: readonly string[]): Promise<readonly ProjectSpend[]>;
+  /** In the order of `owners`; zero without spending. */
+  readBudgetSpend(organizationId: string, owners: readonly SpendOwner[]): Promise<readonly BudgetSpend[]>;
   /** In order of posting. */
   listEntries(organizationId: string, reference: string): Promise<readonly Entry[]>;
   /** Rejects with a LedgerUnavailableError while past days are still being summed; a retry continues the sums. */
@@ -37,15 +37,28 @@ export interface StatementStore {
   readReconciliation(): Promise<LedgerReconciliation>;
 }
 
-/** What counts against the budgets of a project. Days and months are UTC, by the time of admission. */
-export interface ProjectSpend {
-  readonly projectId: string;
+/** What has budgets of its own. */
+export interface SpendOwner {
+  readonly scope: 'organization' | 'project' | 'key';
+  /** Empty for the organization. */
+  readonly ownerId: string;
+}
+
+/** What counts against the budgets of an owner. Days and months are UTC, by the time of admission. */
+export interface BudgetSpend {
   readonly todayNanoUsd: bigint;
   readonly thisMonthNanoUsd: bigint;
   readonly totalNanoUsd: bigint;
   /** Reserved by open holds, in addition. */
   readonly heldNanoUsd: bigint;
 }
+
+export const NO_SPEND: BudgetSpend = {
+  todayNanoUsd: 0n,
+  thisMonthNanoUsd: 0n,
+  totalNanoUsd: 0n,
+  heldNanoUsd: 0n,
+};
 
 interface OrganizationBalance {
   readonly organizationId: string;

@@ -14,10 +14,10 @@ const BALANCE = {
   availableNanoUsd: nanoUsd(9_999_999_999n),
 };
 
-function servicesWith(ledger: object = {}) {
+function servicesWith(ledger: object = {}, statements: object = {}) {
   const { services } = createStatementsModule({
     ledger: { readBalance: async () => BALANCE, ...ledger } as unknown as StatementsPorts['ledger'],
-    statements: {} as never,
+    statements: statements as never,
     alerts: {} as never,
     alertSenders: [],
     webhookUrlIssue: () => undefined,
@@ -93,4 +93,25 @@ describe('adding credit', () => {
     const addCredit = () => Promise.reject(new Error('not called'));
     await expect(add(addCredit, { body })).rejects.toMatchObject({ code: 'invalid', param });
   });
+});
+
+it('reads the spend of the organization and of the key that the path names', async () => {
+  const seen: unknown[] = [];
+  const spend = { todayNanoUsd: 1n, thisMonthNanoUsd: 20n, totalNanoUsd: 300n, heldNanoUsd: 4n };
+  const readBudgetSpend = async (...call: unknown[]) => (seen.push(call), [spend]);
+  const client = createAdminClient(inProcessFor(servicesWith({}, { readBudgetSpend })));
+  const params = { organization_id: 'org-1', key_id: 'key-1' };
+  await expect(client.call(endpoints.keys.budgetSpend, { params })).resolves.toEqual({
+    spend: {
+      today_usd: '0.000000001',
+      this_month_usd: '0.00000002',
+      total_usd: '0.0000003',
+      held_usd: '0.000000004',
+    },
+  });
+  await client.call(endpoints.organizations.budgetSpend, { params: { organization_id: 'org-1' } });
+  expect(seen).toEqual([
+    ['org-1', [{ scope: 'key', ownerId: 'key-1' }]],
+    ['org-1', [{ scope: 'organization', ownerId: '' }]],
+  ]);
 });

@@ -2,7 +2,7 @@ import { implement, pageView, usd, type Implementation } from '@gateway/admin-ca
 import type { Clock } from '@gateway/base';
 import type { LedgerStore } from '@gateway/billing-ledger/core';
 import { endpoints, parts } from '@gateway/dashboard-contract';
-import type { StatementStore } from '../core/ports';
+import { NO_SPEND, type SpendOwner, type StatementStore } from '../core/ports';
 import type { StatementLine, StatementQuery } from '../core/statement';
 import {
   parseCreditCursor,
@@ -13,13 +13,13 @@ import {
   renderCursor,
 } from './messages';
 import {
+  budgetSpendView,
   creditView,
   dayView,
   entryView,
   lineView,
   monthView,
   openHoldsView,
-  projectSpendView,
   reconciliationView,
 } from './views';
 
@@ -48,6 +48,11 @@ export function createStatementEndpoints({
     const last = shown.at(-1);
     const nextPageToken = lines.length > query.limit && last ? renderCursor(last, query.oldestFirst) : '';
     return { sums, page: pageView(shown.map(lineView), nextPageToken) };
+  }
+
+  async function spendOf(organizationId: string, owner: SpendOwner) {
+    const [spend = NO_SPEND] = await statements.readBudgetSpend(organizationId, [owner]);
+    return { spend: budgetSpendView(spend) };
   }
 
   return [
@@ -106,9 +111,18 @@ export function createStatementEndpoints({
     }),
 
     implement(parts.projectSpend, async ({ params, query }) => {
-      const projects = await statements.readProjectSpend(params.organization_id, query.project_ids);
-      return { data: projects.map(projectSpendView) };
+      const owners = query.project_ids.map((ownerId) => ({ scope: 'project' as const, ownerId }));
+      const spend = await statements.readBudgetSpend(params.organization_id, owners);
+      return { data: spend.map(budgetSpendView) };
     }),
+
+    implement(endpoints.organizations.budgetSpend, ({ params }) =>
+      spendOf(params.organization_id, { scope: 'organization', ownerId: '' }),
+    ),
+
+    implement(endpoints.keys.budgetSpend, ({ params }) =>
+      spendOf(params.organization_id, { scope: 'key', ownerId: params.key_id }),
+    ),
 
     implement(parts.balances, async ({ query }) => {
       const balances = await statements.readBalances(query.organization_ids);

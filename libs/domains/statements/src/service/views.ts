@@ -3,7 +3,7 @@ import type { UnixMs } from '@gateway/base';
 import { remainderOf, type Balance } from '@gateway/billing-ledger';
 import type { LedgerHealth } from '@gateway/billing-ledger/core';
 import type { CreditAlert } from '../core/credit-alert';
-import type { LedgerReconciliation, ProjectSpend } from '../core/ports';
+import type { BudgetSpend, LedgerReconciliation } from '../core/ports';
 import type { Credit, Entry, StatementDay, StatementLine, StatementMonth } from '../core/statement';
 
 export function balanceView(balance: Balance) {
@@ -92,7 +92,7 @@ export function entryView(entry: Entry) {
   };
 }
 
-export function projectSpendView(spend: ProjectSpend) {
+export function budgetSpendView(spend: BudgetSpend) {
   return {
     today_usd: usd(spend.todayNanoUsd),
     this_month_usd: usd(spend.thisMonthNanoUsd),

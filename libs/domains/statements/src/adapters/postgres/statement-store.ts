@@ -47,19 +47,18 @@ const BALANCES = `
   left join accounts account on account.organization_id = wanted.organization_id
   order by wanted.position`;
 
-/** $1 organization, $2 projects. */
-const PROJECT_SPEND = `
+/** $1 organization, $2 scopes, $3 owners. */
+const BUDGET_SPEND = `
   select
-    wanted.project_id,
     (sum(used - held) filter (where period = 'day'))::bigint as today,
     (sum(used - held) filter (where period = 'month'))::bigint as this_month,
     (sum(used - held) filter (where period = 'total'))::bigint as total,
     (sum(held) filter (where period = 'total'))::bigint as held
-  from unnest($2::text[]) with ordinality as wanted (project_id, position)
+  from unnest($2::text[], $3::text[]) with ordinality as wanted (scope, owner_id, position)
   cross join (select (to_timestamp(now_unix_ms() / 1000.0) at time zone 'UTC')::date) as today (day)
   cross join budget_periods(today.day) as days
-  cross join lateral budget_use($1, 'project', wanted.project_id, days.period, today.day)
-  group by wanted.project_id, wanted.position
+  cross join lateral budget_use($1, wanted.scope, wanted.owner_id, days.period, today.day)
+  group by wanted.position
   order by wanted.position`;
 
 const PREVIEW = `
@@ -71,8 +70,7 @@ const DELETE_EXPIRED_PREVIEWS = `
   where expires_unix_ms < (select now_unix_ms())
     and not exists (select from credits where credit_id = previewed.correction_id)`;
 
-interface ProjectSpendRow {
-  readonly project_id: string;
+interface BudgetSpendRow {
   readonly today: bigint;
   readonly this_month: bigint;
   readonly total: bigint;
@@ -133,11 +131,14 @@ export function createPostgresStatementStore({ pool, clock }: PostgresStatementS
         }));
       }),
 
-    readProjectSpend: (organizationId, projectIds) =>
+    readBudgetSpend: (organizationId, owners) =>
       withRetries(async () => {
-        const { rows } = await pool.query<ProjectSpendRow>(PROJECT_SPEND, [organizationId, projectIds]);
+        const { rows } = await pool.query<BudgetSpendRow>(BUDGET_SPEND, [
+          organizationId,
+          owners.map(({ scope }) => scope),
+          owners.map(({ ownerId }) => ownerId),
+        ]);
         return rows.map((row) => ({
-          projectId: row.project_id,
           todayNanoUsd: row.today,
           thisMonthNanoUsd: row.this_month,
           totalNanoUsd: row.total,

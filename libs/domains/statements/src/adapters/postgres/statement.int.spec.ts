@@ -8,7 +8,7 @@ import {
   type LedgerFixture,
 } from '@gateway/billing-ledger/testing';
 import { createAuditEntry } from '@gateway/test-support';
-import type { StatementStore } from '../../core/ports';
+import { NO_SPEND, type StatementStore } from '../../core/ports';
 import { createPostgresStatementStore } from './statement-store';
 
 let fixture: LedgerFixture;
@@ -161,7 +161,7 @@ it('lists balances with holds in the requested order, and zero without an accoun
   ]);
 });
 
-it('reads what projects have spent today, this month and in total, and what they hold', async () => {
+it('reads what an organization, its projects and keys have spent in each period, and what they hold', async () => {
   const organizationId = 'org-projects';
   await at('2026-11-03T12:00:00.000Z');
   await add(organizationId, 1_000);
@@ -178,9 +178,17 @@ it('reads what projects have spent today, this month and in total, and what they
   await at('2026-12-02T12:00:00.000Z');
   await spendOf('gen-project-3', 7, 'proj-a');
   await fixture.first.store.holdCredit([holdOf('gen-project-4', 5, 'proj-a')]);
-  expect(await statements.readProjectSpend(organizationId, ['proj-none', 'proj-a'])).toEqual([
-    { projectId: 'proj-none', todayNanoUsd: 0n, thisMonthNanoUsd: 0n, totalNanoUsd: 0n, heldNanoUsd: 0n },
-    { projectId: 'proj-a', todayNanoUsd: 7n, thisMonthNanoUsd: 37n, totalNanoUsd: 137n, heldNanoUsd: 5n },
+  const owners = [
+    { scope: 'project', ownerId: 'proj-none' },
+    { scope: 'project', ownerId: 'proj-a' },
+    { scope: 'key', ownerId: 'key-a' },
+    { scope: 'organization', ownerId: '' },
+  ] as const;
+  expect(await statements.readBudgetSpend(organizationId, owners)).toEqual([
+    NO_SPEND,
+    { todayNanoUsd: 7n, thisMonthNanoUsd: 37n, totalNanoUsd: 137n, heldNanoUsd: 5n },
+    { todayNanoUsd: 7n, thisMonthNanoUsd: 37n, totalNanoUsd: 137n, heldNanoUsd: 5n },
+    { todayNanoUsd: 7n, thisMonthNanoUsd: 37n, totalNanoUsd: 137n, heldNanoUsd: 5n },
   ]);
 });
 
@@ -191,7 +199,7 @@ describe('for an organization without an account', () => {
   /** Every method, so that none calls a function of the ledger that another change has given other parameters. */
   const results: { readonly [Method in keyof StatementStore]: () => Promise<unknown> } = {
     readBalances: () => expect(statements.readBalances([organizationId])).resolves.toHaveLength(1),
-    readProjectSpend: () => expect(statements.readProjectSpend(organizationId, [])).resolves.toEqual([]),
+    readBudgetSpend: () => expect(statements.readBudgetSpend(organizationId, [])).resolves.toEqual([]),
     listEntries: () => expect(statements.listEntries(organizationId, 'gen-none')).resolves.toEqual([]),
     readStatement: () =>
       expect(

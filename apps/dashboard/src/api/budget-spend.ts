@@ -1,0 +1,30 @@
+import type { Result } from '@gateway/dashboard-contract/client';
+import { queryOptions } from '@tanstack/react-query';
+import { api } from './client';
+
+/** What counts against the budgets of an organization, a project or a key. */
+export type BudgetSpend = Result<'GET /api/organizations/{organization_id}/budget-spend'>['spend'];
+
+export const organizationSpendQuery = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['budget-spend', organizationId],
+    queryFn: async ({ signal }) =>
+      (
+        await api.call('GET /api/organizations/{organization_id}/budget-spend', {
+          params: { organization_id: organizationId },
+          signal,
+        })
+      ).spend,
+  });
+
+export const keySpendQuery = (organizationId: string, keyId: string) =>
+  queryOptions({
+    queryKey: ['budget-spend', organizationId, keyId],
+    queryFn: async ({ signal }) =>
+      (
+        await api.call('GET /api/organizations/{organization_id}/keys/{key_id}/budget-spend', {
+          params: { organization_id: organizationId, key_id: keyId },
+          signal,
+        })
+      ).spend,
+  });
