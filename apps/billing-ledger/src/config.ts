@@ -2,7 +2,7 @@ import { billingLedgerEnvironment } from '@gateway/billing-ledger';
 import { eventLogEnvironment } from '@gateway/events';
 import { mailEnvironment } from '@gateway/mail';
 import { databaseSettings, kafkaSettings, serviceSettings, targets } from '@gateway/process';
-import { readConfig } from '@gateway/runtime';
+import { originSetting, readConfig } from '@gateway/runtime';
 import { secretsEnvironment } from '@gateway/secrets';
 import { webhookEnvironment } from '@gateway/webhooks';
 import { z } from 'zod';
@@ -17,6 +17,11 @@ export const settings = z.object({
   ...eventLogEnvironment,
   ...mailEnvironment,
   ...databaseSettings,
+  GATEWAY_DASHBOARD_ORIGIN: originSetting
+    .optional()
+    .describe(
+      'Origin at which browsers open the dashboard. Links in emails point there; without it they have none.',
+    ),
 });
 
 export type Config = z.output<typeof settings>;

@@ -75,6 +75,7 @@ export async function wireBillingLedger(deps: ServiceDeps<Config>): Promise<Serv
     appender: outbox,
     events,
     mailer: openMailer(config),
+    dashboardUrl: () => config.GATEWAY_DASHBOARD_ORIGIN,
     encryptionKeys: config.GATEWAY_SECRETS_KEY,
     log,
     metrics,

@@ -134,6 +134,7 @@ function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) 
     appender: eventLog,
     events: eventLog,
     mailer,
+    dashboardUrl,
     encryptionKeys,
     log,
     metrics,

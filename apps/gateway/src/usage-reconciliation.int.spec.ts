@@ -93,6 +93,8 @@ beforeEach(async () => {
         encryptionKeys: undefined,
         log,
         settings: { allowPrivateAddresses: false },
+        organizationName: async (organizationId) => organizationId,
+        dashboardUrl: () => undefined,
       }),
       ledger: store,
       auditEntries: [],

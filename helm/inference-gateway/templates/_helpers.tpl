@@ -213,7 +213,7 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ $seconds }}e3)'] }
 {{- $_ := set $plain "GATEWAY_RPC_TLS_DOMAIN" (include "gateway.rpcTlsDomain" .root) -}}
 {{- end -}}
 {{- if include "gateway.usesActorKeys" . }}{{ $_ := set $plain "GATEWAY_ACTOR_KEYS_DIR" "/etc/gateway/actor-keys" }}{{ end -}}
-{{- if eq .name "auth" -}}
+{{- if has .name (list "auth" "billing-ledger") -}}
 {{- with include "gateway.dashboardUrl" .root }}{{ $_ := set $plain "GATEWAY_DASHBOARD_ORIGIN" . }}{{ end -}}
 {{- end -}}
 {{- if .component.kafka -}}

@@ -84,6 +84,9 @@ const FIND_HIDDEN_PARTS = `(() => {
   return problems;
 })()`;
 
+/** The page scrolls to the entry of the navigation in the event of the new size, which is a frame later. */
+const NEXT_FRAME = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
+
 interface Finding {
   readonly id: string;
   readonly impact: string;
@@ -151,6 +154,7 @@ describe('every page of the dashboard', () => {
     const problems: string[] = [];
     for (const viewport of LAPTOPS) {
       await page.setViewportSize(viewport);
+      await page.evaluate(NEXT_FRAME);
       const found = await page.evaluate<string[]>(FIND_HIDDEN_PARTS);
       problems.push(...found.map((one) => `${viewport.width} x ${viewport.height}: ${one}`));
     }

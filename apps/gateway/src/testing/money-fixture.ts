@@ -23,19 +23,13 @@ import {
 } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId } from '@gateway/runtime';
 import { createEncryptionKey } from '@gateway/secrets';
-import {
-  createMailAlertSender,
-  createStatementsAdapters,
-  createStatementsModule,
-  createWebhookAlertSender,
-} from '@gateway/statements';
+import { createStatementsAdapters, createStatementsModule } from '@gateway/statements';
 import {
   createDatabaseTestClock,
   createTestDatabase,
   inProcessFor,
   unsignedActors,
 } from '@gateway/test-support';
-import { createWebhookSender } from '@gateway/webhooks';
 import {
   createGenerationQueryModule,
   createPostgresRefusalStore,
@@ -95,7 +89,6 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
     }),
   };
   const store = createPostgresLedgerStore({ pool: pools.ledger, clock, appender });
-  const webhooks = createWebhookSender({ clock, allowPrivateAddresses });
   const metrics = createMetrics({ processMetrics: false });
   const ledgerModule = createBillingLedgerModule({
     store,
@@ -114,8 +107,9 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
       encryptionKeys: [createEncryptionKey()],
       log,
       settings: { allowPrivateAddresses },
+      organizationName: async (organizationId) => organizationId,
+      dashboardUrl: () => undefined,
     }),
-    alertSenders: [createWebhookAlertSender(webhooks), createMailAlertSender(undefined)],
     ledger: store,
     auditEntries: [createAuditEntries(pools.ledger, BILLING_LEDGER_SCHEMA)],
     newId,
@@ -225,7 +219,6 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
       await dashboard.stop();
       await statements.stop();
       await ledgerModule.stop();
-      await webhooks.close();
       await pools.ledger.end();
       await pools.usage.end();
       await database.drop();

@@ -37,7 +37,7 @@ const CLIENTS: Record<string, (url: string, authority?: string) => Promise<unkno
     createSmtpMailer({ url, from: 'gateway@example.com' }).send({
       to: 'a@example.com',
       subject: 'Test',
-      text: 'Test',
+      paragraphs: ['Test'],
     }),
   async oidc(url) {
     const { discovery } = await import('openid-client');

@@ -1,10 +1,10 @@
-import type { Clock } from '@gateway/base';
+import type { Clock, Mailer } from '@gateway/base';
 import { newId, type Logger } from '@gateway/runtime';
 import { createSecretCipher } from '@gateway/secrets';
 import { createWebhookSender, webhookUrlIssue, type webhookEnvironment } from '@gateway/webhooks';
 import type { Pool } from 'pg';
 import type { z } from 'zod';
-import { createNotificationSender, type NotificationMailer } from './adapters/channels/notification-sender';
+import { createNotificationSender } from './adapters/channels/notification-sender';
 import { createMemoryIncidentStore } from './adapters/memory/incident-store';
 import { createPostgresIncidentStore } from './adapters/postgres/incident-store';
 import { createNotificationAdminStore } from './adapters/postgres/notification-admin-store';
@@ -18,7 +18,7 @@ export interface OpenOperatorNotificationsOptions {
   /** A pool of the migrated schema `auth`. */
   readonly pool: Pool;
   /** Absent: no email is sent. */
-  readonly mailer: NotificationMailer | undefined;
+  readonly mailer: Mailer | undefined;
   /** The first key encrypts, all decrypt. Absent: no webhook can be configured. */
   readonly encryptionKeys: readonly string[] | undefined;
   /** The dashboard's origin, for links. */

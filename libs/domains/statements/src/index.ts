@@ -1,5 +1,5 @@
 export { createStatementsAdapters, type StatementsAdapterOptions } from './adapters/create-adapters';
-export { createMailAlertSender, type AlertMailer } from './adapters/mail/mail-alert-sender';
+export { createMailAlertSender } from './adapters/mail/mail-alert-sender';
 export { createPostgresReconciler } from './adapters/postgres/reconciler';
 export { createWebhookAlertSender } from './adapters/webhook/webhook-alert-sender';
 export * from './service/module';

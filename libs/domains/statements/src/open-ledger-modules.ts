@@ -18,7 +18,7 @@ import { createStatementsModule } from './service/module';
 
 export interface OpenLedgerOptions
   extends
-    Pick<StatementsAdapterOptions, 'pool' | 'appender' | 'mailer' | 'encryptionKeys'>,
+    Pick<StatementsAdapterOptions, 'pool' | 'appender' | 'mailer' | 'encryptionKeys' | 'dashboardUrl'>,
     Pick<BillingLedgerPorts, 'clock' | 'events' | 'log' | 'metrics'> {
   /** For alerts about budgets. */
   readonly auth: RpcClient<typeof BudgetsDefinition>;
@@ -32,6 +32,7 @@ export function openLedgerModules({
   appender,
   mailer,
   encryptionKeys,
+  dashboardUrl,
   auth,
   ...deps
 }: OpenLedgerOptions) {
@@ -46,7 +47,10 @@ export function openLedgerModules({
   return {
     billingLedger: createBillingLedgerModule({ ...adapters, ...deps }),
     statements: createStatementsModule({
-      ...createStatementsAdapters({ pool, appender, clock, mailer, encryptionKeys, log, settings }),
+      ...createStatementsAdapters({
+        ...{ pool, appender, clock, mailer, encryptionKeys, dashboardUrl, log, settings },
+        organizationName: async (organizationId) => (await auth.getOrganizationName({ organizationId })).name,
+      }),
       ledger: adapters.store,
       budgets: createBudgetSource(auth),
       auditEntries: [

@@ -15,6 +15,7 @@ export * from './fair-queue';
 export * from './fair-shares';
 export * from './incident';
 export * from './input-tolerance';
+export * from './mail';
 export * from './minute-window';
 export * from './money';
 export * from './permissions';

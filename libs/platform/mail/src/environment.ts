@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { createSmtpMailer, type Mailer } from './smtp-mailer';
+import type { Mailer } from '@gateway/base';
+import { createSmtpMailer } from './smtp-mailer';
 
 /** Settings of each app that sends email. */
 export const mailEnvironment = {

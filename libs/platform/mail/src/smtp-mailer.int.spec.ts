@@ -4,11 +4,12 @@ import { createSmtpMailer } from './smtp-mailer';
 const MAIL = {
   to: 'new@example.com',
   subject: 'Invitation to Acmé',
-  text: 'A link:\n\nhttps://d.example/x#token\n',
+  paragraphs: ['Acmé has invited you.'],
+  link: { label: 'A link', url: 'https://d.example/x#token' },
 };
 
 describe('email by SMTP', () => {
-  it('is delivered as plain text with its sender and recipient', async () => {
+  it('is delivered as text and HTML with its sender and recipient', async () => {
     const server = await startMailServer();
     const url = `smtp://gateway:p%40ss@127.0.0.1:${server.port}`;
     await createSmtpMailer({ url, from: 'Gateway <gateway@example.com>' }).send(MAIL);
@@ -16,7 +17,9 @@ describe('email by SMTP', () => {
     expect(server.mails).toMatchObject([
       { from: 'gateway@example.com', to: ['new@example.com'], user: 'gateway' },
     ]);
+    expect(server.mails[0]?.data).toMatch(/^Content-Type: multipart\/alternative;/m);
     expect(server.mails[0]?.data).toMatch(/^Content-Type: text\/plain; charset=utf-8\r$/m);
+    expect(server.mails[0]?.data).toMatch(/^Content-Type: text\/html; charset=utf-8\r$/m);
     expect(server.mails[0]?.data).toContain('https://d.example/x#token');
   });
 

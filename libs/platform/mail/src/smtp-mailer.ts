@@ -1,16 +1,6 @@
+import { mailText, type Mailer } from '@gateway/base';
 import type { Transporter } from 'nodemailer';
-
-export interface Mail {
-  /** One address. */
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-}
-
-export interface Mailer {
-  /** Rejects if the server did not accept the email. Has its own timeout. */
-  send(mail: Mail): Promise<void>;
-}
+import { mailHtml } from './mail-html';
 
 export interface SmtpSettings {
   /** Such as "smtp://mail.example.com:587" or "smtps://…"; may include user and password. */
@@ -22,7 +12,7 @@ export interface SmtpSettings {
 /** Timeout of each step of a delivery. Invitations wait for it. */
 const STEP_TIMEOUT_MS = 5_000;
 
-/** Sends plain-text email. Uses STARTTLS if the server offers it; smtps:// requires TLS. */
+/** Sends email as text and HTML. Uses STARTTLS if the server offers it; smtps:// requires TLS. */
 export function createSmtpMailer({ url, from }: SmtpSettings): Mailer {
   let transport: Promise<Transporter> | undefined;
 
@@ -42,9 +32,17 @@ export function createSmtpMailer({ url, from }: SmtpSettings): Mailer {
   }
 
   return {
-    async send({ to, subject, text }) {
+    async send({ to, ...content }) {
       transport ??= open();
-      await (await transport).sendMail({ from, to: { name: '', address: to }, subject, text });
+      await (
+        await transport
+      ).sendMail({
+        from,
+        to: { name: '', address: to },
+        subject: content.subject,
+        text: mailText(content),
+        html: mailHtml(content),
+      });
     },
   };
 }

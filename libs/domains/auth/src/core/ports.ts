@@ -155,6 +155,8 @@ export interface BudgetReader {
     after: string | undefined,
     limit: number,
   ): Promise<readonly BudgetOwner[]>;
+  /** The name of the organization, if it exists. */
+  nameOf(organizationId: string): Promise<string | undefined>;
   /** The emails of people with one of the roles who are not disabled, in order. */
   listEmails(
     organizationId: string,

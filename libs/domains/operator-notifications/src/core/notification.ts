@@ -1,4 +1,4 @@
-import type { IncidentCause, UnixMs } from '@gateway/base';
+import { mailTime, type IncidentCause, type MailContent, type UnixMs } from '@gateway/base';
 import {
   afterNotification,
   nextStep,
@@ -87,29 +87,33 @@ export function titleOf({ kind, cause }: Pick<OperatorNotification, 'kind' | 'ca
 const MAX_SUBJECTS_IN_TEXT = 20;
 
 /** @param dashboardUrl the dashboard's origin; undefined: pages are named by their path. */
-export function textOf(notification: OperatorNotification, dashboardUrl: string | undefined): string {
-  const { kind, cause, subjects } = notification;
+export function mailOf(notification: OperatorNotification, dashboardUrl: string | undefined): MailContent {
+  const { kind, cause, created, subjects } = notification;
+  const subject = `[Inference Gateway] ${titleOf(notification)}`;
   if (cause === undefined) {
-    return 'This is a test. Operator notifications of the Inference Gateway reach you.\n';
+    return {
+      subject,
+      paragraphs: ['This is a test. Operator notifications of the Inference Gateway reach you.'],
+      facts: [['Sent', mailTime(created)]],
+    };
   }
   const { impact, action, page } = incidentTexts[cause];
   const listed = subjects
     .slice(0, MAX_SUBJECTS_IN_TEXT)
-    .map(({ subject, details }) => `- ${subject}: ${details}`);
+    .map((one): readonly [string, string] => [one.subject, one.details]);
   const more = subjects.length - listed.length;
-  return [
-    `${titleOf(notification)}.`,
-    '',
+  const facts = [
     ...listed,
-    ...(more > 0 ? [`- and ${more} more`] : []),
-    '',
-    ...(kind === 'recovered'
+    ...(more > 0 ? [['And', `${more} more`] as const] : []),
+    ['Sent', mailTime(created)] as const,
+  ];
+  const paragraphs =
+    kind === 'recovered'
       ? ['The failure is no longer observed.']
-      : [`Impact: ${impact}`, `What to do: ${action}`]),
-    '',
-    dashboardUrl === undefined ? `Page of the dashboard: ${page}` : `Details: ${dashboardUrl}${page}`,
-    '',
-  ].join('\n');
+      : [`Impact: ${impact}`, `What to do: ${action}`];
+  return dashboardUrl === undefined
+    ? { subject, paragraphs, facts, notes: [`Page of the dashboard: ${page}`] }
+    : { subject, paragraphs, facts, link: { label: 'Open the dashboard', url: `${dashboardUrl}${page}` } };
 }
 
 /** The body of the webhook. `id` is the same for every attempt, so that receivers can deduplicate. */

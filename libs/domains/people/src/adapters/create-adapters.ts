@@ -5,11 +5,11 @@ import {
   systemSecrets,
   type AuthPrisma,
 } from '@gateway/auth-shared/adapters';
-import type { Clock } from '@gateway/base';
+import type { Clock, Mailer } from '@gateway/base';
 import { systemClock, type Logger } from '@gateway/runtime';
 import { createSecretCipher } from '@gateway/secrets';
 import type { Pool } from 'pg';
-import type { Mailer, PeoplePorts } from '../core/ports';
+import type { PeoplePorts } from '../core/ports';
 import type { OidcSettings } from '../core/single-sign-on/ports';
 import { createScryptPasswordHasher, type ScryptCost } from './crypto/scrypt-password-hasher';
 import { createOidcIdentityProvider } from './openid-client/identity-provider';

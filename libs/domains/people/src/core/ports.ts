@@ -1,4 +1,4 @@
-import type { Clock, SecretCipher, UnixMs } from '@gateway/base';
+import type { Clock, Mailer, SecretCipher, UnixMs } from '@gateway/base';
 import type {
   AdminRefusal,
   AuditEntry,
@@ -147,17 +147,6 @@ export interface Totp {
   uri(secret: string, account: string): string;
   /** The period of the code; undefined if it matches no period near `now`. */
   stepOf(secret: string, code: string, now: UnixMs): number | undefined;
-}
-
-interface Mail {
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-}
-
-export interface Mailer {
-  /** Rejects if the server did not accept the email. Has its own timeout. */
-  send(mail: Mail): Promise<void>;
 }
 
 export interface MembershipStore {

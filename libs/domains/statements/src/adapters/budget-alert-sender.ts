@@ -1,23 +1,29 @@
-import { formatUsd } from '@gateway/base';
+import { formatUsd, mailTime, mailUsd, type Mailer, type MailContent } from '@gateway/base';
 import type { WebhookSender } from '@gateway/webhooks';
 import { ownerKindOf, WEBHOOK_RECIPIENT, type DueBudgetAlert } from '../core/budget-alert';
 import type { BudgetAlertSender } from '../core/ports';
-import type { AlertMailer } from './mail/mail-alert-sender';
+import type { AlertPages } from './mail/alert-pages';
 
 interface BudgetAlertSenderPorts {
   readonly webhooks: WebhookSender;
-  readonly mailer: AlertMailer | undefined;
+  readonly mailer: Mailer | undefined;
+  readonly pages: AlertPages;
 }
 
 /** Sends an alert to its recipient. A webhook that was removed meanwhile gets nothing. */
-export function createBudgetAlertSender({ webhooks, mailer }: BudgetAlertSenderPorts): BudgetAlertSender {
+export function createBudgetAlertSender({
+  webhooks,
+  mailer,
+  pages,
+}: BudgetAlertSenderPorts): BudgetAlertSender {
   return {
     async send(alert) {
       if (alert.recipient === WEBHOOK_RECIPIENT) {
         if (alert.webhook) await webhooks.send(alert.webhook, messageOf(alert));
       } else {
         if (!mailer) throw new Error('no mail server is configured');
-        await mailer.send({ to: alert.recipient, ...textOf(alert) });
+        const name = await pages.nameOf(alert.organizationId);
+        await mailer.send({ to: alert.recipient, ...mailOf(alert, name, pages) });
       }
     },
   };
@@ -44,18 +50,36 @@ function messageOf(alert: DueBudgetAlert) {
 /** As in the errors of the public API. */
 const LIMIT_TYPES = { day: 'daily_budget', month: 'monthly_budget', total: 'total_budget' } as const;
 
-function textOf(alert: DueBudgetAlert) {
-  const owner = `${ownerKindOf(alert)} ${alert.ownerName}`;
+const PAGES = { organization: '/limits', project: '/projects' } as const;
+const RESETS = {
+  day: 'The budget resets at 00:00 UTC.',
+  month: 'The budget resets on the first of the next month at 00:00 UTC.',
+  total: 'The budget never resets.',
+} as const;
+
+function mailOf(alert: DueBudgetAlert, organization: string, pages: AlertPages): MailContent {
+  const kind = ownerKindOf(alert);
+  const owner = kind === 'organization' ? organization : `the ${kind} ${alert.ownerName}`;
   const budget = LIMIT_TYPES[alert.period].replace('_', ' ');
+  const spent = mailUsd(alert.spentNanoUsd);
+  const amount = mailUsd(alert.budgetNanoUsd);
+  const page = kind === 'key' ? `/keys/${alert.ownerId}` : PAGES[kind];
   return {
-    subject: `${alert.sharePercent} % of the ${budget} of ${owner} is spent`,
-    text: [
-      `The ${owner} has spent ${formatUsd(alert.spentNanoUsd)} of its ${budget} of`,
-      `${formatUsd(alert.budgetNanoUsd)} US dollars${alert.periodStart && ` (${alert.periodStart}, UTC)`}.`,
-      '',
-      `Organization: ${alert.organizationId}`,
-      'Requests that the rest of a budget does not cover are refused.',
-      '',
-    ].join('\n'),
+    subject: `${alert.sharePercent}% of the ${budget} of ${owner} is spent`,
+    paragraphs: [`${sentenceCase(owner)} has spent ${spent} of its ${budget} of ${amount}.`],
+    facts: [
+      ['Spent', `${spent} (${alert.sharePercent}% of the budget was reached)`],
+      ['Budget', amount],
+      ...(alert.periodStart ? [['Period', `${alert.periodStart}, UTC`] as const] : []),
+      ['Reached', mailTime(alert.reachedAt)],
+      ['Organization', `${organization} (${alert.organizationId})`],
+    ],
+    ...pages.linkTo(alert.organizationId, page, 'Open the budget'),
+    notes: [
+      `Requests that the rest of the budget does not cover are refused. ${RESETS[alert.period]}`,
+      'Owners and admins of the organization can raise it, up to the ceiling that an operator sets.',
+    ],
   };
 }
+
+const sentenceCase = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

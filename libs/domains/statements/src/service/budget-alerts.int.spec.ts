@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { DAY_MS, type UnixMs } from '@gateway/base';
+import { DAY_MS, mailText, type Mail, type UnixMs } from '@gateway/base';
 import {
   announce,
   createLedgerFixture,
@@ -17,6 +17,7 @@ import type { Budget, BudgetsOfOrganization } from '../core/budget-alert';
 import type { BudgetAlertSender } from '../core/ports';
 import { createBudgetAlerts } from './budget-alerts';
 import { createBudgetAlertSender } from '../adapters/budget-alert-sender';
+import { createAlertPages } from '../adapters/mail/alert-pages';
 import { createPostgresBudgetAlertStore } from '../adapters/postgres/budget-alert-store';
 import { createPostgresCreditAlertStore } from '../adapters/postgres/credit-alert-store';
 import { createWebhookSecrets } from '../adapters/postgres/webhook-secrets';
@@ -283,7 +284,7 @@ it('reports the shares that the organization has chosen, also none, and sends a 
       'whsec_test',
       createAuditEntry(),
     );
-  const mails: { to: string; subject: string; text: string }[] = [];
+  const mails: Mail[] = [];
   found = { ...found, budgets: [budget('month', 1_000_000_000, 'proj-a')] };
   await fixture.first.store.addCredit(
     { creditId: `more-${organizationId}`, organizationId, amountNanoUsd: usdNano(2e9), note: 'test' },
@@ -292,6 +293,10 @@ it('reports the shares that the organization has chosen, also none, and sends a 
   const sender = createBudgetAlertSender({
     webhooks: createWebhookSender({ clock: fixture.clock, allowPrivateAddresses: true }),
     mailer: { send: async (mail) => void mails.push(mail) },
+    pages: createAlertPages({
+      organizationName: async () => 'Acme',
+      dashboardUrl: () => 'https://dashboard.example.com',
+    }),
   });
   await set([]);
   start(sender);
@@ -321,8 +326,14 @@ it('reports the shares that the organization has chosen, also none, and sends a 
     },
   ]);
   expect(mails).toMatchObject([
-    { to: OWNER, subject: '50 % of the monthly budget of project proj-a is spent' },
+    {
+      to: OWNER,
+      subject: '50% of the monthly budget of the project proj-a is spent',
+      paragraphs: ['The project proj-a has spent $0.90 of its monthly budget of $1.00.'],
+      link: { url: `https://dashboard.example.com/o/${organizationId}/projects` },
+    },
   ]);
+  expect(mails[0] && mailText(mails[0])).toContain('Reached: Thu, 15 Apr 2027 12:00:00 UTC');
 });
 
 it('deletes alerts about days and months after their retention, and keeps those about totals', async () => {

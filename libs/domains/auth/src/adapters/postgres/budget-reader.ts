@@ -44,6 +44,13 @@ export function createPostgresBudgetReader(pool: Pool): BudgetReader {
       }));
     },
 
+    async nameOf(organizationId) {
+      const { rows } = await pool.query<{ name: string }>('select name from organizations where id = $1', [
+        organizationId,
+      ]);
+      return rows[0]?.name;
+    },
+
     async listEmails(organizationId, roles, limit) {
       const { rows } = await pool.query<{ email: string }>(LIST_EMAILS, [organizationId, [...roles], limit]);
       return rows.map(({ email }) => email);

@@ -33,5 +33,9 @@ export function createBudgetHandlers({
             : [],
       };
     },
+
+    async getOrganizationName({ organizationId }) {
+      return { name: (await budgets.nameOf(organizationId)) ?? '' };
+    },
   };
 }

@@ -1,14 +1,10 @@
+import type { Mailer } from '@gateway/base';
 import { WebhookNotDeliveredError, type WebhookSender } from '@gateway/webhooks';
-import { textOf, titleOf, WEBHOOK, webhookMessageOf } from '../../core/notification';
+import { mailOf, WEBHOOK, webhookMessageOf } from '../../core/notification';
 import { NotDeliveredError, type NotificationSender } from '../../core/ports';
 
-/** Sends one email; rejects when the mail server does not accept it. */
-export interface NotificationMailer {
-  send(mail: { readonly to: string; readonly subject: string; readonly text: string }): Promise<void>;
-}
-
 export interface NotificationSenderOptions {
-  readonly mailer: NotificationMailer | undefined;
+  readonly mailer: Mailer | undefined;
   readonly webhooks: WebhookSender;
   /** The dashboard's origin; undefined: unknown. */
   readonly dashboardUrl: () => string | undefined;
@@ -38,8 +34,7 @@ export function createNotificationSender({
       }
       if (!mailer) throw new NotDeliveredError('No mail server is configured.');
       try {
-        const subject = `[Inference Gateway] ${titleOf(notification)}`;
-        await mailer.send({ to: recipient, subject, text: textOf(notification, url) });
+        await mailer.send({ to: recipient, ...mailOf(notification, url) });
       } catch (error) {
         throw new NotDeliveredError('The mail server did not accept the email.', { cause: error });
       }

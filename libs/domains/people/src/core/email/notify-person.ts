@@ -16,11 +16,12 @@ export function notifyPerson(
   notice: Notice,
 ): void {
   if (!mailer) return;
-  const text = [
-    NOTICES[notice],
-    'If you did not expect this, contact the operator of your Inference Gateway.\n',
-  ].join('\n\n');
   background.start('send a notice about an account', () =>
-    mailer.send({ to, subject: 'Your Inference Gateway account was changed', text }),
+    mailer.send({
+      to,
+      subject: 'Your Inference Gateway account was changed',
+      paragraphs: [NOTICES[notice]],
+      notes: ['If you did not expect this, contact the operator of your Inference Gateway.'],
+    }),
   );
 }

@@ -116,14 +116,17 @@ async function sendInvitation(
 ): Promise<boolean> {
   if (!mailer) return false;
   const inviter = invitedBy === OPERATOR_LABEL ? 'An operator' : invitedBy;
-  const text = [
-    `${inviter} has invited you to join ${organizationName} on Inference Gateway.`,
-    `Accept the invitation:`,
-    link,
-    `This link can be used once and expires in 7 days. If you were not expecting this invitation, you can ignore this email.\n`,
-  ].join('\n\n');
   try {
-    await mailer.send({ to: email, subject: `You have been invited to join ${organizationName}`, text });
+    await mailer.send({
+      to: email,
+      subject: `You have been invited to join ${organizationName}`,
+      paragraphs: [`${inviter} has invited you to join ${organizationName} on Inference Gateway.`],
+      link: { label: 'Accept the invitation', url: link },
+      notes: [
+        'This link can be used once and expires in 7 days.',
+        'If you were not expecting this invitation, you can ignore this email.',
+      ],
+    });
     return true;
   } catch (error) {
     log.warn({ err: error }, 'cannot send an invitation email');

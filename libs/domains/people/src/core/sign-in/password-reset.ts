@@ -1,9 +1,9 @@
-import type { CancelSignal, UnixMs } from '@gateway/base';
+import type { CancelSignal, Mailer, UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import { notFound, refusals, type AdminRefusal, auditOf, type Actor, isIdLike } from '@gateway/auth-shared';
 import { countResetEmail } from '../email/count-emails';
 import type { PeoplePorts } from '../ports';
-import type { Mailer, StoredMember } from '../ports';
+import type { StoredMember } from '../ports';
 import { checkPassword } from './check-password';
 import { canonicalEmail } from './member-rules';
 import { awaitRevocation } from './sessions';
@@ -58,12 +58,16 @@ export async function requestPasswordReset(
 }
 
 async function sendLink(mailer: Mailer, to: string, link: string): Promise<void> {
-  const text = [
-    `We received a request to reset the password of your Inference Gateway account. Choose a new password:`,
-    link,
-    `This link can be used once and expires in 1 hour. If you did not request a password reset, you can ignore this email. Your password will not change.\n`,
-  ].join('\n\n');
-  await mailer.send({ to, subject: 'Reset your password', text });
+  await mailer.send({
+    to,
+    subject: 'Reset your password',
+    paragraphs: ['We received a request to reset the password of your Inference Gateway account.'],
+    link: { label: 'Choose a new password', url: link },
+    notes: [
+      'This link can be used once and expires in 1 hour.',
+      'If you did not request a password reset, you can ignore this email. Your password will not change.',
+    ],
+  });
 }
 
 export interface PasswordResetLink {
