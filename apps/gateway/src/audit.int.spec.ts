@@ -422,6 +422,10 @@ const CASES: Readonly<Record<string, Case>> = {
       call: () => authEndpoints().call(endpoints.organizations.setTargetRules, { ...inOrganization(), body }),
     };
   },
+  [endpointName(endpoints.organizations.update)]: async () => {
+    const change = { ...(await other('Before')), body: { name: 'After' } };
+    return { call: () => authEndpoints().call(endpoints.organizations.update, change) };
+  },
   [endpointName(endpoints.organizations.setElasticHolds)]: async () => {
     const change = { ...(await other('Elastic')), body: { enabled: true } };
     return { call: () => authEndpoints().call(endpoints.organizations.setElasticHolds, change) };

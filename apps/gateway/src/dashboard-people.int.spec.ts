@@ -107,6 +107,7 @@ describe('people in the dashboard', () => {
     expect(responseOf(session.signInOptions, options)).toEqual({
       oidc: null,
       password_reset_by_email: false,
+      operator_contact: null,
     });
   });
 

@@ -2,6 +2,7 @@ import { Link, type ErrorComponentProps } from '@tanstack/react-router';
 import { buttonClass } from '../ui/button';
 import { Page } from '../ui/page';
 import { Empty, Failure, Skeleton, SkeletonRows } from '../ui/states';
+import { OperatorContact } from '../ui/operator-contact';
 
 /** Shown while a page's code or data loads. */
 export function LoadingPage() {
@@ -33,7 +34,7 @@ export function NoAccessPage() {
           </Link>
         }
       >
-        Contact an owner of the organization or an operator to change your role.
+        Contact an owner of the organization or <OperatorContact /> to change your role.
       </Empty>
     </Page>
   );

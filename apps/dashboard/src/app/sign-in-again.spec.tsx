@@ -20,7 +20,9 @@ describe('a session that expires while a page is open', () => {
     api = installApiDouble();
     api.on('GET /api/session', () => sessionOf('admin'));
     api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
-    api.on('GET /api/sign-in-options', () => ({ oidc: null, password_reset_by_email: false }));
+    api.on('GET /api/sign-in-options', () => ({
+      ...{ oidc: null, password_reset_by_email: false, operator_contact: null },
+    }));
     api.on(READ, () => ({ organization: ORGANIZATION }));
   });
   afterEach(cleanup);

@@ -18,6 +18,7 @@ import { Id, Text } from '../../ui/values';
 import { clientSnippets } from '../keys/client-snippets';
 import { snippets } from '../keys/snippets';
 import { modelColumns } from './model-columns';
+import { OperatorContact } from '../../ui/operator-contact';
 
 /** Stands for a secret, which is shown only when its key is created. */
 const EXAMPLE_KEY = 'YOUR_API_KEY';
@@ -37,7 +38,7 @@ export function OfferedModelsPage() {
         <SkeletonRows />
       ) : models.length === 0 ? (
         <Empty icon="layers" title="No models yet">
-          An operator of the gateway adds models.
+          Contact <OperatorContact /> to add a model.
         </Empty>
       ) : (
         <>

@@ -1,6 +1,7 @@
 /** Labels of the audit actions. */
 const LABELS: Readonly<Record<string, string>> = {
   'organization.create': 'Organization created',
+  'organization.update': 'Organization renamed',
   'organization.set_limits': 'Limits changed',
   'organization.set_ceilings': 'Ceilings changed',
   'organization.suspend': 'Organization suspended',

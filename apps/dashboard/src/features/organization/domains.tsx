@@ -13,6 +13,7 @@ import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Text, Time, visible } from '../../ui/values';
 import { ROLES, rolesWithoutOwner } from './member-role';
+import { OperatorContact } from '../../ui/operator-contact';
 
 type Domain = Result<'GET /api/organizations/{organization_id}/domains'>['data'][number];
 
@@ -46,7 +47,13 @@ export function Domains({ organizationId }: DomainsProps) {
         <SkeletonRows rows={2} />
       ) : domains.data.data.length === 0 ? (
         <p className="text-sm text-ink-soft">
-          No domains are mapped.{!canMap && ' Contact the operator to map one.'}
+          No domains are mapped.
+          {!canMap && (
+            <>
+              {' '}
+              Contact <OperatorContact /> to map one.
+            </>
+          )}
         </p>
       ) : (
         <DomainTable organizationId={organizationId} domains={domains.data.data} canMap={canMap} />

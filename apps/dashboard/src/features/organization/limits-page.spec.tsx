@@ -92,6 +92,24 @@ describe('the limits page', () => {
     );
   });
 
+  it('renames the organization, and names the operators’ contact', async () => {
+    const rename = 'PATCH /api/organizations/{organization_id}';
+    const signInOptions = { oidc: null, password_reset_by_email: false };
+    api.on('GET /api/sign-in-options', () => ({ ...signInOptions, operator_contact: 'ops@example.com' }));
+    renderPage('/o/org-1/limits');
+    const contact = await screen.findByRole<HTMLAnchorElement>('link', { name: 'ops@example.com' });
+    expect(contact.getAttribute('href')).toBe('mailto:ops@example.com');
+    await userEvent.click(screen.getByRole('button', { name: 'Rename' }));
+    await type('Name', '  ');
+    await save();
+    await screen.findByText('Enter a name.');
+    await type('Name', 'New name');
+    api.on(rename, () => ({ organization: { ...CAPPED, name: 'New name' } }));
+    await save();
+    await screen.findByText('New name');
+    expect(api.requestsTo(rename)).toMatchObject([{ body: { name: 'New name', version: 3 } }]);
+  });
+
   it('turns elastic holds on and off', async () => {
     const organization = { ...CAPPED, elastic_holds: true };
     api.on(SET_ELASTIC_HOLDS, () => ({ organization }));

@@ -9,12 +9,14 @@ import { count } from '../../format/count';
 import { Button } from '../../ui/button';
 import { Fact, Facts, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
-import { Id, Money, Time } from '../../ui/values';
+import { Id, Money, Text, Time } from '../../ui/values';
 import { BudgetUse } from '../keys/budget-use';
 import { BUDGETS } from '../keys/budgets';
 import { CapsForm, COUNTS, type Caps } from './caps-form';
 import { TargetRules } from './target-rules';
 import { ElasticHolds } from './elastic-holds';
+import { OperatorContact } from '../../ui/operator-contact';
+import { RenameOrganization } from './rename-organization';
 
 const route = getRouteApi('/signed-in/o/$organizationId/limits');
 
@@ -47,9 +49,12 @@ export function LimitsPage() {
           <Section
             title="Limits"
             description={
-              can('organization:limits')
-                ? 'A limit can be raised to its ceiling here. Only operators can raise a ceiling.'
-                : 'Owners and admins can raise a limit to its ceiling. Only operators can raise a ceiling.'
+              <>
+                {can('organization:limits')
+                  ? 'A limit can be raised to its ceiling here.'
+                  : 'Owners and admins can raise a limit to its ceiling.'}{' '}
+                To raise a ceiling, contact <OperatorContact />.
+              </>
             }
           >
             <LimitFacts of={query.data} />
@@ -65,8 +70,14 @@ export function LimitsPage() {
           )}
           <TargetRules organization={query.data} />
           <ElasticHolds organization={query.data} canChange={can('organization:limits')} />
-          <Section title="Organization">
+          <Section
+            title="Organization"
+            actions={can('organization:limits') && <RenameOrganization organization={query.data} />}
+          >
             <Facts>
+              <Fact name="Name">
+                <Text>{query.data.name}</Text>
+              </Fact>
               <Fact name="ID">
                 <Id>{query.data.id}</Id>
               </Fact>

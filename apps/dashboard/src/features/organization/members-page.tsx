@@ -20,6 +20,7 @@ import { Domains } from './domains';
 import { SecondFactorRequired } from './second-factor-required';
 import { InvitePerson } from './invite-person';
 import { canChangeRole, MemberRole, type Member, type MemberProps } from './member-role';
+import { OperatorContact } from '../../ui/operator-contact';
 
 const route = getRouteApi('/signed-in/o/$organizationId/members');
 
@@ -77,7 +78,13 @@ export function MembersPage() {
           </Empty>
         ) : (
           <Empty icon="people" title="No members yet">
-            {canManage ? 'Invite the first owner.' : 'Contact the operator to invite the first owner.'}
+            {canManage ? (
+              'Invite the first owner.'
+            ) : (
+              <>
+                Contact <OperatorContact /> to invite the first owner.
+              </>
+            )}
           </Empty>
         )}
         <LoadMore of={members} />

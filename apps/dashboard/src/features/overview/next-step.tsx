@@ -3,6 +3,7 @@ import { usePermission } from '../../api/session';
 import { buttonClass } from '../../ui/button';
 import { Notice } from '../../ui/notice';
 import { useSteps } from '../first-run/steps';
+import { OperatorContact } from '../../ui/operator-contact';
 
 /** The next setup step; renders nothing after the first request. */
 export function NextStep({ organizationId }: { readonly organizationId: string }) {
@@ -23,7 +24,13 @@ export function NextStep({ organizationId }: { readonly organizationId: string }
       </Notice>
     );
   }
-  if (!steps.hasCredit) return <Notice>No credit yet. Contact an operator to add credit.</Notice>;
+  if (!steps.hasCredit) {
+    return (
+      <Notice>
+        No credit yet. Contact <OperatorContact /> to add credit.
+      </Notice>
+    );
+  }
   if (!steps.hasKey && can('keys:manage_own')) {
     return (
       <Notice

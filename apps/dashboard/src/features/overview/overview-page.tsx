@@ -17,6 +17,7 @@ import { LazyUsageChart } from '../usage/lazy-usage-chart';
 import { LastDays } from './last-days';
 import { LatestGenerations } from './latest-generations';
 import { NextStep } from './next-step';
+import { OperatorContact } from '../../ui/operator-contact';
 
 const route = getRouteApi('/signed-in/o/$organizationId/');
 
@@ -55,9 +56,10 @@ export function OverviewPage() {
           All requests with its keys fail with 403.{' '}
           {organization.data.suspended_reason !== null && (
             <>
-              Reason: <Text>{organization.data.suspended_reason}</Text>
+              Reason: <Text>{organization.data.suspended_reason}</Text>.{' '}
             </>
           )}
+          Contact <OperatorContact /> to resume it.
         </Notice>
       )}
       <NextStep organizationId={organizationId} />

@@ -22,6 +22,7 @@ import type { ImageAttachment } from './image';
 import { bodyOf, issuesOf, type Message, type PlaygroundRequest } from './request';
 import { Settings, type PlaygroundSettings } from './settings';
 import { usePlaygroundKey } from './use-playground-key';
+import { OperatorContact } from '../../ui/operator-contact';
 
 const route = getRouteApi('/signed-in/o/$organizationId/playground');
 
@@ -69,9 +70,13 @@ export function PlaygroundPage() {
         <Skeleton className="h-80" />
       ) : !model ? (
         <Empty icon="layers" title={offered.data?.length ? 'No model is allowed' : 'No models yet'}>
-          {offered.data?.length
-            ? 'The organization allows no provider and region of any model.'
-            : 'Contact an operator to add a model.'}
+          {offered.data?.length ? (
+            'The organization allows no provider and region of any model.'
+          ) : (
+            <>
+              Contact <OperatorContact /> to add a model.
+            </>
+          )}
         </Empty>
       ) : (
         <Workbench

@@ -15,6 +15,7 @@ import {
 import { setOrganizationSuspended } from '../core/organizations/set-organization-suspended';
 import { setSecondFactorRequired } from '../core/organizations/set-second-factor-required';
 import { setTargetRules } from '../core/organizations/set-target-rules';
+import { updateOrganization } from '../core/organizations/update-organization';
 import type { AuthPorts } from '../core/ports';
 import { limitChangesOf } from './limits';
 import { timeEdgeWait, type AuthMetrics } from './metrics';
@@ -109,6 +110,12 @@ export function createOrganizationEndpoints(
         organizationId,
         setSecondFactorRequired(ports, { actor, organizationId, required }, signal),
       );
+    }),
+
+    implement(organizations.update, ({ params, body, actor, signal }) => {
+      const { organization_id: organizationId } = params;
+      const change = { actor, organizationId, name: body.name, expectedVersion: body.version };
+      return changed(organizationId, updateOrganization(ports, change, signal));
     }),
 
     implement(organizations.setElasticHolds, ({ params, body: { enabled }, actor, signal }) => {

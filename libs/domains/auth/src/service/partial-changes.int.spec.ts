@@ -60,6 +60,13 @@ describe('a change of some fields', () => {
   const rulesOf = ({ organization }: { organization: { target_rules: Value } }) => organization.target_rules;
 
   const cases: readonly (readonly [string, Case])[] = [
+    [
+      'an organization',
+      {
+        endpoint: organizations.update,
+        viewOf: ({ organization }: { organization: Value }) => organization,
+      },
+    ],
     ['limits', { endpoint: organizations.setLimits, viewOf: limitsOf }],
     ['ceilings', { endpoint: organizations.setCeilings, viewOf: ceilingsOf }],
     ['target rules', { endpoint: organizations.setTargetRules, viewOf: rulesOf }],

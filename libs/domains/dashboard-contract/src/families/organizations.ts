@@ -119,6 +119,20 @@ export const organizationEndpoints = {
     summary: 'Get an organization',
     response: json(oneOrganization),
   }),
+  update: endpoint({
+    method: 'PATCH',
+    path: '/api/organizations/{organization_id}',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
+    access: 'organization:limits',
+    summary: 'Rename an organization',
+    description:
+      'Absent fields keep their value. With `version`, the response is 409 `version_conflict` if the organization has changed since; `metadata.current` is the current organization.',
+    body: z.strictObject({ name: z.string().optional(), version: version.optional() }),
+    response: json(oneOrganization),
+    audit: ['organization.update'],
+    errors: ['version_conflict'],
+  }),
   budgetSpend: endpoint({
     method: 'GET',
     path: '/api/organizations/{organization_id}/budget-spend',

@@ -73,6 +73,9 @@ export const sessionEndpoints = {
           .nullable()
           .meta({ description: 'Single sign-on; null when not configured.' }),
         password_reset_by_email: z.boolean(),
+        operator_contact: z.string().nullable().meta({
+          description: 'How people reach the operators: an email address or an https:// URL; null: unknown.',
+        }),
       }),
     ),
   }),

@@ -306,6 +306,8 @@ export interface PeopleSettings {
   readonly dashboardOrigin?: string | undefined;
   /** Operators without a second factor have no access until they set one up. */
   readonly operatorsNeedSecondFactor: boolean;
+  /** An email address or an https:// URL; undefined: unknown. */
+  readonly operatorContact?: string | undefined;
 }
 
 /** Work after the response. */

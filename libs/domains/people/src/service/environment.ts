@@ -1,3 +1,4 @@
+import { isEmailAddress } from '@gateway/base';
 import { flagSetting } from '@gateway/runtime';
 import { secretsEnvironment } from '@gateway/secrets';
 import { z } from 'zod';
@@ -23,6 +24,12 @@ const issuer = z
   });
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const MAX_LABEL_CHARACTERS = 60;
+const operatorContact = z
+  .string()
+  .max(320)
+  .refine((text) => isEmailAddress(text) || /^https:\/\/[^\s]+$/.test(text), {
+    error: 'must be an email address or an https:// URL',
+  });
 
 /** Settings of each app that runs this module. */
 export const peopleEnvironment = {
@@ -53,6 +60,11 @@ export const peopleEnvironment = {
     .max(MAX_LABEL_CHARACTERS)
     .default('Single sign-on')
     .describe('Text of the single sign-on button on the sign-in page; at most 60 characters.'),
+  GATEWAY_OPERATOR_CONTACT: operatorContact
+    .optional()
+    .describe(
+      'How people reach the operators: an email address or an https:// URL. The dashboard shows it wherever only an operator can help, also before sign-in.',
+    ),
   GATEWAY_SESSION_LIFETIME_MS: sessionTime
     .default(DEFAULT_PEOPLE_SETTINGS.sessionLifetimeMs)
     .describe('Lifetime of a dashboard session, in milliseconds, from 5 minutes to 30 days.'),
@@ -98,5 +110,6 @@ export function peopleSettingsOf(values: PeopleEnvironment): PeopleSettings {
     sessionLifetimeMs: values.GATEWAY_SESSION_LIFETIME_MS,
     sessionIdleMs: values.GATEWAY_SESSION_IDLE_MS,
     operatorsNeedSecondFactor: values.GATEWAY_OPERATORS_NEED_SECOND_FACTOR,
+    operatorContact: values.GATEWAY_OPERATOR_CONTACT,
   };
 }

@@ -34,6 +34,7 @@ export function createSignInEndpoints(
       return {
         oidc: label === undefined ? null : { label, start_path: session.startOidc.path },
         password_reset_by_email: ports.mailer !== undefined,
+        operator_contact: ports.settings.operatorContact ?? null,
       };
     }),
 
