@@ -545,11 +545,27 @@ describeWith(helm, 'the chart', () => {
     });
   });
 
+  interface Rule {
+    readonly alert?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  }
+
+  it('labels alerts, and no recording rules, with the release', () => {
+    const rules = ofKind(objectsOf('everything'), 'PrometheusRule').flatMap(({ spec }) =>
+      (spec.groups as { rules: Rule[] }[]).flatMap((group) => group.rules),
+    );
+    const release = { release: 'gw', release_namespace: 'default' };
+    expect(rules.some(({ alert }) => alert === undefined)).toBe(true);
+    for (const { alert, labels } of rules) {
+      if (alert === undefined) expect(labels).toBeUndefined();
+      else expect(labels).toMatchObject({ ...release, severity: expect.any(String) });
+    }
+  });
+
   it('links alerts to their runbooks, with commands for this release', () => {
     const rules = ofKind(objectsOf('everything'), 'PrometheusRule').flatMap(({ spec }) =>
-      (spec.groups as { rules: { annotations?: Record<string, string> }[] }[]).flatMap(
-        (group) => group.rules,
-      ),
+      (spec.groups as { rules: Rule[] }[]).flatMap((group) => group.rules),
     );
     const alerts = rules.flatMap(({ annotations }) => (annotations ? [annotations] : []));
     expect(alerts.length).toBeGreaterThan(15);
