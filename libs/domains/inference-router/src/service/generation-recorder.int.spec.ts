@@ -265,6 +265,34 @@ describe('the spool', () => {
   });
 });
 
+it('replays spooled generations in batches of a bounded number and size, at the stop, too', async () => {
+  const spool = createFileSpool({ directory });
+  await spool.open();
+  const put = (id: string, more: Partial<GenerationFinished> = {}) => {
+    const message = GenerationFinished.fromPartial({ generationId: id, organizationId: 'org-1', ...more });
+    return spool.put(id, GenerationFinished.encode(message).finish());
+  };
+  for (let index = 0; index < 100; index += 1) await put(`gen-${index}`);
+  for (const id of ['gen-large-1', 'gen-large-2']) await put(id, { modelId: 'm'.repeat(1024 * 1024) });
+  const batches: string[][] = [];
+  const recorder = createGenerationRecorder({
+    events: {
+      append: async (_topic, events) =>
+        void batches.push(events.map(({ payload }) => GenerationFinished.decode(payload).generationId)),
+    },
+    ledger: {} as never,
+    spool,
+    timers: nodeTimers,
+    log: createSilentLogger(),
+    onStored: () => undefined,
+    onReplayed: () => undefined,
+  });
+  await recorder.stop();
+  expect(batches.map(({ length }) => length)).toEqual([64, 37, 1]);
+  expect(new Set(batches.flat()).size).toBe(102);
+  expect(spool.names()).toEqual([]);
+});
+
 it('a spooled generation does not wait for records that are rejected or unreadable', async () => {
   const spool = createFileSpool({ directory });
   await spool.open();

@@ -23,8 +23,11 @@ const EARLY_SETTLEMENT_TIMEOUT_MS = 500;
 /** How often the spool is replayed, in milliseconds. */
 const REPLAY_INTERVAL_MS = 5_000;
 
+/** Sent at once by a replay: this many records, and further ones only up to this size. */
+const REPLAY_BATCH = { records: 64, bytes: 1024 * 1024 };
+
 /**
- * A replay ends after this many consecutive failures, since the others would most
+ * A replay ends after this many consecutive failures of single records, since the others would most
  * likely fail, too. More than one, because a single record may be the problem.
  */
 const MAX_CONSECUTIVE_FAILURES = 2;
@@ -53,6 +56,12 @@ export interface SpoolingRecorder extends GenerationRecorder {
   stop(): Promise<void>;
   /** Sends every spooled generation to the event log, or else to the ledger. */
   replay(): Promise<void>;
+}
+
+interface SpooledGeneration {
+  readonly name: string;
+  readonly payload: Uint8Array;
+  readonly message: GenerationFinished;
 }
 
 /**
@@ -111,7 +120,7 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
   ): Promise<StoredIn> {
     const { generationId, organizationId } = message;
     try {
-      await appendEvent(organizationId, payload, headers);
+      await append([{ key: organizationId, payload, headers }]);
       return 'event_log';
     } catch (error) {
       logRefused('the event log did not accept a finished generation', error, generationId);
@@ -141,8 +150,8 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
     if (suppressed !== undefined) log.warn({ err: error, generationId, suppressed }, message);
   }
 
-  function appendEvent(key: string, payload: Uint8Array, headers: Readonly<Record<string, string>>) {
-    const appending = events.append(TOPIC_GENERATION_FINISHED, [{ key, payload, headers }]);
+  function append(finished: Parameters<EventAppender['append']>[1]) {
+    const appending = events.append(TOPIC_GENERATION_FINISHED, finished);
     return withTimeout(appending, RECORD_TIMEOUT_MS, 'appending a finished generation');
   }
 
@@ -152,43 +161,71 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
   async function replayAll(): Promise<void> {
     const names = spool.names();
     const start = lastReplayed === undefined ? 0 : names.indexOf(lastReplayed) + 1;
-    let consecutiveFailures = 0;
-    for (const name of [...names.slice(start), ...names.slice(0, start)]) {
-      lastReplayed = name;
-      consecutiveFailures = (await replayOne(name)) ? 0 : consecutiveFailures + 1;
-      if (consecutiveFailures >= MAX_CONSECUTIVE_FAILURES) return;
+    const left = [...names.slice(start), ...names.slice(0, start)];
+    while (left.length > 0) {
+      const batch = await readBatch(left);
+      if (batch.length > 0 && !(await send(batch)) && !(await sendOneByOne(batch))) return;
     }
   }
 
-  /** @returns false when no store accepted it. */
-  async function replayOne(name: string): Promise<boolean> {
-    try {
-      return await send(name);
-    } catch (error) {
-      log.error({ err: error, name }, 'a spooled generation could not be replayed');
-      return false;
+  /** Reads the next records, and removes their names from those that are left. */
+  async function readBatch(left: string[]): Promise<readonly SpooledGeneration[]> {
+    const batch: SpooledGeneration[] = [];
+    let bytes = 0;
+    while (left.length > 0 && batch.length < REPLAY_BATCH.records && bytes < REPLAY_BATCH.bytes) {
+      const name = left.shift() ?? '';
+      const found = await readOne(name).catch((error: unknown) => {
+        log.error({ err: error, name }, 'a spooled generation could not be read');
+        return undefined;
+      });
+      if (!found) continue;
+      batch.push(found);
+      bytes += found.payload.length;
     }
+    return batch;
   }
 
-  async function send(name: string): Promise<boolean> {
+  async function readOne(name: string): Promise<SpooledGeneration | undefined> {
     const payload = await spool.read(name);
     const message = decode(payload);
-    if (!message) {
-      log.error({ name }, 'a spooled generation is unreadable and was set aside');
-      await spool.setAside(name);
-      return true;
+    if (message) return { name, payload, message };
+    log.error({ name }, 'a spooled generation is unreadable and was set aside');
+    await spool.setAside(name);
+    return undefined;
+  }
+
+  /** One record may be why the batch was refused. @returns false when the others would most likely fail, too. */
+  async function sendOneByOne(batch: readonly SpooledGeneration[]): Promise<boolean> {
+    let consecutiveFailures = 0;
+    for (const one of batch) {
+      consecutiveFailures = (await send([one])) ? 0 : consecutiveFailures + 1;
+      if (consecutiveFailures >= MAX_CONSECUTIVE_FAILURES) return false;
     }
+    return true;
+  }
+
+  /** @returns false when no store accepted all of them. */
+  async function send(batch: readonly SpooledGeneration[]): Promise<boolean> {
+    lastReplayed = batch.at(-1)?.name;
+    const events = batch.map(({ message, payload }) => ({
+      key: message.organizationId,
+      payload,
+      headers: {},
+    }));
     try {
-      await appendEvent(message.organizationId, payload, {});
+      await append(events);
     } catch {
       try {
-        await ledger.settleGenerations({ generations: [message] }, { timeoutMs: RECORD_TIMEOUT_MS });
+        const generations = batch.map(({ message }) => message);
+        await ledger.settleGenerations({ generations }, { timeoutMs: RECORD_TIMEOUT_MS });
       } catch {
         return false;
       }
     }
-    await spool.remove(name);
-    ports.onReplayed();
+    for (const { name } of batch) {
+      await spool.remove(name);
+      ports.onReplayed();
+    }
     return true;
   }
 

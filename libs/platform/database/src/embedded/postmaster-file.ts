@@ -1,4 +1,4 @@
-import { chown, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { chown, open, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseLog } from '../log';
 import { pause } from './pause';
@@ -79,7 +79,10 @@ async function neutralize(dataDirectory: string): Promise<void> {
   const { uid, gid } = await stat(file);
   const [, ...rest] = (await readFile(file, 'utf8')).split('\n');
   const replacement = `${file}.replacement`;
-  await writeFile(replacement, [String(process.pid), ...rest].join('\n'), { mode: 0o600 });
+  await writeFile(replacement, [String(process.pid), ...rest].join('\n'), { mode: 0o600, flush: true });
   await chown(replacement, uid, gid);
   await rename(replacement, file);
+  // After a crash of the machine the file must not be empty: PostgreSQL would not start.
+  const folder = await open(dataDirectory, 'r');
+  await folder.sync().finally(() => folder.close());
 }
