@@ -438,7 +438,13 @@ models:
     id: 'anthropic/claude-opus-4-5',
     name: 'Claude Opus 4.5',
     owned_by: 'anthropic',
-    targets: [{ provider: 'anthropic', model: 'claude-opus-4-5' }],
+    // What the provider publishes is the cost, so the margin of the new model is known.
+    targets: [
+      {
+        ...{ provider: 'anthropic', model: 'claude-opus-4-5' },
+        cost: expect.objectContaining({ input: '5', output: '25' }),
+      },
+    ],
     context_window: 200_000,
     prices: expect.objectContaining({ input: '5.625', output: '28.125' }),
   });

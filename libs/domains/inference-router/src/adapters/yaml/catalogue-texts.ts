@@ -41,11 +41,11 @@ export function createCatalogueTexts({
 
     withPrices: withProposedPrices,
 
-    entryOf: ({ provider, data, prices }) => ({
+    entryOf: ({ provider, data, cost, prices }) => ({
       id: `${provider}/${data.model}`,
       ...(data.displayName !== undefined && { name: data.displayName }),
       owned_by: provider,
-      targets: [{ provider, model: data.model }],
+      targets: [{ provider, model: data.model, cost: statedPriceTexts(cost) }],
       ...(data.contextWindow !== undefined && { context_window: data.contextWindow }),
       prices: statedPriceTexts(prices),
     }),

@@ -51,6 +51,8 @@ export interface ProposedModel {
   /** The name of a provider of the catalogue. */
   readonly provider: string;
   readonly data: PriceData;
+  /** The published prices: what the provider charges. */
+  readonly cost: StatedPrices;
   /** The published prices with the margin. */
   readonly prices: StatedPrices;
 }
@@ -71,7 +73,8 @@ export function proposeModels(
     return list(baseUrl).flatMap((data): ProposedModel[] => {
       const result = publishedPricesOf(data.prices, at);
       if (known.has(data.model) || !result.ok) return [];
-      return [{ provider: name, data, prices: withMargin(result.published.prices, marginPercent) }];
+      const { prices: cost } = result.published;
+      return [{ provider: name, data, cost, prices: withMargin(cost, marginPercent) }];
     });
   });
 }
