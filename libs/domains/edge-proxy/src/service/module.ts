@@ -1,9 +1,8 @@
 import { createAddressMatcher, createClientAddressReader } from '@gateway/addresses';
 import { type Clock, withTimeout } from '@gateway/base';
-import type { KeyGrant } from '@gateway/contracts/auth';
 import { createHttpServer } from '@gateway/http-server';
 import type { GatewayModule } from '@gateway/module';
-import { endpointsOf, type PageCounts } from '@gateway/public-api';
+import { endpointsOf } from '@gateway/public-api';
 import { type Logger, newId, newRequestId, type Registry } from '@gateway/runtime';
 import { createHoldWaits } from './admission/hold-waits';
 import { createRecentRefusals } from './admission/recent-refusals';
@@ -30,8 +29,8 @@ export interface EdgeProxyPorts
       HandlerPorts,
       'tokenCounter' | 'bodyThreads' | 'catalogue' | 'generationRunner' | 'settledGenerations'
     > {
-  readonly pageThreads: PageThreads<PageCounts>;
-  readonly keyDirectory: KeyDirectory<KeyGrant>;
+  readonly pageThreads: PageThreads;
+  readonly keyDirectory: KeyDirectory;
   readonly refusalReporter: RefusalReporter;
   readonly clock: Clock;
   readonly log: Logger;

@@ -15,7 +15,7 @@ import { countHeader } from '../http/request/count-header';
 export type Authenticator = (exchange: Exchange, scope?: KeyScope) => Promise<KeyGrant | Refusal>;
 
 export interface AuthenticatorPorts {
-  readonly keyDirectory: KeyDirectory<KeyGrant>;
+  readonly keyDirectory: KeyDirectory;
   readonly clientAddress: ClientAddressReader;
   readonly isAddressAllowed: AddressMatcher;
   readonly abuseLimiter: AbuseLimiter;

@@ -3,9 +3,6 @@ import { IdempotentEnding } from '@gateway/contracts/events';
 import type { Admission, AdmissionResult, FinishedAdmission } from '@gateway/contracts/rate-limit';
 import { limits, type ClaimRef, type HoldRef, type Ledger, type RateLimiter } from '../../core';
 
-type EdgeRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAdmission>;
-export type EdgeLedger = Ledger<Hold, HoldResult, ClaimIdempotencyKeyResponse, IdempotentEnding>;
-
 /** The outcome of a request that reached the router. */
 interface RunResult {
   /** Input and output tokens; an estimate when the router has reported none. */
@@ -45,8 +42,8 @@ export interface Reservation {
 }
 
 export interface ReservationPorts {
-  readonly rateLimiter: EdgeRateLimiter;
-  readonly ledger: EdgeLedger;
+  readonly rateLimiter: RateLimiter;
+  readonly ledger: Ledger;
 }
 
 export interface ReservationOptions {

@@ -26,10 +26,10 @@ import { type IdempotentRequest, readIdempotencyScope, readLastEventId } from '.
 import { readSpendLimits } from './read-spend-limits';
 
 export interface CheckBodyPorts {
-  readonly catalogue: ModelCatalogue<ListedModel>;
+  readonly catalogue: ModelCatalogue;
   readonly tokenCounter: TokenCounter;
   readonly pageCounter: PageCounter;
-  readonly bodyThreads: BodyThreads<ChatBodyRules, CheckedChatBody | RefusedChatBody>;
+  readonly bodyThreads: BodyThreads;
   readonly dropsHostedTools: boolean;
 }
 

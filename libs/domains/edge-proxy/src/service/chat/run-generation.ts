@@ -30,7 +30,7 @@ import type { GenerationRunner } from '../../core';
 export const REPLAYED: ResponseHeaders = { 'idempotent-replayed': 'true' };
 
 export interface RunGenerationPorts {
-  readonly generationRunner: GenerationRunner<GenerateRequest, GenerateResponse>;
+  readonly generationRunner: GenerationRunner;
   readonly writer: ResponseWriter;
   readonly keepAlive: KeepAlive;
   readonly metrics: EdgeMetrics;
