@@ -41,7 +41,7 @@ export interface Reservation {
   release(): Promise<void>;
 }
 
-export interface ReservationPorts {
+interface ReservationPorts {
   readonly rateLimiter: RateLimiter;
   readonly ledger: Ledger;
 }

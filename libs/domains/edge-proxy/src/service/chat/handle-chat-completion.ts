@@ -24,6 +24,7 @@ import type { Admission, AdmissionQueue } from '../../core';
 import type { AbuseLimiter } from '../abuse-limit/abuse-limiter';
 import type { Exchange } from '../http/exchange';
 import type { BodyReader } from '../http/request/read-body';
+import type { ResponseWriter } from '../http/response/response-writer';
 import { writeResponse } from '../http/response/write-response';
 import { ownRunId } from '../own-run-id';
 import { checkBody, type CheckBodyPorts, type CheckedBody } from './check-body';
@@ -43,12 +44,16 @@ export interface ReceiveBodyPorts extends Pick<RunGenerationPorts, 'metrics' | '
   readonly readBody: BodyReader;
 }
 
-export interface ChatCompletionsPorts
-  extends ReceiveBodyPorts, RunGenerationPorts, CheckBodyPorts, ReservePorts {
-  readonly abuseLimiter: AbuseLimiter;
+/** The ports of each step, in the order of the steps. */
+export interface ChatCompletionsPorts {
+  readonly receiving: ReceiveBodyPorts;
+  readonly checking: CheckBodyPorts;
+  readonly reserving: ReservePorts;
+  readonly running: RunGenerationPorts;
   readonly openReservation: () => Reservation;
   readonly newGenerationId: () => string;
   readonly clock: Clock;
+  readonly writer: ResponseWriter;
 }
 
 const inflate = promisify(zlib.inflate);
@@ -89,8 +94,10 @@ async function checkAndRun(
   reservation: Reservation,
   format: FormatName,
 ): Promise<Refusal | undefined> {
-  const received = await receiveBody(ports, exchange, (grant, chunks) =>
-    checkBody(ports, exchange, grant, chunks, format),
+  const { abuseLimiter } = ports.receiving;
+  const { metrics, now } = ports.running;
+  const received = await receiveBody(ports.receiving, exchange, (grant, chunks) =>
+    checkBody(ports.checking, exchange, grant, chunks, format),
   );
   if (isRefusal(received)) return received;
   const checked: Checked = { grant: received.grant, ...received.body };
@@ -116,17 +123,17 @@ async function checkAndRun(
     ({ responseKey } = claim.value);
   }
 
-  const reserved = await reserve(ports, exchange, reservation, admissible);
+  const reserved = await reserve(ports.reserving, exchange, reservation, admissible);
   if (isRefusal(reserved)) {
     // The claim was a write of the ledger, which comes before the rate limits.
-    if (idempotent) ports.abuseLimiter.countInvalidRequest(checked.grant, reserved, 0);
+    if (idempotent) abuseLimiter.countInvalidRequest(checked.grant, reserved, 0);
     return reserved;
   }
   exchange.throwIfCancelled();
 
   exchange.generationId = admissible.generationId;
   const { bodyReadAtMs = exchange.startedAtMs, waitedForCreditMs = 0 } = exchange;
-  ports.metrics.admitted(ports.now() - bodyReadAtMs - waitedForCreditMs);
+  metrics.admitted(now() - bodyReadAtMs - waitedForCreditMs);
   const request = generateRequest(exchange, admissible, { ...reserved, responseKey });
   const run = {
     exchange,
@@ -138,11 +145,11 @@ async function checkAndRun(
     lastEventId: idempotent?.lastEventId,
   };
   try {
-    await runGeneration(ports, run);
+    await runGeneration(ports.running, run);
   } catch (error) {
     // A body that only the provider finds invalid costs a hold and its release.
     if (error instanceof GatewayError && error.code === 'invalid_request')
-      ports.abuseLimiter.countInvalidRequest(checked.grant, error, 0);
+      abuseLimiter.countInvalidRequest(checked.grant, error, 0);
     throw error;
   }
   return undefined;
@@ -290,7 +297,7 @@ async function follow(
   if (lastEventId === undefined) return idempotencyKeyInFlight();
   const request = generateRequest(exchange, { ...admissible, generationId });
   const response = responseTo(admissible.format, request, admissible.chat);
-  return (await followGeneration(ports, { exchange, request, response, lastEventId }))
+  return (await followGeneration(ports.running, { exchange, request, response, lastEventId }))
     ? undefined
     : idempotencyKeyInFlight();
 }
