@@ -15,7 +15,7 @@ import type { CheckedBody } from '../chat/check-body';
 import type { Exchange } from '../http/exchange';
 import { ownRunId } from '../own-run-id';
 import { exceededBudget, exceededLimit, missingCredits } from '../messages';
-import { firstSlice, placeElasticHold } from './elastic-hold';
+import { firstSlice, placeElasticHold, type PlacedHold } from './elastic-hold';
 import type { HoldWaits } from './hold-waits';
 import type { RecentRefusals } from './recent-refusals';
 import { missingOutcome } from './missing-outcome';
@@ -43,11 +43,15 @@ export interface Admissible extends CheckedBody {
 interface HoldAttempts {
   readonly first: Hold;
   /** Decides from the result of the first attempt whether others follow. */
-  place(first: HoldResult): Promise<{ readonly result: HoldResult; readonly elastic?: ElasticHold }>;
+  place(first: HoldResult): Promise<PlacedHold>;
 }
 
+/** What is certain of a request that may run. */
 export interface Reserved {
+  /** For the router, unless the hold covers the whole output limit. */
   readonly elasticHold: ElasticHold | undefined;
+  /** The time that it waited for open holds to be settled. */
+  readonly waitedForCreditMs: number;
 }
 
 /**
@@ -81,7 +85,8 @@ export async function reserve(
   if (tooExpensive) return tooExpensive;
   if (early.status === 'rejected') throw early.reason;
   const placed = await place(early.value ?? (await reservation.hold(first)));
-  return holdRefusal(placed.result, request) ?? { elasticHold: placed.elastic };
+  const { result, elastic, waitedMs } = placed;
+  return holdRefusal(result, request) ?? { elasticHold: elastic, waitedForCreditMs: waitedMs };
 }
 
 async function admit(
@@ -98,7 +103,7 @@ async function admit(
     organizationLimits: grant.organizationLimits,
     keyLimits: grant.keyLimits,
   });
-  exchange.rateLimits = { requests, tokens };
+  exchange.report.rateLimits = { requests, tokens };
   if (!outcome) throw missingOutcome('an admission');
   if (outcome.$case !== 'refused') return undefined;
   const limit = exceededLimit(outcome.value);
@@ -134,12 +139,15 @@ function holdAttempts(
     const elastic = { hold, chat, sliceTokens: elasticHoldTokens };
     return {
       first: firstSlice(elastic),
-      place: (result) => placeElasticHold({ reservation, holdWaits, exchange }, elastic, result),
+      place: (result) => placeElasticHold({ reservation, holdWaits, client: exchange }, elastic, result),
     };
   }
   return {
     first: hold,
-    place: async (result) => ({ result: await holdWaits.hold(reservation, hold, exchange, result) }),
+    place: async (result) => ({
+      ...(await holdWaits.hold(reservation, hold, exchange, result)),
+      elastic: undefined,
+    }),
   };
 }
 

@@ -118,12 +118,12 @@ export async function checkUncounted(
   if (isRefusal(checked)) {
     const { requestedModel } = checked;
     if (requestedModel !== undefined) {
-      exchange.requestedModel = requestedModel;
-      if (models?.has(requestedModel)) exchange.modelId = requestedModel;
+      exchange.report.requestedModel = requestedModel;
+      if (models?.has(requestedModel)) exchange.report.modelId = requestedModel;
     }
     return checked;
   }
-  exchange.modelId = checked.request.modelId;
+  exchange.report.modelId = checked.request.modelId;
   return { checked, policy, findModel: (id) => models?.get(id) };
 }
 

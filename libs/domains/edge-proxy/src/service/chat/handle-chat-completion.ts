@@ -131,9 +131,8 @@ async function checkAndRun(
   }
   exchange.throwIfCancelled();
 
-  exchange.generationId = admissible.generationId;
-  const { bodyReadAtMs = exchange.startedAtMs, waitedForCreditMs = 0 } = exchange;
-  metrics.admitted(now() - bodyReadAtMs - waitedForCreditMs);
+  exchange.report.generationId = admissible.generationId;
+  metrics.admitted(now() - received.readAtMs - reserved.waitedForCreditMs);
   const request = generateRequest(exchange, admissible, { ...reserved, responseKey });
   const run = {
     exchange,
@@ -160,6 +159,8 @@ interface ReceivedBody<Body> {
   readonly body: Body;
   /** Of the body as received, after decompression. */
   readonly bytes: number;
+  /** When the last byte of the body arrived. */
+  readonly readAtMs: number;
 }
 
 /**
@@ -179,9 +180,9 @@ export async function receiveBody<Body extends object>(
   if (admission.kind !== 'granted') await waitForGrant(ports, exchange, admission);
 
   const { chunks, bytes } = await ports.readBody(exchange.request, exchange.response, grant.organizationId);
-  exchange.bodyReadAtMs = ports.now();
+  const readAtMs = ports.now();
   const body = isRefusal(chunks) ? chunks : await check(grant, chunks);
-  if (!isRefusal(body)) return { grant, body, bytes };
+  if (!isRefusal(body)) return { grant, body, bytes, readAtMs };
   const refusal: Refusal = body as Refusal;
   ports.abuseLimiter.countInvalidRequest(grant, refusal, bytes);
   return refusal;
@@ -312,7 +313,7 @@ async function replay(
 ): Promise<Refusal | undefined> {
   // Without stored events, earlier ids have no meaning.
   if (lastEventId && !responseEvents) return streamNotResumable();
-  exchange.generationId = generationId;
+  exchange.report.generationId = generationId;
   const { chat } = admissible;
   const request = generateRequest(exchange, { ...admissible, generationId });
   const { format, context } = responseTo(admissible.format, request, chat);

@@ -85,14 +85,15 @@ export async function runGeneration(ports: RunGenerationPorts, run: GenerationRu
     return finishResponse(ports, run, forwarded, finished);
   }
 
-  exchange.generationRecorded = hasStarted ? !isRpcLost(thrown) : toGatewayError(thrown).generationRecorded;
+  const { report } = exchange;
+  report.generationRecorded = hasStarted ? !isRpcLost(thrown) : toGatewayError(thrown).generationRecorded;
   const isCancelled = exchange.isCancelled() && !runToCompletion;
   if (isCancelled && !hasStarted) ports.abuseLimiter.countSuspicious(run.grant);
   // A router whose connection was lost may still run the generation, so the request may be billed.
   if (!hasStarted && !isCancelled && !isRpcLost(thrown)) {
     if (toGatewayError(thrown).providerCalled) reservation.markProviderCalled();
     // Without a record its ID could never be looked up.
-    if (!exchange.generationRecorded) exchange.generationId = undefined;
+    if (!report.generationRecorded) report.generationId = undefined;
     throw thrown;
   }
   // A settlement is certain only when the router has produced output and is still reachable.
@@ -128,7 +129,7 @@ export async function followGeneration(
   const cancel = new Cancellation();
   exchange.onCancelled(() => cancel.abort());
   const { generationId, organizationId } = request;
-  exchange.generationId = generationId;
+  exchange.report.generationId = generationId;
   const forwarded = await forwardFrames(
     ports,
     followed,
@@ -144,7 +145,7 @@ export async function followGeneration(
   const { finished, hasSent, hasStarted, thrown } = forwarded;
   if (finished) await finishResponse(ports, followed, forwarded, finished, REPLAYED);
   else if (hasStarted || hasSent) failResponse(ports, followed, forwarded, streamFailure(thrown));
-  else exchange.generationId = undefined;
+  else exchange.report.generationId = undefined;
   return hasStarted || hasSent;
 }
 
@@ -287,6 +288,6 @@ function endWithError(
   finishedChoices: readonly number[],
   error: GatewayError,
 ): void {
-  exchange.error = error;
+  exchange.report.error = error;
   writer.end(exchange, renderer.fail(error, finishedChoices));
 }

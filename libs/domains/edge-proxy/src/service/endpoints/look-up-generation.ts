@@ -30,6 +30,6 @@ export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: E
   }
   const generation = await settledGenerations.find(grant.organizationId, id, callMetadata(exchange));
   if (!generation) return writer.error(exchange, refusalError(generationNotFound()));
-  exchange.generationId = generation.id;
+  exchange.report.generationId = generation.id;
   writer.json(exchange, 200, JSON.stringify(generationView(generation)));
 }
