@@ -4,9 +4,8 @@ import { createHttpServer } from '@gateway/http-server';
 import type { GatewayModule } from '@gateway/module';
 import { endpointsOf, type TokenCounter } from '@gateway/public-api';
 import { type Logger, newId, newRequestId, type Registry } from '@gateway/runtime';
-import { createHoldWaits } from './admission/hold-waits';
-import { createRecentRefusals } from './admission/recent-refusals';
-import { openReservation } from './admission/reservation';
+import { after } from './after';
+import { createRecentRefusals } from './recent-refusals';
 import type { CheckBodyPorts } from './chat/check-body';
 import type { ReceiveBodyPorts } from './chat/handle-chat-completion';
 import { createAuthenticator } from './access/authenticate';
@@ -22,11 +21,13 @@ import { createBodyReader } from './http/request/read-body';
 import {
   AdmissionQueue,
   type BodyThreads,
+  createHoldWaits,
   type GenerationRunner,
   type KeyDirectory,
   type Ledger,
   limits,
   type ModelCatalogue,
+  openReservation,
   type PageThreads,
   type RateLimiter,
   type RefusalReporter,
@@ -138,14 +139,14 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
       receiving,
       checking,
       reserving: {
-        holdWaits: createHoldWaits({ maxWaitMs: settings.holdWaitMs, now }),
+        holdWaits: createHoldWaits({ maxWaitMs: settings.holdWaitMs, now, random: Math.random }),
         recentRefusals: createRecentRefusals(now),
         generationTimeoutMs,
         holdMarginMs: settings.holdMarginMs,
         elasticHoldTokens: settings.elasticHoldTokens,
       },
       running: { generationRunner, writer, keepAlive, metrics, log, abuseLimiter, now, generationTimeoutMs },
-      openReservation: () => openReservation({ rateLimiter, ledger }, reservationOptions),
+      openReservation: () => openReservation({ rateLimiter, ledger, after }, reservationOptions),
       newGenerationId: () => newId('gen'),
       clock,
       writer,

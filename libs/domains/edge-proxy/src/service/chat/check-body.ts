@@ -19,10 +19,10 @@ import {
   type TokenCounter,
   type ValidatedChatRequest,
 } from '@gateway/public-api';
-import { type BodyThreads, limits, type ModelCatalogue } from '../../core';
+import { type BodyThreads, type CheckedBody, limits, type ModelCatalogue } from '../../core';
 import type { Exchange } from '../http/exchange';
 import { RequestCancelled } from '../http/request-cancelled';
-import { type IdempotentRequest, readIdempotencyScope, readLastEventId } from './idempotent-request';
+import { readIdempotencyScope, readLastEventId } from './idempotent-request';
 import { readSpendLimits } from './read-spend-limits';
 
 export interface CheckBodyPorts {
@@ -31,12 +31,6 @@ export interface CheckBodyPorts {
   readonly pageCounter: PageCounter;
   readonly bodyThreads: BodyThreads;
   readonly dropsHostedTools: boolean;
-}
-
-export interface CheckedBody {
-  readonly chat: ValidatedChatRequest;
-  readonly idempotent: IdempotentRequest | undefined;
-  readonly spendLimits: SpendLimits;
 }
 
 const { maxInlineBytes, maxInlineValues } = limits.bodies;

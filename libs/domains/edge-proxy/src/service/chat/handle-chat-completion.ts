@@ -16,19 +16,25 @@ import {
   streamNotResumable,
   type ValidatedChatRequest,
 } from '@gateway/public-api';
-import { missingOutcome } from '../admission/missing-outcome';
-import type { Reservation } from '../admission/reservation';
-import { reserve, type Admissible, type ReservePorts } from '../admission/reserve';
 import type { Authenticator } from '../access/authenticate';
-import type { Admission, AdmissionQueue } from '../../core';
+import {
+  type Admissible,
+  type Admission,
+  type AdmissionQueue,
+  type Checked,
+  type IdempotentRequest,
+  missingOutcome,
+  ownRunId,
+  type Reservation,
+  reserve,
+  type ReservePorts,
+} from '../../core';
 import type { AbuseLimiter } from '../abuse-limit/abuse-limiter';
 import type { Exchange } from '../http/exchange';
 import type { BodyReader } from '../http/request/read-body';
 import type { ResponseWriter } from '../http/response/response-writer';
 import { writeResponse } from '../http/response/write-response';
-import { ownRunId } from '../own-run-id';
-import { checkBody, type CheckBodyPorts, type CheckedBody } from './check-body';
-import type { IdempotentRequest } from './idempotent-request';
+import { checkBody, type CheckBodyPorts } from './check-body';
 import {
   followGeneration,
   REPLAYED,
@@ -59,11 +65,6 @@ export interface ChatCompletionsPorts {
 const inflate = promisify(zlib.inflate);
 
 type ClaimOutcome = NonNullable<ClaimIdempotencyKeyResponse['outcome']>;
-
-/** A request that has passed every validation. */
-interface Checked extends CheckedBody {
-  readonly grant: KeyGrant;
-}
 
 /**
  * POST /v1/chat/completions, and the endpoints of other formats. Releases the reservations of a request that did

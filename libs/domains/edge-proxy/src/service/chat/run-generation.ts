@@ -5,7 +5,6 @@ import { GatewayError, toGatewayError } from '@gateway/errors';
 import { isRpcLost } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { AbuseLimiter } from '../abuse-limit/abuse-limiter';
-import type { Reservation } from '../admission/reservation';
 import type { EdgeMetrics } from '../metrics';
 import type { ResponseWriter } from '../http/response/response-writer';
 import { callMetadata } from '../http/request/call-metadata';
@@ -24,7 +23,7 @@ import {
   routerEventAfter,
   type StreamRenderer,
 } from '@gateway/public-api';
-import type { GenerationRunner } from '../../core';
+import type { GenerationRunner, Reservation } from '../../core';
 
 /** Of a response that is charged to an earlier request. */
 export const REPLAYED: ResponseHeaders = { 'idempotent-replayed': 'true' };

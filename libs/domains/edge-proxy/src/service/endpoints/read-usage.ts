@@ -1,10 +1,9 @@
 import type { Clock } from '@gateway/base';
 import { isRefusal, refusalError } from '@gateway/errors';
 import { parseUsageQuery, usageView } from '@gateway/public-api';
-import type { Ledger, SettledGenerations } from '../../core';
+import { type Ledger, ownRunId, type SettledGenerations } from '../../core';
 import type { Authenticator } from '../access/authenticate';
 import type { ResponseWriter } from '../http/response/response-writer';
-import { ownRunId } from '../own-run-id';
 import { callMetadata } from '../http/request/call-metadata';
 import type { Exchange } from '../http/exchange';
 import { queryOf } from '../http/request/query';

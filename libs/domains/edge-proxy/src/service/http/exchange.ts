@@ -3,20 +3,11 @@ import type { KeyGrant } from '@gateway/contracts/auth';
 import type { GatewayError } from '@gateway/errors';
 import type { EndpointName, RateLimitState } from '@gateway/public-api';
 import type { Span } from '@gateway/telemetry';
+import type { Client } from '../../core';
 import { RequestCancelled } from './request-cancelled';
 
 /** The routes as metrics and logs name them. */
 export type RouteName = EndpointName | 'unknown';
-
-/** The client of a request. */
-export interface Client {
-  /** Whether it disconnected before the response was complete. */
-  readonly isCancelled: () => boolean;
-  /** Calls back once when it disconnects, or immediately when it already has. */
-  readonly onCancelled: (callback: () => void) => void;
-  /** @throws RequestCancelled */
-  readonly throwIfCancelled: () => void;
-}
 
 /** One request and its response. */
 export interface Exchange extends Client {

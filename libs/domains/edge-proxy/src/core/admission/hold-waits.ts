@@ -1,7 +1,7 @@
 import { backoffMs, Cancellation, sleep } from '@gateway/base';
 import type { Hold, HoldResult } from '@gateway/contracts/billing-ledger';
-import { limits } from '../../core';
-import type { Client } from '../http/exchange';
+import { limits } from '../limits';
+import type { Client } from './admissible';
 import type { Reservation } from './reservation';
 
 /**
@@ -25,9 +25,10 @@ export interface HoldWaitsOptions {
   /** How long a request waits. 0: it does not. */
   readonly maxWaitMs: number;
   readonly now: () => number;
+  readonly random: () => number;
 }
 
-export function createHoldWaits({ maxWaitMs, now }: HoldWaitsOptions): HoldWaits {
+export function createHoldWaits({ maxWaitMs, now, random }: HoldWaitsOptions): HoldWaits {
   /** Waiting requests by organization. */
   const waiting = new Map<string, number>();
 
@@ -66,7 +67,7 @@ export function createHoldWaits({ maxWaitMs, now }: HoldWaitsOptions): HoldWaits
     for (let attempts = 1; isTemporary(result); attempts += 1) {
       const leftMs = endMs - now();
       if (leftMs <= 0) break;
-      await sleep(Math.min(leftMs, backoffMs(attempts, limits.holdWaits.backoff, Math.random())), cancel);
+      await sleep(Math.min(leftMs, backoffMs(attempts, limits.holdWaits.backoff, random())), cancel);
       if (cancel.aborted) break;
       result = await reservation.hold(request);
     }

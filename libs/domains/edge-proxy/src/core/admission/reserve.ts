@@ -1,5 +1,4 @@
-import { type NanoUsd, type UnixMs, unreachable } from '@gateway/base';
-import type { KeyGrant } from '@gateway/contracts/auth';
+import { type NanoUsd, unreachable } from '@gateway/base';
 import type { Hold, HoldResult } from '@gateway/contracts/billing-ledger';
 import { type Budget, BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
 import type { ElasticHold } from '@gateway/contracts/inference-router';
@@ -11,13 +10,12 @@ import {
   maxCostExceeded,
   unknownRun,
 } from '@gateway/public-api';
-import type { CheckedBody } from '../chat/check-body';
-import type { Exchange } from '../http/exchange';
-import { ownRunId } from '../own-run-id';
-import { exceededBudget, exceededLimit, missingCredits } from '../messages';
+import type { RecentRefusals } from '../ports';
+import type { Admissible, LimitedClient } from './admissible';
+import { ownRunId } from './own-run-id';
+import { exceededBudget, exceededLimit, missingCredits } from './refusal-messages';
 import { firstSlice, placeElasticHold, type PlacedHold } from './elastic-hold';
 import type { HoldWaits } from './hold-waits';
-import type { RecentRefusals } from './recent-refusals';
 import { missingOutcome } from './missing-outcome';
 import type { Reservation } from './reservation';
 
@@ -30,13 +28,6 @@ export interface ReservePorts {
   readonly holdMarginMs: number;
   /** Output tokens of the first hold, and of each extension, of a stream with an elastic hold. */
   readonly elasticHoldTokens: number;
-}
-
-/** A valid request with its ids. */
-export interface Admissible extends CheckedBody {
-  readonly grant: KeyGrant;
-  readonly generationId: string;
-  readonly createdAt: UnixMs;
 }
 
 /** Attempts of a hold. The first may start before the request is admitted. */
@@ -61,7 +52,7 @@ export interface Reserved {
  */
 export async function reserve(
   ports: ReservePorts,
-  exchange: Exchange,
+  client: LimitedClient,
   reservation: Reservation,
   request: Admissible,
 ): Promise<Reserved | Refusal> {
@@ -69,11 +60,11 @@ export async function reserve(
   const { maxCost } = spendLimits;
   const tooExpensive =
     maxCost !== undefined && chat.heldCost > maxCost ? maxCostExceeded(maxCost, chat) : undefined;
-  const { first, place } = holdAttempts(ports, exchange, reservation, request);
+  const { first, place } = holdAttempts(ports, client, reservation, request);
   // A hold fixes the budget of a new run, so a refused request must not have placed one.
   const atOnce = !tooExpensive && !spendLimits.run && !ports.recentRefusals.include(request.grant);
   const [admission, early] = await Promise.allSettled([
-    admit(ports, exchange, reservation, request),
+    admit(ports, client, reservation, request),
     atOnce ? reservation.hold(first) : undefined,
   ]);
   if (admission.status === 'rejected') {
@@ -81,7 +72,7 @@ export async function reserve(
     throw admission.reason;
   }
   if (admission.value) return admission.value;
-  exchange.throwIfCancelled();
+  client.throwIfCancelled();
   if (tooExpensive) return tooExpensive;
   if (early.status === 'rejected') throw early.reason;
   const placed = await place(early.value ?? (await reservation.hold(first)));
@@ -91,7 +82,7 @@ export async function reserve(
 
 async function admit(
   { recentRefusals }: ReservePorts,
-  exchange: Exchange,
+  client: LimitedClient,
   reservation: Reservation,
   { grant, chat, generationId }: Admissible,
 ): Promise<Refusal | undefined> {
@@ -103,7 +94,7 @@ async function admit(
     organizationLimits: grant.organizationLimits,
     keyLimits: grant.keyLimits,
   });
-  exchange.report.rateLimits = { requests, tokens };
+  client.report.rateLimits = { requests, tokens };
   if (!outcome) throw missingOutcome('an admission');
   if (outcome.$case !== 'refused') return undefined;
   const limit = exceededLimit(outcome.value);
@@ -113,7 +104,7 @@ async function admit(
 
 function holdAttempts(
   { holdMarginMs, generationTimeoutMs, holdWaits, elasticHoldTokens }: ReservePorts,
-  exchange: Exchange,
+  client: LimitedClient,
   reservation: Reservation,
   { grant, chat, generationId, createdAt, idempotent, spendLimits }: Admissible,
 ): HoldAttempts {
@@ -139,13 +130,13 @@ function holdAttempts(
     const elastic = { hold, chat, sliceTokens: elasticHoldTokens };
     return {
       first: firstSlice(elastic),
-      place: (result) => placeElasticHold({ reservation, holdWaits, client: exchange }, elastic, result),
+      place: (result) => placeElasticHold({ reservation, holdWaits, client }, elastic, result),
     };
   }
   return {
     first: hold,
     place: async (result) => ({
-      ...(await holdWaits.hold(reservation, hold, exchange, result)),
+      ...(await holdWaits.hold(reservation, hold, client, result)),
       elastic: undefined,
     }),
   };

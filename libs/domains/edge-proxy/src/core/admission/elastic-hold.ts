@@ -2,8 +2,8 @@ import { nanoUsd, type NanoUsd } from '@gateway/base';
 import type { Hold, HoldResult } from '@gateway/contracts/billing-ledger';
 import type { ElasticHold } from '@gateway/contracts/inference-router';
 import { affordableOutputTokens, heldCostOf, type ValidatedChatRequest } from '@gateway/public-api';
-import { limits } from '../../core';
-import type { Client } from '../http/exchange';
+import { limits } from '../limits';
+import type { Client } from './admissible';
 import type { HoldWaits, WaitedHold } from './hold-waits';
 import type { Reservation } from './reservation';
 

@@ -7,6 +7,7 @@ import { createStubLedger } from '../../testing/stub-ledger';
 import { createStubLimiter } from '../../testing/stub-limiter';
 import { createLedger } from '../../adapters/rpc/ledger';
 import { createRateLimiter } from '../../adapters/rpc/rate-limiter';
+import { after } from '../../service/after';
 import { openReservation } from './reservation';
 
 const HOLD: Hold = {
@@ -45,7 +46,7 @@ function setUp() {
     stubLimiter,
     clock,
     ledger,
-    reservation: openReservation({ rateLimiter, ledger }, { maxWaitMs: 250, claimLeaseMs: 60_000 }),
+    reservation: openReservation({ rateLimiter, ledger, after }, { maxWaitMs: 250, claimLeaseMs: 60_000 }),
   };
 }
 

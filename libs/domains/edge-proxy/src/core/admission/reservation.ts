@@ -1,7 +1,8 @@
 import type { ClaimIdempotencyKeyResponse, Hold, HoldResult } from '@gateway/contracts/billing-ledger';
 import { IdempotentEnding } from '@gateway/contracts/events';
 import type { Admission, AdmissionResult, FinishedAdmission } from '@gateway/contracts/rate-limit';
-import { limits, type ClaimRef, type HoldRef, type Ledger, type RateLimiter } from '../../core';
+import { limits } from '../limits';
+import type { ClaimRef, HoldRef, Ledger, RateLimiter } from '../ports';
 
 /** The outcome of a request that reached the router. */
 interface RunResult {
@@ -44,6 +45,8 @@ export interface Reservation {
 interface ReservationPorts {
   readonly rateLimiter: RateLimiter;
   readonly ledger: Ledger;
+  /** Calls back after `ms`, unless the returned function is called before. */
+  readonly after: (ms: number, callback: () => void) => () => void;
 }
 
 export interface ReservationOptions {
@@ -65,7 +68,7 @@ const RETURNED: Outcome = { $case: 'returned', value: {} };
 const USED_NOTHING: Outcome = { $case: 'used', value: { tokens: 0 } };
 
 export function openReservation(
-  { rateLimiter, ledger }: ReservationPorts,
+  { rateLimiter, ledger, after }: ReservationPorts,
   { maxWaitMs, claimLeaseMs }: ReservationOptions,
 ): Reservation {
   let claimed: ClaimRef | undefined;
@@ -154,9 +157,9 @@ export function openReservation(
   function delivered(deliveries: readonly Promise<void>[]): Promise<void> {
     if (deliveries.length === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, maxWaitMs);
+      const stopWaiting = after(maxWaitMs, resolve);
       void Promise.all(deliveries).then(() => {
-        clearTimeout(timer);
+        stopWaiting();
         resolve();
       });
     });
