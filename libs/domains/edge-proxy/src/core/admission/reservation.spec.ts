@@ -80,7 +80,7 @@ describe('the release of a finished request', () => {
         resolve();
       });
     });
-    await reservation.finish({ usedTokens: 1, outcome: 'settles' });
+    await reservation.finish({ usedTokens: 1, outcome: 'completed' });
     order.push('finished');
     await delivered;
     expect(stubLimiter.outstanding.size).toBe(0);
@@ -146,7 +146,7 @@ describe('the claim of a request', () => {
 it('releases nothing a second time, or after finish', async () => {
   const { faults, reservation } = setUp();
   await reservation.hold(HOLD);
-  await reservation.finish({ usedTokens: 1, outcome: 'settles' });
+  await reservation.finish({ usedTokens: 1, outcome: 'completed' });
   await reservation.release();
   await reservation.release();
   expect(faults.reached).toEqual(['ledger.hold', 'ledger.held']);

@@ -4,19 +4,19 @@ import type { Admission, AdmissionResult, FinishedAdmission } from '@gateway/con
 import { limits } from '../limits';
 import type { ClaimRef, HoldRef, Ledger, RateLimiter } from '../ports';
 
-/** The outcome of a request that reached the router. */
-interface RunResult {
+/** A generation that ended, as far as the edge knows. */
+interface EndedGeneration {
   /** Input and output tokens; an estimate when the router has reported none. */
   readonly usedTokens: number;
   /**
-   * - `settles`: the router's event settles the hold and stores the response.
-   * - `settles_failed`: the event settles the hold; there is no response to store.
+   * - `completed`: the router's event settles the hold and stores the response.
+   * - `failed`: the event settles the hold; there is no response to store.
    * - `cancelled`: the event settles the hold if the prompt was sent. Without a
    *   settlement the hold is released after a short time.
    * - `unknown`: the cost is unknown. The hold is released; a late settlement
    *   still books exactly once.
    */
-  readonly outcome: 'settles' | 'settles_failed' | 'cancelled' | 'unknown';
+  readonly outcome: 'completed' | 'failed' | 'cancelled' | 'unknown';
 }
 
 /**
@@ -35,7 +35,7 @@ export interface Reservation {
   admit(admission: Admission): Promise<AdmissionResult>;
   hold(hold: Hold): Promise<HoldResult>;
   /** The request ran: frees the slot and reports its actual tokens. The settlement does the rest. */
-  finish(result: RunResult): Promise<void>;
+  finish(result: EndedGeneration): Promise<void>;
   /** A provider was called: the request stays counted although its reservations are released. */
   markProviderCalled(): void;
   /** Releases everything that is still reserved. Never rejects; safe to call twice. */
@@ -56,9 +56,9 @@ export interface ReservationOptions {
   readonly claimLeaseMs: number;
 }
 
-const CLAIM_OUTCOMES: Readonly<Record<RunResult['outcome'], IdempotentEnding>> = {
-  settles: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
-  settles_failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
+const CLAIM_ENDINGS: Readonly<Record<EndedGeneration['outcome'], IdempotentEnding>> = {
+  completed: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
+  failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
   cancelled: IdempotentEnding.IDEMPOTENT_ENDING_CANCELLED,
   unknown: IdempotentEnding.IDEMPOTENT_ENDING_UNKNOWN,
 };
@@ -109,12 +109,12 @@ export function openReservation(
     return result;
   }
 
-  async function finish({ usedTokens, outcome }: RunResult): Promise<void> {
+  async function finish({ usedTokens, outcome }: EndedGeneration): Promise<void> {
     const deliveries: Promise<void>[] = [];
     // The response does not wait for it: the client has disconnected.
     if (held && outcome === 'cancelled') void ledger.voidHold(refOf(held), limits.releases.settlementGraceMs);
     if (outcome !== 'unknown') held = undefined;
-    endClaim(CLAIM_OUTCOMES[outcome], deliveries);
+    endClaim(CLAIM_ENDINGS[outcome], deliveries);
     const finishing = finishAdmission({ $case: 'used', value: { tokens: usedTokens } });
     if (finishing && !hasRoom) deliveries.push(finishing);
     await delivered(deliveries);
@@ -136,10 +136,10 @@ export function openReservation(
     await delivered(deliveries);
   }
 
-  function endClaim(outcome: IdempotentEnding, deliveries: Promise<void>[]): void {
+  function endClaim(ending: IdempotentEnding, deliveries: Promise<void>[]): void {
     stopClaimRenewal();
     if (!claimed) return;
-    deliveries.push(ledger.endClaim(claimed, outcome));
+    deliveries.push(ledger.endClaim(claimed, ending));
     claimed = undefined;
   }
 

@@ -80,7 +80,7 @@ export async function runGeneration(ports: RunGenerationPorts, run: GenerationRu
     const { promptTokens = 0, completionTokens = 0 } = finished.usage ?? {};
     if (finished.usage) ports.metrics.tokensUsed(finished.usage);
     if (finished.exceedsEstimate) ports.abuseLimiter.countSuspicious(run.grant);
-    await reservation.finish({ usedTokens: promptTokens + completionTokens, outcome: 'settles' });
+    await reservation.finish({ usedTokens: promptTokens + completionTokens, outcome: 'completed' });
     return finishResponse(ports, run, forwarded, finished);
   }
 
@@ -99,7 +99,7 @@ export async function runGeneration(ports: RunGenerationPorts, run: GenerationRu
   const settles = hasStarted && !isRpcLost(thrown);
   await reservation.finish({
     usedTokens: request.estimatedInputTokens + forwarded.completionTokens,
-    outcome: settles ? 'settles_failed' : isCancelled ? 'cancelled' : 'unknown',
+    outcome: settles ? 'failed' : isCancelled ? 'cancelled' : 'unknown',
   });
   if (isCancelled) throw new RequestCancelled();
   failResponse(ports, run, forwarded, streamFailure(thrown));

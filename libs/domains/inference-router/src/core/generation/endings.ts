@@ -1,9 +1,9 @@
 import type { AttemptOutcome } from './attempt-outcome';
-import type { CompletionOutcome } from './finished-generation';
+import type { GenerationOutcome } from './finished-generation';
 
 export interface EndingRule {
   /** The outcome of the generation. */
-  readonly outcome: CompletionOutcome;
+  readonly outcome: GenerationOutcome;
   /** The outcome of the attempt that was running, if one was. */
   readonly attempt: AttemptOutcome;
   /**

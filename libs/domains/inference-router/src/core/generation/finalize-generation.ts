@@ -20,7 +20,7 @@ import {
 import { renderEmbeddings } from '../completion/embeddings';
 import type {
   FinishedGeneration,
-  CompletionOutcome,
+  GenerationOutcome,
   GenerationRequest,
   ProviderAttempt,
   StoredResponse,
@@ -41,7 +41,7 @@ export interface FinalizePorts {
 
 /** The result of a generation, before it is billed. */
 export interface GenerationResult {
-  readonly outcome: CompletionOutcome;
+  readonly outcome: GenerationOutcome;
   readonly errorCode: ErrorCode | undefined;
   /** Undefined when no provider responded, and nothing is owed. */
   readonly target: Target | undefined;
