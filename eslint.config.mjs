@@ -61,7 +61,13 @@ const outsideCore = [
   { regex: '(^|/)(adapters|service)(/|$)', message: coreOnly },
 ];
 
-/** The same for a core file that uses a codec from npm: a pure function of bytes. */
+/** The edge owns no data: its core speaks in the messages of the other services, and in the terms of the public API. */
+const outsideEdgeCore = outsideCore.map(({ regex, message }) => ({
+  regex: regex.replace('(base|errors|', '(base|errors|public-api|contracts/[a-z-]+|'),
+  message,
+}));
+
+/** As `outsideCore`, for a core file that uses a codec from npm: a pure function of bytes. */
 const outsideCoreExcept = (codec) =>
   outsideCore.map(({ regex, message }) =>
     regex === '^(?!\\.|@gateway/)' ? { regex: `^(?!\\.|@gateway/|${codec}$)`, message } : { regex, message },
@@ -143,6 +149,13 @@ export default [
         { object: 'Date', property: 'now', message: 'Take a Clock.' },
         { object: 'Math', property: 'random', message: 'Take a source of randomness.' },
       ],
+    },
+  },
+  {
+    files: ['libs/domains/edge-proxy/src/core/**/*.ts'],
+    ignores: ['**/*.spec.ts', '**/*.contract.ts'],
+    rules: {
+      'no-restricted-imports': ['error', { patterns: outsideEdgeCore }],
     },
   },
   {

@@ -9,7 +9,6 @@ export {
   openBodyThreads,
   openPageThreads,
   type BodyThreadsOptions,
-  type ChatBodyThreads,
 } from './adapters/worker-threads';
 export { createEdgeProxyModule, type EdgeProxyModule, type EdgeProxyPorts } from './service/module';
 export { type KeyDirectory } from './core/ports';

@@ -1,4 +1,10 @@
 export { AdmissionQueue, type Admission } from './overload/admission-queue';
+export type { Admissible, Checked, CheckedBody, Client, IdempotentRequest } from './admission/admissible';
+export { createHoldWaits } from './admission/hold-waits';
+export { missingOutcome } from './admission/missing-outcome';
+export { ownRunId } from './admission/own-run-id';
+export { openReservation, type Reservation } from './admission/reservation';
+export { reserve, type ReservePorts } from './admission/reserve';
 export { limits } from './limits';
 export * from './ports';
 export { MinuteCounts } from './abuse-limit/minute-counts';

@@ -1,8 +1,23 @@
 import type { CancelSignal, NanoUsd } from '@gateway/base';
+import type { KeyGrant } from '@gateway/contracts/auth';
+import type { ClaimIdempotencyKeyResponse, Hold, HoldResult } from '@gateway/contracts/billing-ledger';
+import type { IdempotentEnding } from '@gateway/contracts/events';
+import type { GenerateRequest, GenerateResponse } from '@gateway/contracts/inference-router';
+import type { Admission, AdmissionResult, FinishedAdmission } from '@gateway/contracts/rate-limit';
+import type {
+  ChatBodyRules,
+  CheckedChatBody,
+  ListedModel,
+  PageCounter,
+  RefusedChatBody,
+  SettledGeneration,
+  UsageGroup,
+  UsageQuery,
+} from '@gateway/public-api';
 import type { RefusalBatch } from './refusals/refusal-counts';
 
 /**
- * Looks up API keys. `Grant` is what auth knows of one key.
+ * Looks up API keys.
  *
  * Duties: a revoked key is never returned as valid after its revocation was
  * confirmed. A cached grant is the same object each time. A failed lookup
@@ -10,20 +25,20 @@ import type { RefusalBatch } from './refusals/refusal-counts';
  * never reported as an unknown key. Lookups work before `start`, and
  * concurrently.
  */
-export interface KeyDirectory<Grant extends object> {
+export interface KeyDirectory {
   /** @returns undefined for a key that does not exist. */
-  lookup(keySha256: Buffer): Promise<Grant | undefined>;
+  lookup(keySha256: Buffer): Promise<KeyGrant | undefined>;
   start(): Promise<void> | void;
   stop(): Promise<void> | void;
 }
 
 /** A body to validate off the event loop. */
-export interface BodyCheck<Rules> {
+export interface BodyCheck {
   /** Owners take turns. */
   readonly owner: string;
   /** Its bytes, in order. They may be transferred to a thread: the caller must not read them afterwards. */
   readonly chunks: readonly Uint8Array[];
-  readonly rules: Rules;
+  readonly rules: ChatBodyRules;
   /** Aborts when the result is no longer needed. */
   readonly signal: AbortSignal;
 }
@@ -39,8 +54,8 @@ export interface BodyCheck<Rules> {
  * replaced. Only the body that it was checking fails: with `request_too_large`
  * when it ran out of memory, with `internal_error` otherwise.
  */
-export interface BodyThreads<Rules, Checked> {
-  check(body: BodyCheck<Rules>): Promise<Checked>;
+export interface BodyThreads {
+  check(body: BodyCheck): Promise<CheckedChatBody | RefusedChatBody>;
   /** Rejects pending checks and all later ones. */
   stop(): Promise<void>;
 }
@@ -50,11 +65,9 @@ export interface BodyThreads<Rules, Checked> {
  *
  * Duties: the event loop never reads a document. Owners take turns. The queue is bounded per owner and in total; beyond
  * that, `count` rejects with the GatewayError `no_capacity`. Documents that need too much time or memory have a result
- * that says so.
+ * that says so. The documents may be transferred to a thread: the caller must not read them afterwards.
  */
-export interface PageThreads<Counts> {
-  /** @param documents may be transferred to a thread: the caller must not read them afterwards. */
-  count(documents: readonly Uint8Array[], owner: string): Promise<Counts>;
+export interface PageThreads extends PageCounter {
   /** Rejects pending counts and all later ones. */
   stop(): Promise<void>;
 }
@@ -82,14 +95,14 @@ export interface SlotRef {
  * Duties: an admission is all or nothing; `finish` is idempotent, retried in the
  * background and never rejects.
  */
-export interface RateLimiter<Admission, Decision, Finished> extends Background {
+export interface RateLimiter extends Background {
   /**
    * Decides one admission. After a rejection it is unknown whether anything was
    * reserved; `no_capacity` when the limiter could not decide.
    */
-  admit(admission: Admission): Promise<Decision>;
+  admit(admission: Admission): Promise<AdmissionResult>;
   /** Finishes an admission; resolves when this is delivered, or dropped after the last attempt. */
-  finish(finished: Finished): Promise<void>;
+  finish(finished: FinishedAdmission): Promise<void>;
   /** Renews the slot's lease until the returned function is called. */
   startSlotRenewal(slot: SlotRef, leaseMs: number): () => void;
 }
@@ -130,20 +143,20 @@ interface RunAccount {
  * result is unknown; releases are idempotent, retried in the background and
  * never reject.
  */
-export interface Ledger<Hold, HoldDecision, ClaimDecision, ClaimOutcome> extends Background {
+export interface Ledger extends Background {
   /** Decides one hold. After a rejection it is unknown whether it was reserved. */
-  hold(hold: Hold): Promise<HoldDecision>;
+  hold(hold: Hold): Promise<HoldResult>;
   /**
    * Releases a hold in full, also one that the ledger has not received yet. After
    * `delayMs`, if it is not settled by then.
    */
   voidHold(hold: HoldRef, delayMs?: number): Promise<void>;
   /** After a rejection it is unknown whether the key was claimed. */
-  claim(request: ClaimRequest): Promise<ClaimDecision>;
+  claim(request: ClaimRequest): Promise<ClaimIdempotencyKeyResponse>;
   /** Renews the claim's lease until the returned function is called. */
   startClaimRenewal(claim: ClaimRef, leaseMs: number): () => void;
   /** Reports how the claim's request ended. The ledger decides whether its Idempotency-Key is released. */
-  endClaim(claim: ClaimRef, outcome: ClaimOutcome): Promise<void>;
+  endClaim(claim: ClaimRef, ending: IdempotentEnding): Promise<void>;
   balance(organizationId: string, metadata: RequestMetadata): Promise<Balance>;
   /** Undefined for an unknown run. */
   run(organizationId: string, runId: string, metadata: RequestMetadata): Promise<RunAccount | undefined>;
@@ -154,11 +167,11 @@ export interface Ledger<Hold, HoldDecision, ClaimDecision, ClaimOutcome> extends
  *
  * Duties: `current` never blocks; the last catalogue stays in use while the watch is broken.
  */
-export interface ModelCatalogue<Model> {
+export interface ModelCatalogue {
   /** All models by id, disabled ones included; a new object for each version. Undefined before the first one. */
-  current(): ReadonlyMap<string, Model> | undefined;
+  current(): ReadonlyMap<string, ListedModel> | undefined;
   /** All models, disabled ones included. */
-  all(): Iterable<Model>;
+  all(): Iterable<ListedModel>;
   /** Whether a catalogue has been received. */
   isReady(): boolean;
   /** Resolves with the first catalogue, or after `timeoutMs` without one. */
@@ -173,12 +186,12 @@ export interface ModelCatalogue<Model> {
  * aborted signal cancels the generation; an exceeded timeout rejects with
  * `request_timeout`, since the provider may have been called.
  */
-export interface GenerationRunner<Request, Message> {
+export interface GenerationRunner {
   /** Resolves after the last message. */
   run(
-    request: Request,
+    request: GenerateRequest,
     call: { readonly signal: CancelSignal; readonly timeoutMs: number; readonly metadata: RequestMetadata },
-    onMessage: (message: Message) => Promise<void> | undefined,
+    onMessage: (message: GenerateResponse) => Promise<void> | undefined,
   ): Promise<void>;
   /**
    * Reads a generation that another call started, wherever it runs. Resolves after
@@ -193,8 +206,19 @@ export interface GenerationRunner<Request, Message> {
       readonly afterEvent: number;
     },
     call: { readonly signal: CancelSignal; readonly timeoutMs: number; readonly metadata: RequestMetadata },
-    onMessage: (message: Message) => Promise<void> | undefined,
+    onMessage: (message: GenerateResponse) => Promise<void> | undefined,
   ): Promise<void>;
+}
+
+type Owner = Pick<KeyGrant, 'keyId' | 'organizationId'>;
+
+/**
+ * The keys and organizations whose limits have refused a request within the last minute at this edge, and the
+ * organizations whose limits could not be checked.
+ */
+export interface RecentRefusals {
+  add(owner: Owner, scope: 'key' | 'organization'): void;
+  include(owner: Owner): boolean;
 }
 
 /** Reports refused requests to the usage domain. */
@@ -207,15 +231,15 @@ export interface RefusalReporter {
 }
 
 /** Settled generations of organizations. Read only. */
-export interface SettledGenerations<Generation, UsageQuery, Usage> {
+export interface SettledGenerations {
   find(
     organizationId: string,
     generationId: string,
     metadata: RequestMetadata,
-  ): Promise<Generation | undefined>;
+  ): Promise<SettledGeneration | undefined>;
   usage(
     organizationId: string,
     query: UsageQuery,
     metadata: RequestMetadata,
-  ): Promise<{ readonly totals: Usage; readonly groups: readonly Usage[] }>;
+  ): Promise<{ readonly totals: UsageGroup; readonly groups: readonly UsageGroup[] }>;
 }

@@ -109,7 +109,7 @@ export function createEdgeMetrics(registry: Registry, { queued }: EdgeMetricsSou
 
   return {
     requestOpened: () => void (inFlight += 1),
-    requestClosed: ({ route, error, span }, status, durationMs) => {
+    requestClosed: ({ route, report: { error }, span }, status, durationMs) => {
       const errorCode = error?.code ?? 'ok';
       inFlight -= 1;
       const name = `${route} ${status} ${errorCode}`;

@@ -1,16 +1,16 @@
 import { createAddressMatcher, createClientAddressReader } from '@gateway/addresses';
 import { type Clock, withTimeout } from '@gateway/base';
-import type { KeyGrant } from '@gateway/contracts/auth';
 import { createHttpServer } from '@gateway/http-server';
 import type { GatewayModule } from '@gateway/module';
-import { endpointsOf, type PageCounts } from '@gateway/public-api';
+import { endpointsOf, type TokenCounter } from '@gateway/public-api';
 import { type Logger, newId, newRequestId, type Registry } from '@gateway/runtime';
-import { createHoldWaits } from './admission/hold-waits';
-import { createRecentRefusals } from './admission/recent-refusals';
-import { openReservation, type ReservationPorts } from './admission/reservation';
+import { after } from './after';
+import { createRecentRefusals } from './recent-refusals';
+import type { CheckBodyPorts } from './chat/check-body';
+import type { ReceiveBodyPorts } from './chat/handle-chat-completion';
 import { createAuthenticator } from './access/authenticate';
 import { createEdgeMetrics } from './metrics';
-import { createHandlers, type HandlerPorts } from './handlers';
+import { createHandlers } from './handlers';
 import { createAbuseLimiter } from './abuse-limit/abuse-limiter';
 import { createResponseWriter } from './http/response/response-writer';
 import { createCors } from './http/response/cors';
@@ -18,20 +18,35 @@ import { createApp } from './http/server/app';
 import { createKeepAlive } from './http/response/event-stream';
 import { unreadableResponse } from './http/server/unreadable-requests';
 import { createBodyReader } from './http/request/read-body';
-import { AdmissionQueue, type KeyDirectory, limits, type PageThreads, type RefusalReporter } from '../core';
+import {
+  AdmissionQueue,
+  type BodyThreads,
+  createHoldWaits,
+  type GenerationRunner,
+  type KeyDirectory,
+  type Ledger,
+  limits,
+  type ModelCatalogue,
+  openReservation,
+  type PageThreads,
+  type RateLimiter,
+  type RefusalReporter,
+  type SettledGenerations,
+} from '../core';
 import { createRequestServer } from './http/server/request-server';
 import { createRefusalRecorder } from './refusals/refusal-recorder';
 import { defaultEdgeProxySettings, type EdgeProxySettings } from './settings';
 
-export interface EdgeProxyPorts
-  extends
-    ReservationPorts,
-    Pick<
-      HandlerPorts,
-      'tokenCounter' | 'bodyThreads' | 'catalogue' | 'generationRunner' | 'settledGenerations'
-    > {
-  readonly pageThreads: PageThreads<PageCounts>;
-  readonly keyDirectory: KeyDirectory<KeyGrant>;
+export interface EdgeProxyPorts {
+  readonly keyDirectory: KeyDirectory;
+  readonly rateLimiter: RateLimiter;
+  readonly ledger: Ledger;
+  readonly catalogue: ModelCatalogue;
+  readonly generationRunner: GenerationRunner;
+  readonly settledGenerations: SettledGenerations;
+  readonly tokenCounter: TokenCounter;
+  readonly bodyThreads: BodyThreads;
+  readonly pageThreads: PageThreads;
   readonly refusalReporter: RefusalReporter;
   readonly clock: Clock;
   readonly log: Logger;
@@ -93,14 +108,7 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
     abuseLimiter,
     clock,
   });
-  const reservationOptions = {
-    maxWaitMs: limits.releases.maxResponseDelayMs,
-    claimLeaseMs: settings.claimLeaseMs,
-  };
-  const handlers = createHandlers({
-    cors,
-    endpoints,
-    dropsHostedTools: settings.dropsHostedTools,
+  const receiving: ReceiveBodyPorts = {
     authenticate,
     abuseLimiter,
     admissionQueue,
@@ -110,26 +118,45 @@ export function createEdgeProxyModule(ports: EdgeProxyPorts): EdgeProxyModule {
       timeoutMs: settings.bodyTimeoutMs,
       chunkBytes: limits.bodies.chunkBytes,
     }),
+    metrics,
+    now,
+  };
+  const checking: CheckBodyPorts = {
     catalogue,
     tokenCounter: ports.tokenCounter,
     pageCounter: ports.pageThreads,
     bodyThreads: ports.bodyThreads,
-    openReservation: () => openReservation({ rateLimiter, ledger }, reservationOptions),
-    holdWaits: createHoldWaits({ maxWaitMs: settings.holdWaitMs, now }),
-    recentRefusals: createRecentRefusals(now),
-    newGenerationId: () => newId('gen'),
-    clock,
-    holdMarginMs: settings.holdMarginMs,
-    elasticHoldTokens: settings.elasticHoldTokens,
-    generationRunner: ports.generationRunner,
-    writer,
-    keepAlive,
-    metrics,
-    log,
-    now,
-    generationTimeoutMs: settings.generationTimeoutMs + settings.generationMarginMs,
-    ledger,
-    settledGenerations: ports.settledGenerations,
+    dropsHostedTools: settings.dropsHostedTools,
+  };
+  const generationTimeoutMs = settings.generationTimeoutMs + settings.generationMarginMs;
+  const reservationOptions = {
+    maxWaitMs: limits.releases.maxResponseDelayMs,
+    claimLeaseMs: settings.claimLeaseMs,
+  };
+  const { settledGenerations, generationRunner } = ports;
+  const handlers = createHandlers({
+    chatCompletions: {
+      receiving,
+      checking,
+      reserving: {
+        holdWaits: createHoldWaits({ maxWaitMs: settings.holdWaitMs, now, random: Math.random }),
+        recentRefusals: createRecentRefusals(now),
+        generationTimeoutMs,
+        holdMarginMs: settings.holdMarginMs,
+        elasticHoldTokens: settings.elasticHoldTokens,
+      },
+      running: { generationRunner, writer, keepAlive, metrics, log, abuseLimiter, now, generationTimeoutMs },
+      openReservation: () => openReservation({ rateLimiter, ledger, after }, reservationOptions),
+      newGenerationId: () => newId('gen'),
+      clock,
+      writer,
+    },
+    messageTokens: { receiving, checking, writer },
+    models: { authenticate, catalogue, endpoints, writer },
+    credits: { authenticate, ledger, writer },
+    generation: { authenticate, settledGenerations, writer },
+    usage: { authenticate, settledGenerations, ledger, clock, writer },
+    unknown: { cors, endpoints, writer },
   });
   const refusals = createRefusalRecorder(
     { reporter: ports.refusalReporter, clock, log, onDropped: metrics.refusalsDropped },

@@ -9,7 +9,7 @@ import type {
 import { encryptResponse } from '@gateway/events';
 import { placeOf, type Catalogue, type Model } from '../core/catalogue/model-catalogue';
 import type {
-  CompletionOutcome,
+  GenerationOutcome,
   FinishedGeneration,
   GenerationRequest,
 } from '../core/generation/finished-generation';
@@ -17,7 +17,7 @@ import type { GenerationEvent } from '../core/generation/generation-events';
 import { writesCacheImplicitly } from '../core/dialects/registry';
 import { apiTypeOf, type InputParts } from '@gateway/base';
 
-const OUTCOME_MESSAGES: Readonly<Record<CompletionOutcome, IdempotentEnding>> = {
+const CLAIM_ENDINGS: Readonly<Record<GenerationOutcome, IdempotentEnding>> = {
   completed: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
   cancelled: IdempotentEnding.IDEMPOTENT_ENDING_CANCELLED,
   failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
@@ -130,7 +130,7 @@ export function toGenerationFinished(finished: FinishedGeneration, events?: Buff
         : {
             scope: request.idempotencyScope,
             ...storedResponse(finished, request.idempotencyScope, events),
-            resolution: OUTCOME_MESSAGES[finished.outcome],
+            resolution: CLAIM_ENDINGS[finished.outcome],
           },
   };
 }

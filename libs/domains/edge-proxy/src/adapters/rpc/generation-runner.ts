@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import { Cancellation } from '@gateway/base';
 import type {
   FollowGenerationRequest,
-  GenerateRequest,
   GenerateResponse,
   InferenceRouterDefinition,
 } from '@gateway/contracts/inference-router';
@@ -19,7 +18,7 @@ export interface GenerationRunnerPorts {
 export function createGenerationRunner({
   inferenceRouter,
   everyInferenceRouter,
-}: GenerationRunnerPorts): GenerationRunner<GenerateRequest, GenerateResponse> {
+}: GenerationRunnerPorts): GenerationRunner {
   return {
     run: async (request, call, onMessage) => {
       try {

@@ -1,11 +1,9 @@
 import type {
   BillingLedgerDefinition,
   ClaimEnding,
-  ClaimIdempotencyKeyResponse,
   Hold,
   HoldResult,
 } from '@gateway/contracts/billing-ledger';
-import type { IdempotentEnding } from '@gateway/contracts/events';
 import { nanoUsd } from '@gateway/base';
 import { GatewayError, unavailableAsNoCapacity } from '@gateway/errors';
 import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';
@@ -14,8 +12,6 @@ import { type ClaimRef, type HoldRef, type Ledger, limits } from '../../core';
 import { createLeaseRenewer } from './lease-renewer';
 import { createReleaseQueue } from './release-queue';
 
-type RpcLedger = Ledger<Hold, HoldResult, ClaimIdempotencyKeyResponse, IdempotentEnding>;
-
 export interface LedgerPorts {
   readonly billingLedger: RpcClient<typeof BillingLedgerDefinition>;
   readonly now: () => number;
@@ -23,7 +19,7 @@ export interface LedgerPorts {
   readonly onReleaseDropped: (count: number) => void;
 }
 
-export function createLedger(ports: LedgerPorts): RpcLedger {
+export function createLedger(ports: LedgerPorts): Ledger {
   const { billingLedger, now, log, onReleaseDropped } = ports;
 
   const holds = createAdaptiveBatcher<Hold, HoldResult>({

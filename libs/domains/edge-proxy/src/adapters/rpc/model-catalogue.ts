@@ -14,10 +14,7 @@ export interface ModelCataloguePorts {
   readonly log: Logger;
 }
 
-export function watchModelCatalogue({
-  inferenceRouter,
-  log,
-}: ModelCataloguePorts): ModelCatalogue<ListedModel> {
+export function watchModelCatalogue({ inferenceRouter, log }: ModelCataloguePorts): ModelCatalogue {
   const stopping = new AbortController();
   let models = new Map<string, ListedModel>();
   let ready = false;

@@ -15,8 +15,6 @@ import { createReleaseQueue } from './release-queue';
 
 const { maxResponseDelayMs } = limits.releases;
 
-type RpcRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAdmission>;
-
 export interface RateLimiterPorts {
   readonly rateLimit: RpcClient<typeof RateLimitDefinition>;
   readonly now: () => number;
@@ -24,7 +22,7 @@ export interface RateLimiterPorts {
   readonly onReleaseDropped: (count: number) => void;
 }
 
-export function createRateLimiter(ports: RateLimiterPorts): RpcRateLimiter {
+export function createRateLimiter(ports: RateLimiterPorts): RateLimiter {
   const { rateLimit, now, log, onReleaseDropped } = ports;
 
   const admissions = createAdaptiveBatcher<Admission, AdmissionResult>({

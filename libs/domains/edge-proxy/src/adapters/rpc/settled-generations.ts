@@ -6,7 +6,7 @@ import {
   UsageDimension as ContractDimension,
   type UsageRow,
 } from '@gateway/contracts/generation-query';
-import type { SettledGeneration, UsageDimension, UsageGroup, UsageQuery } from '@gateway/public-api';
+import type { UsageDimension, UsageGroup } from '@gateway/public-api';
 import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';
 import { limits, type SettledGenerations } from '../../core';
 
@@ -49,9 +49,7 @@ const NO_ROW: UsageRow = {
   costNanoUsd: 0n,
 };
 
-export function createSettledGenerations({
-  generationQuery,
-}: SettledGenerationsPorts): SettledGenerations<SettledGeneration, UsageQuery, UsageGroup> {
+export function createSettledGenerations({ generationQuery }: SettledGenerationsPorts): SettledGenerations {
   return {
     async find(organizationId, generationId, metadata) {
       const { generation } = await unavailableAsNoCapacity(

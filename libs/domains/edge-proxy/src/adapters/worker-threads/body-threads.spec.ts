@@ -12,7 +12,8 @@ import {
   fuzzRuns,
   type ScratchDirectory,
 } from '@gateway/test-support';
-import { type BodyThreadsOptions, type ChatBodyThreads, createBodyThreads } from './body-threads';
+import type { BodyThreads } from '../../core';
+import { type BodyThreadsOptions, createBodyThreads } from './body-threads';
 
 const program = bundleProgram('libs/domains/edge-proxy/src/adapters/worker-threads/body-worker.ts');
 
@@ -55,8 +56,8 @@ const models = new Map([model('acme/m-1'), model('acme/m-2')].map((each) => [eac
 const policy: CallerPolicy = { allowedModels: [], multipleCompletions: false, jsonStreaming: false };
 const rules: ChatBodyRules = { policy, models, wantsSha256: false };
 
-const opened: ChatBodyThreads[] = [];
-function open(options: Partial<BodyThreadsOptions> = {}): ChatBodyThreads {
+const opened: BodyThreads[] = [];
+function open(options: Partial<BodyThreadsOptions> = {}): BodyThreads {
   const threads = createBodyThreads({
     program: () => program,
     maxTextLength: MAX_TEXT_LENGTH,
@@ -80,13 +81,13 @@ interface CheckOptions {
   readonly rules?: ChatBodyRules;
 }
 
-function check(threads: ChatBodyThreads, text: string, options: CheckOptions = {}) {
+function check(threads: BodyThreads, text: string, options: CheckOptions = {}) {
   const { owner = 'key_1', signal = new AbortController().signal } = options;
   return threads.check({ owner, chunks: [Buffer.from(text)], rules: options.rules ?? rules, signal });
 }
 
 /** The code of a refusal or failure; "accepted" otherwise. */
-async function outcome(checked: ReturnType<ChatBodyThreads['check']>): Promise<string> {
+async function outcome(checked: ReturnType<BodyThreads['check']>): Promise<string> {
   return checked.then(
     (result) => (isRefusal(result) ? result.code : 'accepted'),
     (error: { code?: string; message: string }) => error.code ?? error.message,
@@ -122,7 +123,7 @@ describe('a thread returns the same result as the event loop', () => {
     });
   }
 
-  async function expectSame(threads: ChatBodyThreads, bytes: Uint8Array, rulesOfBody: ChatBodyRules) {
+  async function expectSame(threads: BodyThreads, bytes: Uint8Array, rulesOfBody: ChatBodyRules) {
     const inline = checkChatBody(bytes, rulesOfBody, sha256);
     const middle = Math.floor(bytes.length / 2);
     const inThread = await threads.check({

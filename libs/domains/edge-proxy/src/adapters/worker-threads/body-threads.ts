@@ -50,17 +50,14 @@ const defaults = {
 
 type CheckResult = CheckedChatBody | RefusedChatBody;
 
-/** The port for chat completions. */
-export type ChatBodyThreads = BodyThreads<ChatBodyRules, CheckResult>;
-
 interface PendingCheck {
-  readonly body: BodyCheck<ChatBodyRules>;
+  readonly body: BodyCheck;
   readonly resolve: (result: CheckResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** BodyThreads over worker_threads. */
-export function createBodyThreads(given: BodyThreadsOptions): ChatBodyThreads {
+export function createBodyThreads(given: BodyThreadsOptions): BodyThreads {
   const options = {
     ...defaults,
     maxHeapMib: 256 + MAX_HEAP_PER_BODY * Math.ceil(given.maxBodyBytes / MIB),
@@ -98,7 +95,7 @@ export function createBodyThreads(given: BodyThreadsOptions): ChatBodyThreads {
     },
   });
 
-  function check(body: BodyCheck<ChatBodyRules>): Promise<CheckResult> {
+  function check(body: BodyCheck): Promise<CheckResult> {
     const { owner, signal } = body;
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     return new Promise((resolve, reject) => {

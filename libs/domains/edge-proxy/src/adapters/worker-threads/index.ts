@@ -1,3 +1,3 @@
-export { createBodyThreads, type BodyThreadsOptions, type ChatBodyThreads } from './body-threads';
+export { createBodyThreads, type BodyThreadsOptions } from './body-threads';
 export { openBodyThreads } from './open-body-threads';
 export { openPageThreads } from './open-page-threads';

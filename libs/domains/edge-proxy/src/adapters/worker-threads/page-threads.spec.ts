@@ -11,12 +11,13 @@ import {
   pdfStream,
 } from '@gateway/test-support';
 import { countPages } from './count-pages';
-import { createPageThreads, type DocumentPageThreads, type PageThreadsOptions } from './page-threads';
+import type { PageThreads } from '../../core';
+import { createPageThreads, type PageThreadsOptions } from './page-threads';
 
 const program = bundleProgram('libs/domains/edge-proxy/src/adapters/worker-threads/page-worker.ts');
 
-const opened: DocumentPageThreads[] = [];
-function open(options: Partial<PageThreadsOptions> = {}): DocumentPageThreads {
+const opened: PageThreads[] = [];
+function open(options: Partial<PageThreadsOptions> = {}): PageThreads {
   const threads = createPageThreads({ program: () => program, ...options });
   opened.push(threads);
   return threads;

@@ -53,13 +53,11 @@ const defaults = {
 };
 
 /** The port for documents of generations. */
-export type DocumentPageThreads = PageThreads<PageCounts>;
-
 /**
  * PageThreads over worker_threads. The thread of a request ends with it, since the library keeps every name and
  * reference that it has read.
  */
-export function createPageThreads(given: PageThreadsOptions): DocumentPageThreads {
+export function createPageThreads(given: PageThreadsOptions): PageThreads {
   const options = { ...defaults, ...given };
   const queue = new FairQueue<PendingCount>({
     maxPerOwner: options.maxQueuedPerOwner,

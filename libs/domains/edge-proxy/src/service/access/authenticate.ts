@@ -15,7 +15,7 @@ import { countHeader } from '../http/request/count-header';
 export type Authenticator = (exchange: Exchange, scope?: KeyScope) => Promise<KeyGrant | Refusal>;
 
 export interface AuthenticatorPorts {
-  readonly keyDirectory: KeyDirectory<KeyGrant>;
+  readonly keyDirectory: KeyDirectory;
   readonly clientAddress: ClientAddressReader;
   readonly isAddressAllowed: AddressMatcher;
   readonly abuseLimiter: AbuseLimiter;
@@ -66,9 +66,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     const grant = await keyDirectory.lookup(keySha256);
     const now = clock.now();
     if (!grant || isRetiredSecret(grant, now)) return failed(request, isLimited, refuse('invalid_api_key'));
-    exchange.organizationId = grant.organizationId;
-    exchange.keyId = grant.keyId;
-    exchange.projectId = grant.projectId;
+    exchange.report.caller = grant;
 
     let known = cachedGrants.get(grant);
     if (!known) cachedGrants.set(grant, (known = { view: viewOf(grant), wasValid: false }));

@@ -19,24 +19,18 @@ import {
   type TokenCounter,
   type ValidatedChatRequest,
 } from '@gateway/public-api';
-import { type BodyThreads, limits, type ModelCatalogue } from '../../core';
+import { type BodyThreads, type CheckedBody, limits, type ModelCatalogue } from '../../core';
 import type { Exchange } from '../http/exchange';
 import { RequestCancelled } from '../http/request-cancelled';
-import { type IdempotentRequest, readIdempotencyScope, readLastEventId } from './idempotent-request';
+import { readIdempotencyScope, readLastEventId } from './idempotent-request';
 import { readSpendLimits } from './read-spend-limits';
 
 export interface CheckBodyPorts {
-  readonly catalogue: ModelCatalogue<ListedModel>;
+  readonly catalogue: ModelCatalogue;
   readonly tokenCounter: TokenCounter;
   readonly pageCounter: PageCounter;
-  readonly bodyThreads: BodyThreads<ChatBodyRules, CheckedChatBody | RefusedChatBody>;
+  readonly bodyThreads: BodyThreads;
   readonly dropsHostedTools: boolean;
-}
-
-export interface CheckedBody {
-  readonly chat: ValidatedChatRequest;
-  readonly idempotent: IdempotentRequest | undefined;
-  readonly spendLimits: SpendLimits;
 }
 
 const { maxInlineBytes, maxInlineValues } = limits.bodies;
@@ -118,12 +112,12 @@ export async function checkUncounted(
   if (isRefusal(checked)) {
     const { requestedModel } = checked;
     if (requestedModel !== undefined) {
-      exchange.requestedModel = requestedModel;
-      if (models?.has(requestedModel)) exchange.modelId = requestedModel;
+      exchange.report.requestedModel = requestedModel;
+      if (models?.has(requestedModel)) exchange.report.modelId = requestedModel;
     }
     return checked;
   }
-  exchange.modelId = checked.request.modelId;
+  exchange.report.modelId = checked.request.modelId;
   return { checked, policy, findModel: (id) => models?.get(id) };
 }
 

@@ -16,18 +16,25 @@ import {
   streamNotResumable,
   type ValidatedChatRequest,
 } from '@gateway/public-api';
-import { missingOutcome } from '../admission/missing-outcome';
-import type { Reservation } from '../admission/reservation';
-import { reserve, type Admissible, type ReservePorts } from '../admission/reserve';
 import type { Authenticator } from '../access/authenticate';
-import type { Admission, AdmissionQueue } from '../../core';
+import {
+  type Admissible,
+  type Admission,
+  type AdmissionQueue,
+  type Checked,
+  type IdempotentRequest,
+  missingOutcome,
+  ownRunId,
+  type Reservation,
+  reserve,
+  type ReservePorts,
+} from '../../core';
 import type { AbuseLimiter } from '../abuse-limit/abuse-limiter';
 import type { Exchange } from '../http/exchange';
 import type { BodyReader } from '../http/request/read-body';
+import type { ResponseWriter } from '../http/response/response-writer';
 import { writeResponse } from '../http/response/write-response';
-import { ownRunId } from '../own-run-id';
-import { checkBody, type CheckBodyPorts, type CheckedBody } from './check-body';
-import type { IdempotentRequest } from './idempotent-request';
+import { checkBody, type CheckBodyPorts } from './check-body';
 import {
   followGeneration,
   REPLAYED,
@@ -43,22 +50,21 @@ export interface ReceiveBodyPorts extends Pick<RunGenerationPorts, 'metrics' | '
   readonly readBody: BodyReader;
 }
 
-export interface ChatCompletionsPorts
-  extends ReceiveBodyPorts, RunGenerationPorts, CheckBodyPorts, ReservePorts {
-  readonly abuseLimiter: AbuseLimiter;
+/** The ports of each step, in the order of the steps. */
+export interface ChatCompletionsPorts {
+  readonly receiving: ReceiveBodyPorts;
+  readonly checking: CheckBodyPorts;
+  readonly reserving: ReservePorts;
+  readonly running: RunGenerationPorts;
   readonly openReservation: () => Reservation;
   readonly newGenerationId: () => string;
   readonly clock: Clock;
+  readonly writer: ResponseWriter;
 }
 
 const inflate = promisify(zlib.inflate);
 
 type ClaimOutcome = NonNullable<ClaimIdempotencyKeyResponse['outcome']>;
-
-/** A request that has passed every validation. */
-interface Checked extends CheckedBody {
-  readonly grant: KeyGrant;
-}
 
 /**
  * POST /v1/chat/completions, and the endpoints of other formats. Releases the reservations of a request that did
@@ -89,8 +95,10 @@ async function checkAndRun(
   reservation: Reservation,
   format: FormatName,
 ): Promise<Refusal | undefined> {
-  const received = await receiveBody(ports, exchange, (grant, chunks) =>
-    checkBody(ports, exchange, grant, chunks, format),
+  const { abuseLimiter } = ports.receiving;
+  const { metrics, now } = ports.running;
+  const received = await receiveBody(ports.receiving, exchange, (grant, chunks) =>
+    checkBody(ports.checking, exchange, grant, chunks, format),
   );
   if (isRefusal(received)) return received;
   const checked: Checked = { grant: received.grant, ...received.body };
@@ -116,17 +124,16 @@ async function checkAndRun(
     ({ responseKey } = claim.value);
   }
 
-  const reserved = await reserve(ports, exchange, reservation, admissible);
+  const reserved = await reserve(ports.reserving, exchange, reservation, admissible);
   if (isRefusal(reserved)) {
     // The claim was a write of the ledger, which comes before the rate limits.
-    if (idempotent) ports.abuseLimiter.countInvalidRequest(checked.grant, reserved, 0);
+    if (idempotent) abuseLimiter.countInvalidRequest(checked.grant, reserved, 0);
     return reserved;
   }
   exchange.throwIfCancelled();
 
-  exchange.generationId = admissible.generationId;
-  const { bodyReadAtMs = exchange.startedAtMs, waitedForCreditMs = 0 } = exchange;
-  ports.metrics.admitted(ports.now() - bodyReadAtMs - waitedForCreditMs);
+  exchange.report.generationId = admissible.generationId;
+  metrics.admitted(now() - received.readAtMs - reserved.waitedForCreditMs);
   const request = generateRequest(exchange, admissible, { ...reserved, responseKey });
   const run = {
     exchange,
@@ -138,11 +145,11 @@ async function checkAndRun(
     lastEventId: idempotent?.lastEventId,
   };
   try {
-    await runGeneration(ports, run);
+    await runGeneration(ports.running, run);
   } catch (error) {
     // A body that only the provider finds invalid costs a hold and its release.
     if (error instanceof GatewayError && error.code === 'invalid_request')
-      ports.abuseLimiter.countInvalidRequest(checked.grant, error, 0);
+      abuseLimiter.countInvalidRequest(checked.grant, error, 0);
     throw error;
   }
   return undefined;
@@ -153,6 +160,8 @@ interface ReceivedBody<Body> {
   readonly body: Body;
   /** The size of the body as received, after decompression. */
   readonly bytes: number;
+  /** When the last byte of the body arrived. */
+  readonly readAtMs: number;
 }
 
 /**
@@ -172,9 +181,9 @@ export async function receiveBody<Body extends object>(
   if (admission.kind !== 'granted') await waitForGrant(ports, exchange, admission);
 
   const { chunks, bytes } = await ports.readBody(exchange.request, exchange.response, grant.organizationId);
-  exchange.bodyReadAtMs = ports.now();
+  const readAtMs = ports.now();
   const body = isRefusal(chunks) ? chunks : await check(grant, chunks);
-  if (!isRefusal(body)) return { grant, body, bytes };
+  if (!isRefusal(body)) return { grant, body, bytes, readAtMs };
   const refusal: Refusal = body as Refusal;
   ports.abuseLimiter.countInvalidRequest(grant, refusal, bytes);
   return refusal;
@@ -290,7 +299,7 @@ async function follow(
   if (lastEventId === undefined) return idempotencyKeyInFlight();
   const request = generateRequest(exchange, { ...admissible, generationId });
   const response = responseTo(admissible.format, request, admissible.chat);
-  return (await followGeneration(ports, { exchange, request, response, lastEventId }))
+  return (await followGeneration(ports.running, { exchange, request, response, lastEventId }))
     ? undefined
     : idempotencyKeyInFlight();
 }
@@ -305,7 +314,7 @@ async function replay(
 ): Promise<Refusal | undefined> {
   // Without stored events, earlier ids have no meaning.
   if (lastEventId && !responseEvents) return streamNotResumable();
-  exchange.generationId = generationId;
+  exchange.report.generationId = generationId;
   const { chat } = admissible;
   const request = generateRequest(exchange, { ...admissible, generationId });
   const { format, context } = responseTo(admissible.format, request, chat);

@@ -8,16 +8,6 @@ import {
 } from '@gateway/public-api';
 import type { Exchange } from '../http/exchange';
 
-/** The scope of an Idempotency-Key and the body that it was sent with. */
-export interface IdempotentRequest {
-  /** Hex digest of API key, method, path and header value. */
-  readonly scope: string;
-  /** The hash of the canonical JSON: the order of names and white space do not matter. */
-  readonly bodySha256: Buffer;
-  /** The number of the last event that the client has, 0 for none; undefined when it wants no event ids. */
-  readonly lastEventId: number | undefined;
-}
-
 const HEADER = 'idempotency-key';
 const LAST_EVENT_ID = 'last-event-id';
 

@@ -5,7 +5,6 @@ import { GatewayError, toGatewayError } from '@gateway/errors';
 import { isRpcLost } from '@gateway/rpc';
 import type { Logger } from '@gateway/runtime';
 import type { AbuseLimiter } from '../abuse-limit/abuse-limiter';
-import type { Reservation } from '../admission/reservation';
 import type { EdgeMetrics } from '../metrics';
 import type { ResponseWriter } from '../http/response/response-writer';
 import { callMetadata } from '../http/request/call-metadata';
@@ -24,13 +23,13 @@ import {
   routerEventAfter,
   type StreamRenderer,
 } from '@gateway/public-api';
-import type { GenerationRunner } from '../../core';
+import type { GenerationRunner, Reservation } from '../../core';
 
 /** The header of a response that is charged to an earlier request. */
 export const REPLAYED: ResponseHeaders = { 'idempotent-replayed': 'true' };
 
 export interface RunGenerationPorts {
-  readonly generationRunner: GenerationRunner<GenerateRequest, GenerateResponse>;
+  readonly generationRunner: GenerationRunner;
   readonly writer: ResponseWriter;
   readonly keepAlive: KeepAlive;
   readonly metrics: EdgeMetrics;
@@ -81,25 +80,26 @@ export async function runGeneration(ports: RunGenerationPorts, run: GenerationRu
     const { promptTokens = 0, completionTokens = 0 } = finished.usage ?? {};
     if (finished.usage) ports.metrics.tokensUsed(finished.usage);
     if (finished.exceedsEstimate) ports.abuseLimiter.countSuspicious(run.grant);
-    await reservation.finish({ usedTokens: promptTokens + completionTokens, outcome: 'settles' });
+    await reservation.finish({ usedTokens: promptTokens + completionTokens, outcome: 'completed' });
     return finishResponse(ports, run, forwarded, finished);
   }
 
-  exchange.generationRecorded = hasStarted ? !isRpcLost(thrown) : toGatewayError(thrown).generationRecorded;
+  const { report } = exchange;
+  report.generationRecorded = hasStarted ? !isRpcLost(thrown) : toGatewayError(thrown).generationRecorded;
   const isCancelled = exchange.isCancelled() && !runToCompletion;
   if (isCancelled && !hasStarted) ports.abuseLimiter.countSuspicious(run.grant);
   // A router whose connection was lost may still run the generation, so the request may be billed.
   if (!hasStarted && !isCancelled && !isRpcLost(thrown)) {
     if (toGatewayError(thrown).providerCalled) reservation.markProviderCalled();
     // Without a record its ID could never be looked up.
-    if (!exchange.generationRecorded) exchange.generationId = undefined;
+    if (!report.generationRecorded) report.generationId = undefined;
     throw thrown;
   }
   // A settlement is certain only when the router has produced output and is still reachable.
   const settles = hasStarted && !isRpcLost(thrown);
   await reservation.finish({
     usedTokens: request.estimatedInputTokens + forwarded.completionTokens,
-    outcome: settles ? 'settles_failed' : isCancelled ? 'cancelled' : 'unknown',
+    outcome: settles ? 'failed' : isCancelled ? 'cancelled' : 'unknown',
   });
   if (isCancelled) throw new RequestCancelled();
   failResponse(ports, run, forwarded, streamFailure(thrown));
@@ -128,7 +128,7 @@ export async function followGeneration(
   const cancel = new Cancellation();
   exchange.onCancelled(() => cancel.abort());
   const { generationId, organizationId } = request;
-  exchange.generationId = generationId;
+  exchange.report.generationId = generationId;
   const forwarded = await forwardFrames(
     ports,
     followed,
@@ -144,7 +144,7 @@ export async function followGeneration(
   const { finished, hasSent, hasStarted, thrown } = forwarded;
   if (finished) await finishResponse(ports, followed, forwarded, finished, REPLAYED);
   else if (hasStarted || hasSent) failResponse(ports, followed, forwarded, streamFailure(thrown));
-  else exchange.generationId = undefined;
+  else exchange.report.generationId = undefined;
   return hasStarted || hasSent;
 }
 
@@ -287,6 +287,6 @@ function endWithError(
   finishedChoices: readonly number[],
   error: GatewayError,
 ): void {
-  exchange.error = error;
+  exchange.report.error = error;
   writer.end(exchange, renderer.fail(error, finishedChoices));
 }

@@ -1,5 +1,5 @@
 import { isRefusal, refusalError, refuse } from '@gateway/errors';
-import { type Endpoint, type ListedModel, modelListView } from '@gateway/public-api';
+import { type Endpoint, modelListView } from '@gateway/public-api';
 import type { ModelCatalogue } from '../../core';
 import type { Authenticator } from '../access/authenticate';
 import type { ResponseWriter } from '../http/response/response-writer';
@@ -9,7 +9,7 @@ import { isGeneration } from '../http/generation-format';
 export interface ListModelsPorts {
   readonly authenticate: Authenticator;
   readonly writer: ResponseWriter;
-  readonly catalogue: ModelCatalogue<ListedModel>;
+  readonly catalogue: ModelCatalogue;
   /** The endpoints of the deployment. */
   readonly endpoints: readonly Endpoint[];
 }

@@ -4,9 +4,6 @@ import {
   generationNotFound,
   generationView,
   MAX_GENERATION_ID_LENGTH,
-  type SettledGeneration,
-  type UsageGroup,
-  type UsageQuery,
 } from '@gateway/public-api';
 import type { Authenticator } from '../access/authenticate';
 import type { ResponseWriter } from '../http/response/response-writer';
@@ -18,7 +15,7 @@ import type { SettledGenerations } from '../../core';
 export interface LookUpGenerationPorts {
   readonly authenticate: Authenticator;
   readonly writer: ResponseWriter;
-  readonly settledGenerations: SettledGenerations<SettledGeneration, UsageQuery, UsageGroup>;
+  readonly settledGenerations: SettledGenerations;
 }
 
 /** GET /v1/generation?id=: one settled generation of the key's organization. */
@@ -33,6 +30,6 @@ export async function lookUpGeneration(ports: LookUpGenerationPorts, exchange: E
   }
   const generation = await settledGenerations.find(grant.organizationId, id, callMetadata(exchange));
   if (!generation) return writer.error(exchange, refusalError(generationNotFound()));
-  exchange.generationId = generation.id;
+  exchange.report.generationId = generation.id;
   writer.json(exchange, 200, JSON.stringify(generationView(generation)));
 }

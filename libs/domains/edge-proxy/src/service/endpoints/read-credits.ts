@@ -1,6 +1,6 @@
 import { isRefusal, refusalError } from '@gateway/errors';
 import { creditsView } from '@gateway/public-api';
-import type { EdgeLedger } from '../admission/reservation';
+import type { Ledger } from '../../core';
 import type { Authenticator } from '../access/authenticate';
 import type { ResponseWriter } from '../http/response/response-writer';
 import { callMetadata } from '../http/request/call-metadata';
@@ -9,7 +9,7 @@ import type { Exchange } from '../http/exchange';
 export interface ReadCreditsPorts {
   readonly authenticate: Authenticator;
   readonly writer: ResponseWriter;
-  readonly ledger: Pick<EdgeLedger, 'balance'>;
+  readonly ledger: Pick<Ledger, 'balance'>;
 }
 
 /** GET /v1/credits: the balance of the key's organization. */

@@ -1,20 +1,18 @@
 import type { Clock } from '@gateway/base';
 import { isRefusal, refusalError } from '@gateway/errors';
 import { parseUsageQuery, usageView } from '@gateway/public-api';
-import type { EdgeLedger } from '../admission/reservation';
+import { type Ledger, ownRunId, type SettledGenerations } from '../../core';
 import type { Authenticator } from '../access/authenticate';
 import type { ResponseWriter } from '../http/response/response-writer';
-import { ownRunId } from '../own-run-id';
 import { callMetadata } from '../http/request/call-metadata';
 import type { Exchange } from '../http/exchange';
-import type { LookUpGenerationPorts } from './look-up-generation';
 import { queryOf } from '../http/request/query';
 
 export interface ReadUsagePorts {
   readonly authenticate: Authenticator;
   readonly writer: ResponseWriter;
-  readonly settledGenerations: LookUpGenerationPorts['settledGenerations'];
-  readonly ledger: Pick<EdgeLedger, 'run'>;
+  readonly settledGenerations: SettledGenerations;
+  readonly ledger: Pick<Ledger, 'run'>;
   readonly clock: Clock;
 }
 

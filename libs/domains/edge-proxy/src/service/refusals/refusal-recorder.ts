@@ -14,7 +14,7 @@ export interface RefusalRecorderPorts {
 
 export interface RefusalRecorder {
   /** Counts a request for a generation that ended with an error, unless a generation has a record of it. */
-  count(exchange: Exchange): void;
+  count(exchange: Pick<Exchange, 'requestId' | 'route' | 'report'>): void;
   start(): void;
   /** Sends the remaining counts. */
   stop(): Promise<void>;
@@ -52,11 +52,10 @@ export function createRefusalRecorder(
   }
 
   return {
-    count(exchange) {
-      const { requestId, route, organizationId, keyId, projectId, error, generationRecorded } = exchange;
-      if (!error || generationRecorded || organizationId === undefined || keyId === undefined) return;
-      if (!isGeneration(route)) return;
-      const { modelId = '', requestedModel = modelId } = exchange;
+    count({ requestId, route, report }) {
+      const { caller, error, generationRecorded, modelId = '', requestedModel = modelId } = report;
+      if (!error || generationRecorded || !caller || !isGeneration(route)) return;
+      const { organizationId, keyId, projectId } = caller;
       const counted = counts.add({
         requestId,
         organizationId,

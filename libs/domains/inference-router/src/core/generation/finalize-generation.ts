@@ -20,7 +20,7 @@ import {
 import { renderEmbeddings } from '../completion/embeddings';
 import type {
   FinishedGeneration,
-  CompletionOutcome,
+  GenerationOutcome,
   GenerationRequest,
   ProviderAttempt,
   StoredResponse,
@@ -41,9 +41,10 @@ export interface FinalizePorts {
 
 /** The result of a generation, before it is billed. */
 export interface GenerationResult {
-  readonly outcome: CompletionOutcome;
+  readonly outcome: GenerationOutcome;
   readonly errorCode: ErrorCode | undefined;
-  readonly target: Target;
+  /** Undefined when no provider responded, and nothing is owed. */
+  readonly target: Target | undefined;
   readonly choices: readonly Choice[];
   /** Each as base64, in place of choices. */
   readonly embeddings: readonly string[] | undefined;
@@ -77,7 +78,7 @@ export const NO_USAGE: Usage = {
 
 export interface Bill {
   readonly usage: Usage;
-  readonly usageSource: 'provider' | 'counted';
+  readonly usageSource: FinishedGeneration['usageSource'];
   readonly usageJson: object;
   readonly cost: NanoUsd;
   /** The provider reports a prompt far above the estimate. */
@@ -105,12 +106,13 @@ export async function billGeneration(
   result: GenerationResult,
 ): Promise<Bill> {
   const { request, model, prices, head } = scope;
-  const { choices } = result;
+  const { choices, target } = result;
+  if (!target) return nothingOwed(result);
   const texts = outputTexts(choices);
   const { reportedUsage, heldOutputTokens } = result;
   const outputLimit = request.maxOutputTokens * request.n;
   const isTooLow = reportedUsage !== undefined && mayBeTooLow(reportedUsage, bytesOf(texts), outputLimit);
-  const counted = isTooLow ? await countUsage(ports, scope, result, texts) : undefined;
+  const counted = isTooLow ? await countUsage(ports, scope, target, texts, heldOutputTokens) : undefined;
   const context: UsageContext = {
     input: { estimatedInputTokens: request.estimatedInputTokens, ...request.inputParts },
     maxCompletionTokens: result.isCut ? (heldOutputTokens ?? outputLimit) : outputLimit,
@@ -131,7 +133,7 @@ export async function billGeneration(
     : checked.kind === 'accepted'
       ? checked.usage
       : {
-          ...(counted ?? (await countUsage(ports, scope, result, texts))),
+          ...(counted ?? (await countUsage(ports, scope, target, texts, heldOutputTokens))),
           ...(checked.kind === 'input_only' ? checked.input : {}),
           ...(exceedsEstimate
             ? {
@@ -144,12 +146,12 @@ export async function billGeneration(
             : {}),
         };
   if ((reportedUsage?.completionTokens ?? 0) > (result.visibleOutputTokens ?? Infinity))
-    ports.hiddenOutput.add(targetKey(result.target));
+    ports.hiddenOutput.add(targetKey(target));
   const { json, cost } = renderUsage(usage, prices);
   // A failed or cancelled stream may have no report.
-  if (checked.kind === 'missing' && !result.isCut) ports.observer.usageMissing(result.target);
+  if (checked.kind === 'missing' && !result.isCut) ports.observer.usageMissing(target);
   if (checked.kind === 'rejected') {
-    ports.observer.usageRejected(result.target, {
+    ports.observer.usageRejected(target, {
       promptTokens: Math.max(0, checked.reported.promptTokens - usage.promptTokens),
       completionTokens: Math.max(0, checked.reported.completionTokens - usage.completionTokens),
       cost: excessOf(costOfUsage(checked.reported, prices), cost),
@@ -169,22 +171,35 @@ export async function billGeneration(
   };
 }
 
+function nothingOwed(result: GenerationResult): Bill {
+  return {
+    usage: NO_USAGE,
+    usageSource: undefined,
+    usageJson: {},
+    cost: nanoUsd(0n),
+    exceedsEstimate: false,
+    finishReason: finishReasonOf(result),
+    responseJson: () => '',
+  };
+}
+
 async function countUsage(
   ports: FinalizePorts,
   { request, model }: GenerationScope,
-  result: GenerationResult,
+  target: Target,
   texts: OutputTexts,
+  heldOutputTokens: number | undefined,
 ): Promise<Usage> {
   const [visible, reasoning] = await Promise.all([
     countOutput(ports.tokenCounter, texts.visible, model.tokenCounting, request.organizationId),
     countOutput(ports.tokenCounter, texts.reasoning, model.tokenCounting, request.organizationId),
   ]);
-  if (visible.isEstimated || reasoning.isEstimated) ports.observer.usageEstimated(result.target);
+  if (visible.isEstimated || reasoning.isEstimated) ports.observer.usageEstimated(target);
   return countedUsage(
     request.estimatedInputTokens,
     visible.tokens + reasoning.tokens,
     reasoning.tokens,
-    Math.min(request.maxOutputTokens * request.n, result.heldOutputTokens ?? Infinity),
+    Math.min(request.maxOutputTokens * request.n, heldOutputTokens ?? Infinity),
   );
 }
 
@@ -216,12 +231,13 @@ export function recordGeneration(
   bill: Bill,
   stored: StoredResponse | undefined,
 ): Promise<void> {
-  const { provider, providerModel, cost } = result.target;
+  const last = result.attempts.at(-1);
+  const cost = result.target?.cost;
   return ports.recorder.record({
     request: scope.request,
     prices: scope.prices,
-    provider: provider.name,
-    providerModel,
+    provider: last?.provider ?? '',
+    providerModel: last?.providerModel ?? '',
     outcome: result.outcome,
     finishReason: bill.finishReason,
     usage: bill.usage,

@@ -51,7 +51,7 @@ export interface GenerationRequest {
 }
 
 /** How a generation ended. `failed` includes failures of the router. */
-export type CompletionOutcome = 'completed' | 'cancelled' | 'failed';
+export type GenerationOutcome = 'completed' | 'cancelled' | 'failed';
 
 /** One attempt at a target. */
 export interface ProviderAttempt {
@@ -79,7 +79,7 @@ export interface FinishedGeneration {
   /** The last provider that was called; empty if none was. */
   readonly provider: string;
   readonly providerModel: string;
-  readonly outcome: CompletionOutcome;
+  readonly outcome: GenerationOutcome;
   /** Empty when cancelled. */
   readonly finishReason: FinishReason | 'error' | '';
   readonly usage: Usage;

@@ -136,12 +136,15 @@ async function failOpening(
   failure: UpstreamFailure,
   providerCalled: boolean,
 ): Promise<GatewayError> {
-  if (failure.kind !== 'cancelled') {
-    const generationRecorded = await run.failBeforeFirstEvent(failure.rule.code);
-    return errorBeforeFirstEvent(failure, { providerCalled, generationRecorded });
-  }
-  const generationRecorded = await run.cancelBeforeFirstEvent();
+  const isCancelled = failure.kind === 'cancelled';
+  const { durable } = isCancelled ? run.cancel() : run.finish('failed_unopened', failure.rule.code);
+  // The recorder has logged any error.
+  const generationRecorded = await durable.then(
+    () => true,
+    () => false,
+  );
   const options = { providerCalled, generationRecorded };
+  if (!isCancelled) return errorBeforeFirstEvent(failure, options);
   return run.isStopped ? stopping(options) : cancelled(options);
 }
 
@@ -167,14 +170,14 @@ async function* streaming(
   const text = stream.closeOpenChoices(reader.isCutShort ? 'length' : undefined);
   const closing = text === '' ? undefined : reader.frames(text);
   if (closing) journal?.append(closing);
-  const finalization = reader.isCutShort ? run.cutShort() : run.complete();
+  const finalization = run.finish(reader.isCutShort ? 'cut_short' : 'completed');
   if (closing) yield closing;
   if (run.request.includeUsage) yield reader.frames(stream.usageChunk((await finalization.bill).usageJson));
   yield finished(await finalization.durable, undefined);
 }
 
 async function* nonStreaming(run: GenerationRun): AsyncGenerator<GenerationEvent, void, void> {
-  const bill = await run.complete().durable;
+  const bill = await run.finish('completed').durable;
   yield finished(bill, bill.responseJson());
 }
 
@@ -185,7 +188,7 @@ async function* nonStreaming(run: GenerationRun): AsyncGenerator<GenerationEvent
  */
 async function failStream(run: GenerationRun, thrown: unknown, hasOutput: boolean): Promise<never> {
   if (thrown instanceof GatewayError) {
-    await run.failUnextended(thrown.code, hasOutput).durable;
+    await run.finish(hasOutput ? 'unextended' : 'unextended_unsent', thrown.code).durable;
     if (hasOutput) throw thrown;
     const { code, internalMessage } = thrown;
     throw new GatewayError(code, {
@@ -195,13 +198,13 @@ async function failStream(run: GenerationRun, thrown: unknown, hasOutput: boolea
   }
   const failure = toUpstreamFailure(thrown);
   if (failure.kind === 'cancelled') {
-    await run.cancel()?.durable;
+    await run.cancel().durable;
     throw run.isStopped
       ? new GatewayError('internal_error', { internalMessage: 'cancelled because the router stops' })
       : cancelled();
   }
   const error = errorAfterFirstEvent(failure);
-  await run.fail(error.code).durable;
+  await run.finish('interrupted', error.code).durable;
   throw error;
 }
 

@@ -1,16 +1,16 @@
 import { type Clock, type Prices, Cancellation, type CancelSignal } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { Model, Target } from '../catalogue/model-catalogue';
-import { emptyChoice, type Choice, type CompletionHead } from '../completion/completion';
+import { emptyChoice, type CompletionHead } from '../completion/completion';
 import type { AttemptReason } from '../routing/attempt-reason';
 import type { AttemptOutcome } from './attempt-outcome';
-import type { CompletionOutcome, GenerationRequest, ProviderAttempt } from './finished-generation';
+import { ENDINGS, type Ending, type EndingRule } from './endings';
+import type { GenerationRequest, ProviderAttempt } from './finished-generation';
 import type { OpenedGeneration } from './open-generation';
 import { countOutput } from './count-output';
 import { OutputGate, type ElasticHold } from './output-gate';
 import {
   billGeneration,
-  NO_USAGE,
   recordGeneration,
   type Bill,
   type GenerationResult,
@@ -30,6 +30,14 @@ export interface GenerationCall {
   readonly elasticHold?: ElasticHold | undefined;
 }
 
+interface CurrentAttempt {
+  readonly target: Target;
+  readonly reason: AttemptReason;
+  readonly startedAt: number;
+  /** The size of the request; undefined before it was sent. */
+  sentBytes: number | undefined;
+}
+
 /** The bill of an ended generation, before and after it is recorded durably. */
 export interface Finalization {
   readonly bill: Promise<Bill>;
@@ -38,19 +46,13 @@ export interface Finalization {
 
 /**
  * One generation from its first attempt to its record. It is finalized once, by the
- * first of several concurrent ends.
+ * first of several concurrent ends, as `ENDINGS` says.
  */
 export class GenerationRun {
   readonly head: CompletionHead;
   /** The gate of a stream whose hold covers a part of its output. */
   readonly gate: OutputGate | undefined;
-  /** The target of the current attempt. */
-  private dispatchedTo: Target | undefined;
-  private dispatchedFor: AttemptReason = 'order';
-  private dispatchedAt = 0;
-  /** Whether the current attempt's request was sent. */
-  private isSent = false;
-  private sentBytes = 0;
+  private current: CurrentAttempt | undefined;
   private readonly attempts: ProviderAttempt[] = [];
   private opened: OpenedGeneration | undefined;
   private firstEventAt = 0;
@@ -58,7 +60,6 @@ export class GenerationRun {
   private firstTokenAt: number | undefined;
   private finalization: Finalization | undefined;
   private stopped = false;
-  private isFree = false;
   private readonly scope: GenerationScope;
   private readonly cancellation = new Cancellation();
 
@@ -99,16 +100,12 @@ export class GenerationRun {
 
   /** Starts an attempt at a target; undefined after it failed. */
   markDispatched(target: Target | undefined, reason: AttemptReason): void {
-    this.dispatchedTo = target;
-    this.dispatchedFor = reason;
-    this.dispatchedAt = this.ports.clock.now();
-    this.isSent = false;
+    this.current = target && { target, reason, startedAt: this.ports.clock.now(), sentBytes: undefined };
   }
 
   /** The request of the current attempt was sent. */
   markSent(bytes: number): void {
-    this.isSent = true;
-    this.sentBytes = bytes;
+    if (this.current) this.current.sentBytes = bytes;
   }
 
   recordAttempt(target: Target, reason: AttemptReason, outcome: AttemptOutcome, durationMs: number): void {
@@ -128,7 +125,7 @@ export class GenerationRun {
     this.firstEventAt = this.ports.clock.now();
     this.markEvent();
     // The cancellation may have arrived together with the first event.
-    if (this.signal.aborted) this.endCancelled();
+    if (this.signal.aborted) this.cancel();
   }
 
   markEvent(): void {
@@ -139,95 +136,50 @@ export class GenerationRun {
     if (opened.reader.stream.completionTokens > 0) this.firstTokenAt = this.lastEventAt;
   }
 
-  /** All output was produced. */
-  complete(): Finalization {
-    return this.end('completed', 'ok');
-  }
-
-  /** The hold could not be extended: the completion ends with the output that was sent. */
-  cutShort(): Finalization {
-    return this.end('completed', 'cancelled');
-  }
-
-  /** The provider failed after its first event. */
-  fail(errorCode: ErrorCode): Finalization {
-    return this.end('failed', 'interrupted', errorCode);
-  }
-
-  /**
-   * It is unknown whether the hold could be extended.
-   *
-   * @param isOwed whether output was sent; without any, nothing is owed.
-   */
-  failUnextended(errorCode: ErrorCode, isOwed: boolean): Finalization {
-    this.isFree = !isOwed;
-    return this.end('failed', 'cancelled', errorCode);
-  }
-
-  /**
-   * Every target failed before its first event. Nothing is owed.
-   *
-   * @returns whether the failure is recorded.
-   */
-  failBeforeFirstEvent(errorCode: ErrorCode): Promise<boolean> {
-    return this.recordWithoutUsage('failed', errorCode);
-  }
-
-  /**
-   * Like `cancel`, before the first event. A generation that its caller did not
-   * cancel failed.
-   *
-   * @returns whether it is recorded.
-   */
-  async cancelBeforeFirstEvent(): Promise<boolean> {
-    const finalization = this.cancel();
-    if (finalization) return wasRecorded(finalization.durable);
-    if (this.stopped) return this.recordWithoutUsage('failed', 'no_capacity');
-    if (this.deadlinePassed()) return this.recordWithoutUsage('failed', 'request_timeout');
-    return this.recordWithoutUsage('cancelled');
-  }
-
-  private recordWithoutUsage(outcome: 'failed' | 'cancelled', errorCode?: ErrorCode): Promise<boolean> {
-    if (this.dispatchedTo) {
-      const durationMs = this.ports.clock.now() - this.dispatchedAt;
-      this.recordAttempt(this.dispatchedTo, this.dispatchedFor, 'cancelled', durationMs);
-    }
-    const { request, prices, traceHeaders } = this.scope;
-    const last = this.attempts.at(-1);
-    const recorded = this.ports.recorder.record({
-      request,
-      prices,
-      provider: last?.provider ?? '',
-      providerModel: last?.providerModel ?? '',
-      outcome,
-      finishReason: outcome === 'failed' ? 'error' : '',
-      usage: NO_USAGE,
-      usageSource: undefined,
-      providerCost: undefined,
-      latencyMs: Math.max(0, this.ports.clock.now() - request.createdUnixMs),
-      generationTimeMs: 0,
-      timeToFirstTokenMs: undefined,
-      attempts: this.attempts,
-      errorCode,
-      stored: undefined,
-      traceHeaders,
-    });
-    const offered = recorded.then(() => this.ports.contents.offer(request, undefined));
-    return wasRecorded(offered);
-  }
-
-  /**
-   * The generation is cancelled. It owes its prompt once the request was sent, and a
-   * stream its output so far.
-   *
-   * After a passed deadline or a stop of the router, which the caller did not cause,
-   * output that was not delivered is free.
-   */
-  cancel(): Finalization | undefined {
+  /** Ends the generation, unless it has ended already. */
+  finish(ending: Ending, errorCode?: ErrorCode): Finalization {
     if (this.finalization) return this.finalization;
-    if (this.opened) return this.endCancelled();
-    const owesPrompt = this.isSent && !this.stopped && !this.deadlinePassed();
-    return owesPrompt ? this.end('cancelled', 'cancelled') : undefined;
+    const { outcome, attempt, owed } = ENDINGS[ending];
+    const { current } = this;
+    if (current) {
+      const durationMs = this.ports.clock.now() - current.startedAt;
+      this.recordAttempt(current.target, current.reason, attempt, durationMs);
+    }
+    const target = owed === 'no_usage' ? undefined : current?.target;
+    const result = this.result(ENDINGS[ending], target, errorCode);
+    this.releaseProvider(attempt === 'ok');
+    if (target) this.ports.observer.attemptEnded(target, attempt);
+    const bill = billGeneration(this.ports, this.scope, result);
+    const durable = bill.then(async (known) => {
+      const needsResponse = this.request.idempotencyScope !== undefined || !this.request.stream;
+      const responseJson = outcome === 'completed' && needsResponse ? known.responseJson() : undefined;
+      const stored =
+        this.request.idempotencyScope === undefined || responseJson === undefined
+          ? undefined
+          : { responseJson, events: this.completeJournal(known) };
+      await recordGeneration(this.ports, this.scope, result, known, stored);
+      const hasContent = target !== undefined && !this.request.embeddings;
+      this.ports.contents.offer(this.request, hasContent ? known.responseJson : undefined);
+      return responseJson === undefined ? known : { ...known, responseJson: () => responseJson };
+    });
+    // The recorder has logged any error, and the caller may no longer wait for it.
+    durable.then(this.onEnded, this.onEnded);
+    this.finalization = { bill, durable };
+    return this.finalization;
+  }
+
+  /**
+   * Ends a generation whose signal aborted. It owes its prompt once the request was sent, and a stream its output so far.
+   *
+   * After a passed deadline or a stop of the router, which the caller did not cause, output that was not delivered is
+   * free, and the generation failed.
+   */
+  cancel(): Finalization {
+    if (this.opened)
+      return this.stopped ? this.finish('interrupted', 'internal_error') : this.finish('cancelled');
+    if (this.stopped) return this.finish('failed_unopened', 'no_capacity');
+    if (this.deadlinePassed()) return this.finish('failed_unopened', 'request_timeout');
+    return this.finish(this.current?.sentBytes === undefined ? 'cancelled_unsent' : 'cancelled');
   }
 
   /** Waits until the generation is recorded, and releases its resources. */
@@ -240,40 +192,8 @@ export class GenerationRun {
   private readonly onCancel = (): void => {
     this.cancellation.abort();
     // Do not wait for the next read: a caller that cancelled may never read again.
-    if (this.opened) this.endCancelled();
+    if (this.opened) this.cancel();
   };
-
-  private endCancelled(): Finalization {
-    return this.stopped
-      ? this.end('failed', 'interrupted', 'internal_error')
-      : this.end('cancelled', 'cancelled');
-  }
-
-  private end(outcome: CompletionOutcome, attempt: AttemptOutcome, errorCode?: ErrorCode): Finalization {
-    if (this.finalization) return this.finalization;
-    const target = this.opened?.target ?? this.dispatchedTo;
-    if (!target) throw new Error('a generation that was never dispatched cannot end');
-    this.recordAttempt(target, this.dispatchedFor, attempt, this.ports.clock.now() - this.dispatchedAt);
-    const result = this.result(outcome, attempt, target, errorCode);
-    this.releaseProvider(attempt === 'ok');
-    this.ports.observer.attemptEnded(target, attempt);
-    const bill = billGeneration(this.ports, this.scope, result);
-    const durable = bill.then(async (known) => {
-      const needsResponse = this.request.idempotencyScope !== undefined || !this.request.stream;
-      const responseJson = outcome === 'completed' && needsResponse ? known.responseJson() : undefined;
-      const stored =
-        this.request.idempotencyScope === undefined || responseJson === undefined
-          ? undefined
-          : { responseJson, events: this.completeJournal(known) };
-      await recordGeneration(this.ports, this.scope, result, known, stored);
-      this.ports.contents.offer(this.request, this.request.embeddings ? undefined : known.responseJson);
-      return responseJson === undefined ? known : { ...known, responseJson: () => responseJson };
-    });
-    // The recorder has logged any error, and the caller may no longer wait for it.
-    durable.then(this.onEnded, this.onEnded);
-    this.finalization = { bill, durable };
-    return this.finalization;
-  }
 
   /** All events of a stream that its client can resume; undefined for others. */
   private completeJournal({ usageJson }: Bill): string | undefined {
@@ -287,45 +207,33 @@ export class GenerationRun {
   }
 
   private result(
-    outcome: CompletionOutcome,
-    attempt: AttemptOutcome,
-    target: Target,
+    { outcome, attempt, owed }: EndingRule,
+    target: Target | undefined,
     errorCode: ErrorCode | undefined,
   ): GenerationResult {
     const now = this.ports.clock.now();
     const { createdUnixMs } = this.request;
-    const firstEventAt = this.opened ? this.firstEventAt : now;
+    const opened = this.opened?.opened;
+    const response = opened?.kind === 'stream' ? opened.reader.stream : opened;
     return {
       outcome,
       errorCode,
       target,
-      choices: this.choices(),
-      embeddings: this.opened?.opened.kind === 'response' ? this.opened.opened.embeddings : undefined,
+      choices: response?.choices ?? [emptyChoice(0)],
+      embeddings: opened?.kind === 'response' ? opened.embeddings : undefined,
       isCut: attempt !== 'ok',
-      isFree: this.isFree,
+      isFree: owed !== 'usage',
       heldOutputTokens: this.gate?.heldOutputTokens,
       visibleOutputTokens: this.gate?.visibleOutputTokens,
-      sentBytes: this.sentBytes,
-      ...this.reported(),
-      latencyMs: Math.max(0, firstEventAt - createdUnixMs),
+      sentBytes: this.current?.sentBytes ?? 0,
+      reportedUsage: response?.reportedUsage,
+      systemFingerprint: response?.systemFingerprint,
+      latencyMs: Math.max(0, (opened ? this.firstEventAt : now) - createdUnixMs),
       generationTimeMs: Math.max(0, this.lastEventAt - this.firstEventAt),
       timeToFirstTokenMs:
         this.firstTokenAt === undefined ? undefined : Math.max(0, this.firstTokenAt - createdUnixMs),
       attempts: this.attempts,
     };
-  }
-
-  private choices(): readonly Choice[] {
-    const opened = this.opened?.opened;
-    if (!opened) return [emptyChoice(0)];
-    return opened.kind === 'stream' ? opened.reader.stream.choices : opened.choices;
-  }
-
-  private reported(): Pick<GenerationResult, 'reportedUsage' | 'systemFingerprint'> {
-    const opened = this.opened?.opened;
-    if (!opened) return { reportedUsage: undefined, systemFingerprint: undefined };
-    const { reportedUsage, systemFingerprint } = opened.kind === 'stream' ? opened.reader.stream : opened;
-    return { reportedUsage, systemFingerprint };
   }
 
   private releaseProvider(isComplete: boolean): void {
@@ -355,12 +263,4 @@ function gateOf(
       return 'tokens' in counted ? counted.tokens : counted.then(({ tokens }) => tokens);
     },
   });
-}
-
-/** The recorder has logged any error. */
-function wasRecorded(recorded: Promise<unknown>): Promise<boolean> {
-  return recorded.then(
-    () => true,
-    () => false,
-  );
 }

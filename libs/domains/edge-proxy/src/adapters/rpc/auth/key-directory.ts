@@ -35,7 +35,7 @@ interface LookupOptions {
 }
 
 /** The key directory over auth's RPCs. */
-export interface WatchedKeyDirectory extends KeyDirectory<KeyGrant> {
+export interface WatchedKeyDirectory extends KeyDirectory {
   /**
    * The current grant of the key with this SHA-256, never one from before a
    * revocation or change that was confirmed before the call. Undefined: no such

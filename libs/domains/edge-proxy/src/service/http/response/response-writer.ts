@@ -85,7 +85,7 @@ export function createResponseWriter(
 
   function error(exchange: Exchange, raised: GatewayError): void {
     const gatewayError = isGeneration(exchange.route) ? chatCompletionError(raised) : raised;
-    exchange.error = gatewayError;
+    exchange.report.error = gatewayError;
     const headers: ResponseHeaders = {};
     addRetryHeaders(headers, gatewayError);
     const { errorBody } = responseFormats[errorFormatOf(exchange.route)];
@@ -120,10 +120,11 @@ export function createResponseWriter(
       ...fixedHeaders,
       ...cors.headersFor(exchange.request),
     };
-    if (exchange.generationId !== undefined) headers['x-generation-id'] = exchange.generationId;
+    const { generationId, rateLimits } = exchange.report;
+    if (generationId !== undefined) headers['x-generation-id'] = generationId;
     // The SDKs of Anthropic read this name.
     if (errorFormatOf(exchange.route) === 'messages') headers['request-id'] = exchange.requestId;
-    if (exchange.rateLimits) addRateLimitHeaders(headers, exchange.rateLimits);
+    if (rateLimits) addRateLimitHeaders(headers, rateLimits);
     if (isStopping()) headers['connection'] = 'close';
     return extra ? Object.assign(headers, extra) : headers;
   }

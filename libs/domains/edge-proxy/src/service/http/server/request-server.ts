@@ -56,10 +56,10 @@ export function createRequestServer(ports: RequestServerPorts): RequestServer {
   function open(route: RouteName, request: IncomingMessage, response: ServerResponse): Exchange {
     metrics.requestOpened();
     enter();
-    const start = { route, requestId: newRequestId(), startedAtMs: now(), onClose };
-    const exchange = openExchange(request, response, start);
-    exchange.span = openRequestSpan(exchange);
-    return exchange;
+    const startedAtMs = now();
+    const requestId = newRequestId();
+    const span = openRequestSpan(request, route, requestId);
+    return openExchange(request, response, { route, requestId, startedAtMs, span, onClose });
   }
 
   async function run(
@@ -80,8 +80,9 @@ export function createRequestServer(ports: RequestServerPorts): RequestServer {
   function fail(exchange: Exchange, thrown: unknown): void {
     if (thrown instanceof RequestCancelled) return;
     const error = toGatewayError(thrown);
-    const { requestId, generationId, organizationId, keyId } = exchange;
-    const ids = { requestId, generationId, organizationId, keyId };
+    const { requestId, report } = exchange;
+    const { generationId, caller } = report;
+    const ids = { requestId, generationId, organizationId: caller?.organizationId, keyId: caller?.keyId };
     if (error.code === 'no_capacity') logRefusal(error, ids);
     else if (error.row.httpStatus >= 500) log.error({ err: error, ...ids }, 'a request failed');
     if (exchange.isCancelled()) return;
@@ -100,7 +101,8 @@ export function createRequestServer(ports: RequestServerPorts): RequestServer {
   }
 
   function onClose(exchange: Exchange): void {
-    const { requestId, generationId, organizationId, keyId, modelId, route, error, request } = exchange;
+    const { requestId, route, request, report } = exchange;
+    const { generationId, caller, modelId, error } = report;
     const status = exchange.isCancelled() ? CLIENT_CLOSED_REQUEST : exchange.response.statusCode;
     const durationMs = now() - exchange.startedAtMs;
     metrics.requestClosed(exchange, status, durationMs);
@@ -108,8 +110,8 @@ export function createRequestServer(ports: RequestServerPorts): RequestServer {
     const line = {
       requestId,
       generationId,
-      organizationId,
-      keyId,
+      organizationId: caller?.organizationId,
+      keyId: caller?.keyId,
       modelId,
       method: request.method,
       route,

@@ -1,13 +1,17 @@
 import { endpointNamed } from '@gateway/public-api';
 import { type Span, tracing } from '@gateway/telemetry';
-import type { Exchange } from '../exchange';
+import type { IncomingMessage } from 'node:http';
+import type { Exchange, RouteName } from '../exchange';
 import { clientTrace } from '../request/call-metadata';
 
 /** Starts the span of a request, in the client's trace or in a new one; undefined while tracing is off. */
-export function openRequestSpan(exchange: Exchange): Span | undefined {
+export function openRequestSpan(
+  request: IncomingMessage,
+  route: RouteName,
+  requestId: string,
+): Span | undefined {
   const tracer = tracing();
   if (tracer === undefined) return undefined;
-  const { request, route, requestId } = exchange;
   const path = endpointNamed(route)?.path;
   return tracer.start([request.method, path].filter(Boolean).join(' '), {
     kind: 'server',
@@ -22,13 +26,14 @@ export function openRequestSpan(exchange: Exchange): Span | undefined {
 
 /** Ends the span with the request's attributes. Client errors (4xx) do not mark it as failed. */
 export function endRequestSpan(exchange: Exchange, status: number): void {
-  const { span, generationId, organizationId, keyId, modelId, error } = exchange;
+  const { span } = exchange;
   if (span === undefined) return;
+  const { generationId, caller, modelId, error } = exchange.report;
   span.set({
     'http.response.status_code': status,
     'gateway.generation.id': generationId,
-    'gateway.organization.id': organizationId,
-    'gateway.key.id': keyId,
+    'gateway.organization.id': caller?.organizationId,
+    'gateway.key.id': caller?.keyId,
     'gateway.error.code': error?.code,
     'gen_ai.request.model': modelId,
   });

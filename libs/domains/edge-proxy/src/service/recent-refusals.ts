@@ -1,18 +1,6 @@
 import { MINUTE_MS } from '@gateway/base';
-import type { KeyGrant } from '@gateway/contracts/auth';
 import { LRUCache } from 'lru-cache';
-import { limits } from '../../core';
-
-type Owner = Pick<KeyGrant, 'keyId' | 'organizationId'>;
-
-/**
- * The keys and organizations whose limits have refused a request within the last minute at this edge, and the
- * organizations whose limits could not be checked.
- */
-export interface RecentRefusals {
-  add(owner: Owner, scope: 'key' | 'organization'): void;
-  include(owner: Owner): boolean;
-}
+import { limits, type RecentRefusals } from '../core';
 
 export function createRecentRefusals(now: () => number): RecentRefusals {
   const owners = new LRUCache<string, true>({

@@ -7,6 +7,7 @@ import { createStubLedger } from '../../testing/stub-ledger';
 import { createStubLimiter } from '../../testing/stub-limiter';
 import { createLedger } from '../../adapters/rpc/ledger';
 import { createRateLimiter } from '../../adapters/rpc/rate-limiter';
+import { after } from '../../service/after';
 import { openReservation } from './reservation';
 
 const HOLD: Hold = {
@@ -45,7 +46,7 @@ function setUp() {
     stubLimiter,
     clock,
     ledger,
-    reservation: openReservation({ rateLimiter, ledger }, { maxWaitMs: 250, claimLeaseMs: 60_000 }),
+    reservation: openReservation({ rateLimiter, ledger, after }, { maxWaitMs: 250, claimLeaseMs: 60_000 }),
   };
 }
 
@@ -79,7 +80,7 @@ describe('the release of a finished request', () => {
         resolve();
       });
     });
-    await reservation.finish({ usedTokens: 1, outcome: 'settles' });
+    await reservation.finish({ usedTokens: 1, outcome: 'completed' });
     order.push('finished');
     await delivered;
     expect(stubLimiter.outstanding.size).toBe(0);
@@ -145,7 +146,7 @@ describe('the claim of a request', () => {
 it('releases nothing a second time, or after finish', async () => {
   const { faults, reservation } = setUp();
   await reservation.hold(HOLD);
-  await reservation.finish({ usedTokens: 1, outcome: 'settles' });
+  await reservation.finish({ usedTokens: 1, outcome: 'completed' });
   await reservation.release();
   await reservation.release();
   expect(faults.reached).toEqual(['ledger.hold', 'ledger.held']);

@@ -1,24 +1,22 @@
 import type { ClaimIdempotencyKeyResponse, Hold, HoldResult } from '@gateway/contracts/billing-ledger';
 import { IdempotentEnding } from '@gateway/contracts/events';
 import type { Admission, AdmissionResult, FinishedAdmission } from '@gateway/contracts/rate-limit';
-import { limits, type ClaimRef, type HoldRef, type Ledger, type RateLimiter } from '../../core';
+import { limits } from '../limits';
+import type { ClaimRef, HoldRef, Ledger, RateLimiter } from '../ports';
 
-type EdgeRateLimiter = RateLimiter<Admission, AdmissionResult, FinishedAdmission>;
-export type EdgeLedger = Ledger<Hold, HoldResult, ClaimIdempotencyKeyResponse, IdempotentEnding>;
-
-/** The outcome of a request that reached the router. */
-interface RunResult {
+/** A generation that ended, as far as the edge knows. */
+interface EndedGeneration {
   /** Input and output tokens; an estimate when the router has reported none. */
   readonly usedTokens: number;
   /**
-   * - `settles`: the router's event settles the hold and stores the response.
-   * - `settles_failed`: the event settles the hold; there is no response to store.
+   * - `completed`: the router's event settles the hold and stores the response.
+   * - `failed`: the event settles the hold; there is no response to store.
    * - `cancelled`: the event settles the hold if the prompt was sent. Without a
    *   settlement the hold is released after a short time.
    * - `unknown`: the cost is unknown. The hold is released; a late settlement
    *   still books exactly once.
    */
-  readonly outcome: 'settles' | 'settles_failed' | 'cancelled' | 'unknown';
+  readonly outcome: 'completed' | 'failed' | 'cancelled' | 'unknown';
 }
 
 /**
@@ -37,16 +35,18 @@ export interface Reservation {
   admit(admission: Admission): Promise<AdmissionResult>;
   hold(hold: Hold): Promise<HoldResult>;
   /** The request ran: frees the slot and reports its actual tokens. The settlement does the rest. */
-  finish(result: RunResult): Promise<void>;
+  finish(result: EndedGeneration): Promise<void>;
   /** A provider was called: the request stays counted although its reservations are released. */
   markProviderCalled(): void;
   /** Releases everything that is still reserved. Never rejects; safe to call twice. */
   release(): Promise<void>;
 }
 
-export interface ReservationPorts {
-  readonly rateLimiter: EdgeRateLimiter;
-  readonly ledger: EdgeLedger;
+interface ReservationPorts {
+  readonly rateLimiter: RateLimiter;
+  readonly ledger: Ledger;
+  /** Calls back after `ms`, unless the returned function is called before. */
+  readonly after: (ms: number, callback: () => void) => () => void;
 }
 
 export interface ReservationOptions {
@@ -56,9 +56,9 @@ export interface ReservationOptions {
   readonly claimLeaseMs: number;
 }
 
-const CLAIM_OUTCOMES: Readonly<Record<RunResult['outcome'], IdempotentEnding>> = {
-  settles: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
-  settles_failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
+const CLAIM_ENDINGS: Readonly<Record<EndedGeneration['outcome'], IdempotentEnding>> = {
+  completed: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
+  failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
   cancelled: IdempotentEnding.IDEMPOTENT_ENDING_CANCELLED,
   unknown: IdempotentEnding.IDEMPOTENT_ENDING_UNKNOWN,
 };
@@ -68,7 +68,7 @@ const RETURNED: Outcome = { $case: 'returned', value: {} };
 const USED_NOTHING: Outcome = { $case: 'used', value: { tokens: 0 } };
 
 export function openReservation(
-  { rateLimiter, ledger }: ReservationPorts,
+  { rateLimiter, ledger, after }: ReservationPorts,
   { maxWaitMs, claimLeaseMs }: ReservationOptions,
 ): Reservation {
   let claimed: ClaimRef | undefined;
@@ -109,12 +109,12 @@ export function openReservation(
     return result;
   }
 
-  async function finish({ usedTokens, outcome }: RunResult): Promise<void> {
+  async function finish({ usedTokens, outcome }: EndedGeneration): Promise<void> {
     const deliveries: Promise<void>[] = [];
     // The response does not wait for it: the client has disconnected.
     if (held && outcome === 'cancelled') void ledger.voidHold(refOf(held), limits.releases.settlementGraceMs);
     if (outcome !== 'unknown') held = undefined;
-    endClaim(CLAIM_OUTCOMES[outcome], deliveries);
+    endClaim(CLAIM_ENDINGS[outcome], deliveries);
     const finishing = finishAdmission({ $case: 'used', value: { tokens: usedTokens } });
     if (finishing && !hasRoom) deliveries.push(finishing);
     await delivered(deliveries);
@@ -136,10 +136,10 @@ export function openReservation(
     await delivered(deliveries);
   }
 
-  function endClaim(outcome: IdempotentEnding, deliveries: Promise<void>[]): void {
+  function endClaim(ending: IdempotentEnding, deliveries: Promise<void>[]): void {
     stopClaimRenewal();
     if (!claimed) return;
-    deliveries.push(ledger.endClaim(claimed, outcome));
+    deliveries.push(ledger.endClaim(claimed, ending));
     claimed = undefined;
   }
 
@@ -157,9 +157,9 @@ export function openReservation(
   function delivered(deliveries: readonly Promise<void>[]): Promise<void> {
     if (deliveries.length === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, maxWaitMs);
+      const stopWaiting = after(maxWaitMs, resolve);
       void Promise.all(deliveries).then(() => {
-        clearTimeout(timer);
+        stopWaiting();
         resolve();
       });
     });

@@ -1,7 +1,7 @@
 import { backoffMs, Cancellation, sleep } from '@gateway/base';
 import type { Hold, HoldResult } from '@gateway/contracts/billing-ledger';
-import { limits } from '../../core';
-import type { Exchange } from '../http/exchange';
+import { limits } from '../limits';
+import type { Client } from './admissible';
 import type { Reservation } from './reservation';
 
 /**
@@ -13,35 +13,41 @@ export interface HoldWaits {
    * @param first the result of a first attempt
    * @returns the last refusal when no attempt succeeds in time, or the client disconnects.
    */
-  hold(reservation: Reservation, hold: Hold, exchange: Exchange, first: HoldResult): Promise<HoldResult>;
+  hold(reservation: Reservation, hold: Hold, client: Client, first: HoldResult): Promise<WaitedHold>;
+}
+
+export interface WaitedHold {
+  readonly result: HoldResult;
+  readonly waitedMs: number;
 }
 
 export interface HoldWaitsOptions {
   /** How long a request waits. 0: it does not. */
   readonly maxWaitMs: number;
   readonly now: () => number;
+  readonly random: () => number;
 }
 
-export function createHoldWaits({ maxWaitMs, now }: HoldWaitsOptions): HoldWaits {
+export function createHoldWaits({ maxWaitMs, now, random }: HoldWaitsOptions): HoldWaits {
   /** Waiting requests by organization. */
   const waiting = new Map<string, number>();
 
   async function hold(
     reservation: Reservation,
     request: Hold,
-    exchange: Exchange,
+    client: Client,
     first: HoldResult,
-  ): Promise<HoldResult> {
-    if (!isTemporary(first)) return first;
+  ): Promise<WaitedHold> {
+    if (!isTemporary(first)) return { result: first, waitedMs: 0 };
     const { organizationId } = request;
     const count = waiting.get(organizationId) ?? 0;
-    if (count >= limits.holdWaits.maxPerOrganization) return first;
+    if (count >= limits.holdWaits.maxPerOrganization) return { result: first, waitedMs: 0 };
     waiting.set(organizationId, count + 1);
     const startedMs = now();
     try {
-      return await holdAgain(reservation, request, exchange, first);
+      const result = await holdAgain(reservation, request, client, first);
+      return { result, waitedMs: now() - startedMs };
     } finally {
-      exchange.waitedForCreditMs = now() - startedMs;
       const left = (waiting.get(organizationId) ?? 1) - 1;
       if (left === 0) waiting.delete(organizationId);
       else waiting.set(organizationId, left);
@@ -51,17 +57,17 @@ export function createHoldWaits({ maxWaitMs, now }: HoldWaitsOptions): HoldWaits
   async function holdAgain(
     reservation: Reservation,
     request: Hold,
-    exchange: Exchange,
+    client: Client,
     first: HoldResult,
   ): Promise<HoldResult> {
     const cancel = new Cancellation();
-    exchange.onCancelled(() => cancel.abort());
+    client.onCancelled(() => cancel.abort());
     const endMs = now() + maxWaitMs;
     let result = first;
     for (let attempts = 1; isTemporary(result); attempts += 1) {
       const leftMs = endMs - now();
       if (leftMs <= 0) break;
-      await sleep(Math.min(leftMs, backoffMs(attempts, limits.holdWaits.backoff, Math.random())), cancel);
+      await sleep(Math.min(leftMs, backoffMs(attempts, limits.holdWaits.backoff, random())), cancel);
       if (cancel.aborted) break;
       result = await reservation.hold(request);
     }

@@ -1,5 +1,4 @@
-import { type NanoUsd, type UnixMs, unreachable } from '@gateway/base';
-import type { KeyGrant } from '@gateway/contracts/auth';
+import { type NanoUsd, unreachable } from '@gateway/base';
 import type { Hold, HoldResult } from '@gateway/contracts/billing-ledger';
 import { type Budget, BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
 import type { ElasticHold } from '@gateway/contracts/inference-router';
@@ -11,13 +10,12 @@ import {
   maxCostExceeded,
   unknownRun,
 } from '@gateway/public-api';
-import type { CheckedBody } from '../chat/check-body';
-import type { Exchange } from '../http/exchange';
-import { ownRunId } from '../own-run-id';
-import { exceededBudget, exceededLimit, missingCredits } from '../messages';
-import { firstSlice, placeElasticHold } from './elastic-hold';
+import type { RecentRefusals } from '../ports';
+import type { Admissible, LimitedClient } from './admissible';
+import { ownRunId } from './own-run-id';
+import { exceededBudget, exceededLimit, missingCredits } from './refusal-messages';
+import { firstSlice, placeElasticHold, type PlacedHold } from './elastic-hold';
 import type { HoldWaits } from './hold-waits';
-import type { RecentRefusals } from './recent-refusals';
 import { missingOutcome } from './missing-outcome';
 import type { Reservation } from './reservation';
 
@@ -32,22 +30,19 @@ export interface ReservePorts {
   readonly elasticHoldTokens: number;
 }
 
-/** A valid request with its ids. */
-export interface Admissible extends CheckedBody {
-  readonly grant: KeyGrant;
-  readonly generationId: string;
-  readonly createdAt: UnixMs;
-}
-
 /** Attempts of a hold. The first may start before the request is admitted. */
 interface HoldAttempts {
   readonly first: Hold;
   /** Decides from the result of the first attempt whether others follow. */
-  place(first: HoldResult): Promise<{ readonly result: HoldResult; readonly elastic?: ElasticHold }>;
+  place(first: HoldResult): Promise<PlacedHold>;
 }
 
+/** What is certain of a request that may run. */
 export interface Reserved {
+  /** For the router, unless the hold covers the whole output limit. */
   readonly elasticHold: ElasticHold | undefined;
+  /** The time that it waited for open holds to be settled. */
+  readonly waitedForCreditMs: number;
 }
 
 /**
@@ -57,7 +52,7 @@ export interface Reserved {
  */
 export async function reserve(
   ports: ReservePorts,
-  exchange: Exchange,
+  client: LimitedClient,
   reservation: Reservation,
   request: Admissible,
 ): Promise<Reserved | Refusal> {
@@ -65,11 +60,11 @@ export async function reserve(
   const { maxCost } = spendLimits;
   const tooExpensive =
     maxCost !== undefined && chat.heldCost > maxCost ? maxCostExceeded(maxCost, chat) : undefined;
-  const { first, place } = holdAttempts(ports, exchange, reservation, request);
+  const { first, place } = holdAttempts(ports, client, reservation, request);
   // A hold fixes the budget of a new run, so a refused request must not have placed one.
   const atOnce = !tooExpensive && !spendLimits.run && !ports.recentRefusals.include(request.grant);
   const [admission, early] = await Promise.allSettled([
-    admit(ports, exchange, reservation, request),
+    admit(ports, client, reservation, request),
     atOnce ? reservation.hold(first) : undefined,
   ]);
   if (admission.status === 'rejected') {
@@ -77,16 +72,17 @@ export async function reserve(
     throw admission.reason;
   }
   if (admission.value) return admission.value;
-  exchange.throwIfCancelled();
+  client.throwIfCancelled();
   if (tooExpensive) return tooExpensive;
   if (early.status === 'rejected') throw early.reason;
   const placed = await place(early.value ?? (await reservation.hold(first)));
-  return holdRefusal(placed.result, request) ?? { elasticHold: placed.elastic };
+  const { result, elastic, waitedMs } = placed;
+  return holdRefusal(result, request) ?? { elasticHold: elastic, waitedForCreditMs: waitedMs };
 }
 
 async function admit(
   { recentRefusals }: ReservePorts,
-  exchange: Exchange,
+  client: LimitedClient,
   reservation: Reservation,
   { grant, chat, generationId }: Admissible,
 ): Promise<Refusal | undefined> {
@@ -98,7 +94,7 @@ async function admit(
     organizationLimits: grant.organizationLimits,
     keyLimits: grant.keyLimits,
   });
-  exchange.rateLimits = { requests, tokens };
+  client.report.rateLimits = { requests, tokens };
   if (!outcome) throw missingOutcome('an admission');
   if (outcome.$case !== 'refused') return undefined;
   const limit = exceededLimit(outcome.value);
@@ -108,7 +104,7 @@ async function admit(
 
 function holdAttempts(
   { holdMarginMs, generationTimeoutMs, holdWaits, elasticHoldTokens }: ReservePorts,
-  exchange: Exchange,
+  client: LimitedClient,
   reservation: Reservation,
   { grant, chat, generationId, createdAt, idempotent, spendLimits }: Admissible,
 ): HoldAttempts {
@@ -134,12 +130,15 @@ function holdAttempts(
     const elastic = { hold, chat, sliceTokens: elasticHoldTokens };
     return {
       first: firstSlice(elastic),
-      place: (result) => placeElasticHold({ reservation, holdWaits, exchange }, elastic, result),
+      place: (result) => placeElasticHold({ reservation, holdWaits, client }, elastic, result),
     };
   }
   return {
     first: hold,
-    place: async (result) => ({ result: await holdWaits.hold(reservation, hold, exchange, result) }),
+    place: async (result) => ({
+      ...(await holdWaits.hold(reservation, hold, client, result)),
+      elastic: undefined,
+    }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { BudgetExceeded } from '@gateway/contracts/billing-ledger';
 import { Refused } from '@gateway/contracts/rate-limit';
-import { exceededBudget, exceededLimit } from './messages';
+import { exceededBudget, exceededLimit } from './refusal-messages';
 
 /** An enum value of a later version of the contract. */
 const UNKNOWN = Number(1_000);

@@ -2,13 +2,12 @@ import { nanoUsd, type NanoUsd } from '@gateway/base';
 import type { Hold, HoldResult } from '@gateway/contracts/billing-ledger';
 import type { ElasticHold } from '@gateway/contracts/inference-router';
 import { affordableOutputTokens, heldCostOf, type ValidatedChatRequest } from '@gateway/public-api';
-import { limits } from '../../core';
-import type { Exchange } from '../http/exchange';
-import type { HoldWaits } from './hold-waits';
+import { limits } from '../limits';
+import type { Client } from './admissible';
+import type { HoldWaits, WaitedHold } from './hold-waits';
 import type { Reservation } from './reservation';
 
-export interface PlacedHold {
-  readonly result: HoldResult;
+export interface PlacedHold extends WaitedHold {
   /** For the router, unless the hold covers the whole output limit. */
   readonly elastic: ElasticHold | undefined;
 }
@@ -41,19 +40,19 @@ export async function placeElasticHold(
   {
     reservation,
     holdWaits,
-    exchange,
+    client,
   }: {
     readonly reservation: Reservation;
     readonly holdWaits: HoldWaits;
-    readonly exchange: Exchange;
+    readonly client: Client;
   },
   { hold, chat, sliceTokens }: ElasticHoldRequest,
   first: HoldResult,
 ): Promise<PlacedHold> {
-  const placed = (result: HoldResult, outputTokens: number): PlacedHold => {
-    if (outputTokens >= chat.maxOutputTokens) return { result, elastic: undefined };
+  const placed = (waited: WaitedHold, outputTokens: number): PlacedHold => {
+    if (outputTokens >= chat.maxOutputTokens) return { ...waited, elastic: undefined };
     const covered = { hold: covering(hold, chat, outputTokens), outputTokens };
-    return { result, elastic: { ...covered, sliceTokens, fullAmountNanoUsd: chat.heldCost } };
+    return { ...waited, elastic: { ...covered, sliceTokens, fullAmountNanoUsd: chat.heldCost } };
   };
   const slice = Math.min(sliceTokens, chat.maxOutputTokens);
   const { maxAttempts, minOutputTokens } = limits.elasticHolds;
@@ -61,13 +60,13 @@ export async function placeElasticHold(
   let result = first;
   for (let attempt = 1; ; attempt += 1) {
     const left = leftAfter(result);
-    if (left === undefined) return placed(result, outputTokens);
+    if (left === undefined) return placed({ result, waitedMs: 0 }, outputTokens);
     outputTokens = Math.min(outputTokens - 1, affordableOutputTokens(left, chat));
     if (outputTokens < minOutputTokens || attempt === maxAttempts) break;
     result = await reservation.hold(covering(hold, chat, outputTokens));
   }
   const request = covering(hold, chat, slice);
-  return placed(await holdWaits.hold(reservation, request, exchange, await reservation.hold(request)), slice);
+  return placed(await holdWaits.hold(reservation, request, client, await reservation.hold(request)), slice);
 }
 
 /** What a refusal leaves for a smaller hold; undefined when the hold was not refused for its amount. */

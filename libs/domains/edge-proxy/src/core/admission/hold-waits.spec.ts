@@ -1,7 +1,7 @@
 import type { HoldResult } from '@gateway/contracts/billing-ledger';
 import { BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
 import type { ErrorEnvelope } from '@gateway/errors';
-import { limits } from '../../core';
+import { limits } from '../limits';
 import { BODY, startEdge, type TestEdge, until } from '../../testing/start-edge';
 
 /** Credit for the request is there, but reserved. */
