@@ -54,15 +54,26 @@ class Network {
     return response;
   }
 
-  async *serverStream(call: TransportCall): AsyncGenerator<unknown> {
+  readonly serverStream: MessageTransport['serverStream'] = (call, reader) => {
+    if (this.down) throw new Error('the network is down');
+    const fail = (error: unknown): void => {
+      stream?.cancel();
+      reader.end(error as Error);
+    };
+    const stream = this.dropsWatch
+      ? void drop(call).catch(fail)
+      : this.replicas().serverStream(call, {
+          message: (message, cost) =>
+            void this.passMessage(call).then(() => reader.message(message, cost), fail),
+          end: (error) => reader.end(error),
+        });
+    return stream ?? { read: () => undefined, cancel: () => undefined };
+  };
+
+  private async passMessage(call: TransportCall): Promise<void> {
+    await this.pass(call);
     if (this.down) throw new Error('the network is down');
     if (this.dropsWatch) await drop(call);
-    for await (const message of this.replicas().serverStream(call)) {
-      await this.pass(call);
-      if (this.down) throw new Error('the network is down');
-      if (this.dropsWatch) await drop(call);
-      yield message;
-    }
   }
 
   /** Delays a call, but not beyond its timeout. */

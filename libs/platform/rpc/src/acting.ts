@@ -34,12 +34,12 @@ export function createActingTransport(
     return {
       carries: 'bytes',
       unary: async (call) => transport.unary(await withAssertion(call)),
-      serverStream: (call) => transport.serverStream(call),
+      serverStream: transport.serverStream,
     };
   }
   return {
     carries: 'messages',
     unary: async (call) => transport.unary(await withAssertion(call)),
-    serverStream: (call) => transport.serverStream(call),
+    serverStream: transport.serverStream,
   };
 }

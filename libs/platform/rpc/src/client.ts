@@ -1,7 +1,8 @@
-import { endWith, tracing } from '@gateway/telemetry';
+import { endWith, failureOf, tracing } from '@gateway/telemetry';
 import type { CallOptions, GeneratedMethod, MessageCodec, RpcClient, ServiceDefinition } from './definition';
 import { encodeMessage } from './encode-message';
-import { openTracedCall, TracedStream } from './traced-call';
+import { MessageStream, type StreamEnd } from './message-stream';
+import { openTracedCall } from './traced-call';
 import type { RpcTransport, TransportCall } from './transport';
 
 export interface ClientDefaults {
@@ -67,45 +68,25 @@ function unaryCaller(
 
 function streamCaller(service: string, method: GeneratedMethod, transport: RpcTransport) {
   const { requestType, responseType } = codecsOf(method);
-  const open = (message: unknown, options?: CallOptions): AsyncIterableIterator<unknown> => {
-    if (transport.carries === 'messages') {
-      return transport.serverStream(callOf(service, method, message, options, undefined));
-    }
-    const request = encodeMessage(requestType, message);
-    const bytes = transport.serverStream(callOf(service, method, request, options, undefined));
-    return new DecodedStream(bytes[Symbol.asyncIterator](), responseType);
-  };
-  return (request: unknown, options?: CallOptions): AsyncIterable<unknown> => {
+  const decode = (bytes: Uint8Array): unknown => responseType.decode(bytes);
+  const asIs = (message: unknown): unknown => message;
+  return (message: unknown, options?: CallOptions): AsyncIterable<unknown> => {
+    const request = transport.carries === 'messages' ? message : encodeMessage(requestType, message);
     const tracer = tracing();
     const traced = tracer && openTracedCall(tracer, service, method.name, options);
-    return traced ? new TracedStream(traced.span, open(request, traced.options)) : open(request, options);
+    const seen = traced ? traced.options : options;
+    const onEnd: StreamEnd | undefined = traced && ((end) => traced.span.end(end && failureOfEnd(end)));
+    if (transport.carries === 'messages') {
+      const call = callOf(service, method, request, seen, undefined);
+      return new MessageStream(call, transport.serverStream, { decode: asIs, onEnd });
+    }
+    const call = callOf(service, method, request as Uint8Array, seen, undefined);
+    return new MessageStream(call, transport.serverStream, { decode, onEnd });
   };
 }
 
-/** Decodes a stream of messages. Not an async generator, so that `return()` is not queued behind a pending read. */
-class DecodedStream implements AsyncIterableIterator<unknown> {
-  private readonly decode: (result: IteratorResult<Uint8Array>) => IteratorResult<unknown>;
-
-  constructor(
-    private readonly bytes: AsyncIterator<Uint8Array>,
-    codec: MessageCodec<unknown>,
-  ) {
-    this.decode = (result) =>
-      result.done ? { done: true, value: undefined } : { done: false, value: codec.decode(result.value) };
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<unknown>> {
-    return this.bytes.next().then(this.decode);
-  }
-
-  async return(): Promise<IteratorResult<unknown>> {
-    await this.bytes.return?.();
-    return { done: true, value: undefined };
-  }
+function failureOfEnd(end: Error | 'cancelled'): string {
+  return end === 'cancelled' ? end : failureOf(end);
 }
 
 function callOf<Payload>(

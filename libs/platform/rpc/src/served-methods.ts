@@ -1,11 +1,11 @@
 import { createLogSampler } from '@gateway/base';
 import { callersOf, isAudited, permissionOf } from '@gateway/contracts/callers';
 import { GatewayError, toGatewayError } from '@gateway/errors';
-import { tracing } from '@gateway/telemetry';
 import type { BoundService, CallAccess, CallContext, MessageCodec } from './definition';
 import { encodeMessage } from './encode-message';
+import { HandlerStream, type HandlerReader } from './handler-stream';
 import { RpcError } from './rpc-error';
-import { invokeTraced } from './traced-call';
+import { invokeInSpan, openServerSpan } from './traced-call';
 
 /** For failures whose details callers do not receive. Compatible with a pino logger. */
 export interface RpcLog {
@@ -26,8 +26,10 @@ export interface ServedMethod {
   /** Replaces `permission` and `audited` where the contract leaves them to the message. */
   readonly accessOf?: (request: unknown) => CallAccess;
   readonly streams: boolean;
-  /** Returns a promise, or an async iterable for a streaming method. May throw. */
-  invoke(request: unknown, context: CallContext): unknown;
+  /** Runs the handler of a unary method. May throw. */
+  invoke(request: unknown, context: CallContext): Promise<unknown>;
+  /** Runs the handler of a streaming method, with the first read. */
+  stream(request: unknown, context: CallContext, reader: HandlerReader): HandlerStream;
   /** For transports of bytes. */
   decode(request: Uint8Array): unknown;
   encode(response: unknown): Uint8Array;
@@ -56,7 +58,7 @@ export function servedMethods(services: readonly BoundService[]): ServedMethods 
         responseType: MessageCodec<unknown>;
       };
       const { name: method, responseStream: streams } = generated;
-      const invoke = (request: unknown, context: CallContext): unknown =>
+      const handle = (request: unknown, context: CallContext): unknown =>
         handlers[property]?.(request as never, context);
       const permission = permissionOf(`${service}/${method}`);
       byMethod.set(method, {
@@ -68,11 +70,14 @@ export function servedMethods(services: readonly BoundService[]): ServedMethods 
         audited: isAudited(`${service}/${method}`),
         streams,
         invoke: (request, context) => {
-          const tracer = tracing();
-          if (tracer === undefined || context.metadata['traceparent'] === undefined) {
-            return invoke(request, context);
-          }
-          return invokeTraced(tracer, { service, method, streams }, context, (seen) => invoke(request, seen));
+          const span = openServerSpan(service, method, context);
+          const invoke = (seen: CallContext) => handle(request, seen) as Promise<unknown>;
+          return span === undefined ? invoke(context) : invokeInSpan(span, invoke);
+        },
+        stream: (request, context, reader) => {
+          const span = openServerSpan(service, method, context);
+          const start = () => handle(request, span?.context ?? context) as AsyncIterable<unknown>;
+          return new HandlerStream(start, reader, span);
         },
         decode: (request) => requestType.decode(request),
         encode: (response) => encodeMessage(responseType, response),

@@ -1,6 +1,6 @@
 import type { CallActor } from '@gateway/actors';
 import type { CancelSignal } from '@gateway/base';
-import { endWith, failureOf, tracing, type Span, type SpanStart, type Tracing } from '@gateway/telemetry';
+import { endWith, tracing, type Span, type SpanStart, type Tracing } from '@gateway/telemetry';
 import type { CallContext, CallMetadata, CallOptions } from './definition';
 
 /** The span of a call, with OpenTelemetry's attribute names. */
@@ -52,84 +52,37 @@ export function openTracedCall(
   return { span, options: { ...options, metadata: { ...metadata, ...span.headers } } };
 }
 
-/** Ends the span with the stream: at its last message, a failure, or when the reader closes it. */
-export class TracedStream implements AsyncIterableIterator<unknown> {
-  private span: Span | undefined;
-
-  constructor(
-    span: Span,
-    private readonly messages: AsyncIterableIterator<unknown>,
-  ) {
-    this.span = span;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<unknown>> {
-    return this.messages.next().then(
-      (result) => {
-        if (result.done) this.end();
-        return result;
-      },
-      (error: unknown) => {
-        this.end(failureOf(error));
-        throw error;
-      },
-    );
-  }
-
-  return(): Promise<IteratorResult<unknown>> {
-    this.end('cancelled');
-    return this.messages.return?.() ?? Promise.resolve({ done: true, value: undefined });
-  }
-
-  private end(failure?: string): void {
-    this.span?.end(failure);
-    this.span = undefined;
-  }
+/** The span of a handler. */
+export interface ServerSpan {
+  readonly span: Span;
+  /** The context for the handler. */
+  readonly context: CallContext;
+  run<Result>(work: () => Result): Result;
 }
 
-type Invoke = (context: CallContext) => unknown;
-
-/** Runs a handler in a server span. */
-export function invokeTraced(
-  tracer: Tracing,
-  {
-    service,
-    method,
-    streams,
-  }: { readonly service: string; readonly method: string; readonly streams: boolean },
+/** Starts the server span of a call that belongs to a trace. */
+export function openServerSpan(
+  service: string,
+  method: string,
   context: CallContext,
-  invoke: Invoke,
-): unknown {
+): ServerSpan | undefined {
+  const tracer = tracing();
+  if (tracer === undefined || context.metadata['traceparent'] === undefined) return undefined;
   const span = tracer.start(`${service}/${method}`, spanStartOf('server', service, method, context.metadata));
-  const seen = new TracedContext(context, span);
-  try {
-    const result = tracer.run(span, () => invoke(seen));
-    if (!streams) return endWith(span, result as Promise<unknown>);
-    const messages = (result as AsyncIterable<unknown>)[Symbol.asyncIterator]();
-    return new TracedStream(span, inSpan(tracer, span, messages));
-  } catch (error) {
-    span.end(failureOf(error));
-    throw error;
-  }
+  return {
+    span,
+    context: new TracedContext(context, span),
+    run: (work) => tracer.run(span, work),
+  };
 }
 
-/** A streaming handler runs in its reader's async context, so each step must enter the span. */
-function inSpan(
-  tracer: Tracing,
-  span: Span,
-  messages: AsyncIterator<unknown>,
-): AsyncIterableIterator<unknown> {
-  const iterator: AsyncIterableIterator<unknown> = {
-    [Symbol.asyncIterator]: () => iterator,
-    next: () => tracer.run(span, () => messages.next()),
-    return: () =>
-      tracer.run(span, () => messages.return?.() ?? Promise.resolve({ done: true, value: undefined })),
-  };
-  return iterator;
+/** Runs the handler of a unary call in its span. */
+export function invokeInSpan(
+  { span, context, run }: ServerSpan,
+  invoke: (context: CallContext) => Promise<unknown>,
+): Promise<unknown> {
+  const work = async (): Promise<unknown> => invoke(context);
+  return endWith(span, run(work));
 }
 
 /** A context whose metadata has the handler's span as the parent, for calls and events that it makes. */

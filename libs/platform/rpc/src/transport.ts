@@ -18,6 +18,28 @@ export interface TransportCall<Payload = unknown> {
   readonly metadata?: CallMetadata;
 }
 
+/** Receives the messages of a call and its end. */
+export interface StreamReader<Payload> {
+  /** @param cost what the reader reports when it has taken the message */
+  message(payload: Payload, cost: number): void;
+  /** After all messages, once. Without an error: the call succeeded. */
+  end(error: Error | undefined): void;
+}
+
+/** A call with a stream of responses, in flight. */
+export interface StartedStream {
+  /** The reader waits for another message. Since the last report it took messages of the cost `taken`. */
+  read(taken: number): void;
+  /** The reader no longer waits: it is not called again, and the handler is aborted. Does nothing after the end. */
+  cancel(): void;
+}
+
+/** Starts a call whose first message is awaited. What it throws is the failure of the call. */
+export type StartStream<Payload> = (
+  call: TransportCall<Payload>,
+  reader: StreamReader<Payload>,
+) => StartedStream;
+
 /**
  * Sends payloads to a service and returns its responses. Duties of every
  * implementation:
@@ -25,12 +47,13 @@ export interface TransportCall<Payload = unknown> {
  *   arrive as a bare `internal_error`.
  * - Aborting `signal`, or exceeding `timeoutMs`, rejects immediately and aborts
  *   the handler's signal.
- * - A stream buffers a bounded number of unread messages; then the handler waits.
- * - Closing a stream early (`break`, `return()`) aborts the handler's signal.
+ * - A stream sends a bounded number of messages before they are taken; then the handler waits.
+ * - Cancelling a stream aborts the handler's signal.
  */
 interface Transport<Payload> {
   unary(call: TransportCall<Payload>): Promise<Payload>;
-  serverStream(call: TransportCall<Payload>): AsyncIterableIterator<Payload>;
+  /** Starts a call whose responses a MessageStream reads. */
+  readonly serverStream: StartStream<Payload>;
 }
 
 /** For calls between processes. */

@@ -31,6 +31,14 @@ export interface CallInFlight {
 
 type UnaryReply = { readonly response: Buffer } | { readonly failure: GrpcFailure };
 
+/** Where a streaming call sends its messages and its end. */
+export interface StreamReplies {
+  /** @returns a promise while there is no room for another message. */
+  readonly send: (message: Buffer) => Promise<void> | undefined;
+  readonly succeed: () => void;
+  readonly fail: (failure: GrpcFailure) => void;
+}
+
 /** Runs the calls of a server, whether each has a gRPC call of its own or is part of a batch. */
 export interface CallRunner {
   /** The refusal of a call whose caller the method's contract does not name. */
@@ -44,16 +52,8 @@ export interface CallRunner {
   ): CallInFlight;
   /** Runs the handler of a unary call; undefined if the call was aborted. */
   respond(open: CallInFlight, request: Uint8Array): Promise<UnaryReply | undefined>;
-  /**
-   * Runs a streaming handler; returns its failure. Undefined if it succeeded or the call was aborted.
-   *
-   * @param write returns a promise while there is no room for another message
-   */
-  stream(
-    open: CallInFlight,
-    request: Uint8Array,
-    write: (message: Buffer) => Promise<void> | undefined,
-  ): Promise<GrpcFailure | undefined>;
+  /** Runs a streaming handler and sends its messages and its end, unless the call is aborted before. */
+  stream(open: CallInFlight, request: Uint8Array, replies: StreamReplies): void;
   abortAll(): void;
 }
 
@@ -160,21 +160,39 @@ export function createCallRunner({
     }
   }
 
-  async function stream(
-    open: CallInFlight,
-    request: Uint8Array,
-    write: (message: Buffer) => Promise<void> | undefined,
-  ): Promise<GrpcFailure | undefined> {
+  function stream(open: CallInFlight, request: Uint8Array, replies: StreamReplies): void {
     const { served, context } = open;
+    const fail = (thrown: unknown): void => {
+      reportFailure(log, served, thrown);
+      markEnded(open, toGatewayError(thrown).code);
+      replies.fail(toGrpcFailure(thrown));
+    };
+    const readMore = (): void => messages.read();
+    const message = (response: unknown): void => {
+      let hasNoRoom: Promise<void> | undefined;
+      try {
+        hasNoRoom = replies.send(asBuffer(served.encode(response)));
+      } catch (error) {
+        messages.close();
+        return fail(error);
+      }
+      if (hasNoRoom === undefined) messages.read();
+      else void hasNoRoom.then(readMore);
+    };
+    const end = (): void => {
+      markEnded(open, 'ok');
+      replies.succeed();
+    };
+    let decoded: unknown;
     try {
-      await sendMessages(served, { request, context, write });
-      markEnded(open, context.aborted ? 'cancelled' : 'ok');
-      return undefined;
-    } catch (thrown) {
-      if (!context.aborted) reportFailure(log, served, thrown);
-      markEnded(open, context.aborted ? 'cancelled' : toGatewayError(thrown).code);
-      return context.aborted ? undefined : toGrpcFailure(thrown);
+      decoded = served.decode(request);
+    } catch (error) {
+      return fail(error);
     }
+    const messages = served.stream(decoded, context, { message, end, fail });
+    // Immediately, as the handler may not produce its next message for a long time.
+    context.signal.addEventListener('abort', () => messages.close());
+    messages.read();
   }
 
   return {
@@ -186,41 +204,4 @@ export function createCallRunner({
       for (const call of inFlight) call.abort();
     },
   };
-}
-
-/**
- * Runs a streaming handler and sends its messages, with backpressure. Resolves
- * when the handler has finished or the call is aborted. An aborted handler runs
- * its `finally`, and nothing more is sent.
- */
-async function sendMessages(
-  served: ServedMethod,
-  {
-    request,
-    context,
-    write,
-  }: {
-    readonly request: Uint8Array;
-    readonly context: ServerCall;
-    /** Returns a promise while there is no room for another message. */
-    readonly write: (message: Buffer) => Promise<void> | undefined;
-  },
-): Promise<void> {
-  const messages = served.invoke(served.decode(request), context) as AsyncIterable<unknown>;
-  const iterator = messages[Symbol.asyncIterator]();
-  const closeIterator = (): void => void iterator.return?.().catch(() => undefined);
-  // Immediately, as the handler may not produce its next message for a long time.
-  context.signal.addEventListener('abort', closeIterator);
-  while (!context.aborted) {
-    const result = await iterator.next();
-    if (context.aborted || result.done) return;
-    let hasNoRoom: Promise<void> | undefined;
-    try {
-      hasNoRoom = write(asBuffer(served.encode(result.value)));
-    } catch (error) {
-      closeIterator();
-      throw error;
-    }
-    if (hasNoRoom !== undefined) await hasNoRoom;
-  }
 }

@@ -15,8 +15,8 @@ import { servedMethods, type RpcLog, type ServedMethod } from '../served-methods
 import { ServerCall, type RpcCallEnd } from '../server-call';
 import { MAX_MESSAGE_BYTES } from '../transport';
 import { EXCHANGE_PATH } from './batched/protocol';
-import { BatchExchange, type CallReplies, type ServeCall } from './batched/serve-batches';
-import { createCallRunner, type CallInFlight } from './call-runner';
+import { BatchExchange, type ServeCall } from './batched/serve-batches';
+import { createCallRunner, type CallInFlight, type StreamReplies } from './call-runner';
 import { callerOf } from './caller-identity';
 import { serverCredentials, serverOptions, type RpcTls, type RpcTlsFiles } from './grpc-options';
 import { fromGrpcMetadata, identity, pathOf, unimplementedFailure, type GrpcFailure } from './grpc-wire';
@@ -163,17 +163,17 @@ export function createGrpcServer({
   }
 
   function streamHandler(served: ServedMethod) {
-    return async (call: ServerWritableStream<Buffer, Buffer>): Promise<void> => {
+    return (call: ServerWritableStream<Buffer, Buffer>): void => {
       const fail = (failure: GrpcFailure): void => void call.emit('error', failure);
       const denied = calls.denialOf(served, callerBehind(call));
       if (denied !== undefined) return fail(denied);
       const open = openGrpcCall(served, call, fail);
       const { context } = open;
-      const failure = await calls.stream(open, call.request, (message) =>
-        call.write(message) ? undefined : drained(call, context),
-      );
-      if (failure !== undefined) fail(failure);
-      else if (!context.aborted) call.end();
+      calls.stream(open, call.request, {
+        send: (message) => (call.write(message) ? undefined : drained(call, context)),
+        succeed: () => call.end(),
+        fail,
+      });
     };
   }
 
@@ -193,23 +193,18 @@ export function createGrpcServer({
       }
       const deadlineUnixMs = timeoutMs === 0 ? undefined : Date.now() + timeoutMs;
       const open = calls.open(served, new ServerCall(metadata, deadlineUnixMs), caller, replies.fail);
-      void (served.streams ? streamReplies(open, request, replies) : unaryReply(open, request, replies));
+      if (served.streams) calls.stream(open, request, replies);
+      else void unaryReply(open, request, replies);
       return open.cancel;
     };
   }
 
-  async function unaryReply(open: CallInFlight, request: Buffer, replies: CallReplies): Promise<void> {
+  async function unaryReply(open: CallInFlight, request: Buffer, replies: StreamReplies): Promise<void> {
     const reply = await calls.respond(open, request);
     if (reply === undefined) return;
     if ('failure' in reply) return replies.fail(reply.failure);
     await replies.send(reply.response);
     replies.succeed();
-  }
-
-  async function streamReplies(open: CallInFlight, request: Buffer, replies: CallReplies): Promise<void> {
-    const failure = await calls.stream(open, request, replies.send);
-    if (failure !== undefined) replies.fail(failure);
-    else replies.succeed();
   }
 
   function exchange(call: ServerDuplexStream<Buffer, Buffer>): void {

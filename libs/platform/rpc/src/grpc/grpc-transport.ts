@@ -6,7 +6,7 @@ import { MAX_MESSAGE_BYTES, type BytesTransport, type TransportCall } from '../t
 import { BatchedCalls } from './batched/batched-calls';
 import { MAX_BATCHED_REQUEST_BYTES } from './batched/protocol';
 import { channelCredentials, clientOptions, type RpcTls } from './grpc-options';
-import { GrpcStream } from './grpc-stream';
+import { startGrpcStream } from './grpc-stream';
 import { asBuffer, fromGrpcFailure, identity, pathOf, startCall, toGrpcMetadata } from './grpc-wire';
 
 export interface GrpcTransportOptions {
@@ -55,7 +55,8 @@ export function transportOver(
   return {
     carries: 'bytes',
     unary: (call) => (isInBatch(call) ? batched.unary(call) : unary(client, call)),
-    serverStream: (call) => (isInBatch(call) ? batched.serverStream(call) : new GrpcStream(client, call)),
+    serverStream: (call, reader) =>
+      isInBatch(call) ? batched.start(call, reader) : startGrpcStream(client, call, reader),
     close: () => {
       batched.close();
       client.close();

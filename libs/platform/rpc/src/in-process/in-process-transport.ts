@@ -1,11 +1,10 @@
 import type { ActorVerifier } from '@gateway/actors';
 import { admitActor, denial } from '../access';
 import type { BoundService } from '../definition';
-import { RpcError } from '../rpc-error';
+import { cancelledCall, RpcError } from '../rpc-error';
 import { noSuchMethod, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
-import type { MessageTransport, TransportCall } from '../transport';
+import type { MessageTransport, StartedStream, StreamReader, TransportCall } from '../transport';
 import { publicErrorOf, InProcessCall, type InProcessRuntime } from './in-process-call';
-import { InProcessStream } from './in-process-stream';
 
 export interface InProcessTransportOptions {
   /** The calling service. With it, a method refuses the call unless its contract names the service, as between processes. */
@@ -60,7 +59,7 @@ export function createInProcessTransport(
           reject(error);
         }
       }),
-    serverStream: (call) => new InProcessStream(() => find(call, true), call, runtime),
+    serverStream: (call, reader) => startStream(find(call, true), call, runtime, reader),
   };
 }
 
@@ -85,7 +84,7 @@ function callHandler(
   }
   function invoke(request: unknown): void {
     try {
-      (served.invoke(request, context) as Promise<unknown>).then(succeed, fail);
+      served.invoke(request, context).then(succeed, fail);
     } catch (thrown) {
       fail(thrown);
     }
@@ -105,6 +104,39 @@ function callHandler(
     context.actor = actor;
     invoke(request);
   }, deny);
+}
+
+/** The handler runs only while the reader waits for a message, so no message is stored. */
+function startStream(
+  served: ServedMethod,
+  call: TransportCall,
+  { pass, log }: InProcessRuntime,
+  reader: StreamReader<unknown>,
+): StartedStream {
+  const context = new InProcessCall(call, call.timeoutMs, (reason) => {
+    messages.close();
+    reader.end(reason);
+  });
+  const messages = served.stream(pass(call.request), context, {
+    message: (message) => reader.message(pass(message), 0),
+    end: () => {
+      context.release();
+      reader.end(undefined);
+    },
+    fail: (thrown) => {
+      context.release();
+      reader.end(publicErrorOf(thrown, served, log));
+    },
+  });
+  messages.read();
+  return {
+    read: () => messages.read(),
+    cancel: () => {
+      context.release();
+      context.abort(cancelledCall(call));
+      messages.close();
+    },
+  };
 }
 
 /** Freezes the message deeply, except for bytes. */

@@ -4,29 +4,13 @@ import { Metadata, type Client, type ClientDuplexStream, type ServiceError } fro
 import { checkedMetadata } from '../../call-metadata';
 import { encodeMessage } from '../../encode-message';
 import { cancelledCall, overdueCall, RpcError } from '../../rpc-error';
-import type { TransportCall } from '../../transport';
+import type { StartedStream, StreamReader, TransportCall } from '../../transport';
 import { asBuffer, fromCallFailure, fromGrpcFailure, identity, pathOf, startCall } from '../grpc-wire';
 import { EXCHANGE_PATH, MESSAGE_OVERHEAD_BYTES, REPORT_AFTER_BYTES, takeBatch } from './protocol';
 
 /** Streams are replaced after this time, long before the server closes their connection. */
 const MAX_AGE_MS = 60_000;
 const MAX_ID = 0xffff_ffff;
-
-/** Receives the messages and the end of a call. */
-export interface CallReader {
-  /** @param cost what to report as taken once the message is taken */
-  message(bytes: Buffer, cost: number): void;
-  /** After all messages. Without an error: the call succeeded. */
-  end(error: Error | undefined): void;
-}
-
-/** A call in flight. */
-export interface StartedCall {
-  /** The reader took a message of this cost. */
-  took(cost: number): void;
-  /** The reader no longer waits: it is not called again, and the handler is aborted. */
-  cancel(): void;
-}
 
 /** The calls of one connection, on one stream. */
 export class CallStream {
@@ -70,7 +54,8 @@ export class CallStream {
     this.endIfDone();
   }
 
-  start(call: TransportCall<Uint8Array>, timeoutMs: number | undefined, reader: CallReader): StartedCall {
+  start(call: TransportCall<Uint8Array>, reader: StreamReader<Uint8Array>): StartedStream {
+    const { timeoutMs } = call;
     const id = this.nextId();
     const open = new OpenCall(call, reader, {
       maxMessageBytes: this.maxMessageBytes,
@@ -92,7 +77,7 @@ export class CallStream {
       metadata: checkedMetadata(call.metadata),
     });
     this.calls.set(id, open);
-    open.watch(timeoutMs);
+    open.watch();
     this.scheduleFlush();
     return open;
   }
@@ -168,7 +153,7 @@ interface OpenCallPorts {
   readonly consumed: (bytes: number) => void;
 }
 
-class OpenCall implements StartedCall {
+class OpenCall implements StartedStream {
   private parts: Buffer[] = [];
   private partsBytes = 0;
   private unreported = 0;
@@ -177,7 +162,7 @@ class OpenCall implements StartedCall {
 
   constructor(
     private readonly call: TransportCall,
-    private readonly reader: CallReader,
+    private readonly reader: StreamReader<Uint8Array>,
     private readonly ports: OpenCallPorts,
   ) {}
 
@@ -186,7 +171,8 @@ class OpenCall implements StartedCall {
   }
 
   /** Ends the call when its signal aborts or its time is over. */
-  watch(timeoutMs: number | undefined): void {
+  watch(): void {
+    const { timeoutMs } = this.call;
     this.call.signal?.addEventListener('abort', this);
     if (timeoutMs === undefined) return;
     this.deadline = setTimeout(() => this.abandon(overdueCall(this.call)), timeoutMs);
@@ -220,7 +206,7 @@ class OpenCall implements StartedCall {
     if (more) {
       this.parts.push(part);
       // An incomplete message cannot be taken.
-      return this.took(part.length);
+      return this.read(part.length);
     }
     const message = this.parts.length === 0 ? part : Buffer.concat([...this.parts, part]);
     this.parts = [];
@@ -228,9 +214,9 @@ class OpenCall implements StartedCall {
     this.reader.message(message, part.length + MESSAGE_OVERHEAD_BYTES);
   }
 
-  took(cost: number): void {
+  read(taken: number): void {
     if (this.hasEnded) return;
-    this.unreported += cost;
+    this.unreported += taken;
     if (this.unreported < REPORT_AFTER_BYTES) return;
     this.ports.consumed(this.unreported);
     this.unreported = 0;

@@ -1,19 +1,12 @@
 import { ExchangeRequest, ExchangeResponse, type Call, type Reply } from '@gateway/contracts/batched-calls';
 import { status, type ServerDuplexStream } from '@grpc/grpc-js';
 import { encodeMessage } from '../../encode-message';
+import type { StreamReplies } from '../call-runner';
 import { asBuffer, toCallFailure, type GrpcFailure } from '../grpc-wire';
 import { MAX_PART_BYTES, MESSAGE_OVERHEAD_BYTES, takeBatch, WINDOW_BYTES } from './protocol';
 
-/** Where a served call sends its messages and its end. */
-export interface CallReplies {
-  /** @returns a promise while the reader has taken too little. */
-  readonly send: (message: Buffer) => Promise<void> | undefined;
-  readonly succeed: () => void;
-  readonly fail: (failure: GrpcFailure) => void;
-}
-
 /** Starts to serve a call. Returns the function that aborts it when its caller no longer waits. */
-export type ServeCall = (call: Call, replies: CallReplies) => () => void;
+export type ServeCall = (call: Call, replies: StreamReplies) => () => void;
 
 /** The server's side of one stream of batched calls. */
 export class BatchExchange {
@@ -112,7 +105,7 @@ export class BatchExchange {
 
 type ReplyContent = Omit<Reply, 'id'>;
 
-class ServedCall implements CallReplies {
+class ServedCall implements StreamReplies {
   /** Bytes that the reader has not taken. */
   private unread = 0;
   private hasRoom: (() => void) | undefined;

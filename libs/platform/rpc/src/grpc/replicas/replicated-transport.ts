@@ -8,7 +8,12 @@ import {
   isRpcUnimplemented,
   RpcError,
 } from '../../rpc-error';
-import { MAX_MESSAGE_BYTES, type TransportCall } from '../../transport';
+import {
+  MAX_MESSAGE_BYTES,
+  type StartedStream,
+  type StreamReader,
+  type TransportCall,
+} from '../../transport';
 import { channelCredentials, clientOptions, type RpcTls } from '../grpc-options';
 import { transportOver, type GrpcTransport } from '../grpc-transport';
 import { LIVENESS } from '../health';
@@ -124,16 +129,19 @@ export function createReplicatedTransport({
   return {
     carries: 'bytes',
     unary,
-    serverStream: (call) =>
-      new ReplicaStream(call, () => {
-        const waitMs = Math.min(limits.connectWaitMs, call.timeoutMs ?? limits.connectWaitMs);
-        return replicas.pick() ?? replicas.pickOrWait(waitMs, call.signal);
-      }),
+    serverStream: (call, reader) => {
+      const ended = failureBeforeStart(call, call.timeoutMs);
+      if (ended !== undefined) throw ended;
+      const picked = replicas.pick();
+      if (picked !== undefined) return startStream(picked, call, reader);
+      const waitMs = Math.min(limits.connectWaitMs, call.timeoutMs ?? limits.connectWaitMs);
+      return startStreamLater(replicas.pickOrWait(waitMs, call.signal), call, reader);
+    },
     everyServer: () =>
       replicas.callable().map((replica) => ({
         carries: 'bytes',
         unary: (call) => attempt(replica, call),
-        serverStream: (call) => new ReplicaStream(call, () => replica),
+        serverStream: (call, reader) => startStream(replica, call, reader),
       })),
     close: () => replicas.close(),
   };
@@ -169,54 +177,60 @@ function isTransportFailure(error: unknown): boolean {
   return error instanceof RpcError;
 }
 
-type Result = IteratorResult<Uint8Array, undefined>;
-
-/** A stream of one replica, which is picked at the first read. */
-class ReplicaStream implements AsyncIterableIterator<Uint8Array, undefined> {
-  private readonly startedMs = performance.now();
-  private inner: Promise<AsyncIterator<Uint8Array>> | undefined;
-  private open: ReturnType<Replica['open']> | undefined;
-  private closed = false;
-
-  constructor(
-    private readonly call: TransportCall<Uint8Array>,
-    private readonly pick: () => Replica | Promise<Replica>,
-  ) {}
-
-  [Symbol.asyncIterator](): this {
-    return this;
+/** Starts a stream of one replica. */
+function startStream(
+  replica: Replica,
+  call: TransportCall<Uint8Array>,
+  reader: StreamReader<Uint8Array>,
+): StartedStream {
+  const open = replica.open();
+  try {
+    const started = replica.transport.serverStream(call, {
+      message: (bytes, cost) => {
+        open.responded();
+        reader.message(bytes, cost);
+      },
+      end: (error) => {
+        if (!isTransportFailure(error)) open.responded();
+        open.done();
+        reader.end(error);
+      },
+    });
+    return {
+      read: (taken) => started.read(taken),
+      cancel: () => {
+        open.done();
+        started.cancel();
+      },
+    };
+  } catch (error) {
+    open.done();
+    throw error;
   }
+}
 
-  async next(): Promise<Result> {
-    if (this.closed) return { done: true, value: undefined };
-    this.inner ??= this.start();
-    try {
-      const result = await (await this.inner).next();
-      this.open?.responded();
-      if (result.done) this.open?.done();
-      return result as Result;
-    } catch (error) {
-      this.open?.done();
-      throw error;
-    }
-  }
-
-  async return(): Promise<Result> {
-    this.closed = true;
-    const inner = await this.inner?.catch(() => undefined);
-    await inner?.return?.();
-    this.open?.done();
-    return { done: true, value: undefined };
-  }
-
-  private async start(): Promise<AsyncIterator<Uint8Array>> {
-    const { call } = this;
-    const ended = failureBeforeStart(call, call.timeoutMs);
-    if (ended !== undefined) throw ended;
-    const replica = await this.pick();
-    this.open = replica.open();
-    const timeoutMs =
-      call.timeoutMs === undefined ? undefined : call.timeoutMs - (performance.now() - this.startedMs);
-    return replica.transport.serverStream({ ...call, timeoutMs })[Symbol.asyncIterator]();
-  }
+/** Starts a stream once a replica is connected. */
+function startStreamLater(
+  picking: Promise<Replica>,
+  call: TransportCall<Uint8Array>,
+  reader: StreamReader<Uint8Array>,
+): StartedStream {
+  const startedMs = performance.now();
+  let started: StartedStream | undefined;
+  let isCancelled = false;
+  picking
+    .then((replica) => {
+      if (isCancelled) return;
+      const { timeoutMs } = call;
+      const leftMs = timeoutMs === undefined ? undefined : timeoutMs - (performance.now() - startedMs);
+      started = startStream(replica, { ...call, timeoutMs: leftMs }, reader);
+    })
+    .catch((error: unknown) => reader.end(error as Error));
+  return {
+    read: (taken) => started?.read(taken),
+    cancel: () => {
+      isCancelled = true;
+      started?.cancel();
+    },
+  };
 }
