@@ -1,7 +1,7 @@
 import { createAdminClient, isoTime, type AdminClient, type CallInput } from '@gateway/admin-calls';
 import { DAY_MS, HOUR_MS, type UnixMs } from '@gateway/base';
 import { RecordRefusalsRequest, UsageAggregatorDefinition } from '@gateway/contracts/usage-aggregator';
-import { endpoints } from '@gateway/dashboard-contract';
+import { endpoints, parts } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { EventHandler } from '@gateway/events';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
@@ -296,4 +296,20 @@ it('text that PostgreSQL cannot store is stored without NUL', async () => {
     latest: [request('a', { model: 'a\0b', errorMessage: "The model 'a\0b' does not exist." })],
   });
   expect(await refused({ model: 'ab' })).toEqual(['a']);
+});
+
+it('finds a request without its organization, whether it was refused or not', async () => {
+  await report({ latest: [request('req-lost', { organizationId: 'org-2' })] });
+  await record({ generationId: 'gen-found' });
+  const find = async (id: string) => (await admin.call(parts.foundRequests, { query: { id } })).data;
+  expect(await find('req-lost')).toEqual([
+    {
+      ...{ organization_id: 'org-2', request_id: 'req-lost', generation_id: null },
+      ...{ at: isoTime(NOON), error_code: 'rpm_exceeded' },
+    },
+  ]);
+  const [found] = await find('gen-found');
+  expect(found).toMatchObject({ organization_id: 'org-1', generation_id: 'gen-found', error_code: null });
+  expect(await find(found!.request_id)).toEqual([found]);
+  expect(await find('unknown\0')).toEqual([]);
 });

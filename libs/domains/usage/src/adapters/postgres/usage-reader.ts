@@ -6,7 +6,7 @@ import type { UsageRow } from '../../core/usage-report';
 import { countErrors, readRefused } from './error-counts';
 import { readKeyActivity } from './key-activity';
 import { readReconciliation } from './reconciliation-tables';
-import { listRefused } from './refusal-store';
+import { findRefusedAnywhere, listRefused } from './refusal-store';
 import { scanStatements } from './generation-scan';
 import { readSeries } from './usage-series';
 import { readModelUse, readOrganizationUsage, readPlatformUsage, readSummary } from './usage-summary';
@@ -87,6 +87,13 @@ const FIND_BY_IDS = `
   order by created_unix_ms desc, id desc
   limit $3`;
 
+/** As FIND_BY_IDS, in all organizations: $1 id, $2 max rows. */
+export const FIND_ANYWHERE = `
+  select * from generations
+  where id = $1 or request_id = $1
+  order by created_unix_ms desc, id desc
+  limit $2`;
+
 /** $1 organization, $2 ids, $3 and $4 oldest and newest time, which limit the partitions to read. */
 const READ_BY_IDS = `
   select * from generations
@@ -166,6 +173,15 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
       });
       return rows.map(generationOf);
     },
+    async findGenerationsAnywhere(id, limit) {
+      const { rows } = await pool.query<GenerationRow>({
+        name: 'usage.find_anywhere',
+        text: FIND_ANYWHERE,
+        values: [id, limit],
+      });
+      return rows.map(generationOf);
+    },
+    findRefusedAnywhere: (requestId, limit) => findRefusedAnywhere(pool, requestId, limit),
     async scan(filter, after, limit) {
       const { matches, end, mayStop } = scanStatements(filter, after, limit);
       const cursors = (await pool.query<CursorRow>(matches.text, [...matches.values])).rows;

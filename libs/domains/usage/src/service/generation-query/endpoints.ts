@@ -6,7 +6,13 @@ import { isRefusal, refusalError } from '@gateway/errors';
 import { listGenerations } from '../../core/list-generations';
 import type { UsageReader } from '../../core/ports';
 import { reportSeries, type SeriesDimension } from '../../core/usage-series';
-import { generationDetailView, generationSummaryView, refusedRequestView } from './generation-views';
+import {
+  foundGenerationView,
+  foundRefusalView,
+  generationDetailView,
+  generationSummaryView,
+  refusedRequestView,
+} from './generation-views';
 import {
   errorCountView,
   keyActivityView,
@@ -20,6 +26,9 @@ import {
 
 /** The most refused requests of a list. */
 const MAX_REFUSED = 200;
+
+/** The most generations, and the most refused requests, with one id. */
+const MAX_FOUND = 10;
 
 const SPLITS: Readonly<Record<string, readonly SeriesDimension[]>> = {
   none: [],
@@ -102,6 +111,15 @@ export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonl
       // PostgreSQL text cannot contain NUL, so there is no such id.
       const found = id.includes('\0') ? undefined : await reader.findGeneration(organizationId, id);
       return { generation: found ? generationDetailView(found, { showsTargets: isOperator }) : null };
+    }),
+
+    implement(parts.foundRequests, async ({ query }) => {
+      const id = storable(query.id);
+      const [generations, refused] = await Promise.all([
+        reader.findGenerationsAnywhere(id, MAX_FOUND),
+        reader.findRefusedAnywhere(id, MAX_FOUND),
+      ]);
+      return { data: [...generations.map(foundGenerationView), ...refused.map(foundRefusalView)] };
     }),
 
     implement(parts.usageNow, async ({ params }) => {

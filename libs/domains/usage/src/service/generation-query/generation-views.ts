@@ -1,6 +1,6 @@
 import { isoTime, usd } from '@gateway/admin-calls';
 import { costByKind } from '@gateway/base';
-import type { RefusedRequest } from '../../core/refusals';
+import type { RefusedInOrganization, RefusedRequest } from '../../core/refusals';
 import { statusOf, type SettledGeneration } from '../../core/settled-generation';
 
 export function generationSummaryView(generation: SettledGeneration) {
@@ -70,5 +70,25 @@ export function refusedRequestView(request: RefusedRequest) {
     model: request.model === '' ? null : request.model,
     error_code: request.errorCode,
     error_message: request.errorMessage,
+  };
+}
+
+export function foundGenerationView(generation: SettledGeneration) {
+  return {
+    organization_id: generation.organizationId,
+    request_id: generation.requestId,
+    generation_id: generation.id,
+    at: isoTime(generation.createdAt),
+    error_code: generation.errorCode ?? null,
+  };
+}
+
+export function foundRefusalView(request: RefusedInOrganization) {
+  return {
+    organization_id: request.organizationId,
+    request_id: request.requestId,
+    generation_id: null,
+    at: isoTime(request.refusedAt),
+    error_code: request.errorCode,
   };
 }

@@ -226,7 +226,8 @@ create table refused_requests (
   error_code      text collate "C" not null,
   error_message   text not null,
   refused_unix_ms bigint not null,
-  primary key (organization_id, request_id)
+  -- By request first, so that operators find one without its organization.
+  primary key (request_id, organization_id)
 );
 
 create index refused_requests_by_code on refused_requests (organization_id, error_code, refused_unix_ms, request_id);
