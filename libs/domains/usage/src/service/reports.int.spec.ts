@@ -326,8 +326,16 @@ describe('the list of generations', () => {
         reason: 'order',
         outcome: 'timed_out',
         durationMs: 5_000,
+        error: { httpStatus: 503, code: 'overloaded', type: '', text: 'Quota of "acme" \\ é' },
       },
-      { provider: 'other "one"', providerModel: 'm\\1', reason: 'order', outcome: 'ok', durationMs: 310 },
+      {
+        provider: 'other "one"',
+        providerModel: 'm\\1',
+        reason: 'order',
+        outcome: 'ok',
+        durationMs: 310,
+        error: undefined,
+      },
     ];
     await record({
       generationId: 'gen-detail',
@@ -344,10 +352,14 @@ describe('the list of generations', () => {
     expect(found).toMatchObject({
       id: 'gen-detail',
       status: 'failed',
+      error_message: 'The model provider failed. Retry with backoff.',
       settled_at: isoTime(NOON + 100),
       time_to_first_token_ms: 0,
-      attempts: attempts.map(({ providerModel, durationMs, ...attempt }) => ({
+      attempts: attempts.map(({ providerModel, durationMs, error, ...attempt }) => ({
         ...attempt,
+        error: error
+          ? { http_status: 503, code: 'overloaded', type: null, text: 'Quota of "acme" \\ é' }
+          : null,
         provider_model: providerModel,
         duration_ms: durationMs,
       })),

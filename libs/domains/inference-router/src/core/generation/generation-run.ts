@@ -2,6 +2,7 @@ import { type Clock, type Prices, Cancellation, type CancelSignal } from '@gatew
 import type { ErrorCode } from '@gateway/errors';
 import type { Model, Target } from '../catalogue/model-catalogue';
 import { emptyChoice, type Choice, type CompletionHead } from '../completion/completion';
+import type { ProviderErrorReport } from '../failure/upstream-failure';
 import type { AttemptReason } from '../routing/attempt-reason';
 import type { AttemptOutcome } from './attempt-outcome';
 import type { CompletionOutcome, GenerationRequest, ProviderAttempt } from './finished-generation';
@@ -111,7 +112,13 @@ export class GenerationRun {
     this.sentBytes = bytes;
   }
 
-  recordAttempt(target: Target, reason: AttemptReason, outcome: AttemptOutcome, durationMs: number): void {
+  recordAttempt(
+    target: Target,
+    reason: AttemptReason,
+    outcome: AttemptOutcome,
+    durationMs: number,
+    error?: ProviderErrorReport,
+  ): void {
     const { provider, providerModel } = target;
     this.attempts.push({
       provider: provider.name,
@@ -119,6 +126,7 @@ export class GenerationRun {
       reason,
       outcome,
       durationMs: Math.max(0, durationMs),
+      error,
     });
   }
 
@@ -150,8 +158,8 @@ export class GenerationRun {
   }
 
   /** The provider failed after its first event. */
-  fail(errorCode: ErrorCode): Finalization {
-    return this.end('failed', 'interrupted', errorCode);
+  fail(errorCode: ErrorCode, reported?: ProviderErrorReport): Finalization {
+    return this.end('failed', 'interrupted', errorCode, reported);
   }
 
   /**
@@ -249,11 +257,17 @@ export class GenerationRun {
       : this.end('cancelled', 'cancelled');
   }
 
-  private end(outcome: CompletionOutcome, attempt: AttemptOutcome, errorCode?: ErrorCode): Finalization {
+  private end(
+    outcome: CompletionOutcome,
+    attempt: AttemptOutcome,
+    errorCode?: ErrorCode,
+    reported?: ProviderErrorReport,
+  ): Finalization {
     if (this.finalization) return this.finalization;
     const target = this.opened?.target ?? this.dispatchedTo;
     if (!target) throw new Error('a generation that was never dispatched cannot end');
-    this.recordAttempt(target, this.dispatchedFor, attempt, this.ports.clock.now() - this.dispatchedAt);
+    const durationMs = this.ports.clock.now() - this.dispatchedAt;
+    this.recordAttempt(target, this.dispatchedFor, attempt, durationMs, reported);
     const result = this.result(outcome, attempt, target, errorCode);
     this.releaseProvider(attempt === 'ok');
     this.ports.observer.attemptEnded(target, attempt);

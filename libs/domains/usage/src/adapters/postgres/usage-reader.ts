@@ -305,9 +305,11 @@ interface AttemptJson {
   readonly reason: string;
   readonly outcome: string;
   readonly duration_ms: number;
+  /** Absent without an error. */
+  readonly error?: ProviderAttempt['error'];
 }
 
 function attemptOf(attempt: AttemptJson): ProviderAttempt {
-  const { provider_model: providerModel, duration_ms: durationMs, ...others } = attempt;
-  return { providerModel, durationMs, ...others };
+  const { provider_model: providerModel, duration_ms: durationMs, error, ...others } = attempt;
+  return { providerModel, durationMs, error, ...others };
 }

@@ -39,7 +39,8 @@ create table generations (
   status                 text collate "C" not null,
   -- From admission to the first output; null unless streamed.
   time_to_first_token_ms bigint,
-  -- [{provider, provider_model, outcome, duration_ms}], in the order of the calls.
+  -- [{provider, provider_model, reason, outcome, duration_ms, error}], in the order of the calls. The error
+  -- of the provider, {httpStatus, code, type, text}, is for operators only.
   attempts               jsonb,
   -- The prices that the cost was computed with, as the text of encodePrices; null when the settlement named none.
   prices                 text,
