@@ -313,3 +313,31 @@ it('finds a request without its organization, whether it was refused or not', as
   expect(await find(found!.request_id)).toEqual([found]);
   expect(await find('unknown\0')).toEqual([]);
 });
+
+it('sums refused requests by model, next to requests that were not refused', async () => {
+  await report({ counts: [count({ requests: 3 }), count({ requests: 2, modelId: '' })] });
+  await record({ generationId: 'gen-1', modelId: 'acme/m-1' });
+  const groups = async (sort: 'refused' | 'requests') => {
+    const query = {
+      start: isoTime(NOON),
+      end: isoTime(NOON + 1),
+      granularity: 'hour',
+      group_by: 'model',
+    } as const;
+    const { data } = await admin.call(endpoints.usage.groups, {
+      ...paramsOf('org-1'),
+      query: { ...query, sort },
+    });
+    return data.map(({ id, requests, refused }) => [id, requests, refused]);
+  };
+  expect(await groups('refused')).toEqual([
+    ['acme/m-1', 1, 3],
+    ['', 0, 2],
+  ]);
+  expect(await groups('requests')).toEqual(await groups('refused'));
+  const top = await series({ split_by: 'model', top: '1', top_by: 'refused' });
+  expect(top.data.map(({ model_id: model, refused }) => [model, refused])).toEqual([
+    ['acme/m-1', 3],
+    [null, 2],
+  ]);
+});

@@ -8,7 +8,7 @@ import { readKeyActivity } from './key-activity';
 import { readReconciliation } from './reconciliation-tables';
 import { findRefusedAnywhere, listRefused } from './refusal-store';
 import { scanStatements } from './generation-scan';
-import { readSeries } from './usage-series';
+import { readGroups, readSeries } from './usage-series';
 import { readModelUse, readOrganizationUsage, readPlatformUsage, readSummary } from './usage-summary';
 
 /**
@@ -191,6 +191,7 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
       return { found, stoppedAt: last && { created: Number(last.created_unix_ms) as UnixMs, id: last.id } };
     },
     readSeries: (query, maxRows) => readSeries(pool, query, maxRows),
+    readGroups: (query, offset, limit) => readGroups(pool, query, offset, limit),
     readRefused: (query, maxRows) => readRefused(pool, query, maxRows),
     countErrors: (query) => countErrors(pool, query),
     listRefused: (filter, limit) => listRefused(pool, filter, limit),
