@@ -293,6 +293,7 @@ describe('usage and generations', () => {
           reason: 'weight',
           outcome: 'timed_out',
           duration_ms: 50,
+          error: null,
         },
         { provider: 'acme', provider_model: null, reason: 'failover', outcome: 'ok' },
       ],

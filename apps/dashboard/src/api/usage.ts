@@ -1,5 +1,5 @@
 import type { CallOptions, Result } from '@gateway/dashboard-contract/client';
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api } from './client';
 import { RECOVERY_INTERVAL_MS } from './transient-error';
 
@@ -60,6 +60,27 @@ export const usageQuery = (organizationId: string, query: UsageQuery) =>
         query,
         signal,
       }),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.status === 'error' ? RECOVERY_INTERVAL_MS : REFETCH_INTERVAL_MS),
+  });
+
+export type UsageGroup = Result<'GET /api/organizations/{organization_id}/usage/groups'>['data'][number];
+export type GroupsQuery = Omit<
+  CallOptions<'GET /api/organizations/{organization_id}/usage/groups'>['query'],
+  'page_size' | 'page_token'
+>;
+
+export const usageGroupsQuery = (organizationId: string, query: GroupsQuery) =>
+  infiniteQueryOptions({
+    queryKey: ['usage-groups', organizationId, query],
+    queryFn: ({ pageParam, signal }) =>
+      api.call('GET /api/organizations/{organization_id}/usage/groups', {
+        params: { organization_id: organizationId },
+        query: { ...query, page_size: '100', page_token: pageParam },
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_page_token,
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.status === 'error' ? RECOVERY_INTERVAL_MS : REFETCH_INTERVAL_MS),
   });

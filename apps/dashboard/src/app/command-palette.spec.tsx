@@ -5,6 +5,8 @@ import { installApiDouble, type ApiDouble } from '../testing/api-double';
 import { BOUNDS, keyWith, ORGANIZATION, sessionOf } from '../testing/fixtures';
 import { renderPage } from '../testing/render-page';
 
+const PLATFORM = ['platform:organizations', 'platform:people'];
+
 describe('the command palette', () => {
   let api: ApiDouble;
 
@@ -71,6 +73,58 @@ describe('the command palette', () => {
     for (const forbidden of [/Create key/, /Operator/, /Playground/]) {
       expect(screen.queryByRole('option', { name: forbidden })).toBeNull();
     }
+  });
+
+  it('finds requests, keys and people of all organizations for operators, and names the organization', async () => {
+    const organization = { id: 'org-2', name: 'Umbrella' };
+    api.on('GET /api/session', () => ({ ...sessionOf('operator'), permissions: PLATFORM }));
+    api.on('GET /api/operator/requests', ({ query }) => ({
+      data:
+        query.get('id') === 'req-4711'
+          ? [
+              {
+                ...{ organization, request_id: 'req-4711', generation_id: 'gen-1' },
+                ...{ at: '2026-11-28T09:00:00.000Z', error_code: 'upstream_error' },
+              },
+            ]
+          : [],
+    }));
+    api.on('GET /api/operator/keys', ({ query }) => ({
+      data:
+        query.get('text') === 'x9Zz'
+          ? [{ id: 'key-9', name: 'batch', last4: 'x9Zz', state: 'active' as const, organization }]
+          : [],
+    }));
+    api.on('GET /api/people', () => ({ data: [], next_page_token: null }));
+    const { router } = renderPage('/o/org-1/limits');
+    await screen.findByRole('heading', { name: 'Limits' });
+    await userEvent.keyboard('{Control>}k{/Control}');
+    const box = await screen.findByRole('combobox', { name: 'Search or jump to' });
+    await userEvent.type(box, 'x9Zz');
+    expect((await screen.findByRole('option', { name: /batch/ })).textContent).toContain('Umbrella');
+    await userEvent.clear(box);
+    await userEvent.type(box, 'req-4711');
+    await userEvent.click(await screen.findByRole('option', { name: /Generation of Umbrella/ }));
+    await waitFor(() => expect(router.state.location.pathname).toBe('/o/org-2/generations/gen-1'));
+  });
+
+  it('offers actions to those who may, and opens their dialogs', async () => {
+    api.on('GET /api/session', () => sessionOf('admin'));
+    renderPage('/o/org-1/keys');
+    await screen.findByRole('link', { name: 'production' });
+    await userEvent.keyboard('{Control>}k{/Control}');
+    await userEvent.type(await screen.findByRole('combobox', { name: 'Search or jump to' }), 'invite');
+    expect(screen.queryByRole('option', { name: /Add credit/ })).toBeNull();
+    await userEvent.keyboard('{Enter}');
+    expect(await screen.findByRole('dialog', { name: 'Invite member' })).toBeTruthy();
+  });
+
+  it('shows the shortcuts with "?"', async () => {
+    renderPage('/o/org-1/keys');
+    await screen.findByRole('link', { name: 'production' });
+    await userEvent.keyboard('?');
+    const dialog = await screen.findByRole('dialog', { name: 'Keyboard shortcuts' });
+    expect(dialog.textContent).toContain('g k');
   });
 
   it('navigates with "g" and a second key, except while typing', async () => {

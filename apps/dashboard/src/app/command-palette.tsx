@@ -3,7 +3,8 @@ import * as RadixDialog from '@radix-ui/react-dialog';
 import { useId, useState, type KeyboardEvent } from 'react';
 import { cx } from '../ui/cx';
 import { Icon } from '../ui/icons';
-import { useCommands, type Command } from './commands';
+import type { Command } from './command';
+import { useCommands } from './commands';
 
 interface PaletteProps {
   readonly open: boolean;
@@ -122,9 +123,9 @@ function PaletteBody({ onDone }: { readonly onDone: () => void }) {
 /** Matches at the start of a word come first. */
 function matching(commands: readonly Command[], text: string): readonly Command[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const rank = ({ id, label, note = '' }: Command) => {
+  const rank = ({ id, label, note = '', found }: Command) => {
     // Keys and organizations are also found by id.
-    if (id.toLowerCase() === text.trim().toLowerCase()) return 0;
+    if (found || id.toLowerCase() === text.trim().toLowerCase()) return 0;
     const name = `${label} ${note}`.toLowerCase();
     if (!words.every((word) => name.includes(word))) return undefined;
     return words.every((word) => name.startsWith(word) || name.includes(` ${word}`)) ? 0 : 1;

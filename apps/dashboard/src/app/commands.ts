@@ -2,23 +2,15 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { foundKeysQuery } from '../api/keys';
 import { foundOrganizationsQuery } from '../api/organizations';
+import type { Command } from './command';
+import { useFoundAnywhere } from './found-anywhere';
 import { can, useSession } from '../api/session';
 import { useDebounced } from '../ui/debounce';
-import type { IconName } from '../ui/icons';
 import { visible } from '../ui/values';
 import { useCurrentOrganization } from './current-organization';
 import { OPERATOR_NAVIGATION, ORGANIZATION_NAVIGATION, MAIN_NAVIGATION } from './navigation';
 import { useSignOut } from './sign-out';
 import { chooseTheme } from './theme';
-
-export interface Command {
-  readonly id: string;
-  readonly label: string;
-  readonly icon: IconName;
-  readonly note?: string;
-  readonly keys?: string;
-  readonly run: () => void;
-}
 
 /** Shorter input is treated as part of a name, not as an id. */
 const MIN_ID_CHARACTERS = 6;
@@ -32,7 +24,7 @@ export function useCommands(text: string): readonly Command[] {
   const navigate = useNavigate();
   const session = useSession();
   const signOut = useSignOut();
-  const { id: organizationId, newest } = useCurrentOrganization();
+  const { id: organizationId, organization, newest } = useCurrentOrganization();
   const params = { organizationId: organizationId ?? '' };
 
   const pages = [
@@ -48,23 +40,41 @@ export function useCommands(text: string): readonly Command[] {
       ...(to.startsWith('/operator') ? { note: 'Operator' } : {}),
       run: () => void navigate({ to, params }),
     }));
-  const create: Command[] =
-    organizationId !== undefined && can(session, 'keys:manage_own', organizationId)
-      ? [
-          {
-            id: 'create-key',
-            label: 'Create key',
-            icon: 'plus',
-            run: () => void navigate({ to: '/o/$organizationId/keys/new', params }),
-          },
-        ]
-      : [];
+  const create: Command[] = [
+    {
+      id: 'create-key',
+      label: 'Create key',
+      icon: 'plus' as const,
+      permission: 'keys:manage_own' as const,
+      run: () => void navigate({ to: '/o/$organizationId/keys/new', params }),
+    },
+    {
+      id: 'add-credit',
+      label: 'Add credit',
+      icon: 'plus' as const,
+      permission: 'platform:credit' as const,
+      run: () => void navigate({ to: '/o/$organizationId/credit', params, search: { action: 'add' } }),
+    },
+    {
+      id: 'invite-member',
+      label: 'Invite member',
+      icon: 'plus' as const,
+      permission: 'members:manage' as const,
+      run: () => void navigate({ to: '/o/$organizationId/members', params, search: { action: 'invite' } }),
+    },
+  ]
+    .filter(({ permission }) => organizationId !== undefined && can(session, permission, organizationId))
+    .map(({ permission: _, ...command }) => ({
+      ...command,
+      ...(organization === undefined ? {} : { note: visible(organization.name) }),
+    }));
   const searched = useDebounced(text.trim());
   const { data: foundKeys = [] } = useQuery({
     ...foundKeysQuery(params.organizationId, 'standard', searched),
     placeholderData: keepPreviousData,
     enabled: organizationId !== undefined && can(session, 'keys:read', organizationId),
   });
+  const anywhere = useFoundAnywhere(searched);
   const keys = foundKeys.map(({ id, name, last4 }) => ({
     id,
     label: visible(name),
@@ -118,6 +128,7 @@ export function useCommands(text: string): readonly Command[] {
     })),
     { id: 'sign-out', label: 'Sign out', icon: 'out', run: signOut },
     ...keys,
+    ...anywhere.filter(({ id }) => !keys.some((key) => key.id === id)),
     ...organizations,
     ...find,
   ];

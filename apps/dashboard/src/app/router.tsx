@@ -202,7 +202,8 @@ const contentLog = createRoute({
 const members = createRoute({
   getParentRoute: () => organization,
   path: '/members',
-  validateSearch: (search) => omitUndefined({ find: stringParam(search, 'find') }),
+  validateSearch: (search) =>
+    omitUndefined({ find: stringParam(search, 'find'), action: enumParam(search, 'action', ['invite']) }),
   component: lazyRouteComponent(() => import('../features/organization/members-page'), 'MembersPage'),
 });
 const managementTokens = createRoute({
@@ -239,6 +240,7 @@ const allOrganizations = createRoute({
 const models = createRoute({
   getParentRoute: () => operator,
   path: '/models',
+  validateSearch: (search) => omitUndefined({ find: stringParam(search, 'find') }),
   component: withPermission(
     'platform:models',
     lazyRouteComponent(() => import('../features/operator/models-page'), 'ModelsPage'),

@@ -10,6 +10,7 @@ import { CommandPalette } from './command-palette';
 import { ConfirmIdentity } from './confirm-identity';
 import { useCurrentOrganization } from './current-organization';
 import { Sidebar } from './sidebar';
+import { ShortcutHelp } from './shortcut-help';
 import { SignInAgain } from './sign-in-again';
 import { useShortcuts } from './shortcuts';
 
@@ -25,7 +26,8 @@ export function Shell() {
   useEffect(watchInput, []);
   // Finds that the session has ended while no person uses the page.
   useQuery({ ...sessionQuery, refetchInterval: SESSION_CHECK_MS, refetchIntervalInBackground: true });
-  useShortcuts({ onSearch: () => setSearching((open) => !open) });
+  const [helping, setHelping] = useState(false);
+  useShortcuts({ onSearch: () => setSearching((open) => !open), onHelp: () => setHelping(true) });
 
   // Scroll to the top and move the focus on navigation.
   const previous = useRef(pathname);
@@ -67,6 +69,7 @@ export function Shell() {
         <Outlet />
       </main>
       <CommandPalette open={searching} onOpenChange={setSearching} />
+      <ShortcutHelp open={helping} onOpenChange={setHelping} />
       <ConfirmIdentity />
       <SignInAgain />
     </div>

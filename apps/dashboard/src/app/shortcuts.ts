@@ -7,8 +7,13 @@ import { ORGANIZATION_NAVIGATION, MAIN_NAVIGATION } from './navigation';
 /** The maximum pause between "g" and the second key. */
 const SEQUENCE_MS = 1_200;
 
-/** ⌘K or Ctrl K opens the palette; "g" and a second key navigate to a page. */
-export function useShortcuts({ onSearch }: { readonly onSearch: () => void }): void {
+interface Shortcuts {
+  readonly onSearch: () => void;
+  readonly onHelp: () => void;
+}
+
+/** ⌘K or Ctrl K opens the palette, "?" the list of shortcuts; "g" and a second key navigate to a page. */
+export function useShortcuts({ onSearch, onHelp }: Shortcuts): void {
   const navigate = useNavigate();
   const session = useSession();
   const { id: organizationId } = useCurrentOrganization();
@@ -22,6 +27,10 @@ export function useShortcuts({ onSearch }: { readonly onSearch: () => void }): v
         return;
       }
       if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
+      if (event.key === '?') {
+        onHelp();
+        return;
+      }
       const isSecond = event.timeStamp - goPressedAt.current < SEQUENCE_MS;
       goPressedAt.current = !isSecond && event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
       if (!isSecond || organizationId === undefined) return;
@@ -34,7 +43,7 @@ export function useShortcuts({ onSearch }: { readonly onSearch: () => void }): v
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [navigate, onSearch, organizationId, session]);
+  }, [navigate, onHelp, onSearch, organizationId, session]);
 }
 
 function isTyping(target: EventTarget | null): boolean {

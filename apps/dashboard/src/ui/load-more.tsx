@@ -1,3 +1,4 @@
+import { count } from '../format/count';
 import { Button } from './button';
 
 interface LoadMoreProps {
@@ -19,5 +20,15 @@ export function LoadMore({ of: list }: LoadMoreProps) {
     >
       Load more
     </Button>
+  );
+}
+
+/** "100 of 10,000"; renders nothing while every row is shown. */
+export function ShownCount({ shown, total }: { readonly shown: number; readonly total: number }) {
+  if (shown >= total) return null;
+  return (
+    <p className="text-center text-xs text-ink-soft">
+      {count(shown)} of {count(total)}
+    </p>
   );
 }

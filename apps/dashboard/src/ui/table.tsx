@@ -44,6 +44,8 @@ interface TableProps<Row> {
   /** Whether newer rows are loading. */
   readonly stale?: boolean;
   readonly initialSorting?: SortingState;
+  /** The server sorts: the order, by the id of a column. */
+  readonly sorted?: { readonly by: SortingState; readonly onChange: (by: SortingState) => void };
   /** Aligns cells vertically, for rows with controls. */
   readonly middle?: boolean;
 }
@@ -57,6 +59,7 @@ export function Table<Row>({
   rowClass,
   stale,
   initialSorting = [],
+  sorted: byServer,
   middle,
 }: TableProps<Row>) {
   const [sorting, setSorting] = useState<SortingState>(initialSorting);
@@ -64,8 +67,13 @@ export function Table<Row>({
     data: rows as Row[],
     columns: columns as Column<Row>[],
     getRowId: rowId,
-    state: { sorting },
-    onSortingChange: setSorting,
+    state: { sorting: byServer?.by ?? sorting },
+    onSortingChange: (update) => {
+      const next = typeof update === 'function' ? update(byServer?.by ?? sorting) : update;
+      (byServer?.onChange ?? setSorting)(next);
+    },
+    manualSorting: byServer !== undefined,
+    enableSortingRemoval: byServer === undefined,
     getCoreRowModel: getCoreRowModel(),
     getSortedRowModel: getSortedRowModel(),
   });

@@ -153,6 +153,8 @@ const REQUESTS: readonly {
   },
   { request: 'GET /api/operator/organizations', least: 'operator' },
   { request: 'GET /api/operator/usage', least: 'operator' },
+  { request: 'GET /api/operator/requests?id=req-1', least: 'operator' },
+  { request: 'GET /api/operator/keys?text=key-1', least: 'operator' },
   {
     request: 'PUT /api/operator/models/disabled',
     body: { model: 'demo/small', disabled: true, reason: 'no' },

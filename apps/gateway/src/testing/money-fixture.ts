@@ -197,6 +197,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
             reason: 'weight',
             outcome: 'timed_out',
             durationMs: 50,
+            error: { httpStatus: 504, code: 'secret-code', type: '', text: 'secret' },
           },
           { provider: 'acme', providerModel: 'm-1', reason: 'failover', outcome: 'ok', durationMs: 1_000 },
         ],

@@ -6,6 +6,7 @@ import { statementLine, STATEMENT_TIMEOUT_MS } from './families/credit';
 import { generationDetail, ledgerEntry } from './families/generations';
 import { key, keyActivity, keyBounds, keyQuery } from './families/keys';
 import {
+  foundRequest,
   ledgerReconciliation,
   offeredModel,
   openHolds,
@@ -80,6 +81,17 @@ export const parts = {
     access: 'usage:read',
     summary: 'A generation without its ledger entries',
     response: json(z.object({ generation: generationDetail.omit({ ledger_entries: true }).nullable() })),
+  }),
+  foundRequests: endpoint({
+    method: 'GET',
+    path: '/internal/requests',
+    owner: 'generation-query',
+    access: 'platform:organizations',
+    summary: 'The requests of all organizations with an id, without the names of organizations',
+    query: z.strictObject({ id }),
+    response: json(
+      z.object({ data: z.array(foundRequest.omit({ organization: true }).extend({ organization_id: id })) }),
+    ),
   }),
   usageNow: endpoint({
     method: 'GET',

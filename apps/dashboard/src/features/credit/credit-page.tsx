@@ -26,7 +26,7 @@ export function CreditPage() {
     <Page
       title="Credit"
       description="Prepaid credit in US dollars."
-      actions={can('platform:credit') && <OperatorActions organizationId={organizationId} />}
+      actions={can('platform:credit') && <OperatorActions />}
     >
       <LiveBalance organizationId={organizationId} />
       <CreditAlert organizationId={organizationId} editable={can('credit:alerts')} />
@@ -73,8 +73,14 @@ function LiveBalance({ organizationId }: { readonly organizationId: string }) {
   );
 }
 
-function OperatorActions({ organizationId }: { readonly organizationId: string }) {
-  const [adding, setAdding] = useState(false);
+function OperatorActions() {
+  const { organizationId } = route.useParams();
+  const { action, ...search } = route.useSearch();
+  const navigate = route.useNavigate();
+  // In the address, so that the command palette opens it.
+  const adding = action === 'add';
+  const setAdding = (open: boolean) =>
+    void navigate({ search: open ? { ...search, action: 'add' } : search, replace: true });
   const [removing, setRemoving] = useState(false);
   return (
     <>

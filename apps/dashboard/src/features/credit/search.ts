@@ -14,6 +14,8 @@ export function readCreditSearch(search: Record<string, unknown>) {
     view: enumParam(search, 'view', VIEWS),
     /** The transactions of this day. */
     day: day !== undefined && DAY.test(day) ? day : undefined,
+    /** The open dialog. */
+    action: enumParam(search, 'action', ['add']),
   });
 }
 

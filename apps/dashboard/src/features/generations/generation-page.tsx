@@ -54,7 +54,8 @@ export function GenerationPage() {
     >
       {one.error_code !== null && (
         <Notice tone="bad" title={hasResponse ? 'Interrupted by the provider' : 'Failed before the response'}>
-          <Id>{one.error_code}</Id>.{' '}
+          {one.error_message !== null && <p>{one.error_message}</p>}
+          <ErrorCodeLink code={one.error_code} />.{' '}
           {hasResponse ? 'The output until then is charged.' : 'Nothing is charged.'}
         </Notice>
       )}
@@ -129,6 +130,15 @@ export function GenerationPage() {
         </Facts>
       </Section>
     </Page>
+  );
+}
+
+function ErrorCodeLink({ code }: { readonly code: string }) {
+  return (
+    <a href="/docs" target="_blank" rel="noopener" className="underline">
+      <Id>{code}</Id>
+      <span className="sr-only"> in the API reference</span>
+    </a>
   );
 }
 
@@ -217,7 +227,10 @@ const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
     id: 'outcome',
     header: 'Outcome',
     cell: ({ row: { original } }) => (
-      <Badge tone={original.outcome === 'ok' ? 'good' : 'warn'}>{outcomeLabel(original.outcome)}</Badge>
+      <>
+        <Badge tone={original.outcome === 'ok' ? 'good' : 'warn'}>{outcomeLabel(original.outcome)}</Badge>
+        {original.error && <ProviderErrorText of={original.error} />}
+      </>
     ),
   },
   {
@@ -227,6 +240,28 @@ const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
     cell: ({ row: { original } }) => duration(original.duration_ms),
   },
 ];
+
+/** For operators only. */
+function ProviderErrorText({ of: error }: { readonly of: NonNullable<Attempt['error']> }) {
+  const status = error.http_status === null ? 'Error in the response' : `HTTP ${error.http_status}`;
+  const names = [...new Set([error.code, error.type])].filter((name) => name !== null);
+  return (
+    <p className="mt-1 text-xs text-ink-soft">
+      {status}
+      {names.map((name) => (
+        <span key={name}>
+          {' '}
+          <Id>{name}</Id>
+        </span>
+      ))}
+      {error.text !== null && (
+        <>
+          : <Text>{error.text}</Text>
+        </>
+      )}
+    </p>
+  );
+}
 
 const REASONS: Readonly<Record<string, string>> = {
   order: 'Order',

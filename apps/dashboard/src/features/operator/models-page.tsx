@@ -1,10 +1,12 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
+import { catalogueQuery } from '../../api/platform-search';
 import { blockingErrorOf } from '../../api/transient-error';
 import { Button } from '../../ui/button';
+import { DebouncedInput } from '../../ui/debounced-input';
 import { Dialog } from '../../ui/dialog';
 import { Badge, Notice } from '../../ui/notice';
 import { Fact, Facts, Page, Section } from '../../ui/page';
@@ -19,14 +21,17 @@ import { ReasonForm } from './reason-form';
 type Catalogue = Result<'GET /api/operator/catalogue'>['catalogue'];
 type Model = Catalogue['models'][number];
 
+const route = getRouteApi('/signed-in/operator/models');
+
 const REFETCH_INTERVAL_MS = 5_000;
 
 export function ModelsPage() {
-  const query = useQuery({
-    queryKey: ['catalogue'],
-    queryFn: async ({ signal }) => (await api.call('GET /api/operator/catalogue', { signal })).catalogue,
-    refetchInterval: REFETCH_INTERVAL_MS,
-  });
+  const query = useQuery({ ...catalogueQuery, refetchInterval: REFETCH_INTERVAL_MS });
+  const { find = '' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const models = query.data?.models.filter(({ id, name }) =>
+    `${id} ${name}`.toLowerCase().includes(find.trim().toLowerCase()),
+  );
   return (
     <Page title="Models" description={query.data ? <ChangedWhere catalogue={query.data} /> : undefined}>
       {blockingErrorOf(query) ? (
@@ -42,7 +47,25 @@ export function ModelsPage() {
               <ChangedWhere catalogue={query.data} />
             </Empty>
           ) : (
-            <Table caption="Models" rows={query.data.models} columns={COLUMNS} rowId={({ id }) => id} />
+            <div className="grid gap-3">
+              <DebouncedInput
+                type="search"
+                aria-label="Search by name or ID"
+                placeholder="Search by name or ID"
+                className="sm:w-64"
+                value={find}
+                onCommit={(text) =>
+                  void navigate({ search: text === '' ? {} : { find: text }, replace: true })
+                }
+              />
+              {models?.length === 0 ? (
+                <Empty icon="search" title="No matches">
+                  Try a different search.
+                </Empty>
+              ) : (
+                <Table caption="Models" rows={models ?? []} columns={COLUMNS} rowId={({ id }) => id} />
+              )}
+            </div>
           )}
           <Section title="Source">
             <Facts>

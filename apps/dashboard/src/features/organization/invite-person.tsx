@@ -17,10 +17,11 @@ type Role = Invited['invitation']['role'];
 interface InvitePersonProps {
   readonly organizationId: string;
   readonly canInviteOwners: boolean;
+  readonly open: boolean;
+  readonly onOpenChange: (open: boolean) => void;
 }
 
-export function InvitePerson({ organizationId, canInviteOwners }: InvitePersonProps) {
-  const [open, setOpen] = useState(false);
+export function InvitePerson({ organizationId, canInviteOwners, open, onOpenChange }: InvitePersonProps) {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('member');
   const queryClient = useQueryClient();
@@ -33,7 +34,7 @@ export function InvitePerson({ organizationId, canInviteOwners }: InvitePersonPr
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['invitations', organizationId] }),
   });
   const close = (next: boolean) => {
-    setOpen(next);
+    onOpenChange(next);
     if (!next) {
       invite.reset();
       setEmail('');
@@ -42,7 +43,7 @@ export function InvitePerson({ organizationId, canInviteOwners }: InvitePersonPr
   };
   return (
     <>
-      <Button kind="primary" icon="plus" onClick={() => setOpen(true)}>
+      <Button kind="primary" icon="plus" onClick={() => onOpenChange(true)}>
         Invite member
       </Button>
       <Dialog open={open} onOpenChange={close} title="Invite member" persistent={invite.data !== undefined}>

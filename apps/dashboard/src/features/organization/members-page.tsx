@@ -30,7 +30,7 @@ const PAGE_SIZE = '100';
 
 export function MembersPage() {
   const { organizationId } = route.useParams();
-  const { find = '' } = route.useSearch();
+  const { find = '', action } = route.useSearch();
   const navigate = route.useNavigate();
   const can = usePermission(organizationId);
   const members = useInfiniteQuery({
@@ -53,7 +53,17 @@ export function MembersPage() {
       description="People with access to this organization."
       actions={
         canManage && (
-          <InvitePerson organizationId={organizationId} canInviteOwners={can('members:manage_owners')} />
+          <InvitePerson
+            organizationId={organizationId}
+            canInviteOwners={can('members:manage_owners')}
+            open={action === 'invite'}
+            onOpenChange={(open) =>
+              void navigate({
+                search: { ...(find === '' ? {} : { find }), ...(open && { action: 'invite' as const }) },
+                replace: true,
+              })
+            }
+          />
         )
       }
     >

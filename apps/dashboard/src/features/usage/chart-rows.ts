@@ -22,7 +22,7 @@ export interface ChartRow {
 }
 
 /** More series than these are shown as one, or for quantiles not at all. */
-const MAX_SERIES = 6;
+export const MAX_SERIES = 6;
 const REST = 'rest';
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 
@@ -87,15 +87,14 @@ function partsOf(
     const id = seriesOf(point, split);
     totals.set(id, (totals.get(id) ?? 0) + (isLatency(measure) ? point.requests : valueOf(point, measure)));
   }
+  const hasOthers = totals.delete(REST);
   const colors = seriesColors([...knownIds, ...totals.keys()]);
   const ids = [...totals].sort(([, left], [, right]) => right - left).map(([id]) => id);
-  const hasRest = ids.length > MAX_SERIES && !isLatency(measure);
+  const hasRest = (hasOthers || ids.length > MAX_SERIES) && !isLatency(measure);
   const shown = ids.slice(0, hasRest ? MAX_SERIES - 1 : MAX_SERIES);
   return [
     ...shown.map((id) => ({ id, name: nameOf(id), color: colors.get(id) ?? '' })),
-    ...(hasRest
-      ? [{ id: REST, name: `${ids.length - shown.length} others`, color: 'var(--series-rest)' }]
-      : []),
+    ...(hasRest ? [{ id: REST, name: 'Others', color: 'var(--series-rest)' }] : []),
   ];
 }
 

@@ -1,11 +1,13 @@
 /** @jest-environment @happy-dom/jest-environment */
-import { cleanup, screen, within } from '@testing-library/react';
+import { cleanup, screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
 import type { UsageMetrics } from '../../api/usage';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
 import { BOUNDS, keyWith, ORGANIZATION, sessionOf, modelList } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 const USAGE = 'GET /api/organizations/{organization_id}/usage';
+const GROUPS = 'GET /api/organizations/{organization_id}/usage/groups';
 const ERRORS = 'GET /api/organizations/{organization_id}/usage/errors';
 
 const metrics = (changes: Partial<UsageMetrics> = {}): UsageMetrics => ({
@@ -46,7 +48,12 @@ describe('the usage page', () => {
   });
   afterEach(cleanup);
 
-  const respondWith = (...models: readonly (readonly [string, Partial<UsageMetrics>])[]) =>
+  const respondWith = (...models: readonly (readonly [string, Partial<UsageMetrics>])[]) => {
+    api.on(GROUPS, () => ({
+      data: models.map(([id, changes]) => ({ ...metrics(changes), id })),
+      next_page_token: null,
+      total: models.length,
+    }));
     api.on(USAGE, ({ query }) => {
       const [start = '', end = ''] = [query.get('start') ?? '', query.get('end') ?? ''];
       const points = models.map(([model_id, changes]) => ({
@@ -75,6 +82,7 @@ describe('the usage page', () => {
         data: points,
       };
     });
+  };
   /** Without its chart. */
   const renderUsage = () =>
     renderPage('/o/org-1/usage').queryClient.setQueryData(['usage-chart-code'], { UsageChart: () => null });
@@ -176,14 +184,34 @@ describe('the usage page', () => {
     expect(screen.queryByText('No requests in this period')).toBeNull();
   });
 
-  it('weighs mean latencies by requests that did not fail', async () => {
-    const latency = (mean_ms: number) => ({ mean_ms, p50_ms: mean_ms, p95_ms: mean_ms });
-    respondWith(
-      ['acme/m-1', { requests: 10, errors: 9, duration: latency(1_000) }],
-      ['acme/m-1', { requests: 1, duration: latency(3_000) }],
-    );
+  it('sorts and pages groups on the server, and requests the largest series only', async () => {
+    respondWith();
+    api.on(GROUPS, ({ query }) => ({
+      data: [{ ...metrics({ requests: 1 }), id: query.get('page_token') === '1' ? 'acme/m-2' : 'acme/m-1' }],
+      next_page_token: query.get('page_token') === '1' ? null : '1',
+      total: 10_000,
+    }));
+    api.on(USAGE, ({ query }) => ({
+      ...{
+        timezone: 'UTC' as const,
+        granularity: 'day' as const,
+        totals: metrics({ requests: 1 }),
+        data: [],
+      },
+      ...{ start: query.get('start') ?? '', end: query.get('end') ?? '' },
+    }));
     renderUsage();
-    const row = (await screen.findByRole('link', { name: 'acme/m-1' })).closest('tr') as HTMLElement;
-    expect(row.textContent).toMatch(/2\.00s$/);
+    await screen.findByText('1 of 10,000');
+    const last = () => Object.fromEntries(api.requestsTo(GROUPS).at(-1)?.query ?? []);
+    expect(last()).toMatchObject({ sort: 'spend', order: 'desc', group_by: 'model' });
+    expect(Object.fromEntries(api.requestsTo(USAGE)[0]?.query ?? [])).toMatchObject({
+      top: '6',
+      top_by: 'spend',
+    });
+    await userEvent.click(screen.getByRole('button', { name: 'Load more' }));
+    await screen.findByRole('link', { name: 'acme/m-2' });
+    expect(last()).toMatchObject({ page_token: '1' });
+    await userEvent.click(screen.getByRole('button', { name: 'Input tokens' }));
+    await waitFor(() => expect(last()).toMatchObject({ sort: 'prompt_tokens', page_token: '' }));
   });
 });

@@ -1,12 +1,20 @@
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useState } from 'react';
 import { api } from '../../api/client';
 import { useKeyNames } from '../../api/keys';
 import { modelLabel, modelsQuery } from '../../api/models';
 import { useProjectNames } from '../../api/projects';
 import { blockingErrorOf } from '../../api/transient-error';
-import { DEFAULT_RANGE, rangeOf, usageErrorsQuery, usageQuery, type UsageMetrics } from '../../api/usage';
+import {
+  DEFAULT_RANGE,
+  rangeOf,
+  usageErrorsQuery,
+  usageGroupsQuery,
+  usageQuery,
+  type GroupsQuery,
+  type UsageMetrics,
+} from '../../api/usage';
 import { omitUndefined } from '../../app/search';
 import { count, percent } from '../../format/count';
 import { estimatedDuration, exactDay, exactTime } from '../../format/time';
@@ -15,17 +23,20 @@ import { buttonClass } from '../../ui/button';
 import { Field, Input, Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
 import { Icon } from '../../ui/icons';
+import { LoadMore, ShownCount } from '../../ui/load-more';
 import { Figure, Figures, Page, Section } from '../../ui/page';
 import { SegmentedControl } from '../../ui/segmented-control';
 import { Empty, Failure, Skeleton } from '../../ui/states';
 import { Table } from '../../ui/table';
 import { Money } from '../../ui/values';
 import { KeySelect } from '../keys/key-select';
+import { MAX_SERIES } from './chart-rows';
 import { LazyUsageChart } from './lazy-usage-chart';
-import { RANGES, type Measure, type UsageSearch } from './search';
+import { isLatency, RANGES, type Measure, type UsageSearch } from './search';
 import { ProjectSelect, projectIdOf } from '../projects/project-select';
 import { errorColumns } from './error-columns';
-import { usageColumns, usageRows } from './usage-rows';
+import { idOf } from './split';
+import { usageColumns } from './usage-rows';
 
 const route = getRouteApi('/signed-in/o/$organizationId/usage');
 
@@ -74,15 +85,35 @@ export function UsagePage() {
     to: minuteAt(lastInstantOf(query)),
     ...omitUndefined({ model, key, project }),
   };
-  const series = useQuery(usageQuery(organizationId, { ...query, split_by: split }));
+  const series = useQuery(
+    usageQuery(organizationId, {
+      ...query,
+      split_by: split,
+      top: String(MAX_SERIES),
+      top_by: isLatency(measure) ? 'requests' : measure,
+    }),
+  );
+  const [sorting, setSorting] = useState([{ id: 'spend', desc: true }]);
+  const [order = { id: 'spend', desc: true }] = sorting;
+  const groups = useInfiniteQuery(
+    usageGroupsQuery(organizationId, {
+      ...query,
+      group_by: split,
+      sort: order.id as GroupsQuery['sort'],
+      order: order.desc ? 'desc' : 'asc',
+    }),
+  );
   const { data: models = [] } = useQuery(modelsQuery);
   const { granularity: _granularity, ...filters } = query;
   const errors = useQuery(usageErrorsQuery(organizationId, filters));
-  const rows = useMemo(() => usageRows(series.data?.data ?? [], split), [series.data, split]);
-  const keyNames = useKeyNames(organizationId, [key, ...(split === 'key' ? rows.map(({ id }) => id) : [])]);
+  const rows = groups.data?.pages.flatMap(({ data }) => data) ?? [];
+  const total = groups.data?.pages[0]?.total ?? 0;
+  const charted = series.data?.data.flatMap((point) => idOf(point, split) ?? []) ?? [];
+  const ids = [...charted, ...rows.map(({ id }) => id)];
+  const keyNames = useKeyNames(organizationId, [key, ...(split === 'key' ? ids : [])]);
   const projectNames = useProjectNames(organizationId, [
     projectIdOf(project),
-    ...(split === 'project' ? rows.map(({ id }) => id) : []),
+    ...(split === 'project' ? ids : []),
   ]);
   const hasProjects = projectNames.size > 0;
   const splits = SPLITS.filter(({ value }) => value !== 'project' || hasProjects || split === 'project');
@@ -161,14 +192,22 @@ export function UsagePage() {
               knownIds={knownIds}
             />
           </Section>
-          <Table
-            caption={CAPTIONS[split]}
-            rows={rows}
-            columns={usageColumns({ split, nameOf, organizationId, filters: generationFilters })}
-            rowId={({ id }) => id}
-            stale={series.isPlaceholderData}
-            initialSorting={[{ id: 'spend', desc: true }]}
-          />
+          {blockingErrorOf(groups) ? (
+            <Failure error={groups.error} what="usage" onRetry={() => void groups.refetch()} />
+          ) : (
+            <div className="grid gap-3">
+              <Table
+                caption={CAPTIONS[split]}
+                rows={rows}
+                columns={usageColumns({ split, nameOf, organizationId, filters: generationFilters })}
+                rowId={({ id }) => id}
+                stale={groups.isPlaceholderData}
+                sorted={{ by: sorting, onChange: setSorting }}
+              />
+              <ShownCount shown={rows.length} total={total} />
+              <LoadMore of={groups} />
+            </div>
+          )}
           {blockingErrorOf(errors) ? (
             <Failure error={errors.error} what="errors by code" onRetry={() => void errors.refetch()} />
           ) : null}

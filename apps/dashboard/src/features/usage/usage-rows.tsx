@@ -1,51 +1,12 @@
 import { Link } from '@tanstack/react-router';
-import type { UsagePoint } from '../../api/usage';
+import type { UsageGroup } from '../../api/usage';
 import { count } from '../../format/count';
-import { nanoUsdOf, usdOfNano } from '../../format/money';
 import { duration } from '../../format/time';
 import type { Column } from '../../ui/table';
 import { Money, Text } from '../../ui/values';
 import type { GenerationSearch } from '../generations/search';
 import { NO_PROJECT } from '../projects/project-select';
 import type { UsageSplit } from './search';
-import { idOf } from './split';
-
-/** The totals of one model, key or project. */
-export interface UsageRow {
-  readonly id: string;
-  readonly spendNano: bigint;
-  readonly requests: number;
-  readonly errors: number;
-  readonly refused: number;
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  /** The mean of the requests that did not fail. Exact, unlike quantiles, which do not add up. */
-  readonly meanMs: number | undefined;
-}
-
-export function usageRows(points: readonly UsagePoint[], split: UsageSplit): readonly UsageRow[] {
-  const rows = new Map<string, UsageRow>();
-  for (const point of points) {
-    const id = idOf(point, split) ?? '';
-    const before = rows.get(id);
-    const requests = (before?.requests ?? 0) + point.requests;
-    const errors = (before?.errors ?? 0) + point.errors;
-    const timed = requests - errors;
-    const timedHere = point.requests - point.errors;
-    const totalMs = (before?.meanMs ?? 0) * (timed - timedHere) + (point.duration?.mean_ms ?? 0) * timedHere;
-    rows.set(id, {
-      id,
-      spendNano: (before?.spendNano ?? 0n) + nanoUsdOf(point.spend_usd),
-      requests,
-      errors,
-      refused: (before?.refused ?? 0) + point.refused,
-      promptTokens: (before?.promptTokens ?? 0) + point.prompt_tokens,
-      completionTokens: (before?.completionTokens ?? 0) + point.completion_tokens,
-      meanMs: timed === 0 ? undefined : totalMs / timed,
-    });
-  }
-  return [...rows.values()];
-}
 
 const HEADERS = { model: 'Model', key: 'Key', project: 'Project' } as const;
 
@@ -57,18 +18,19 @@ interface ColumnOptions {
   readonly filters: GenerationSearch;
 }
 
+/** Sortable columns have the id of the server's order. */
 export function usageColumns({
   split,
   nameOf,
   organizationId,
   filters,
-}: ColumnOptions): readonly Column<UsageRow>[] {
+}: ColumnOptions): readonly Column<UsageGroup>[] {
   const figures = { figures: true } as const;
   return [
     {
       id: 'name',
       header: HEADERS[split],
-      accessorFn: ({ id }) => nameOf(id).toLowerCase(),
+      enableSorting: false,
       cell: ({ row: { original: row } }) =>
         split === 'project' ? (
           <Link
@@ -93,10 +55,10 @@ export function usageColumns({
     {
       id: 'spend',
       header: 'Spend',
-      accessorFn: ({ spendNano }) => spendNano,
-      sortingFn: (left, right) => (left.original.spendNano < right.original.spendNano ? -1 : 1),
-      meta: { figures: true, usd: ({ spendNano }) => usdOfNano(spendNano), digits: 'all' },
-      cell: ({ row: { original: row } }) => <Money usd={usdOfNano(row.spendNano)} />,
+      accessorFn: ({ spend_usd: usd }) => usd,
+      sortDescFirst: true,
+      meta: { figures: true, usd: ({ spend_usd: usd }) => usd, digits: 'all' },
+      cell: ({ row: { original: row } }) => <Money usd={row.spend_usd} />,
     },
     {
       id: 'requests',
@@ -120,25 +82,25 @@ export function usageColumns({
       cell: ({ row: { original: row } }) => count(row.refused),
     },
     {
-      id: 'in',
+      id: 'prompt_tokens',
       header: 'Input tokens',
-      accessorFn: ({ promptTokens }) => promptTokens,
+      accessorFn: ({ prompt_tokens: tokens }) => tokens,
       meta: { figures: true, hide: 'phone' },
-      cell: ({ row: { original: row } }) => count(row.promptTokens),
+      cell: ({ row: { original: row } }) => count(row.prompt_tokens),
     },
     {
-      id: 'out',
+      id: 'completion_tokens',
       header: 'Output tokens',
-      accessorFn: ({ completionTokens }) => completionTokens,
+      accessorFn: ({ completion_tokens: tokens }) => tokens,
       meta: { figures: true, hide: 'phone' },
-      cell: ({ row: { original: row } }) => count(row.completionTokens),
+      cell: ({ row: { original: row } }) => count(row.completion_tokens),
     },
     {
       id: 'mean',
       header: 'Mean latency',
-      accessorFn: ({ meanMs }) => meanMs ?? 0,
+      enableSorting: false,
       meta: { figures: true, hide: 'tablet' },
-      cell: ({ row: { original: row } }) => (row.meanMs === undefined ? '—' : duration(row.meanMs)),
+      cell: ({ row: { original: row } }) => (row.duration === null ? '—' : duration(row.duration.mean_ms)),
     },
   ];
 }

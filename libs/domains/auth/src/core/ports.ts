@@ -77,6 +77,8 @@ export interface KeyStore {
   ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
   find(organizationId: string, id: string): Promise<ApiKey | undefined>;
   list(organizationId: string, page: PageRequest, filter: KeyFilter, now: UnixMs): Promise<readonly ApiKey[]>;
+  /** Keys of all organizations, newest first. By an index, however many keys there are. */
+  findAnywhere(identity: KeyIdentity, limit: number): Promise<readonly FoundKey[]>;
   /** As `insert`, with the project of the id that `projectIdOf` returns. Undefined: no such key in this organization. */
   change(
     organizationId: string,
@@ -90,6 +92,14 @@ export interface KeyStore {
     id: string,
     decide: (current: ApiKey) => Decision<RotatedKey>,
   ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
+}
+
+/** What identifies a key, or a few keys. A rotated key is found by either of its secrets. */
+export type KeyIdentity = { readonly id: string } | { readonly last4: string } | { readonly sha256: Buffer };
+
+interface FoundKey {
+  readonly key: ApiKey;
+  readonly organizationName: string;
 }
 
 /** Absent fields do not filter. */

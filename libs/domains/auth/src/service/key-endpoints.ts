@@ -15,13 +15,19 @@ import { transferKey } from '../core/keys/transfer-key';
 import { updateKey } from '../core/keys/update-key';
 import type { ApiKey, KeySettings } from '../core/model';
 import { effectiveLimits } from '../core/organizations/limits';
-import type { AuthPorts, KeyFilter } from '../core/ports';
+import type { AuthPorts, KeyFilter, KeyIdentity } from '../core/ports';
 import { findKeyOwner } from './find-key-owner';
 import { keySettingsOf } from './key-settings';
 import { timeEdgeWait, type AuthMetrics } from './metrics';
 import { keyView, limitsView } from './views';
 
 const FOR_SESSION = { standard: { forSession: false }, playground: { forSession: true }, all: {} } as const;
+
+/** The shown end of a secret. */
+const SHOWN_CHARACTERS = 4;
+
+/** The keys found in all organizations. */
+const MAX_FOUND = 20;
 
 const PLAYGROUND_KEY_MS = 15 * 60 * 1_000;
 const DEFAULT_PLAYGROUND_BUDGET_NANO_USD = nanoUsd(1_000_000_000n);
@@ -104,6 +110,17 @@ export function createKeyEndpoints(
       );
       const views = page.items.map((key) => viewOf(key, { isOperator }));
       return { ...pageView(views, page.nextPageToken), bounds };
+    }),
+
+    implement(endpoints.operator.findKeys, async ({ query }) => {
+      const identity = keyIdentityOf(query.text.trim());
+      const found = identity ? await ports.keys.findAnywhere(identity, MAX_FOUND) : [];
+      return {
+        data: found.map(({ key, organizationName }) => {
+          const { id, name, last4, state } = viewOf(key, { isOperator: true });
+          return { id, name, last4, state, organization: { id: key.organizationId, name: organizationName } };
+        }),
+      };
     }),
 
     implement(parts.key, async ({ params, isOperator }) => ({
@@ -190,4 +207,10 @@ function filterOf(query: QueryOf<typeof parts.keys>, { id, tokenAccess }: CallAc
     ...(query.owner === 'left' && { ownerHasLeft: true as const }),
     ...(projectId !== undefined && { projectId: isIdLike(projectId) ? projectId : '' }),
   };
+}
+
+function keyIdentityOf(text: string): KeyIdentity | undefined {
+  if (/^[0-9a-f]{64}$/i.test(text)) return { sha256: Buffer.from(text, 'hex') };
+  if (!isIdLike(text)) return undefined;
+  return text.length === SHOWN_CHARACTERS ? { last4: text } : { id: text };
 }

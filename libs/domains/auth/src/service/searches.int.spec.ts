@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { endpoints, type parts } from '@gateway/dashboard-contract';
 import { createTestClock } from '@gateway/test-support';
 import { createAuthFixture, type AuthFixture, type InputOf } from '../testing/auth-under-test';
@@ -97,6 +98,23 @@ describe('lists with a search', () => {
        where id = 'key-002'`,
     );
     expect(await keys({ search: 'old4' })).toEqual(['key-002']);
+  });
+
+  it('finds a key in all organizations by its id, the end of its secret or its hash, and names the organization', async () => {
+    const other = await fixture.organization('Elsewhere');
+    const key = await fixture.key(other.id);
+    const find = async (text: string) =>
+      (await fixture.endpoints.call(endpoints.operator.findKeys, { query: { text } })).data;
+    const expected = expect.objectContaining({
+      ...{ id: key.id, last4: key.last4, state: 'active' },
+      organization: { id: other.id, name: 'Elsewhere' },
+    });
+    for (const text of [key.id, ` ${key.last4} `, createHash('sha256').update(key.secret).digest('hex')]) {
+      expect(await find(text)).toContainEqual(expected);
+    }
+    expect((await find('Old4')).map(({ id }) => id)).toEqual(['key-002']);
+    for (const text of ['Service', "x'; --", '\0\0\0\0', '0'.repeat(64)])
+      expect(await find(text)).toEqual([]);
   });
 
   it('pages through every match once, newest first', async () => {

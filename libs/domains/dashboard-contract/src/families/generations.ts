@@ -80,6 +80,23 @@ const providerAttempt = z
       examples: ['timed_out'],
     }),
     duration_ms: number,
+    error: z
+      .object({
+        http_status: z
+          .int()
+          .nullable()
+          .meta({ description: 'Null for an error within a successful response.' }),
+        code: z.string().nullable(),
+        type: z.string().nullable(),
+        text: z.string().nullable().meta({
+          description:
+            'Without secrets. Null unless `GATEWAY_LOG_PROVIDER_ERROR_TEXTS` is on, since it may quote the prompt.',
+        }),
+      })
+      .nullable()
+      .meta({
+        description: "The provider's error. Null if it reported none, or unless you are an operator.",
+      }),
   })
   .meta({ id: 'ProviderAttempt' });
 
@@ -98,6 +115,10 @@ export const generationDetail = z
   .object({
     ...shared,
     ...tokens,
+    error_message: z
+      .string()
+      .nullable()
+      .meta({ description: 'What the error code means; null without one.' }),
     settled_at: time,
     usage_source: z
       .enum(['provider', 'counted'])

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { endpoint, json } from '../endpoint';
-import { page, pageQuery, searchText, time, usd } from '../fields';
+import { id, page, pageQuery, searchText, time, usd } from '../fields';
+import { key } from './keys';
 import { organization } from './organizations';
 import { usageTotals } from './usage';
 
@@ -234,7 +235,48 @@ const organizationFigures = organization
   })
   .meta({ id: 'OrganizationFigures' });
 
+const organizationName = z.object({ id, name: z.string() });
+
+export const foundRequest = z
+  .object({
+    organization: organizationName,
+    request_id: id,
+    generation_id: id.nullable().meta({ description: 'Null: the request was refused.' }),
+    at: time.meta({ description: 'When the request was admitted or refused.' }),
+    error_code: z.string().nullable().meta({ description: 'Null: the request did not fail.' }),
+  })
+  .meta({ id: 'FoundRequest' });
+
+const foundKey = key
+  .pick({ id: true, name: true, last4: true, state: true })
+  .extend({ organization: organizationName })
+  .meta({ id: 'FoundKey' });
+
 export const operatorEndpoints = {
+  findRequests: endpoint({
+    method: 'GET',
+    path: '/api/operator/requests',
+    access: 'platform:organizations',
+    summary: 'Find a request in all organizations',
+    query: z.strictObject({
+      id: z.string().min(1).max(500).meta({ description: 'The id of a request or a generation.' }),
+    }),
+    response: json(z.object({ data: z.array(foundRequest) })),
+  }),
+  findKeys: endpoint({
+    method: 'GET',
+    path: '/api/operator/keys',
+    owner: 'auth',
+    access: 'platform:organizations',
+    summary: 'Find a key in all organizations',
+    query: z.strictObject({
+      text: z.string().min(1).max(200).meta({
+        description:
+          'The id of a key, the last four characters of its secret, or the SHA-256 of its secret in hexadecimal.',
+      }),
+    }),
+    response: json(z.object({ data: z.array(foundKey).meta({ description: 'Newest first, at most 20.' }) })),
+  }),
   organizations: endpoint({
     method: 'GET',
     path: '/api/operator/organizations',

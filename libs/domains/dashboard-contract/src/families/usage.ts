@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint, json, stream } from '../endpoint';
-import { id, time, usd } from '../fields';
+import { id, page, pageQuery, time, usd } from '../fields';
 
 const USAGE_MAX_DAYS_BY_HOUR = 31;
 const USAGE_MAX_DAYS_BY_DAY = 366;
@@ -63,6 +63,28 @@ const usageRange = z.strictObject({
     .meta({ description: 'The project of the key when the request was admitted; empty: without a project.' }),
 });
 
+const groupOrder = z.enum([
+  'spend',
+  'requests',
+  'tokens',
+  'prompt_tokens',
+  'completion_tokens',
+  'errors',
+  'refused',
+]);
+
+const top = {
+  top: z
+    .string()
+    .regex(/^([1-9]|1\d|20)$/, { error: 'must be an integer from 1 to 20' })
+    .optional()
+    .meta({
+      description:
+        'Only the 1 to 20 groups with the highest `top_by`; the others are one row, whose id is null. For one kind of group.',
+    }),
+  top_by: groupOrder.default('spend'),
+};
+
 const usagePoint = usageMetrics
   .extend({
     start: time.meta({ description: 'Start of the hour or day.' }),
@@ -73,6 +95,14 @@ const usagePoint = usageMetrics
     }),
   })
   .meta({ id: 'UsagePoint' });
+
+const usageGroup = usageMetrics
+  .extend({
+    id: z.string().meta({
+      description: 'Of the model, key or project; empty for requests without one.',
+    }),
+  })
+  .meta({ id: 'UsageGroup' });
 
 const usageSeries = z
   .object({
@@ -122,6 +152,23 @@ export const usageEndpoints = {
       }),
     ),
   }),
+  groups: endpoint({
+    method: 'GET',
+    path: `${path}/groups`,
+    owner: 'generation-query',
+    access: 'usage:read',
+    summary: 'Sum usage by model, key or project',
+    description:
+      'Hours and days are UTC, with the limits of usage over time, for any number of groups. A page token is a position in the order at its time.',
+    query: pageQuery.extend({
+      ...usageRange.omit({ split_by: true }).shape,
+      group_by: z.enum(['model', 'key', 'project']),
+      sort: groupOrder.default('spend'),
+      order: z.enum(['desc', 'asc']).default('desc'),
+    }),
+    response: json(page(usageGroup).extend({ total: number.meta({ description: 'The number of groups.' }) })),
+    compressed: true,
+  }),
   series: endpoint({
     method: 'GET',
     path,
@@ -129,7 +176,7 @@ export const usageEndpoints = {
     access: 'usage:read',
     summary: 'Get usage over time',
     description: `Hours and days are UTC. At most ${USAGE_MAX_DAYS_BY_HOUR} days by hour and ${USAGE_MAX_DAYS_BY_DAY} by day, and 20,000 rows.`,
-    query: usageRange,
+    query: usageRange.extend(top),
     response: json(usageSeries),
     compressed: true,
   }),

@@ -43,7 +43,7 @@ export const inferenceRouterEnvironment = {
   GATEWAY_LOG_PROVIDER_ERROR_TEXTS: flagSetting
     .default(false)
     .describe(
-      "Whether the log has the text of a provider's error. Providers quote input in such texts, so prompts may be in the log. Without it the log has the status, code and type of the error.",
+      "Whether the log, and failed attempts of generations for operators, have the text of a provider's error, without secrets. Providers quote input in such texts, so prompts may be in the log and in the database. Without it they have the status, code and type of the error.",
     ),
   MODEL_EMULATOR_URL: z
     .url({ protocol: /^http$/, error: 'must be an http:// URL' })

@@ -139,3 +139,29 @@ it.each(dialectNames)(
 it('with the setting the log has it', async () => {
   expect(await seenOf('openai', true)).toContain(QUOTE);
 });
+
+it.each([
+  [true, 'Key sk-… rejected for the organization'],
+  [false, ''],
+])(
+  'a failed attempt has the status, code and type, and with the setting (%s) the text',
+  async (logsErrorTexts, text) => {
+    await withRouter(
+      [model([provider('acme', upstream.url, { maxAttempts: 1 })])],
+      async (router) => {
+        const message = 'Key sk-… rejected for the organization';
+        upstream.play(withStatus(401, { error: { message, type: 'auth_error', code: 'invalid_api_key' } }));
+        await router.collect(generateRequest({ stream: false }));
+        expect(router.events.at(-1)).toMatchObject({
+          attempts: [
+            {
+              outcome: 'misconfigured',
+              error: { httpStatus: 401, code: 'invalid_api_key', type: 'auth_error', text },
+            },
+          ],
+        });
+      },
+      { logsErrorTexts },
+    );
+  },
+);

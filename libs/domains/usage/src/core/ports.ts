@@ -1,5 +1,12 @@
 import type { ConsumerProgress, UnixMs } from '@gateway/base';
-import type { ErrorCount, ErrorCountsQuery, RefusalReport, RefusedFilter, RefusedRequest } from './refusals';
+import type {
+  ErrorCount,
+  ErrorCountsQuery,
+  RefusalReport,
+  RefusedFilter,
+  RefusedInOrganization,
+  RefusedRequest,
+} from './refusals';
 import type { GenerationFinder } from './list-generations';
 import type { Difference } from './reconciliation/compare';
 import type { AnnouncedHour } from './reconciliation/settled-window';
@@ -114,6 +121,10 @@ export interface UsageReader extends GenerationFinder, SeriesReader {
   readPlatformUsage(now: UnixMs): Promise<PlatformUsage>;
   /** Undefined when unknown or of another organization. */
   findGeneration(organizationId: string, id: string): Promise<SettledGeneration | undefined>;
+  /** Generations of all organizations with this id or request id, newest first, at most `limit`. */
+  findGenerationsAnywhere(id: string, limit: number): Promise<readonly SettledGeneration[]>;
+  /** Refused requests of all organizations with this id, newest first, at most `limit`. */
+  findRefusedAnywhere(requestId: string, limit: number): Promise<readonly RefusedInOrganization[]>;
   /** Ordered by day, model, key; at most `maxRows`. */
   sumUsage(query: UsageQuery, maxRows: number): Promise<readonly UsageRow[]>;
 }

@@ -6,7 +6,7 @@ export interface RefusalReport {
   /** Ascending; a reporter sends its reports one after the other. */
   readonly reportNumber: bigint;
   readonly counts: readonly RefusalCount[];
-  readonly latest: readonly (RefusedRequest & { readonly organizationId: string })[];
+  readonly latest: readonly RefusedInOrganization[];
 }
 
 interface RefusalCount {
@@ -31,6 +31,10 @@ export interface RefusedRequest {
   readonly errorCode: string;
   readonly errorMessage: string;
   readonly refusedAt: UnixMs;
+}
+
+export interface RefusedInOrganization extends RefusedRequest {
+  readonly organizationId: string;
 }
 
 /** Stored requests of an organization and error code; older ones are deleted. */

@@ -60,6 +60,17 @@ export interface ProviderAttempt {
   readonly outcome: string;
   /** Until its failure; for the successful attempt, until its end. */
   readonly durationMs: number;
+  /** The error that the provider responded with. Never read for a customer. */
+  readonly error?: ProviderError | undefined;
+}
+
+/** A provider's error. Empty: unknown. */
+interface ProviderError {
+  /** 0 for an error within a successful response. */
+  readonly httpStatus: number;
+  readonly code: string;
+  readonly type: string;
+  readonly text: string;
 }
 
 export type GenerationStatus = 'completed' | 'cancelled' | 'failed';

@@ -1,22 +1,54 @@
 import { DAY_MS, HOUR_MS, nanoUsd, ZERO_NANO_USD, type NanoUsd, type UnixMs } from '@gateway/base';
-import { refuse, type Refusal } from '@gateway/errors';
+import { isRefusal, refuse, type Refusal } from '@gateway/errors';
 import { addLatencies, NO_LATENCIES, type Latencies } from './latency-histogram';
 import { MAX_REPORT_DAYS, MAX_REPORT_ROWS } from './usage-report';
 
 type UsageGranularity = 'hour' | 'day';
 export type SeriesDimension = 'model' | 'api_key' | 'project';
 
-export interface SeriesQuery {
+export interface UsageFilter {
   readonly organizationId: string;
   readonly start: UnixMs;
   /** Exclusive. */
   readonly end: UnixMs;
   readonly granularity: UsageGranularity;
-  readonly splitBy: ReadonlySet<SeriesDimension>;
   readonly modelId: string | undefined;
   readonly keyId: string | undefined;
   /** Empty: requests without a project. */
   readonly projectId: string | undefined;
+}
+
+export interface SeriesQuery extends UsageFilter {
+  readonly splitBy: ReadonlySet<SeriesDimension>;
+  /** Only this many groups, the largest; the others are one. Undefined: all. */
+  readonly top: { readonly groups: number; readonly sortBy: GroupOrder['sortBy'] } | undefined;
+}
+
+/** A series whose groups are chosen. */
+export interface SeriesScan extends Omit<SeriesQuery, 'top'> {
+  /** The groups of the only dimension; the others are one, without an id. Undefined: all. */
+  readonly shownIds: readonly string[] | undefined;
+}
+
+export interface GroupOrder {
+  readonly sortBy:
+    'spend' | 'requests' | 'tokens' | 'prompt_tokens' | 'completion_tokens' | 'errors' | 'refused';
+  readonly descending: boolean;
+}
+
+export interface GroupsQuery extends UsageFilter, GroupOrder {
+  readonly dimension: SeriesDimension;
+}
+
+/** The sums of one model, key or project. */
+export interface UsageGroup extends UsageMetrics {
+  readonly id: string;
+}
+
+export interface UsageGroups {
+  readonly groups: readonly UsageGroup[];
+  /** Of all pages; 0 for a page after the last one. */
+  readonly total: number;
 }
 
 /** The sums of some requests, from the rollups. */
@@ -42,7 +74,7 @@ export interface UsageMetrics {
 export interface UsagePoint extends UsageMetrics {
   /** Start of the hour or day. */
   readonly start: UnixMs;
-  /** Each set if and only if split by. */
+  /** Each set if and only if split by; of the groups that are not shown, none. */
   readonly modelId: string | undefined;
   readonly keyId: string | undefined;
   /** Empty for requests without a project. */
@@ -66,23 +98,43 @@ export type RefusedPoint = Pick<UsagePoint, 'start' | 'modelId' | 'keyId' | 'pro
 
 export interface SeriesReader {
   /** Ordered by time, model, key, project; at most `maxRows`. Without refused requests. */
-  readSeries(query: SeriesQuery, maxRows: number): Promise<readonly UsagePoint[]>;
-  readRefused(query: SeriesQuery, maxRows: number): Promise<readonly RefusedPoint[]>;
+  readSeries(query: SeriesScan, maxRows: number): Promise<readonly UsagePoint[]>;
+  readRefused(query: SeriesScan, maxRows: number): Promise<readonly RefusedPoint[]>;
+  /** In the order of the query, then by id. With refused requests. */
+  readGroups(query: GroupsQuery, offset: number, limit: number): Promise<UsageGroups>;
+}
+
+/** One page of the sums of models, keys or projects. */
+export async function listGroups(
+  reader: SeriesReader,
+  query: GroupsQuery,
+  offset: number,
+  limit: number,
+): Promise<UsageGroups | Refusal> {
+  const range = wholeSteps(query);
+  return isRefusal(range) ? range : reader.readGroups({ ...query, ...range }, offset, limit);
 }
 
 /** An organization's usage over time. The totals equal the sum of the points, to the nano-dollar. */
-export async function reportSeries(reader: SeriesReader, query: SeriesQuery): Promise<UsageSeries | Refusal> {
-  const step = STEP_MS[query.granularity];
-  const start = (Math.floor(query.start / step) * step) as UnixMs;
-  const end = (Math.ceil(query.end / step) * step) as UnixMs;
-  if (end <= start) return invalid('end', 'end must be after start.');
-  if (end - start > (MAX_SERIES_DAYS[query.granularity] + 1) * DAY_MS) {
-    return invalid(
-      'start',
-      `A series by ${query.granularity} covers at most ${MAX_SERIES_DAYS[query.granularity]} days.`,
-    );
-  }
-  const extended = { ...query, start, end };
+export async function reportSeries(
+  reader: SeriesReader,
+  { top, ...query }: SeriesQuery,
+): Promise<UsageSeries | Refusal> {
+  const range = wholeSteps(query);
+  if (isRefusal(range)) return range;
+  const { start, end } = range;
+  const [dimension, ...others] = query.splitBy;
+  if (top && (!dimension || others.length > 0))
+    return invalid('top', 'top needs a series that is split by one of model, key and project.');
+  const largest =
+    top && dimension
+      ? await reader.readGroups(
+          { ...query, ...range, dimension, sortBy: top.sortBy, descending: true },
+          0,
+          top.groups,
+        )
+      : undefined;
+  const extended = { ...query, start, end, shownIds: largest?.groups.map(({ id }) => id) };
   const [settled, refused] = await Promise.all([
     reader.readSeries(extended, MAX_REPORT_ROWS + 1),
     reader.readRefused(extended, MAX_REPORT_ROWS + 1),
@@ -95,6 +147,24 @@ export async function reportSeries(reader: SeriesReader, query: SeriesQuery): Pr
     );
   }
   return { start, end, totals: points.reduce(addMetrics, NO_METRICS), points };
+}
+
+/** The range in whole hours or days. */
+function wholeSteps({
+  granularity,
+  ...query
+}: UsageFilter): { readonly start: UnixMs; readonly end: UnixMs } | Refusal {
+  const step = STEP_MS[granularity];
+  const start = (Math.floor(query.start / step) * step) as UnixMs;
+  const end = (Math.ceil(query.end / step) * step) as UnixMs;
+  if (end <= start) return invalid('end', 'end must be after start.');
+  if (end - start > (MAX_SERIES_DAYS[granularity] + 1) * DAY_MS) {
+    return invalid(
+      'start',
+      `A series by ${granularity} covers at most ${MAX_SERIES_DAYS[granularity]} days.`,
+    );
+  }
+  return { start, end };
 }
 
 const NO_METRICS: UsageMetrics = {
@@ -121,8 +191,9 @@ function withRefused(
   refused: readonly RefusedPoint[],
 ): readonly UsagePoint[] {
   if (refused.length === 0) return settled;
-  const nameOf = ({ start, modelId = '', keyId = '', projectId = '' }: RefusedPoint) =>
-    `${start}\n${modelId}\n${keyId}\n${projectId}`;
+  // Null, as an empty id is a group of its own.
+  const nameOf = ({ start, modelId, keyId, projectId }: RefusedPoint) =>
+    JSON.stringify([start, modelId ?? null, keyId ?? null, projectId ?? null]);
   const points = new Map<string, UsagePoint>(settled.map((point) => [nameOf(point), point]));
   for (const point of refused) {
     points.set(nameOf(point), { ...(points.get(nameOf(point)) ?? NO_METRICS), ...point });
@@ -136,8 +207,10 @@ function withRefused(
   );
 }
 
-function compare(a = '', b = ''): number {
+/** Points without an id are last, as in PostgreSQL. */
+function compare(a: string | undefined, b: string | undefined): number {
   if (a === b) return 0;
+  if (a === undefined || b === undefined) return a === undefined ? 1 : -1;
   return a < b ? -1 : 1;
 }
 

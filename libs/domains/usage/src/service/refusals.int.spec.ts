@@ -1,7 +1,7 @@
 import { createAdminClient, isoTime, type AdminClient, type CallInput } from '@gateway/admin-calls';
 import { DAY_MS, HOUR_MS, type UnixMs } from '@gateway/base';
 import { RecordRefusalsRequest, UsageAggregatorDefinition } from '@gateway/contracts/usage-aggregator';
-import { endpoints } from '@gateway/dashboard-contract';
+import { endpoints, parts } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { EventHandler } from '@gateway/events';
 import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
@@ -296,4 +296,48 @@ it('text that PostgreSQL cannot store is stored without NUL', async () => {
     latest: [request('a', { model: 'a\0b', errorMessage: "The model 'a\0b' does not exist." })],
   });
   expect(await refused({ model: 'ab' })).toEqual(['a']);
+});
+
+it('finds a request without its organization, whether it was refused or not', async () => {
+  await report({ latest: [request('req-lost', { organizationId: 'org-2' })] });
+  await record({ generationId: 'gen-found' });
+  const find = async (id: string) => (await admin.call(parts.foundRequests, { query: { id } })).data;
+  expect(await find('req-lost')).toEqual([
+    {
+      ...{ organization_id: 'org-2', request_id: 'req-lost', generation_id: null },
+      ...{ at: isoTime(NOON), error_code: 'rpm_exceeded' },
+    },
+  ]);
+  const [found] = await find('gen-found');
+  expect(found).toMatchObject({ organization_id: 'org-1', generation_id: 'gen-found', error_code: null });
+  expect(await find(found!.request_id)).toEqual([found]);
+  expect(await find('unknown\0')).toEqual([]);
+});
+
+it('sums refused requests by model, next to requests that were not refused', async () => {
+  await report({ counts: [count({ requests: 3 }), count({ requests: 2, modelId: '' })] });
+  await record({ generationId: 'gen-1', modelId: 'acme/m-1' });
+  const groups = async (sort: 'refused' | 'requests') => {
+    const query = {
+      start: isoTime(NOON),
+      end: isoTime(NOON + 1),
+      granularity: 'hour',
+      group_by: 'model',
+    } as const;
+    const { data } = await admin.call(endpoints.usage.groups, {
+      ...paramsOf('org-1'),
+      query: { ...query, sort },
+    });
+    return data.map(({ id, requests, refused }) => [id, requests, refused]);
+  };
+  expect(await groups('refused')).toEqual([
+    ['acme/m-1', 1, 3],
+    ['', 0, 2],
+  ]);
+  expect(await groups('requests')).toEqual(await groups('refused'));
+  const top = await series({ split_by: 'model', top: '1', top_by: 'refused' });
+  expect(top.data.map(({ model_id: model, refused }) => [model, refused])).toEqual([
+    ['acme/m-1', 3],
+    [null, 2],
+  ]);
 });

@@ -107,6 +107,49 @@ describe('usage over time', () => {
       query: { start: isoTime(NOON), end: isoTime(NOON + 2 * HOUR_MS), granularity: 'hour', ...more },
     });
 
+  it('sums any number of keys, sorted and paged by the server, and charts the largest', async () => {
+    const keys = 1_000;
+    await pool.query(
+      `insert into usage_rollups
+       select filled.* from generate_series(1, ${keys}) number, generate_series(1, 30) day,
+         (select jsonb_object_agg(column_name, 0) as zeros from information_schema.columns
+          where table_schema = current_schema() and table_name = 'usage_rollups' and data_type = 'bigint') defaults,
+         jsonb_populate_record(null::usage_rollups, zeros || jsonb_build_object(
+           'organization_id', 'org-many', 'day', date '2026-06-01' + day, 'model_id', 'm', 'project_id', '',
+           'key_id', 'key-' || number, 'requests', 2, 'charged_nano_usd', number)) filled`,
+    );
+    const range = {
+      ...{ start: '2026-06-01T00:00:00.000Z', end: '2026-07-02T00:00:00.000Z' },
+      granularity: 'day' as const,
+    };
+    const groups = (more: object = {}) =>
+      admin.call(endpoints.usage.groups, {
+        params: { organization_id: 'org-many' },
+        query: { ...range, group_by: 'key', page_size: '200', ...more },
+      });
+    const first = await groups();
+    expect(first).toMatchObject({ total: keys, next_page_token: '200' });
+    expect(first.data[0]).toMatchObject({ id: 'key-1000', requests: 60, spend_usd: usd(30_000n) });
+    const found: string[] = [];
+    for (let token: string | null = ''; token !== null;) {
+      const page: Awaited<ReturnType<typeof groups>> = await groups({ page_token: token });
+      found.push(...page.data.map(({ id }) => id));
+      token = page.next_page_token;
+    }
+    expect(new Set(found).size).toBe(keys);
+    expect((await groups({ order: 'asc' })).data[0]).toMatchObject({ id: 'key-1' });
+    const top = await series({ ...range, split_by: 'key', top: '2' }, 'org-many');
+    expect(top.data).toHaveLength(90);
+    expect(top.data.slice(0, 3)).toMatchObject([
+      { key_id: 'key-1000', spend_usd: usd(1_000n) },
+      { key_id: 'key-999', spend_usd: usd(999n) },
+      { key_id: null, requests: 2 * (keys - 2) },
+    ]);
+    expect(top.totals.spend_usd).toBe(usd(30n * 500_500n));
+    await expect(groups({ page_token: '-1' })).rejects.toMatchObject({ param: 'page_token' });
+    await expect(series({ top: '2' })).rejects.toMatchObject({ param: 'top' });
+  });
+
   it('is grouped by UTC hour, with errors, cancellations, tokens by kind, cost and charge', async () => {
     const { data, totals, start, end } = await series({ start: isoTime(NOON + 5) });
     expect([start, end]).toEqual([isoTime(NOON), isoTime(NOON + 2 * HOUR_MS)]);
@@ -326,8 +369,16 @@ describe('the list of generations', () => {
         reason: 'order',
         outcome: 'timed_out',
         durationMs: 5_000,
+        error: { httpStatus: 503, code: 'overloaded', type: '', text: 'Quota of "acme" \\ é' },
       },
-      { provider: 'other "one"', providerModel: 'm\\1', reason: 'order', outcome: 'ok', durationMs: 310 },
+      {
+        provider: 'other "one"',
+        providerModel: 'm\\1',
+        reason: 'order',
+        outcome: 'ok',
+        durationMs: 310,
+        error: undefined,
+      },
     ];
     await record({
       generationId: 'gen-detail',
@@ -344,10 +395,14 @@ describe('the list of generations', () => {
     expect(found).toMatchObject({
       id: 'gen-detail',
       status: 'failed',
+      error_message: 'The model provider failed. Retry with backoff.',
       settled_at: isoTime(NOON + 100),
       time_to_first_token_ms: 0,
-      attempts: attempts.map(({ providerModel, durationMs, ...attempt }) => ({
+      attempts: attempts.map(({ providerModel, durationMs, error, ...attempt }) => ({
         ...attempt,
+        error: error
+          ? { http_status: 503, code: 'overloaded', type: null, text: 'Quota of "acme" \\ é' }
+          : null,
         provider_model: providerModel,
         duration_ms: durationMs,
       })),

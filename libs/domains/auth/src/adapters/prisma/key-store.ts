@@ -2,7 +2,7 @@ import { isRefusal } from '@gateway/errors';
 import { utcDay, type OrganizationRole, type UnixMs } from '@gateway/base';
 import { forbidden, isIdLike } from '@gateway/auth-shared';
 import type { KeyState, Project } from '../../core/model';
-import type { KeyFilter, KeyStore } from '../../core/ports';
+import type { KeyFilter, KeyIdentity, KeyStore } from '../../core/ports';
 import {
   type AuthPrisma,
   type AuthTransaction,
@@ -101,6 +101,17 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
       return rows.map(apiKeyOf);
     },
 
+    async findAnywhere(identity, limit) {
+      const rows = await prisma.apiKey.findMany({
+        where: identifiedBy(identity),
+        orderBy: { id: 'desc' },
+        take: limit,
+        include: { ...WITH_OWNER, organization: true },
+        omit: WITHOUT_HASH,
+      });
+      return rows.map((row) => ({ key: apiKeyOf(row), organizationName: row.organization.name }));
+    },
+
     change(organizationId, id, projectIdOf, decide) {
       return prisma.$transaction(async (transaction) => {
         await lockOrganization(transaction, organizationId, 'for share');
@@ -175,6 +186,13 @@ function conditionsOf(
     ...(projectId === undefined ? [] : [{ projectId }]),
     ...(ownerHasLeft ? [{ owner: hasLeft(organizationId) }] : []),
   ];
+}
+
+function identifiedBy(identity: KeyIdentity): Prisma.ApiKeyWhereInput {
+  if ('id' in identity) return { id: identity.id };
+  if ('last4' in identity) return { OR: [{ last4: identity.last4 }, { previousLast4: identity.last4 }] };
+  const sha256 = Uint8Array.from(identity.sha256);
+  return { OR: [{ sha256 }, { previousSha256: sha256 }] };
 }
 
 /** As `keyOwnerOf` decides. */

@@ -23,6 +23,18 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
       return { ...page, data: await withFigures(ports, page.data) };
     }),
 
+    implement(endpoints.operator.findRequests, async ({ query }) => {
+      const found = (await owners['generation-query'].call(parts.foundRequests, { query })).data;
+      const data = await Promise.all(
+        found.map(async ({ organization_id: organizationId, ...request }) => {
+          const params = { organization_id: organizationId };
+          const { organization } = await owners.auth.call(endpoints.organizations.get, { params });
+          return { ...request, organization: { id: organization.id, name: organization.name } };
+        }),
+      );
+      return { data };
+    }),
+
     implement(endpoints.operator.platformUsage, () =>
       orUnavailable('Usage', owners['generation-query'].call(endpoints.operator.platformUsage)),
     ),

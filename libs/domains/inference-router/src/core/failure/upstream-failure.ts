@@ -130,6 +130,16 @@ const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
   },
 };
 
+/** A provider's error, for operators only. Empty: unknown. */
+export interface ProviderErrorReport {
+  /** 0 for an error within a successful response. */
+  readonly httpStatus: number;
+  readonly code: string;
+  readonly type: string;
+  /** Without secrets; empty unless a setting allows texts, which may quote the prompt. */
+  readonly text: string;
+}
+
 export interface FailureDetails {
   /** For logs: may name the provider, never contains a key. */
   readonly detail: string;
@@ -141,6 +151,8 @@ export interface FailureDetails {
   readonly retryAfterMs?: number;
   /** The provider refuses the name of the output limit, which the gateway chose. */
   readonly refusesLimitName?: boolean;
+  /** The error that the provider responded with. */
+  readonly reported?: ProviderErrorReport;
   readonly cause?: unknown;
 }
 
@@ -153,6 +165,7 @@ export class UpstreamFailure extends Error {
   readonly metadata: ErrorMetadata | undefined;
   readonly retryAfterMs: number | undefined;
   readonly refusesLimitName: boolean;
+  readonly reported: ProviderErrorReport | undefined;
 
   constructor(kind: FailureKind, details: FailureDetails) {
     super(details.detail, { cause: details.cause });
@@ -162,6 +175,7 @@ export class UpstreamFailure extends Error {
     this.metadata = details.metadata;
     this.retryAfterMs = details.retryAfterMs;
     this.refusesLimitName = details.refusesLimitName ?? false;
+    this.reported = details.reported;
   }
 
   get rule(): FailureRule {

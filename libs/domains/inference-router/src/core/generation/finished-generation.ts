@@ -1,6 +1,7 @@
 import type { ApiType, InputParts, NanoUsd, Prices, TargetRules, Usage } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { FinishReason } from '../completion/finish-reason';
+import type { ProviderErrorReport } from '../failure/upstream-failure';
 import type { AttemptReason } from '../routing/attempt-reason';
 import type { AttemptOutcome } from './attempt-outcome';
 
@@ -62,6 +63,8 @@ export interface ProviderAttempt {
   readonly outcome: AttemptOutcome;
   /** Until its failure, or until the end of the response. */
   readonly durationMs: number;
+  /** The error that the provider responded with. */
+  readonly error: ProviderErrorReport | undefined;
 }
 
 /** What the ledger stores for replays. */

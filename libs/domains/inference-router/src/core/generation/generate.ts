@@ -119,7 +119,7 @@ async function open(
       },
       onSent: (bytes) => run.markSent(bytes),
       onFailedAttempt: (target, reason, failure, durationMs) =>
-        run.recordAttempt(target, reason, failure.kind, durationMs),
+        run.recordAttempt(target, reason, failure.kind, durationMs, failure.reported),
     });
     run.markOpened(opened);
     return opened;
@@ -204,7 +204,7 @@ async function failStream(run: GenerationRun, thrown: unknown, hasOutput: boolea
       : cancelled();
   }
   const error = errorAfterFirstEvent(failure);
-  await run.finish('interrupted', error.code).durable;
+  await run.finish('interrupted', error.code, failure.reported).durable;
   throw error;
 }
 

@@ -2,6 +2,7 @@ import { type Clock, type Prices, Cancellation, type CancelSignal } from '@gatew
 import type { ErrorCode } from '@gateway/errors';
 import type { Model, Target } from '../catalogue/model-catalogue';
 import { emptyChoice, type CompletionHead } from '../completion/completion';
+import type { ProviderErrorReport } from '../failure/upstream-failure';
 import type { AttemptReason } from '../routing/attempt-reason';
 import type { AttemptOutcome } from './attempt-outcome';
 import { ENDINGS, type Ending, type EndingRule } from './endings';
@@ -108,7 +109,13 @@ export class GenerationRun {
     if (this.current) this.current.sentBytes = bytes;
   }
 
-  recordAttempt(target: Target, reason: AttemptReason, outcome: AttemptOutcome, durationMs: number): void {
+  recordAttempt(
+    target: Target,
+    reason: AttemptReason,
+    outcome: AttemptOutcome,
+    durationMs: number,
+    error?: ProviderErrorReport,
+  ): void {
     const { provider, providerModel } = target;
     this.attempts.push({
       provider: provider.name,
@@ -116,6 +123,7 @@ export class GenerationRun {
       reason,
       outcome,
       durationMs: Math.max(0, durationMs),
+      error,
     });
   }
 
@@ -136,14 +144,14 @@ export class GenerationRun {
     if (opened.reader.stream.completionTokens > 0) this.firstTokenAt = this.lastEventAt;
   }
 
-  /** Ends the generation, unless it has ended already. */
-  finish(ending: Ending, errorCode?: ErrorCode): Finalization {
+  /** Ends the generation, unless it has ended already. `reported` is what the provider said of its failure. */
+  finish(ending: Ending, errorCode?: ErrorCode, reported?: ProviderErrorReport): Finalization {
     if (this.finalization) return this.finalization;
     const { outcome, attempt, owed } = ENDINGS[ending];
     const { current } = this;
     if (current) {
       const durationMs = this.ports.clock.now() - current.startedAt;
-      this.recordAttempt(current.target, current.reason, attempt, durationMs);
+      this.recordAttempt(current.target, current.reason, attempt, durationMs, reported);
     }
     const target = owed === 'no_usage' ? undefined : current?.target;
     const result = this.result(ENDINGS[ending], target, errorCode);

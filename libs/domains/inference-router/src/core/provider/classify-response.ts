@@ -45,7 +45,7 @@ export function classifyErrorResponse(
 
 /**
  * @param response undefined for an error within a 2xx response.
- * @param logsErrorTexts whether the internal message has the provider's text, which may quote the prompt.
+ * @param logsErrorTexts whether the internal message and the report have the provider's text, which may quote the prompt.
  */
 export function classifyError(
   error: ProviderError,
@@ -59,23 +59,30 @@ export function classifyError(
   const dialect = dialects[provider.dialect];
   const kind = dialect.kindOfError(error, response?.status, providerModel);
   const origin = response === undefined ? 'error in the response' : `HTTP ${response.status}`;
-  const tokens = [...new Set([error.code, error.type])]
-    .map((token) => operatorToken(token, keysOf(target)))
-    .filter((token) => token !== undefined);
+  const [code = '', type = ''] = [error.code, error.type].map((token) =>
+    operatorToken(token, keysOf(target)),
+  );
+  const tokens = [...new Set([code, type])].filter((token) => token !== '');
   const { origin: server, pathOf } = providerAddress(provider.baseUrl);
   const call = { providerModel, stream: requestsStream(request, target), options: target.options };
   const path = request.embeddings ? dialect.embeddings?.path(call) : dialect.path(call);
   const url = server + pathOf(path ?? '');
   const logText = logsErrorTexts ? operatorText(error.message, keysOf(target)) : undefined;
   const detail = `${provider.name}: ${[origin, ...tokens].join(' ')} from ${url}${logText ? `: ${logText}` : ''}`;
+  const reported = { httpStatus: response?.status ?? 0, code, type, text: logText ?? '' };
   switch (kind) {
     case 'context_too_long':
-      return new UpstreamFailure(kind, { detail, ...contextLengthError(error.message, model, request) });
+      return new UpstreamFailure(kind, {
+        detail,
+        reported,
+        ...contextLengthError(error.message, model, request),
+      });
     case 'rejected': {
       const ownField = dialect.refusesOwnField?.(error, request.bodyJson);
       if (ownField !== undefined)
         return new UpstreamFailure('misconfigured', {
           detail,
+          reported,
           refusesLimitName: ownField === 'output_limit_name',
         });
       const publicMessage = publicText(error.message, {
@@ -85,13 +92,18 @@ export function classifyError(
       });
       return new UpstreamFailure(kind, {
         detail,
+        reported,
         ...(publicMessage === undefined ? {} : { publicMessage }),
         ...(error.param === undefined ? {} : { param: error.param }),
       });
     }
     default: {
       const retryAfterMs = response?.retryAfterMs ?? error.retryAfterMs;
-      return new UpstreamFailure(kind, { detail, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+      return new UpstreamFailure(kind, {
+        detail,
+        reported,
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      });
     }
   }
 }

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, type UnixMs } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { ErrorCount, ErrorCountsQuery } from '../../core/refusals';
-import type { RefusedPoint, SeriesQuery } from '../../core/usage-series';
+import type { RefusedPoint, SeriesScan } from '../../core/usage-series';
 
 const KEY = 'organization_id, hour_unix_ms, error_code, model_id, key_id, project_id';
 
@@ -27,14 +27,14 @@ const COUNT_ERRORS = {
   order by sum(refused + failed) desc, error_code`,
 };
 
-/** $7 to $9 whether to split by model, key and project, $10 max rows, $11 milliseconds per point. */
+/** $7 to $9 whether to split by model, key and project, $10 max rows, $11 milliseconds per point, $12 the ids that are shown, or null for all. */
 const READ_REFUSED = {
   name: 'usage.read_refused',
   text: `
   select hour_unix_ms / $11::bigint * $11::bigint as start_unix_ms,
-         case when $7 then model_id end as model_id,
-         case when $8 then key_id end as key_id,
-         case when $9 then project_id end as project_id,
+         case when $7 and ($12::text[] is null or model_id = any ($12)) then model_id end as model_id,
+         case when $8 and ($12::text[] is null or key_id = any ($12)) then key_id end as key_id,
+         case when $9 and ($12::text[] is null or project_id = any ($12)) then project_id end as project_id,
          sum(refused)::bigint as refused ${MATCHING} and refused > 0
   group by 1, 2, 3, 4
   order by 1, 2, 3, 4
@@ -68,7 +68,7 @@ interface RefusedRow {
 
 export async function readRefused(
   pool: Pool,
-  { organizationId, start, end, modelId, keyId, projectId, splitBy, granularity }: SeriesQuery,
+  { organizationId, start, end, modelId, keyId, projectId, splitBy, granularity, shownIds }: SeriesScan,
   maxRows: number,
 ): Promise<readonly RefusedPoint[]> {
   const { rows } = await pool.query<RefusedRow>({
@@ -85,6 +85,7 @@ export async function readRefused(
       splitBy.has('project'),
       maxRows,
       HOUR_OR_DAY_MS[granularity],
+      shownIds ?? null,
     ],
   });
   return rows.map((row) => ({

@@ -5,7 +5,8 @@ import type { Pool } from 'pg';
 import type { GenerationFilter } from '../../core/list-generations';
 import { syntheticGenerations } from '../../testing/synthetic-generations';
 import { MAX_SCANNED_ROWS, scanStatements } from './generation-scan';
-import { createPostgresUsageReader } from './usage-reader';
+import { FIND_REFUSED_ANYWHERE } from './refusal-store';
+import { createPostgresUsageReader, FIND_ANYWHERE } from './usage-reader';
 import { USAGE_SCHEMA, usageSchema } from './sql/schema';
 import { READ_ORGANIZATIONS } from './usage-summary';
 
@@ -155,6 +156,27 @@ it(
   TIMEOUT_MS,
 );
 
+it(
+  'a request is found without its organization by indexes only',
+  async () => {
+    const {
+      found: [some],
+    } = await createPostgresUsageReader(pool).scan(all, undefined, 1);
+    const generation = await explain(FIND_ANYWHERE, [some!.requestId, 10]);
+    expect(generation).toMatchObject({ seqScans: 0 });
+    expect(generation.touched).toBeLessThanOrEqual(10);
+    await pool.query(
+      `insert into refused_requests
+       select 'req-' || number, 'org-' || number % 2000, 'key', 'model', 'code', 'text', number
+       from generate_series(1, 40000) number`,
+    );
+    await pool.query('analyze refused_requests');
+    const refused = await explain(FIND_REFUSED_ANYWHERE, ['req-4711', 10]);
+    expect(refused).toEqual({ seqScans: 0, touched: 1 });
+  },
+  TIMEOUT_MS,
+);
+
 it('a page, a search and a lookup read only through indexes', async () => {
   const reader = createPostgresUsageReader(pool);
   const statistics = async () => {
@@ -174,6 +196,8 @@ it('a page, a search and a lookup read only through indexes', async () => {
   expect(await reader.findByIds('org-hot', some!.id, 10)).toEqual([some]);
   expect(await reader.findByIds('org-hot', some!.requestId, 10)).toEqual([some]);
   expect(await reader.findByIds('org-hot', 'unknown', 10)).toEqual([]);
+  expect(await reader.findGenerationsAnywhere(some!.id, 10)).toEqual([some]);
+  expect(await reader.findGenerationsAnywhere(some!.requestId, 10)).toEqual([some]);
   expect((await reader.readNow('org-hot', (END - 1) as UnixMs)).latestGenerationId).toBe(some!.id);
   expect((await statistics()) - before).toBe(0n);
 });

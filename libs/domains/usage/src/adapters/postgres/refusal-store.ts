@@ -2,7 +2,12 @@ import { DAY_MS, type UnixMs } from '@gateway/base';
 import { inTransaction, plainArray, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { RefusalStore } from '../../core/ports';
-import { MAX_REFUSED_REQUESTS, type RefusedFilter, type RefusedRequest } from '../../core/refusals';
+import {
+  MAX_REFUSED_REQUESTS,
+  type RefusedFilter,
+  type RefusedInOrganization,
+  type RefusedRequest,
+} from '../../core/refusals';
 import { ADD_TO_ERROR_COUNTS } from './error-counts';
 
 /** Reports are rare. One at a time, so that none deletes requests that another one adds. */
@@ -132,12 +137,37 @@ export async function listRefused(
     ...LIST_REFUSED,
     values: [organizationId, requestId ?? null, keyId ?? null, model ?? null, errorCode ?? null, limit],
   });
-  return rows.map((row) => ({
+  return rows.map(refusedOf);
+}
+
+/** $1 request, $2 max rows. */
+export const FIND_REFUSED_ANYWHERE = `
+  select organization_id, request_id, key_id, model, error_code, error_message, refused_unix_ms
+  from refused_requests
+  where request_id = $1
+  order by refused_unix_ms desc
+  limit $2`;
+
+export async function findRefusedAnywhere(
+  pool: Pool,
+  requestId: string,
+  limit: number,
+): Promise<readonly RefusedInOrganization[]> {
+  const { rows } = await pool.query<RefusedRow & { readonly organization_id: string }>({
+    name: 'usage.find_refused_anywhere',
+    text: FIND_REFUSED_ANYWHERE,
+    values: [requestId, limit],
+  });
+  return rows.map((row) => ({ ...refusedOf(row), organizationId: row.organization_id }));
+}
+
+function refusedOf(row: RefusedRow): RefusedRequest {
+  return {
     requestId: row.request_id,
     keyId: row.key_id,
     model: row.model,
     errorCode: row.error_code,
     errorMessage: row.error_message,
     refusedAt: Number(row.refused_unix_ms) as UnixMs,
-  }));
+  };
 }

@@ -165,12 +165,13 @@ function attemptsJson({ attempts }: SettledGeneration): string | undefined {
   return (
     attempts &&
     JSON.stringify(
-      attempts.map(({ provider, providerModel, reason, outcome, durationMs }) => ({
+      attempts.map(({ provider, providerModel, reason, outcome, durationMs, error }) => ({
         provider,
         provider_model: providerModel,
         reason,
         outcome,
         duration_ms: durationMs,
+        error,
       })),
     )
   );

@@ -6,9 +6,9 @@ import type { UsageRow } from '../../core/usage-report';
 import { countErrors, readRefused } from './error-counts';
 import { readKeyActivity } from './key-activity';
 import { readReconciliation } from './reconciliation-tables';
-import { listRefused } from './refusal-store';
+import { findRefusedAnywhere, listRefused } from './refusal-store';
 import { scanStatements } from './generation-scan';
-import { readSeries } from './usage-series';
+import { readGroups, readSeries } from './usage-series';
 import { readModelUse, readOrganizationUsage, readPlatformUsage, readSummary } from './usage-summary';
 
 /**
@@ -86,6 +86,13 @@ const FIND_BY_IDS = `
   where organization_id = $1 and (id = $2 or request_id = $2)
   order by created_unix_ms desc, id desc
   limit $3`;
+
+/** As FIND_BY_IDS, in all organizations: $1 id, $2 max rows. */
+export const FIND_ANYWHERE = `
+  select * from generations
+  where id = $1 or request_id = $1
+  order by created_unix_ms desc, id desc
+  limit $2`;
 
 /** $1 organization, $2 ids, $3 and $4 oldest and newest time, which limit the partitions to read. */
 const READ_BY_IDS = `
@@ -166,6 +173,15 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
       });
       return rows.map(generationOf);
     },
+    async findGenerationsAnywhere(id, limit) {
+      const { rows } = await pool.query<GenerationRow>({
+        name: 'usage.find_anywhere',
+        text: FIND_ANYWHERE,
+        values: [id, limit],
+      });
+      return rows.map(generationOf);
+    },
+    findRefusedAnywhere: (requestId, limit) => findRefusedAnywhere(pool, requestId, limit),
     async scan(filter, after, limit) {
       const { matches, end, mayStop } = scanStatements(filter, after, limit);
       const cursors = (await pool.query<CursorRow>(matches.text, [...matches.values])).rows;
@@ -175,6 +191,7 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
       return { found, stoppedAt: last && { created: Number(last.created_unix_ms) as UnixMs, id: last.id } };
     },
     readSeries: (query, maxRows) => readSeries(pool, query, maxRows),
+    readGroups: (query, offset, limit) => readGroups(pool, query, offset, limit),
     readRefused: (query, maxRows) => readRefused(pool, query, maxRows),
     countErrors: (query) => countErrors(pool, query),
     listRefused: (filter, limit) => listRefused(pool, filter, limit),
@@ -289,9 +306,11 @@ interface AttemptJson {
   readonly reason: string;
   readonly outcome: string;
   readonly duration_ms: number;
+  /** Absent without an error. */
+  readonly error?: ProviderAttempt['error'];
 }
 
 function attemptOf(attempt: AttemptJson): ProviderAttempt {
-  const { provider_model: providerModel, duration_ms: durationMs, ...others } = attempt;
-  return { providerModel, durationMs, ...others };
+  const { provider_model: providerModel, duration_ms: durationMs, error, ...others } = attempt;
+  return { providerModel, durationMs, error, ...others };
 }

@@ -1,18 +1,25 @@
 import { nanoUsd, utcDay, type UnixMs } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { Latencies } from '../../core/latency-histogram';
-import type { SeriesQuery, UsagePoint } from '../../core/usage-series';
+import type {
+  GroupOrder,
+  GroupsQuery,
+  SeriesScan,
+  UsageGroups,
+  UsageMetrics,
+  UsagePoint,
+} from '../../core/usage-series';
 import { durationColumns, firstTokenColumns, sumsOfRollups } from './rollup-columns';
 
 /**
  * $1 organization, $2 and $3 first and last time, $4 model, $5 key and $6 project, or null, $7 to $9
- * whether to split by model, key and project, $10 max rows.
+ * whether to split by model, key and project, $10 max rows, $11 the ids that are shown, or null for all.
  */
-const sumSeries = (table: string, time: string, start: string, parameter: string) => `
+const sumSeries = ({ table, time, parameter }: Rollups, start: string) => `
   select ${start}::bigint as start_unix_ms,
-         case when $7 then model_id end as model_id,
-         case when $8 then key_id end as key_id,
-         case when $9 then project_id end as project_id,
+         case when $7 and ($11::text[] is null or model_id = any ($11)) then model_id end as model_id,
+         case when $8 and ($11::text[] is null or key_id = any ($11)) then key_id end as key_id,
+         case when $9 and ($11::text[] is null or project_id = any ($11)) then project_id end as project_id,
          ${sumsOfRollups}
   from ${table}
   where organization_id = $1 and ${time} >= $2::${parameter} and ${time} < $3::${parameter}
@@ -22,15 +29,26 @@ const sumSeries = (table: string, time: string, start: string, parameter: string
   order by 1, 2, 3, 4
   limit $10`;
 
+interface Rollups {
+  readonly table: string;
+  readonly time: string;
+  readonly parameter: string;
+}
+
+const ROLLUPS = {
+  hour: { table: 'usage_rollups_hourly', time: 'hour_unix_ms', parameter: 'bigint' },
+  day: { table: 'usage_rollups', time: 'day', parameter: 'date' },
+} as const satisfies Record<string, Rollups>;
+
 const SERIES = {
   hour: {
     name: 'usage.series_by_hour',
-    text: sumSeries('usage_rollups_hourly', 'hour_unix_ms', 'hour_unix_ms', 'bigint'),
+    text: sumSeries(ROLLUPS.hour, 'hour_unix_ms'),
     parameterOf: (time: UnixMs) => time,
   },
   day: {
     name: 'usage.series_by_day',
-    text: sumSeries('usage_rollups', 'day', 'extract(epoch from day) * 1000', 'date'),
+    text: sumSeries(ROLLUPS.day, 'extract(epoch from day) * 1000'),
     parameterOf: utcDay,
   },
 };
@@ -43,7 +61,7 @@ type SumRow = { readonly [column: string]: bigint } & {
 
 export async function readSeries(
   pool: Pool,
-  { granularity, ...query }: SeriesQuery,
+  { granularity, ...query }: SeriesScan,
   maxRows: number,
 ): Promise<readonly UsagePoint[]> {
   const { name, text, parameterOf } = SERIES[granularity];
@@ -61,12 +79,99 @@ export async function readSeries(
       query.splitBy.has('api_key'),
       query.splitBy.has('project'),
       maxRows,
+      query.shownIds ?? null,
     ],
   });
   return rows.map(pointOf);
 }
 
+const GROUP_COLUMNS = { model: 'model_id', api_key: 'key_id', project: 'project_id' } as const;
+
+const GROUP_ORDERS: Readonly<Record<GroupOrder['sortBy'], string>> = {
+  spend: 'charged_nano_usd',
+  requests: 'requests',
+  tokens: 'prompt_tokens + completion_tokens',
+  prompt_tokens: 'prompt_tokens',
+  completion_tokens: 'completion_tokens',
+  errors: 'errors',
+  refused: 'refused',
+};
+
+/**
+ * $1 organization, $2 and $3 first and last time, $4 model, $5 key and $6 project, or null, $7 and $8
+ * first and last hour, $9 offset, $10 max rows.
+ */
+const sumGroups = (
+  { table, time, parameter }: Rollups,
+  column: string,
+  order: string,
+  direction: 'asc' | 'desc',
+) => `
+  with settled as (
+    select ${column} as group_id, ${sumsOfRollups}
+    from ${table}
+    where organization_id = $1 and ${time} >= $2::${parameter} and ${time} < $3::${parameter}
+      and ($4::text is null or model_id = $4) and ($5::text is null or key_id = $5)
+      and ($6::text is null or project_id = $6)
+    group by 1
+  ), refused as (
+    select ${column} as group_id, sum(refused)::bigint as refused
+    from error_counts_hourly
+    where organization_id = $1 and hour_unix_ms >= $7 and hour_unix_ms < $8
+      and ($4::text is null or model_id = $4) and ($5::text is null or key_id = $5)
+      and ($6::text is null or project_id = $6) and refused > 0
+    group by 1
+  )
+  select *, count(*) over () as total
+  from settled full join refused using (group_id)
+  order by coalesce(${order}, 0) ${direction}, group_id
+  offset $9 limit $10`;
+
+/** One row per model, key or project, with its refused requests. */
+export async function readGroups(
+  pool: Pool,
+  { granularity, dimension, sortBy, descending, ...query }: GroupsQuery,
+  offset: number,
+  limit: number,
+): Promise<UsageGroups> {
+  const { parameterOf } = SERIES[granularity];
+  const { rows } = await pool.query<SumRow & { readonly group_id: string }>({
+    text: sumGroups(
+      ROLLUPS[granularity],
+      GROUP_COLUMNS[dimension],
+      GROUP_ORDERS[sortBy],
+      descending ? 'desc' : 'asc',
+    ),
+    values: [
+      query.organizationId,
+      parameterOf(query.start),
+      parameterOf(query.end),
+      query.modelId ?? null,
+      query.keyId ?? null,
+      query.projectId ?? null,
+      query.start,
+      query.end,
+      offset,
+      limit,
+    ],
+  });
+  return {
+    groups: rows.map((row) => ({ ...metricsOf(row), id: row.group_id })),
+    total: Number(rows[0]?.['total'] ?? 0n),
+  };
+}
+
 function pointOf(row: SumRow): UsagePoint {
+  return {
+    ...metricsOf(row),
+    start: Number(row['start_unix_ms'] ?? 0n) as UnixMs,
+    modelId: row.model_id ?? undefined,
+    keyId: row.key_id ?? undefined,
+    projectId: row.project_id ?? undefined,
+  };
+}
+
+function metricsOf(row: SumRow): UsageMetrics {
   const sum = (column: string): bigint => row[column] ?? 0n;
   const latencies = (count: bigint, total: string, columns: readonly string[]): Latencies => ({
     count,
@@ -74,14 +179,10 @@ function pointOf(row: SumRow): UsagePoint {
     histogram: columns.map(sum),
   });
   return {
-    start: Number(sum('start_unix_ms')) as UnixMs,
-    modelId: row.model_id ?? undefined,
-    keyId: row.key_id ?? undefined,
-    projectId: row.project_id ?? undefined,
     requests: sum('requests'),
     errors: sum('errors'),
     cancelled: sum('cancelled'),
-    refused: 0n,
+    refused: sum('refused'),
     promptTokens: sum('prompt_tokens'),
     cachedTokens: sum('cached_tokens'),
     cacheWriteTokens: sum('cache_write_tokens'),

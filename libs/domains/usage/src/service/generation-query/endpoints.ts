@@ -2,13 +2,20 @@ import { implement, pageView, storable, timeIn, timeOrNull, usd } from '@gateway
 import type { Implementation } from '@gateway/admin-calls';
 import { HOUR_MS, nanoUsd, type Clock, type NanoUsd, type UnixMs } from '@gateway/base';
 import { endpoints, parts } from '@gateway/dashboard-contract';
-import { isRefusal, refusalError } from '@gateway/errors';
+import { isRefusal, refusalError, refuse } from '@gateway/errors';
 import { listGenerations } from '../../core/list-generations';
 import type { UsageReader } from '../../core/ports';
-import { reportSeries, type SeriesDimension } from '../../core/usage-series';
-import { generationDetailView, generationSummaryView, refusedRequestView } from './generation-views';
+import { listGroups, reportSeries, type SeriesDimension } from '../../core/usage-series';
+import {
+  foundGenerationView,
+  foundRefusalView,
+  generationDetailView,
+  generationSummaryView,
+  refusedRequestView,
+} from './generation-views';
 import {
   errorCountView,
+  groupView,
   keyActivityView,
   modelUseView,
   organizationUsageView,
@@ -21,6 +28,9 @@ import {
 /** The most refused requests of a list. */
 const MAX_REFUSED = 200;
 
+/** The most generations, and the most refused requests, with one id. */
+const MAX_FOUND = 10;
+
 const SPLITS: Readonly<Record<string, readonly SeriesDimension[]>> = {
   none: [],
   model: ['model'],
@@ -28,6 +38,8 @@ const SPLITS: Readonly<Record<string, readonly SeriesDimension[]>> = {
   'model,key': ['model', 'api_key'],
   project: ['project'],
 };
+
+const GROUPS = { model: 'model', key: 'api_key', project: 'project' } as const;
 
 /** The endpoints of usage. All but those for operators are limited to one organization. */
 export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonly Implementation[] {
@@ -39,9 +51,38 @@ export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonl
         end: timeIn('end', query.end),
         granularity: query.granularity,
         splitBy: new Set(SPLITS[query.split_by]),
+        top: query.top === undefined ? undefined : { groups: Number(query.top), sortBy: query.top_by },
       });
       if (isRefusal(series)) throw refusalError(series);
       return seriesView(series, query.granularity);
+    }),
+
+    implement(endpoints.usage.groups, async ({ params, query }) => {
+      if (!/^\d{0,9}$/.test(query.page_token))
+        throw refusalError(
+          refuse('invalid_request', { param: 'page_token', message: 'Unknown page_token.' }),
+        );
+      const offset = Number(query.page_token);
+      const found = await listGroups(
+        reader,
+        {
+          ...filterOf(params.organization_id, query),
+          start: timeIn('start', query.start),
+          end: timeIn('end', query.end),
+          granularity: query.granularity,
+          dimension: GROUPS[query.group_by],
+          sortBy: query.sort,
+          descending: query.order === 'desc',
+        },
+        offset,
+        query.page_size,
+      );
+      if (isRefusal(found)) throw refusalError(found);
+      const next = offset + found.groups.length;
+      return {
+        ...pageView(found.groups.map(groupView), next < found.total ? String(next) : ''),
+        total: found.total,
+      };
     }),
 
     implement(endpoints.usage.errors, async ({ params, query }) => {
@@ -102,6 +143,15 @@ export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonl
       // PostgreSQL text cannot contain NUL, so there is no such id.
       const found = id.includes('\0') ? undefined : await reader.findGeneration(organizationId, id);
       return { generation: found ? generationDetailView(found, { showsTargets: isOperator }) : null };
+    }),
+
+    implement(parts.foundRequests, async ({ query }) => {
+      const id = storable(query.id);
+      const [generations, refused] = await Promise.all([
+        reader.findGenerationsAnywhere(id, MAX_FOUND),
+        reader.findRefusedAnywhere(id, MAX_FOUND),
+      ]);
+      return { data: [...generations.map(foundGenerationView), ...refused.map(foundRefusalView)] };
     }),
 
     implement(parts.usageNow, async ({ params }) => {

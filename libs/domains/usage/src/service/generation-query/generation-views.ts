@@ -1,7 +1,8 @@
 import { isoTime, usd } from '@gateway/admin-calls';
 import { costByKind } from '@gateway/base';
-import type { RefusedRequest } from '../../core/refusals';
-import { statusOf, type SettledGeneration } from '../../core/settled-generation';
+import { errorTable, isErrorCode } from '@gateway/errors';
+import type { RefusedInOrganization, RefusedRequest } from '../../core/refusals';
+import { statusOf, type ProviderAttempt, type SettledGeneration } from '../../core/settled-generation';
 
 export function generationSummaryView(generation: SettledGeneration) {
   return {
@@ -29,7 +30,7 @@ export function generationDetailView(
   generation: SettledGeneration,
   { showsTargets }: { readonly showsTargets: boolean },
 ) {
-  const { usage, prices, attempts = [] } = generation;
+  const { usage, prices, errorCode, attempts = [] } = generation;
   return {
     ...generationSummaryView(generation),
     cached_tokens: usage.cachedTokens,
@@ -37,6 +38,7 @@ export function generationDetailView(
     cache_write_1h_tokens: usage.cacheWrite1hTokens,
     image_tokens: usage.imageTokens,
     reasoning_tokens: usage.reasoningTokens,
+    error_message: errorCode !== undefined && isErrorCode(errorCode) ? errorTable[errorCode].message : null,
     settled_at: isoTime(generation.settledAt),
     usage_source: generation.usageSource ?? null,
     latency_ms: generation.latencyMs,
@@ -52,13 +54,23 @@ export function generationDetailView(
     attempts:
       attempts.length === 0
         ? null
-        : attempts.map(({ provider, providerModel, reason, outcome, durationMs }) => ({
+        : attempts.map(({ provider, providerModel, reason, outcome, durationMs, error }) => ({
             provider,
             provider_model: showsTargets ? providerModel : null,
             reason,
             outcome,
             duration_ms: durationMs,
+            error: showsTargets && error ? providerErrorView(error) : null,
           })),
+  };
+}
+
+function providerErrorView({ httpStatus, code, type, text }: NonNullable<ProviderAttempt['error']>) {
+  return {
+    http_status: httpStatus === 0 ? null : httpStatus,
+    code: code === '' ? null : code,
+    type: type === '' ? null : type,
+    text: text === '' ? null : text,
   };
 }
 
@@ -70,5 +82,25 @@ export function refusedRequestView(request: RefusedRequest) {
     model: request.model === '' ? null : request.model,
     error_code: request.errorCode,
     error_message: request.errorMessage,
+  };
+}
+
+export function foundGenerationView(generation: SettledGeneration) {
+  return {
+    organization_id: generation.organizationId,
+    request_id: generation.requestId,
+    generation_id: generation.id,
+    at: isoTime(generation.createdAt),
+    error_code: generation.errorCode ?? null,
+  };
+}
+
+export function foundRefusalView(request: RefusedInOrganization) {
+  return {
+    organization_id: request.organizationId,
+    request_id: request.requestId,
+    generation_id: null,
+    at: isoTime(request.refusedAt),
+    error_code: request.errorCode,
   };
 }

@@ -3,7 +3,7 @@ import { meanMs, quantileMs, type Latencies } from '../../core/latency-histogram
 import type { KeyActivity, UsageReconciliation } from '../../core/ports';
 import type { Sums } from '../../core/reconciliation/compare';
 import type { ErrorCount } from '../../core/refusals';
-import type { SeriesQuery, UsageMetrics, UsagePoint, UsageSeries } from '../../core/usage-series';
+import type { SeriesQuery, UsageMetrics, UsagePoint, UsageSeries, UsageGroup } from '../../core/usage-series';
 import type {
   Margin,
   ModelUse,
@@ -32,6 +32,10 @@ function pointView(point: UsagePoint) {
     key_id: point.keyId ?? null,
     project_id: point.projectId ?? null,
   };
+}
+
+export function groupView({ id, ...metrics }: UsageGroup) {
+  return { ...metricsView(metrics), id };
 }
 
 function metricsView(metrics: UsageMetrics) {

@@ -96,13 +96,19 @@ function generationOf(settled: GenerationSettled, finished: GenerationFinished):
 }
 
 function attemptOf(attempt: ProviderAttempt): ProviderAttempt {
-  const { provider, providerModel, reason, outcome, durationMs } = attempt;
+  const { provider, providerModel, reason, outcome, durationMs, error } = attempt;
   return {
     provider: storable(provider),
     providerModel: storable(providerModel),
     reason: storable(reason),
     outcome: storable(outcome),
     durationMs,
+    error: error && {
+      httpStatus: error.httpStatus,
+      code: storable(error.code),
+      type: storable(error.type),
+      text: storable(error.text),
+    },
   };
 }
 

@@ -39,7 +39,8 @@ create table generations (
   status                 text collate "C" not null,
   -- From admission to the first output; null unless streamed.
   time_to_first_token_ms bigint,
-  -- [{provider, provider_model, outcome, duration_ms}], in the order of the calls.
+  -- [{provider, provider_model, reason, outcome, duration_ms, error}], in the order of the calls. The error
+  -- of the provider, {httpStatus, code, type, text}, is for operators only.
   attempts               jsonb,
   -- The prices that the cost was computed with, as the text of encodePrices; null when the settlement named none.
   prices                 text,
@@ -226,7 +227,8 @@ create table refused_requests (
   error_code      text collate "C" not null,
   error_message   text not null,
   refused_unix_ms bigint not null,
-  primary key (organization_id, request_id)
+  -- By request first, so that operators find one without its organization.
+  primary key (request_id, organization_id)
 );
 
 create index refused_requests_by_code on refused_requests (organization_id, error_code, refused_unix_ms, request_id);

@@ -117,6 +117,8 @@ CREATE INDEX "api_keys_organization_id_id_idx" ON "api_keys" ("organization_id",
 CREATE INDEX "api_keys_session_id_idx" ON "api_keys" ("session_id");
 CREATE INDEX "api_keys_owner_id_idx" ON "api_keys" ("owner_id");
 CREATE INDEX "api_keys_project_id_idx" ON "api_keys" ("project_id");
+CREATE INDEX "api_keys_last4_idx" ON "api_keys" ("last4");
+CREATE INDEX "api_keys_previous_last4_idx" ON "api_keys" ("previous_last4");
 
 -- Operators need no membership in an organization.
 CREATE TABLE "memberships" (
